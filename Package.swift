@@ -1,0 +1,129 @@
+// swift-tools-version: 6.2
+// The map of the house: one line per module, and what it may import. Tests/TidyTests keeps it true.
+import PackageDescription
+
+let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+
+func module(
+  _ name: String, _ path: String, _ imports: [Target.Dependency] = [], resources: [Resource] = []
+) -> Target {
+  .target(
+    name: name, dependencies: imports, path: "Sources/\(path)", resources: resources,
+    swiftSettings: strict)
+}
+
+func library(_ name: String) -> Target {
+  .systemLibrary(name: name, path: "Sources/System/\(name)")
+}
+
+func program(_ name: String, _ path: String, _ imports: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name, dependencies: imports, path: path, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ path: String, _ imports: [Target.Dependency]) -> Target {
+  .testTarget(
+    name: name, dependencies: imports, path: "Tests/\(path)", swiftSettings: strict)
+}
+
+// Words: what things are called. No input, no output.
+let words: [Target] = [
+  module("FerryJSON", "JSON"),
+  module("FerryModel", "Model", ["FerryJSON"]),
+  module("FerryWorld", "World"),
+  module("FerryWire", "Wire", ["FerryModel", "FerryJSON", "FerryCompression"]),
+  module("FerryHTTP", "HTTP"),
+]
+
+// Hands: each touches one thing outside.
+let hands: [Target] = [
+  module("FerryCompression", "Compression", ["CZlib"]),
+  module("FerrySQLite", "SQLite", ["CSQLite"]),
+  module("FerryCrypto", "Crypto", [.target(name: "COpenSSL", condition: .when(platforms: [.linux]))]),
+  module(
+    "FerryHTTPClient", "HTTPClient",
+    ["FerryHTTP", .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
+]
+
+// Parts: the contract of a business system, and those who keep it.
+let parts: [Target] = [
+  module("FerryConnector", "Connector", ["FerryModel"]),
+  module("FerryMemoryConnector", "Connectors/Memory", ["FerryConnector", "FerryModel"]),
+  module(
+    "FerrySQLConnector", "Connectors/SQL",
+    ["FerryConnector", "FerryModel", "FerryJSON", "FerrySQLite"]),
+]
+
+// Sides: the two shores. They meet only in Wire and Model.
+let sides: [Target] = [
+  module(
+    "Ferry", "Client",
+    [
+      "FerryModel", "FerryJSON", "FerryWire", "FerryWorld", "FerryHTTP", "FerrySQLite", "FerryCrypto",
+      "FerryCompression", "FerryHTTPClient",
+    ]),
+  module(
+    "FerryServer", "Server",
+    [
+      "FerryModel", "FerryJSON", "FerryWire", "FerryWorld", "FerryHTTP", "FerrySQLite", "FerryCrypto",
+      "FerryCompression", "FerryConnector",
+    ]),
+]
+
+// Tools: a model in, Swift out.
+let tools: [Target] = [
+  module("FerryGenerator", "Generator", ["FerryModel", "FerryJSON", "FerrySQLite"]),
+  program("FerryGenerate", "Sources/Programs/FerryGenerate", ["FerryGenerator", "FerryModel"]),
+  .plugin(name: "FerryPlugin", capability: .buildTool(), dependencies: ["FerryGenerate"]),
+]
+
+let clientLibraries: [Target] = [library("CSQLite"), library("CZlib"), library("COpenSSL"), library("CCurl")]
+
+var targets = words + hands + parts + sides + tools + clientLibraries
+var products: [Product] = [
+  .library(name: "Ferry", targets: ["Ferry"]),
+  .plugin(name: "FerryPlugin", targets: ["FerryPlugin"]),
+  .executable(name: "ferry-generate", targets: ["FerryGenerate"]),
+]
+
+#if os(Linux)
+  // The server's own libraries: no device ever needs their headers.
+  targets += [
+    library("CMicroHTTPD"),
+    library("CArgon2"),
+    library("CLinux"),
+    module("FerryPasswords", "Passwords", ["CArgon2"]),
+    module(
+      "FerryHTTPServer", "HTTPServer", ["FerryHTTP", "FerryWorld", "CMicroHTTPD", "CLinux"]),
+    module(
+      "FerrySimulation", "Simulation",
+      [
+        "Ferry", "FerryServer", "FerryModel", "FerryJSON", "FerryWire", "FerryWorld", "FerryHTTP",
+        "FerrySQLite", "FerryConnector", "FerryMemoryConnector",
+      ]),
+    program(
+      "Ferryd", "Sources/Programs/Ferryd",
+      [
+        "FerryServer", "FerryHTTPServer", "FerryHTTP", "FerryPasswords", "FerryModel", "FerryJSON",
+        "FerryWorld", "FerrySQLConnector", "FerryConnector", "FerrySQLite", "FerryCrypto", "FerryWire",
+      ]),
+    program(
+      "FerryCommand", "Sources/Programs/FerryCommand",
+      [
+        "FerryGenerator", "FerryModel", "FerryJSON", "FerryServer", "Ferry", "FerrySimulation",
+        "FerryPasswords", "FerryWorld", "FerrySQLite",
+      ]),
+  ]
+  products += [
+    .executable(name: "ferryd", targets: ["Ferryd"]),
+    .executable(name: "ferry", targets: ["FerryCommand"]),
+  ]
+#endif
+
+let package = Package(
+  name: "Ferry",
+  platforms: [.macOS(.v15), .iOS(.v18)],
+  products: products,
+  targets: targets,
+  swiftLanguageModes: [.v6]
+)

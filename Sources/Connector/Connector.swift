@@ -1,0 +1,167 @@
+import FerryModel
+
+/// What a business system must offer to take part.
+///
+/// A connector blocks; whoever owns it calls it from one thread at a time, a thread of its own.
+/// Every value it gives is canonical for its attribute (`AttributeType.canonical`).
+public protocol Connector: AnyObject {
+  /// Compares the model with the business system; empty when they fit.
+  func mismatches(with package: Package) throws(ConnectorError) -> [Mismatch]
+
+  /// Performs the operations of one group in order.
+  ///
+  /// A connector with transactions performs all or none; one without stops at the first refusal
+  /// and answers `notTried` for the rest.
+  func perform(_ group: [ConnectorOperation]) -> PerformResult
+
+  /// What the business system remembers of operations performed before; nil where it knows for
+  /// certain that one was not performed. Throws where it cannot tell.
+  func recall(_ operations: [OperationID]) throws(ConnectorError) -> [OperationOutcome?]
+
+  /// The rows as they are now, in the order of `keys`; nil values where there is none.
+  func read(_ entity: Entity, keys: [Key]) throws(ConnectorError) -> [RowImage]
+
+  /// Reads whole entities from one snapshot where the business system has such a thing.
+  ///
+  /// `each` gets rows in batches. Rows that do not fit the model go to `rejected`, and the load
+  /// goes on. Returning means the load ended properly: a row that was not given is not there.
+  func load(
+    _ entities: [Entity], each: (Entity, [RowImage]) throws(ConnectorError) -> Void,
+    rejected: (RejectedRow) -> Void
+  ) throws(ConnectorError)
+
+  /// Whether anyone but this connector's own `perform` may have changed the business system since
+  /// this was last asked. True the first time.
+  func changedByOthers() throws(ConnectorError) -> Bool
+}
+
+/// A pending operation as a connector gets it.
+public struct ConnectorOperation: Sendable, Equatable {
+  public let id: OperationID
+  public let entity: Entity
+  public let kind: OperationKind
+  /// The business key of the object; nil for a create whose key the business system makes.
+  public let key: Key?
+  /// New values by position in `entity.attributes`.
+  public let changed: [Int: Value]
+  /// The values the change was based on, by position: of each changed attribute for an update, of
+  /// all attributes for a delete. Where the business system's differ the operation is refused
+  /// with 412.
+  public let base: [Int: Value]
+
+  public init(
+    id: OperationID, entity: Entity, kind: OperationKind, key: Key?, changed: [Int: Value],
+    base: [Int: Value]
+  ) {
+    self.id = id
+    self.entity = entity
+    self.kind = kind
+    self.key = key
+    self.changed = changed
+    self.base = base
+  }
+}
+
+public enum PerformResult: Sendable, Equatable {
+  /// One outcome per operation, and every row that the business system changed on the way as it
+  /// was when the change was committed, rows changed by its own rules included.
+  case done([OperationOutcome], touched: [RowImage])
+  /// Nothing was done, for certain; the same may be tried again.
+  case notDone(reason: String)
+  /// It may have been done; only `recall` or a person can tell.
+  case unknown(reason: String)
+}
+
+public enum OperationOutcome: Sendable, Equatable {
+  /// `key` is the object's business key afterwards; for a create, the one it was given.
+  case accepted(key: Key)
+  case refused(Refusal)
+  case notTried
+}
+
+/// The business said no. The codes are the reference's (sync/Q11).
+public struct Refusal: Sendable, Hashable {
+  /// 403 not allowed, 404 no such object, 412 a rule was broken or the object was changed
+  /// meanwhile, 422 the operation makes no sense, 500 anything else.
+  public let code: Int
+  /// One sentence for the user of the app.
+  public let message: String
+  /// The attribute it is about, if it is about one.
+  public let attribute: String?
+  /// For a conflict: what the change was based on, what the business system has.
+  public let baseValue: Value?
+  public let currentValue: Value?
+
+  public init(
+    code: Int, message: String, attribute: String? = nil, baseValue: Value? = nil,
+    currentValue: Value? = nil
+  ) {
+    self.code = code
+    self.message = message
+    self.attribute = attribute
+    self.baseValue = baseValue
+    self.currentValue = currentValue
+  }
+}
+
+/// A row of an entity at some moment; `values` is nil when there was none with this key.
+public struct RowImage: Sendable, Equatable {
+  public let entity: String
+  public let key: Key
+  public let values: [Value]?
+
+  public init(entity: String, key: Key, values: [Value]?) {
+    self.entity = entity
+    self.key = key
+    self.values = values
+  }
+}
+
+/// A row that the business system holds but the model cannot take.
+public struct RejectedRow: Sendable, Equatable {
+  public let entity: String
+  /// The key as far as it can be told.
+  public let key: String
+  public let attribute: String
+  /// What is wrong and what to do.
+  public let reason: String
+
+  public init(entity: String, key: String, attribute: String, reason: String) {
+    self.entity = entity
+    self.key = key
+    self.attribute = attribute
+    self.reason = reason
+  }
+}
+
+/// One way in which a model does not fit the business system.
+public struct Mismatch: Sendable, Equatable, CustomStringConvertible {
+  public let place: String
+  public let problem: String
+  public let cure: String
+
+  public init(place: String, problem: String, cure: String) {
+    self.place = place
+    self.problem = problem
+    self.cure = cure
+  }
+
+  public var description: String { "\(place): \(problem). \(cure)" }
+}
+
+/// The business system could not be asked. Nothing was done.
+public struct ConnectorError: Error, Sendable, Equatable, CustomStringConvertible {
+  public let message: String
+  /// What the operator can do.
+  public let hint: String
+  /// Whether the same may succeed later without anyone doing anything.
+  public let isTransient: Bool
+
+  public init(_ message: String, hint: String, isTransient: Bool) {
+    self.message = message
+    self.hint = hint
+    self.isTransient = isTransient
+  }
+
+  public var description: String { "\(message). \(hint)" }
+}

@@ -1,0 +1,14 @@
+/// Why a text is not the JSON that was expected, and where.
+public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// Offset in bytes from the start of the text.
+  public let offset: Int
+  /// What was expected or found, as part of a sentence.
+  public let problem: String
+
+  public init(offset: Int, problem: String) {
+    self.offset = offset
+    self.problem = problem
+  }
+
+  public var description: String { "at byte \(offset): \(problem)" }
+}

@@ -1,0 +1,103 @@
+/// The types of the reference's models (facts/1.3), each with one canonical form of its values.
+public enum AttributeType: String, Sendable, Hashable, CaseIterable {
+  case boolean
+  /// 8, 16, 32 and 64 bits, signed.
+  case byte, short, int, long
+  /// An integer of any size; canonical: decimal digits, no leading zero.
+  case integer
+  /// A decimal fraction of at most 38 digits; canonical: no exponent, no superfluous zero.
+  case decimal
+  case float, double
+  case string
+  /// `2013-01-31`.
+  case date
+  /// `23:59:59`, with up to nine digits of a fraction and no superfluous zero.
+  case time
+  /// `2013-01-31T23:59:59`, a local date and time, with a fraction like `time`.
+  case dateTime
+  case binary
+
+  /// The value in this type's canonical form, or nil when it is not a value of this type.
+  ///
+  /// Takes what business systems give: 0 and 1 for booleans, a blank for the T of a dateTime,
+  /// numbers as text. `.null` is canonical for every type; whether it is allowed is the
+  /// attribute's matter.
+  public func canonical(_ value: Value) -> Value? {
+    switch (self, value) {
+    case (_, .null): return .null
+    case (.boolean, .boolean): return value
+    case (.boolean, .integer(0)): return .boolean(false)
+    case (.boolean, .integer(1)): return .boolean(true)
+    case (.byte, .integer(let number)): return Int8(exactly: number) == nil ? nil : value
+    case (.short, .integer(let number)): return Int16(exactly: number) == nil ? nil : value
+    case (.int, .integer(let number)): return Int32(exactly: number) == nil ? nil : value
+    case (.long, .integer): return value
+    case (.integer, .integer(let number)): return .text(String(number))
+    case (.integer, .text(let text)): return CanonicalNumber.integer(text).map(Value.text)
+    case (.decimal, .integer(let number)): return .text(String(number))
+    case (.decimal, .double(let number)): return CanonicalNumber.decimal(number).map(Value.text)
+    case (.decimal, .text(let text)): return CanonicalNumber.decimal(text).map(Value.text)
+    case (.float, .integer(let number)), (.double, .integer(let number)):
+      return Double(exactly: number).map(Value.double)
+    case (.float, .double), (.double, .double): return value
+    case (.string, .text): return value
+    case (.string, .integer(let number)): return .text(String(number))
+    case (.string, .double(let number)): return .text(number.description)
+    case (.date, .text(let text)): return LocalDate(text).map { .text($0.description) }
+    case (.time, .text(let text)): return LocalTime(text).map { .text($0.description) }
+    case (.dateTime, .text(let text)): return LocalDateTime(text).map { .text($0.description) }
+    case (.binary, .bytes): return value
+    default: return nil
+    }
+  }
+}
+
+enum CanonicalNumber {
+  static func integer(_ text: String) -> String? {
+    guard let (negative, whole, fraction) = parts(text), fraction.isEmpty else { return nil }
+    return (negative && whole != "0" ? "-" : "") + whole
+  }
+
+  static func decimal(_ text: String) -> String? {
+    guard let (negative, whole, fraction) = parts(text) else { return nil }
+    let digits = (whole == "0" ? 0 : whole.utf8.count) + fraction.utf8.count
+    guard digits <= 38 else { return nil }
+    let number = fraction.isEmpty ? whole : "\(whole).\(fraction)"
+    return negative && number != "0" ? "-" + number : number
+  }
+
+  /// The shortest digits that read back as the same double.
+  static func decimal(_ number: Double) -> String? {
+    guard number.isFinite else { return nil }
+    return decimal(number.description)
+  }
+
+  /// Sign, digits before and after the point without superfluous zeros; an exponent is resolved.
+  private static func parts(_ text: String) -> (Bool, String, String)? {
+    var rest = Substring(text)
+    let negative = rest.first == "-"
+    if negative || rest.first == "+" { rest = rest.dropFirst() }
+    var exponent = 0
+    if let mark = rest.firstIndex(where: { $0 == "e" || $0 == "E" }) {
+      guard let value = Int(rest[rest.index(after: mark)...]), abs(value) <= 400 else { return nil }
+      exponent = value
+      rest = rest[..<mark]
+    }
+    let pieces = rest.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    var whole = String(pieces[0])
+    var fraction = pieces.count > 1 ? String(pieces[1]) : ""
+    let isDigits = { (text: String) in text.utf8.allSatisfy { (48...57).contains($0) } }
+    guard !(whole.isEmpty && fraction.isEmpty), isDigits(whole), isDigits(fraction) else { return nil }
+    while exponent > 0 {
+      whole.append(fraction.isEmpty ? "0" : fraction.removeFirst())
+      exponent -= 1
+    }
+    while exponent < 0 {
+      fraction.insert(whole.popLast() ?? "0", at: fraction.startIndex)
+      exponent += 1
+    }
+    while fraction.last == "0" { fraction.removeLast() }
+    whole = String(whole.drop { $0 == "0" })
+    return (negative, whole.isEmpty ? "0" : whole, fraction)
+  }
+}

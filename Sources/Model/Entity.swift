@@ -1,0 +1,162 @@
+/// One kind of business object: its attributes, its key, its relationships and who may have it.
+public struct Entity: Sendable, Hashable {
+  /// An identifier: the name of the Swift type, of the device's table and on the wire.
+  public let name: String
+  /// Where the business system keeps it: the name of its table.
+  public let table: String
+  public let attributes: [Attribute]
+  /// Positions in `attributes` of the primary key, in the key's order; never empty.
+  public let key: [Int]
+  public let keyOrigin: KeyOrigin
+  public let relationships: [Relationship]
+  public let operations: Set<OperationKind>
+  /// Nil: every device that subscribes the group gets all rows.
+  public let partition: PartitionRule?
+  /// Name of the synchronization group.
+  public let group: String
+  private let positions: [String: Int]
+
+  public init(
+    name: String, table: String, attributes: [Attribute], key: [Int], keyOrigin: KeyOrigin,
+    relationships: [Relationship], operations: Set<OperationKind>, partition: PartitionRule?,
+    group: String
+  ) {
+    precondition(!key.isEmpty && key.allSatisfy(attributes.indices.contains), "key of \(name): \(key)")
+    self.name = name
+    self.table = table
+    self.attributes = attributes
+    self.key = key
+    self.keyOrigin = keyOrigin
+    self.relationships = relationships
+    self.operations = operations
+    self.partition = partition
+    self.group = group
+    var positions: [String: Int] = [:]
+    for (position, attribute) in attributes.enumerated() { positions[attribute.name] = position }
+    self.positions = positions
+  }
+
+  public func position(of attribute: String) -> Int? { positions[attribute] }
+
+  public func relationship(named name: String) -> Relationship? {
+    relationships.first { $0.name == name }
+  }
+
+  /// The key of a row of this entity; `values` are in the order of `attributes`.
+  public func key(of values: [Value]) -> Key { Key(key.map { values[$0] }) }
+}
+
+/// Who makes the key of a new object.
+public enum KeyOrigin: String, Sendable, Hashable, CaseIterable {
+  /// The app: the key is final when the object is created.
+  case app
+  /// The business system, when the create is performed; until then the key is temporary.
+  case businessSystem
+}
+
+public enum OperationKind: String, Sendable, Hashable, CaseIterable {
+  case create, update, delete
+}
+
+/// One attribute of an entity.
+public struct Attribute: Sendable, Hashable {
+  /// An identifier: the name of the Swift property, of the device's column and on the wire.
+  public let name: String
+  /// The name of the column in the business system.
+  public let column: String
+  public let type: AttributeType
+  public let isNullable: Bool
+  /// In characters, for strings; nil where the business system sets no limit.
+  public let maxLength: Int?
+  /// How the business system stores a value that it has no type for; nil for its own type.
+  public let stored: StoredForm?
+
+  public init(
+    name: String, column: String, type: AttributeType, isNullable: Bool, maxLength: Int? = nil,
+    stored: StoredForm? = nil
+  ) {
+    self.name = name
+    self.column = column
+    self.type = type
+    self.isNullable = isNullable
+    self.maxLength = maxLength
+    self.stored = stored
+  }
+}
+
+/// How a business database without date types keeps them.
+public enum StoredForm: String, Sendable, Hashable, CaseIterable {
+  /// `2013-01-31 23:59:59`, SQLite's own form.
+  case space
+  /// `2013-01-31T23:59:59`.
+  case iso
+  /// Seconds since 1970, an integer.
+  case unixSeconds
+}
+
+/// An entity refers to another: many to one, from this entity's attributes to the target's.
+public struct Relationship: Sendable, Hashable {
+  public let name: String
+  /// Name of the target entity.
+  public let target: String
+  /// Names of this entity's attributes, in the order of `targetAttributes`.
+  public let attributes: [String]
+  /// Names of the target's attributes: its key, or attributes that are unique there.
+  public let targetAttributes: [String]
+  /// The name under which the target reaches the many; nil when it does not.
+  public let inverse: String?
+
+  public init(
+    name: String, target: String, attributes: [String], targetAttributes: [String],
+    inverse: String? = nil
+  ) {
+    self.name = name
+    self.target = target
+    self.attributes = attributes
+    self.targetAttributes = targetAttributes
+    self.inverse = inverse
+  }
+}
+
+/// Which partition a row is in.
+public enum PartitionRule: Sendable, Hashable {
+  /// By the row's own attributes; each is matched with what a subscription gives.
+  case columns([PartitionColumn])
+  /// The partition of the object that the relationship leads to.
+  case through(relationship: String)
+}
+
+public struct PartitionColumn: Sendable, Hashable {
+  public let attribute: String
+  public let source: PartitionSource
+
+  public init(attribute: String, source: PartitionSource) {
+    self.attribute = attribute
+    self.source = source
+  }
+}
+
+/// Where the value that a subscription may ask for comes from.
+public enum PartitionSource: Sendable, Hashable {
+  /// A claim of the user, from the server's user file; `user` is the user's name.
+  case claim(String)
+  /// Anyone may ask for any value; `ferry check` lists these.
+  case open
+
+  public init?(_ text: String) {
+    if text == "open" {
+      self = .open
+    } else if text.hasPrefix("claim:"), text.count > 6 {
+      self = .claim(String(text.dropFirst(6)))
+    } else {
+      return nil
+    }
+  }
+
+  public var text: String {
+    switch self {
+    case .claim(let name): "claim:\(name)"
+    case .open: "open"
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import FerryJSON
+
+/// The business key of an object in canonical text: its values as JSON, joined by commas.
+///
+/// `10248`, `"ALFKI"`, `10248,11`. Equal keys have equal texts, so the text is what stores and
+/// messages compare.
+public struct Key: Sendable, Hashable, CustomStringConvertible {
+  public let text: String
+
+  /// `values` in the order of the entity's key, each canonical for its type.
+  public init(_ values: [Value]) {
+    var writer = JSONWriter(reserving: 32)
+    for value in values { writer.value(value) }
+    text = writer.text
+  }
+
+  /// Takes a text that a `Key` gave before.
+  public init(text: String) { self.text = text }
+
+  public var description: String { text }
+
+  /// The values, or nil when the text is not a key of this entity.
+  public func values(of entity: Entity) -> [Value]? {
+    let types = entity.key.map { entity.attributes[$0].type }
+    return try? RowCoder.decode(Array("[\(text)]".utf8), types: types)
+  }
+}

@@ -1,0 +1,46 @@
+/// The model of one application's business data: entities, how they hang together, who gets what.
+///
+/// `name:version` names it on the wire and in the stores. Two packages that differ in either share
+/// nothing.
+public struct Package: Sendable, Hashable {
+  public let name: String
+  /// `major.minor`.
+  public let version: String
+  /// In the order of the model; names are unique.
+  public let entities: [Entity]
+  /// The units of one checkpoint; each entity is in exactly one.
+  public let groups: [SynchronizationGroup]
+  private let positions: [String: Int]
+
+  public init(
+    name: String, version: String, entities: [Entity], groups: [SynchronizationGroup]
+  ) {
+    self.name = name
+    self.version = version
+    self.entities = entities
+    self.groups = groups
+    var positions: [String: Int] = [:]
+    for (position, entity) in entities.enumerated() { positions[entity.name] = position }
+    self.positions = positions
+  }
+
+  public var id: String { "\(name):\(version)" }
+
+  public func entity(named name: String) -> Entity? { positions[name].map { entities[$0] } }
+
+  public func group(of entity: Entity) -> SynchronizationGroup? {
+    groups.first { $0.name == entity.group }
+  }
+
+  /// The entities of a group, in the order of the model.
+  public func entities(in group: SynchronizationGroup) -> [Entity] {
+    entities.filter { $0.group == group.name }
+  }
+}
+
+/// Entities that are imported together: the app sees them at one checkpoint.
+public struct SynchronizationGroup: Sendable, Hashable {
+  public let name: String
+
+  public init(name: String) { self.name = name }
+}

@@ -1,0 +1,181 @@
+import CSQLite
+
+/// One connection to a SQLite database file. Use it from one thread at a time.
+///
+/// Statements are prepared once and kept. Text is UTF-8; a text column is read by its bytes, so a
+/// zero character survives.
+public final class Connection {
+  public enum Mode: Sendable {
+    case readWriteCreate, readWrite
+    /// A read-only connection never creates, repairs or changes the file.
+    case readOnly
+  }
+
+  public enum Synchronous: String, Sendable {
+    /// A commit survives a crash of the process.
+    case normal = "NORMAL"
+    /// A commit survives a crash of the machine.
+    case full = "FULL"
+  }
+
+  public let path: String
+  let handle: OpaquePointer
+  private var statements: [String: Statement] = [:]
+  /// How often a statement was begun, for tests that count executions.
+  public internal(set) var executions: Int = 0
+
+  /// Opens the file; `busyTimeoutMilliseconds` is how long to wait for another connection.
+  ///
+  /// `vfs` names a registered VFS; nil is the system's own.
+  public init(
+    path: String, mode: Mode = .readWriteCreate, busyTimeoutMilliseconds: Int32 = 5_000,
+    vfs: String? = nil
+  ) throws(SQLiteError) {
+    let access =
+      switch mode {
+      case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+      case .readWrite: SQLITE_OPEN_READWRITE
+      case .readOnly: SQLITE_OPEN_READONLY
+      }
+    var opened: OpaquePointer?
+    let code = sqlite3_open_v2(
+      path, &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, vfs)
+    guard code == SQLITE_OK, let opened else {
+      let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+      sqlite3_close_v2(opened)
+      throw SQLiteError(code: code, message: message, subject: path)
+    }
+    self.path = path
+    handle = opened
+    sqlite3_busy_timeout(opened, busyTimeoutMilliseconds)
+  }
+
+  deinit {
+    for statement in statements.values { statement.finalize() }
+    sqlite3_close_v2(handle)
+  }
+
+  /// Write-ahead log, the durability asked for, foreign keys enforced, no secure delete: the
+  /// settings of Ferry's own stores.
+  public func configureStore(synchronous: Synchronous) throws(SQLiteError) {
+    try execute("PRAGMA journal_mode = WAL")
+    try execute("PRAGMA synchronous = \(synchronous.rawValue)")
+    try execute("PRAGMA secure_delete = OFF")
+    try execute("PRAGMA temp_store = MEMORY")
+  }
+
+  /// Runs one or more statements without parameters; rows are dropped.
+  public func execute(_ sql: String) throws(SQLiteError) {
+    executions += 1
+    let code = sqlite3_exec(handle, sql, nil, nil, nil)
+    guard code == SQLITE_OK else { throw failure(code, sql) }
+  }
+
+  /// A statement for this text, prepared the first time and reset; parameters are unbound.
+  ///
+  /// Do not ask for the same text again while its rows are being read.
+  public func statement(_ sql: String) throws(SQLiteError) -> Statement {
+    if let known = statements[sql] {
+      known.reset()
+      return known
+    }
+    let made = try Statement(self, sql)
+    statements[sql] = made
+    return made
+  }
+
+  /// Runs a statement that gives no rows.
+  public func run(_ sql: String, _ parameters: SQLiteValue...) throws(SQLiteError) {
+    try run(sql, parameters)
+  }
+
+  public func run(_ sql: String, _ parameters: [SQLiteValue]) throws(SQLiteError) {
+    let statement = try statement(sql)
+    defer { statement.reset() }
+    try statement.bind(parameters)
+    while try statement.step() {}
+  }
+
+  /// All rows of a small result.
+  public func rows(_ sql: String, _ parameters: SQLiteValue...) throws(SQLiteError) -> [[SQLiteValue]] {
+    try rows(sql, parameters)
+  }
+
+  public func rows(_ sql: String, _ parameters: [SQLiteValue]) throws(SQLiteError) -> [[SQLiteValue]] {
+    let statement = try statement(sql)
+    defer { statement.reset() }
+    try statement.bind(parameters)
+    var rows: [[SQLiteValue]] = []
+    while try statement.step() { rows.append(statement.row) }
+    return rows
+  }
+
+  /// The first row, if there is one.
+  public func row(_ sql: String, _ parameters: SQLiteValue...) throws(SQLiteError) -> [SQLiteValue]? {
+    let statement = try statement(sql)
+    defer { statement.reset() }
+    try statement.bind(parameters)
+    return try statement.step() ? statement.row : nil
+  }
+
+  /// The first column of the first row.
+  public func value(_ sql: String, _ parameters: SQLiteValue...) throws(SQLiteError) -> SQLiteValue? {
+    let statement = try statement(sql)
+    defer { statement.reset() }
+    try statement.bind(parameters)
+    return try statement.step() ? statement.value(at: 0) : nil
+  }
+
+  public var changes: Int { Int(sqlite3_changes64(handle)) }
+  public var lastInsertRowID: Int64 { sqlite3_last_insert_rowid(handle) }
+  public var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+  public enum TransactionKind: String, Sendable {
+    case deferred = "DEFERRED"
+    case immediate = "IMMEDIATE"
+  }
+
+  /// Runs `body` in a transaction: committed when it returns, rolled back when it throws. Inside
+  /// another transaction it is a savepoint.
+  public func transaction<Result, Failure: Error>(
+    _ kind: TransactionKind = .immediate, wrap: (SQLiteError) -> Failure,
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let nested = isInTransaction
+    do { try execute(nested ? "SAVEPOINT ferry" : "BEGIN \(kind.rawValue)") } catch { throw wrap(error) }
+    let result: Result
+    do {
+      result = try body()
+    } catch {
+      rollBack(nested: nested)
+      throw error
+    }
+    do {
+      try execute(nested ? "RELEASE ferry" : "COMMIT")
+    } catch {
+      rollBack(nested: nested)
+      throw wrap(error)
+    }
+    return result
+  }
+
+  public func transaction<Result>(
+    _ kind: TransactionKind = .immediate, _ body: () throws(SQLiteError) -> Result
+  ) throws(SQLiteError) -> Result {
+    try transaction(kind, wrap: { $0 }, body)
+  }
+
+  private func rollBack(nested: Bool) {
+    guard isInTransaction else { return }
+    sqlite3_exec(handle, nested ? "ROLLBACK TO ferry; RELEASE ferry" : "ROLLBACK", nil, nil, nil)
+  }
+
+  func failure(_ code: Int32, _ subject: String) -> SQLiteError {
+    SQLiteError(code: code, message: String(cString: sqlite3_errmsg(handle)), subject: subject)
+  }
+}
+
+/// A name as SQL takes it, whatever it holds.
+public func quoted(_ name: String) -> String {
+  "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+}

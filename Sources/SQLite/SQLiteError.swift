@@ -1,0 +1,40 @@
+import CSQLite
+
+/// What SQLite answered when it could not do what was asked.
+public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The extended result code.
+  public let code: Int32
+  /// SQLite's own sentence.
+  public let message: String
+  /// The statement or the file it is about.
+  public let subject: String
+
+  public init(code: Int32, message: String, subject: String) {
+    self.code = code
+    self.message = message
+    self.subject = subject
+  }
+
+  public var primaryCode: Int32 { code & 0xFF }
+  /// Another connection holds the database.
+  public var isBusy: Bool { primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED }
+  /// A rule of the schema was broken.
+  public var isConstraint: Bool { primaryCode == SQLITE_CONSTRAINT }
+  public var isFull: Bool { primaryCode == SQLITE_FULL }
+  public var isNotADatabase: Bool { primaryCode == SQLITE_NOTADB }
+  public var isCannotOpen: Bool { primaryCode == SQLITE_CANTOPEN }
+  public var isReadOnly: Bool { primaryCode == SQLITE_READONLY }
+  public var isForeignKey: Bool { isConstraint(3) }
+  public var isCheck: Bool { isConstraint(1) }
+  public var isNotNull: Bool { isConstraint(5) }
+  /// A primary key, a unique constraint or a row id that is there already.
+  public var isUnique: Bool { isConstraint(6) || isConstraint(8) || isConstraint(10) }
+  /// A trigger said no with RAISE.
+  public var isTrigger: Bool { isConstraint(7) }
+
+  private func isConstraint(_ detail: Int32) -> Bool {
+    isConstraint && code >> 8 == detail
+  }
+
+  public var description: String { "\(message) (SQLite \(code)) in: \(subject)" }
+}

@@ -1,0 +1,156 @@
+import CSQLite
+
+/// A value as SQLite stores it.
+public enum SQLiteValue: Sendable, Hashable {
+  case null
+  case integer(Int64)
+  case real(Double)
+  case text(String)
+  case blob([UInt8])
+
+  public var integer: Int64? {
+    if case .integer(let value) = self { value } else { nil }
+  }
+
+  public var text: String? {
+    if case .text(let value) = self { value } else { nil }
+  }
+
+  public var blob: [UInt8]? {
+    if case .blob(let value) = self { value } else { nil }
+  }
+
+  public var isNull: Bool { self == .null }
+
+  public static func optional(_ value: Int64?) -> SQLiteValue { value.map(SQLiteValue.integer) ?? .null }
+  public static func optional(_ value: String?) -> SQLiteValue { value.map(SQLiteValue.text) ?? .null }
+  public static func flag(_ value: Bool) -> SQLiteValue { .integer(value ? 1 : 0) }
+}
+
+/// A prepared statement of one connection, for one thread at a time.
+///
+/// Parameters and columns are counted from 0.
+public final class Statement {
+  private let handle: OpaquePointer
+  private unowned let connection: Connection
+  public let sql: String
+  private var isFresh: Bool = true
+
+  init(_ connection: Connection, _ sql: String) throws(SQLiteError) {
+    var made: OpaquePointer?
+    let code = sqlite3_prepare_v3(
+      connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &made, nil)
+    guard code == SQLITE_OK else { throw connection.failure(code, sql) }
+    guard let made else {
+      throw SQLiteError(code: SQLITE_MISUSE, message: "the text holds no statement", subject: sql)
+    }
+    handle = made
+    self.connection = connection
+    self.sql = sql
+  }
+
+  func finalize() { sqlite3_finalize(handle) }
+
+  /// Ends reading and unbinds all parameters.
+  public func reset() {
+    sqlite3_reset(handle)
+    sqlite3_clear_bindings(handle)
+    isFresh = true
+  }
+
+  public func bind(_ parameters: [SQLiteValue]) throws(SQLiteError) {
+    for (index, value) in parameters.enumerated() { try bind(value, at: index) }
+  }
+
+  public func bind(_ value: SQLiteValue, at index: Int) throws(SQLiteError) {
+    let position = Int32(index + 1)
+    let code: Int32
+    switch value {
+    case .null: code = sqlite3_bind_null(handle, position)
+    case .integer(let number): code = sqlite3_bind_int64(handle, position, number)
+    case .real(let number): code = sqlite3_bind_double(handle, position, number)
+    case .text(let text):
+      var text = text
+      code = text.withUTF8 {
+        sqlite3_bind_text64(
+          handle, position, UnsafeRawPointer($0.baseAddress ?? Statement.empty)
+            .assumingMemoryBound(to: CChar.self), UInt64($0.count), Statement.transient,
+          UInt8(SQLITE_UTF8))
+      }
+    case .blob(let bytes):
+      code = bytes.withUnsafeBytes {
+        sqlite3_bind_blob64(
+          handle, position, $0.baseAddress ?? UnsafeRawPointer(Statement.empty), UInt64($0.count),
+          Statement.transient)
+      }
+    }
+    guard code == SQLITE_OK else { throw connection.failure(code, sql) }
+  }
+
+  public func bind(_ number: Int64, at index: Int) throws(SQLiteError) {
+    let code = sqlite3_bind_int64(handle, Int32(index + 1), number)
+    guard code == SQLITE_OK else { throw connection.failure(code, sql) }
+  }
+
+  /// Moves to the next row; false when there is none.
+  public func step() throws(SQLiteError) -> Bool {
+    if isFresh {
+      connection.executions += 1
+      isFresh = false
+    }
+    switch sqlite3_step(handle) {
+    case SQLITE_ROW: return true
+    case SQLITE_DONE: return false
+    case let code:
+      let error = connection.failure(code, sql)
+      sqlite3_reset(handle)
+      isFresh = true
+      throw error
+    }
+  }
+
+  public var columnCount: Int { Int(sqlite3_column_count(handle)) }
+
+  public func columnName(at index: Int) -> String { String(cString: sqlite3_column_name(handle, Int32(index))) }
+
+  public var row: [SQLiteValue] { (0..<columnCount).map { value(at: $0) } }
+
+  public func value(at index: Int) -> SQLiteValue {
+    let column = Int32(index)
+    switch sqlite3_column_type(handle, column) {
+    case SQLITE_INTEGER: return .integer(sqlite3_column_int64(handle, column))
+    case SQLITE_FLOAT: return .real(sqlite3_column_double(handle, column))
+    case SQLITE_TEXT: return .text(text(at: index))
+    case SQLITE_BLOB: return .blob(bytes(at: index))
+    default: return .null
+    }
+  }
+
+  public func isNull(at index: Int) -> Bool { sqlite3_column_type(handle, Int32(index)) == SQLITE_NULL }
+  public func integer(at index: Int) -> Int64 { sqlite3_column_int64(handle, Int32(index)) }
+  public func double(at index: Int) -> Double { sqlite3_column_double(handle, Int32(index)) }
+
+  public func text(at index: Int) -> String {
+    withBytes(at: index, isText: true) { String(decoding: $0, as: UTF8.self) }
+  }
+
+  public func bytes(at index: Int) -> [UInt8] { withBytes(at: index, isText: false) { Array($0) } }
+
+  /// The bytes of a text or blob column, valid inside `body` only.
+  public func withBytes<Result>(
+    at index: Int, isText: Bool, _ body: (UnsafeBufferPointer<UInt8>) -> Result
+  ) -> Result {
+    let column = Int32(index)
+    let start: UnsafeRawPointer? =
+      isText ? UnsafeRawPointer(sqlite3_column_text(handle, column)) : sqlite3_column_blob(handle, column)
+    let count = Int(sqlite3_column_bytes(handle, column))
+    return body(UnsafeBufferPointer(start: start?.assumingMemoryBound(to: UInt8.self), count: count))
+  }
+
+  private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+  nonisolated(unsafe) private static let empty: UnsafePointer<UInt8> = {
+    let pointer = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
+    pointer.initialize(to: 0)
+    return UnsafePointer(pointer)
+  }()
+}

@@ -1,0 +1,96 @@
+/// All that the outside gives: time, chance and a place for what the program has to say.
+///
+/// A simulation gives its own; nothing else in the house asks the system for any of them.
+public struct World: Sendable {
+  public let clock: any WorldClock
+  public let chance: any Chance
+  public let log: any Log
+
+  public init(clock: any WorldClock, chance: any Chance, log: any Log) {
+    self.clock = clock
+    self.chance = chance
+    self.log = log
+  }
+}
+
+public protocol WorldClock: Sendable {
+  /// The time of day. It may jump; it decides only tokens, back-off, display and retention.
+  var now: Timestamp { get }
+  /// Time since some fixed moment; never goes back.
+  var uptime: Duration { get }
+}
+
+/// A moment, in milliseconds since 1970-01-01T00:00:00Z.
+public struct Timestamp: Sendable, Hashable, Comparable {
+  public let milliseconds: Int64
+
+  public init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+  public static func < (left: Timestamp, right: Timestamp) -> Bool {
+    left.milliseconds < right.milliseconds
+  }
+
+  public func advanced(by duration: Duration) -> Timestamp {
+    let (seconds, attoseconds) = duration.components
+    return Timestamp(milliseconds: milliseconds + seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+  }
+
+  /// Whole days since 1970.
+  public var day: Int64 {
+    (milliseconds - ((milliseconds % 86_400_000) + 86_400_000) % 86_400_000) / 86_400_000
+  }
+}
+
+/// Where random numbers come from.
+public protocol Chance: Sendable {
+  /// Unpredictable outside a simulation.
+  func next() -> UInt64
+}
+
+extension Chance {
+  public func bytes(_ count: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    while bytes.count < count {
+      withUnsafeBytes(of: next()) { bytes.append(contentsOf: $0.prefix(count - bytes.count)) }
+    }
+    return bytes
+  }
+
+  /// A number in the range, each equally likely.
+  public func number(in range: Range<Int64>) -> Int64 {
+    precondition(!range.isEmpty, "an empty range: \(range)")
+    let count = UInt64(bitPattern: range.upperBound &- range.lowerBound)
+    let limit = UInt64.max - UInt64.max % count
+    var drawn = next()
+    while drawn >= limit { drawn = next() }
+    return range.lowerBound &+ Int64(bitPattern: drawn % count)
+  }
+}
+
+/// Takes what the program has to say to its operator.
+public protocol Log: Sendable {
+  /// `message` is one sentence that never holds a value; the values are in `fields`.
+  func write(_ level: LogLevel, _ message: String, _ fields: [(String, String)])
+}
+
+/// The reference's levels (facts/1.3).
+public enum LogLevel: Int, Sendable, Comparable, CaseIterable {
+  case trace = 1
+  case debug, info, warn, error, fatal
+
+  public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }
+
+  public var name: String { String(describing: self) }
+}
+
+extension Log {
+  public func info(_ message: String, _ fields: (String, String)...) { write(.info, message, fields) }
+  public func warn(_ message: String, _ fields: (String, String)...) { write(.warn, message, fields) }
+  public func error(_ message: String, _ fields: (String, String)...) { write(.error, message, fields) }
+}
+
+/// Drops everything.
+public struct SilentLog: Log {
+  public init() {}
+  public func write(_ level: LogLevel, _ message: String, _ fields: [(String, String)]) {}
+}
