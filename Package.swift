@@ -31,7 +31,6 @@ let words: [Target] = [
   module("FerryJSON", "JSON"),
   module("FerryModel", "Model", ["FerryJSON"]),
   module("FerryWorld", "World"),
-  module("FerryWire", "Wire", ["FerryModel", "FerryJSON", "FerryCompression"]),
   module("FerryHTTP", "HTTP"),
 ]
 
@@ -45,8 +44,9 @@ let hands: [Target] = [
     ["FerryHTTP", .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
 ]
 
-// Parts: the contract of a business system, and those who keep it.
+// Parts: the messages, the contract of a business system, and those who keep it.
 let parts: [Target] = [
+  module("FerryWire", "Wire", ["FerryModel", "FerryJSON", "FerryCompression", "FerryCrypto"]),
   module("FerryConnector", "Connector", ["FerryModel"]),
   module("FerryMemoryConnector", "Connectors/Memory", ["FerryConnector", "FerryModel"]),
   module(

@@ -1,0 +1,241 @@
+import FerryJSON
+import FerryModel
+
+/// The first message of every exchange: who the device is and where it stands. Nothing depends on
+/// what the server remembers of the device but its operations.
+public struct Hello: Sendable, Equatable {
+  /// The version of this protocol.
+  public static let currentProtocol: Int64 = 1
+
+  public var `protocol`: Int64 = Hello.currentProtocol
+  /// The server this device belongs to; nil before the first welcome.
+  public var server: String?
+  /// `name:version`.
+  public var package: String
+  public var device: String
+  /// Random, one per database file: tells a restored copy from the original.
+  public var incarnation: String
+  /// The last checkpoint of each synchronization group that was subscribed.
+  public var groups: [GroupPosition]
+  /// Applied cursors of all partitions that the device has.
+  public var partitions: [PartitionCursor]
+  /// Operations that were sent and not answered.
+  public var open: [OperationID]
+
+  public init(
+    server: String?, package: String, device: String, incarnation: String, groups: [GroupPosition],
+    partitions: [PartitionCursor], open: [OperationID]
+  ) {
+    self.server = server
+    self.package = package
+    self.device = device
+    self.incarnation = incarnation
+    self.groups = groups
+    self.partitions = partitions
+    self.open = open
+  }
+}
+
+/// A synchronization group and the checkpoint that the app sees; era nil before the first import.
+public struct GroupPosition: Sendable, Equatable {
+  public let name: String
+  public let era: String?
+  public let version: Int64
+
+  public init(name: String, era: String?, version: Int64) {
+    self.name = name
+    self.era = era
+    self.version = version
+  }
+}
+
+/// Asks for everything new in a group.
+public struct Pull: Sendable, Equatable {
+  public let group: String
+  /// Cursors of pages that wait to be imported, where they are ahead of the applied ones.
+  public let staged: [PartitionCursor]
+  /// The highest snapshot that the device has seen: no page may come from an older one.
+  public let at: Int64
+
+  public init(group: String, staged: [PartitionCursor], at: Int64) {
+    self.group = group
+    self.staged = staged
+    self.at = at
+  }
+}
+
+/// The device has imported a checkpoint and keeps these answers; the server may empty them.
+public struct Confirm: Sendable, Equatable {
+  public let group: String
+  public let version: Int64
+  public let answers: [OperationID]
+
+  public init(group: String, version: Int64, answers: [OperationID]) {
+    self.group = group
+    self.version = version
+    self.answers = answers
+  }
+}
+
+/// Pending operations, each as the bytes that submit fixed.
+public struct Replay: Sendable, Equatable {
+  /// Each a JSON object that `Operation` reads.
+  public let operations: [[UInt8]]
+
+  public init(operations: [[UInt8]]) { self.operations = operations }
+}
+
+extension Hello {
+  var json: [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("protocol", `protocol`)
+    writer.field("server", server)
+    writer.field("package", package)
+    writer.field("device", device)
+    writer.field("incarnation", incarnation)
+    writer.key("groups")
+    writer.array(groups) { writer, group in
+      writer.beginObject()
+      writer.field("name", group.name)
+      writer.field("era", group.era)
+      writer.field("version", group.version)
+      writer.endObject()
+    }
+    writer.key("partitions")
+    writer.cursors(partitions)
+    writer.key("open")
+    writer.identifiers(open)
+    writer.endObject()
+    return writer.bytes
+  }
+
+  init(_ scanner: inout JSONScanner) throws(JSONError) {
+    self.init(
+      server: nil, package: "", device: "", incarnation: "", groups: [], partitions: [], open: [])
+    try scanner.enterObject()
+    while let key = try scanner.nextKey() {
+      switch key {
+      case "protocol": `protocol` = try scanner.integer()
+      case "server": server = try scanner.optionalString()
+      case "package": package = try scanner.string()
+      case "device": device = try scanner.string()
+      case "incarnation": incarnation = try scanner.string()
+      case "groups":
+        groups = try scanner.list { scanner throws(JSONError) in try GroupPosition(&scanner) }
+      case "partitions": partitions = try scanner.cursors()
+      case "open": open = try scanner.identifiers()
+      default: try scanner.skipValue()
+      }
+    }
+    guard !package.isEmpty, !device.isEmpty, !incarnation.isEmpty else {
+      throw scanner.failure("hello names no package, device or incarnation")
+    }
+  }
+}
+
+extension GroupPosition {
+  init(_ scanner: inout JSONScanner) throws(JSONError) {
+    var name: String?
+    var era: String?
+    var version: Int64 = 0
+    try scanner.enterObject()
+    while let key = try scanner.nextKey() {
+      switch key {
+      case "name": name = try scanner.string()
+      case "era": era = try scanner.optionalString()
+      case "version": version = try scanner.integer()
+      default: try scanner.skipValue()
+      }
+    }
+    guard let name else { throw scanner.failure("a group has no name") }
+    self.init(name: name, era: era, version: version)
+  }
+}
+
+extension Pull {
+  var json: [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("group", group)
+    writer.key("staged")
+    writer.cursors(staged)
+    writer.field("at", at)
+    writer.endObject()
+    return writer.bytes
+  }
+
+  init(_ scanner: inout JSONScanner) throws(JSONError) {
+    var group: String?
+    var staged: [PartitionCursor] = []
+    var at: Int64 = 0
+    try scanner.enterObject()
+    while let key = try scanner.nextKey() {
+      switch key {
+      case "group": group = try scanner.string()
+      case "staged": staged = try scanner.cursors()
+      case "at": at = try scanner.integer()
+      default: try scanner.skipValue()
+      }
+    }
+    guard let group else { throw scanner.failure("pull names no group") }
+    self.init(group: group, staged: staged, at: at)
+  }
+}
+
+extension Confirm {
+  var json: [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("group", group)
+    writer.field("version", version)
+    writer.key("answers")
+    writer.identifiers(answers)
+    writer.endObject()
+    return writer.bytes
+  }
+
+  init(_ scanner: inout JSONScanner) throws(JSONError) {
+    var group: String?
+    var version: Int64 = 0
+    var answers: [OperationID] = []
+    try scanner.enterObject()
+    while let key = try scanner.nextKey() {
+      switch key {
+      case "group": group = try scanner.string()
+      case "version": version = try scanner.integer()
+      case "answers": answers = try scanner.identifiers()
+      default: try scanner.skipValue()
+      }
+    }
+    guard let group else { throw scanner.failure("confirm names no group") }
+    self.init(group: group, version: version, answers: answers)
+  }
+}
+
+extension Replay {
+  var json: [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.key("operations")
+    writer.array(operations) { $0.raw($1) }
+    writer.endObject()
+    return writer.bytes
+  }
+
+  init(_ scanner: inout JSONScanner) throws(JSONError) {
+    var operations: [[UInt8]] = []
+    try scanner.enterObject()
+    while let key = try scanner.nextKey() {
+      switch key {
+      case "operations":
+        operations = try scanner.list { scanner throws(JSONError) in
+          let range = try scanner.skipValue()
+          return Array(scanner.bytes[range])
+        }
+      default: try scanner.skipValue()
+      }
+    }
+    self.init(operations: operations)
+  }
+}

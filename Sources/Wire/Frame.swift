@@ -1,0 +1,116 @@
+import FerryCompression
+
+/// The envelope of a message: length (4 bytes, big endian, of the content as it travels), kind (1),
+/// flags (1), content. Bit 0 of the flags: the content is compressed (zlib), by itself.
+public struct Frame: Sendable, Equatable {
+  public enum Kind: UInt8, Sendable, CaseIterable {
+    case hello = 1
+    case welcome, pull, rows, checkpoint, confirm, replay, stored, stir, beat, failure
+  }
+
+  public static let headerBytes: Int = 6
+  public let kind: Kind
+  /// JSON in UTF-8, expanded.
+  public let content: [UInt8]
+
+  public init(_ kind: Kind, _ content: [UInt8]) {
+    self.kind = kind
+    self.content = content
+  }
+
+  /// The bytes that travel.
+  public func encoded() -> [UInt8] {
+    var body = content
+    var flags: UInt8 = 0
+    if content.count >= WireLimits.compressFromBytes,
+      let smaller = try? Deflate.compress(content), smaller.count < content.count
+    {
+      body = smaller
+      flags = 1
+    }
+    let count = UInt32(body.count)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Frame.headerBytes + body.count)
+    for shift in stride(from: 24, through: 0, by: -8) {
+      bytes.append(UInt8(truncatingIfNeeded: count >> UInt32(shift)))
+    }
+    bytes.append(kind.rawValue)
+    bytes.append(flags)
+    bytes.append(contentsOf: body)
+    return bytes
+  }
+}
+
+/// Cuts a stream of bytes into frames, however the bytes arrive.
+public struct FrameReader {
+  private var buffer: [UInt8] = []
+  private var start: Int = 0
+
+  public init() {}
+
+  public mutating func append(_ bytes: some Collection<UInt8>) {
+    if start > 0 {
+      buffer.removeFirst(start)
+      start = 0
+    }
+    buffer.append(contentsOf: bytes)
+  }
+
+  /// The next whole frame, or nil until more bytes have come.
+  public mutating func next() throws(WireError) -> Frame? {
+    guard buffer.count - start >= Frame.headerBytes else { return nil }
+    var length = 0
+    for index in 0..<4 { length = length << 8 | Int(buffer[start + index]) }
+    guard length <= WireLimits.frameBytes else {
+      throw WireError(
+        .badFrame, "a frame of \(length) bytes was announced; \(WireLimits.frameBytes) are allowed",
+        hint: "Is this a Ferry server, and does a proxy change what it sends?")
+    }
+    guard let kind = Frame.Kind(rawValue: buffer[start + 4]) else {
+      throw WireError(
+        .badFrame, "a frame of the unknown kind \(buffer[start + 4]) came",
+        hint: "The other side speaks a newer protocol; update this one.")
+    }
+    let flags = buffer[start + 5]
+    guard flags <= 1 else {
+      throw WireError(
+        .badFrame, "a frame has the unknown flags \(flags)",
+        hint: "The other side speaks a newer protocol; update this one.")
+    }
+    let end = start + Frame.headerBytes + length
+    guard buffer.count >= end else { return nil }
+    let body = buffer[(start + Frame.headerBytes)..<end]
+    let content: [UInt8]
+    if flags == 1 {
+      do {
+        content = try Deflate.expand(body, limitBytes: WireLimits.expandedBytes)
+      } catch {
+        throw WireError(
+          .badFrame, "\(error)", hint: "The bytes were changed on the way; the exchange is repeated.")
+      }
+    } else {
+      content = Array(body)
+    }
+    start = end
+    return Frame(kind, content)
+  }
+
+  /// Call at the end of the bytes: a frame that is not whole is an error.
+  public func finish() throws(WireError) {
+    guard buffer.count == start else {
+      throw WireError(
+        .cutFrame, "the bytes end \(buffer.count - start) bytes into a frame",
+        hint: "The line broke; the exchange is repeated.")
+    }
+  }
+
+  /// All frames of a whole body.
+  public static func frames(of body: [UInt8]) throws(WireError) -> [Frame] {
+    var reader = FrameReader()
+    reader.append(body)
+    var frames: [Frame] = []
+    while let frame = try reader.next() { frames.append(frame) }
+    try reader.finish()
+    return frames
+  }
+}

@@ -1,0 +1,18 @@
+/// The sizes of the wire, each with its reason.
+public enum WireLimits {
+  /// A frame as it travels. A page is cut at 1 MB of rows; one row may be larger than a page.
+  public static let frameBytes: Int = 16 << 20
+  /// A frame when expanded: a guard against small messages that expand without end.
+  public static let expandedBytes: Int = 64 << 20
+  /// Rows in one page: what is lost when the line breaks inside it.
+  public static let pageRows: Int = 5_000
+  public static let pageBytes: Int = 1 << 20
+  /// Bytes below which compressing costs more than it saves.
+  public static let compressFromBytes: Int = 512
+  /// One operation: a row, not a film. Big values travel in pieces of their own.
+  public static let operationBytes: Int = 1 << 20
+  /// Operations on their way at one time.
+  public static let operationsInFlight: Int = 1_000
+  /// Open containers in a message.
+  public static let nesting: Int = 32
+}

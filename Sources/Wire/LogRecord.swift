@@ -1,0 +1,102 @@
+import FerryJSON
+import FerryModel
+
+/// A message of the server about an operation (sync/P17).
+public struct LogRecord: Sendable, Hashable {
+  /// The reference's levels (facts/1.3).
+  public enum Level: String, Sendable, CaseIterable { case trace, debug, info, warn, error, fatal }
+
+  /// Name of the entity.
+  public let component: String
+  /// The object's business key in canonical text; empty while it is temporary.
+  public let entityKey: String
+  /// HTTP's codes: 403 not allowed, 404 no such object, 412 a rule was broken or the object was
+  /// changed meanwhile, 422 makes no sense, 500 anything else.
+  public let code: Int
+  public let message: String
+  /// The operation that caused it.
+  public let operation: OperationKind
+  /// The id of the operation.
+  public let requestID: OperationID
+  /// When the server wrote it, in milliseconds since 1970.
+  public let timestamp: Int64
+  public let level: Level
+  /// The attribute it is about, if it is about one.
+  public let attribute: String?
+  /// For a conflict, the value that the change was based on, as text for people.
+  public let baseValue: String?
+  /// For a conflict, the value that the business system has, as text for people.
+  public let currentValue: String?
+
+  public init(
+    component: String, entityKey: String, code: Int, message: String, operation: OperationKind,
+    requestID: OperationID, timestamp: Int64, level: Level, attribute: String? = nil,
+    baseValue: String? = nil, currentValue: String? = nil
+  ) {
+    self.component = component
+    self.entityKey = entityKey
+    self.code = code
+    self.message = message
+    self.operation = operation
+    self.requestID = requestID
+    self.timestamp = timestamp
+    self.level = level
+    self.attribute = attribute
+    self.baseValue = baseValue
+    self.currentValue = currentValue
+  }
+}
+
+extension JSONWriter {
+  mutating func answer(_ answer: Answer) {
+    beginObject()
+    field("id", answer.id.text)
+    field("version", answer.version)
+    field("method", answer.outcome.rawValue)
+    if let newKey = answer.newKey { field("newKey", newKey.text) }
+    key("log")
+    array(answer.logRecords) { $0.logRecord($1) }
+    endObject()
+  }
+
+  public mutating func logRecord(_ record: LogRecord) {
+    beginObject()
+    field("component", record.component)
+    field("entityKey", record.entityKey)
+    field("code", record.code)
+    field("message", record.message)
+    field("operation", record.operation.rawValue)
+    field("requestId", record.requestID.text)
+    field("timestamp", record.timestamp)
+    field("level", record.level.rawValue)
+    if let attribute = record.attribute { field("attribute", attribute) }
+    if let value = record.baseValue { field("baseValue", value) }
+    if let value = record.currentValue { field("currentValue", value) }
+    endObject()
+  }
+}
+
+extension LogRecord {
+  init(_ scanner: inout JSONScanner) throws(JSONError) {
+    var texts: [String: String] = [:]
+    var code: Int64 = 500
+    var timestamp: Int64 = 0
+    try scanner.enterObject()
+    while let key = try scanner.nextKey() {
+      switch (key, try scanner.peek()) {
+      case ("code", _): code = try scanner.integer()
+      case ("timestamp", _): timestamp = try scanner.integer()
+      case (_, .string): texts[key] = try scanner.string()
+      default: try scanner.skipValue()
+      }
+    }
+    guard let kind = OperationKind(rawValue: texts["operation"] ?? ""),
+      let request = OperationID(texts["requestId"] ?? "")
+    else { throw scanner.failure("a log record has no operation or request id") }
+    self.init(
+      component: texts["component"] ?? "", entityKey: texts["entityKey"] ?? "", code: Int(code),
+      message: texts["message"] ?? "", operation: kind, requestID: request, timestamp: timestamp,
+      level: Level(rawValue: texts["level"] ?? "") ?? .error, attribute: texts["attribute"],
+      baseValue: texts["baseValue"], currentValue: texts["currentValue"])
+  }
+}

@@ -1,0 +1,237 @@
+import FerryCrypto
+import FerryJSON
+import FerryModel
+
+/// A stretch of one partition's changes: everything between two cursors.
+///
+/// Nothing in it tells of a device, so the same bytes go to all that stand at `from`. The rows stay
+/// as they came until they are imported.
+public struct RowsPage: Sendable, Equatable {
+  public let partition: Int64
+  public let from: Cursor
+  public let to: Cursor
+  /// The clock of the snapshot that made it.
+  public let at: Int64
+  /// The whole message, `sets` last.
+  public let json: [UInt8]
+
+  init(_ scanner: inout JSONScanner, _ content: [UInt8]) throws(JSONError) {
+    let header = try Header(&scanner)
+    while try scanner.nextKey() != nil { try scanner.skipValue() }
+    self.init(header, content)
+  }
+
+  /// Takes a page that was kept as it came.
+  public init(json: [UInt8]) throws(JSONError) {
+    self = try json.scan { scanner throws(JSONError) in try RowsPage(&scanner, json) }
+  }
+
+  private init(_ header: Header, _ content: [UInt8]) {
+    partition = header.partition
+    from = header.from
+    to = header.to
+    at = header.at
+    json = content
+  }
+
+  /// Walks the rows: each row of an entity with its hash, then the keys of rows that left.
+  public func read<Failure: Error>(
+    of package: Package, wrap: (JSONError) -> Failure,
+    row: (Entity, [Value], Int64) throws(Failure) -> Void,
+    left: (Entity, Key) throws(Failure) -> Void
+  ) throws(Failure) {
+    let result: Result<Void, Failure> = json.withUnsafeBufferPointer { buffer in
+      var scanner = JSONScanner(buffer, depthLimit: WireLimits.nesting)
+      do throws(Failure) {
+        try RowsPage.walk(&scanner, package, wrap, row, left)
+        return .success(())
+      } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
+  }
+
+  private static func walk<Failure: Error>(
+    _ scanner: inout JSONScanner, _ package: Package, _ wrap: (JSONError) -> Failure,
+    _ row: (Entity, [Value], Int64) throws(Failure) -> Void,
+    _ left: (Entity, Key) throws(Failure) -> Void
+  ) throws(Failure) {
+    do { _ = try Header(&scanner) } catch { throw wrap(error) }
+    // The header leaves the scanner before the array of sets.
+    do { try scanner.enterArray() } catch { throw wrap(error) }
+    while try check(wrap, { () throws(JSONError) in try scanner.nextElement() }) {
+      let set = try check(wrap) { () throws(JSONError) in try RowSet(&scanner, package) }
+      while try check(wrap, { () throws(JSONError) in try scanner.nextElement() }) {
+        let (values, hash) = try check(wrap) { () throws(JSONError) in try set.row(&scanner) }
+        try row(set.entity, values, hash)
+      }
+      try check(wrap) { () throws(JSONError) in try set.enterLeft(&scanner) }
+      while try check(wrap, { () throws(JSONError) in try scanner.nextElement() }) {
+        let key = try check(wrap) { () throws(JSONError) in
+          Key(try scanner.row(types: set.entity.key.map { set.entity.attributes[$0].type }))
+        }
+        try left(set.entity, key)
+      }
+      try check(wrap) { () throws(JSONError) in
+        guard try scanner.nextKey() == nil else { throw scanner.failure("a set has a member too many") }
+      }
+    }
+  }
+
+  private static func check<Result, Failure: Error>(
+    _ wrap: (JSONError) -> Failure, _ body: () throws(JSONError) -> Result
+  ) throws(Failure) -> Result {
+    do throws(JSONError) { return try body() } catch { throw wrap(error) }
+  }
+
+  private struct Header {
+    let partition: Int64
+    let from: Cursor
+    let to: Cursor
+    let at: Int64
+
+    /// Reads up to the value of `sets`.
+    init(_ scanner: inout JSONScanner) throws(JSONError) {
+      var numbers: [String: Int64] = [:]
+      var cursors: [String: Cursor] = [:]
+      try scanner.enterObject()
+      while let key = try scanner.nextKey() {
+        if key == "sets" { break }
+        switch key {
+        case "partition", "at": numbers[key] = try scanner.integer()
+        case "from", "to": cursors[key] = try scanner.cursor()
+        default: try scanner.skipValue()
+        }
+      }
+      guard let partition = numbers["partition"], let at = numbers["at"], let from = cursors["from"],
+        let to = cursors["to"], from <= to, try scanner.peek() == .array
+      else { throw scanner.failure("a page has no partition, from, to, at or sets") }
+      self.partition = partition
+      self.at = at
+      self.from = from
+      self.to = to
+    }
+  }
+}
+
+/// The rows of one entity inside a page: `entity`, `columns`, `rows`, `left`, in this order.
+private struct RowSet {
+  let entity: Entity
+  private let types: [AttributeType]
+
+  /// Reads up to the first row.
+  init(_ scanner: inout JSONScanner, _ package: Package) throws(JSONError) {
+    try scanner.enterObject()
+    guard try scanner.nextKey() == "entity" else { throw scanner.failure("a set begins with its entity") }
+    let name = try scanner.string()
+    guard let entity = package.entity(named: name) else {
+      throw scanner.failure("the package \(package.id) has no entity \(name)")
+    }
+    guard try scanner.nextKey() == "columns" else { throw scanner.failure("a set names its columns") }
+    let columns = try scanner.list { scanner throws(JSONError) in try scanner.string() }
+    guard columns == entity.attributes.map(\.name) else {
+      throw scanner.failure("the columns of \(name) are not those of the package \(package.id)")
+    }
+    guard try scanner.nextKey() == "rows" else { throw scanner.failure("a set has rows") }
+    try scanner.enterArray()
+    self.entity = entity
+    types = entity.attributes.map(\.type)
+  }
+
+  func row(_ scanner: inout JSONScanner) throws(JSONError) -> ([Value], Int64) {
+    _ = try scanner.peek()
+    let start = scanner.position
+    let values = try scanner.row(types: types)
+    for (position, value) in values.enumerated()
+    where value.isNull && !entity.attributes[position].isNullable {
+      throw scanner.failure("\(entity.name).\(entity.attributes[position].name) is null")
+    }
+    let bytes = scanner.bytes[start..<scanner.position]
+    return (values, RowHash.of(entity: entity.name, key: entity.key(of: values), body: bytes))
+  }
+
+  func enterLeft(_ scanner: inout JSONScanner) throws(JSONError) {
+    guard try scanner.nextKey() == "left" else { throw scanner.failure("a set has a list left") }
+    try scanner.enterArray()
+  }
+}
+
+/// Puts a page together from rows that are encoded already.
+public struct RowsPageWriter {
+  private struct Set {
+    let entity: Entity
+    var rows: [[UInt8]] = []
+    var left: [Key] = []
+  }
+
+  private var sets: [Set] = []
+  private var positions: [String: Int] = [:]
+  /// Bytes of rows and keys so far, about.
+  public private(set) var byteCount: Int = 0
+  public private(set) var rowCount: Int = 0
+
+  public init() {}
+
+  public mutating func row(_ entity: Entity, body: [UInt8]) {
+    sets[position(of: entity)].rows.append(body)
+    byteCount += body.count + 1
+    rowCount += 1
+  }
+
+  public mutating func left(_ entity: Entity, key: Key) {
+    sets[position(of: entity)].left.append(key)
+    byteCount += key.text.utf8.count + 3
+    rowCount += 1
+  }
+
+  /// The content of the frame.
+  public func json(partition: Int64, from: Cursor, to: Cursor, at: Int64) -> [UInt8] {
+    var writer = JSONWriter(reserving: byteCount + 512)
+    writer.beginObject()
+    writer.field("partition", partition)
+    writer.key("from")
+    writer.cursor(from)
+    writer.key("to")
+    writer.cursor(to)
+    writer.field("at", at)
+    writer.key("sets")
+    writer.array(sets) { writer, set in
+      writer.beginObject()
+      writer.field("entity", set.entity.name)
+      writer.key("columns")
+      writer.array(set.entity.attributes) { $0.string($1.name) }
+      writer.key("rows")
+      writer.array(set.rows) { $0.raw($1) }
+      writer.key("left")
+      writer.array(set.left) { $0.raw("[\($1.text)]".utf8) }
+      writer.endObject()
+    }
+    writer.endObject()
+    return writer.bytes
+  }
+
+  private mutating func position(of entity: Entity) -> Int {
+    if let known = positions[entity.name] { return known }
+    sets.append(Set(entity: entity))
+    positions[entity.name] = sets.count - 1
+    return sets.count - 1
+  }
+}
+
+/// The number by which a row counts in its partition's sum: the first 8 bytes, big endian, of
+/// SHA-256 over entity, a zero byte, key, a zero byte, body.
+public enum RowHash {
+  public static func of(entity: String, key: Key, body: some Collection<UInt8>) -> Int64 {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(entity.utf8.count + key.text.utf8.count + body.count + 2)
+    bytes.append(contentsOf: entity.utf8)
+    bytes.append(0)
+    bytes.append(contentsOf: key.text.utf8)
+    bytes.append(0)
+    bytes.append(contentsOf: body)
+    var number: UInt64 = 0
+    for byte in SHA256Digest.hash(bytes).prefix(8) { number = number << 8 | UInt64(byte) }
+    return Int64(bitPattern: number)
+  }
+}

@@ -1,0 +1,251 @@
+import FerryJSON
+import FerryModel
+
+extension Welcome {
+  var json: [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("server", server)
+    writer.field("era", era)
+    writer.field("clock", clock)
+    writer.field("rightsVersion", rightsVersion)
+    writer.key("keep")
+    writer.array(keep) { $0.integer($1) }
+    writer.key("start")
+    writer.array(start) { writer, place in
+      writer.beginObject()
+      writer.field("partition", place.partition)
+      writer.field("group", place.group)
+      writer.endObject()
+    }
+    writer.key("drop")
+    writer.array(drop) { $0.integer($1) }
+    writer.key("reset")
+    writer.array(reset) { $0.integer($1) }
+    writer.key("operations")
+    writer.beginObject()
+    for operation in operations { writer.field(operation.id.text, operation.state.rawValue) }
+    writer.endObject()
+    writer.endObject()
+    return writer.bytes
+  }
+
+  init(_ scanner: inout JSONScanner) throws(JSONError) {
+    self.init(
+      server: "", era: "", clock: 0, rightsVersion: "", keep: [], start: [], drop: [], reset: [],
+      operations: [])
+    try scanner.enterObject()
+    while let key = try scanner.nextKey() {
+      switch key {
+      case "server": server = try scanner.string()
+      case "era": era = try scanner.string()
+      case "clock": clock = try scanner.integer()
+      case "rightsVersion": rightsVersion = try scanner.string()
+      case "keep": keep = try scanner.integers()
+      case "start":
+        start = try scanner.list { scanner throws(JSONError) in try PartitionPlace(&scanner) }
+      case "drop": drop = try scanner.integers()
+      case "reset": reset = try scanner.integers()
+      case "operations": operations = try scanner.operationStates()
+      default: try scanner.skipValue()
+      }
+    }
+    guard !server.isEmpty, !era.isEmpty else { throw scanner.failure("welcome names no server or era") }
+  }
+}
+
+extension PartitionPlace {
+  init(_ scanner: inout JSONScanner) throws(JSONError) {
+    var partition: Int64 = 0
+    var group = ""
+    try scanner.enterObject()
+    while let key = try scanner.nextKey() {
+      switch key {
+      case "partition": partition = try scanner.integer()
+      case "group": group = try scanner.string()
+      default: try scanner.skipValue()
+      }
+    }
+    self.init(partition: partition, group: group)
+  }
+}
+
+extension Checkpoint {
+  var json: [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("group", group)
+    writer.field("era", era)
+    writer.field("version", version)
+    writer.key("partitions")
+    writer.array(partitions) { writer, partition in
+      writer.beginObject()
+      writer.field("partition", partition.partition)
+      writer.key("cursor")
+      writer.cursor(partition.cursor)
+      writer.field("sum", String(partition.sum))
+      writer.field("count", partition.count)
+      writer.endObject()
+    }
+    writer.key("answers")
+    writer.array(answers) { $0.answer($1) }
+    writer.field("rightsVersion", rightsVersion)
+    writer.key("unavailable")
+    writer.array(unavailable) { $0.integer($1) }
+    writer.endObject()
+    return writer.bytes
+  }
+
+  init(_ scanner: inout JSONScanner) throws(JSONError) {
+    self.init(
+      group: "", era: "", version: 0, partitions: [], answers: [], rightsVersion: "", unavailable: [])
+    try scanner.enterObject()
+    while let key = try scanner.nextKey() {
+      switch key {
+      case "group": group = try scanner.string()
+      case "era": era = try scanner.string()
+      case "version": version = try scanner.integer()
+      case "partitions":
+        partitions = try scanner.list { scanner throws(JSONError) in try PartitionSum(&scanner) }
+      case "answers":
+        answers = try scanner.list { scanner throws(JSONError) in try Answer(&scanner) }
+      case "rightsVersion": rightsVersion = try scanner.string()
+      case "unavailable": unavailable = try scanner.integers()
+      default: try scanner.skipValue()
+      }
+    }
+    guard !group.isEmpty, !era.isEmpty else { throw scanner.failure("a checkpoint names no group or era") }
+  }
+}
+
+extension PartitionSum {
+  init(_ scanner: inout JSONScanner) throws(JSONError) {
+    var partition: Int64 = 0
+    var cursor = Cursor.start
+    var sum: UInt64?
+    var count: Int64 = 0
+    try scanner.enterObject()
+    while let key = try scanner.nextKey() {
+      switch key {
+      case "partition": partition = try scanner.integer()
+      case "cursor": cursor = try scanner.cursor()
+      case "sum": sum = UInt64(try scanner.string())
+      case "count": count = try scanner.integer()
+      default: try scanner.skipValue()
+      }
+    }
+    guard let sum else { throw scanner.failure("a partition has no sum") }
+    self.init(partition: partition, cursor: cursor, sum: sum, count: count)
+  }
+}
+
+extension Answer {
+  /// The answer as JSON, the form in which both sides keep it.
+  public var json: [UInt8] {
+    var writer = JSONWriter()
+    writer.answer(self)
+    return writer.bytes
+  }
+
+  public init(json: [UInt8]) throws(JSONError) {
+    self = try json.scan { scanner throws(JSONError) in try Answer(&scanner) }
+  }
+
+  init(_ scanner: inout JSONScanner) throws(JSONError) {
+    var id: OperationID?
+    var version: Int64 = 0
+    var outcome: Outcome?
+    var newKey: Key?
+    var logRecords: [LogRecord] = []
+    try scanner.enterObject()
+    while let key = try scanner.nextKey() {
+      switch key {
+      case "id": id = try scanner.identifier()
+      case "version": version = try scanner.integer()
+      case "method": outcome = try scanner.outcome()
+      case "newKey": newKey = try scanner.optionalString().map { Key(text: $0) }
+      case "log":
+        logRecords = try scanner.list { scanner throws(JSONError) in try LogRecord(&scanner) }
+      default: try scanner.skipValue()
+      }
+    }
+    guard let id, let outcome else { throw scanner.failure("an answer has no id or no known method") }
+    self.init(id: id, version: version, outcome: outcome, newKey: newKey, logRecords: logRecords)
+  }
+}
+
+extension Stored {
+  var json: [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.key("ids")
+    writer.identifiers(ids)
+    writer.key("refused")
+    writer.array(refused) { $0.answer($1) }
+    writer.endObject()
+    return writer.bytes
+  }
+
+  init(_ scanner: inout JSONScanner) throws(JSONError) {
+    var ids: [OperationID] = []
+    var refused: [Answer] = []
+    try scanner.enterObject()
+    while let key = try scanner.nextKey() {
+      switch key {
+      case "ids": ids = try scanner.identifiers()
+      case "refused":
+        refused = try scanner.list { scanner throws(JSONError) in try Answer(&scanner) }
+      default: try scanner.skipValue()
+      }
+    }
+    self.init(ids: ids, refused: refused)
+  }
+}
+
+extension Stir {
+  var json: [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.key("finished")
+    writer.identifiers(finished)
+    writer.endObject()
+    return writer.bytes
+  }
+
+  init(_ scanner: inout JSONScanner) throws(JSONError) {
+    var finished: [OperationID] = []
+    try scanner.enterObject()
+    while let key = try scanner.nextKey() {
+      if key == "finished" { finished = try scanner.identifiers() } else { try scanner.skipValue() }
+    }
+    self.init(finished: finished)
+  }
+}
+
+extension WireFailure {
+  var json: [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("code", code.rawValue)
+    writer.field("message", message)
+    writer.field("hint", hint)
+    writer.endObject()
+    return writer.bytes
+  }
+
+  init(_ scanner: inout JSONScanner) throws(JSONError) {
+    var code = Code.internal
+    var message = ""
+    var hint = ""
+    try scanner.enterObject()
+    while let key = try scanner.nextKey() {
+      switch key {
+      case "code": code = Code(rawValue: try scanner.string()) ?? .internal
+      case "message": message = try scanner.string()
+      case "hint": hint = try scanner.string()
+      default: try scanner.skipValue()
+      }
+    }
+    self.init(code, message, hint: hint)
+  }
+}

@@ -1,0 +1,177 @@
+import FerryJSON
+import FerryModel
+
+/// The server's word on a hello: what of the device's state still holds.
+public struct Welcome: Sendable, Equatable {
+  public var server: String
+  /// The era in which this checkpoint chain goes on.
+  public var era: String
+  public var clock: Int64
+  /// Changes when the device's rights or subscriptions change.
+  public var rightsVersion: String
+  /// Partitions whose cursors hold.
+  public var keep: [Int64]
+  /// New partitions, downloaded from the start.
+  public var start: [PartitionPlace]
+  /// Partitions that are no longer the device's.
+  public var drop: [Int64]
+  /// Partitions that are downloaded from the start again; what is pending stays.
+  public var reset: [Int64]
+  public var operations: [OperationStatus]
+
+  public init(
+    server: String, era: String, clock: Int64, rightsVersion: String, keep: [Int64],
+    start: [PartitionPlace], drop: [Int64], reset: [Int64], operations: [OperationStatus]
+  ) {
+    self.server = server
+    self.era = era
+    self.clock = clock
+    self.rightsVersion = rightsVersion
+    self.keep = keep
+    self.start = start
+    self.drop = drop
+    self.reset = reset
+    self.operations = operations
+  }
+}
+
+/// A partition and the synchronization group it is in.
+public struct PartitionPlace: Sendable, Hashable {
+  public let partition: Int64
+  public let group: String
+
+  public init(partition: Int64, group: String) {
+    self.partition = partition
+    self.group = group
+  }
+}
+
+/// What the server knows of an operation that the device has sent.
+public struct OperationStatus: Sendable, Hashable {
+  public enum State: String, Sendable { case neverSeen, inWork, answered }
+
+  public let id: OperationID
+  public let state: State
+
+  public init(id: OperationID, state: State) {
+    self.id = id
+    self.state = state
+  }
+}
+
+/// A complete state of a group, once all pages before it are there: what the app may see.
+public struct Checkpoint: Sendable, Equatable {
+  public var group: String
+  public var era: String
+  public var version: Int64
+  public var partitions: [PartitionSum]
+  /// Every answer up to `version` on entities of the group that the device has not confirmed.
+  public var answers: [Answer]
+  public var rightsVersion: String
+  /// Partitions that the server could not load yet.
+  public var unavailable: [Int64]
+
+  public init(
+    group: String, era: String, version: Int64, partitions: [PartitionSum], answers: [Answer],
+    rightsVersion: String, unavailable: [Int64]
+  ) {
+    self.group = group
+    self.era = era
+    self.version = version
+    self.partitions = partitions
+    self.answers = answers
+    self.rightsVersion = rightsVersion
+    self.unavailable = unavailable
+  }
+}
+
+/// What a partition must come to on the device.
+public struct PartitionSum: Sendable, Hashable {
+  public let partition: Int64
+  /// The cursor at which the last page left the device; the checkpoint holds only for one that
+  /// stands there.
+  public let cursor: Cursor
+  /// Sum of the rows' hashes, modulo 2^64.
+  public let sum: UInt64
+  public let count: Int64
+
+  public init(partition: Int64, cursor: Cursor, sum: UInt64, count: Int64) {
+    self.partition = partition
+    self.cursor = cursor
+    self.sum = sum
+    self.count = count
+  }
+}
+
+/// How an operation ended; the reference's `replayResult` and `replayFailed`, and the two that
+/// honesty needs besides.
+public struct Answer: Sendable, Equatable {
+  public enum Outcome: String, Sendable, CaseIterable {
+    case replayResult, replayFailed, notTried, unknown
+  }
+
+  public let id: OperationID
+  /// The numbered transaction that wrote the answer and its effects.
+  public let version: Int64
+  public let outcome: Outcome
+  /// The object's business key after an accepted create.
+  public let newKey: Key?
+  public let logRecords: [LogRecord]
+
+  public init(
+    id: OperationID, version: Int64, outcome: Outcome, newKey: Key?, logRecords: [LogRecord]
+  ) {
+    self.id = id
+    self.version = version
+    self.outcome = outcome
+    self.newKey = newKey
+    self.logRecords = logRecords
+  }
+}
+
+/// What the server has taken in, after its commit.
+public struct Stored: Sendable, Equatable {
+  public let ids: [OperationID]
+  /// Operations that it will never perform, with the reason; they carry no version.
+  public let refused: [Answer]
+
+  public init(ids: [OperationID], refused: [Answer]) {
+    self.ids = ids
+    self.refused = refused
+  }
+}
+
+/// Something new is there; ask for it.
+public struct Stir: Sendable, Equatable {
+  /// Chains whose operations are all answered.
+  public let finished: [OperationID]
+
+  public init(finished: [OperationID]) { self.finished = finished }
+}
+
+/// The server will not go on with this exchange.
+public struct WireFailure: Error, Sendable, Equatable {
+  /// Closed today; more may come, and an unknown one reads as `internal`.
+  public enum Code: String, Sendable, CaseIterable {
+    /// This is not the server the device belongs to.
+    case otherServer
+    /// The server has no package of this name and version.
+    case unknownPackage
+    /// The server does not speak this version of the protocol.
+    case protocolVersion
+    /// A message came that makes no sense here.
+    case badMessage
+    case tooManyOperations
+    case `internal`
+  }
+
+  public let code: Code
+  public let message: String
+  public let hint: String
+
+  public init(_ code: Code, _ message: String, hint: String) {
+    self.code = code
+    self.message = message
+    self.hint = hint
+  }
+}
