@@ -81,8 +81,14 @@ public struct Confirm: Sendable, Equatable {
 public struct Replay: Sendable, Equatable {
   /// Each a JSON object that `Operation` reads.
   public let operations: [[UInt8]]
+  /// Operations that this server, or the one it was restored from, had acknowledged before and no
+  /// longer knows: they are looked for in the business system before they are performed.
+  public let mayHaveRun: [OperationID]
 
-  public init(operations: [[UInt8]]) { self.operations = operations }
+  public init(operations: [[UInt8]], mayHaveRun: [OperationID] = []) {
+    self.operations = operations
+    self.mayHaveRun = mayHaveRun
+  }
 }
 
 extension Hello {
@@ -219,12 +225,15 @@ extension Replay {
     writer.beginObject()
     writer.key("operations")
     writer.array(operations) { $0.raw($1) }
+    writer.key("mayHaveRun")
+    writer.identifiers(mayHaveRun)
     writer.endObject()
     return writer.bytes
   }
 
   init(_ scanner: inout JSONScanner) throws(JSONError) {
     var operations: [[UInt8]] = []
+    var mayHaveRun: [OperationID] = []
     try scanner.enterObject()
     while let key = try scanner.nextKey() {
       switch key {
@@ -233,9 +242,10 @@ extension Replay {
           let range = try scanner.skipValue()
           return Array(scanner.bytes[range])
         }
+      case "mayHaveRun": mayHaveRun = try scanner.identifiers()
       default: try scanner.skipValue()
       }
     }
-    self.init(operations: operations)
+    self.init(operations: operations, mayHaveRun: mayHaveRun)
   }
 }

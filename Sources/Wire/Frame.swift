@@ -12,14 +12,26 @@ public struct Frame: Sendable, Equatable {
   public let kind: Kind
   /// JSON in UTF-8, expanded.
   public let content: [UInt8]
+  /// The bytes in which it came, for a side that keeps frames as they are.
+  private let travelled: [UInt8]?
 
   public init(_ kind: Kind, _ content: [UInt8]) {
+    self.init(kind, content, travelled: nil)
+  }
+
+  init(_ kind: Kind, _ content: [UInt8], travelled: [UInt8]?) {
     self.kind = kind
     self.content = content
+    self.travelled = travelled
+  }
+
+  public static func == (left: Frame, right: Frame) -> Bool {
+    left.kind == right.kind && left.content == right.content
   }
 
   /// The bytes that travel.
   public func encoded() -> [UInt8] {
+    if let travelled { return travelled }
     var body = content
     var flags: UInt8 = 0
     if content.count >= WireLimits.compressFromBytes,
@@ -91,8 +103,9 @@ public struct FrameReader {
     } else {
       content = Array(body)
     }
+    let travelled = kind == .rows ? Array(buffer[start..<end]) : nil
     start = end
-    return Frame(kind, content)
+    return Frame(kind, content, travelled: travelled)
   }
 
   /// Call at the end of the bytes: a frame that is not whole is an error.

@@ -26,6 +26,7 @@ extension Welcome {
     writer.beginObject()
     for operation in operations { writer.field(operation.id.text, operation.state.rawValue) }
     writer.endObject()
+    writer.field("expectedRows", expectedRows)
     writer.endObject()
     return writer.bytes
   }
@@ -47,6 +48,7 @@ extension Welcome {
       case "drop": drop = try scanner.integers()
       case "reset": reset = try scanner.integers()
       case "operations": operations = try scanner.operationStates()
+      case "expectedRows": expectedRows = try scanner.integer()
       default: try scanner.skipValue()
       }
     }

@@ -18,11 +18,15 @@ public struct Welcome: Sendable, Equatable {
   /// Partitions that are downloaded from the start again; what is pending stays.
   public var reset: [Int64]
   public var operations: [OperationStatus]
+  /// Rows that the new and reset partitions hold now, so that a first import can show its progress.
+  public var expectedRows: Int64
 
   public init(
     server: String, era: String, clock: Int64, rightsVersion: String, keep: [Int64],
-    start: [PartitionPlace], drop: [Int64], reset: [Int64], operations: [OperationStatus]
+    start: [PartitionPlace], drop: [Int64], reset: [Int64], operations: [OperationStatus],
+    expectedRows: Int64 = 0
   ) {
+    self.expectedRows = expectedRows
     self.server = server
     self.era = era
     self.clock = clock
