@@ -77,9 +77,16 @@ let tools: [Target] = [
   .plugin(name: "FerryPlugin", capability: .buildTool(), dependencies: ["FerryGenerate"]),
 ]
 
+// Proof: every module's tests; FerryTidyTests keeps the walls.
+let proofs: [Target] = [
+  tests(
+    "FerryClientTests", "ClientTests",
+    ["Ferry", "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite"])
+]
+
 let clientLibraries: [Target] = [library("CSQLite"), library("CZlib"), library("COpenSSL"), library("CCurl")]
 
-var targets = words + hands + parts + sides + tools + clientLibraries
+var targets = words + hands + parts + sides + tools + proofs + clientLibraries
 var products: [Product] = [
   .library(name: "Ferry", targets: ["Ferry"]),
   .plugin(name: "FerryPlugin", targets: ["FerryPlugin"]),

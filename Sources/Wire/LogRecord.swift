@@ -77,6 +77,11 @@ extension JSONWriter {
 }
 
 extension LogRecord {
+  /// Reads the form in which a side keeps a record.
+  public init(json: [UInt8]) throws(JSONError) {
+    self = try json.scan { scanner throws(JSONError) in try LogRecord(&scanner) }
+  }
+
   init(_ scanner: inout JSONScanner) throws(JSONError) {
     var texts: [String: String] = [:]
     var code: Int64 = 500

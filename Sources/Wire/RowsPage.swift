@@ -12,11 +12,14 @@ public struct RowsPage: Sendable, Equatable {
   public let to: Cursor
   /// The clock of the snapshot that made it.
   public let at: Int64
+  /// Rows and leaves in it.
+  public let rowCount: Int
   /// The whole message, `sets` last.
   public let json: [UInt8]
 
   init(_ scanner: inout JSONScanner, _ content: [UInt8]) throws(JSONError) {
     let header = try Header(&scanner)
+    try scanner.skipValue()
     while try scanner.nextKey() != nil { try scanner.skipValue() }
     self.init(header, content)
   }
@@ -31,6 +34,7 @@ public struct RowsPage: Sendable, Equatable {
     from = header.from
     to = header.to
     at = header.at
+    rowCount = header.count
     json = content
   }
 
@@ -90,6 +94,7 @@ public struct RowsPage: Sendable, Equatable {
     let from: Cursor
     let to: Cursor
     let at: Int64
+    let count: Int
 
     /// Reads up to the value of `sets`.
     init(_ scanner: inout JSONScanner) throws(JSONError) {
@@ -99,7 +104,7 @@ public struct RowsPage: Sendable, Equatable {
       while let key = try scanner.nextKey() {
         if key == "sets" { break }
         switch key {
-        case "partition", "at": numbers[key] = try scanner.integer()
+        case "partition", "at", "count": numbers[key] = try scanner.integer()
         case "from", "to": cursors[key] = try scanner.cursor()
         default: try scanner.skipValue()
         }
@@ -109,6 +114,7 @@ public struct RowsPage: Sendable, Equatable {
       else { throw scanner.failure("a page has no partition, from, to, at or sets") }
       self.partition = partition
       self.at = at
+      count = Int(numbers["count"] ?? 0)
       self.from = from
       self.to = to
     }
@@ -195,6 +201,7 @@ public struct RowsPageWriter {
     writer.key("to")
     writer.cursor(to)
     writer.field("at", at)
+    writer.field("count", rowCount)
     writer.key("sets")
     writer.array(sets) { writer, set in
       writer.beginObject()

@@ -1,0 +1,2 @@
+// An app that imports Ferry speaks of packages, entities, keys and values without a second import.
+@_exported import FerryModel

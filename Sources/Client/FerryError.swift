@@ -1,0 +1,53 @@
+/// Why something could not be done on the device. What the user saved is untouched.
+public struct FerryError: Error, Sendable, CustomStringConvertible {
+  /// Closed today; more may come, so switch with a default.
+  public struct Code: RawRepresentable, Sendable, Hashable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The local database cannot be opened, read or written.
+    public static let store = Code(rawValue: "store")
+    /// The local database belongs to another package, user or server.
+    public static let otherOwner = Code(rawValue: "otherOwner")
+    /// There is no object with this key.
+    public static let objectNotFound = Code(rawValue: "objectNotFound")
+    /// An object with this key is there already.
+    public static let objectExists = Code(rawValue: "objectExists")
+    /// The object cannot be changed like this: see `message`.
+    public static let invalidChange = Code(rawValue: "invalidChange")
+    /// The server did not take user, password or token.
+    public static let notLoggedIn = Code(rawValue: "notLoggedIn")
+    /// The user may not do this.
+    public static let notAllowed = Code(rawValue: "notAllowed")
+    /// The server cannot be reached now.
+    public static let offline = Code(rawValue: "offline")
+    /// The server answered what this client does not understand.
+    public static let protocolViolation = Code(rawValue: "protocolViolation")
+    /// The server will not go on: see `message`.
+    public static let server = Code(rawValue: "server")
+    /// The app ended the session.
+    public static let cancelled = Code(rawValue: "cancelled")
+  }
+
+  public let code: Code
+  public let message: String
+  /// What to do about it.
+  public let hint: String
+  /// Whether the same may succeed later without anyone doing anything.
+  public let isTransient: Bool
+  /// The error underneath, if there is one.
+  public let cause: (any Error)?
+
+  public init(
+    _ code: Code, _ message: String, hint: String, isTransient: Bool = false,
+    cause: (any Error)? = nil
+  ) {
+    self.code = code
+    self.message = message
+    self.hint = hint
+    self.isTransient = isTransient
+    self.cause = cause
+  }
+
+  public var description: String { "\(message). \(hint)" }
+}

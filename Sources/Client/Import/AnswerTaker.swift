@@ -1,0 +1,163 @@
+import FerryJSON
+import FerryModel
+import FerrySQLite
+import FerryWire
+
+/// Applies the answers of a checkpoint to the pending operations, inside the import's transaction.
+struct AnswerTaker {
+  private let store: Store
+  private let connection: Connection
+  private let answers: [Answer]
+
+  init(_ store: Store, _ connection: Connection, _ answers: [Answer]) {
+    self.store = store
+    self.connection = connection
+    self.answers = answers
+  }
+
+  /// An object whose operations were answered.
+  struct Touched {
+    let entity: String
+    let object: Int64
+  }
+
+  /// Gives accepted creates their keys, before the pages that name them. Returns the answers that
+  /// concern operations of this device, in the order in which those were made.
+  func takeKeys() throws(SQLiteError) -> [(PendingOperation, Answer)] {
+    var known: [(PendingOperation, Answer)] = []
+    for answer in answers {
+      guard let operation = try store.operations.with(answer.id, connection) else { continue }
+      known.append((operation, answer))
+    }
+    known.sort { $0.0.sequence < $1.0.sequence }
+    for (operation, answer) in known {
+      guard answer.outcome == .replayResult, let newKey = answer.newKey,
+        let entity = store.model.entity(named: operation.entity)
+      else { continue }
+      try Rekey(store, connection).run(entity, operation.object, from: operation.key, to: newKey)
+    }
+    return known
+  }
+
+  /// Ends the answered operations, once the pages are in.
+  func take(_ known: [(PendingOperation, Answer)]) throws(SQLiteError) -> [Touched] {
+    var touched: [Touched] = []
+    for (taken, answer) in known {
+      // Read again: a key may have changed since.
+      guard let operation = try store.operations.with(taken.id, connection),
+        let entity = store.model.entity(named: operation.entity)
+      else { continue }
+      let next = try store.operations.of(entity, operation.object, connection)
+        .first { $0.sequence > operation.sequence }
+      switch answer.outcome {
+      case .replayResult: try accept(operation, next, entity)
+      case .replayFailed: try refuse(operation, next)
+      case .notTried: try putBack(operation, next)
+      case .unknown:
+        var unknown = operation
+        if unknown.state != .withdrawn { unknown.state = .unknown }
+        try store.operations.update(unknown, connection)
+      }
+      try keep(answer.logRecords, operation)
+      try owe(answer, operation)
+      touched.append(Touched(entity: operation.entity, object: operation.object))
+    }
+    return touched
+  }
+
+  private func accept(_ operation: PendingOperation, _ next: PendingOperation?, _ entity: Entity)
+    throws(SQLiteError)
+  {
+    if let next, next.isOpen,
+      let image = try Rows(entity).original(connection, object: operation.object)
+    {
+      let rebased = PendingMachine.rebase(next, after: operation, image: image.values)
+      try store.operations.update(rebased, connection)
+    }
+    try store.operations.delete(operation, connection)
+    try connection.run(
+      "DELETE FROM ferry_log_record WHERE entity = ? AND object = ?", .text(operation.entity),
+      .integer(operation.object))
+  }
+
+  private func refuse(_ operation: PendingOperation, _ next: PendingOperation?) throws(SQLiteError) {
+    guard operation.state != .withdrawn else {
+      try store.operations.delete(operation, connection)
+      return
+    }
+    let waiting = next.flatMap { $0.isOpen ? $0 : nil }
+    if let waiting { try store.operations.delete(waiting, connection) }
+    guard let joined = PendingMachine.join(operation, waiting) else {
+      try store.operations.delete(operation, connection)
+      return
+    }
+    try store.operations.update(renewed(joined, .replayFailed), connection)
+  }
+
+  private func putBack(_ operation: PendingOperation, _ next: PendingOperation?) throws(SQLiteError) {
+    guard operation.state != .withdrawn else {
+      try store.operations.delete(operation, connection)
+      return
+    }
+    let waiting = next.flatMap { $0.isOpen ? $0 : nil }
+    if let waiting { try store.operations.delete(waiting, connection) }
+    guard let joined = PendingMachine.join(operation, waiting) else {
+      try store.operations.delete(operation, connection)
+      return
+    }
+    try store.operations.update(renewed(joined, .waiting), connection)
+  }
+
+  /// An id that was answered is never sent again.
+  private func renewed(_ operation: PendingOperation, _ state: PendingOperation.State)
+    -> PendingOperation
+  {
+    var renewed = operation
+    renewed.id = store.newOperationID()
+    renewed.chain = renewed.id
+    renewed.state = state
+    renewed.isWanted = false
+    return renewed
+  }
+
+  private func keep(_ records: [LogRecord], _ operation: PendingOperation) throws(SQLiteError) {
+    for record in records {
+      var writer = JSONWriter()
+      writer.logRecord(record)
+      try connection.run(
+        "INSERT INTO ferry_log_record (entity, object, record) VALUES (?, ?, ?)",
+        .text(operation.entity), .integer(operation.object), .text(writer.text))
+    }
+  }
+
+  private func owe(_ answer: Answer, _ operation: PendingOperation) throws(SQLiteError) {
+    guard operation.state != .withdrawn else { return }
+    let kind: Notice.Kind
+    switch answer.outcome {
+    case .replayResult: kind = .replaySuccess
+    case .replayFailed: kind = .replayFailure
+    case .unknown: kind = .replayUnknown
+    case .notTried: return
+    }
+    try NoticeTable.owe(
+      kind, entity: operation.entity, object: operation.object, key: operation.key,
+      content: operation.kind.rawValue, connection)
+  }
+}
+
+extension Store {
+  /// Takes answers that the server gives at the door, for operations it will never perform; they
+  /// carry no version and concern no import.
+  package func takeRefused(_ answers: [Answer]) throws(FerryError) {
+    guard !answers.isEmpty else { return }
+    try write { connection throws(FerryError) in
+      try self.sql { () throws(SQLiteError) in
+        let taker = AnswerTaker(self, connection, answers)
+        for touched in try taker.take(try taker.takeKeys()) {
+          guard let entity = self.model.entity(named: touched.entity) else { continue }
+          try self.show(entity, touched.object, shown: nil, connection)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,347 @@
+import FerryModel
+import FerrySQLite
+import FerryWire
+
+/// Brings a whole download into what the app sees, in one transaction: dropped partitions out,
+/// pages in, answered operations gone, what still waits laid on top again.
+package struct Import {
+  let store: Store
+
+  package init(_ store: Store) { self.store = store }
+
+  package enum Result {
+    case imported(ImportedChanges)
+    /// These partitions do not come to the sums that the server has; they begin again, and nothing
+    /// was changed.
+    case restarted([Int64])
+  }
+
+  package func run(_ batch: ImportBatch) throws(FerryError) -> Result {
+    do {
+      let changes = try store.write { connection throws(FerryError) in
+        try ImportRun(self.store, connection, batch.checkpoint).run()
+      }
+      store.bell.ring()
+      return .imported(changes)
+    } catch {
+      guard let wrong = error.cause as? WrongSums else { throw error }
+      try repair(wrong.partitions)
+      return .restarted(wrong.partitions)
+    }
+  }
+
+  private func repair(_ partitions: [Int64]) throws(FerryError) {
+    let day = store.world.clock.now.day
+    try store.write { connection throws(FerryError) in
+      try self.store.sql { () throws(SQLiteError) in
+        for partition in partitions {
+          try connection.run(
+            """
+            UPDATE ferry_partition SET state = CASE state WHEN 'new' THEN 'new' ELSE 'reset' END,
+              staged_version = 0, staged_row = 0, repaired_day = ? WHERE number = ?
+            """, .integer(day), .integer(partition))
+          try connection.run("DELETE FROM ferry_page WHERE partition = ?", .integer(partition))
+        }
+      }
+    }
+  }
+}
+
+struct WrongSums: Error {
+  let partitions: [Int64]
+}
+
+/// One import under way, inside its transaction.
+final class ImportRun {
+  let store: Store
+  let connection: Connection
+  let checkpoint: Checkpoint
+  private var rows: [String: Rows] = [:]
+  private var changes: [String: EntityChanges] = [:]
+  /// Change of sum and count by partition.
+  private var sums: [Int64: (sum: UInt64, count: Int64)] = [:]
+  /// Objects whose pending operations must be laid on top again.
+  private var touched: [String: Set<Int64>] = [:]
+  /// Entities that have pending operations: their images may stand aside.
+  private var pendingEntities: Set<String> = []
+  /// Partitions that were downloaded from the start: what no page named leaves.
+  private var restarted: Set<Int64> = []
+  private var named: [String: Set<Int64>] = [:]
+
+  init(_ store: Store, _ connection: Connection, _ checkpoint: Checkpoint) {
+    self.store = store
+    self.connection = connection
+    self.checkpoint = checkpoint
+  }
+
+  func run() throws(FerryError) -> ImportedChanges {
+    try sql { () throws(SQLiteError) in try self.begin() }
+    let answers = AnswerTaker(store, connection, checkpoint.answers)
+    let accepted = try sql { () throws(SQLiteError) in try answers.takeKeys() }
+    try applyPages()
+    try sql { () throws(SQLiteError) in
+      try self.removeUnnamed()
+      for object in try answers.take(accepted) { self.touched[object.entity, default: []].insert(object.object) }
+      for (name, objects) in self.touched.sorted(by: { $0.key < $1.key }) {
+        guard let entity = self.store.model.entity(named: name) else { continue }
+        for object in objects.sorted() {
+          try self.store.show(entity, object, shown: nil, self.connection)
+        }
+      }
+    }
+    try finish()
+    try store.sealWanted(connection)
+    let entities = changes.values.sorted { $0.entity < $1.entity }
+    try sql { () throws(SQLiteError) in
+      try NoticeTable.owe(entities, group: self.checkpoint.group, self.connection)
+    }
+    return ImportedChanges(
+      group: checkpoint.group, version: checkpoint.version, entities: entities,
+      confirmed: checkpoint.answers.map(\.id))
+  }
+
+  private func begin() throws(SQLiteError) {
+    pendingEntities = Set(
+      try connection.rows("SELECT DISTINCT entity FROM ferry_operation").compactMap { $0[0].text })
+    for row in try connection.rows(
+      "SELECT number, state FROM ferry_partition WHERE grp = ? ORDER BY number",
+      .text(checkpoint.group))
+    {
+      guard let partition = row[0].integer else { continue }
+      switch row[1].text {
+      case "drop": try drop(partition)
+      case "reset": restarted.insert(partition)
+      default: break
+      }
+    }
+  }
+
+  private func drop(_ partition: Int64) throws(SQLiteError) {
+    try leaveAll(partition, but: [:])
+    try connection.run("DELETE FROM ferry_partition WHERE number = ?", .integer(partition))
+    sums[partition] = nil
+  }
+
+  /// Everything of a partition leaves, except what `named` holds; what is pending stays.
+  private func leaveAll(_ partition: Int64, but named: [String: Set<Int64>]) throws(SQLiteError) {
+    for entity in store.model.entities where entity.group == checkpoint.group {
+      let table = Schema.table(entity)
+      let found = try connection.rows(
+        """
+        SELECT _id, _hash, 0 FROM \(table) WHERE _partition = ?1
+        UNION ALL SELECT _id, _hash, 1 FROM \(Schema.original(entity)) WHERE _partition = ?1
+        """, .integer(partition))
+      for row in found {
+        guard let object = row[0].integer, named[entity.name]?.contains(object) != true else { continue }
+        count(partition, minus: row[1].integer ?? 0)
+        try remove(entity, object, isAside: row[2].integer == 1)
+      }
+    }
+  }
+
+  private func removeUnnamed() throws(SQLiteError) {
+    for partition in restarted.sorted() { try leaveAll(partition, but: named) }
+  }
+
+  private func applyPages() throws(FerryError) {
+    var last: Int64 = 0
+    while true {
+      let next = try sql { () throws(SQLiteError) in
+        try self.connection.row(
+          """
+          SELECT page.number, page.bytes, page.partition FROM ferry_page AS page
+          JOIN ferry_partition AS place ON place.number = page.partition
+          WHERE page.number > ? AND place.grp = ? ORDER BY page.number LIMIT 1
+          """, .integer(last), .text(self.checkpoint.group))
+      }
+      guard let next, let number = next[0].integer, let bytes = next[1].blob else { return }
+      last = number
+      try apply(bytes)
+    }
+  }
+
+  private func apply(_ bytes: [UInt8]) throws(FerryError) {
+    let page: RowsPage
+    do throws(WireError) {
+      guard let frame = try FrameReader.frames(of: bytes).first, case .rows(let read) = try Message(frame)
+      else { throw WireError(.badMessage, "a page that was kept is empty", hint: "Download it again.") }
+      page = read
+    } catch {
+      throw FerryError(
+        .protocolViolation, "a page cannot be imported: \(error.message)", hint: error.hint, cause: error)
+    }
+    try page.read(
+      of: store.model,
+      wrap: { error in
+        FerryError(
+          .protocolViolation, "a page of the partition \(page.partition) cannot be read \(error)",
+          hint: "The server speaks of another model; update the app or the server.", cause: error)
+      },
+      row: { entity, values, hash throws(FerryError) in
+        try self.sql { () throws(SQLiteError) in
+          try self.enter(entity, values, hash, page.partition)
+        }
+      },
+      left: { entity, key throws(FerryError) in
+        try self.sql { () throws(SQLiteError) in try self.leave(entity, key, page.partition) }
+      })
+  }
+
+  /// A row is in the partition now, with these values.
+  private func enter(
+    _ entity: Entity, _ values: [Value], _ hash: Int64, _ partition: Int64
+  ) throws(SQLiteError) {
+    let table = access(entity)
+    let key = entity.key.map { values[$0] }
+    if pendingEntities.contains(entity.name),
+      let object = try pendingObject(entity, table, Key(key), key)
+    {
+      let before = try table.original(connection, object: object)
+      if let before { count(before.partition, minus: before.hash) }
+      count(partition, plus: hash)
+      try table.putOriginal(
+        connection, OriginalRow(object: object, partition: partition, hash: hash, values: values))
+      touched[entity.name, default: []].insert(object)
+      note(entity, object, partition)
+      changes[entity.name, default: EntityChanges(entity: entity.name)].updated += 1
+      return
+    }
+    if try table.insertDownloaded(
+      connection, object: nil, values: values, partition: partition, hash: hash)
+    {
+      count(partition, plus: hash)
+      note(entity, connection.lastInsertRowID, partition)
+      changes[entity.name, default: EntityChanges(entity: entity.name)].inserted += 1
+      return
+    }
+    guard let known = try table.downloaded(connection, key: key) else { return }
+    if let before = known.partition, let hash = known.hash { count(before, minus: hash) }
+    count(partition, plus: hash)
+    note(entity, known.object, partition)
+    guard known.hash != hash || known.partition != partition else { return }
+    try table.updateDownloaded(
+      connection, object: known.object, values: values, partition: partition, hash: hash)
+    changes[entity.name, default: EntityChanges(entity: entity.name)].updated += 1
+  }
+
+  /// A row is no longer in the partition; it goes if it is not in another one by now.
+  private func leave(_ entity: Entity, _ key: Key, _ partition: Int64) throws(SQLiteError) {
+    let table = access(entity)
+    if pendingEntities.contains(entity.name),
+      let original = try table.original(connection, key: key)
+    {
+      guard original.partition == partition else { return }
+      count(partition, minus: original.hash)
+      try remove(entity, original.object, isAside: true)
+      return
+    }
+    guard let values = key.values(of: entity),
+      let known = try table.downloaded(connection, key: values), known.partition == partition
+    else { return }
+    count(partition, minus: known.hash ?? 0)
+    try remove(entity, known.object, isAside: false)
+  }
+
+  private func remove(_ entity: Entity, _ object: Int64, isAside: Bool) throws(SQLiteError) {
+    let table = access(entity)
+    if isAside {
+      try table.deleteOriginal(connection, object: object)
+      touched[entity.name, default: []].insert(object)
+    } else {
+      try table.deleteVisible(connection, object: object)
+    }
+    changes[entity.name, default: EntityChanges(entity: entity.name)].deleted += 1
+  }
+
+  /// The object with this key that is pending, whether its image is here or not.
+  private func pendingObject(
+    _ entity: Entity, _ table: Rows, _ key: Key, _ values: [Value]
+  ) throws(SQLiteError) -> Int64? {
+    if let original = try table.original(connection, key: key) { return original.object }
+    let object = try connection.value(
+      """
+      SELECT object FROM ferry_operation WHERE entity = ? AND key = ? AND state <> 'withdrawn'
+      LIMIT 1
+      """, .text(entity.name), .text(key.text))
+    return object?.integer
+  }
+
+  private func note(_ entity: Entity, _ object: Int64, _ partition: Int64) {
+    if restarted.contains(partition) { named[entity.name, default: []].insert(object) }
+  }
+
+  private func count(_ partition: Int64, plus hash: Int64) {
+    let known = sums[partition] ?? (0, 0)
+    sums[partition] = (known.sum &+ UInt64(bitPattern: hash), known.count + 1)
+  }
+
+  private func count(_ partition: Int64, minus hash: Int64) {
+    let known = sums[partition] ?? (0, 0)
+    sums[partition] = (known.sum &- UInt64(bitPattern: hash), known.count - 1)
+  }
+
+  private func access(_ entity: Entity) -> Rows {
+    if let known = rows[entity.name] { return known }
+    let made = Rows(entity)
+    rows[entity.name] = made
+    return made
+  }
+
+  /// Cursors and sums are the checkpoint's; the pages have done their work.
+  private func finish() throws(FerryError) {
+    let wrong = try sql { () throws(SQLiteError) in try self.settle() }
+    guard wrong.isEmpty else {
+      throw FerryError(
+        .protocolViolation, "the partitions \(wrong) do not come to the server's sums",
+        hint: "They are downloaded again.", isTransient: true, cause: WrongSums(partitions: wrong))
+    }
+  }
+
+  private func settle() throws(SQLiteError) -> [Int64] {
+    let day = store.world.clock.now.day
+    var wrong: [Int64] = []
+    for (partition, change) in sums.sorted(by: { $0.key < $1.key }) {
+      try connection.run(
+        "UPDATE ferry_partition SET count = count + ? WHERE number = ?",
+        .integer(change.count), .integer(partition))
+      let sum = try connection.value("SELECT sum FROM ferry_partition WHERE number = ?", .integer(partition))
+      let total = UInt64(bitPattern: sum?.integer ?? 0) &+ change.sum
+      try connection.run(
+        "UPDATE ferry_partition SET sum = ? WHERE number = ?", .integer(Int64(bitPattern: total)),
+        .integer(partition))
+    }
+    for partition in checkpoint.partitions {
+      let row = try connection.row(
+        "SELECT sum, count, repaired_day FROM ferry_partition WHERE number = ?",
+        .integer(partition.partition))
+      guard let row, let sum = row[0].integer, let count = row[1].integer else { continue }
+      let agrees = UInt64(bitPattern: sum) == partition.sum && count == partition.count
+      if !agrees {
+        store.world.log.error(
+          "a partition does not come to the server's sum", ("partition", String(partition.partition)),
+          ("ours", "\(UInt64(bitPattern: sum)) of \(count)"),
+          ("server", "\(partition.sum) of \(partition.count)"))
+        // One repair a day: a sum that stays wrong is a fault to be reported, not a storm.
+        if row[2].integer != day { wrong.append(partition.partition) }
+      }
+      try connection.run(
+        """
+        UPDATE ferry_partition SET state = 'live', version = ?1, row = ?2, staged_version = ?1,
+          staged_row = ?2 WHERE number = ?3
+        """, .integer(checkpoint.version), .integer(.max), .integer(partition.partition))
+      try connection.run("DELETE FROM ferry_page WHERE partition = ?", .integer(partition.partition))
+    }
+    try connection.run(
+      """
+      INSERT INTO ferry_checkpoint (grp, era, version, imported) VALUES (?1, ?2, ?3, ?4)
+      ON CONFLICT (grp) DO UPDATE SET era = ?2, version = ?3, staged_era = NULL, staged_at = ?3,
+        imported = ?4
+      """, .text(checkpoint.group), .text(checkpoint.era), .integer(checkpoint.version),
+      .integer(store.world.clock.now.milliseconds))
+    return wrong
+  }
+
+  private func sql<Value>(_ body: () throws(SQLiteError) -> Value) throws(FerryError) -> Value {
+    try store.sql(body)
+  }
+}

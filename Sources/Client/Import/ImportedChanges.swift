@@ -1,0 +1,20 @@
+import FerryModel
+
+/// What an import changed in what the app sees, per entity.
+public struct EntityChanges: Sendable, Hashable {
+  public let entity: String
+  public var inserted: Int = 0
+  public var updated: Int = 0
+  public var deleted: Int = 0
+
+  package init(entity: String) { self.entity = entity }
+}
+
+/// What an import did: handed to the observers once the database shows it.
+package struct ImportedChanges {
+  package let group: String
+  package let version: Int64
+  package var entities: [EntityChanges]
+  /// Answers that the device keeps now; the server may empty them.
+  package let confirmed: [OperationID]
+}

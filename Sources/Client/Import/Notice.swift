@@ -1,0 +1,55 @@
+import FerryModel
+import FerrySQLite
+
+/// A callback that is owed to the app: written with what it tells of, removed after it was made, so
+/// that a crash between the two repeats it instead of losing it.
+package struct Notice: Sendable, Equatable {
+  package enum Kind: String, Sendable {
+    case replaySuccess, replayFailure, replayUnknown, entityImported, importSuccess
+  }
+
+  package let number: Int64
+  package let kind: Kind
+  package let entity: String?
+  package let object: Int64?
+  package let key: Key?
+  package let content: String?
+}
+
+package enum NoticeTable {
+  static func owe(
+    _ kind: Notice.Kind, entity: String?, object: Int64? = nil, key: Key? = nil, content: String?,
+    _ connection: Connection
+  ) throws(SQLiteError) {
+    try connection.run(
+      "INSERT INTO ferry_notice (kind, entity, object, key, content) VALUES (?, ?, ?, ?, ?)",
+      .text(kind.rawValue), .optional(entity), .optional(object), .optional(key?.text),
+      .optional(content))
+  }
+
+  /// One for each entity that changed, then one that the import is whole (sync/M20).
+  static func owe(_ changes: [EntityChanges], group: String, _ connection: Connection)
+    throws(SQLiteError)
+  {
+    for change in changes {
+      try owe(
+        .entityImported, entity: change.entity,
+        content: "\(change.inserted) \(change.updated) \(change.deleted)", connection)
+    }
+    try owe(.importSuccess, entity: nil, content: group, connection)
+  }
+
+  package static func first(_ connection: Connection) throws(SQLiteError) -> Notice? {
+    let row = try connection.row(
+      "SELECT number, kind, entity, object, key, content FROM ferry_notice ORDER BY number LIMIT 1")
+    guard let row, let number = row[0].integer, let kind = Notice.Kind(rawValue: row[1].text ?? "")
+    else { return nil }
+    return Notice(
+      number: number, kind: kind, entity: row[2].text, object: row[3].integer,
+      key: row[4].text.map { Key(text: $0) }, content: row[5].text)
+  }
+
+  package static func remove(_ notice: Notice, _ connection: Connection) throws(SQLiteError) {
+    try connection.run("DELETE FROM ferry_notice WHERE number = ?", .integer(notice.number))
+  }
+}

@@ -1,0 +1,107 @@
+import FerryModel
+import FerrySQLite
+
+/// Replaces a temporary key by the one that the business system gave, everywhere on the device: the
+/// row, its image, all that refer to it by a relationship, and what waits.
+struct Rekey {
+  private let store: Store
+  private let connection: Connection
+
+  init(_ store: Store, _ connection: Connection) {
+    self.store = store
+    self.connection = connection
+  }
+
+  func run(_ entity: Entity, _ object: Int64, from old: Key, to new: Key) throws(SQLiteError) {
+    guard old != new, let oldValues = old.values(of: entity), let newValues = new.values(of: entity)
+    else { return }
+    try giveWay(entity, object, to: new)
+    let positions = entity.key
+    try replace(entity, object, positions, newValues)
+    for var operation in try store.operations.of(entity, object, connection) {
+      operation.key = new
+      operation.isTemporary = false
+      for (index, position) in positions.enumerated() {
+        if operation.base[position] != nil { operation.base[position] = newValues[index] }
+        if operation.changed[position] != nil { operation.changed[position] = newValues[index] }
+      }
+      try store.operations.update(operation, connection)
+    }
+    try connection.run(
+      "INSERT OR REPLACE INTO ferry_alias (entity, old_key, object) VALUES (?, ?, ?)",
+      .text(entity.name), .text(old.text), .integer(object))
+    try follow(entity, oldValues, newValues)
+  }
+
+  /// Another object with this key is here already: the pending one takes its image.
+  private func giveWay(_ entity: Entity, _ object: Int64, to key: Key) throws(SQLiteError) {
+    let rows = Rows(entity)
+    guard let values = key.values(of: entity),
+      let other = try rows.downloaded(connection, key: values), other.object != object,
+      let partition = other.partition, let hash = other.hash,
+      let visible = try rows.visible(connection, object: other.object)
+    else { return }
+    try rows.deleteVisible(connection, object: other.object)
+    try rows.putOriginal(
+      connection,
+      OriginalRow(object: object, partition: partition, hash: hash, values: visible.values))
+  }
+
+  /// Every attribute that refers to the old key, also where it is part of a child's own key.
+  private func follow(_ entity: Entity, _ old: [Value], _ new: [Value]) throws(SQLiteError) {
+    let names = entity.key.map { entity.attributes[$0].name }
+    for child in store.model.entities {
+      for relationship in child.relationships
+      where relationship.target == entity.name && relationship.targetAttributes == names {
+        let positions = relationship.attributes.compactMap(child.position(of:))
+        guard positions.count == new.count else { continue }
+        let test = relationship.attributes.map { "\(quoted($0)) = ?" }.joined(separator: " AND ")
+        let found = try connection.rows(
+          """
+          SELECT _id FROM \(Schema.table(child)) WHERE \(test)
+          UNION SELECT object FROM ferry_operation
+          WHERE entity = '\(child.name)' AND object NOT IN (SELECT _id FROM \(Schema.table(child)))
+          """, old.map(\.stored))
+        for row in found {
+          guard let object = row[0].integer else { continue }
+          try change(child, object, positions, old, new)
+        }
+      }
+    }
+  }
+
+  private func change(
+    _ child: Entity, _ object: Int64, _ positions: [Int], _ old: [Value], _ new: [Value]
+  ) throws(SQLiteError) {
+    if child.key.contains(where: positions.contains),
+      let row = try Rows(child).visible(connection, object: object),
+      positions.map({ row.values[$0] }) == old
+    {
+      var values = row.values
+      for (index, position) in positions.enumerated() { values[position] = new[index] }
+      try run(child, object, from: child.key(of: row.values), to: child.key(of: values))
+    }
+    if let row = try Rows(child).visible(connection, object: object),
+      positions.map({ row.values[$0] }) == old
+    {
+      try replace(child, object, positions, new)
+    }
+    for var operation in try store.operations.of(child, object, connection) where operation.isOpen {
+      for (index, position) in positions.enumerated() {
+        if operation.changed[position] == old[index] { operation.changed[position] = new[index] }
+        if operation.base[position] == old[index] { operation.base[position] = new[index] }
+      }
+      try store.operations.update(operation, connection)
+    }
+  }
+
+  private func replace(
+    _ entity: Entity, _ object: Int64, _ positions: [Int], _ values: [Value]
+  ) throws(SQLiteError) {
+    let assignments = positions.map { "\(quoted(entity.attributes[$0].name)) = ?" }
+      .joined(separator: ", ")
+    try connection.run(
+      "UPDATE \(Schema.table(entity)) SET \(assignments) WHERE _id = ?",
+      values.map(\.stored) + [.integer(object)])
+  }
+}

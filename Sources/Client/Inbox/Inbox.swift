@@ -1,0 +1,153 @@
+import FerryModel
+import FerrySQLite
+import FerryWire
+
+/// A download that has reached a checkpoint: everything that the import needs is on the device.
+package struct ImportBatch {
+  package let checkpoint: Checkpoint
+}
+
+/// Keeps what comes until it is a whole, so that a long download is resumable at every page.
+package struct Inbox {
+  let store: Store
+
+  package init(_ store: Store) { self.store = store }
+
+  /// Takes the server's word on where each partition stands.
+  package func take(_ welcome: Welcome) throws(FerryError) {
+    try store.write { connection throws(FerryError) in
+      try self.store.sql { () throws(SQLiteError) in try self.take(welcome, connection) }
+    }
+  }
+
+  private func take(_ welcome: Welcome, _ connection: Connection) throws(SQLiteError) {
+    for place in welcome.start {
+      try connection.run(
+        """
+        INSERT OR REPLACE INTO ferry_partition
+          (number, grp, state, version, row, staged_version, staged_row)
+        VALUES (?, ?, 'new', 0, 0, 0, 0)
+        """, .integer(place.partition), .text(place.group))
+      try dropPages(place.partition, connection)
+    }
+    for partition in welcome.reset {
+      try restart(partition, connection)
+    }
+    for partition in welcome.drop {
+      try connection.run(
+        "UPDATE ferry_partition SET state = 'drop' WHERE number = ?", .integer(partition))
+      try dropPages(partition, connection)
+    }
+    for group in Set(store.model.groups.map(\.name)).sorted() {
+      try connection.run(
+        """
+        INSERT INTO ferry_checkpoint (grp, staged_era) VALUES (?, ?)
+        ON CONFLICT (grp) DO UPDATE SET staged_at =
+          CASE WHEN staged_era IS excluded.staged_era OR era IS excluded.staged_era
+          THEN staged_at ELSE 0 END, staged_era = excluded.staged_era
+        """, .text(group), .text(welcome.era))
+    }
+    try Settings.set(.server, welcome.server, connection)
+    try Settings.set(.rightsVersion, welcome.rightsVersion, connection)
+  }
+
+  /// Downloads a partition from its start; what the app sees stays until the import.
+  package func restart(_ partition: Int64, _ connection: Connection) throws(SQLiteError) {
+    try connection.run(
+      """
+      UPDATE ferry_partition SET state = CASE state WHEN 'new' THEN 'new' ELSE 'reset' END,
+        staged_version = 0, staged_row = 0 WHERE number = ?
+      """, .integer(partition))
+    try dropPages(partition, connection)
+  }
+
+  private func dropPages(_ partition: Int64, _ connection: Connection) throws(SQLiteError) {
+    try connection.run("DELETE FROM ferry_page WHERE partition = ?", .integer(partition))
+  }
+
+  /// Keeps a page if it follows what is here; a page that does not is thrown away, which makes
+  /// repeated, reordered and parallel downloads harmless. Returns whether it was kept.
+  package func keep(_ page: RowsPage, bytes: [UInt8]) throws(FerryError) -> Bool {
+    try store.write { connection throws(FerryError) in
+      try self.store.sql { () throws(SQLiteError) in
+        let row = try connection.row(
+          "SELECT staged_version, staged_row, state, grp FROM ferry_partition WHERE number = ?",
+          .integer(page.partition))
+        guard let row, let version = row[0].integer, let position = row[1].integer,
+          row[2].text != "drop", Cursor(version: version, row: position) == page.from
+        else { return false }
+        try connection.run(
+          "INSERT INTO ferry_page (partition, bytes) VALUES (?, ?)", .integer(page.partition),
+          .blob(bytes))
+        try connection.run(
+          "UPDATE ferry_partition SET staged_version = ?, staged_row = ? WHERE number = ?",
+          .integer(page.to.version), .integer(page.to.row), .integer(page.partition))
+        try connection.run(
+          "UPDATE ferry_checkpoint SET staged_at = max(staged_at, ?) WHERE grp = ?",
+          .integer(page.at), row[3])
+        return true
+      }
+    }
+  }
+
+  /// The batch that a checkpoint closes, or nil when a page before it is missing here.
+  package func close(_ checkpoint: Checkpoint) throws(FerryError) -> ImportBatch? {
+    let complete = try store.read { connection throws(FerryError) in
+      try self.store.sql { () throws(SQLiteError) in
+        for partition in checkpoint.partitions {
+          let row = try connection.row(
+            "SELECT staged_version, staged_row, state FROM ferry_partition WHERE number = ?",
+            .integer(partition.partition))
+          guard let row, row[2].text != "drop", row[0].integer == partition.cursor.version,
+            row[1].integer == partition.cursor.row
+          else { return false }
+        }
+        return true
+      }
+    }
+    return complete ? ImportBatch(checkpoint: checkpoint) : nil
+  }
+
+  /// What hello and pull tell of the device's place.
+  package func positions(_ connection: Connection) throws(SQLiteError) -> DevicePosition {
+    let partitions = try connection.rows(
+      """
+      SELECT number, grp, state, version, row, staged_version, staged_row FROM ferry_partition
+      ORDER BY number
+      """)
+    var applied: [PartitionCursor] = []
+    var staged: [String: [PartitionCursor]] = [:]
+    for row in partitions {
+      let numbers = row.map { $0.integer ?? 0 }
+      let begins = row[2].text == "new" || row[2].text == "reset"
+      applied.append(
+        PartitionCursor(
+          partition: numbers[0],
+          cursor: begins ? .start : Cursor(version: numbers[3], row: numbers[4])))
+      staged[row[1].text ?? "", default: []].append(
+        PartitionCursor(
+          partition: numbers[0], cursor: Cursor(version: numbers[5], row: numbers[6])))
+    }
+    var groups: [GroupPosition] = []
+    var pulls: [Pull] = []
+    for group in store.model.groups {
+      let row = try connection.row(
+        "SELECT era, version, staged_era, staged_at FROM ferry_checkpoint WHERE grp = ?",
+        .text(group.name))
+      let version = row?[1].integer ?? 0
+      let at = max(version, row?[3].integer ?? 0)
+      groups.append(
+        GroupPosition(
+          name: group.name, era: row?[2].text ?? row?[0].text, version: row?[2].isNull == false ? at : version))
+      pulls.append(Pull(group: group.name, staged: staged[group.name] ?? [], at: at))
+    }
+    return DevicePosition(groups: groups, applied: applied, pulls: pulls)
+  }
+}
+
+/// Where a device stands in every group and partition.
+package struct DevicePosition: Equatable {
+  package let groups: [GroupPosition]
+  package let applied: [PartitionCursor]
+  package let pulls: [Pull]
+}

@@ -1,0 +1,85 @@
+import FerryModel
+import FerrySQLite
+
+/// A mobile business object: a value with the attributes of one entity, generated from the model.
+///
+/// Reading attributes never waits. `create`, `update`, `delete` and `save` change the local database
+/// in one transaction and leave the object *pending*; nothing is sent before `submitPending`
+/// (sync/P1, P2).
+public protocol BusinessObject: Sendable {
+  static var entity: Entity { get }
+  var record: Record { get set }
+  init(record: Record)
+}
+
+extension BusinessObject {
+  /// Only in memory: neither created nor loaded.
+  public var isNew: Bool { record.object == nil && !record.deleted }
+  /// Changed in memory and not saved.
+  public var isDirty: Bool { !isNew && record.values != record.loaded }
+  public var isDeleted: Bool { record.deleted }
+  /// A change waits to be replayed or to be answered.
+  public var isPending: Bool { record.pending != .none }
+  public var pendingChange: PendingChange { record.pending }
+  /// The last replay was refused; `logRecords` tell why (sync/P15).
+  public var replayFailed: Bool { record.failed }
+  /// The device's own key of the object, which outlives a change of the business key.
+  public var surrogateKey: Int64? { record.object }
+
+  /// Reads the object again; what was changed in memory is dropped.
+  public mutating func refresh() throws(FerryError) {
+    guard let object = record.object, let read = try record.store.record(Self.entity, object: object)
+    else {
+      throw FerryError(
+        .objectNotFound, "\(Self.entity.name) \(record.key) is no longer on the device",
+        hint: "Another user deleted it or it moved out of your data.")
+    }
+    record = read
+  }
+}
+
+extension Store {
+  package func record(_ entity: Entity, object: Int64) throws(FerryError) -> Record? {
+    try read { connection throws(FerryError) in
+      let row = try self.sql { () throws(SQLiteError) in
+        try Rows(entity).visible(connection, object: object)
+      }
+      return row.map { Record(entity, store: self, row: $0) }
+    }
+  }
+
+  /// By business key; a temporary key that was replaced since still finds its object.
+  package func record(_ entity: Entity, key: Key) throws(FerryError) -> Record? {
+    try read { connection throws(FerryError) in
+      let row = try self.sql { () throws(SQLiteError) -> VisibleRow? in
+        let rows = Rows(entity)
+        if let row = try rows.visible(connection, key: key) { return row }
+        let alias = try connection.value(
+          "SELECT object FROM ferry_alias WHERE entity = ? AND old_key = ?", .text(entity.name),
+          .text(key.text))
+        guard let object = alias?.integer else { return nil }
+        return try rows.visible(connection, object: object)
+      }
+      return row.map { Record(entity, store: self, row: $0) }
+    }
+  }
+
+  package func records(
+    _ entity: Entity, _ rest: String, _ parameters: [Value]
+  ) throws(FerryError) -> [Record] {
+    try read { connection throws(FerryError) in
+      let rows = try self.sql { () throws(SQLiteError) in
+        try Rows(entity).visibleRows(connection, rest, parameters.map(\.stored))
+      }
+      return rows.map { Record(entity, store: self, row: $0) }
+    }
+  }
+
+  package func count(_ entity: Entity) throws(FerryError) -> Int {
+    try read { connection throws(FerryError) in
+      try self.sql { () throws(SQLiteError) in
+        Int(try connection.value("SELECT count(*) FROM \(Schema.table(entity))")?.integer ?? 0)
+      }
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import FerryModel
+
+/// What the app did to one object inside a transaction.
+package struct LocalChange: Equatable {
+  package let entity: Entity
+  package let kind: OperationKind
+  /// Nil for a create.
+  package let object: Int64?
+  /// Nil for a delete.
+  package let after: [Value]?
+}
+
+extension Record {
+  /// Checks what is to be saved against the model.
+  package func change(_ kind: OperationKind) throws(FerryError) -> LocalChange {
+    guard entity.operations.contains(kind) else {
+      throw FerryError(
+        .invalidChange, "the model allows no \(kind.rawValue) of \(entity.name)",
+        hint: "Add the operation to the model if the business system may take it.")
+    }
+    guard kind != .delete else {
+      return LocalChange(entity: entity, kind: kind, object: object, after: nil)
+    }
+    var after = values
+    for (position, attribute) in entity.attributes.enumerated() {
+      guard let value = attribute.type.canonical(values[position]) else {
+        throw invalid(attribute, "\(values[position].shown) is no \(attribute.type.rawValue)")
+      }
+      after[position] = value
+      let isGiven = entity.keyOrigin == .businessSystem && entity.key.contains(position)
+      if value.isNull, !attribute.isNullable, !isGiven {
+        throw invalid(attribute, "it has no value")
+      }
+      if let maxLength = attribute.maxLength, case .text(let text) = value, text.count > maxLength {
+        throw invalid(attribute, "\(text.count) characters are more than \(maxLength)")
+      }
+    }
+    return LocalChange(entity: entity, kind: kind, object: object, after: after)
+  }
+
+  private func invalid(_ attribute: Attribute, _ problem: String) -> FerryError {
+    FerryError(
+      .invalidChange, "\(entity.name).\(attribute.name) cannot be saved: \(problem)",
+      hint: "Set another value and save again.")
+  }
+}

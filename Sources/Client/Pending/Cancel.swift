@@ -1,0 +1,63 @@
+import FerryModel
+import FerrySQLite
+
+extension Store {
+  /// Discards what is pending of an object: the downloaded image shows again, a pending create
+  /// disappears (sync/P20). What the server has already cannot be recalled; it stays unseen until
+  /// it is answered (sync/P21).
+  ///
+  /// Returns the pending creates that referred to the object's temporary key and went with it.
+  package func cancel(_ entity: Entity, _ object: Int64) throws(FerryError) -> [Key] {
+    try write { connection throws(FerryError) in
+      try self.sql { () throws(SQLiteError) in
+        try self.cancel(entity, object, connection, depth: 0)
+      }
+    }
+  }
+
+  private func cancel(
+    _ entity: Entity, _ object: Int64, _ connection: Connection, depth: Int
+  ) throws(SQLiteError) -> [Key] {
+    var gone: [Key] = []
+    for var operation in try operations.of(entity, object, connection) {
+      if operation.kind == .create, operation.state != .withdrawn {
+        gone += try cancelDependents(of: operation, entity, connection, depth: depth)
+      }
+      if operation.isOpen || !operation.isSent {
+        try operations.delete(operation, connection)
+      } else {
+        operation.state = .withdrawn
+        operation.isWanted = false
+        try operations.update(operation, connection)
+      }
+    }
+    try connection.run(
+      "DELETE FROM ferry_log_record WHERE entity = ? AND object = ?", .text(entity.name),
+      .integer(object))
+    try show(entity, object, shown: nil, connection)
+    return gone
+  }
+
+  /// Cancels the pending creates that refer to a temporary key which will now never be replaced.
+  @discardableResult
+  func cancelDependents(
+    of create: PendingOperation, _ entity: Entity, _ connection: Connection, depth: Int
+  ) throws(SQLiteError) -> [Key] {
+    guard create.isTemporary, depth < 64, let key = create.key.values(of: entity) else { return [] }
+    var gone: [Key] = []
+    for child in model.entities {
+      for relationship in child.relationships where relationship.target == entity.name {
+        let target = entity.key.map { entity.attributes[$0].name }
+        guard relationship.targetAttributes == target else { continue }
+        let test = relationship.attributes.map { "\(quoted($0)) = ?" }.joined(separator: " AND ")
+        let rows = try Rows(child).visibleRows(
+          connection, "WHERE \(test) AND _pending = 'C'", key.map(\.stored))
+        for row in rows where !(child.name == entity.name && row.object == create.object) {
+          gone.append(child.key(of: row.values))
+          gone += try cancel(child, row.object, connection, depth: depth + 1)
+        }
+      }
+    }
+    return gone
+  }
+}

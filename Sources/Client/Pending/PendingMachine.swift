@@ -1,0 +1,126 @@
+import FerryModel
+
+/// What becomes of an object's pending operations when the app, or an answer, adds to them.
+///
+/// Pure: operations in, operations out. The store writes what it says.
+package enum PendingMachine {
+  package enum Decision: Equatable {
+    /// The change is the object's newest operation.
+    case append(kind: OperationKind, changed: [Int: Value], base: [Int: Value])
+    /// The change goes into the newest operation, which was not sent.
+    case merge(PendingOperation)
+    /// The newest operation and the change leave nothing to send.
+    case remove(PendingOperation)
+    case nothing
+  }
+
+  /// The app updates an object from `before` to `after`.
+  package static func update(
+    _ operations: [PendingOperation], before: [Value], after: [Value]
+  ) -> Decision {
+    var changed: [Int: Value] = [:]
+    var base: [Int: Value] = [:]
+    for position in after.indices where before[position] != after[position] {
+      changed[position] = after[position]
+      base[position] = before[position]
+    }
+    guard !changed.isEmpty else { return .nothing }
+    guard var last = operations.last, last.isOpen, last.kind != .delete else {
+      return .append(kind: .update, changed: changed, base: base)
+    }
+    last.changed.merge(changed) { _, new in new }
+    if last.kind == .update { last.base.merge(base) { first, _ in first } }
+    return .merge(last)
+  }
+
+  /// The app deletes an object that looks like `before`.
+  package static func delete(_ operations: [PendingOperation], before: [Value]) -> Decision {
+    guard var last = operations.last, last.isOpen else {
+      return .append(kind: .delete, changed: [:], base: all(before))
+    }
+    if last.kind == .create { return .remove(last) }
+    // What the object was before the open change is what the delete is based on.
+    last.base = all(before).merging(last.base) { _, first in first }
+    last.kind = .delete
+    last.changed = [:]
+    return .merge(last)
+  }
+
+  /// The app creates again what it deleted: same key, the delete not sent.
+  package static func recreate(_ delete: PendingOperation, after: [Value]) -> Decision {
+    var operation = delete
+    operation.kind = .update
+    operation.changed = all(after).filter { position, value in delete.base[position] != value }
+    guard !operation.changed.isEmpty else { return .remove(delete) }
+    operation.base = delete.base.filter { operation.changed[$0.key] != nil }
+    return .merge(operation)
+  }
+
+  /// `first` was refused; the change that waited behind it becomes one with it. Nil when together
+  /// they leave nothing to send.
+  package static func join(_ first: PendingOperation, _ second: PendingOperation?) -> PendingOperation? {
+    guard let second else { return first }
+    var joined = first
+    switch (first.kind, second.kind) {
+    case (.create, .delete): return nil
+    case (.create, _), (.update, .update):
+      joined.changed.merge(second.changed) { _, new in new }
+      joined.base.merge(second.base) { first, _ in first }
+    case (.update, .delete):
+      joined.kind = .delete
+      joined.changed = [:]
+      joined.base = second.base.merging(first.base) { _, first in first }
+    case (.delete, .create), (.delete, .update), (.update, .create):
+      joined.kind = .update
+      joined.changed = second.changed.filter { first.base[$0.key] != $0.value }
+      joined.base = first.base.filter { joined.changed[$0.key] != nil }
+    case (.delete, .delete): break
+    }
+    if joined.kind == .create { joined.base = [:] }
+    return joined
+  }
+
+  /// `first` was accepted and the business system now has `image`: what waits behind it is based on
+  /// that where `first` had changed it.
+  package static func rebase(
+    _ second: PendingOperation, after first: PendingOperation, image: [Value]
+  ) -> PendingOperation {
+    var rebased = second
+    for position in first.changed.keys where second.base[position] != nil {
+      rebased.base[position] = image[position]
+    }
+    return rebased
+  }
+
+  /// What the app sees: the downloaded image with the operations in order on top. Nil when nothing.
+  ///
+  /// `shown` is what is visible now; it stands in for an image that is gone under a pending update.
+  package static func lay(
+    _ operations: [PendingOperation], on image: [Value]?, shown: [Value]?
+  ) -> [Value]? {
+    var visible = image
+    for operation in operations where operation.state != .withdrawn {
+      switch operation.kind {
+      case .delete:
+        if operation.state != .replayFailed { visible = nil }
+      case .create, .update:
+        guard var values = visible ?? shown else { continue }
+        for (position, value) in operation.changed { values[position] = value }
+        visible = values
+      }
+    }
+    return visible
+  }
+
+  /// The letter of the object's row.
+  package static func pendingChange(_ operations: [PendingOperation]) -> PendingChange {
+    let live = operations.filter { $0.state != .withdrawn }
+    guard let first = live.first, let last = live.last else { return .none }
+    if last.kind == .delete { return .delete }
+    return first.kind == .create ? .create : .update
+  }
+
+  private static func all(_ values: [Value]) -> [Int: Value] {
+    Dictionary(uniqueKeysWithValues: values.enumerated().map { ($0.offset, $0.element) })
+  }
+}

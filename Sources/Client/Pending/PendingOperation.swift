@@ -1,0 +1,174 @@
+import FerryJSON
+import FerryModel
+import FerrySQLite
+
+/// A change that waits beside its object, from the moment it was saved until the import that shows
+/// its effect.
+package struct PendingOperation: Equatable, Sendable {
+  package enum State: String, Sendable {
+    /// Edits merge into it; it is not sent.
+    case waiting
+    /// Its bytes are fixed; it is sent until the server has stored it, and then awaits its answer.
+    case submitted
+    /// The business said no; like waiting, until it is corrected and submitted again or cancelled.
+    case replayFailed
+    /// Nobody knows yet whether it was done; awaits a decision.
+    case unknown
+    /// Cancelled after it was submitted; awaits its answer, and nothing of it is visible.
+    case withdrawn
+  }
+
+  /// Place among all operations of the device.
+  package var sequence: Int64
+  /// Born with the change; a new one only after an answer that used it up.
+  package var id: OperationID
+  package let entity: String
+  package let object: Int64
+  package var kind: OperationKind
+  /// The object's business key as it is now.
+  package var key: Key
+  /// The key is the device's own until the business system gives one.
+  package var isTemporary: Bool
+  package var changed: [Int: Value]
+  /// What each changed attribute was when it was first changed; for a delete, all attributes.
+  package var base: [Int: Value]
+  package var chain: OperationID
+  package var state: State
+  /// Submit was asked for, but something must be answered first.
+  package var isWanted: Bool
+  /// Its bytes have been on their way at least once; the server may have them.
+  package var isSent: Bool = false
+
+  /// Edits may still merge into it.
+  package var isOpen: Bool { state == .waiting || state == .replayFailed }
+  /// The server has it or will have it, and its answer is not here.
+  package var isInFlight: Bool { !isOpen }
+}
+
+/// Reads and writes the table of pending operations.
+package struct OperationTable {
+  package let model: Package
+  private static let columns =
+    "sequence, id, entity, object, kind, key, temporary, changed, base, chain, state, wanted, sent"
+
+  package init(model: Package) { self.model = model }
+
+  /// The operations of one object, in the order of the changes.
+  package func of(_ entity: Entity, _ object: Int64, _ connection: Connection) throws(SQLiteError)
+    -> [PendingOperation]
+  {
+    try select(
+      "WHERE entity = ? AND object = ? ORDER BY sequence", [.text(entity.name), .integer(object)],
+      connection)
+  }
+
+  package func with(_ id: OperationID, _ connection: Connection) throws(SQLiteError)
+    -> PendingOperation?
+  {
+    try select("WHERE id = ?", [.text(id.text)], connection).first
+  }
+
+  package func select(
+    _ rest: String, _ parameters: [SQLiteValue], _ connection: Connection
+  ) throws(SQLiteError) -> [PendingOperation] {
+    let rows = try connection.rows(
+      "SELECT \(OperationTable.columns) FROM ferry_operation \(rest)", parameters)
+    return try rows.map { row throws(SQLiteError) in try operation(row) }
+  }
+
+  package func insert(_ operation: PendingOperation, made: Int64, _ connection: Connection)
+    throws(SQLiteError)
+  {
+    let entity = try entity(of: operation)
+    try connection.run(
+      """
+      INSERT INTO ferry_operation (id, entity, object, kind, key, temporary, changed, base, chain,
+        state, wanted, made) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """,
+      [.text(operation.id.text), .text(operation.entity), .integer(operation.object)]
+        + parameters(operation, entity) + [.integer(made)])
+  }
+
+  /// Writes everything but the payload, which a change of the content empties.
+  package func update(_ operation: PendingOperation, _ connection: Connection) throws(SQLiteError) {
+    let entity = try entity(of: operation)
+    try connection.run(
+      """
+      UPDATE ferry_operation SET id = ?, kind = ?, key = ?, temporary = ?, changed = ?, base = ?,
+        chain = ?, state = ?, wanted = ?,
+        payload = CASE WHEN ? THEN NULL ELSE payload END,
+        acknowledged = CASE WHEN ? THEN 0 ELSE acknowledged END,
+        sent = CASE WHEN ? THEN 0 ELSE sent END
+      WHERE sequence = ?
+      """,
+      [.text(operation.id.text)] + parameters(operation, entity)
+        + [SQLiteValue](repeating: .flag(operation.isOpen), count: 3) + [.integer(operation.sequence)])
+  }
+
+  package func delete(_ operation: PendingOperation, _ connection: Connection) throws(SQLiteError) {
+    try connection.run("DELETE FROM ferry_operation WHERE sequence = ?", .integer(operation.sequence))
+  }
+
+  private func parameters(_ operation: PendingOperation, _ entity: Entity) -> [SQLiteValue] {
+    [
+      .text(operation.kind.rawValue), .text(operation.key.text), .flag(operation.isTemporary),
+      .text(OperationTable.text(operation.changed, entity)),
+      .text(OperationTable.text(operation.base, entity)), .text(operation.chain.text),
+      .text(operation.state.rawValue), .flag(operation.isWanted),
+    ]
+  }
+
+  private func entity(of operation: PendingOperation) throws(SQLiteError) -> Entity {
+    guard let entity = model.entity(named: operation.entity) else { throw damaged(operation.id.text) }
+    return entity
+  }
+
+  private func operation(_ row: [SQLiteValue]) throws(SQLiteError) -> PendingOperation {
+    guard let sequence = row[0].integer, let idText = row[1].text, let id = OperationID(idText),
+      let name = row[2].text, let entity = model.entity(named: name), let object = row[3].integer,
+      let kind = OperationKind(rawValue: row[4].text ?? ""), let key = row[5].text,
+      let changed = OperationTable.values(row[7].text, entity),
+      let base = OperationTable.values(row[8].text, entity), let chainText = row[9].text,
+      let chain = OperationID(chainText),
+      let state = PendingOperation.State(rawValue: row[10].text ?? "")
+    else { throw damaged(row[1].text ?? "?") }
+    return PendingOperation(
+      sequence: sequence, id: id, entity: name, object: object, kind: kind, key: Key(text: key),
+      isTemporary: row[6].integer == 1, changed: changed, base: base, chain: chain, state: state,
+      isWanted: row[11].integer == 1, isSent: row[12].integer == 1)
+  }
+
+  private func damaged(_ id: String) -> SQLiteError {
+    SQLiteError(code: 11, message: "the pending operation \(id) cannot be read", subject: "ferry_operation")
+  }
+
+  private static func text(_ values: [Int: Value], _ entity: Entity) -> String {
+    var writer = JSONWriter()
+    writer.beginObject()
+    for (position, attribute) in entity.attributes.enumerated() {
+      guard let value = values[position] else { continue }
+      writer.key(attribute.name)
+      writer.value(value)
+    }
+    writer.endObject()
+    return writer.text
+  }
+
+  private static func values(_ text: String?, _ entity: Entity) -> [Int: Value]? {
+    guard let text else { return nil }
+    return Array(text.utf8).withUnsafeBufferPointer { buffer in
+      var scanner = JSONScanner(buffer)
+      var values: [Int: Value] = [:]
+      do {
+        try scanner.enterObject()
+        while let name = try scanner.nextKey() {
+          guard let position = entity.position(of: name) else { return nil }
+          values[position] = try scanner.value(of: entity.attributes[position].type)
+        }
+        return values
+      } catch {
+        return nil
+      }
+    }
+  }
+}

@@ -1,0 +1,218 @@
+import FerryCrypto
+import FerryModel
+import FerrySQLite
+
+extension Store {
+  package var operations: OperationTable { OperationTable(model: model) }
+
+  /// 128 random bits.
+  package func newOperationID() -> OperationID {
+    guard let id = OperationID(hexadecimal(world.chance.bytes(16))) else {
+      preconditionFailure("32 hexadecimal digits are an operation id")
+    }
+    return id
+  }
+
+  /// Keeps a change beside its object, in one transaction; returns the object as it then is, nil
+  /// when it is gone (sync/P1).
+  package func save(_ change: LocalChange) throws(FerryError) -> Record? {
+    try write { connection throws(FerryError) in
+      switch change.kind {
+      case .create: return try self.create(change, connection)
+      case .update: return try self.update(change, connection)
+      case .delete: return try self.delete(change, connection)
+      }
+    }
+  }
+
+  private func create(_ change: LocalChange, _ connection: Connection) throws(FerryError) -> Record? {
+    let entity = change.entity
+    let rows = Rows(entity)
+    var values = change.after ?? []
+    let id = newOperationID()
+    let isTemporary = entity.keyOrigin == .businessSystem && entity.key.contains { values[$0].isNull }
+    if isTemporary {
+      for position in entity.key where values[position].isNull {
+        values[position] = temporaryValue(entity.attributes[position].type, id)
+      }
+    }
+    let key = entity.key(of: values)
+    let result = try sql { () throws(SQLiteError) -> VisibleRow? in
+      if try rows.visible(connection, key: key) != nil { return nil }
+      if let hidden = try rows.original(connection, key: key) {
+        return try self.recreate(hidden, values, id, entity, connection)
+      }
+      let object = try rows.insertVisible(connection, object: nil, values: values, pending: "C")
+      let changed = values.enumerated().filter {
+        !$0.element.isNull && !(isTemporary && entity.key.contains($0.offset))
+      }
+      let operation = PendingOperation(
+        sequence: 0, id: id, entity: entity.name, object: object, kind: .create, key: key,
+        isTemporary: isTemporary,
+        changed: Dictionary(uniqueKeysWithValues: changed.map { ($0.offset, $0.element) }), base: [:],
+        chain: id, state: .waiting, isWanted: false)
+      try self.operations.insert(operation, made: self.world.clock.now.milliseconds, connection)
+      return try rows.visible(connection, object: object)
+    }
+    guard let result else {
+      throw FerryError(
+        .objectExists, "\(entity.name) \(key) is there already",
+        hint: "Load it and update it, or choose another key.")
+    }
+    return Record(entity, store: self, row: result)
+  }
+
+  /// The key belongs to an object whose delete is pending: it comes back.
+  private func recreate(
+    _ hidden: OriginalRow, _ values: [Value], _ id: OperationID, _ entity: Entity,
+    _ connection: Connection
+  ) throws(SQLiteError) -> VisibleRow? {
+    let known = try operations.of(entity, hidden.object, connection)
+    if let last = known.last, last.isOpen, last.kind == .delete {
+      try carryOut(
+        PendingMachine.recreate(last, after: values), entity, hidden.object, last.key, connection)
+    } else {
+      let changed = Dictionary(uniqueKeysWithValues: values.enumerated().map { ($0.offset, $0.element) })
+      let operation = PendingOperation(
+        sequence: 0, id: id, entity: entity.name, object: hidden.object, kind: .create,
+        key: entity.key(of: values), isTemporary: false, changed: changed.filter { !$0.value.isNull },
+        base: [:], chain: id, state: .waiting, isWanted: false)
+      try operations.insert(operation, made: world.clock.now.milliseconds, connection)
+    }
+    try show(entity, hidden.object, shown: values, connection)
+    return try Rows(entity).visible(connection, object: hidden.object)
+  }
+
+  private func update(_ change: LocalChange, _ connection: Connection) throws(FerryError) -> Record? {
+    let entity = change.entity
+    let rows = Rows(entity)
+    let (object, before) = try present(change, connection)
+    guard let after = change.after else { return nil }
+    guard entity.key.allSatisfy({ after[$0] == before.values[$0] }) else {
+      throw FerryError(
+        .invalidChange, "the key of \(entity.name) \(entity.key(of: before.values)) was changed",
+        hint: "Delete the object and create another.")
+    }
+    let row = try sql { () throws(SQLiteError) -> VisibleRow? in
+      let known = try self.operations.of(entity, object, connection)
+      if known.allSatisfy({ $0.state == .withdrawn }) {
+        try rows.keepOriginal(connection, object: object)
+      }
+      try self.carryOut(
+        PendingMachine.update(known, before: before.values, after: after), entity, object,
+        entity.key(of: before.values), connection)
+      try self.show(entity, object, shown: after, connection)
+      return try rows.visible(connection, object: object)
+    }
+    return row.map { Record(entity, store: self, row: $0) }
+  }
+
+  private func delete(_ change: LocalChange, _ connection: Connection) throws(FerryError) -> Record? {
+    let entity = change.entity
+    let rows = Rows(entity)
+    let (object, before) = try present(change, connection)
+    try sql { () throws(SQLiteError) in
+      let known = try self.operations.of(entity, object, connection)
+      if known.allSatisfy({ $0.state == .withdrawn }) {
+        try rows.keepOriginal(connection, object: object)
+      }
+      if let last = known.last, last.isOpen, last.kind == .create {
+        try self.cancelDependents(of: last, entity, connection, depth: 0)
+      }
+      try self.carryOut(
+        PendingMachine.delete(known, before: before.values), entity, object,
+        entity.key(of: before.values), connection)
+      try self.show(entity, object, shown: nil, connection)
+    }
+    return nil
+  }
+
+  private func present(_ change: LocalChange, _ connection: Connection) throws(FerryError)
+    -> (Int64, VisibleRow)
+  {
+    let row = try sql { () throws(SQLiteError) -> VisibleRow? in
+      guard let object = change.object else { return nil }
+      return try Rows(change.entity).visible(connection, object: object)
+    }
+    guard let row else {
+      throw FerryError(
+        .objectNotFound, "the \(change.entity.name) to \(change.kind.rawValue) is not on the device",
+        hint: change.object == nil ? "Create it first." : "It was deleted, here or by another user.")
+    }
+    return (row.object, row)
+  }
+
+  func carryOut(
+    _ decision: PendingMachine.Decision, _ entity: Entity, _ object: Int64, _ key: Key,
+    _ connection: Connection
+  ) throws(SQLiteError) {
+    switch decision {
+    case .append(let kind, let changed, let base):
+      let id = newOperationID()
+      let known = try operations.of(entity, object, connection)
+      let operation = PendingOperation(
+        sequence: 0, id: id, entity: entity.name, object: object, kind: kind, key: key,
+        isTemporary: known.contains(where: \.isTemporary), changed: changed, base: base, chain: id,
+        state: .waiting, isWanted: false)
+      try operations.insert(operation, made: world.clock.now.milliseconds, connection)
+    case .merge(let operation): try operations.update(operation, connection)
+    case .remove(let operation): try operations.delete(operation, connection)
+    case .nothing: break
+    }
+  }
+
+  /// Makes the visible row of an object what its image and its operations say.
+  ///
+  /// `shown` stands in for an image that there is not.
+  package func show(
+    _ entity: Entity, _ object: Int64, shown: [Value]?, _ connection: Connection
+  ) throws(SQLiteError) {
+    let rows = Rows(entity)
+    let known = try operations.of(entity, object, connection)
+    let visible = try rows.visible(connection, object: object)
+    let image = try rows.original(connection, object: object)
+    let live = known.filter { $0.state != .withdrawn }
+    guard !live.isEmpty else {
+      // Not pending: the image itself, where it was put aside, or nothing.
+      if let image {
+        try rows.deleteOriginal(connection, object: object)
+        if visible == nil {
+          _ = try rows.insertDownloaded(
+            connection, object: object, values: image.values, partition: image.partition,
+            hash: image.hash)
+        } else {
+          try rows.updateDownloaded(
+            connection, object: object, values: image.values, partition: image.partition,
+            hash: image.hash)
+        }
+      } else if let visible, visible.pending != PendingChange.none.rawValue {
+        try rows.deleteVisible(connection, object: object)
+      }
+      return
+    }
+    let values = PendingMachine.lay(live, on: image?.values, shown: shown ?? visible?.values)
+    guard let values else {
+      if visible != nil { try rows.deleteVisible(connection, object: object) }
+      return
+    }
+    let letter = PendingMachine.pendingChange(live).rawValue
+    let failed = live.contains { $0.state == .replayFailed }
+    if visible == nil {
+      _ = try rows.insertVisible(connection, object: object, values: values, pending: letter)
+    }
+    try rows.updateVisible(connection, object: object, values: values, pending: letter, failed: failed)
+  }
+
+  /// From a place that no business system uses: the lowest quarter of the integers, or a text that
+  /// begins with a tilde. `ferry new` refuses a table that has such keys.
+  private func temporaryValue(_ type: AttributeType, _ id: OperationID) -> Value {
+    switch type {
+    case .byte: .integer(world.chance.number(in: Int64(Int8.min)..<Int64(Int8.min / 2)))
+    case .short: .integer(world.chance.number(in: Int64(Int16.min)..<Int64(Int16.min / 2)))
+    case .int: .integer(world.chance.number(in: Int64(Int32.min)..<Int64(Int32.min / 2)))
+    case .long: .integer(world.chance.number(in: Int64.min..<(Int64.min / 2)))
+    case .integer, .decimal: .text(String(world.chance.number(in: Int64.min..<(Int64.min / 2))))
+    default: .text("~\(id.text)")
+    }
+  }
+}

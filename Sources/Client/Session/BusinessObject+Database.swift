@@ -1,0 +1,60 @@
+import FerryModel
+
+extension Record {
+  /// A new object of `database`, not yet saved.
+  public init(_ entity: Entity, in database: Database) { self.init(entity, store: database.store) }
+}
+
+extension BusinessObject {
+  /// The object with this business key; nil when it is not on the device.
+  ///
+  /// A temporary key finds its object also after the business system gave it another one.
+  public static func find(_ key: any AttributeConvertible..., in database: Database)
+    throws(FerryError) -> Self?
+  {
+    try database.store.record(entity, key: Key(key.map(\.value))).map(Self.init(record:))
+  }
+
+  /// The object with this business key; `objectNotFound` when it is not on the device.
+  public static func load(_ key: any AttributeConvertible..., in database: Database)
+    throws(FerryError) -> Self
+  {
+    let key = Key(key.map(\.value))
+    guard let record = try database.store.record(entity, key: key) else {
+      throw FerryError(
+        .objectNotFound, "\(entity.name) \(key) is not on the device",
+        hint: "It was deleted, or it is not among this user's data.")
+    }
+    return Self(record: record)
+  }
+
+  /// All objects that are visible, in the order in which they came; `take` limits their number.
+  public static func findAll(in database: Database, skip: Int = 0, take: Int? = nil)
+    throws(FerryError) -> [Self]
+  {
+    try database.store.records(
+      entity, "ORDER BY _id LIMIT ? OFFSET ?", [.integer(Int64(take ?? -1)), .integer(Int64(skip))]
+    ).map(Self.init(record:))
+  }
+
+  /// All objects with a change that waits to be replayed or answered, deletes excepted: those are
+  /// not visible.
+  public static func getPendingObjects(in database: Database) throws(FerryError) -> [Self] {
+    try database.store.records(entity, "WHERE _pending <> 'N' ORDER BY _id", []).map(Self.init(record:))
+  }
+
+  /// How many objects are visible.
+  public static func count(in database: Database) throws(FerryError) -> Int {
+    try database.store.count(entity)
+  }
+
+  /// Calls `submitPending` for every pending object of this type (sync/P3).
+  public static func submitPendingOperations(in database: Database) throws(FerryError) {
+    try database.store.submitAll(entity)
+  }
+
+  /// Calls `cancelPending` for every pending object of this type (sync/P20).
+  public static func cancelPendingOperations(in database: Database) throws(FerryError) {
+    try database.store.cancelAll(entity)
+  }
+}

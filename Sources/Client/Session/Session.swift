@@ -1,0 +1,444 @@
+import FerryJSON
+import FerryModel
+import FerrySQLite
+import FerryWire
+import FerryWorld
+
+/// Knows all stages of the device and moves the data between them. It does not wait: it is asked
+/// for the next step and told what came of it, so a simulation drives the very same session.
+///
+/// Not for two threads at one time.
+package final class Session {
+  package enum Step {
+    case send(SessionRequest)
+    case cancel(SessionMachine.Lane)
+    case wait(until: Timestamp?)
+  }
+
+  let store: Store
+  let inbox: Inbox
+  let importer: Import
+  package let observers: Observers
+  package private(set) var machine: SessionMachine
+  private var credentials: Credentials?
+  private var lanes: [SessionMachine.Lane: Reception] = [:]
+  private var confirms: [Confirm] = []
+  private var isConnected = false
+  private var isLoginTold = false
+  /// Exchanges that ended well, counted for those who wait for one.
+  package private(set) var completedExchanges = 0
+  /// Exchanges begun.
+  package private(set) var begunExchanges = 0
+  /// Why the last exchange ended, if not well.
+  package private(set) var lastFailure: FerryError?
+  package private(set) var progress = ImportProgress()
+
+  package init(store: Store, observers: Observers, settings: SessionSettings) {
+    self.store = store
+    self.observers = observers
+    inbox = Inbox(store)
+    importer = Import(store)
+    machine = SessionMachine(settings: settings)
+  }
+
+  // What the app asks for.
+
+  package func login(_ credentials: Credentials) {
+    self.credentials = credentials
+    machine.hasCredentials = true
+    machine.wake()
+  }
+
+  package func requestExchange(awaitingAnswers: Bool = false) {
+    machine.isExchangeWanted = true
+    machine.awaitsAnswers = awaitingAnswers
+    isLoginTold = false
+    machine.wake()
+  }
+
+  package func setBackground(_ isOn: Bool) {
+    machine.isBackground = isOn
+    isLoginTold = false
+    machine.wake()
+  }
+
+  /// The network may be back.
+  package func wake() { machine.wake() }
+
+  /// Callbacks that were owed when the app ended.
+  package func tellOwed() throws(FerryError) { try observers.tellOwed(of: store) }
+
+  package func facts() throws(FerryError) -> SessionMachine.Facts {
+    try store.read { connection throws(FerryError) in
+      try self.store.sql { () throws(SQLiteError) in
+        var facts = SessionMachine.Facts()
+        facts.hasRefreshToken = try Settings.get(.refreshToken, connection) != nil
+        if let expires = try Settings.get(.accessTokenExpires, connection), let number = Int64(expires) {
+          facts.accessTokenExpires = Timestamp(milliseconds: number)
+        }
+        facts.isSubscribed = try Settings.get(.subscribed, connection) != nil
+        facts.hasOutgoing = try self.store.hasOutgoing(connection)
+        facts.hasUnanswered = try !self.store.unanswered(connection).isEmpty
+        return facts
+      }
+    }
+  }
+
+  // The steps.
+
+  package func next() throws(FerryError) -> Step {
+    let facts = try facts()
+    let now = store.world.clock.now
+    switch machine.next(facts, now: now) {
+    case .wait(let until):
+      tellMissingLogin(facts, now)
+      return .wait(until: until)
+    case .cancel(let lane):
+      lanes[lane] = nil
+      if lane == .exchange {
+        fail(lane, FerryError(.offline, "the server fell silent", hint: "It is tried again.", isTransient: true))
+      }
+      return .cancel(lane)
+    case .login: return .send(try loginRequest())
+    case .renewToken: return .send(try tokenRequest())
+    case .exchange:
+      begunExchanges += 1
+      return .send(try exchangeRequest(.exchange))
+    case .openChannel: return .send(try exchangeRequest(.channel))
+    }
+  }
+
+  /// Whoever wanted to exchange and has no token hears it once.
+  private func tellMissingLogin(_ facts: SessionMachine.Facts, _ now: Timestamp) {
+    let hasToken = facts.hasRefreshToken || facts.accessTokenExpires.map { now < $0 } ?? false
+    let wants = machine.isExchangeWanted || facts.hasOutgoing || machine.isBackground
+    guard wants, !hasToken, credentials == nil, !isLoginTold, !machine.isExchanging else { return }
+    isLoginTold = true
+    let error = FerryError(
+      .notLoggedIn, "nobody is logged in on this device", hint: "Call beginOnlineLogin.")
+    lastFailure = error
+    observers.tell { $0.onLoginFailure(error) }
+  }
+
+  private func loginRequest() throws(FerryError) -> SessionRequest {
+    let device = try setting(.device) ?? ""
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("user", credentials?.user)
+    writer.field("password", credentials?.password)
+    writer.field("device", device)
+    writer.endObject()
+    lanes[.exchange] = Reception(.login)
+    return SessionRequest(lane: .exchange, path: "login", body: writer.bytes, token: nil)
+  }
+
+  private func tokenRequest() throws(FerryError) -> SessionRequest {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("refreshToken", try setting(.refreshToken))
+    writer.field("device", try setting(.device))
+    writer.endObject()
+    lanes[.exchange] = Reception(.token)
+    return SessionRequest(lane: .exchange, path: "token", body: writer.bytes, token: nil)
+  }
+
+  private func exchangeRequest(_ lane: SessionMachine.Lane) throws(FerryError) -> SessionRequest {
+    let confirms = self.confirms
+    let isChannelOpen = machine.isChannelOpen
+    let request = try store.write { connection throws(FerryError) in
+      try self.store.sql { () throws(SQLiteError) -> SessionRequest in
+        let position = try self.inbox.positions(connection)
+        let hello = Hello(
+          server: try Settings.get(.server, connection), package: self.store.model.id,
+          device: try Settings.get(.device, connection) ?? "",
+          incarnation: try Settings.get(.incarnation, connection) ?? "", groups: position.groups,
+          partitions: position.applied, open: try self.store.unanswered(connection))
+        var messages: [Message] = [.hello(hello)]
+        messages += confirms.map(Message.confirm)
+        if lane == .exchange, let replay = try self.store.outgoing(connection) {
+          messages.append(.replay(replay))
+        }
+        // An open channel brings what is new; the exchange only takes things there.
+        if lane == .channel || !isChannelOpen || self.machine.awaitsAnswers {
+          messages += position.pulls.map(Message.pull)
+        }
+        return SessionRequest(
+          lane: lane, path: lane == .channel ? "channel" : "exchange",
+          body: messages.flatMap { $0.frame.encoded() },
+          token: try Settings.get(.accessToken, connection))
+      }
+    }
+    lanes[lane] = Reception(lane == .channel ? .channel : .exchange, confirms: confirms.count)
+    return request
+  }
+
+  // What came.
+
+  /// The head of the answer.
+  package func received(status: Int, on lane: SessionMachine.Lane) {
+    lanes[lane]?.status = status
+  }
+
+  /// Bytes of the answer, cut anywhere.
+  package func received(_ bytes: [UInt8], on lane: SessionMachine.Lane) throws(FerryError) {
+    guard var reception = lanes[lane] else { return }
+    machine.heard(lane, now: store.world.clock.now)
+    guard reception.status == 200, reception.kind == .exchange || reception.kind == .channel else {
+      reception.text.append(contentsOf: bytes.prefix(max(0, 65_536 - reception.text.count)))
+      lanes[lane] = reception
+      return
+    }
+    reception.reader.append(bytes)
+    do {
+      while let frame = try nextFrame(&reception) { try take(frame, &reception, lane) }
+    } catch {
+      lanes[lane] = nil
+      fail(lane, error)
+      throw error
+    }
+    if lanes[lane] != nil { lanes[lane] = reception }
+  }
+
+  private func nextFrame(_ reception: inout Reception) throws(FerryError) -> Frame? {
+    do { return try reception.reader.next() } catch {
+      throw FerryError(.protocolViolation, error.message, hint: error.hint, isTransient: true, cause: error)
+    }
+  }
+
+  /// The answer is whole, or the line broke.
+  package func ended(_ lane: SessionMachine.Lane, _ failure: FerryError?) throws(FerryError) {
+    guard let reception = lanes.removeValue(forKey: lane) else { return }
+    if let failure {
+      fail(lane, failure)
+      return
+    }
+    guard reception.status == 200 else {
+      try refused(lane, reception)
+      return
+    }
+    switch reception.kind {
+    case .login, .token: try loggedIn(reception)
+    case .exchange, .channel:
+      do { try reception.reader.finish() } catch {
+        fail(lane, FerryError(.offline, error.message, hint: error.hint, isTransient: true, cause: error))
+        return
+      }
+      succeed(lane)
+    }
+  }
+
+  private func succeed(_ lane: SessionMachine.Lane) {
+    let facts = (try? facts()) ?? SessionMachine.Facts()
+    machine.succeeded(lane, facts: facts, now: store.world.clock.now)
+    guard lane == .exchange else { return }
+    completedExchanges += 1
+    lastFailure = nil
+  }
+
+  private func fail(_ lane: SessionMachine.Lane, _ error: FerryError) {
+    if error.isTransient {
+      machine.failed(lane, now: store.world.clock.now, chance: store.world.chance.next())
+    } else {
+      machine.stopped(lane)
+    }
+    lastFailure = error
+    if isConnected || lane == .exchange, error.code == .offline {
+      if isConnected { observers.tell { $0.onDisconnect(error) } }
+      isConnected = false
+    } else if error.code != .offline {
+      store.world.log.warn("the session was interrupted", ("reason", error.description))
+    }
+  }
+
+  private func connected() {
+    guard !isConnected else { return }
+    isConnected = true
+    observers.tell { $0.onConnect() }
+  }
+
+  private func setting(_ name: Settings.Name) throws(FerryError) -> String? {
+    try store.read { connection throws(FerryError) in
+      try self.store.sql { () throws(SQLiteError) in try Settings.get(name, connection) }
+    }
+  }
+
+  // Login.
+
+  private func loggedIn(_ reception: Reception) throws(FerryError) {
+    guard let node = try? JSONNode.parse(reception.text), let access = node["accessToken"]?.string,
+      let refresh = node["refreshToken"]?.string, let seconds = node["expiresIn"]?.integer,
+      let user = node["user"]?.string
+    else {
+      fail(
+        .exchange,
+        FerryError(
+          .protocolViolation, "the answer to the login cannot be read",
+          hint: "Is there a Ferry server at this address?", isTransient: true))
+      return
+    }
+    let owner = try setting(.user)
+    guard owner == nil || owner == user else {
+      credentials = nil
+      machine.hasCredentials = false
+      refuseLogin(
+        FerryError(
+          .otherOwner, "this database belongs to the user \(owner ?? "")",
+          hint: "Give the user \(user) a database file of their own."))
+      return
+    }
+    // A little early, so that no request leaves with a token that ends on its way.
+    let expires = store.world.clock.now.advanced(by: .seconds(max(1, seconds - 10)))
+    try store.write { connection throws(FerryError) in
+      try self.store.sql { () throws(SQLiteError) in
+        try Settings.set(.accessToken, access, connection)
+        try Settings.set(.refreshToken, refresh, connection)
+        try Settings.set(.accessTokenExpires, String(expires.milliseconds), connection)
+        try Settings.set(.user, user, connection)
+      }
+    }
+    machine.succeeded(.exchange, facts: try facts(), now: store.world.clock.now)
+    connected()
+    guard reception.kind == .login else { return }
+    credentials = nil
+    machine.hasCredentials = false
+    observers.tell { $0.onLoginSuccess() }
+  }
+
+  private func refused(_ lane: SessionMachine.Lane, _ reception: Reception) throws(FerryError) {
+    let node = try? JSONNode.parse(reception.text)
+    let message = node?["message"]?.string ?? "the server answered \(reception.status)"
+    let hint = node?["hint"]?.string ?? "Look at the server's log."
+    guard reception.status == 401 else {
+      let isTransient = reception.status >= 500 || reception.status == 429 || reception.status == 408
+      fail(lane, FerryError(reception.status == 403 ? .notAllowed : .server, message, hint: hint, isTransient: isTransient))
+      if reception.status == 403 { tellSubscribeFailure() }
+      return
+    }
+    switch reception.kind {
+    case .exchange, .channel:
+      // The token ended or was revoked: renew it.
+      try forget([.accessToken, .accessTokenExpires])
+      machine.stopped(lane)
+      machine.isExchangeWanted = true
+    case .token:
+      try forget([.refreshToken, .accessToken, .accessTokenExpires])
+      refuseLogin(FerryError(.notLoggedIn, message, hint: hint))
+    case .login:
+      credentials = nil
+      machine.hasCredentials = false
+      refuseLogin(FerryError(.notLoggedIn, message, hint: hint))
+    }
+  }
+
+  private func refuseLogin(_ error: FerryError) {
+    machine.stopped(.exchange)
+    lastFailure = error
+    isLoginTold = true
+    observers.tell { $0.onLoginFailure(error) }
+    tellSubscribeFailure()
+  }
+
+  private func forget(_ names: [Settings.Name]) throws(FerryError) {
+    try store.write { connection throws(FerryError) in
+      try self.store.sql { () throws(SQLiteError) in
+        for name in names { try Settings.set(name, nil, connection) }
+      }
+    }
+  }
+
+  // Subscription.
+
+  /// Set while a subscription waits for the server's word; subscribing twice asks once (sync/M23).
+  private var isSubscribing = false
+
+  package func subscribe() throws(FerryError) {
+    guard !isSubscribing, try setting(.subscribed) == nil else { return }
+    isSubscribing = true
+    requestExchange()
+  }
+
+  private func tellSubscribeFailure() {
+    guard isSubscribing, let error = lastFailure else { return }
+    isSubscribing = false
+    observers.tell { $0.onSubscribeFailure(error) }
+  }
+
+  // Frames.
+
+  private func take(_ frame: Frame, _ reception: inout Reception, _ lane: SessionMachine.Lane)
+    throws(FerryError)
+  {
+    let message: Message
+    do { message = try Message(frame) } catch {
+      throw FerryError(.protocolViolation, error.message, hint: error.hint, isTransient: true, cause: error)
+    }
+    switch message {
+    case .welcome(let welcome): try take(welcome, reception)
+    case .rows(let page):
+      if try inbox.keep(page, bytes: frame.encoded()) {
+        progress.receivedRows += page.rowCount
+        observers.tell {
+          $0.onImportProgress(
+            receivedRows: progress.receivedRows, expectedRows: progress.expectedRows)
+        }
+      }
+    case .checkpoint(let checkpoint): try take(checkpoint)
+    case .stored(let stored):
+      try store.write { connection throws(FerryError) in
+        try self.store.sql { () throws(SQLiteError) in try self.store.acknowledge(stored.ids, connection) }
+      }
+      try store.takeRefused(stored.refused)
+      try observers.tellOwed(of: store)
+    case .stir: machine.isExchangeWanted = true
+    case .beat: break
+    case .failure(let failure):
+      let isTransient = failure.code == .internal || failure.code == .tooManyOperations
+      throw FerryError(.server, failure.message, hint: failure.hint, isTransient: isTransient, cause: failure)
+    case .hello, .pull, .confirm, .replay:
+      throw FerryError(
+        .protocolViolation, "the server sent a \(frame.kind), which only devices send",
+        hint: "Is there a Ferry server at this address?", isTransient: true)
+    }
+  }
+
+  private func take(_ welcome: Welcome, _ reception: Reception) throws(FerryError) {
+    confirms.removeFirst(min(reception.confirms, confirms.count))
+    try inbox.take(welcome)
+    try store.write { connection throws(FerryError) in
+      try self.store.sql { () throws(SQLiteError) in
+        for operation in welcome.operations {
+          if operation.state == .neverSeen {
+            try self.store.neverSeen(operation.id, connection)
+          } else {
+            try self.store.acknowledge([operation.id], connection)
+          }
+        }
+        if self.isSubscribing { try Settings.set(.subscribed, "yes", connection) }
+      }
+    }
+    if welcome.expectedRows > 0 { progress = ImportProgress(expectedRows: Int(welcome.expectedRows)) }
+    connected()
+    if isSubscribing {
+      isSubscribing = false
+      observers.tell { $0.onSubscribeSuccess() }
+    }
+  }
+
+  private func take(_ checkpoint: Checkpoint) throws(FerryError) {
+    guard checkpoint.unavailable.isEmpty, let batch = try inbox.close(checkpoint) else {
+      machine.isExchangeWanted = checkpoint.unavailable.isEmpty
+      return
+    }
+    switch try importer.run(batch) {
+    case .imported(let changes):
+      if !changes.confirmed.isEmpty {
+        confirms.append(
+          Confirm(group: changes.group, version: changes.version, answers: changes.confirmed))
+        // The channel only brings; what the server may forget goes in an exchange of its own.
+        if machine.isChannelOpen { machine.isExchangeWanted = true }
+      }
+      try observers.tellOwed(of: store)
+    case .restarted: machine.isExchangeWanted = true
+    }
+  }
+}

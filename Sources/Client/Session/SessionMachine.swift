@@ -1,0 +1,203 @@
+import FerryWorld
+
+/// Decides what the session does next: log in, exchange, open the channel, wait. Pure: it is told
+/// what happened and what time it is.
+package struct SessionMachine: Equatable {
+  package enum Lane: Sendable, Hashable { case exchange, channel }
+
+  package enum Step: Equatable {
+    case login
+    case renewToken
+    case exchange
+    case openChannel
+    case cancel(Lane)
+    /// Nothing to do until then, or until something happens; nil is for ever.
+    case wait(until: Timestamp?)
+  }
+
+  /// What the database says.
+  package struct Facts: Equatable {
+    package var hasRefreshToken = false
+    package var accessTokenExpires: Timestamp?
+    package var isSubscribed = false
+    package var hasOutgoing = false
+    package var hasUnanswered = false
+
+    package init() {}
+  }
+
+  private enum ChannelState: Equatable {
+    case closed
+    case opening(since: Timestamp)
+    case open(heard: Timestamp)
+  }
+
+  private let settings: SessionSettings
+  package var hasCredentials = false
+  /// The app keeps the data fresh by itself: the channel, or polls where there is none.
+  package var isBackground = false
+  /// Someone asked for an exchange.
+  package var isExchangeWanted = false
+  /// Someone asked to wait until what was sent is answered.
+  package var awaitsAnswers = false
+  private var exchangeSince: Timestamp?
+  private var channel: ChannelState = .closed
+  private var failures = 0
+  private var retryAt: Timestamp?
+  private var lastExchange: Timestamp?
+  private var answerPolls = 0
+  /// A proxy keeps the channel's bytes back: poll instead, and try the channel again then.
+  private var channelAgainAt: Timestamp?
+
+  package init(settings: SessionSettings) { self.settings = settings }
+
+  package var isExchanging: Bool { exchangeSince != nil }
+  package var isChannelOpen: Bool { if case .open = channel { true } else { false } }
+
+  package mutating func next(_ facts: Facts, now: Timestamp) -> Step {
+    if let step = watchChannel(now) { return step }
+    if let since = exchangeSince {
+      let limit = since.advanced(by: settings.silence)
+      return now >= limit ? .cancel(.exchange) : .wait(until: earliest(limit, channelLimit))
+    }
+    if let retryAt, now < retryAt { return .wait(until: earliest(retryAt, channelLimit)) }
+    let wantsExchange = facts.hasOutgoing || isExchangeWanted || isPollDue(facts, now)
+    let wantsChannel = isBackground && facts.isSubscribed && channel == .closed
+      && channelAgainAt.map { now >= $0 } ?? true
+    guard wantsExchange || wantsChannel || hasCredentials else {
+      return .wait(until: earliest(pollTime(facts), channelLimit))
+    }
+    if hasCredentials { return begin(.login, now) }
+    guard let expires = facts.accessTokenExpires, now < expires else {
+      // Without a refresh token only the app can go on: it was told to log in.
+      return facts.hasRefreshToken ? begin(.renewToken, now) : .wait(until: channelLimit)
+    }
+    if wantsExchange {
+      isExchangeWanted = false
+      return begin(.exchange, now)
+    }
+    channel = .opening(since: now)
+    return .openChannel
+  }
+
+  private mutating func begin(_ step: Step, _ now: Timestamp) -> Step {
+    exchangeSince = now
+    return step
+  }
+
+  /// A channel must speak soon after it was opened and now and then afterwards.
+  private mutating func watchChannel(_ now: Timestamp) -> Step? {
+    switch channel {
+    case .closed: return nil
+    case .opening(let since) where now >= since.advanced(by: settings.channelPatience):
+      channelAgainAt = now.advanced(by: settings.channelRetry)
+      channel = .closed
+      return .cancel(.channel)
+    case .open(let heard) where now >= heard.advanced(by: settings.silence):
+      channel = .closed
+      return .cancel(.channel)
+    default: return nil
+    }
+  }
+
+  private var channelLimit: Timestamp? {
+    switch channel {
+    case .closed: nil
+    case .opening(let since): since.advanced(by: settings.channelPatience)
+    case .open(let heard): heard.advanced(by: settings.silence)
+    }
+  }
+
+  private func isPollDue(_ facts: Facts, _ now: Timestamp) -> Bool {
+    pollTime(facts).map { now >= $0 } ?? false
+  }
+
+  /// When to ask without being told: where the channel does not tell.
+  private func pollTime(_ facts: Facts) -> Timestamp? {
+    guard channel == .closed, facts.isSubscribed else { return nil }
+    guard let lastExchange else { return isBackground ? Timestamp(milliseconds: 0) : nil }
+    if facts.hasUnanswered, isBackground || awaitsAnswers {
+      // Answers come soon or late: ask at once, then less and less often.
+      let wait = settings.answerPoll * (1 << min(answerPolls, 6))
+      return lastExchange.advanced(by: min(wait, settings.pollInterval))
+    }
+    guard isBackground, channelAgainAt != nil else { return nil }
+    return lastExchange.advanced(by: settings.pollInterval)
+  }
+
+  /// Bytes came.
+  package mutating func heard(_ lane: Lane, now: Timestamp) {
+    switch lane {
+    case .exchange: if exchangeSince != nil { exchangeSince = now }
+    case .channel:
+      channel = .open(heard: now)
+      channelAgainAt = nil
+    }
+  }
+
+  /// A lane ended as it should.
+  package mutating func succeeded(_ lane: Lane, facts: Facts, now: Timestamp) {
+    failures = 0
+    retryAt = nil
+    switch lane {
+    case .exchange:
+      exchangeSince = nil
+      lastExchange = now
+      answerPolls = facts.hasUnanswered ? answerPolls + 1 : 0
+    case .channel: channel = .closed
+    }
+  }
+
+  /// A lane broke; the next try waits longer each time, by chance a little more or less.
+  package mutating func failed(_ lane: Lane, now: Timestamp, chance: UInt64) {
+    switch lane {
+    case .exchange:
+      exchangeSince = nil
+      isExchangeWanted = true
+    case .channel: channel = .closed
+    }
+    failures += 1
+    let wait = min(settings.firstRetry * (1 << min(failures - 1, 10)), settings.longestRetry)
+    retryAt = now.advanced(by: wait / 2 + (wait / 2) * (Double(chance % 1_000) / 1_000))
+  }
+
+  /// Something that only the app can cure: no retry by itself.
+  package mutating func stopped(_ lane: Lane) {
+    switch lane {
+    case .exchange: exchangeSince = nil
+    case .channel: channel = .closed
+    }
+  }
+
+  /// The app or the network says that waiting makes no sense any more.
+  package mutating func wake() {
+    retryAt = nil
+    failures = 0
+    answerPolls = 0
+  }
+
+  private func earliest(_ left: Timestamp?, _ right: Timestamp?) -> Timestamp? {
+    guard let left, let right else { return left ?? right }
+    return min(left, right)
+  }
+}
+
+/// How patient a session is.
+public struct SessionSettings: Sendable, Equatable {
+  /// Between two questions where no channel tells of changes.
+  public var pollInterval: Duration = .seconds(1)
+  /// After an operation was sent, before the first question for its answer.
+  public var answerPoll: Duration = .milliseconds(50)
+  /// How long a new channel may be silent before it is taken for one that a proxy keeps back.
+  public var channelPatience: Duration = .seconds(1)
+  /// Before a channel that was kept back is tried again.
+  public var channelRetry: Duration = .seconds(300)
+  /// How long an open line may be silent; the server speaks every 15 seconds.
+  public var silence: Duration = .seconds(40)
+  public var firstRetry: Duration = .milliseconds(200)
+  public var longestRetry: Duration = .seconds(30)
+  /// Whether a session asks for data without waiting for its operations' answers (sync/R5, R6).
+  public var asyncReplay: Bool = true
+
+  public init() {}
+}

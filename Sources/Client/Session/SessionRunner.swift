@@ -1,0 +1,168 @@
+import FerryHTTPClient
+import FerryWorld
+import Synchronization
+
+/// Performs what the session asks for: the requests, one task each, and the waiting.
+///
+/// An actor on a thread of its own, since the session's database work blocks.
+actor SessionRunner {
+  private let executor: ThreadExecutor
+  private let session: Session
+  private let transport: any Transport
+  private let profile: ConnectionProfile
+  private let world: World
+  private var tasks: [SessionMachine.Lane: Task<Void, Never>] = [:]
+  private var timer: Task<Void, Never>?
+  private var waiters: [Waiter] = []
+  private var isStopped = false
+
+  private struct Waiter {
+    let after: Int
+    let awaitsAnswers: Bool
+    let continuation: CheckedContinuation<Result<Void, FerryError>, Never>
+  }
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  init(
+    session: sending Session, transport: any Transport, profile: ConnectionProfile, world: World
+  ) {
+    self.session = session
+    self.transport = transport
+    self.profile = profile
+    self.world = world
+    executor = ThreadExecutor(name: "ferry-session")
+  }
+
+  /// Does all that can be done now. Called whenever something happened.
+  func run() {
+    guard !isStopped else { return }
+    timer?.cancel()
+    timer = nil
+    while true {
+      do throws(FerryError) {
+        switch try session.next() {
+        case .send(let request): begin(request)
+        case .cancel(let lane): tasks.removeValue(forKey: lane)?.cancel()
+        case .wait(let until):
+          settleWaiters()
+          if let until { wake(at: until) }
+          return
+        }
+      } catch {
+        world.log.error("the session cannot go on", ("reason", error.description))
+        finishWaiters(.failure(error))
+        wake(at: world.clock.now.advanced(by: .seconds(5)))
+        return
+      }
+    }
+  }
+
+  func act(_ body: @Sendable (Session) throws(FerryError) -> Void) throws(FerryError) {
+    try body(session)
+    run()
+  }
+
+  func start() {
+    do throws(FerryError) { try session.tellOwed() } catch {
+      world.log.error("owed callbacks cannot be made", ("reason", error.description))
+    }
+    run()
+  }
+
+  /// Returns after an exchange that began later than this call has ended well.
+  func synchronize(awaitsAnswers: Bool) async throws(FerryError) {
+    session.requestExchange(awaitingAnswers: awaitsAnswers)
+    let after = session.begunExchanges
+    let result = await withCheckedContinuation { continuation in
+      waiters.append(
+        Waiter(after: after, awaitsAnswers: awaitsAnswers, continuation: continuation))
+      run()
+    }
+    try result.get()
+  }
+
+  func stop() {
+    isStopped = true
+    timer?.cancel()
+    for task in tasks.values { task.cancel() }
+    tasks = [:]
+    finishWaiters(
+      .failure(FerryError(.cancelled, "the database was closed", hint: "Open it again.")))
+  }
+
+  private func begin(_ request: SessionRequest) {
+    let call = TransportRequest(
+      url: profile.address(of: request.path), method: "POST",
+      headers: [("Content-Type", "application/x-ferry")]
+        + (request.token.map { [("Authorization", "Bearer \($0)")] } ?? []),
+      body: request.body, connectTimeout: profile.connectTimeout)
+    tasks[request.lane]?.cancel()
+    tasks[request.lane] = Task { await self.perform(call, on: request.lane) }
+  }
+
+  private func perform(_ call: TransportRequest, on lane: SessionMachine.Lane) async {
+    var failure: FerryError?
+    do throws(TransportError) {
+      let response = try await transport.send(call)
+      session.received(status: response.status, on: lane)
+      while let bytes = try await response.next() {
+        guard !Task.isCancelled else { return }
+        do throws(FerryError) { try session.received(bytes, on: lane) } catch {
+          // The session has ended the lane and knows why.
+          finished(lane)
+          return
+        }
+        settleWaiters()
+        rearm()
+      }
+    } catch {
+      guard !Task.isCancelled else { return }
+      failure = FerryError(
+        .offline, error.message, hint: error.hint, isTransient: true, cause: error)
+    }
+    guard !Task.isCancelled else { return }
+    do throws(FerryError) { try session.ended(lane, failure) } catch {
+      world.log.error("the session cannot go on", ("reason", error.description))
+    }
+    finished(lane)
+  }
+
+  private func finished(_ lane: SessionMachine.Lane) {
+    tasks[lane] = nil
+    run()
+  }
+
+  /// What came may have made something else possible, while this lane goes on.
+  private func rearm() { run() }
+
+  private func wake(at time: Timestamp) {
+    let wait = max(0, time.milliseconds - world.clock.now.milliseconds)
+    timer = Task {
+      do { try await Task.sleep(for: .milliseconds(wait)) } catch { return }
+      self.run()
+    }
+  }
+
+  private func settleWaiters() {
+    guard !waiters.isEmpty else { return }
+    if let failure = session.lastFailure, !session.machine.isExchanging {
+      finishWaiters(.failure(failure))
+      return
+    }
+    let hasUnanswered = (try? session.facts().hasUnanswered) ?? true
+    let hasOutgoing = (try? session.facts().hasOutgoing) ?? true
+    waiters.removeAll { waiter in
+      guard session.completedExchanges > waiter.after,
+        !(waiter.awaitsAnswers && (hasUnanswered || hasOutgoing))
+      else { return false }
+      waiter.continuation.resume(returning: .success(()))
+      return true
+    }
+  }
+
+  private func finishWaiters(_ result: Result<Void, FerryError>) {
+    for waiter in waiters { waiter.continuation.resume(returning: result) }
+    waiters = []
+  }
+}

@@ -1,0 +1,215 @@
+import FerryModel
+import FerrySQLite
+
+/// How an entity's rows are read from and written to its two tables.
+package struct Rows {
+  package let entity: Entity
+  /// The attributes' columns, quoted and joined by commas.
+  private let columns: String
+  private let keyTest: String
+
+  package init(_ entity: Entity) {
+    self.entity = entity
+    columns = entity.attributes.map { quoted($0.name) }.joined(separator: ", ")
+    keyTest = entity.key.map { "\(quoted(entity.attributes[$0].name)) = ?" }.joined(separator: " AND ")
+  }
+
+  private var parameters: String { entity.attributes.map { _ in "?" }.joined(separator: ", ") }
+  private var assignments: String {
+    entity.attributes.map { "\(quoted($0.name)) = ?" }.joined(separator: ", ")
+  }
+
+  // The visible rows.
+
+  package var selectVisible: String {
+    "SELECT _id, _pending, _failed, \(columns) FROM \(Schema.table(entity))"
+  }
+
+  package func visible(_ connection: Connection, object: Int64) throws(SQLiteError) -> VisibleRow? {
+    try visibleRows(connection, "WHERE _id = ?", [.integer(object)]).first
+  }
+
+  package func visible(_ connection: Connection, key: Key) throws(SQLiteError) -> VisibleRow? {
+    guard let values = key.values(of: entity) else { return nil }
+    return try visibleRows(connection, "WHERE \(keyTest)", values.map(\.stored)).first
+  }
+
+  package func visibleRows(
+    _ connection: Connection, _ rest: String, _ parameters: [SQLiteValue]
+  ) throws(SQLiteError) -> [VisibleRow] {
+    let statement = try connection.statement("\(selectVisible) \(rest)")
+    defer { statement.reset() }
+    try statement.bind(parameters)
+    var rows: [VisibleRow] = []
+    while try statement.step() {
+      rows.append(
+        VisibleRow(
+          object: statement.integer(at: 0), pending: statement.text(at: 1),
+          failed: statement.integer(at: 2) != 0, values: values(statement, from: 3)))
+    }
+    return rows
+  }
+
+  package func insertVisible(
+    _ connection: Connection, object: Int64?, values: [Value], pending: String
+  ) throws(SQLiteError) -> Int64 {
+    try connection.run(
+      "INSERT INTO \(Schema.table(entity)) (_id, _pending, \(columns)) VALUES (?, ?, \(parameters))",
+      [.optional(object), .text(pending)] + values.map(\.stored))
+    return connection.lastInsertRowID
+  }
+
+  package func updateVisible(
+    _ connection: Connection, object: Int64, values: [Value], pending: String, failed: Bool
+  ) throws(SQLiteError) {
+    try connection.run(
+      """
+      UPDATE \(Schema.table(entity)) SET _pending = ?, _failed = ?, _partition = NULL, _hash = NULL,
+      \(assignments) WHERE _id = ?
+      """, [.text(pending), .flag(failed)] + values.map(\.stored) + [.integer(object)])
+  }
+
+  package func deleteVisible(_ connection: Connection, object: Int64) throws(SQLiteError) {
+    try connection.run("DELETE FROM \(Schema.table(entity)) WHERE _id = ?", .integer(object))
+  }
+
+  // The last downloaded images of pending objects.
+
+  package func original(_ connection: Connection, object: Int64) throws(SQLiteError) -> OriginalRow? {
+    try originals(connection, "WHERE _id = ?", [.integer(object)])
+  }
+
+  package func original(_ connection: Connection, key: Key) throws(SQLiteError) -> OriginalRow? {
+    guard let values = key.values(of: entity) else { return nil }
+    return try originals(connection, "WHERE \(keyTest)", values.map(\.stored))
+  }
+
+  private func originals(
+    _ connection: Connection, _ rest: String, _ parameters: [SQLiteValue]
+  ) throws(SQLiteError) -> OriginalRow? {
+    let statement = try connection.statement(
+      "SELECT _id, _partition, _hash, \(columns) FROM \(Schema.original(entity)) \(rest)")
+    defer { statement.reset() }
+    try statement.bind(parameters)
+    guard try statement.step() else { return nil }
+    return OriginalRow(
+      object: statement.integer(at: 0), partition: statement.integer(at: 1),
+      hash: statement.integer(at: 2), values: values(statement, from: 3))
+  }
+
+  package func putOriginal(_ connection: Connection, _ row: OriginalRow) throws(SQLiteError) {
+    try connection.run(
+      """
+      INSERT OR REPLACE INTO \(Schema.original(entity)) (_id, _partition, _hash, \(columns))
+      VALUES (?, ?, ?, \(parameters))
+      """,
+      [.integer(row.object), .integer(row.partition), .integer(row.hash)] + row.values.map(\.stored))
+  }
+
+  package func deleteOriginal(_ connection: Connection, object: Int64) throws(SQLiteError) {
+    try connection.run("DELETE FROM \(Schema.original(entity)) WHERE _id = ?", .integer(object))
+  }
+
+  /// Keeps the downloaded image of a visible object that is about to become pending.
+  package func keepOriginal(_ connection: Connection, object: Int64) throws(SQLiteError) {
+    try connection.run(
+      """
+      INSERT OR IGNORE INTO \(Schema.original(entity)) (_id, _partition, _hash, \(columns))
+      SELECT _id, _partition, _hash, \(columns) FROM \(Schema.table(entity))
+      WHERE _id = ? AND _hash IS NOT NULL
+      """, .integer(object))
+  }
+
+  // The downloaded images that are visible as they are.
+
+  package func insertDownloaded(
+    _ connection: Connection, object: Int64?, values: [Value], partition: Int64, hash: Int64
+  ) throws(SQLiteError) -> Bool {
+    try connection.run(
+      """
+      INSERT OR IGNORE INTO \(Schema.table(entity)) (_id, _partition, _hash, \(columns))
+      VALUES (?, ?, ?, \(parameters))
+      """,
+      [.optional(object), .integer(partition), .integer(hash)] + values.map(\.stored))
+    return connection.changes == 1
+  }
+
+  package func updateDownloaded(
+    _ connection: Connection, object: Int64, values: [Value], partition: Int64, hash: Int64
+  ) throws(SQLiteError) {
+    try connection.run(
+      """
+      UPDATE \(Schema.table(entity)) SET _pending = 'N', _failed = 0, _partition = ?, _hash = ?,
+      \(assignments) WHERE _id = ?
+      """, [.integer(partition), .integer(hash)] + values.map(\.stored) + [.integer(object)])
+  }
+
+  /// Object, partition and hash of the visible row with this key; the last two are nil while it is
+  /// pending.
+  package func downloaded(
+    _ connection: Connection, key: [Value]
+  ) throws(SQLiteError) -> (object: Int64, partition: Int64?, hash: Int64?)? {
+    let statement = try connection.statement(
+      "SELECT _id, _partition, _hash FROM \(Schema.table(entity)) WHERE \(keyTest)")
+    defer { statement.reset() }
+    try statement.bind(key.map(\.stored))
+    guard try statement.step() else { return nil }
+    return (
+      statement.integer(at: 0), statement.isNull(at: 1) ? nil : statement.integer(at: 1),
+      statement.isNull(at: 2) ? nil : statement.integer(at: 2)
+    )
+  }
+
+  private func values(_ statement: Statement, from first: Int) -> [Value] {
+    var values: [Value] = []
+    values.reserveCapacity(entity.attributes.count)
+    for (index, attribute) in entity.attributes.enumerated() {
+      values.append(statement.stored(at: first + index, as: attribute.type))
+    }
+    return values
+  }
+}
+
+/// A row as the app sees it.
+package struct VisibleRow: Equatable {
+  package var object: Int64
+  /// N not pending, C, U or D pending; see `PendingChange`.
+  package var pending: String
+  package var failed: Bool
+  package var values: [Value]
+}
+
+/// The last downloaded image of a pending object.
+package struct OriginalRow: Equatable {
+  package var object: Int64
+  package var partition: Int64
+  package var hash: Int64
+  package var values: [Value]
+}
+
+extension Value {
+  package var stored: SQLiteValue {
+    switch self {
+    case .null: .null
+    case .boolean(let flag): .flag(flag)
+    case .integer(let number): .integer(number)
+    case .double(let number): .real(number)
+    case .text(let text): .text(text)
+    case .bytes(let bytes): .blob(bytes)
+    }
+  }
+}
+
+extension Statement {
+  /// A column of an entity's table, which only ever holds canonical values of its type.
+  func stored(at index: Int, as type: AttributeType) -> Value {
+    if isNull(at: index) { return .null }
+    return switch type {
+    case .boolean: .boolean(integer(at: index) != 0)
+    case .byte, .short, .int, .long: .integer(integer(at: index))
+    case .float, .double: .double(double(at: index))
+    case .binary: .bytes(bytes(at: index))
+    case .integer, .decimal, .string, .date, .time, .dateTime: .text(text(at: index))
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import FerryCrypto
+import FerryModel
+import FerrySQLite
+import FerryWorld
+
+/// The tables of a device's database.
+///
+/// Each entity's table holds exactly what is visible, so plain SQL is right. The last downloaded
+/// image of an object stands in `ferry_original_…` only while the object is pending.
+package struct Schema {
+  /// Raised when a table changes its shape.
+  package static let version: Int64 = 1
+  let model: Package
+
+  package static func table(_ entity: Entity) -> String { quoted(entity.name) }
+  package static func original(_ entity: Entity) -> String { quoted("ferry_original_\(entity.name)") }
+
+  func prepare(_ connection: Connection, world: World) throws {
+    let known = try connection.value("PRAGMA user_version")?.integer ?? 0
+    guard known <= Schema.version else {
+      throw FerryError(
+        .store, "the database \(connection.path) was written by a newer version of Ferry",
+        hint: "Update the app.")
+    }
+    try connection.transaction { () throws(SQLiteError) in
+      for statement in statements { try connection.execute(statement) }
+      try connection.execute("PRAGMA user_version = \(Schema.version)")
+      for (name, value) in identity(world) {
+        try connection.run(
+          "INSERT OR IGNORE INTO ferry_setting (name, value) VALUES (?, ?)", .text(name), .text(value))
+      }
+    }
+    let owner = try connection.value("SELECT value FROM ferry_setting WHERE name = 'package'")?.text
+    guard owner == model.id else {
+      throw FerryError(
+        .otherOwner, "the database \(connection.path) holds \(owner ?? "nothing"), not \(model.id)",
+        hint: "Open it with its own package, or give this package a file of its own.")
+    }
+  }
+
+  private func identity(_ world: World) -> [(String, String)] {
+    [
+      ("package", model.id), ("device", hexadecimal(world.chance.bytes(16))),
+      ("incarnation", hexadecimal(world.chance.bytes(16))),
+    ]
+  }
+
+  private var statements: [String] {
+    model.entities.flatMap(entityStatements) + [
+      """
+      CREATE TABLE IF NOT EXISTS ferry_operation (
+        sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, entity TEXT NOT NULL,
+        object INTEGER NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL, temporary INTEGER NOT NULL,
+        changed TEXT NOT NULL, base TEXT NOT NULL, chain TEXT NOT NULL, state TEXT NOT NULL,
+        wanted INTEGER NOT NULL DEFAULT 0, payload BLOB, sent INTEGER NOT NULL DEFAULT 0,
+        acknowledged INTEGER NOT NULL DEFAULT 0,
+        may_have_run INTEGER NOT NULL DEFAULT 0, made INTEGER NOT NULL)
+      """,
+      "CREATE INDEX IF NOT EXISTS ferry_operation_object ON ferry_operation (entity, object, sequence)",
+      """
+      CREATE TABLE IF NOT EXISTS ferry_page (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, partition INTEGER NOT NULL, bytes BLOB NOT NULL)
+      """,
+      """
+      CREATE TABLE IF NOT EXISTS ferry_partition (
+        number INTEGER PRIMARY KEY, grp TEXT NOT NULL, state TEXT NOT NULL,
+        version INTEGER NOT NULL, row INTEGER NOT NULL,
+        staged_version INTEGER NOT NULL, staged_row INTEGER NOT NULL,
+        sum INTEGER NOT NULL DEFAULT 0, count INTEGER NOT NULL DEFAULT 0,
+        repaired_day INTEGER NOT NULL DEFAULT -1)
+      """,
+      """
+      CREATE TABLE IF NOT EXISTS ferry_checkpoint (
+        grp TEXT PRIMARY KEY, era TEXT, version INTEGER NOT NULL DEFAULT 0, staged_era TEXT,
+        staged_at INTEGER NOT NULL DEFAULT 0, imported INTEGER)
+      """,
+      """
+      CREATE TABLE IF NOT EXISTS ferry_alias (
+        entity TEXT NOT NULL, old_key TEXT NOT NULL, object INTEGER NOT NULL,
+        PRIMARY KEY (entity, old_key))
+      """,
+      """
+      CREATE TABLE IF NOT EXISTS ferry_log_record (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, entity TEXT NOT NULL, object INTEGER NOT NULL,
+        record TEXT NOT NULL)
+      """,
+      "CREATE INDEX IF NOT EXISTS ferry_log_record_object ON ferry_log_record (entity, object)",
+      """
+      CREATE TABLE IF NOT EXISTS ferry_notice (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, entity TEXT, object INTEGER,
+        key TEXT, content TEXT)
+      """,
+      "CREATE TABLE IF NOT EXISTS ferry_setting (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    ]
+  }
+
+  private func entityStatements(_ entity: Entity) -> [String] {
+    let columns = entity.attributes.map { "\(quoted($0.name)) \(Schema.affinity($0.type))" }
+    let key = entity.key.map { quoted(entity.attributes[$0].name) }.joined(separator: ", ")
+    let all = (["_id INTEGER PRIMARY KEY"] + columns).joined(separator: ", ")
+    let indexes = entity.relationships.compactMap { relationship -> String? in
+      // A relationship that begins like the key is found by the key's own index.
+      let names = relationship.attributes
+      if names == entity.key.prefix(names.count).map({ entity.attributes[$0].name }) { return nil }
+      let list = names.map(quoted).joined(separator: ", ")
+      return "CREATE INDEX IF NOT EXISTS \(quoted("ferry_\(entity.name)_\(relationship.name)"))"
+        + " ON \(Schema.table(entity)) (\(list))"
+    }
+    return [
+      """
+      CREATE TABLE IF NOT EXISTS \(Schema.table(entity)) (\(all), _partition INTEGER, _hash INTEGER,
+        _pending TEXT NOT NULL DEFAULT 'N', _failed INTEGER NOT NULL DEFAULT 0, UNIQUE (\(key)))
+      """,
+      """
+      CREATE TABLE IF NOT EXISTS \(Schema.original(entity)) (\(all), _partition INTEGER,
+        _hash INTEGER, UNIQUE (\(key)))
+      """,
+    ] + indexes
+  }
+
+  private static func affinity(_ type: AttributeType) -> String {
+    switch type {
+    case .boolean, .byte, .short, .int, .long: "INTEGER"
+    case .float, .double: "REAL"
+    case .binary: "BLOB"
+    case .integer, .decimal, .string, .date, .time, .dateTime: "TEXT"
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import FerrySQLite
+
+/// Small values that the device keeps under a name.
+package enum Settings {
+  package enum Name: String, Sendable {
+    case package, device, incarnation, server, refreshToken, accessToken, accessTokenExpires, user
+    case subscribed, rightsVersion
+  }
+
+  package static func get(_ name: Name, _ connection: Connection) throws(SQLiteError) -> String? {
+    try connection.value("SELECT value FROM ferry_setting WHERE name = ?", .text(name.rawValue))?.text
+  }
+
+  /// Nil removes the value.
+  package static func set(_ name: Name, _ value: String?, _ connection: Connection)
+    throws(SQLiteError)
+  {
+    if let value {
+      try connection.run(
+        "INSERT OR REPLACE INTO ferry_setting (name, value) VALUES (?, ?)", .text(name.rawValue),
+        .text(value))
+    } else {
+      try connection.run("DELETE FROM ferry_setting WHERE name = ?", .text(name.rawValue))
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import FerryModel
+import FerrySQLite
+import FerryWorld
+
+/// The device's database file: one connection writes, several read.
+///
+/// It may be used from every thread. A write waits for other writes; a read never waits.
+package final class Store: Sendable {
+  package let model: Package
+  package let world: World
+  package let path: String
+  private let writer: SharedConnection
+  private let readers: ReaderPool
+  /// Rung when there may be something for the session to do.
+  package let bell = Bell()
+
+  package init(
+    path: String, model: Package, world: World, durability: Durability, vfs: String? = nil
+  ) throws(FerryError) {
+    self.model = model
+    self.world = world
+    self.path = path
+    do {
+      let connection = try Connection(path: path, vfs: vfs)
+      try connection.configureStore(synchronous: durability == .machine ? .full : .normal)
+      try Schema(model: model).prepare(connection, world: world)
+      writer = SharedConnection(connection)
+      readers = ReaderPool(path: path, vfs: vfs)
+    } catch let error as SQLiteError {
+      throw Store.failure(error, path: path)
+    } catch let error as FerryError {
+      throw error
+    } catch {
+      throw FerryError(.store, "\(error)", hint: "Report this.", cause: error)
+    }
+  }
+
+  /// Runs `body` in one transaction, or in a savepoint of the one this thread has open.
+  package func write<Result>(_ body: (Connection) throws(FerryError) -> Result) throws(FerryError)
+    -> Result
+  {
+    try writer.withConnection { connection throws(FerryError) in
+      try connection.transaction(
+        wrap: { error in Store.failure(error, path: self.path) },
+        { () throws(FerryError) -> Result in try body(connection) })
+    }
+  }
+
+  /// Runs `body` on one snapshot; inside a transaction of this thread it sees what that changed.
+  package func read<Result>(_ body: (Connection) throws(FerryError) -> Result) throws(FerryError)
+    -> Result
+  {
+    if let result = try writer.withHeldConnection(body) { return result }
+    return try readers.withReader(wrap: { Store.failure($0, path: self.path) }, body)
+  }
+
+  /// Calls SQLite and speaks of its errors as the store's.
+  package func sql<Result>(_ body: () throws(SQLiteError) -> Result) throws(FerryError) -> Result {
+    do { return try body() } catch { throw Store.failure(error, path: path) }
+  }
+
+  package static func failure(_ error: SQLiteError, path: String) -> FerryError {
+    let hint: String
+    var isTransient = false
+    if error.isFull {
+      hint = "Free some space on the device; nothing that was saved is lost."
+    } else if error.isBusy {
+      hint = "Another process holds the database; try again."
+      isTransient = true
+    } else if error.isNotADatabase {
+      hint = "The file \(path) is no Ferry database; open another path."
+    } else if error.isCannotOpen {
+      hint = "Check that the folder of \(path) exists and may be written."
+    } else if error.isReadOnly {
+      hint = "The file \(path) may not be written; check its permissions."
+    } else {
+      hint = "The database \(path) could not be used."
+    }
+    return FerryError(
+      .store, "the local database answered: \(error.message)", hint: hint,
+      isTransient: isTransient, cause: error)
+  }
+}
+
+/// What a saved change survives.
+public enum Durability: Sendable {
+  /// A crash of the app.
+  case application
+  /// A crash of the machine; each save waits for the disk.
+  case machine
+}

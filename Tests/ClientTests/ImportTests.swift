@@ -1,0 +1,333 @@
+import Ferry
+import FerryWire
+import Testing
+
+@testable import Ferry
+
+@Suite("Import and answers on the device")
+struct ImportTests {
+  private func edited(_ shop: Stocked, _ id: Int64, city: String) throws -> Order {
+    var order = try #require(try shop.device.order(id))
+    order.city = city
+    try order.update()
+    try order.submitPending()
+    return order
+  }
+
+  @Test("sync/M20, P22: an import is told per entity and then as a whole, when the database shows it")
+  func told() throws {
+    let shore = Shore(Shop.package)
+    let device = try Device().loggedIn()
+    shore.put(Order.entity, [.integer(1), .text("ALFKI"), .null, .null])
+    try device.exchange(shore)
+    #expect(
+      device.handler.heard == ["connect", "import Order +1 ~0 -0", "importSuccess default"])
+    #expect(try device.dump() == "1 ALFKI - N")
+  }
+
+  @Test("sync/P9, P10, P11: an accepted change is no longer pending and shows what the server made of it")
+  func accepted() throws {
+    let shop = try Stocked()
+    let order = try edited(shop, 1, city: "kiel")
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.order(1)?.isPending == true, "still pending before its answer")
+    shop.shore.accept(try shop.device.operations()[0].id, changing: [2: .text("Kiel")])
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.dump() == "1 ALFKI Kiel N\n2 ALFKI Bremen N\n3 ALFKI Bremen N")
+    #expect(try shop.device.order(1)?.surrogateKey == order.surrogateKey)
+    #expect(try shop.device.originals(Order.entity) == 0)
+    #expect(shop.device.handler.heard.last == "importSuccess default")
+    #expect(shop.device.handler.heard.contains("replaySuccess Order 1 pending N"))
+  }
+
+  @Test("An accepted create takes its key from the business system, and so do its waiting children")
+  func newKey() throws {
+    let shop = try Stocked()
+    var order = shop.device.newOrder("Jena")
+    try order.create()
+    let temporary = order.id
+    var line = shop.device.newLine(of: temporary, 1, "tea")
+    try line.create()
+    try order.submitPending()
+    try line.submitPending()
+    try shop.device.exchange(shop.shore)
+    #expect(shop.shore.stored.count == 1, "the child waits for the key")
+    let create = try #require(shop.shore.stored.values.first)
+    #expect(create.key == nil && create.changed[0] == nil)
+    shop.shore.accept(create.id, newKey: Key([.integer(11)]))
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.order(11)?.surrogateKey == order.surrogateKey)
+    #expect(try shop.device.order(temporary)?.id == 11, "the old key still finds the object")
+    #expect(try shop.device.order(11)?.lines().map(\.text) == ["tea"])
+    try shop.device.exchange(shop.shore)
+    let child = try #require(shop.shore.stored.values.first { $0.entity == "Line" })
+    #expect(child.key == Key([.integer(11), .integer(1)]) && child.changed[0] == .integer(11))
+  }
+
+  @Test("sync/P13: an accepted delete is gone for good")
+  func deleteAccepted() throws {
+    let shop = try Stocked()
+    var order = try #require(try shop.device.order(1))
+    try order.delete()
+    try shop.device.store.submitAll(Order.entity)
+    try shop.device.exchange(shop.shore)
+    shop.shore.accept(try shop.device.operations()[0].id)
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.orders().map(\.id) == [2, 3])
+    #expect(try shop.device.operations().isEmpty && shop.device.originals(Order.entity) == 0)
+  }
+
+  @Test("sync/P15, P16, P18: a refused change stays pending with replayFailed and its own log records")
+  func refused() throws {
+    let shop = try Stocked()
+    _ = try edited(shop, 1, city: "Kiel")
+    try shop.device.exchange(shop.shore)
+    let sent = try shop.device.operations()[0].id
+    shop.shore.refuse(sent, code: 412, "no seat left")
+    try shop.device.exchange(shop.shore)
+    let order = try #require(try shop.device.order(1))
+    #expect(order.replayFailed && order.city == "Kiel")
+    let record = try #require(try order.logRecords.first)
+    #expect(record.code == 412 && record.message == "no seat left" && record.requestID == sent)
+    #expect(record.component == "Order" && record.entityKey == "1" && record.operation == .update)
+    #expect(try shop.device.order(2)?.logRecords.isEmpty == true)
+    #expect(shop.device.handler.heard.contains("replayFailure Order 1 failed true"))
+    #expect(try shop.device.operations()[0].id != sent, "an id that was answered is never sent again")
+    try shop.device.restart()
+    #expect(try shop.device.order(1)?.logRecords.count == 1, "a refusal survives a restart")
+  }
+
+  @Test("sync/P19: a refused change is corrected, submitted again and accepted")
+  func corrected() throws {
+    let shop = try Stocked()
+    _ = try edited(shop, 1, city: "Kiel")
+    try shop.device.exchange(shop.shore)
+    shop.shore.refuse(try shop.device.operations()[0].id)
+    try shop.device.exchange(shop.shore)
+    _ = try edited(shop, 1, city: "Jena")
+    try shop.device.exchange(shop.shore)
+    shop.shore.accept(try shop.device.operations()[0].id)
+    try shop.device.exchange(shop.shore)
+    let order = try #require(try shop.device.order(1))
+    #expect(!order.replayFailed && !order.isPending && order.city == "Jena")
+    #expect(try order.logRecords.isEmpty)
+  }
+
+  @Test("A refused delete stays pending and the object is visible again")
+  func deleteRefused() throws {
+    let shop = try Stocked()
+    var order = try #require(try shop.device.order(1))
+    try order.delete()
+    try shop.device.store.submitAll(Order.entity)
+    try shop.device.exchange(shop.shore)
+    shop.shore.refuse(try shop.device.operations()[0].id)
+    try shop.device.exchange(shop.shore)
+    let back = try #require(try shop.device.order(1))
+    #expect(back.pendingChange == .delete && back.replayFailed && back.city == "Bremen")
+    var again = back
+    try again.cancelPending()
+    #expect(try shop.device.dump() == "1 ALFKI Bremen N\n2 ALFKI Bremen N\n3 ALFKI Bremen N")
+  }
+
+  @Test("sync/RC9: an edit while a replay is under way is a second operation on the accepted values")
+  func secondEdit() throws {
+    let shop = try Stocked()
+    _ = try edited(shop, 1, city: "kiel")
+    try shop.device.exchange(shop.shore)
+    _ = try edited(shop, 1, city: "jena")
+    #expect(try shop.device.operations().map(\.state) == [.submitted, .waiting])
+    shop.shore.accept(try shop.device.operations()[0].id, changing: [2: .text("KIEL")])
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.order(1)?.city == "jena", "the newer edit stays visible")
+    try shop.device.exchange(shop.shore)
+    let second = try #require(shop.shore.stored.values.first { $0.changed[2] == .text("jena") })
+    #expect(second.base == [2: .text("KIEL")], "based on what the server made of the first")
+  }
+
+  @Test("When the first of two edits is refused they become one: base of the first, values of the second")
+  func firstRefused() throws {
+    let shop = try Stocked()
+    _ = try edited(shop, 1, city: "Kiel")
+    try shop.device.exchange(shop.shore)
+    var order = try #require(try shop.device.order(1))
+    order.customer = "BONAP"
+    try order.update()
+    shop.shore.refuse(try shop.device.operations()[0].id)
+    try shop.device.exchange(shop.shore)
+    let operations = try shop.device.operations()
+    #expect(operations.count == 1 && operations[0].state == .replayFailed)
+    #expect(operations[0].changed == [1: .text("BONAP"), 2: .text("Kiel")])
+    #expect(operations[0].base == [1: .text("ALFKI"), 2: .text("Bremen")])
+  }
+
+  @Test("sync/P21, RC10: after a cancel in flight a late answer is applied and told to nobody")
+  func cancelInFlight() throws {
+    let shop = try Stocked()
+    var order = try edited(shop, 1, city: "Kiel")
+    try shop.device.exchange(shop.shore)
+    try order.cancelPending()
+    #expect(order.city == "Bremen" && !order.isPending)
+    shop.device.handler.forget()
+    shop.shore.accept(try shop.device.operations()[0].id)
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.order(1)?.city == "Kiel", "what was done is shown")
+    #expect(try shop.device.operations().isEmpty)
+    #expect(!shop.device.handler.heard.contains { $0.hasPrefix("replay") })
+  }
+
+  @Test("sync/P26, RC11: an import under a pending change moves the other attributes and keeps the change")
+  func importUnderPending() throws {
+    let shop = try Stocked()
+    var order = try #require(try shop.device.order(1))
+    order.city = "Kiel"
+    try order.update()
+    shop.shore.put(Order.entity, [.integer(1), .text("BONAP"), .text("Ulm"), .text("9")])
+    try shop.device.exchange(shop.shore)
+    let now = try #require(try shop.device.order(1))
+    #expect(now.customer == "BONAP" && now.city == "Kiel" && now.freight == 9 && now.isPending)
+    try order.cancelPending()
+    #expect(order.city == "Ulm")
+  }
+
+  @Test("A row deleted on the server stays visible under a pending update until it is cancelled")
+  func deletedUnderPending() throws {
+    let shop = try Stocked()
+    var order = try #require(try shop.device.order(1))
+    order.city = "Kiel"
+    try order.update()
+    shop.shore.remove(Order.entity, Key([.integer(1)]))
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.order(1)?.city == "Kiel")
+    try order.cancelPending()
+    #expect(order.isDeleted)
+    #expect(try shop.device.orders().map(\.id) == [2, 3])
+  }
+
+  @Test("A row that moves between two partitions of the device is one row, in either order of arrival")
+  func moves() throws {
+    let shop = try Stocked()
+    shop.shore.partitions = [1, 2]
+    try shop.device.exchange(shop.shore)
+    shop.shore.put(
+      Order.entity, [.integer(1), .text("ALFKI"), .text("Kiel"), .null], partition: 2)
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.dump() == "1 ALFKI Kiel N\n2 ALFKI Bremen N\n3 ALFKI Bremen N")
+    shop.shore.put(
+      Order.entity, [.integer(1), .text("ALFKI"), .text("Jena"), .null], partition: 1)
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.order(1)?.city == "Jena")
+  }
+
+  @Test("A partition that is no longer the user's goes with the next import; what is pending stays")
+  func dropped() throws {
+    let shop = try Stocked()
+    shop.shore.partitions = [1, 2]
+    shop.shore.put(Order.entity, [.integer(8), .text("BONAP"), .null, .null], partition: 2)
+    try shop.device.exchange(shop.shore)
+    var order = try #require(try shop.device.order(1))
+    order.city = "Kiel"
+    try order.update()
+    shop.shore.partitions = [2]
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.dump() == "1 ALFKI Kiel U\n8 ALFKI - N".replacing("8 ALFKI", with: "8 BONAP"))
+  }
+
+  @Test("A reset partition is downloaded anew: what is gone goes, what stays keeps its surrogate key")
+  func reset() throws {
+    let shop = try Stocked()
+    let before = try #require(try shop.device.order(2)).surrogateKey
+    shop.shore.remove(Order.entity, Key([.integer(3)]))
+    shop.shore.resets = [1]
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.dump() == "1 ALFKI Bremen N\n2 ALFKI Bremen N")
+    #expect(try shop.device.order(2)?.surrogateKey == before)
+  }
+
+  @Test("Sums that do not agree change nothing, and the partition is repaired by itself")
+  func wrongSum() throws {
+    let shop = try Stocked()
+    shop.shore.put(Order.entity, [.integer(4), .text("BONAP"), .null, .null])
+    shop.shore.sumError = 7
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.orders().count == 3, "nothing was imported")
+    shop.shore.sumError = 0
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.orders().map(\.id) == [1, 2, 3, 4])
+  }
+
+  @Test("Pages that come twice, in another order or from elsewhere are thrown away")
+  func disorder() throws {
+    let shop = try Stocked()
+    for id in 4...9 { shop.shore.put(Order.entity, [.integer(Int64(id)), .text("BONAP"), .null, .null]) }
+    let request = try #require(try shop.device.request())
+    let messages = try shop.shore.respond(to: request.body)
+    #expect(messages.count > 4)
+    try shop.device.take([messages[0], messages[2], messages[1], messages[1]] + messages[3...])
+    #expect(try shop.device.orders().count == 3, "without all pages there is no checkpoint")
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.orders().count == 9)
+  }
+
+  @Test("A download that breaks goes on where it was, after a restart too")
+  func resumed() throws {
+    let shop = try Stocked()
+    for id in 4...9 { shop.shore.put(Order.entity, [.integer(Int64(id)), .text("BONAP"), .null, .null]) }
+    let request = try #require(try shop.device.request())
+    let messages = try shop.shore.respond(to: request.body)
+    try shop.device.take(Array(messages.prefix(3)))
+    try shop.device.restart()
+    let again = try #require(try shop.device.request())
+    let rest = try shop.shore.respond(to: again.body)
+    #expect(rest.count < messages.count, "pages that are here are not sent again")
+    try shop.device.take(rest)
+    #expect(try shop.device.orders().count == 9)
+  }
+
+  @Test("sync/P25: an answer that comes twice is taken once")
+  func answerTwice() throws {
+    let shop = try Stocked()
+    _ = try edited(shop, 1, city: "Kiel")
+    try shop.device.exchange(shop.shore)
+    shop.shore.accept(try shop.device.operations()[0].id)
+    let request = try #require(try shop.device.request())
+    let messages = try shop.shore.respond(to: request.body)
+    try shop.device.take(messages)
+    try shop.device.exchange(shop.shore)
+    #expect(shop.device.handler.heard.filter { $0.hasPrefix("replaySuccess") }.count == 1)
+  }
+
+  @Test("What was sent and is unknown to a restored server is sent again, marked as perhaps done")
+  func neverSeen() throws {
+    let shop = try Stocked()
+    _ = try edited(shop, 1, city: "Kiel")
+    try shop.device.exchange(shop.shore)
+    let id = try shop.device.operations()[0].id
+    shop.shore.neverSeen = [id]
+    try shop.device.exchange(shop.shore)
+    shop.shore.neverSeen = []
+    let request = try #require(try shop.device.request())
+    let replay = try FrameReader.frames(of: request.body).compactMap { frame -> Replay? in
+      if case .replay(let replay) = try Message(frame) { replay } else { nil }
+    }.first
+    #expect(replay?.mayHaveRun == [id])
+  }
+
+  @Test("sync/M3: without a handler the data is processed all the same")
+  func noHandler() throws {
+    let store = try Device().loggedIn().store
+    let shore = Shore(Shop.package)
+    shore.put(Order.entity, [.integer(1), .text("ALFKI"), .null, .null])
+    let session = Session(store: store, observers: Observers(), settings: SessionSettings())
+    session.requestExchange()
+    guard case .send(let request) = try session.next() else {
+      Issue.record("no request")
+      return
+    }
+    session.received(status: 200, on: .exchange)
+    for message in try shore.respond(to: request.body) {
+      try session.received(message.frame.encoded(), on: .exchange)
+    }
+    try session.ended(.exchange, nil)
+    #expect(try store.count(Order.entity) == 1)
+  }
+}
