@@ -21,7 +21,7 @@ public enum ReservedName {
     let folded = name.lowercased()
     if keywords.contains(name) { return "a keyword of Swift" }
     if types.contains(name) { return "a type that generated code uses" }
-    if folded.hasPrefix("sqlite_") || folded.hasPrefix("ferry_") || folded.hasSuffix("_original") {
+    if folded.hasPrefix("sqlite_") || folded.hasPrefix("ferry_") {
       return "a name that the device keeps for its own tables"
     }
     return nil
@@ -56,6 +56,6 @@ public enum ReservedName {
     "init", "isCreated", "isDeleted", "isDirty", "isNew", "isPending", "isUpdated", "load",
     "logRecords", "originalState", "pending", "pendingChange", "record", "refresh", "replayCounter",
     "replayFailed", "replayPending", "save", "self", "submitPending", "submitPendingOperations",
-    "update",
+    "surrogateKey", "update",
   ]
 }

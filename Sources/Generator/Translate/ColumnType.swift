@@ -102,23 +102,23 @@ struct ColumnType: Equatable {
 
   private static func byValues(_ column: DatabaseSchema.Column) -> ColumnType? {
     let profile = column.profile
-    let shown = column.declaredType.isEmpty ? "no declared type" : "the unknown type"
-    guard profile.values > 0 else { return ColumnType(.string, reason: "has \(shown) and no value") }
+    let subject = column.declaredType.isEmpty ? "" : "no type is called so, and it "
+    guard profile.values > 0 else { return ColumnType(.string, reason: subject + "holds no value") }
     let candidates: [AttributeType] = [.long, .decimal, .double, .string, .binary]
     let type = candidates.first { type in
       // Digits in a text are a text: leading zeros and blanks may matter.
       (type == .string || type == .binary || profile.texts == 0)
         && profile.fits(type, stored: nil)
     }
-    return type.map { ColumnType($0, reason: "has \(shown) and holds \(contents(profile))") }
+    return type.map { ColumnType($0, reason: "\(subject)holds \(contents(profile))") }
   }
 
   /// `12 texts, 3 integers`.
   static func contents(_ profile: ColumnProfile) -> String {
     let kinds = [
-      (profile.integers, "integers"), (profile.reals, "fractions"), (profile.texts, "texts"),
-      (profile.blobs, "blobs"),
+      (profile.integers, "integer"), (profile.reals, "fraction"), (profile.texts, "text"),
+      (profile.blobs, "blob"),
     ]
-    return kinds.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+    return kinds.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }.joined(separator: ", ")
   }
 }

@@ -52,8 +52,17 @@ public enum Naming {
     return upperFirst(isUpper ? word.lowercased() : word)
   }
 
-  /// Letters and digits that stand together; quotes inside a word do not part it.
+  /// Letters and digits that stand together; quotes inside a word do not part it. Where there are
+  /// none, what Unicode calls the signs: `RED`, `APPLE`.
   private static func words(_ name: String) -> [String] {
+    let words = lettersAndDigits(name)
+    guard words.isEmpty else { return words }
+    return name.unicodeScalars.flatMap { scalar in
+      (scalar.properties.name ?? "").split { $0 == " " || $0 == "-" }.map { upperFirst($0.lowercased()) }
+    }
+  }
+
+  private static func lettersAndDigits(_ name: String) -> [String] {
     var words: [String] = []
     var word = ""
     for scalar in name.unicodeScalars {

@@ -113,7 +113,7 @@ extension Translator {
           cure: "Compute it in the app, or make it a plain column kept by a trigger."))
       return nil
     }
-    let declared = column.declaredType.isEmpty ? "no type" : column.declaredType
+    let declared = column.declaredType.isEmpty ? "without a type" : column.declaredType
     guard let type = ColumnType.choose(for: column) else {
       notes.append(
         Note(
