@@ -77,9 +77,18 @@ let tools: [Target] = [
   .plugin(name: "FerryPlugin", capability: .buildTool(), dependencies: ["FerryGenerate"]),
 ]
 
+// Proofs: what the tests may see.
+let proofs: [Target] = [
+  tests("FerryJSONTests", "JSONTests", ["FerryJSON"]),
+  tests("FerryModelTests", "ModelTests", ["FerryModel", "FerryJSON"]),
+  tests(
+    "FerryGeneratorTests", "GeneratorTests",
+    ["FerryGenerator", "FerryModel", "FerryJSON", "FerrySQLite"]),
+]
+
 let clientLibraries: [Target] = [library("CSQLite"), library("CZlib"), library("COpenSSL"), library("CCurl")]
 
-var targets = words + hands + parts + sides + tools + clientLibraries
+var targets = words + hands + parts + sides + tools + proofs + clientLibraries
 var products: [Product] = [
   .library(name: "Ferry", targets: ["Ferry"]),
   .plugin(name: "FerryPlugin", targets: ["FerryPlugin"]),
@@ -113,6 +122,7 @@ var products: [Product] = [
         "FerryGenerator", "FerryModel", "FerryJSON", "FerryServer", "Ferry", "FerrySimulation",
         "FerryPasswords", "FerryWorld", "FerrySQLite",
       ]),
+    tests("FerryCommandTests", "CommandTests", ["FerryCommand"]),
   ]
   products += [
     .executable(name: "ferryd", targets: ["Ferryd"]),

@@ -3,7 +3,7 @@ public enum NearestWord {
   /// The word of the list that needs the fewest single changes, if that is few enough to be a slip.
   public static func find(_ word: String, among words: some Sequence<String>) -> String? {
     let wanted = Array(word.lowercased())
-    let limit = max(1, min(3, wanted.count / 3 + 1))
+    let limit = max(1, min(3, wanted.count / 3))
     var best: (word: String, distance: Int)?
     for candidate in words {
       let distance = distance(wanted, Array(candidate.lowercased()))

@@ -123,7 +123,7 @@ struct EntityRenderer {
     let attribute = entity.attributes[position]
     let declaration = "public var \(attribute.name): \(SwiftLiteral.type(of: attribute))"
     let comment = attribute.name.lowercased() == attribute.column.lowercased()
-      ? "" : "/// The column \(SwiftLiteral.comment(attribute.column)).\n"
+      ? "" : "/// Column: \(SwiftLiteral.comment(attribute.column))\n"
     if entity.key.contains(position) {
       return comment + "\(declaration) { record.get(\(position)) }"
     }
