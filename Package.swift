@@ -77,11 +77,16 @@ let tools: [Target] = [
   .plugin(name: "FerryPlugin", capability: .buildTool(), dependencies: ["FerryGenerate"]),
 ]
 
-// Proof: every module's tests; FerryTidyTests keeps the walls.
+// Proofs: what the tests may see.
 let proofs: [Target] = [
+  tests("FerryJSONTests", "JSONTests", ["FerryJSON"]),
+  tests("FerryModelTests", "ModelTests", ["FerryModel", "FerryJSON"]),
+  tests(
+    "FerryGeneratorTests", "GeneratorTests",
+    ["FerryGenerator", "FerryModel", "FerryJSON", "FerrySQLite"]),
   tests(
     "FerryClientTests", "ClientTests",
-    ["Ferry", "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite"])
+    ["Ferry", "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite"]),
 ]
 
 let clientLibraries: [Target] = [library("CSQLite"), library("CZlib"), library("COpenSSL"), library("CCurl")]
@@ -120,6 +125,7 @@ var products: [Product] = [
         "FerryGenerator", "FerryModel", "FerryJSON", "FerryServer", "Ferry", "FerrySimulation",
         "FerryPasswords", "FerryWorld", "FerrySQLite",
       ]),
+    tests("FerryCommandTests", "CommandTests", ["FerryCommand"]),
   ]
   products += [
     .executable(name: "ferryd", targets: ["Ferryd"]),

@@ -14,12 +14,15 @@ public struct Entity: Sendable, Hashable {
   public let partition: PartitionRule?
   /// Name of the synchronization group.
   public let group: String
+  /// Positions in `attributes` of each further set of attributes that is unique in the business
+  /// system, the key not among them.
+  public let unique: [[Int]]
   private let positions: [String: Int]
 
   public init(
     name: String, table: String, attributes: [Attribute], key: [Int], keyOrigin: KeyOrigin,
     relationships: [Relationship], operations: Set<OperationKind>, partition: PartitionRule?,
-    group: String
+    group: String, unique: [[Int]] = []
   ) {
     precondition(!key.isEmpty && key.allSatisfy(attributes.indices.contains), "key of \(name): \(key)")
     self.name = name
@@ -31,6 +34,7 @@ public struct Entity: Sendable, Hashable {
     self.operations = operations
     self.partition = partition
     self.group = group
+    self.unique = unique
     var positions: [String: Int] = [:]
     for (position, attribute) in attributes.enumerated() { positions[attribute.name] = position }
     self.positions = positions

@@ -126,6 +126,11 @@ public final class Statement {
     }
   }
 
+  /// Like `value(at:)`, but an empty blob stands for every blob, whose bytes are not read.
+  public func glance(at index: Int) -> SQLiteValue {
+    sqlite3_column_type(handle, Int32(index)) == SQLITE_BLOB ? .blob([]) : value(at: index)
+  }
+
   public func isNull(at index: Int) -> Bool { sqlite3_column_type(handle, Int32(index)) == SQLITE_NULL }
   public func integer(at index: Int) -> Int64 { sqlite3_column_int64(handle, Int32(index)) }
   public func double(at index: Int) -> Double { sqlite3_column_double(handle, Int32(index)) }

@@ -1,0 +1,192 @@
+import FerryModel
+
+/// What is otherwise in a database than a model says, and what it means for devices that have the
+/// model already.
+public struct ModelDifference: Sendable, Equatable {
+  public struct Change: Sendable, Equatable, CustomStringConvertible {
+    /// A table, or `table.column`.
+    public let subject: String
+    /// A clause without a full stop.
+    public let what: String
+    /// What follows from it, a sentence.
+    public let consequence: String
+    public let canGoOn: Bool
+
+    public var description: String { "\(subject): \(what). \(consequence)" }
+  }
+
+  public private(set) var changes: [Change] = []
+
+  /// Whether devices of the model can go on as they are.
+  public var canGoOn: Bool { changes.allSatisfy(\.canGoOn) }
+
+  public static func compare(
+    _ package: Package, withSQLite path: String
+  ) throws(GeneratorError) -> ModelDifference {
+    compare(package, with: try SchemaReader.read(path: path))
+  }
+
+  public static func compare(_ package: Package, with schema: DatabaseSchema) -> ModelDifference {
+    var difference = ModelDifference()
+    for entity in package.entities {
+      guard let table = schema.table(named: entity.table) else {
+        difference.breaks(
+          entity.table, schema.views.contains(entity.table) ? "is a view now" : "is gone or renamed",
+          "Nothing of \(entity.name) can be read or replayed.")
+        continue
+      }
+      difference.compareColumns(entity, table)
+      difference.compareKey(entity, table)
+    }
+    for entity in package.entities {
+      for relationship in entity.relationships {
+        difference.compare(relationship, of: entity, package, schema)
+      }
+    }
+    for table in schema.tables {
+      let isKnown = package.entities.contains { $0.table.lowercased() == table.name.lowercased() }
+      if !isKnown {
+        difference.allows(
+          table.name, "is a table that the model does not have", "Devices need not know it.")
+      }
+    }
+    return difference
+  }
+
+  private mutating func breaks(_ subject: String, _ what: String, _ consequence: String) {
+    changes.append(Change(subject: subject, what: what, consequence: consequence, canGoOn: false))
+  }
+
+  private mutating func allows(_ subject: String, _ what: String, _ consequence: String) {
+    changes.append(Change(subject: subject, what: what, consequence: consequence, canGoOn: true))
+  }
+
+  private mutating func compareColumns(_ entity: Entity, _ table: DatabaseSchema.Table) {
+    for (position, attribute) in entity.attributes.enumerated() {
+      let subject = "\(table.name).\(attribute.column)"
+      guard let column = table.column(named: attribute.column) else {
+        breaks(subject, "is gone or renamed", "The attribute \(attribute.name) has no column.")
+        continue
+      }
+      compare(attribute, column, subject)
+      if !entity.key.contains(position) { compareNull(attribute, column, subject) }
+    }
+    for column in table.columns {
+      let isKnown = entity.attributes.contains { $0.column.lowercased() == column.name.lowercased() }
+      if !isKnown { compareNew(column, entity, "\(table.name).\(column.name)") }
+    }
+  }
+
+  private mutating func compare(
+    _ attribute: Attribute, _ column: DatabaseSchema.Column, _ subject: String
+  ) {
+    if column.isGenerated {
+      breaks(subject, "is a generated column now", "What devices write to it would be refused.")
+      return
+    }
+    let declared = column.declaredType.isEmpty ? "no type" : column.declaredType
+    let chosen = ColumnType.choose(for: column)
+    let isSame = chosen?.type == attribute.type
+      && (chosen?.stored == attribute.stored || column.profile.values == 0)
+    if !isSame, !isAuthorsChoice(attribute, chosen, column.profile) {
+      let values = column.profile.values > 0 ? " and holds \(ColumnType.contents(column.profile))" : ""
+      breaks(
+        subject, "is declared \(declared)\(values)",
+        "The model has it as \(attribute.type.rawValue)"
+          + "\(attribute.stored.map { ", stored as \($0.rawValue)" } ?? "").")
+    }
+    if isSame, attribute.type == .string, chosen?.maxLength != attribute.maxLength {
+      allows(
+        subject,
+        "takes \(chosen?.maxLength.map { "\($0) characters" } ?? "any length") now, "
+          + "\(attribute.maxLength.map { "\($0) characters" } ?? "any length") in the model",
+        "What is too long for the database is refused when it is replayed.")
+    }
+  }
+
+  /// The author of a model may know better than the declaration, as long as the values agree.
+  private func isAuthorsChoice(
+    _ attribute: Attribute, _ chosen: ColumnType?, _ profile: ColumnProfile
+  ) -> Bool {
+    guard let chosen, chosen.reason == nil, profile.values > 0,
+      profile.fits(attribute.type, stored: attribute.stored)
+    else { return false }
+    let choices: [AttributeType] =
+      switch chosen.type {
+      case .boolean, .long: [.boolean, .byte, .short, .int, .long, .integer, .dateTime]
+      case .decimal, .double: [.decimal, .double, .float]
+      case .string: [.date, .time, .dateTime, .integer, .decimal]
+      case .date, .time, .dateTime: [.string]
+      default: []
+      }
+    return choices.contains(attribute.type)
+  }
+
+  private mutating func compareNull(
+    _ attribute: Attribute, _ column: DatabaseSchema.Column, _ subject: String
+  ) {
+    if column.isNotNull, attribute.isNullable {
+      allows(subject, "must not be null any more", "A null from a device is refused when replayed.")
+    } else if !column.isNotNull, !attribute.isNullable {
+      if column.profile.nulls > 0 {
+        breaks(
+          subject, "may be null now, and is in \(column.profile.nulls) rows",
+          "Devices cannot take those rows: \(attribute.name) is not nullable in the model.")
+      } else {
+        breaks(
+          subject, "may be null now",
+          "Devices could not take such a row: \(attribute.name) is not nullable in the model.")
+      }
+    }
+  }
+
+  private mutating func compareNew(
+    _ column: DatabaseSchema.Column, _ entity: Entity, _ subject: String
+  ) {
+    let isNeeded = column.isNotNull && !column.hasDefault && !column.isGenerated
+    if isNeeded, entity.operations.contains(.create) {
+      breaks(
+        subject, "is a column that the model does not have and every new row needs",
+        "Every create of \(entity.name) would be refused; give it a default.")
+    } else {
+      allows(subject, "is a column that the model does not have", "Devices need not know it.")
+    }
+  }
+
+  private mutating func compareKey(_ entity: Entity, _ table: DatabaseSchema.Table) {
+    let key = entity.key.map { entity.attributes[$0].column.lowercased() }
+    let present = table.primaryKey.map { $0.lowercased() }
+    let keys = [present] + table.uniqueKeys.map { $0.map { $0.lowercased() } }
+    if !keys.contains(where: { Set($0) == Set(key) }) {
+      let shown = present.isEmpty ? "no primary key" : "the key (\(table.primaryKey.joined(separator: ", ")))"
+      breaks(
+        table.name, "has \(shown) now",
+        "In the model \(entity.name) has (\(entity.key.map { entity.attributes[$0].column }.joined(separator: ", "))).")
+    } else if entity.keyOrigin == .businessSystem, table.rowIDAlias == nil, key == present,
+      entity.attributes[entity.key[0]].type == .long, table.triggers.isEmpty
+    {
+      breaks(
+        table.name, "does not give keys to new rows any more",
+        "New objects of \(entity.name) would be refused: devices leave the key to the database.")
+    }
+  }
+
+  private mutating func compare(
+    _ relationship: Relationship, of entity: Entity, _ package: Package, _ schema: DatabaseSchema
+  ) {
+    guard let target = package.entity(named: relationship.target),
+      let table = schema.table(named: target.table)
+    else { return }
+    let columns = relationship.targetAttributes.compactMap { name in
+      target.position(of: name).map { target.attributes[$0].column.lowercased() }
+    }
+    let keys = ([table.primaryKey] + table.uniqueKeys).map { Set($0.map { $0.lowercased() }) }
+    let isGone = columns.contains { table.column(named: $0) == nil }
+    if !isGone, !keys.contains(Set(columns)) {
+      breaks(
+        "\(entity.table).\(relationship.attributes.joined(separator: ", "))",
+        "leads to columns of \(target.table) that are not unique any more",
+        "\(entity.name).\(relationship.name) could lead to several objects.")
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import FerrySQLite
+
+/// Why a model or Swift code could not be made at all.
+public struct GeneratorError: Error, Sendable, Equatable, CustomStringConvertible {
+  public let message: String
+  /// What to do, a sentence.
+  public let hint: String
+
+  public init(_ message: String, hint: String) {
+    self.message = message
+    self.hint = hint
+  }
+
+  init(_ error: SQLiteError, path: String) {
+    if error.isNotADatabase {
+      self.init("\(path) is no SQLite database", hint: "Name the file of a SQLite database.")
+    } else if error.isCannotOpen {
+      self.init("\(path) cannot be opened", hint: "Look whether the file is there and may be read.")
+    } else if error.isBusy {
+      self.init(
+        "\(path) is locked by another program",
+        hint: "Wait until it is done, or read a copy of the file.")
+    } else {
+      self.init("\(path) cannot be read: \(error.message)", hint: "Try it with the sqlite3 shell.")
+    }
+  }
+
+  public var description: String { "\(message). \(hint)" }
+}

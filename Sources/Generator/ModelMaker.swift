@@ -1,0 +1,35 @@
+import FerryModel
+
+/// From a database to the text of a model: read, translate, write, and read back to be sure.
+public enum ModelMaker {
+  public struct Result: Sendable {
+    public let translation: Translation
+    /// The model file.
+    public let text: String
+    /// What `ferry check` says of it; never an error.
+    public let warnings: [ModelProblem]
+  }
+
+  /// `file` is the name under which the model will be known.
+  public static func make(
+    fromSQLite path: String, options: TranslationOptions, file: String
+  ) throws(GeneratorError) -> Result {
+    let schema = try SchemaReader.read(path: path)
+    return try make(from: schema, options: options, file: file)
+  }
+
+  public static func make(
+    from schema: DatabaseSchema, options: TranslationOptions, file: String
+  ) throws(GeneratorError) -> Result {
+    let translation = try Translator.translate(schema, options: options)
+    let text = ModelWriter.text(of: translation.package)
+    let reading = ModelReader.read(Array(text.utf8), file: file)
+    guard let package = reading.package, package == translation.package else {
+      throw GeneratorError(
+        "the model does not pass its own check: "
+          + (reading.errors.first?.description ?? "it reads back as another"),
+        hint: reading.errors.first?.cure ?? "Report this schema.")
+    }
+    return Result(translation: translation, text: text, warnings: reading.warnings)
+  }
+}

@@ -1,0 +1,99 @@
+import FerryModel
+import FerrySQLite
+
+/// What the values of one column are, whatever its declaration says.
+public struct ColumnProfile: Sendable, Equatable {
+  public private(set) var nulls: Int = 0
+  public private(set) var integers: Int = 0
+  public private(set) var reals: Int = 0
+  public private(set) var texts: Int = 0
+  public private(set) var blobs: Int = 0
+  public private(set) var smallest: Int64 = .max
+  public private(set) var largest: Int64 = .min
+  /// Numbers that no decimal of 38 digits holds.
+  public private(set) var unfitReals: Int = 0
+  /// Integers that no double holds exactly.
+  public private(set) var longIntegers: Int = 0
+  public private(set) var tildes: Int = 0
+  public private(set) var longestText: Int = 0
+  public private(set) var forms: [TextForm: Int] = [:]
+
+  /// How a text could be read as something else.
+  public enum TextForm: Sendable, Hashable { case date, time, space, iso, integer, decimal }
+
+  public init() {}
+
+  public var values: Int { integers + reals + texts + blobs }
+  public var numbers: Int { integers + reals }
+
+  public mutating func add(_ value: SQLiteValue) {
+    switch value {
+    case .null: nulls += 1
+    case .integer(let number):
+      integers += 1
+      smallest = min(smallest, number)
+      largest = max(largest, number)
+      if Double(exactly: number) == nil { longIntegers += 1 }
+    case .real(let number):
+      reals += 1
+      if AttributeType.decimal.canonical(.double(number)) == nil { unfitReals += 1 }
+    case .text(let text): add(text)
+    case .blob: blobs += 1
+    }
+  }
+
+  private mutating func add(_ text: String) {
+    texts += 1
+    longestText = max(longestText, text.count)
+    if text.utf8.first == UInt8(ascii: "~") { tildes += 1 }
+    if let form = ColumnProfile.form(of: text) { forms[form, default: 0] += 1 }
+  }
+
+  private static func form(of text: String) -> TextForm? {
+    let utf8 = text.utf8
+    guard let first = utf8.first, (1...40).contains(utf8.count) else { return nil }
+    guard (48...57).contains(first) || first == UInt8(ascii: "-") || first == UInt8(ascii: ".")
+    else { return nil }
+    if utf8.count == 10, LocalDate(text) != nil { return .date }
+    if utf8.count >= 19, LocalDateTime(text) != nil {
+      return utf8.dropFirst(10).first == UInt8(ascii: "T") ? .iso : .space
+    }
+    if utf8.count >= 5, LocalTime(text) != nil { return .time }
+    if AttributeType.integer.canonical(.text(text)) == .text(text) { return .integer }
+    if AttributeType.decimal.canonical(.text(text)) != nil { return .decimal }
+    return nil
+  }
+
+  func allTexts(are form: TextForm) -> Bool { texts > 0 && forms[form] == texts }
+
+  /// Whether every value of the column is one of this type.
+  public func fits(_ type: AttributeType, stored: StoredForm?) -> Bool {
+    guard blobs == 0 || type == .binary else { return false }
+    let onlyTexts = numbers == 0
+    switch type {
+    case .boolean: return onlyIntegers(in: 0, 1)
+    case .byte: return onlyIntegers(in: Int64(Int8.min), Int64(Int8.max))
+    case .short: return onlyIntegers(in: Int64(Int16.min), Int64(Int16.max))
+    case .int: return onlyIntegers(in: Int64(Int32.min), Int64(Int32.max))
+    case .long: return reals == 0 && texts == 0
+    case .integer: return reals == 0 && texts == forms[.integer, default: 0]
+    case .decimal:
+      return unfitReals == 0 && texts == forms[.integer, default: 0] + forms[.decimal, default: 0]
+    case .float, .double: return texts == 0 && longIntegers == 0
+    case .string: return true
+    case .date: return onlyTexts && texts == forms[.date, default: 0]
+    case .time: return onlyTexts && texts == forms[.time, default: 0]
+    case .dateTime:
+      switch stored {
+      case .unixSeconds: return reals == 0 && texts == 0
+      case .space: return onlyTexts && texts == forms[.space, default: 0]
+      case .iso, nil: return onlyTexts && texts == forms[.iso, default: 0]
+      }
+    case .binary: return values == blobs
+    }
+  }
+
+  private func onlyIntegers(in low: Int64, _ high: Int64) -> Bool {
+    reals == 0 && texts == 0 && (integers == 0 || (smallest >= low && largest <= high))
+  }
+}

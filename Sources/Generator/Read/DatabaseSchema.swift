@@ -1,0 +1,46 @@
+/// What a SQLite database says of itself, before anything is decided.
+public struct DatabaseSchema: Sendable, Equatable {
+  /// In the order of their names.
+  public let tables: [Table]
+  public let views: [String]
+
+  public struct Table: Sendable, Equatable {
+    public let name: String
+    public let columns: [Column]
+    /// In the key's order; empty when none is declared.
+    public let primaryKey: [String]
+    /// The one key column that is SQLite's own row number, which SQLite gives to new rows.
+    public let rowIDAlias: String?
+    /// Sets of columns that an index keeps unique for all rows.
+    public let uniqueKeys: [[String]]
+    public let foreignKeys: [ForeignKey]
+    public let triggers: [String]
+    public let isVirtual: Bool
+    public let hasChecks: Bool
+
+    public func column(named name: String) -> Column? {
+      columns.first { $0.name.lowercased() == name.lowercased() }
+    }
+  }
+
+  public struct Column: Sendable, Equatable {
+    public let name: String
+    /// As it was written, perhaps empty.
+    public let declaredType: String
+    public let isNotNull: Bool
+    public let hasDefault: Bool
+    public let isGenerated: Bool
+    public var profile: ColumnProfile
+  }
+
+  public struct ForeignKey: Sendable, Equatable {
+    public let columns: [String]
+    public let target: String
+    /// The target's primary key where the declaration names none.
+    public let targetColumns: [String]
+  }
+
+  public func table(named name: String) -> Table? {
+    tables.first { $0.name.lowercased() == name.lowercased() }
+  }
+}

@@ -1,0 +1,99 @@
+import FerryJSON
+import FerryModel
+
+/// The JSON Schema of model files, for editors; made from the same lists that the reader uses.
+public enum ModelSchema {
+  /// The text of `model.schema.json`.
+  public static let text: String = {
+    var lines = [
+      "{",
+      "  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",",
+      "  \"title\": \"Ferry model\",",
+      "  \"description\": \"Entities of a business database that devices work with offline.\",",
+    ]
+    lines += object(ModelKey.package, package).map { "  \($0)" }
+    lines[lines.count - 1] += ","
+    lines.append("  \"$defs\": {")
+    let definitions = [
+      ("entity", object(ModelKey.entity, entity)),
+      ("attribute", object(ModelKey.attribute, attribute)),
+      ("relationship", object(ModelKey.relationship, relationship)),
+      ("partition", object(ModelKey.partition, partition) + ["\"minProperties\": 1, \"maxProperties\": 1"]),
+    ]
+    for (index, (name, body)) in definitions.enumerated() {
+      lines.append("    \"\(name)\": {")
+      var body = body
+      if name == "partition" { body[body.count - 2] += "," }
+      lines += body.map { "      \($0)" }
+      lines.append(index + 1 < definitions.count ? "    }," : "    }")
+    }
+    lines += ["  }", "}"]
+    return lines.joined(separator: "\n") + "\n"
+  }()
+
+  // Only what every dialect of regular expressions knows; the reader looks closer.
+  private static let identifier = #"""
+    { "type": "string", "pattern": "^[A-Za-z\\u0080-\\uFFFF][A-Za-z0-9_\\u0080-\\uFFFF]*$" }
+    """#
+  private static let text1 = "{ \"type\": \"string\", \"minLength\": 1 }"
+  private static let names = "{ \"type\": \"array\", \"items\": \(text1), \"minItems\": 1 }"
+
+  private static let package: [String: String] = [
+    "$schema": "{ \"type\": \"string\" }", "name": identifier,
+    "version": "{ \"type\": \"string\", \"pattern\": \"^(0|[1-9][0-9]*)[.](0|[1-9][0-9]*)$\" }",
+    "groups": "{ \"type\": \"array\", \"items\": \(identifier), \"minItems\": 1, \"uniqueItems\": true }",
+    "entities": list(of: "entity", atLeast: 1),
+  ]
+
+  private static let entity: [String: String] = [
+    "name": identifier, "table": text1, "group": identifier,
+    "attributes": list(of: "attribute", atLeast: 1), "key": names,
+    "keyOrigin": choice(KeyOrigin.allCases.map(\.rawValue)),
+    "unique": "{ \"type\": \"array\", \"items\": \(names) }",
+    "relationships": list(of: "relationship", atLeast: 0),
+    "operations": "{ \"type\": \"array\", \"items\": \(choice(OperationKind.allCases.map(\.rawValue))), "
+      + "\"uniqueItems\": true }",
+    "partition": "{ \"$ref\": \"#/$defs/partition\" }",
+  ]
+
+  private static let attribute: [String: String] = [
+    "name": identifier, "column": text1, "type": choice(AttributeType.allCases.map(\.rawValue)),
+    "nullable": "{ \"type\": \"boolean\" }", "maxLength": "{ \"type\": \"integer\", \"minimum\": 1 }",
+    "stored": choice(StoredForm.allCases.map(\.rawValue)),
+  ]
+
+  private static let relationship: [String: String] = [
+    "name": identifier, "target": identifier, "attributes": names, "targetAttributes": names,
+    "inverse": identifier,
+  ]
+
+  private static let partition: [String: String] = [
+    "columns": "{ \"type\": \"object\", \"minProperties\": 1, \"additionalProperties\": "
+      + "{ \"type\": \"string\", \"pattern\": \"^(open|claim:.+)$\" } }",
+    "through": identifier,
+  ]
+
+  private static func list(of definition: String, atLeast count: Int) -> String {
+    "{ \"type\": \"array\", \"items\": { \"$ref\": \"#/$defs/\(definition)\" }, \"minItems\": \(count) }"
+  }
+
+  private static func choice(_ words: [String]) -> String { "{ \"enum\": \(quoted(words)) }" }
+
+  private static func quoted(_ words: [String]) -> String {
+    var writer = JSONWriter()
+    writer.array(words) { $0.string($1) }
+    return writer.text
+  }
+
+  private static func object(_ keys: [ModelKey], _ forms: [String: String]) -> [String] {
+    var lines = [
+      "\"type\": \"object\",", "\"additionalProperties\": false,",
+      "\"required\": \(quoted(keys.filter(\.isRequired).map(\.name))),", "\"properties\": {",
+    ]
+    for (index, key) in keys.enumerated() {
+      let comma = index + 1 < keys.count ? "," : ""
+      lines.append("  \"\(key.name)\": \(forms[key.name] ?? "true")\(comma)")
+    }
+    return lines + ["}"]
+  }
+}

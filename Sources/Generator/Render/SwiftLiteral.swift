@@ -1,0 +1,53 @@
+import FerryModel
+
+/// Texts and lists as Swift source.
+enum SwiftLiteral {
+  static func text(_ text: String) -> String {
+    var literal = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"", "\\": literal += "\\\(scalar)"
+      case _ where scalar.value < 0x20 || scalar.properties.isDefaultIgnorableCodePoint:
+        literal += "\\u{\(String(scalar.value, radix: 16))}"
+      default: literal.unicodeScalars.append(scalar)
+      }
+    }
+    return literal + "\""
+  }
+
+  /// For a comment, on one line whatever the text holds.
+  static func comment(_ text: String) -> String {
+    text.split(whereSeparator: \.isNewline).joined(separator: " ")
+  }
+
+  static func texts(_ texts: [String]) -> String {
+    "[\(texts.map(text).joined(separator: ", "))]"
+  }
+
+  static func numbers(_ numbers: [Int]) -> String {
+    "[\(numbers.map(String.init).joined(separator: ", "))]"
+  }
+
+  /// The Swift type of an attribute.
+  static func type(of attribute: Attribute) -> String {
+    type(attribute.type) + (attribute.isNullable ? "?" : "")
+  }
+
+  private static func type(_ type: AttributeType) -> String {
+    switch type {
+    case .boolean: "Bool"
+    case .byte: "Int8"
+    case .short: "Int16"
+    case .int: "Int32"
+    case .long: "Int64"
+    case .decimal: "Decimal"
+    case .float: "Float"
+    case .double: "Double"
+    case .string, .integer: "String"
+    case .date: "Ferry.LocalDate"
+    case .time: "Ferry.LocalTime"
+    case .dateTime: "Ferry.LocalDateTime"
+    case .binary: "[UInt8]"
+    }
+  }
+}

@@ -1,0 +1,42 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Whole files, read and written at once.
+public enum TextFile {
+  public static func read(_ path: String) throws(GeneratorError) -> [UInt8] {
+    do {
+      return Array(try Data(contentsOf: URL(filePath: path)))
+    } catch {
+      throw GeneratorError(
+        "\(path) cannot be read", hint: "Look whether the file is there and may be read.")
+    }
+  }
+
+  /// Another reader sees the old text or the new one, never a part.
+  public static func write(_ text: String, to path: String) throws(GeneratorError) {
+    do {
+      try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
+    } catch {
+      throw GeneratorError(
+        "\(path) cannot be written", hint: "Look whether the folder is there and may be written to.")
+    }
+  }
+
+  public static func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+  /// The file beside this one.
+  public static func sibling(of path: String, named name: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return name }
+    return String(path[...slash]) + name
+  }
+
+  /// The last part of the path, without what follows its last dot.
+  public static func stem(of path: String) -> String {
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return name }
+    return String(name[..<dot])
+  }
+}

@@ -1,0 +1,124 @@
+import FerryModel
+
+/// The attribute type for a column: what is declared, unless the values say otherwise.
+struct ColumnType: Equatable {
+  var type: AttributeType
+  var maxLength: Int?
+  var stored: StoredForm?
+  /// Why it is not the declared type; nil when it is.
+  var reason: String?
+
+  init(_ type: AttributeType, maxLength: Int? = nil, stored: StoredForm? = nil, reason: String? = nil) {
+    self.type = type
+    self.maxLength = maxLength
+    self.stored = stored
+    self.reason = reason
+  }
+
+  /// Nil when no type holds all the values.
+  static func choose(for column: DatabaseSchema.Column) -> ColumnType? {
+    let profile = column.profile
+    switch declared(column.declaredType) {
+    case .moment(let wanted): return moment(wanted, column)
+    case .type(let wanted, let length):
+      if profile.fits(wanted, stored: nil) {
+        let isTooLong = length.map { profile.longestText > $0 } ?? false
+        return ColumnType(
+          wanted, maxLength: isTooLong ? nil : length,
+          reason: isTooLong ? "has values of \(profile.longestText) characters" : nil)
+      }
+      return widened(from: wanted, column)
+    case .unknown: return byValues(column)
+    }
+  }
+
+  private enum Declared {
+    case type(AttributeType, Int?)
+    case moment(AttributeType)
+    case unknown
+  }
+
+  private static func declared(_ text: String) -> Declared {
+    let upper = text.uppercased()
+    let names = { (words: String...) in words.contains { upper.contains($0) } }
+    if names("BOOL") || upper == "BIT" { return .type(.boolean, nil) }
+    if names("DATETIME", "TIMESTAMP") { return .moment(.dateTime) }
+    if names("DATE") { return .moment(.date) }
+    if upper.hasPrefix("TIME") { return .moment(.time) }
+    if names("REAL", "FLOA", "DOUB") { return .type(.double, nil) }
+    if names("INT", "SERIAL") { return .type(.long, nil) }
+    if names("CHAR", "CLOB", "TEXT", "STRING", "UUID", "JSON") {
+      return .type(.string, names("CHAR") ? length(in: upper) : nil)
+    }
+    if names("BLOB", "BINARY", "IMAGE") { return .type(.binary, nil) }
+    if names("DEC", "NUM", "MONEY") { return .type(.decimal, nil) }
+    return .unknown
+  }
+
+  /// The number in parentheses.
+  private static func length(in text: String) -> Int? {
+    guard let open = text.firstIndex(of: "("), let close = text[open...].firstIndex(of: ")"),
+      let length = Int(text[text.index(after: open)..<close].filter { $0 != " " }), length > 0
+    else { return nil }
+    return length
+  }
+
+  private static func moment(_ wanted: AttributeType, _ column: DatabaseSchema.Column) -> ColumnType? {
+    let profile = column.profile
+    if profile.values == 0 {
+      return ColumnType(wanted, stored: wanted == .dateTime ? .space : nil)
+    }
+    if profile.values == profile.texts {
+      if profile.allTexts(are: .date) { return ColumnType(.date) }
+      if profile.allTexts(are: .time) { return ColumnType(.time) }
+      if profile.allTexts(are: .space) { return ColumnType(.dateTime, stored: .space) }
+      if profile.allTexts(are: .iso) { return ColumnType(.dateTime, stored: .iso) }
+    }
+    if profile.values == profile.integers, wanted != .time {
+      return ColumnType(.dateTime, stored: .unixSeconds, reason: "holds integers")
+    }
+    if profile.texts == 0 { return byValues(column) }
+    guard profile.blobs == 0 else { return nil }
+    return ColumnType(.string, reason: "holds \(contents(profile)), not all in one form of a date")
+  }
+
+  private static func widened(
+    from wanted: AttributeType, _ column: DatabaseSchema.Column
+  ) -> ColumnType? {
+    let candidates: [AttributeType] =
+      switch wanted {
+      case .boolean: [.long, .decimal, .double, .string, .binary]
+      case .long: [.decimal, .double, .string, .binary]
+      case .decimal: [.double, .string, .binary]
+      case .double: [.decimal, .string, .binary]
+      case .string: [.binary]
+      default: [.string]
+      }
+    guard let type = candidates.first(where: { column.profile.fits($0, stored: nil) }) else {
+      return nil
+    }
+    return ColumnType(type, reason: "holds \(contents(column.profile))")
+  }
+
+  private static func byValues(_ column: DatabaseSchema.Column) -> ColumnType? {
+    let profile = column.profile
+    let subject = column.declaredType.isEmpty ? "" : "no type is called so, and it "
+    guard profile.values > 0 else { return ColumnType(.string, reason: subject + "holds no value") }
+    let candidates: [AttributeType] = [.long, .decimal, .double, .string, .binary]
+    let type = candidates.first { type in
+      // Digits in a text are a text: leading zeros and blanks may matter.
+      (type == .string || type == .binary || profile.texts == 0)
+        && profile.fits(type, stored: nil)
+    }
+    return type.map { ColumnType($0, reason: "\(subject)holds \(contents(profile))") }
+  }
+
+  /// `12 texts, 3 integers`.
+  static func contents(_ profile: ColumnProfile) -> String {
+    let kinds = [
+      (profile.integers, "integer"), (profile.reals, "fraction"), (profile.texts, "text"),
+      (profile.blobs, "blob"),
+    ]
+    return kinds.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }.joined(separator: ", ")
+  }
+}

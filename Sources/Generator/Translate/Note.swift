@@ -1,0 +1,28 @@
+/// Something that the author of a model should know of how it came from a database.
+public struct Note: Sendable, Hashable, CustomStringConvertible {
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// It is in the database and not in the model.
+    case leftOut
+    /// It is in the model in another form than the database declares.
+    case changed
+    /// It is in the model as it is; something about it matters.
+    case told
+  }
+
+  public let kind: Kind
+  /// A table, or `table.column`.
+  public let subject: String
+  /// A clause without a full stop.
+  public let what: String
+  /// A sentence.
+  public let cure: String
+
+  public init(_ kind: Kind, _ subject: String, _ what: String, cure: String) {
+    self.kind = kind
+    self.subject = subject
+    self.what = what
+    self.cure = cure
+  }
+
+  public var description: String { "\(subject): \(what). \(cure)" }
+}

@@ -1,0 +1,77 @@
+import FerryModel
+
+/// A model that came from a database, and what its author should know of it.
+public struct Translation: Sendable, Equatable {
+  public let package: Package
+  /// What was left out first, then what was changed, then the rest; each in the order of the tables.
+  public let notes: [Note]
+
+  public func notes(_ kind: Note.Kind) -> [Note] { notes.filter { $0.kind == kind } }
+}
+
+/// What the author asks for beyond what the database says.
+public struct TranslationOptions: Sendable {
+  /// An identifier; made one if it is not.
+  public var name: String
+  public var version: String
+  public var partitions: [PartitionRequest]
+  public var groups: [GroupRequest]
+
+  public init(
+    name: String, version: String = "1.0", partitions: [PartitionRequest] = [],
+    groups: [GroupRequest] = []
+  ) {
+    self.name = name
+    self.version = version
+    self.partitions = partitions
+    self.groups = groups
+  }
+}
+
+/// `Orders=EmployeeID:claim:employee,Region:open`.
+public struct PartitionRequest: Sendable, Equatable {
+  /// A table or an entity.
+  public let entity: String
+  /// Each a column or an attribute.
+  public let columns: [(name: String, source: PartitionSource)]
+
+  public init(_ text: String) throws(GeneratorError) {
+    let wrong = GeneratorError(
+      "\"\(text)\" is no partition rule",
+      hint: "Write Table=Column:claim:<name>, or Table=Column:open; several columns with commas.")
+    guard let equals = text.firstIndex(of: "=") else { throw wrong }
+    entity = String(text[..<equals])
+    var columns: [(name: String, source: PartitionSource)] = []
+    for part in text[text.index(after: equals)...].split(separator: ",", omittingEmptySubsequences: false) {
+      guard let colon = part.firstIndex(of: ":"), colon > part.startIndex,
+        let source = PartitionSource(String(part[part.index(after: colon)...]))
+      else { throw wrong }
+      columns.append((String(part[..<colon]), source))
+    }
+    self.columns = columns
+    guard !entity.isEmpty else { throw wrong }
+  }
+
+  public static func == (left: PartitionRequest, right: PartitionRequest) -> Bool {
+    left.entity == right.entity && left.columns.map(\.name) == right.columns.map(\.name)
+      && left.columns.map(\.source) == right.columns.map(\.source)
+  }
+}
+
+/// `stock=Products,Suppliers`.
+public struct GroupRequest: Sendable, Equatable {
+  public let name: String
+  /// Each a table or an entity.
+  public let entities: [String]
+
+  public init(_ text: String) throws(GeneratorError) {
+    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, ReservedName.isIdentifier(String(parts[0])), !parts[1].isEmpty else {
+      throw GeneratorError(
+        "\"\(text)\" is no group",
+        hint: "Write name=Entity,Entity; the name begins with a letter, then letters and digits.")
+    }
+    name = String(parts[0])
+    entities = parts[1].split(separator: ",").map(String.init)
+  }
+}

@@ -1,0 +1,176 @@
+import FerryModel
+
+extension Translator {
+  mutating func makeEntities() {
+    for view in schema.views {
+      notes.append(
+        Note(
+          .leftOut, view, "is a view, which has no rows of its own",
+          cure: "Take its tables; let the app join them, or keep it as a table by triggers."))
+    }
+    let names = entityNames()
+    for table in schema.tables {
+      if let draft = entity(table, name: names[table.name] ?? table.name) { drafts.append(draft) }
+    }
+  }
+
+  /// A table whose name is an identifier already keeps it, whatever the others want.
+  private func entityNames() -> [String: String] {
+    var taken: Set<String> = []
+    var names: [String: String] = [:]
+    let wanted = schema.tables.enumerated().map { index, table in
+      (table.name, Naming.typeName(table.name, fallback: "Table\(index + 1)"))
+    }
+    for (table, name) in wanted.filter({ $0.0 == $0.1 }) + wanted.filter({ $0.0 != $0.1 }) {
+      names[table] = Naming.free(name, taken: &taken, clash: ReservedName.clashOfType)
+    }
+    return names
+  }
+
+  private mutating func entity(_ table: DatabaseSchema.Table, name: String) -> EntityDraft? {
+    guard isUsable(table) else { return nil }
+    var members: Set<String> = []
+    var attributes: [Attribute] = []
+    var operations = Set(OperationKind.allCases)
+    for (index, column) in table.columns.enumerated() {
+      let isKey = table.primaryKey.contains(column.name)
+      let subject = "\(table.name).\(column.name)"
+      guard let type = type(of: column, subject) else {
+        if isKey {
+          notes.append(
+            Note(
+              .leftOut, table.name, "its key column \(column.name) was left out",
+              cure: "Without a key nothing can be told apart: mend that column."))
+          return nil
+        }
+        if column.isNotNull, !column.hasDefault, !column.isGenerated { operations.remove(.create) }
+        continue
+      }
+      let member = Naming.memberName(column.name, fallback: "column\(index + 1)")
+      attributes.append(
+        Attribute(
+          name: Naming.free(member, taken: &members, clash: ReservedName.clashOfMember),
+          column: column.name, type: type.type, isNullable: !isKey && !column.isNotNull,
+          maxLength: type.maxLength, stored: type.stored))
+    }
+    if !operations.contains(.create) {
+      notes.append(
+        Note(
+          .changed, table.name, "a column that every new row needs was left out",
+          cure: "Its objects cannot be created on devices until that column is mended."))
+    }
+    let key = table.primaryKey.compactMap { column in attributes.firstIndex { $0.column == column } }
+    let keyType = key.first.map { attributes[$0].type }
+    var draft = EntityDraft(
+      table: table, name: name, attributes: attributes, key: key,
+      keyOrigin: table.rowIDAlias != nil && keyType == .long ? .businessSystem : .app,
+      operations: operations, members: members)
+    draft.unique = unique(table, draft)
+    tellKeys(table)
+    return draft
+  }
+
+  private mutating func isUsable(_ table: DatabaseSchema.Table) -> Bool {
+    if table.isVirtual {
+      notes.append(
+        Note(
+          .leftOut, table.name, "is a virtual table",
+          cure: "Take the table that it is made from."))
+      return false
+    }
+    if table.primaryKey.isEmpty {
+      notes.append(
+        Note(
+          .leftOut, table.name, "has no primary key",
+          cure: "Give it one; nothing else tells its rows apart for ever."))
+      return false
+    }
+    for name in table.primaryKey {
+      guard let column = table.column(named: name) else { continue }
+      if column.profile.nulls > 0, table.rowIDAlias == nil {
+        notes.append(
+          Note(
+            .leftOut, table.name,
+            "its key column \(name) is null in \(column.profile.nulls) rows",
+            cure: "Fill or delete those rows and declare the column NOT NULL."))
+        return false
+      }
+      if !column.isNotNull, table.rowIDAlias == nil {
+        notes.append(
+          Note(
+            .told, table.name, "its key column \(name) may be null, and in no row is",
+            cure: "Declare it NOT NULL: a row with null would reach no device."))
+      }
+    }
+    return true
+  }
+
+  private mutating func type(of column: DatabaseSchema.Column, _ subject: String) -> ColumnType? {
+    if column.isGenerated {
+      notes.append(
+        Note(
+          .leftOut, subject, "is a generated column, which nobody can write",
+          cure: "Compute it in the app, or make it a plain column kept by a trigger."))
+      return nil
+    }
+    let declared = column.declaredType.isEmpty ? "without a type" : column.declaredType
+    guard let type = ColumnType.choose(for: column) else {
+      notes.append(
+        Note(
+          .leftOut, subject,
+          "is declared \(declared) and holds \(ColumnType.contents(column.profile)), which no type "
+            + "takes together", cure: "Keep texts and blobs in two columns."))
+      return nil
+    }
+    if let reason = type.reason {
+      notes.append(
+        Note(
+          .changed, subject, "is declared \(declared) but \(reason)",
+          cure: "It is \(shown(type)) in the model; mend the values and make the model anew for more."))
+    }
+    return type
+  }
+
+  private func shown(_ type: ColumnType) -> String {
+    let article = type.type == .integer || type.type == .int ? "an" : "a"
+    let stored = type.stored.map { ", stored as \($0.rawValue)" } ?? ""
+    let limit = type.type == .string && type.maxLength == nil ? " without maxLength" : ""
+    return "\(article) \(type.type.rawValue)\(stored)\(limit)"
+  }
+
+  private func unique(_ table: DatabaseSchema.Table, _ draft: EntityDraft) -> [[Int]] {
+    var unique: [[Int]] = []
+    for columns in table.uniqueKeys {
+      let positions = columns.compactMap(draft.position(ofColumn:))
+      if positions.count == columns.count, Set(positions) != Set(draft.key), !unique.contains(positions) {
+        unique.append(positions)
+      }
+    }
+    return unique
+  }
+
+  /// Temporary keys of objects that wait for the business system's are the lowest quarter of the
+  /// 64-bit numbers, and texts that begin with a tilde.
+  private mutating func tellKeys(_ table: DatabaseSchema.Table) {
+    for name in table.primaryKey {
+      guard let profile = table.column(named: name)?.profile else { continue }
+      if profile.integers > 0, profile.smallest < Int64.min / 2 {
+        notes.append(
+          Note(
+            .told, table.name, "its key \(name) has values as low as \(profile.smallest)",
+            cure: "Temporary keys of new objects live below \(Int64.min / 2): move those rows."))
+      } else if profile.integers > 0, profile.smallest < 0 {
+        notes.append(
+          Note(
+            .told, table.name, "its key \(name) has negative values, down to \(profile.smallest)",
+            cure: "Keep them above \(Int64.min / 2), where temporary keys of new objects begin."))
+      }
+      if profile.tildes > 0 {
+        notes.append(
+          Note(
+            .told, table.name, "its key \(name) begins with ~ in \(profile.tildes) rows",
+            cure: "Temporary keys of new objects begin so: give those rows other keys."))
+      }
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import FerryModel
+
+/// Makes a model from the schema of a database. The same schema and values give the same model.
+public struct Translator {
+  let schema: DatabaseSchema
+  let options: TranslationOptions
+  var notes: [Note] = []
+  /// The entities so far, in the order of their tables.
+  var drafts: [EntityDraft] = []
+
+  /// An entity while it is made, with its table at hand.
+  struct EntityDraft {
+    let table: DatabaseSchema.Table
+    let name: String
+    var attributes: [Attribute]
+    var key: [Int]
+    var keyOrigin: KeyOrigin
+    var operations: Set<OperationKind>
+    var unique: [[Int]] = []
+    var relationships: [Relationship] = []
+    var partition: PartitionRule?
+    var group: String = "default"
+    /// Names of members that are taken, in lower case.
+    var members: Set<String>
+
+    func position(ofColumn column: String) -> Int? {
+      attributes.firstIndex { $0.column.lowercased() == column.lowercased() }
+    }
+
+    var keyNames: [String] { key.map { attributes[$0].name } }
+  }
+
+  public static func translate(
+    _ schema: DatabaseSchema, options: TranslationOptions
+  ) throws(GeneratorError) -> Translation {
+    var translator = Translator(schema: schema, options: options)
+    translator.makeEntities()
+    guard !translator.drafts.isEmpty else {
+      let reasons = translator.notes.prefix(3).map(\.description).joined(separator: " ")
+      throw GeneratorError(
+        "no table of the database can be an entity",
+        hint: reasons.isEmpty ? "Name a database that has tables." : reasons)
+    }
+    translator.makeRelationships()
+    try translator.makeGroups()
+    try translator.makePartitions()
+    return translator.result()
+  }
+
+  private init(schema: DatabaseSchema, options: TranslationOptions) {
+    self.schema = schema
+    self.options = options
+  }
+
+  private func result() -> Translation {
+    var groups: [String] = []
+    for name in options.groups.map(\.name) + drafts.map(\.group)
+    where !groups.contains(name) && drafts.contains(where: { $0.group == name }) {
+      groups.append(name)
+    }
+    let entities = drafts.map {
+      Entity(
+        name: $0.name, table: $0.table.name, attributes: $0.attributes, key: $0.key,
+        keyOrigin: $0.keyOrigin, relationships: $0.relationships, operations: $0.operations,
+        partition: $0.partition, group: $0.group, unique: $0.unique)
+    }
+    var taken = Set(drafts.map { $0.name.lowercased() })
+    let package = Package(
+      name: packageName(taken: &taken), version: options.version, entities: entities,
+      groups: groups.map(SynchronizationGroup.init(name:)))
+    let ordered = Note.Kind.allCases.flatMap { kind in notes.filter { $0.kind == kind } }
+    return Translation(package: package, notes: ordered)
+  }
+
+  private func packageName(taken: inout Set<String>) -> String {
+    let name = Naming.typeName(options.name, fallback: "Business")
+    let wanted = taken.contains(name.lowercased()) ? name + "Package" : name
+    return Naming.free(wanted, taken: &taken, clash: ReservedName.clashOfType)
+  }
+
+  // What is asked for by name is found by table first, then by entity.
+  func draftIndex(_ name: String) throws(GeneratorError) -> Int {
+    if let index = drafts.firstIndex(where: { $0.table.name.lowercased() == name.lowercased() })
+      ?? drafts.firstIndex(where: { $0.name.lowercased() == name.lowercased() })
+    {
+      return index
+    }
+    let isLeftOut = notes.first {
+      $0.kind == .leftOut && $0.subject.lowercased() == name.lowercased()
+    }
+    throw GeneratorError(
+      "\"\(name)\" is no entity of the model",
+      hint: isLeftOut.map { "It was left out: \($0.what). \($0.cure)" }
+        ?? NearestWord.cure(name, among: drafts.map(\.table.name)))
+  }
+
+  private mutating func makeGroups() throws(GeneratorError) {
+    for request in options.groups {
+      for name in request.entities { drafts[try draftIndex(name)].group = request.name }
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import FerryJSON
+
+/// Walks the tree of a model file, keeps what is well formed and notes what is not.
+struct DraftReader {
+  var findings = ModelFindings()
+
+  mutating func package(_ node: JSONNode) -> ModelDraft? {
+    guard let fields = object(node, path: "", of: "the model", keys: ModelKey.package) else {
+      return nil
+    }
+    let groups = fields["groups"] == nil
+      ? [Placed(content: "default", place: ModelPlace(offset: node.offset, path: ""))]
+      : texts(fields, "groups")
+    var draft = ModelDraft(
+      place: ModelPlace(offset: node.offset, path: ""), name: text(fields, "name"),
+      version: text(fields, "version"), groups: groups, entities: [])
+    let firstGroup = groups.first?.content ?? "default"
+    for (node, path) in elements(fields, "entities") {
+      if let entity = entity(node, path, group: firstGroup) { draft.entities.append(entity) }
+    }
+    return draft
+  }
+
+  private mutating func entity(_ node: JSONNode, _ path: String, group: String) -> DraftEntity? {
+    guard let fields = object(node, path: path, of: "an entity", keys: ModelKey.entity) else {
+      return nil
+    }
+    let place = ModelPlace(offset: node.offset, path: path)
+    let name = text(fields, "name")
+    let origin = choice(fields, "keyOrigin", of: KeyOrigin.self)
+    var entity = DraftEntity(
+      place: place, name: name,
+      table: text(fields, "table") ?? name ?? Placed(content: "", place: place),
+      group: text(fields, "group") ?? Placed(content: group, place: place), attributes: [],
+      key: texts(fields, "key"), hasReadableKey: fields["key"]?.node.array != nil,
+      keyOrigin: origin ?? Placed(content: .app, place: place), unique: [], relationships: [],
+      operations: operations(fields), partition: nil)
+    for (node, path) in elements(fields, "attributes") {
+      if let attribute = attribute(node, path) { entity.attributes.append(attribute) }
+    }
+    for (node, path) in elements(fields, "relationships") {
+      if let relationship = relationship(node, path) { entity.relationships.append(relationship) }
+    }
+    for (node, path) in elements(fields, "unique") { entity.unique.append(texts(node, path)) }
+    if let field = fields["partition"] { entity.partition = partition(field.node, field.place.path) }
+    return entity
+  }
+
+  private mutating func attribute(_ node: JSONNode, _ path: String) -> DraftAttribute? {
+    guard let fields = object(node, path: path, of: "an attribute", keys: ModelKey.attribute) else {
+      return nil
+    }
+    let place = ModelPlace(offset: node.offset, path: path)
+    let name = text(fields, "name")
+    return DraftAttribute(
+      place: place, name: name,
+      column: text(fields, "column") ?? name ?? Placed(content: "", place: place),
+      type: choice(fields, "type", of: AttributeType.self)?.content,
+      isNullable: flag(fields, "nullable"), maxLength: number(fields, "maxLength"),
+      stored: choice(fields, "stored", of: StoredForm.self))
+  }
+
+  private mutating func relationship(_ node: JSONNode, _ path: String) -> DraftRelationship? {
+    guard
+      let fields = object(node, path: path, of: "a relationship", keys: ModelKey.relationship)
+    else { return nil }
+    return DraftRelationship(
+      place: ModelPlace(offset: node.offset, path: path), name: text(fields, "name"),
+      target: text(fields, "target"), attributes: texts(fields, "attributes"),
+      targetAttributes: fields["targetAttributes"] == nil ? nil : texts(fields, "targetAttributes"),
+      inverse: text(fields, "inverse"))
+  }
+
+  private mutating func partition(_ node: JSONNode, _ path: String) -> DraftPartition? {
+    let place = ModelPlace(offset: node.offset, path: path)
+    guard let fields = object(node, path: path, of: "a partition rule", keys: ModelKey.partition)
+    else { return nil }
+    switch (fields["columns"], fields["through"]) {
+    case (let columns?, nil):
+      guard let members = columns.node.object else {
+        findings.error(
+          columns.place, "columns of a partition rule are an object",
+          cure: "Write { \"columns\": { \"attribute\": \"claim:name\" } }.")
+        return nil
+      }
+      return .columns(columns.place, members.map { column($0, columns.place.path) })
+    case (nil, _?): return text(fields, "through").map(DraftPartition.through)
+    default:
+      findings.error(
+        place, "a partition rule has either \"columns\" or \"through\"",
+        cure: "Keep one: the row's own attributes, or the relationship to the object it follows.")
+      return nil
+    }
+  }
+
+  private mutating func column(
+    _ member: JSONNode.Member, _ path: String
+  ) -> (attribute: Placed<String>, source: PartitionSource?) {
+    let place = ModelPlace(offset: member.keyOffset, path: "\(path).\(member.key)")
+    let source = member.value.string.flatMap { PartitionSource($0) }
+    if source == nil {
+      findings.error(
+        ModelPlace(offset: member.value.offset, path: place.path),
+        "the partition column \"\(member.key)\" names no source for its value",
+        cure: "Write \"claim:<name>\" for a claim of the user, or \"open\" if anyone may ask for any.")
+    }
+    return (Placed(content: member.key, place: place), source)
+  }
+
+  private mutating func operations(_ fields: ModelFields) -> Set<OperationKind> {
+    guard fields["operations"] != nil else { return Set(OperationKind.allCases) }
+    var operations: Set<OperationKind> = []
+    for text in texts(fields, "operations") {
+      if let kind = kind(text, of: OperationKind.self) { operations.insert(kind) }
+    }
+    return operations
+  }
+}

@@ -1,0 +1,90 @@
+extension ModelCheck {
+  mutating func checkAttributes(_ entity: DraftEntity) {
+    var columns: [String: String] = [:]
+    for attribute in entity.attributes {
+      let shown = attribute.name?.content ?? attribute.column.content
+      if let other = columns.updateValue(shown, forKey: attribute.column.content.lowercased()),
+        !attribute.column.content.isEmpty
+      {
+        findings.error(
+          attribute.column.place,
+          "attributes \(other) and \(shown) of \(entity.shownName) are the same column",
+          cure: "Keep one of them, or mend \"column\".")
+      }
+      guard let type = attribute.type else { continue }
+      if let maxLength = attribute.maxLength {
+        if type != .string {
+          findings.error(
+            maxLength.place, "only strings have a maxLength; \(shown) is of type \(type.rawValue)",
+            cure: "Remove \"maxLength\".")
+        } else if maxLength.content < 1 || maxLength.content > Int64(Int32.max) {
+          findings.error(
+            maxLength.place, "maxLength \(maxLength.content) makes no sense",
+            cure: "Write a number of characters from 1 on, or leave it out.")
+        }
+      }
+      if let stored = attribute.stored, type != .dateTime {
+        findings.error(
+          stored.place, "only dateTime has a \"stored\" form; \(shown) is of type \(type.rawValue)",
+          cure: "Remove \"stored\".")
+      }
+    }
+  }
+
+  mutating func checkKey(_ entity: DraftEntity) {
+    if entity.key.isEmpty, entity.hasReadableKey {
+      findings.error(
+        entity.place, "the key of \(entity.shownName) is empty",
+        cure: "Name the attributes that tell its objects apart.")
+    }
+    var seen: Set<String> = []
+    for name in entity.key {
+      if !seen.insert(name.content).inserted {
+        findings.error(name.place, "\"\(name.content)\" is twice in the key", cure: "Keep it once.")
+      }
+      guard let attribute = entity.attribute(named: name.content) else {
+        unknownAttribute(name, of: entity)
+        continue
+      }
+      if attribute.isNullable {
+        findings.error(
+          name.place, "the key attribute \"\(name.content)\" of \(entity.shownName) is nullable",
+          cure: "Remove \"nullable\" if the business system has no such rows, else choose another key.")
+      }
+      if attribute.type == .double || attribute.type == .float {
+        findings.warning(
+          name.place, "the key attribute \"\(name.content)\" is a binary fraction",
+          cure: "Use decimal: two texts of one fraction may be two keys.")
+      }
+    }
+    checkKeyOrigin(entity)
+  }
+
+  private mutating func checkKeyOrigin(_ entity: DraftEntity) {
+    guard entity.keyOrigin.content == .businessSystem else { return }
+    let types = entity.key.compactMap { entity.attribute(named: $0.content)?.type }
+    if entity.key.count > 1 {
+      findings.error(
+        entity.keyOrigin.place, "a key of several attributes cannot come from the business system",
+        cure: "Write \"keyOrigin\": \"app\".")
+    } else if let type = types.first, type != .long, type != .string {
+      findings.error(
+        entity.keyOrigin.place, "a key of type \(type.rawValue) cannot come from the business system",
+        cure: "A temporary key needs type long or string; else write \"keyOrigin\": \"app\".")
+    }
+  }
+
+  mutating func checkUnique(_ entity: DraftEntity) {
+    for names in entity.unique {
+      for name in names where entity.attribute(named: name.content) == nil {
+        unknownAttribute(name, of: entity)
+      }
+    }
+  }
+
+  mutating func unknownAttribute(_ name: Placed<String>, of entity: DraftEntity) {
+    findings.error(
+      name.place, "\(entity.shownName) has no attribute \"\(name.content)\"",
+      cure: NearestWord.cure(name.content, among: entity.attributeNames))
+  }
+}

@@ -1,0 +1,69 @@
+/// What a model file says, right or wrong, each part with its place; the checks work on this.
+struct ModelDraft {
+  var place: ModelPlace
+  var name: Placed<String>?
+  var version: Placed<String>?
+  var groups: [Placed<String>]
+  var entities: [DraftEntity]
+
+  func entity(named name: String) -> DraftEntity? { entities.first { $0.name?.content == name } }
+}
+
+struct Placed<Content> {
+  let content: Content
+  let place: ModelPlace
+}
+
+struct DraftEntity {
+  var place: ModelPlace
+  var name: Placed<String>?
+  var table: Placed<String>
+  var group: Placed<String>
+  var attributes: [DraftAttribute]
+  var key: [Placed<String>]
+  /// False where the key itself could not be read and its absence was told already.
+  var hasReadableKey: Bool
+  var keyOrigin: Placed<KeyOrigin>
+  var unique: [[Placed<String>]]
+  var relationships: [DraftRelationship]
+  var operations: Set<OperationKind>
+  var partition: DraftPartition?
+
+  var shownName: String { name?.content ?? "without a name" }
+
+  func attribute(named name: String) -> DraftAttribute? {
+    attributes.first { $0.name?.content == name }
+  }
+
+  func relationship(named name: String) -> DraftRelationship? {
+    relationships.first { $0.name?.content == name }
+  }
+
+  var attributeNames: [String] { attributes.compactMap { $0.name?.content } }
+}
+
+struct DraftAttribute {
+  var place: ModelPlace
+  var name: Placed<String>?
+  var column: Placed<String>
+  /// Nil where the type could not be read, which was told already.
+  var type: AttributeType?
+  var isNullable: Bool
+  var maxLength: Placed<Int64>?
+  var stored: Placed<StoredForm>?
+}
+
+struct DraftRelationship {
+  var place: ModelPlace
+  var name: Placed<String>?
+  var target: Placed<String>?
+  var attributes: [Placed<String>]
+  /// Nil: the target's key.
+  var targetAttributes: [Placed<String>]?
+  var inverse: Placed<String>?
+}
+
+enum DraftPartition {
+  case columns(ModelPlace, [(attribute: Placed<String>, source: PartitionSource?)])
+  case through(Placed<String>)
+}

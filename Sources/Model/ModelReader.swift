@@ -1,0 +1,107 @@
+import FerryJSON
+
+/// What reading a model gave.
+public struct ModelReading: Sendable {
+  /// Nil where an error stands among the problems.
+  public let package: Package?
+  /// All errors and warnings, in the order of the text.
+  public let problems: [ModelProblem]
+
+  public var errors: [ModelProblem] { problems.filter { $0.severity == .error } }
+  public var warnings: [ModelProblem] { problems.filter { $0.severity == .warning } }
+}
+
+/// Reads a model file: JSON, described by `Documentation/model.schema.json`.
+///
+/// Touches no file. Every mistake is reported, not just the first; only a text that is no JSON at
+/// all ends with its first mistake.
+public enum ModelReader {
+  /// `file` is only for the places of the problems.
+  public static func read(_ bytes: [UInt8], file: String) -> ModelReading {
+    let root: JSONNode
+    do {
+      root = try JSONNode.parse(bytes)
+    } catch {
+      var findings = ModelFindings()
+      findings.error(
+        ModelPlace(offset: error.offset, path: ""), "this is no JSON: \(error.problem)",
+        cure: "Mend the text at this place; `ferry check` reads on from there.")
+      return ModelReading(package: nil, problems: findings.problems(file: file, text: bytes))
+    }
+    var reader = DraftReader()
+    let draft = reader.package(root)
+    var findings = reader.findings
+    var package: Package?
+    if let draft {
+      var check = ModelCheck(draft: draft, findings: findings)
+      check.run()
+      findings = check.findings
+      if !findings.hasErrors { package = draft.package() }
+    }
+    return ModelReading(package: package, problems: findings.problems(file: file, text: bytes))
+  }
+}
+
+extension ModelDraft {
+  /// The model in memory; nil where something needed is missing. Call it for a draft without errors.
+  func package() -> Package? {
+    guard let name, let version else { return nil }
+    var made: [Entity] = []
+    for entity in entities {
+      guard let entity = entity.entity(in: self) else { return nil }
+      made.append(entity)
+    }
+    return Package(
+      name: name.content, version: version.content, entities: made,
+      groups: groups.map { SynchronizationGroup(name: $0.content) })
+  }
+}
+
+extension DraftEntity {
+  fileprivate func entity(in draft: ModelDraft) -> Entity? {
+    guard let name else { return nil }
+    var madeAttributes: [Attribute] = []
+    for attribute in attributes {
+      guard let name = attribute.name, let type = attribute.type else { return nil }
+      madeAttributes.append(
+        Attribute(
+          name: name.content, column: attribute.column.content, type: type,
+          isNullable: attribute.isNullable, maxLength: attribute.maxLength.map { Int($0.content) },
+          stored: attribute.stored?.content))
+    }
+    let position = { (name: Placed<String>) in
+      madeAttributes.firstIndex { $0.name == name.content }
+    }
+    let keyPositions = key.compactMap(position)
+    guard !keyPositions.isEmpty, keyPositions.count == key.count else { return nil }
+    return Entity(
+      name: name.content, table: table.content, attributes: madeAttributes, key: keyPositions,
+      keyOrigin: keyOrigin.content,
+      relationships: relationships.compactMap { $0.relationship(in: draft) },
+      operations: operations, partition: partition?.rule, group: group.content,
+      unique: unique.map { $0.compactMap(position) })
+  }
+}
+
+extension DraftRelationship {
+  fileprivate func relationship(in draft: ModelDraft) -> Relationship? {
+    guard let name, let target else { return nil }
+    let targets = targetAttributes ?? draft.entity(named: target.content)?.key ?? []
+    return Relationship(
+      name: name.content, target: target.content, attributes: attributes.map(\.content),
+      targetAttributes: targets.map(\.content), inverse: inverse?.content)
+  }
+}
+
+extension DraftPartition {
+  fileprivate var rule: PartitionRule {
+    switch self {
+    case .through(let name): .through(relationship: name.content)
+    case .columns(_, let columns):
+      .columns(
+        columns.compactMap { attribute, source in
+          source.map { PartitionColumn(attribute: attribute.content, source: $0) }
+        })
+    }
+  }
+}

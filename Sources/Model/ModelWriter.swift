@@ -1,0 +1,101 @@
+import FerryJSON
+
+/// Writes a model as people want to read it: a line per attribute, always in the same order.
+public enum ModelWriter {
+  /// What `$schema` says: the schema that `ferry new` lays beside the model.
+  public static let schemaFile: String = "model.schema.json"
+
+  /// The text of the file, ending with a line feed; `ModelReader` reads back an equal package.
+  public static func text(of package: Package, schema: String? = schemaFile) -> String {
+    var lines = ["{"]
+    if let schema { lines.append("  \"$schema\": \(quote(schema)),") }
+    lines.append("  \"name\": \(quote(package.name)),")
+    lines.append("  \"version\": \(quote(package.version)),")
+    lines.append("  \"groups\": \(list(package.groups.map(\.name))),")
+    lines.append("  \"entities\": [")
+    for (index, entity) in package.entities.enumerated() {
+      let comma = index + 1 < package.entities.count ? "," : ""
+      lines += self.lines(of: entity).map { "    \($0)" }
+      lines[lines.count - 1] += comma
+    }
+    lines += ["  ]", "}"]
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func lines(of entity: Entity) -> [String] {
+    var parts: [[String]] = [
+      ["\"name\": \(quote(entity.name))"],
+      ["\"table\": \(quote(entity.table))"],
+      ["\"group\": \(quote(entity.group))"],
+      block("attributes", entity.attributes.map(fields)),
+      ["\"key\": \(list(names(entity.key, of: entity)))"],
+      ["\"keyOrigin\": \(quote(entity.keyOrigin.rawValue))"],
+    ]
+    if !entity.unique.isEmpty {
+      let sets = entity.unique.map { list(names($0, of: entity)) }
+      parts.append(["\"unique\": [\(sets.joined(separator: ", "))]"])
+    }
+    if !entity.relationships.isEmpty {
+      parts.append(block("relationships", entity.relationships.map(fields)))
+    }
+    let operations = OperationKind.allCases.filter(entity.operations.contains).map(\.rawValue)
+    parts.append(["\"operations\": \(list(operations))"])
+    switch entity.partition {
+    case nil: break
+    case .through(let name): parts.append(["\"partition\": { \"through\": \(quote(name)) }"])
+    case .columns(let columns):
+      let members = columns.map { "\(quote($0.attribute)): \(quote($0.source.text))" }
+      parts.append(["\"partition\": { \"columns\": { \(members.joined(separator: ", ")) } }"])
+    }
+    return ["{"] + joined(parts).map { "  \($0)" } + ["}"]
+  }
+
+  private static func fields(of attribute: Attribute) -> String {
+    var fields = [
+      "\"name\": \(quote(attribute.name))", "\"column\": \(quote(attribute.column))",
+      "\"type\": \(quote(attribute.type.rawValue))",
+    ]
+    if attribute.isNullable { fields.append("\"nullable\": true") }
+    if let length = attribute.maxLength { fields.append("\"maxLength\": \(length)") }
+    if let stored = attribute.stored { fields.append("\"stored\": \(quote(stored.rawValue))") }
+    return "{ \(fields.joined(separator: ", ")) }"
+  }
+
+  private static func fields(of relationship: Relationship) -> String {
+    var fields = [
+      "\"name\": \(quote(relationship.name))", "\"target\": \(quote(relationship.target))",
+      "\"attributes\": \(list(relationship.attributes))",
+      "\"targetAttributes\": \(list(relationship.targetAttributes))",
+    ]
+    if let inverse = relationship.inverse { fields.append("\"inverse\": \(quote(inverse))") }
+    return "{ \(fields.joined(separator: ", ")) }"
+  }
+
+  private static func block(_ key: String, _ elements: [String]) -> [String] {
+    ["\(quote(key)): ["] + joined(elements.map { [$0] }).map { "  \($0)" } + ["]"]
+  }
+
+  /// The parts one after another, with commas between them.
+  private static func joined(_ parts: [[String]]) -> [String] {
+    var lines: [String] = []
+    for (index, part) in parts.enumerated() {
+      lines += part
+      if index + 1 < parts.count { lines[lines.count - 1] += "," }
+    }
+    return lines
+  }
+
+  private static func names(_ positions: [Int], of entity: Entity) -> [String] {
+    positions.map { entity.attributes[$0].name }
+  }
+
+  private static func list(_ texts: [String]) -> String {
+    "[\(texts.map(quote).joined(separator: ", "))]"
+  }
+
+  private static func quote(_ text: String) -> String {
+    var writer = JSONWriter(reserving: text.utf8.count + 2)
+    writer.string(text)
+    return writer.text
+  }
+}

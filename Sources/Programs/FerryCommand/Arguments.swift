@@ -1,0 +1,106 @@
+import FerryModel
+
+/// An option that a command knows.
+struct CommandOption: Sendable {
+  /// Without the two dashes.
+  let name: String
+  /// What stands for its value in the help; nil for an option without a value.
+  let value: String?
+  let text: String
+
+  init(_ name: String, _ value: String? = nil, _ text: String) {
+    self.name = name
+    self.value = value
+    self.text = text
+  }
+
+  static let json = CommandOption("json", nil, "answer in JSON, for programs")
+}
+
+/// A command line, read by what the command knows.
+///
+/// `--name value` and `--name=value` are the same; after `--` nothing is an option.
+struct Arguments: Sendable {
+  let operands: [String]
+  private let found: [String: [String]]
+
+  init(_ words: [String], options: [CommandOption]) throws(UsageError) {
+    var operands: [String] = []
+    var found: [String: [String]] = [:]
+    var rest = words[...]
+    while let word = rest.popFirst() {
+      if word == "--" {
+        operands += rest
+        break
+      }
+      guard word.hasPrefix("--") else {
+        if word.hasPrefix("-"), word.count > 1 {
+          throw UsageError("unknown option \(word)", hint: "Options have two dashes and a whole word.")
+        }
+        operands.append(word)
+        continue
+      }
+      let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = String(parts[0])
+      guard let option = options.first(where: { $0.name == name }) else {
+        throw Arguments.unknown(name, options)
+      }
+      guard let value = option.value else {
+        if parts.count > 1 {
+          throw UsageError("--\(name) takes no value", hint: "Write only --\(name).")
+        }
+        found[name, default: []].append("")
+        continue
+      }
+      if parts.count > 1 {
+        found[name, default: []].append(String(parts[1]))
+      } else if let next = rest.popFirst() {
+        found[name, default: []].append(next)
+      } else {
+        throw UsageError("--\(name) needs a value", hint: "Write --\(name) \(value).")
+      }
+    }
+    self.operands = operands
+    self.found = found
+  }
+
+  private static func unknown(_ name: String, _ options: [CommandOption]) -> UsageError {
+    let names = options.map { "--\($0.name)" }
+    let hint = NearestWord.cure("--\(name)", among: names + ["--help"])
+    return UsageError("unknown option --\(name)", hint: hint)
+  }
+
+  func flag(_ name: String) -> Bool { found[name] != nil }
+
+  /// All values of an option that may be given again and again.
+  func values(_ name: String) -> [String] { found[name] ?? [] }
+
+  /// The value of an option that may be given once.
+  func value(_ name: String) throws(UsageError) -> String? {
+    let values = values(name)
+    guard values.count <= 1 else {
+      throw UsageError("--\(name) is there twice", hint: "Give it once.")
+    }
+    return values.first
+  }
+
+  func required(_ name: String, _ example: String) throws(UsageError) -> String {
+    guard let value = try value(name) else {
+      throw UsageError("--\(name) is missing", hint: "For example: --\(name) \(example).")
+    }
+    return value
+  }
+
+  /// The operands, exactly as many as there are names for them.
+  func operands(_ names: String...) throws(UsageError) -> [String] {
+    if operands.count > names.count {
+      throw UsageError(
+        "unexpected \"\(operands[names.count])\"",
+        hint: names.isEmpty ? "Only options are taken here." : "Only \(names.joined(separator: ", ")) and options are taken here.")
+    }
+    if operands.count < names.count {
+      throw UsageError("<\(names[operands.count])> is missing", hint: "Name it after the command.")
+    }
+    return operands
+  }
+}

@@ -1,0 +1,44 @@
+import FerryGenerator
+import FerryJSON
+import FerryModel
+
+/// `ferry check`: every mistake of a model with its place and cure.
+enum CheckCommand: Subcommand {
+  static let name = "check"
+  static let summary = "explain every mistake of a model, with its place and cure"
+  static let operands = "<model.json> [options]"
+  static let options = [CommandOption.json]
+  static let discussion = """
+    Errors make a model unusable; warnings name what someone should have looked at, such as
+    partition columns that are open to everyone.
+
+    Exit codes: 0 no error, warnings perhaps; 1 at least one error, or the file cannot be read;
+    2 wrong usage.
+    """
+
+  static func run(_ arguments: Arguments) async throws -> ExitCode {
+    let file = try arguments.operands("model.json")[0]
+    let reading = ModelReader.read(try TextFile.read(file), file: file)
+    if arguments.flag("json") {
+      var writer = JSONWriter()
+      writer.beginObject()
+      writer.field("model", file)
+      writer.field("package", reading.package?.id)
+      writer.field("errors", reading.errors.count)
+      writer.field("warnings", reading.warnings.count)
+      writer.key("problems")
+      writer.array(reading.problems) { $0.problem($1) }
+      writer.endObject()
+      print(writer.text)
+    } else {
+      for problem in reading.problems { print(problem) }
+      let count = Terminal.counted(reading.errors.count, "error", "errors") + ", "
+        + Terminal.counted(reading.warnings.count, "warning", "warnings")
+      let subject = reading.package.map {
+        "\($0.id), " + Terminal.counted($0.entities.count, "entity", "entities")
+      }
+      print("\(file): \(subject.map { "\($0): " } ?? "")\(count)")
+    }
+    return reading.errors.isEmpty ? .success : .problems
+  }
+}

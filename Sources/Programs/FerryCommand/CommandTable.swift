@@ -1,0 +1,84 @@
+import FerryModel
+
+/// All commands of `ferry`, one line each.
+enum CommandTable {
+  static var commands: [any Subcommand.Type] {
+    [NewCommand.self, CheckCommand.self, DiffCommand.self]
+  }
+
+  /// `words` as the system gave them, the program's own name first.
+  static func run(_ words: [String]) async -> ExitCode {
+    var words = words.dropFirst()
+    guard let first = words.popFirst() else {
+      print(help)
+      return .usage
+    }
+    if ["--help", "-h", "help"].contains(first) {
+      guard let topic = words.first else {
+        print(help)
+        return .success
+      }
+      guard let command = command(named: topic) else { return unknown(topic) }
+      print(help(of: command))
+      return .success
+    }
+    guard let command = command(named: first) else { return unknown(first) }
+    if words.contains("--help") || words.contains("-h") {
+      print(help(of: command))
+      return .success
+    }
+    do {
+      return try await command.run(try Arguments(Array(words), options: command.options))
+    } catch let error as UsageError {
+      Terminal.error("ferry \(command.name): \(error)\nTry: ferry help \(command.name)")
+      return .usage
+    } catch {
+      Terminal.error("ferry \(command.name): \(error)")
+      return .problems
+    }
+  }
+
+  private static func command(named name: String) -> (any Subcommand.Type)? {
+    commands.first { $0.name == name }
+  }
+
+  private static func unknown(_ name: String) -> ExitCode {
+    Terminal.error(
+      "ferry: unknown command \"\(name)\". \(NearestWord.cure(name, among: commands.map { $0.name }))")
+    return .usage
+  }
+
+  static var help: String {
+    let width = commands.map { $0.name.count }.max() ?? 0
+    let lines = commands.map { command in
+      "  \(Terminal.padded(command.name, width))  \(command.summary)"
+    }
+    return """
+      ferry: an existing business database goes offline.
+
+      usage: ferry <command> …
+
+      \(lines.joined(separator: "\n"))
+
+      ferry help <command> tells more. Exit codes: 0 done, 1 problems were found or it could not be
+      done, 2 the command line makes no sense.
+      """
+  }
+
+  static func help(of command: any Subcommand.Type) -> String {
+    let spelled = command.options.map { "--\($0.name)" + ($0.value.map { " \($0)" } ?? "") }
+    let width = spelled.map(\.count).max() ?? 0
+    let options = zip(command.options, spelled).map { option, spelled in
+      "  \(Terminal.padded(spelled, width))  \(option.text)"
+    }
+    let usage = ["usage: ferry", command.name, command.operands].filter { !$0.isEmpty }
+    return """
+      \(usage.joined(separator: " "))
+      \(command.summary)
+
+      \(options.joined(separator: "\n"))
+
+      \(command.discussion)
+      """
+  }
+}

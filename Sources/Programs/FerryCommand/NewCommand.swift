@@ -1,0 +1,62 @@
+import FerryGenerator
+import FerryJSON
+import FerryModel
+
+/// `ferry new`: from a database to a model.
+enum NewCommand: Subcommand {
+  static let name = "new"
+  static let summary = "make a model from an existing business database"
+  static let operands = "--from sqlite:<file> --out <model.json> [options]"
+  static let options = [
+    CommandOption("from", "sqlite:<file>", "the business database; it is only read"),
+    CommandOption("out", "<file>", "where the model goes; a file that is there is kept"),
+    CommandOption("force", nil, "write over the file that is there"),
+    CommandOption("name", "<Name>", "name of the package; the database's name if not given"),
+    CommandOption("version", "<1.0>", "version of the package, major.minor"),
+    CommandOption(
+      "partition", "<Table=Column:source,…>",
+      "who gets which rows; source is claim:<name> or open; may be repeated"),
+    CommandOption("group", "<name=Table,…>", "a synchronization group; may be repeated"),
+    .json,
+  ]
+  static let discussion = """
+    Reads tables, keys, foreign keys, types and every value once. What cannot be taken is listed
+    with its cure. Entities that refer to a partitioned one by a foreign key follow it.
+    Beside the model goes \(ModelWriter.schemaFile), with which editors complete and check it.
+
+    Example: ferry new --from sqlite:shop.db --out Model/model.json \\
+               --partition Orders=EmployeeID:claim:employee
+    Exit codes: 0 the model was written, also when something was left out; 1 it was not; 2 wrong
+    usage.
+    """
+
+  static func run(_ arguments: Arguments) async throws -> ExitCode {
+    _ = try arguments.operands()
+    let database = try DatabaseAddress.path(try arguments.required("from", "sqlite:shop.db"))
+    let out = try arguments.required("out", "model.json")
+    if TextFile.exists(out), !arguments.flag("force") {
+      throw GeneratorError(
+        "\(out) is there already, and was kept",
+        hint: "Name another file, or write over it with --force; `ferry diff` compares them.")
+    }
+    var options = TranslationOptions(
+      name: try arguments.value("name") ?? TextFile.stem(of: database))
+    if let version = try arguments.value("version") { options.version = version }
+    do {
+      options.partitions = try arguments.values("partition").map(PartitionRequest.init)
+      options.groups = try arguments.values("group").map(GroupRequest.init)
+    } catch {
+      throw UsageError(error.message, hint: error.hint)
+    }
+    let made = try ModelMaker.make(fromSQLite: database, options: options, file: out)
+    try TextFile.write(made.text, to: out)
+    let schema = TextFile.sibling(of: out, named: ModelWriter.schemaFile)
+    if !TextFile.exists(schema) || arguments.flag("force") {
+      try TextFile.write(ModelSchema.text, to: schema)
+    }
+    print(
+      arguments.flag("json")
+        ? NewReport.json(made, out: out) : NewReport.text(made, out: out, database: database))
+    return .success
+  }
+}

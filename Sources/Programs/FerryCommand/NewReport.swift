@@ -1,0 +1,114 @@
+import FerryGenerator
+import FerryJSON
+import FerryModel
+
+/// What `ferry new` tells: what is in the model, what is not, and what to do next.
+enum NewReport {
+  static func text(_ made: ModelMaker.Result, out: String, database: String) -> String {
+    let package = made.translation.package
+    var lines = [
+      "\(package.id): "
+        + Terminal.counted(package.entities.count, "entity", "entities") + " from \(database)", "",
+    ]
+    let width = package.entities.map(\.name.count).max() ?? 0
+    for entity in package.entities {
+      lines.append("  \(Terminal.padded(entity.name, width))  \(shown(entity, in: package))")
+    }
+    let titles: [(Note.Kind, String)] = [
+      (.leftOut, "Left out:"), (.changed, "Taken otherwise than declared:"), (.told, "To know:"),
+    ]
+    for (kind, title) in titles {
+      let notes = made.translation.notes(kind)
+      guard !notes.isEmpty else { continue }
+      lines += ["", title] + joined(notes)
+    }
+    if !made.warnings.isEmpty {
+      lines += ["", "ferry check warns:"] + made.warnings.map { "  - \($0)" }
+    }
+    lines += ["", defaults(package), "", "Written: \(out)", "Next: ferry check \(out)"]
+    return lines.joined(separator: "\n")
+  }
+
+  /// One line for all that have the same to be said of them.
+  private static func joined(_ notes: [Note]) -> [String] {
+    var order: [String] = []
+    var subjects: [String: [String]] = [:]
+    for note in notes {
+      let text = "\(note.what). \(note.cure)"
+      if subjects[text] == nil { order.append(text) }
+      subjects[text, default: []].append(note.subject)
+    }
+    return order.map { text in
+      let names = subjects[text] ?? []
+      return "  - \(names.joined(separator: ", ")): \(names.count > 1 ? "each " : "")\(text)"
+    }
+  }
+
+  private static func shown(_ entity: Entity, in package: Package) -> String {
+    let key = entity.key.map { entity.attributes[$0].name }.joined(separator: ", ")
+    let partition =
+      switch entity.partition {
+      case nil: "everyone gets all rows"
+      case .through(let name): "partition of its \(name)"
+      case .columns(let columns):
+        "partition by "
+          + columns.map { "\($0.attribute) = \($0.source.text)" }.joined(separator: ", ")
+      }
+    return Terminal.counted(entity.attributes.count, "attribute", "attributes") + ", key \(key)"
+      + (entity.keyOrigin == .businessSystem ? " (given by the database)" : "") + "; \(partition)"
+      + (package.groups.count > 1 ? "; group \(entity.group)" : "")
+  }
+
+  private static func defaults(_ package: Package) -> String {
+    let hasRule = package.entities.contains { $0.partition != nil }
+    return """
+      Defaults: objects may be created, changed and deleted on devices ("operations"); entities
+      of one group are imported together ("group"); \
+      \(hasRule ? "entities without a partition rule go to everyone" : "without a partition rule everyone gets all rows").
+      CHECKs, triggers and foreign keys stay in the database: what they refuse comes back as a log
+      record.
+      """
+  }
+
+  static func json(_ made: ModelMaker.Result, out: String) -> String {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("package", made.translation.package.id)
+    writer.field("model", out)
+    writer.key("entities")
+    writer.array(made.translation.package.entities) { writer, entity in
+      writer.beginObject()
+      writer.field("name", entity.name)
+      writer.field("table", entity.table)
+      writer.field("attributes", entity.attributes.count)
+      writer.endObject()
+    }
+    writer.key("notes")
+    writer.array(made.translation.notes) { writer, note in
+      writer.beginObject()
+      writer.field("kind", note.kind.rawValue)
+      writer.field("subject", note.subject)
+      writer.field("what", note.what)
+      writer.field("cure", note.cure)
+      writer.endObject()
+    }
+    writer.key("problems")
+    writer.array(made.warnings) { $0.problem($1) }
+    writer.endObject()
+    return writer.text
+  }
+}
+
+extension JSONWriter {
+  mutating func problem(_ problem: ModelProblem) {
+    beginObject()
+    field("severity", problem.severity.rawValue)
+    field("file", problem.place.file)
+    field("line", problem.place.line)
+    field("column", problem.place.column)
+    field("path", problem.place.path)
+    field("what", problem.what)
+    field("cure", problem.cure)
+    endObject()
+  }
+}

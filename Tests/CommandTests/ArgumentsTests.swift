@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+@testable import FerryCommand
+
+struct ArgumentsTests {
+  private let options = [
+    CommandOption("from", "<file>", "where from"), CommandOption("force", nil, "write over"),
+  ]
+
+  private func problem(_ words: String...) -> String {
+    do throws(UsageError) {
+      _ = try Arguments(words, options: options)
+      return ""
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  @Test("Options are read with a blank or an equals sign, in any place")
+  func reading() throws {
+    let arguments = try Arguments(["a", "--from", "x", "--force", "--from=y=z", "--", "--b"], options: options)
+    #expect(arguments.operands == ["a", "--b"])
+    #expect(arguments.values("from") == ["x", "y=z"])
+    #expect(arguments.flag("force"))
+    #expect(throws: UsageError.self) { try arguments.value("from") }
+  }
+
+  @Test("An unknown option is refused with the nearest known one")
+  func unknown() {
+    #expect(problem("--form", "x") == "unknown option --form. Did you mean \"--from\"?")
+    #expect(problem("--from") == "--from needs a value. Write --from <file>.")
+    #expect(problem("--force=1") == "--force takes no value. Write only --force.")
+    #expect(problem("-f") == "unknown option -f. Options have two dashes and a whole word.")
+  }
+
+  @Test("Every command has help with its options and its exit codes")
+  func help() {
+    for command in CommandTable.commands {
+      let text = CommandTable.help(of: command)
+      #expect(text.contains("Exit codes:"))
+      for option in command.options { #expect(text.contains("--\(option.name)")) }
+      #expect(CommandTable.help.contains(command.summary))
+    }
+  }
+
+  @Test("Wrong usage exits with 2, what cannot be done with 1, help with 0")
+  func exitCodes() async {
+    #expect(await CommandTable.run(["ferry"]) == .usage)
+    #expect(await CommandTable.run(["ferry", "help", "new"]) == .success)
+    #expect(await CommandTable.run(["ferry", "check", "--help"]) == .success)
+    #expect(await CommandTable.run(["ferry", "nwe"]) == .usage)
+    #expect(await CommandTable.run(["ferry", "new", "--out", "x"]) == .usage)
+    #expect(await CommandTable.run(["ferry", "new", "--from", "x.db", "--out", "x"]) == .usage)
+    #expect(await CommandTable.run(["ferry", "check"]) == .usage)
+    #expect(await CommandTable.run(["ferry", "check", "/nowhere.json"]) == .problems)
+    #expect(await CommandTable.run(["ferry", "new", "--from", "sqlite:/nowhere.db", "--out", "/nowhere/x"]) == .problems)
+  }
+
+  @Test("A file that is there is kept by ferry new unless it is forced")
+  func keepsFiles() async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "ferry-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let out = folder.appending(path: "model.json").path
+    try "mine".write(toFile: out, atomically: true, encoding: .utf8)
+    let words = ["ferry", "new", "--from", "sqlite:\(folder.path)/none.db", "--out", out]
+    #expect(await CommandTable.run(words) == .problems)
+    #expect(await CommandTable.run(words + ["--force"]) == .problems)
+    #expect(try String(contentsOfFile: out, encoding: .utf8) == "mine")
+  }
+}
