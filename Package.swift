@@ -77,9 +77,23 @@ let tools: [Target] = [
   .plugin(name: "FerryPlugin", capability: .buildTool(), dependencies: ["FerryGenerate"]),
 ]
 
+// Proof: suites that every store and every connector must pass.
+let proof: [Target] = [
+  module("FerryTestKit", "TestKit", ["FerryConnector", "FerryModel"])
+]
+
+let proofs: [Target] = [
+  tests(
+    "FerryConnectorTests", "ConnectorTests",
+    [
+      "FerryConnector", "FerryMemoryConnector", "FerrySQLConnector", "FerryTestKit", "FerryModel",
+      "FerrySQLite",
+    ])
+]
+
 let clientLibraries: [Target] = [library("CSQLite"), library("CZlib"), library("COpenSSL"), library("CCurl")]
 
-var targets = words + hands + parts + sides + tools + clientLibraries
+var targets = words + hands + parts + sides + tools + proof + proofs + clientLibraries
 var products: [Product] = [
   .library(name: "Ferry", targets: ["Ferry"]),
   .plugin(name: "FerryPlugin", targets: ["FerryPlugin"]),
