@@ -77,6 +77,14 @@ let tools: [Target] = [
   .plugin(name: "FerryPlugin", capability: .buildTool(), dependencies: ["FerryGenerate"]),
 ]
 
+// Samples: a business to try it on.
+let samples: [Target] = [
+  .target(
+    name: "FerryFlights", dependencies: ["FerrySQLite"], path: "Samples/Flights",
+    resources: [.embedInCode("schema.sql")], swiftSettings: strict),
+  program("FerrySample", "Sources/Programs/FerrySample", ["FerryFlights", "FerrySQLite"]),
+]
+
 // Proof: suites that every store and every connector must pass.
 let proof: [Target] = [
   module("FerryTestKit", "TestKit", ["FerryConnector", "FerryModel"])
@@ -87,17 +95,18 @@ let proofs: [Target] = [
     "FerryConnectorTests", "ConnectorTests",
     [
       "FerryConnector", "FerryMemoryConnector", "FerrySQLConnector", "FerryTestKit", "FerryModel",
-      "FerrySQLite",
+      "FerrySQLite", "FerryFlights",
     ])
 ]
 
 let clientLibraries: [Target] = [library("CSQLite"), library("CZlib"), library("COpenSSL"), library("CCurl")]
 
-var targets = words + hands + parts + sides + tools + proof + proofs + clientLibraries
+var targets = words + hands + parts + sides + tools + samples + proof + proofs + clientLibraries
 var products: [Product] = [
   .library(name: "Ferry", targets: ["Ferry"]),
   .plugin(name: "FerryPlugin", targets: ["FerryPlugin"]),
   .executable(name: "ferry-generate", targets: ["FerryGenerate"]),
+  .executable(name: "ferry-sample", targets: ["FerrySample"]),
 ]
 
 #if os(Linux)
