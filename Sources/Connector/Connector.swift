@@ -71,10 +71,10 @@ public struct ConnectorOperation: Sendable, Equatable {
 }
 
 public enum PerformResult: Sendable, Equatable {
-  /// One outcome per operation, and every row that the business system changed on the way as it
-  /// was when the change was committed, rows changed by its own rules included. Of an operation
-  /// performed before, only its own row. A row whose key changed is given twice: nil values under
-  /// the old key.
+  /// One outcome per operation; and the rows of the accepted ones together with every other row
+  /// that the business system changed on the way, by its own rules too, each once and as it was
+  /// when the change was committed. Of an operation performed before, only its own row. A row
+  /// whose key changed is given twice: nil values under the old key.
   case done([OperationOutcome], touched: [RowImage])
   /// Nothing was done, for certain; the same may be tried again.
   case notDone(reason: String)

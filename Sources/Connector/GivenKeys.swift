@@ -27,8 +27,11 @@ public struct GivenKeys: Sendable {
     var base = operation.base
     for one in given {
       if one.entity.name == operation.entity.name, key == one.old { key = one.new }
-      for relationship in operation.entity.relationships where relationship.target == one.entity.name {
-        guard let change = replacement(of: one, relationship, in: operation.entity) else { continue }
+      for relationship in operation.entity.relationships
+      where relationship.target == one.entity.name {
+        guard let change = replacement(of: one, relationship, in: operation.entity) else {
+          continue
+        }
         replace(change, in: &changed)
         replace(change, in: &base)
         key = key.map { replaced($0, change, in: operation.entity) }

@@ -84,7 +84,9 @@ final class ConnectorProof {
   }
 
   /// Performs a group that is to be answered; anything else is noted as a failure.
-  func perform(_ group: ConnectorOperation...) -> (outcomes: [OperationOutcome], touched: [RowImage]) {
+  func perform(_ group: ConnectorOperation...) -> (
+    outcomes: [OperationOutcome], touched: [RowImage]
+  ) {
     let result = connector.perform(group)
     guard case .done(let outcomes, let touched) = result else {
       failures.append("the group was not answered: \(result)")

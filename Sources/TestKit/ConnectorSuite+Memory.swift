@@ -84,7 +84,8 @@ extension ConnectorSuite {
       let keys = [Key([.text("LH")]), Key([.text("XX")]), Key([.text("AZ")])]
       let images = try proof.connector.read(carrier, keys: keys)
       proof.equal(images.map(\.key), keys, "keys")
-      proof.equal(images.map { $0.values?[1] }, [.text("Lufthansa"), nil, .text("Alitalia")], "names")
+      proof.equal(
+        images.map { $0.values?[1] }, [.text("Lufthansa"), nil, .text("Alitalia")], "names")
     },
     ConnectorCase("Changes by others are noticed, own ones are not") { proof in
       proof.expect(try proof.connector.changedByOthers(), "not true the first time")

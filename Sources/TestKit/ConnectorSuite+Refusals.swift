@@ -70,12 +70,14 @@ extension ConnectorSuite {
       let refusal = proof.refusal(
         of: proof.operation(.delete, carrier, Key([.text("LH")])), code: 412)
       proof.equal(
-        refusal?.message, "Carrier \"LH\" is still needed: 2 rows of Flights refer to it.", "message")
+        refusal?.message, "Carrier \"LH\" is still needed: 2 rows of Flights refer to it.",
+        "message")
     },
     ConnectorCase("A required attribute without a value is refused and named") { proof in
       let refusal = proof.refusal(
         of: proof.operation(
-          .update, booking, ann, ["passenger": .null], base: ["passenger": .text("Ann")]), code: 412)
+          .update, booking, ann, ["passenger": .null], base: ["passenger": .text("Ann")]), code: 412
+      )
       proof.equal(refusal?.attribute, "passenger", "attribute")
       proof.equal(refusal?.message, "passenger must have a value.", "message")
     },

@@ -39,7 +39,9 @@ public final class MemoryBusiness: Sendable {
   public var history: [MemoryCommit] { state.withLock { $0.history } }
 
   /// The rows as they are now.
-  public func rows(of entity: String) -> [Key: [Value]] { state.withLock { $0.tables[entity] ?? [:] } }
+  public func rows(of entity: String) -> [Key: [Value]] {
+    state.withLock { $0.tables[entity] ?? [:] }
+  }
 
   /// Every table at one moment.
   public var tables: [String: [Key: [Value]]] { state.withLock { $0.tables } }
@@ -64,7 +66,8 @@ public final class MemoryBusiness: Sendable {
       body(&transaction)
       let refusal = constraints.broken(by: transaction.effects, in: transaction)
       if refusal != nil { transaction.undo() }
-      state.end(transaction, parts: [MemoryCommit.Part(operation: nil, effects: transaction.effects)])
+      state.end(
+        transaction, parts: [MemoryCommit.Part(operation: nil, effects: transaction.effects)])
       return refusal
     }
   }
@@ -72,7 +75,9 @@ public final class MemoryBusiness: Sendable {
   /// Puts rows there as someone else would.
   @discardableResult
   public func insert(_ entity: String, _ rows: [[Value]]) -> Refusal? {
-    guard let shape = package.entity(named: entity) else { preconditionFailure("no entity \(entity)") }
+    guard let shape = package.entity(named: entity) else {
+      preconditionFailure("no entity \(entity)")
+    }
     return changeByOther { transaction in
       for row in rows { transaction.write(entity, shape.key(of: row), row) }
     }
@@ -97,7 +102,7 @@ public final class MemoryBusiness: Sendable {
     var keys = GivenKeys()
     var outcomes: [OperationOutcome] = []
     var parts: [MemoryCommit.Part] = []
-    var repeated: [RowImage] = []
+    var own: [(entity: String, key: Key)] = []
     let lastKeys = state.lastKeys
     var transaction = state.begin()
     for (index, given) in group.enumerated() {
@@ -114,17 +119,16 @@ public final class MemoryBusiness: Sendable {
       case .before(let key):
         outcomes.append(.accepted(key: key))
         keys.learn(given, key: key)
-        repeated.append(
-          RowImage(
-            entity: given.entity.name, key: key, values: transaction.row(given.entity.name, key)))
+        own.append((given.entity.name, key))
       case .performed(let key):
         outcomes.append(.accepted(key: key))
         keys.learn(given, key: key)
+        own.append((given.entity.name, key))
         parts.append(
           MemoryCommit.Part(operation: given.id, effects: Array(transaction.effects[start...])))
       }
     }
-    let touched = touched(transaction, and: repeated)
+    let touched = touched(transaction, and: own)
     state.end(transaction, parts: parts)
     return (.done(outcomes, touched: touched), parts.isEmpty ? 0 : 1)
   }
@@ -149,9 +153,7 @@ public final class MemoryBusiness: Sendable {
       case .before(let key), .performed(let key):
         outcomes.append(.accepted(key: key))
         keys.learn(given, key: key)
-        let own = RowImage(
-          entity: given.entity.name, key: key, values: transaction.row(given.entity.name, key))
-        let new = touched(transaction, and: [own])
+        let new = touched(transaction, and: [(given.entity.name, key)])
         images.removeAll { old in new.contains { $0.entity == old.entity && $0.key == old.key } }
         images += new
         var parts: [MemoryCommit.Part] = []
@@ -204,17 +206,15 @@ public final class MemoryBusiness: Sendable {
     }
   }
 
-  private func touched(_ transaction: MemoryTransaction, and more: [RowImage]) -> [RowImage] {
+  /// Every row that was written and those of the operations, each once, as it is now.
+  private func touched(
+    _ transaction: MemoryTransaction, and own: [(entity: String, key: Key)]
+  ) -> [RowImage] {
+    var seen: [String: Set<Key>] = [:]
     var images: [RowImage] = []
-    for effect in transaction.effects
-    where !images.contains(where: { $0.entity == effect.entity && $0.key == effect.key }) {
-      images.append(
-        RowImage(
-          entity: effect.entity, key: effect.key, values: transaction.row(effect.entity, effect.key)))
-    }
-    for image in more
-    where !images.contains(where: { $0.entity == image.entity && $0.key == image.key }) {
-      images.append(image)
+    for (entity, key) in transaction.effects.map({ ($0.entity, $0.key) }) + own
+    where seen[entity, default: []].insert(key).inserted {
+      images.append(RowImage(entity: entity, key: key, values: transaction.row(entity, key)))
     }
     return images
   }

@@ -84,7 +84,8 @@ struct MemoryConstraints {
   }
 
   private func required(_ entity: Entity, _ row: [Value]) -> Refusal? {
-    for (attribute, value) in zip(entity.attributes, row) where value.isNull && !attribute.isNullable {
+    for (attribute, value) in zip(entity.attributes, row)
+    where value.isNull && !attribute.isNullable {
       return Refusal(
         code: 412, message: "\(attribute.name) must have a value.", attribute: attribute.name)
     }

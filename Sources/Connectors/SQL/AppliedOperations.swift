@@ -33,7 +33,9 @@ enum AppliedOperations {
   ) throws(SQLiteError) -> Claim {
     let hash = hash(operation)
     try connection.run(
-      "INSERT INTO ferry_applied (operation, hash, result) VALUES (?, ?, '') ON CONFLICT DO NOTHING",
+      """
+      INSERT INTO ferry_applied (operation, hash, result) VALUES (?, ?, '') ON CONFLICT DO NOTHING
+      """,
       .text(operation.id.text), .text(hash))
     guard connection.changes == 0 else { return .new }
     let known = try connection.row(

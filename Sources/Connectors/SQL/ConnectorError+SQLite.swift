@@ -17,7 +17,8 @@ extension ConnectorError {
     } else if error.isCannotOpen {
       self.init(
         "\(name) cannot be opened",
-        hint: "Check that the file is there and that the server may read and write it and its folder.",
+        hint:
+          "Check that the file is there and that the server may read and write it and its folder.",
         isTransient: false)
     } else if error.isReadOnly {
       self.init(

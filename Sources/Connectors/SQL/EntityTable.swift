@@ -106,12 +106,14 @@ struct EntityTable: Sendable {
     let type = column.attribute.type.rawValue
     let reason =
       if isKeyForm {
-        "the key \(raw.shown) is not written as \(type)s are; write it in the canonical form in \(place)"
+        "the key \(raw.shown) is not written as \(type)s are; "
+          + "write it in the canonical form in \(place)"
       } else if raw.isNull {
         "it is empty and the model says it never is; fill it in \(place), "
           + "or make the attribute nullable in the model"
       } else {
-        "\(raw.shown) is no \(type); correct it in \(place), or make the attribute a string in the model"
+        "\(raw.shown) is no \(type); correct it in \(place), "
+          + "or make the attribute a string in the model"
       }
     let known = entity.key.filter { $0 < values.count }
     return RejectedRow(

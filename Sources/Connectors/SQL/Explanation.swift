@@ -30,7 +30,8 @@ struct Explanation {
 
   static func plain(_ error: SQLiteError) -> Refusal {
     error.isForeignKey
-      ? Refusal(code: 412, message: "A rule of the business database broke one of its foreign keys.")
+      ? Refusal(
+        code: 412, message: "A rule of the business database broke one of its foreign keys.")
       : Refusal(code: 412, message: "\(error.message).")
   }
 
@@ -61,7 +62,8 @@ struct Explanation {
     }
     if let one = attribute(atPlace: String(rest)) { attributes.append(one) }
     guard !attributes.isEmpty else {
-      return Refusal(code: 412, message: "\(places) must be unique, and there is such a row already.")
+      return Refusal(
+        code: 412, message: "\(places) must be unique, and there is such a row already.")
     }
     let shown = attributes.map { "\($0.name) \(intended($0).shown)" }.joined(separator: " and ")
     return Refusal(
@@ -115,24 +117,30 @@ struct Explanation {
 
   private func leftChild(at key: Key?) throws(SQLiteError) -> Refusal? {
     guard operation.kind != .create, let key else { return nil }
+    let row = try table.rawRow(key, connection)
     for foreign in try ForeignKey.to(table.schema.name, in: connection) {
-      let row = try table.rawRow(key, connection)
       var values: [SQLiteValue] = []
       for column in foreign.parentColumns {
         guard let position = position(ofColumn: column) else { continue }
-        let based = operation.base[position].flatMap { table.columns[position].raw($0) }
-        values.append(based ?? row?[position] ?? .null)
+        // A deferred rule speaks when the row is gone: what is known of it is its key and base.
+        let based = operation.base[position] ?? keyValue(position, of: key)
+        values.append(based.flatMap { table.columns[position].raw($0) } ?? row?[position] ?? .null)
       }
       guard values.count == foreign.parentColumns.count else { continue }
       let rows = try count(foreign.child, foreign.childColumns, values)
       // After an update in place the children may refer to the row as it is now.
       guard rows > 0, operation.kind == .delete || changes(foreign.parentColumns) else { continue }
-      let number = rows == 1 ? "1 row of \(foreign.child) refers" : "\(rows) rows of \(foreign.child) refer"
+      let number =
+        rows == 1 ? "1 row of \(foreign.child) refers" : "\(rows) rows of \(foreign.child) refer"
       return Refusal(
         code: 412,
         message: "\(operation.entity.name) \(key) is still needed: \(number) to it.")
     }
     return nil
+  }
+
+  private func keyValue(_ position: Int, of key: Key) -> Value? {
+    operation.entity.key.firstIndex(of: position).flatMap { key.values(of: operation.entity)?[$0] }
   }
 
   private func changes(_ columns: [String]) -> Bool {
@@ -167,9 +175,7 @@ struct Explanation {
     guard let position = operation.entity.position(of: attribute.name) else { return .null }
     if let value = operation.changed[position] { return value }
     guard let key = operation.key else { return .null }
-    if let place = operation.entity.key.firstIndex(of: position) {
-      return key.values(of: operation.entity)?[place] ?? .null
-    }
+    if let value = keyValue(position, of: key) { return value }
     guard let row = try? table.rawRow(key, connection) else { return .null }
     return table.columns[position].value(row[position]) ?? .null
   }

@@ -161,7 +161,8 @@ public final class SQLiteConnector: Connector {
   ) throws(ConnectorError) -> Answer {
     let reader = try reader()
     let path = path
-    return try reader.transaction(.deferred, wrap: { ConnectorError($0, path) }) {
+    let wrap: (SQLiteError) -> ConnectorError = { ConnectorError($0, path) }
+    return try reader.transaction(.deferred, wrap: wrap) {
       () throws(ConnectorError) in
       do throws(SQLiteError) { try tables.refresh(reader) } catch {
         throw ConnectorError(error, path)

@@ -95,7 +95,8 @@ struct SchemaComparison {
       Mismatch(
         place: entity.name,
         problem: "\(schema.name).\($0.name) must have a value and is not in the model",
-        cure: "Add it to the model, give it a default, or take create from the entity's operations.")
+        cure: "Add it to the model, give it a default, or take create from the entity's operations."
+      )
     }
   }
 

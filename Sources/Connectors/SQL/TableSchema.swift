@@ -22,8 +22,10 @@ struct TableSchema: Sendable {
   /// Nil when there is no such table.
   init?(_ table: String, in connection: Connection) throws(SQLiteError) {
     let described = try connection.row(
-      "SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main' AND lower(name) = lower(?)",
-      .text(table))
+      """
+      SELECT name, type, wr FROM pragma_table_list
+      WHERE schema = 'main' AND lower(name) = lower(?)
+      """, .text(table))
     guard let described, let name = described[0].text else { return nil }
     self.name = name
     isView = described[1].text == "view"

@@ -87,9 +87,7 @@ final class Writer {
   ) throws(Interruption) -> Key {
     let table: EntityTable
     do { table = try tables.table(of: operation.entity) } catch { throw .failed(error) }
-    guard remembersOperations else {
-      return try OperationWork(operation, table, connection).perform()
-    }
+    guard remembersOperations else { return try work(operation, table) }
     let claim: AppliedOperations.Claim
     do { claim = try AppliedOperations.claim(given, connection) } catch {
       throw .failed(ConnectorError(error, connection.path))
@@ -102,12 +100,21 @@ final class Writer {
       throw .refused(
         Refusal(code: 422, message: "An earlier form of this change was accepted already."))
     case .new:
-      let key = try OperationWork(operation, table, connection).perform()
+      let key = try work(operation, table)
       do { try AppliedOperations.finish(given, key: key, connection) } catch {
         throw .failed(ConnectorError(error, connection.path))
       }
       return key
     }
+  }
+
+  /// Its own row counts as touched even where nothing changed, so that the caller has it fresh.
+  private func work(
+    _ operation: ConnectorOperation, _ table: EntityTable
+  ) throws(Interruption) -> Key {
+    let key = try OperationWork(operation, table, connection).perform()
+    touched.note(table, key)
+    return key
   }
 
   /// A deferred rule is the business's no; a lock leaves the transaction open, to be undone. After
