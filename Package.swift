@@ -77,6 +77,19 @@ let tools: [Target] = [
   .plugin(name: "FerryPlugin", capability: .buildTool(), dependencies: ["FerryGenerate"]),
 ]
 
+// Samples: a business to try it on.
+let samples: [Target] = [
+  .target(
+    name: "FerryFlights", dependencies: ["FerrySQLite"], path: "Samples/Flights",
+    resources: [.embedInCode("schema.sql")], swiftSettings: strict),
+  program("FerrySample", "Sources/Programs/FerrySample", ["FerryFlights", "FerrySQLite"]),
+]
+
+// Kits: suites that every store and every connector must pass.
+let kits: [Target] = [
+  module("FerryTestKit", "TestKit", ["FerryConnector", "FerryModel"])
+]
+
 // Proofs: what the tests may see.
 let proofs: [Target] = [
   tests("FerryJSONTests", "JSONTests", ["FerryJSON"]),
@@ -85,17 +98,24 @@ let proofs: [Target] = [
     "FerryGeneratorTests", "GeneratorTests",
     ["FerryGenerator", "FerryModel", "FerryJSON", "FerrySQLite"]),
   tests(
+    "FerryConnectorTests", "ConnectorTests",
+    [
+      "FerryConnector", "FerryMemoryConnector", "FerrySQLConnector", "FerryTestKit", "FerryModel",
+      "FerrySQLite", "FerryFlights",
+    ]),
+  tests(
     "FerryClientTests", "ClientTests",
     ["Ferry", "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite"]),
 ]
 
 let clientLibraries: [Target] = [library("CSQLite"), library("CZlib"), library("COpenSSL"), library("CCurl")]
 
-var targets = words + hands + parts + sides + tools + proofs + clientLibraries
+var targets = words + hands + parts + sides + tools + samples + kits + proofs + clientLibraries
 var products: [Product] = [
   .library(name: "Ferry", targets: ["Ferry"]),
   .plugin(name: "FerryPlugin", targets: ["FerryPlugin"]),
   .executable(name: "ferry-generate", targets: ["FerryGenerate"]),
+  .executable(name: "ferry-sample", targets: ["FerrySample"]),
 ]
 
 #if os(Linux)

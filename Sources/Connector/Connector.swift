@@ -2,7 +2,8 @@ import FerryModel
 
 /// What a business system must offer to take part.
 ///
-/// A connector blocks; whoever owns it calls it from one thread at a time, a thread of its own.
+/// A connector blocks and is not Sendable: each thread makes its own instance (one replays, one
+/// loads), and instances are cheap. They share the business system and nothing else.
 /// Every value it gives is canonical for its attribute (`AttributeType.canonical`).
 public protocol Connector: AnyObject {
   /// Compares the model with the business system; empty when they fit.
@@ -10,15 +11,18 @@ public protocol Connector: AnyObject {
 
   /// Performs the operations of one group in order.
   ///
-  /// A connector with transactions performs all or none; one without stops at the first refusal
-  /// and answers `notTried` for the rest.
+  /// A connector with transactions performs all or none: a refusal leaves `notTried` for all
+  /// others, earlier ones too. One without stops at the first refusal and answers `notTried` for
+  /// the rest. Where the business system remembers operations, one performed before is answered
+  /// as it was then and not performed again.
   func perform(_ group: [ConnectorOperation]) -> PerformResult
 
   /// What the business system remembers of operations performed before; nil where it knows for
   /// certain that one was not performed. Throws where it cannot tell.
   func recall(_ operations: [OperationID]) throws(ConnectorError) -> [OperationOutcome?]
 
-  /// The rows as they are now, in the order of `keys`; nil values where there is none.
+  /// The rows as they are now, in the order of `keys`; nil values where there is none, or none
+  /// that fits the model.
   func read(_ entity: Entity, keys: [Key]) throws(ConnectorError) -> [RowImage]
 
   /// Reads whole entities from one snapshot where the business system has such a thing.
@@ -31,7 +35,7 @@ public protocol Connector: AnyObject {
   ) throws(ConnectorError)
 
   /// Whether anyone but this connector's own `perform` may have changed the business system since
-  /// this was last asked. True the first time.
+  /// this was last asked. True the first time. Asking forgets: whoever gets true owes a load.
   func changedByOthers() throws(ConnectorError) -> Bool
 }
 
@@ -48,10 +52,13 @@ public struct ConnectorOperation: Sendable, Equatable {
   /// all attributes for a delete. Where the business system's differ the operation is refused
   /// with 412.
   public let base: [Int: Value]
+  /// For a create whose key the business system makes: the key that later operations of the same
+  /// group use for the object. A connector puts the given key in its place (`GivenKeys`).
+  public let temporaryKey: Key?
 
   public init(
     id: OperationID, entity: Entity, kind: OperationKind, key: Key?, changed: [Int: Value],
-    base: [Int: Value]
+    base: [Int: Value], temporaryKey: Key? = nil
   ) {
     self.id = id
     self.entity = entity
@@ -59,12 +66,15 @@ public struct ConnectorOperation: Sendable, Equatable {
     self.key = key
     self.changed = changed
     self.base = base
+    self.temporaryKey = temporaryKey
   }
 }
 
 public enum PerformResult: Sendable, Equatable {
-  /// One outcome per operation, and every row that the business system changed on the way as it
-  /// was when the change was committed, rows changed by its own rules included.
+  /// One outcome per operation; and the rows of the accepted ones together with every other row
+  /// that the business system changed on the way, by its own rules too, each once and as it was
+  /// when the change was committed. Of an operation performed before, only its own row. A row
+  /// whose key changed is given twice: nil values under the old key.
   case done([OperationOutcome], touched: [RowImage])
   /// Nothing was done, for certain; the same may be tried again.
   case notDone(reason: String)

@@ -23,6 +23,8 @@ public final class Connection {
   private var statements: [String: Statement] = [:]
   /// How often a statement was begun, for tests that count executions.
   public internal(set) var executions: Int = 0
+  /// Keeps what a hook of SQLite points at alive as long as the handle.
+  var rowObserver: AnyObject?
 
   /// Opens the file; `busyTimeoutMilliseconds` is how long to wait for another connection.
   ///
@@ -129,6 +131,13 @@ public final class Connection {
   public var changes: Int { Int(sqlite3_changes64(handle)) }
   public var lastInsertRowID: Int64 { sqlite3_last_insert_rowid(handle) }
   public var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+  /// Whether the file was renamed or removed since it was opened: what is written now is lost.
+  public var hasMoved: Bool {
+    var moved: Int32 = 0
+    let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
+    return code == SQLITE_OK && moved != 0
+  }
 
   public enum TransactionKind: String, Sendable {
     case deferred = "DEFERRED"

@@ -24,6 +24,17 @@ public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
   public var isNotADatabase: Bool { primaryCode == SQLITE_NOTADB }
   public var isCannotOpen: Bool { primaryCode == SQLITE_CANTOPEN }
   public var isReadOnly: Bool { primaryCode == SQLITE_READONLY }
+  public var isCorrupt: Bool { primaryCode == SQLITE_CORRUPT }
+  /// The disk, the memory or the rights failed, not the statement.
+  public var isOfTheMachine: Bool {
+    [SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_NOMEM, SQLITE_CORRUPT,
+      SQLITE_NOTADB, SQLITE_PERM, SQLITE_PROTOCOL, SQLITE_NOLFS, SQLITE_INTERRUPT,
+    ].contains(primaryCode)
+  }
+  /// A value that the column or SQLite cannot hold.
+  public var isValue: Bool {
+    primaryCode == SQLITE_MISMATCH || primaryCode == SQLITE_TOOBIG || isConstraint(12)
+  }
   public var isForeignKey: Bool { isConstraint(3) }
   public var isCheck: Bool { isConstraint(1) }
   public var isNotNull: Bool { isConstraint(5) }

@@ -1,0 +1,236 @@
+import FerryConnector
+import FerryModel
+import Synchronization
+
+/// A business system in memory: tables, rules, a history of its commits, and faults on demand.
+///
+/// Any number of `MemoryConnector`s may share one. The same calls in the same order give the same
+/// rows, keys and history.
+public final class MemoryBusiness: Sendable {
+  struct State {
+    var tables: [String: [Key: [Value]]] = [:]
+    var lastKeys: [String: Int64] = [:]
+    var performed: [OperationID: (operation: ConnectorOperation, key: Key)] = [:]
+    var history: [MemoryCommit] = []
+    var fault: (@Sendable (MemoryCall) -> MemoryFault?)?
+  }
+
+  public let package: Package
+  /// Whether a group is performed as a whole; otherwise each operation is a commit of its own.
+  public let isTransactional: Bool
+  /// Whether an operation performed before is known by its id.
+  public let remembersOperations: Bool
+  private let rules: [MemoryRule]
+  private let constraints: MemoryConstraints
+  private let state: Mutex<State> = Mutex(State())
+
+  public init(
+    package: Package, rules: [MemoryRule] = [], isTransactional: Bool = true,
+    remembersOperations: Bool = true
+  ) {
+    self.package = package
+    self.rules = rules
+    self.isTransactional = isTransactional
+    self.remembersOperations = remembersOperations
+    constraints = MemoryConstraints(package: package)
+  }
+
+  /// All commits so far, in order.
+  public var history: [MemoryCommit] { state.withLock { $0.history } }
+
+  /// The rows as they are now.
+  public func rows(of entity: String) -> [Key: [Value]] {
+    state.withLock { $0.tables[entity] ?? [:] }
+  }
+
+  /// Every table at one moment.
+  public var tables: [String: [Key: [Value]]] { state.withLock { $0.tables } }
+
+  /// Asked at each call of a connector what goes wrong; nil: nothing does, ever.
+  public func setFault(_ fault: (@Sendable (MemoryCall) -> MemoryFault?)?) {
+    state.withLock { $0.fault = fault }
+  }
+
+  func fault(at call: MemoryCall) -> MemoryFault? {
+    // Asked outside the lock: a fault may look at the business, or change it meanwhile.
+    let fault = state.withLock { $0.fault }
+    return fault?(call)
+  }
+
+  /// Someone else changes rows, in one commit. Rules are his matter; required values and
+  /// relationships are kept: breaking one undoes all of it and is answered.
+  @discardableResult
+  public func changeByOther(_ body: (inout MemoryTransaction) -> Void) -> Refusal? {
+    state.withLock { state in
+      var transaction = state.begin()
+      body(&transaction)
+      let refusal = constraints.broken(by: transaction.effects, in: transaction)
+      if refusal != nil { transaction.undo() }
+      state.end(
+        transaction, parts: [MemoryCommit.Part(operation: nil, effects: transaction.effects)])
+      return refusal
+    }
+  }
+
+  /// Puts rows there as someone else would.
+  @discardableResult
+  public func insert(_ entity: String, _ rows: [[Value]]) -> Refusal? {
+    guard let shape = package.entity(named: entity) else {
+      preconditionFailure("no entity \(entity)")
+    }
+    return changeByOther { transaction in
+      for row in rows { transaction.write(entity, shape.key(of: row), row) }
+    }
+  }
+
+  func recall(_ ids: [OperationID]) -> [OperationOutcome?] {
+    state.withLock { state in
+      ids.map { id in state.performed[id].map { .accepted(key: $0.key) } }
+    }
+  }
+
+  /// Also how many commits it took.
+  func perform(_ group: [ConnectorOperation]) -> (PerformResult, commits: Int) {
+    state.withLock { state in
+      isTransactional ? performWhole(group, &state) : performOneByOne(group, &state)
+    }
+  }
+
+  private func performWhole(
+    _ group: [ConnectorOperation], _ state: inout State
+  ) -> (PerformResult, commits: Int) {
+    var keys = GivenKeys()
+    var outcomes: [OperationOutcome] = []
+    var parts: [MemoryCommit.Part] = []
+    var own: [(entity: String, key: Key)] = []
+    let lastKeys = state.lastKeys
+    var transaction = state.begin()
+    for (index, given) in group.enumerated() {
+      let start = transaction.effects.count
+      switch perform(given, keys.applied(to: given), &transaction, &state) {
+      case .refused(let refusal):
+        transaction.undo()
+        state.end(transaction, parts: [])
+        state.lastKeys = lastKeys
+        for part in parts { part.operation.map { state.performed[$0] = nil } }
+        var outcomes = [OperationOutcome](repeating: .notTried, count: group.count)
+        outcomes[index] = .refused(refusal)
+        return (.done(outcomes, touched: []), 0)
+      case .before(let key):
+        outcomes.append(.accepted(key: key))
+        keys.learn(given, key: key)
+        own.append((given.entity.name, key))
+      case .performed(let key):
+        outcomes.append(.accepted(key: key))
+        keys.learn(given, key: key)
+        own.append((given.entity.name, key))
+        parts.append(
+          MemoryCommit.Part(operation: given.id, effects: Array(transaction.effects[start...])))
+      }
+    }
+    let touched = touched(transaction, and: own)
+    state.end(transaction, parts: parts)
+    return (.done(outcomes, touched: touched), parts.isEmpty ? 0 : 1)
+  }
+
+  private func performOneByOne(
+    _ group: [ConnectorOperation], _ state: inout State
+  ) -> (PerformResult, commits: Int) {
+    var keys = GivenKeys()
+    var outcomes: [OperationOutcome] = []
+    var images: [RowImage] = []
+    var commits = 0
+    for given in group {
+      var transaction = state.begin()
+      let outcome = perform(given, keys.applied(to: given), &transaction, &state)
+      switch outcome {
+      case .refused(let refusal):
+        transaction.undo()
+        state.end(transaction, parts: [])
+        outcomes.append(.refused(refusal))
+        let rest = [OperationOutcome](repeating: .notTried, count: group.count - outcomes.count)
+        return (.done(outcomes + rest, touched: images), commits)
+      case .before(let key), .performed(let key):
+        outcomes.append(.accepted(key: key))
+        keys.learn(given, key: key)
+        let new = touched(transaction, and: [(given.entity.name, key)])
+        images.removeAll { old in new.contains { $0.entity == old.entity && $0.key == old.key } }
+        images += new
+        var parts: [MemoryCommit.Part] = []
+        if case .performed = outcome {
+          parts = [MemoryCommit.Part(operation: given.id, effects: transaction.effects)]
+          commits += 1
+        }
+        state.end(transaction, parts: parts)
+      }
+    }
+    return (.done(outcomes, touched: images), commits)
+  }
+
+  private enum Performed {
+    case refused(Refusal)
+    case before(Key)
+    case performed(Key)
+  }
+
+  private func perform(
+    _ given: ConnectorOperation, _ operation: ConnectorOperation,
+    _ transaction: inout MemoryTransaction, _ state: inout State
+  ) -> Performed {
+    if remembersOperations, let known = state.performed[given.id] {
+      let form = known.operation
+      guard form.entity.name == given.entity.name, form.kind == given.kind, form.key == given.key,
+        form.changed == given.changed
+      else {
+        return .refused(
+          Refusal(code: 422, message: "An earlier form of this change was accepted already."))
+      }
+      return .before(known.key)
+    }
+    let start = transaction.effects.count
+    var work = MemoryWork(operation: operation, lastKey: state.lastKeys[operation.entity.name])
+    switch work.perform(&transaction) {
+    case .refused(let refusal): return .refused(refusal)
+    case .accepted(let key):
+      // Effects of rules are not given to the rules again.
+      for effect in transaction.effects[start...] {
+        for rule in rules {
+          if let refusal = rule.apply(effect, &transaction) { return .refused(refusal) }
+        }
+      }
+      let effects = Array(transaction.effects[start...])
+      if let refusal = constraints.broken(by: effects, in: transaction) { return .refused(refusal) }
+      state.lastKeys[operation.entity.name] = work.lastKey
+      if remembersOperations { state.performed[given.id] = (given, key) }
+      return .performed(key)
+    }
+  }
+
+  /// Every row that was written and those of the operations, each once, as it is now.
+  private func touched(
+    _ transaction: MemoryTransaction, and own: [(entity: String, key: Key)]
+  ) -> [RowImage] {
+    var seen: [String: Set<Key>] = [:]
+    var images: [RowImage] = []
+    for (entity, key) in transaction.effects.map({ ($0.entity, $0.key) }) + own
+    where seen[entity, default: []].insert(key).inserted {
+      images.append(RowImage(entity: entity, key: key, values: transaction.row(entity, key)))
+    }
+    return images
+  }
+}
+
+extension MemoryBusiness.State {
+  /// The tables go into the transaction and come back with `end`, so that they are not copied.
+  fileprivate mutating func begin() -> MemoryTransaction {
+    let transaction = MemoryTransaction(tables)
+    tables = [:]
+    return transaction
+  }
+
+  fileprivate mutating func end(_ transaction: MemoryTransaction, parts: [MemoryCommit.Part]) {
+    tables = transaction.finished()
+    let parts = parts.filter { !$0.effects.isEmpty || $0.operation != nil }
+    if !parts.isEmpty { history.append(MemoryCommit(number: history.count + 1, parts: parts)) }
+  }
+}

@@ -1,0 +1,91 @@
+import FerryConnector
+import FerryModel
+
+/// A call of a connector, where a fault may strike.
+public enum MemoryCall: Sendable, Hashable, CaseIterable {
+  case perform, recall, read, load, changedByOthers
+}
+
+/// What goes wrong between a connector and its business system.
+public enum MemoryFault: Sendable, Hashable, CaseIterable {
+  /// The business system cannot be reached; nothing was done.
+  case away
+  /// The line broke before the business system committed; the connector cannot know.
+  case timeoutBeforeCommit
+  /// The line broke after it committed; the connector cannot know. A load breaks in the middle.
+  case timeoutAfterCommit
+}
+
+/// A connector to a business system in memory: what simulations and demonstrations use.
+public final class MemoryConnector: Connector {
+  private let business: MemoryBusiness
+  private var ownCommits: Int = 0
+  private var commitsOfOthers: Int?
+
+  public init(_ business: MemoryBusiness) { self.business = business }
+
+  public func mismatches(with package: Package) throws(ConnectorError) -> [Mismatch] {
+    package.entities.filter { business.package.entity(named: $0.name) != $0 }.map {
+      Mismatch(
+        place: $0.name, problem: "the business system in memory has another \($0.name)",
+        cure: "Give both the same model.")
+    }
+  }
+
+  public func perform(_ group: [ConnectorOperation]) -> PerformResult {
+    let fault = business.fault(at: .perform)
+    if fault == .away { return .notDone(reason: MemoryConnector.away.description) }
+    if fault == .timeoutBeforeCommit { return .unknown(reason: "The line broke") }
+    let (result, commits) = business.perform(group)
+    ownCommits += commits
+    return fault == nil ? result : .unknown(reason: "The line broke")
+  }
+
+  public func recall(_ operations: [OperationID]) throws(ConnectorError) -> [OperationOutcome?] {
+    try meet(.recall)
+    guard business.remembersOperations else {
+      throw ConnectorError(
+        "The business system in memory does not remember operations",
+        hint: "Compare its rows with what was sent, then mark the operation accepted or refused.",
+        isTransient: false)
+    }
+    return business.recall(operations)
+  }
+
+  public func read(_ entity: Entity, keys: [Key]) throws(ConnectorError) -> [RowImage] {
+    try meet(.read)
+    let rows = business.rows(of: entity.name)
+    return keys.map { RowImage(entity: entity.name, key: $0, values: rows[$0]) }
+  }
+
+  public func load(
+    _ entities: [Entity], each: (Entity, [RowImage]) throws(ConnectorError) -> Void,
+    rejected: (RejectedRow) -> Void
+  ) throws(ConnectorError) {
+    let fault = business.fault(at: .load)
+    if fault == .away || fault == .timeoutBeforeCommit { throw MemoryConnector.away }
+    let tables = business.tables
+    for (index, entity) in entities.enumerated() {
+      let rows = (tables[entity.name] ?? [:]).sorted { $0.key.text < $1.key.text }
+      let images = rows.map { RowImage(entity: entity.name, key: $0.key, values: $0.value) }
+      let isTorn = fault != nil && index == entities.count - 1
+      let given = isTorn ? Array(images.prefix(images.count / 2)) : images
+      if !given.isEmpty { try each(entity, given) }
+      if isTorn { throw MemoryConnector.away }
+    }
+  }
+
+  public func changedByOthers() throws(ConnectorError) -> Bool {
+    try meet(.changedByOthers)
+    let now = business.history.count - ownCommits
+    defer { commitsOfOthers = now }
+    return now != commitsOfOthers
+  }
+
+  private func meet(_ call: MemoryCall) throws(ConnectorError) {
+    if business.fault(at: call) != nil { throw MemoryConnector.away }
+  }
+
+  private static let away: ConnectorError = ConnectorError(
+    "The business system in memory is away", hint: "It is tried again.", isTransient: true)
+}

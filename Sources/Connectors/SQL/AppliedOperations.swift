@@ -1,0 +1,88 @@
+import FerryConnector
+import FerryJSON
+import FerryModel
+import FerrySQLite
+
+/// The table in the business database that remembers which operations were performed.
+///
+/// A row is written first in the operation's own transaction, so it is there exactly when the
+/// effect is there: Documentation/Decisions/0020-ferry-applied.md.
+enum AppliedOperations {
+  static let table: String = "ferry_applied"
+
+  static func create(_ connection: Connection) throws(SQLiteError) {
+    try connection.execute(
+      """
+      CREATE TABLE IF NOT EXISTS ferry_applied (
+        operation TEXT NOT NULL PRIMARY KEY, hash TEXT NOT NULL, result TEXT NOT NULL
+      ) WITHOUT ROWID
+      """)
+  }
+
+  enum Claim {
+    /// The operation is new and claimed by this transaction.
+    case new
+    /// It was performed before and the object has this key.
+    case performed(Key)
+    /// The id stands for a change with other content.
+    case otherContent
+  }
+
+  static func claim(
+    _ operation: ConnectorOperation, _ connection: Connection
+  ) throws(SQLiteError) -> Claim {
+    let hash = hash(operation)
+    try connection.run(
+      """
+      INSERT INTO ferry_applied (operation, hash, result) VALUES (?, ?, '') ON CONFLICT DO NOTHING
+      """,
+      .text(operation.id.text), .text(hash))
+    guard connection.changes == 0 else { return .new }
+    let known = try connection.row(
+      "SELECT hash, result FROM ferry_applied WHERE operation = ?", .text(operation.id.text))
+    guard known?[0].text == hash else { return .otherContent }
+    return .performed(Key(text: known?[1].text ?? ""))
+  }
+
+  static func finish(
+    _ operation: ConnectorOperation, key: Key, _ connection: Connection
+  ) throws(SQLiteError) {
+    try connection.run(
+      "UPDATE ferry_applied SET result = ? WHERE operation = ?", .text(key.text),
+      .text(operation.id.text))
+  }
+
+  /// A database that has no such table yet performed nothing.
+  static func recall(
+    _ ids: [OperationID], _ connection: Connection
+  ) throws(SQLiteError) -> [OperationOutcome?] {
+    let exists = try connection.value(
+      "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'ferry_applied'")
+    guard exists != nil else { return ids.map { _ in nil } }
+    var outcomes: [OperationOutcome?] = []
+    for id in ids {
+      let result = try connection.value(
+        "SELECT result FROM ferry_applied WHERE operation = ?", .text(id.text))
+      outcomes.append(result?.text.map { .accepted(key: Key(text: $0)) })
+    }
+    return outcomes
+  }
+
+  /// FNV-1a over what the operation says: it tells two forms of one change apart, it guards
+  /// against nobody.
+  static func hash(_ operation: ConnectorOperation) -> String {
+    var writer = JSONWriter()
+    writer.beginArray()
+    writer.string(operation.entity.name)
+    writer.string(operation.kind.rawValue)
+    writer.string(operation.key?.text ?? "")
+    for (position, value) in operation.changed.sorted(by: { $0.key < $1.key }) {
+      writer.string(operation.entity.attributes[position].name)
+      writer.value(value)
+    }
+    writer.endArray()
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in writer.bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    return String(hash, radix: 16)
+  }
+}

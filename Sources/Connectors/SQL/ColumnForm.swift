@@ -1,0 +1,161 @@
+import FerryModel
+import FerrySQLite
+
+/// What SQLite turns a value into when a column takes it.
+enum Affinity: Sendable {
+  case text, numeric, real, none
+
+  /// By SQLite's rules for a declared type.
+  init(declaredType: String) {
+    let type = declaredType.uppercased()
+    if type.contains("INT") {
+      self = .numeric
+    } else if type.contains("CHAR") || type.contains("CLOB") || type.contains("TEXT") {
+      self = .text
+    } else if type.contains("BLOB") || type.isEmpty || type == "ANY" {
+      self = .none
+    } else if type.contains("REAL") || type.contains("FLOA") || type.contains("DOUB") {
+      self = .real
+    } else {
+      self = .numeric
+    }
+  }
+
+  /// The value as the column will hold it.
+  func settled(_ value: SQLiteValue) -> SQLiteValue {
+    switch (self, value) {
+    case (.text, .integer(let number)): return .text(String(number))
+    case (.text, .real(let number)): return .text(number.description)
+    case (.numeric, .text(let text)): return number(text) ?? value
+    case (.numeric, .real(let number)): return whole(number) ?? value
+    case (.real, .integer(let number)): return .real(Double(number))
+    case (.real, .text(let text)):
+      switch number(text) {
+      case .integer(let number): return .real(Double(number))
+      case let other: return other ?? value
+      }
+    default: return value
+    }
+  }
+
+  private func number(_ text: String) -> SQLiteValue? {
+    let digits = text.utf8.allSatisfy {
+      (48...57).contains($0) || [0x2B, 0x2D, 0x2E, 0x45, 0x65, 0x20, 0x09, 0x0A, 0x0D].contains($0)
+    }
+    guard digits else { return nil }
+    let trimmed = text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed()
+    let plain = String(trimmed)
+    if let number = Int64(plain) { return .integer(number) }
+    guard let number = Double(plain) else { return nil }
+    return whole(number) ?? .real(number)
+  }
+
+  private func whole(_ number: Double) -> SQLiteValue? {
+    Int64(exactly: number).map(SQLiteValue.integer)
+  }
+}
+
+/// How one attribute's values stand in its column.
+struct ColumnForm: Sendable {
+  let attribute: Attribute
+  let affinity: Affinity
+
+  /// The canonical value of what the column holds; nil when it does not fit the attribute's type.
+  func value(_ raw: SQLiteValue) -> Value? {
+    switch raw {
+    case .null: return .null
+    case .integer(let seconds) where attribute.stored == .unixSeconds:
+      return UnixSeconds.value(seconds, attribute.type)
+    case .real(let number) where attribute.stored == .unixSeconds:
+      return Int64(exactly: number).flatMap { UnixSeconds.value($0, attribute.type) }
+    case .integer(let number): return attribute.type.canonical(.integer(number))
+    case .real(let number): return attribute.type.canonical(.double(number))
+    case .text(let text): return attribute.type.canonical(.text(text))
+    case .blob(let bytes): return attribute.type.canonical(.bytes(bytes))
+    }
+  }
+
+  /// The value as the column will hold it; nil when the column would give back another one.
+  func raw(_ value: Value) -> SQLiteValue? {
+    guard attribute.type.canonical(value) == value, let plain = plain(value) else { return nil }
+    let settled = affinity.settled(plain)
+    return self.value(settled) == value ? settled : nil
+  }
+
+  private func plain(_ value: Value) -> SQLiteValue? {
+    switch value {
+    case .null: return .null
+    case .boolean(let flag): return .flag(flag)
+    case .integer(let number): return .integer(number)
+    case .double(let number): return number.isNaN ? nil : .real(number)
+    case .bytes(let bytes): return .blob(bytes)
+    case .text(let text):
+      switch attribute.stored {
+      case .unixSeconds: return UnixSeconds.seconds(text, attribute.type).map(SQLiteValue.integer)
+      case .space where attribute.type == .dateTime:
+        return .text(String(text.map { $0 == "T" ? " " : $0 }))
+      default: return .text(text)
+      }
+    }
+  }
+}
+
+/// Dates kept as seconds since 1970-01-01T00:00:00, read without a zone.
+enum UnixSeconds {
+  static func value(_ seconds: Int64, _ type: AttributeType) -> Value? {
+    let (days, rest) = seconds.quotientAndRemainder(dividingBy: 86_400)
+    let day = rest < 0 ? days - 1 : days
+    let second = Int(rest < 0 ? rest + 86_400 : rest)
+    guard
+      let time = LocalTime(hour: second / 3600, minute: second / 60 % 60, second: second % 60)
+    else { return nil }
+    switch type {
+    case .time: return day == 0 ? .text(time.description) : nil
+    case .date:
+      return second == 0 ? date(ofDay: day).map { .text($0.description) } : nil
+    case .dateTime:
+      return date(ofDay: day).map { .text(LocalDateTime(date: $0, time: time).description) }
+    default: return type.canonical(.integer(seconds))
+    }
+  }
+
+  static func seconds(_ text: String, _ type: AttributeType) -> Int64? {
+    switch type {
+    case .time: return LocalTime(text).flatMap(seconds)
+    case .date: return LocalDate(text).map { day(of: $0) * 86_400 }
+    case .dateTime:
+      guard let moment = LocalDateTime(text), let time = seconds(moment.time) else { return nil }
+      return day(of: moment.date) * 86_400 + time
+    default: return Int64(text)
+    }
+  }
+
+  private static func seconds(_ time: LocalTime) -> Int64? {
+    time.nanosecond == 0 ? Int64(time.hour * 3600 + time.minute * 60 + time.second) : nil
+  }
+
+  /// Days since 1970 of the Gregorian calendar; years begin in March so that the leap day is last.
+  private static func day(of date: LocalDate) -> Int64 {
+    let year = Int64(date.month <= 2 ? date.year - 1 : date.year)
+    let month = Int64((date.month + 9) % 12)
+    let era = (year >= 0 ? year : year - 399) / 400
+    let yearOfEra = year - era * 400
+    let dayOfYear = (153 * month + 2) / 5 + Int64(date.day) - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  }
+
+  private static func date(ofDay day: Int64) -> LocalDate? {
+    guard abs(day) < 10_000_000 else { return nil }
+    let shifted = day + 719_468
+    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra =
+      (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let month = (5 * dayOfYear + 2) / 153
+    let number = month < 10 ? month + 3 : month - 9
+    return LocalDate(
+      year: Int(yearOfEra + era * 400 + (number <= 2 ? 1 : 0)), month: Int(number),
+      day: Int(dayOfYear - (153 * month + 2) / 5 + 1))
+  }
+}

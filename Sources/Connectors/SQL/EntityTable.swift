@@ -1,0 +1,185 @@
+import FerryConnector
+import FerryModel
+import FerrySQLite
+
+/// An entity bound to the table that holds its rows.
+struct EntityTable: Sendable {
+  let entity: Entity
+  let schema: TableSchema
+  /// In the order of the entity's attributes.
+  let columns: [ColumnForm]
+  /// Where the change hook finds the key.
+  let keyPositions: [Int]
+  let select: String
+  let selectByKey: String
+  let whereKey: String
+
+  init(_ entity: Entity, _ schema: TableSchema) throws(ConnectorError) {
+    var columns: [ColumnForm] = []
+    var positions: [Int] = []
+    for attribute in entity.attributes {
+      guard let column = schema.column(named: attribute.column) else {
+        throw ConnectorError(
+          "Table \(schema.name) has no column \(attribute.column), which \(entity.name) needs",
+          hint: "Run `ferry check`, then deploy a model that fits the database.",
+          isTransient: false)
+      }
+      columns.append(
+        ColumnForm(attribute: attribute, affinity: Affinity(declaredType: column.declaredType)))
+      positions.append(column.storedPosition ?? -1)
+    }
+    self.entity = entity
+    self.schema = schema
+    self.columns = columns
+    keyPositions = entity.key.map { positions[$0] }
+    let names = columns.map { quoted($0.attribute.column) }
+    select = "SELECT \(names.joined(separator: ", ")) FROM \(quoted(schema.name))"
+    whereKey = " WHERE " + entity.key.map { "\(names[$0]) = ?" }.joined(separator: " AND ")
+    selectByKey = select + whereKey
+  }
+
+  /// The raw values to look a key up with; nil when no row can have it.
+  func parameters(of key: Key) -> [SQLiteValue]? {
+    guard let values = key.values(of: entity), !values.contains(.null) else { return nil }
+    var parameters: [SQLiteValue] = []
+    for (position, value) in zip(entity.key, values) {
+      guard let raw = columns[position].raw(value) else { return nil }
+      parameters.append(raw)
+    }
+    return parameters
+  }
+
+  /// The key of raw key values; nil when they do not fit or are written in another form than
+  /// this connector looks for.
+  func key(ofRaw raw: [SQLiteValue]) -> Key? {
+    guard raw.count == entity.key.count else { return nil }
+    var values: [Value] = []
+    for (position, raw) in zip(entity.key, raw) {
+      guard let value = columns[position].value(raw), !value.isNull,
+        columns[position].raw(value) == raw
+      else { return nil }
+      values.append(value)
+    }
+    return Key(values)
+  }
+
+  /// The row of the key as it stands in the database, by attribute.
+  func rawRow(_ key: Key, _ connection: Connection) throws(SQLiteError) -> [SQLiteValue]? {
+    guard let parameters = parameters(of: key) else { return nil }
+    return try connection.rows(selectByKey, parameters).first
+  }
+
+  func image(_ key: Key, _ connection: Connection) throws(SQLiteError) -> RowImage {
+    var values: [Value]?
+    if let raw = try rawRow(key, connection), case .success(let read) = row(raw) { values = read }
+    return RowImage(entity: entity.name, key: key, values: values)
+  }
+
+  enum Row {
+    case success([Value])
+    case rejected(RejectedRow)
+  }
+
+  /// A raw row as the model has it, or why the model cannot take it.
+  func row(_ raw: [SQLiteValue]) -> Row {
+    var values: [Value] = []
+    values.reserveCapacity(raw.count)
+    for (column, raw) in zip(columns, raw) {
+      guard let value = column.value(raw) else {
+        return .rejected(rejected(row: values, raw, column, isKeyForm: false))
+      }
+      if value.isNull, !column.attribute.isNullable {
+        return .rejected(rejected(row: values, raw, column, isKeyForm: false))
+      }
+      values.append(value)
+    }
+    for position in entity.key where columns[position].raw(values[position]) != raw[position] {
+      return .rejected(rejected(row: values, raw[position], columns[position], isKeyForm: true))
+    }
+    return .success(values)
+  }
+
+  private func rejected(
+    row values: [Value], _ raw: SQLiteValue, _ column: ColumnForm, isKeyForm: Bool
+  ) -> RejectedRow {
+    let place = "\(schema.name).\(column.attribute.column)"
+    let type = column.attribute.type.rawValue
+    let reason =
+      if isKeyForm {
+        "the key \(raw.shown) is not written as \(type)s are; "
+          + "write it in the canonical form in \(place)"
+      } else if raw.isNull {
+        "it is empty and the model says it never is; fill it in \(place), "
+          + "or make the attribute nullable in the model"
+      } else {
+        "\(raw.shown) is no \(type); correct it in \(place), "
+          + "or make the attribute a string in the model"
+      }
+    let known = entity.key.filter { $0 < values.count }
+    return RejectedRow(
+      entity: entity.name, key: Key(known.map { values[$0] }).text,
+      attribute: column.attribute.name, reason: reason)
+  }
+}
+
+extension SQLiteValue {
+  /// For messages to people.
+  var shown: String {
+    switch self {
+    case .null: "null"
+    case .integer(let number): String(number)
+    case .real(let number): number.description
+    case .text(let text): "\"\(text)\""
+    case .blob(let bytes): "\(bytes.count) bytes"
+    }
+  }
+}
+
+/// The tables of a package, read again when the schema of the database changes.
+struct EntityTables {
+  private let package: Package
+  private var version: SQLiteValue?
+  private var tables: [String: EntityTable] = [:]
+  private var failures: [String: ConnectorError] = [:]
+  /// By lower-case name of the table: what the change hook asks.
+  private(set) var byTable: [String: [EntityTable]] = [:]
+
+  init(_ package: Package) { self.package = package }
+
+  /// To be called inside a transaction, so that the schema stays as it was found.
+  mutating func refresh(_ connection: Connection) throws(SQLiteError) {
+    let now = try connection.value("PRAGMA schema_version")
+    guard now != version else { return }
+    tables = [:]
+    failures = [:]
+    byTable = [:]
+    for entity in package.entities {
+      do throws(ConnectorError) {
+        let schema: TableSchema?
+        do { schema = try TableSchema(entity.table, in: connection) } catch {
+          throw ConnectorError(error, connection.path)
+        }
+        guard let schema else {
+          throw ConnectorError(
+            "The business database has no table \(entity.table), which \(entity.name) needs",
+            hint: "Run `ferry check`, then deploy a model that fits the database.",
+            isTransient: false)
+        }
+        let table = try EntityTable(entity, schema)
+        tables[entity.name] = table
+        byTable[schema.name.lowercased(), default: []].append(table)
+      } catch {
+        failures[entity.name] = error
+      }
+    }
+    version = now
+  }
+
+  func table(of entity: Entity) throws(ConnectorError) -> EntityTable {
+    if let table = tables[entity.name] { return table }
+    throw failures[entity.name]
+      ?? ConnectorError(
+        "\(entity.name) is no entity of \(package.id)",
+        hint: "The connector and the server must be given the same model.", isTransient: false)
+  }
+}

@@ -1,0 +1,196 @@
+import FerryConnector
+import FerryModel
+import FerrySQLite
+
+/// One operation inside the transaction of its group.
+struct OperationWork {
+  private let operation: ConnectorOperation
+  private let table: EntityTable
+  private let connection: Connection
+
+  init(_ operation: ConnectorOperation, _ table: EntityTable, _ connection: Connection) {
+    self.operation = operation
+    self.table = table
+    self.connection = connection
+  }
+
+  /// The key of the object afterwards.
+  func perform() throws(Interruption) -> Key {
+    switch operation.kind {
+    case .create: try create()
+    case .update: try update()
+    case .delete: try delete()
+    }
+  }
+
+  private func create() throws(Interruption) -> Key {
+    var values = operation.changed
+    if let key = operation.key {
+      guard let parts = key.values(of: operation.entity) else { throw noKey(key) }
+      for (position, value) in zip(operation.entity.key, parts) { values[position] = value }
+      if try row(of: key) != nil { throw exists(key) }
+    } else if operation.entity.key.count == 1 {
+      values[operation.entity.key[0]] = nil
+    }
+    let positions = values.keys.sorted()
+    var parameters: [SQLiteValue] = []
+    for position in positions { parameters.append(try raw(values[position] ?? .null, position)) }
+    let names = positions.map { quoted(operation.entity.attributes[$0].column) }
+    let target = "INSERT INTO \(quoted(table.schema.name))"
+    let marks = [String](repeating: "?", count: names.count).joined(separator: ", ")
+    let returning = operation.entity.key.map { quoted(operation.entity.attributes[$0].column) }
+    let sql =
+      (names.isEmpty
+        ? "\(target) DEFAULT VALUES"
+        : "\(target) (\(names.joined(separator: ", "))) VALUES (\(marks))")
+      + " RETURNING \(returning.joined(separator: ", "))"
+    let given = try change(sql, parameters)
+    guard connection.changes == 1, let key = try key(after: given.first) else {
+      throw ignored()
+    }
+    return key
+  }
+
+  /// A trigger may have changed the key after RETURNING saw it; the row id finds the row all the
+  /// same.
+  private func key(after returned: [SQLiteValue]?) throws(Interruption) -> Key? {
+    var raw = returned
+    if let rowID = table.schema.rowIDName, !table.schema.isKeyTheRowID {
+      let names = operation.entity.key.map { quoted(operation.entity.attributes[$0].column) }
+      let sql = """
+        SELECT \(names.joined(separator: ", ")) FROM \(quoted(table.schema.name)) \
+        WHERE \(rowID) = ?
+        """
+      raw = try asked(sql, [.integer(connection.lastInsertRowID)]).first
+    }
+    guard let raw else { return nil }
+    if let key = table.key(ofRaw: raw) { return key }
+    let shown = raw.map(\.shown).joined(separator: ", ")
+    throw .refused(
+      Refusal(
+        code: 422,
+        message: "A new \(operation.entity.name) would have the key \(shown), "
+          + "which does not fit the model."))
+  }
+
+  private func update() throws(Interruption) -> Key {
+    let (key, row) = try existing()
+    try checkBase(row)
+    var changed = operation.changed
+    for position in operation.entity.key {
+      guard let value = changed[position] else { continue }
+      guard table.columns[position].value(row[position]) == value else {
+        throw .refused(
+          Refusal(
+            code: 422, message: "The key of \(operation.entity.name) \(key) cannot be changed.",
+            attribute: operation.entity.attributes[position].name))
+      }
+      changed[position] = nil
+    }
+    guard !changed.isEmpty else { return key }
+    let positions = changed.keys.sorted()
+    var parameters: [SQLiteValue] = []
+    for position in positions { parameters.append(try raw(changed[position] ?? .null, position)) }
+    let assignments = positions.map { "\(quoted(operation.entity.attributes[$0].column)) = ?" }
+    let sql = """
+      UPDATE \(quoted(table.schema.name)) SET \(assignments.joined(separator: ", "))\
+      \(table.whereKey)
+      """
+    _ = try change(sql, parameters + (table.parameters(of: key) ?? []))
+    guard connection.changes == 1 else { throw ignored() }
+    return key
+  }
+
+  private func delete() throws(Interruption) -> Key {
+    let (key, row) = try existing()
+    try checkBase(row)
+    let sql = "DELETE FROM \(quoted(table.schema.name))\(table.whereKey)"
+    _ = try change(sql, table.parameters(of: key) ?? [])
+    guard connection.changes == 1 else { throw ignored() }
+    return key
+  }
+
+  private func existing() throws(Interruption) -> (Key, [SQLiteValue]) {
+    guard let key = operation.key else {
+      throw .refused(Refusal(code: 422, message: "The change does not say which object it means."))
+    }
+    guard key.values(of: operation.entity) != nil else { throw noKey(key) }
+    guard let row = try row(of: key) else {
+      throw .refused(
+        Refusal(
+          code: 404, message: "\(operation.entity.name) \(key) is not in the business system."))
+    }
+    return (key, row)
+  }
+
+  private func checkBase(_ row: [SQLiteValue]) throws(Interruption) {
+    for (position, based) in operation.base.sorted(by: { $0.key < $1.key }) {
+      let current = table.columns[position].value(row[position])
+      guard current != based else { continue }
+      let name = operation.entity.attributes[position].name
+      let shown = current?.shown ?? row[position].shown
+      throw .refused(
+        Refusal(
+          code: 412,
+          message: "\(name) was changed meanwhile: this change was based on \(based.shown), "
+            + "the business system has \(shown).",
+          attribute: name, baseValue: based, currentValue: current ?? .text(shown)))
+    }
+  }
+
+  private func raw(_ value: Value, _ position: Int) throws(Interruption) -> SQLiteValue {
+    if let raw = table.columns[position].raw(value) { return raw }
+    let attribute = operation.entity.attributes[position]
+    let column = table.schema.column(named: attribute.column)?.declaredType ?? ""
+    throw .refused(
+      Refusal(
+        code: 422,
+        message: "\(attribute.name) \(value.shown) cannot be kept exactly: "
+          + "the column \(attribute.column) is \(column.isEmpty ? "without a type" : column).",
+        attribute: attribute.name))
+  }
+
+  private func row(of key: Key) throws(Interruption) -> [SQLiteValue]? {
+    do { return try table.rawRow(key, connection) } catch {
+      throw .failed(ConnectorError(error, connection.path))
+    }
+  }
+
+  private func asked(
+    _ sql: String, _ parameters: [SQLiteValue]
+  ) throws(Interruption) -> [[SQLiteValue]] {
+    do { return try connection.rows(sql, parameters) } catch {
+      throw .failed(ConnectorError(error, connection.path))
+    }
+  }
+
+  /// Runs the statement that changes the row; what the business refuses is explained.
+  private func change(
+    _ sql: String, _ parameters: [SQLiteValue]
+  ) throws(Interruption) -> [[SQLiteValue]] {
+    do { return try connection.rows(sql, parameters) } catch {
+      if error.isBusy || error.isOfTheMachine {
+        throw .failed(ConnectorError(error, connection.path))
+      }
+      throw .refused(Explanation(operation, table, connection).refusal(error))
+    }
+  }
+
+  private func noKey(_ key: Key) -> Interruption {
+    .refused(Refusal(code: 422, message: "\(key) is no key of \(operation.entity.name)."))
+  }
+
+  private func exists(_ key: Key) -> Interruption {
+    .refused(
+      Refusal(
+        code: 412, message: "There is a \(operation.entity.name) with the key \(key) already.",
+        attribute: operation.entity.attributes[operation.entity.key[0]].name))
+  }
+
+  private func ignored() -> Interruption {
+    .refused(
+      Refusal(
+        code: 412,
+        message: "A rule of the business database ignored the change of \(operation.entity.name)."))
+  }
+}

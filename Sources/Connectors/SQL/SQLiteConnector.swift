@@ -1,0 +1,185 @@
+import FerryConnector
+import FerryModel
+import FerrySQLite
+
+/// A SQLite database as business system.
+///
+/// Opens nothing until it is asked. One instance per thread; instances of one file are cheap and
+/// need not know each other. Foreign keys are enforced, the journal mode stays as the owner chose
+/// it: with a rollback journal a load keeps writers waiting while it reads, with a write-ahead log
+/// nobody waits.
+public final class SQLiteConnector: Connector {
+  struct Settings {
+    let package: Package
+    let remembersOperations: Bool
+    let busyTimeoutMilliseconds: Int32
+  }
+
+  private let path: String
+  private let settings: Settings
+  private var openWriter: Writer?
+  private var openReader: Connection?
+  private var tables: EntityTables
+  private var dataVersion: SQLiteValue?
+
+  /// `remembersOperations`: keep the table `ferry_applied` in the business database, which makes
+  /// every operation happen exactly once. Without it an outcome may stay unknown after a crash.
+  public init(
+    path: String, package: Package, remembersOperations: Bool = true,
+    busyTimeoutMilliseconds: Int32 = 5_000
+  ) {
+    self.path = path
+    settings = Settings(
+      package: package, remembersOperations: remembersOperations,
+      busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+    tables = EntityTables(package)
+  }
+
+  public func perform(_ group: [ConnectorOperation]) -> PerformResult {
+    guard !group.isEmpty else { return .done([], touched: []) }
+    do { return try writer().perform(group) } catch {
+      return .notDone(reason: error.description)
+    }
+  }
+
+  public func recall(_ operations: [OperationID]) throws(ConnectorError) -> [OperationOutcome?] {
+    guard settings.remembersOperations else {
+      throw ConnectorError(
+        "The business database \(path) does not remember operations",
+        hint: "Compare its rows with what was sent, then mark the operation accepted or refused.",
+        isTransient: false)
+    }
+    return try asking { (connection) throws(SQLiteError) in
+      try AppliedOperations.recall(operations, connection)
+    }
+  }
+
+  public func read(_ entity: Entity, keys: [Key]) throws(ConnectorError) -> [RowImage] {
+    try inSnapshot { (connection) throws(ConnectorError) in
+      let table = try tables.table(of: entity)
+      var images: [RowImage] = []
+      for key in keys {
+        do throws(SQLiteError) { images.append(try table.image(key, connection)) } catch {
+          throw ConnectorError(error, path)
+        }
+      }
+      return images
+    }
+  }
+
+  public func changedByOthers() throws(ConnectorError) -> Bool {
+    let writer = try writer()
+    let now: SQLiteValue?
+    do { now = try writer.connection.value("PRAGMA data_version") } catch {
+      throw ConnectorError(error, path)
+    }
+    defer { dataVersion = now }
+    return now != dataVersion
+  }
+
+  /// The number of rows given to `each` at a time.
+  static let batchRows: Int = 1_000
+
+  public func load(
+    _ entities: [Entity], each: (Entity, [RowImage]) throws(ConnectorError) -> Void,
+    rejected: (RejectedRow) -> Void
+  ) throws(ConnectorError) {
+    try inSnapshot { (connection) throws(ConnectorError) in
+      for entity in entities {
+        let table = try tables.table(of: entity)
+        var batch: [RowImage] = []
+        batch.reserveCapacity(SQLiteConnector.batchRows)
+        try rows(of: table, connection) { (raw) throws(ConnectorError) in
+          switch table.row(raw) {
+          case .rejected(let row): rejected(row)
+          case .success(let values):
+            batch.append(
+              RowImage(entity: entity.name, key: entity.key(of: values), values: values))
+          }
+          if batch.count == SQLiteConnector.batchRows {
+            try each(entity, batch)
+            batch.removeAll(keepingCapacity: true)
+          }
+        }
+        if !batch.isEmpty { try each(entity, batch) }
+      }
+    }
+  }
+
+  private func rows(
+    of table: EntityTable, _ connection: Connection,
+    _ body: ([SQLiteValue]) throws(ConnectorError) -> Void
+  ) throws(ConnectorError) {
+    let statement: Statement
+    do { statement = try connection.statement(table.select) } catch {
+      throw ConnectorError(error, path)
+    }
+    defer { statement.reset() }
+    while true {
+      let more: Bool
+      do { more = try statement.step() } catch { throw ConnectorError(error, path) }
+      guard more else { return }
+      try body(statement.row)
+    }
+  }
+
+  public func mismatches(with package: Package) throws(ConnectorError) -> [Mismatch] {
+    try asking { (connection) throws(SQLiteError) in
+      try SchemaComparison(connection).mismatches(with: package)
+    }
+  }
+
+  // A file put in the place of another is another database: what this connection writes is lost.
+  private func writer() throws(ConnectorError) -> Writer {
+    if let writer = openWriter, !writer.connection.hasMoved { return writer }
+    openWriter = nil
+    dataVersion = nil
+    let writer = try Writer(path, settings)
+    openWriter = writer
+    return writer
+  }
+
+  private func reader() throws(ConnectorError) -> Connection {
+    if let reader = openReader, !reader.hasMoved { return reader }
+    openReader = nil
+    tables = EntityTables(settings.package)
+    let reader = try SQLiteConnector.open(path, settings)
+    do { try reader.execute("PRAGMA query_only = ON") } catch { throw ConnectorError(error, path) }
+    openReader = reader
+    return reader
+  }
+
+  private func asking<Answer>(
+    _ body: (Connection) throws(SQLiteError) -> Answer
+  ) throws(ConnectorError) -> Answer {
+    let reader = try reader()
+    do { return try body(reader) } catch { throw ConnectorError(error, path) }
+  }
+
+  private func inSnapshot<Answer>(
+    _ body: (Connection) throws(ConnectorError) -> Answer
+  ) throws(ConnectorError) -> Answer {
+    let reader = try reader()
+    let path = path
+    let wrap: (SQLiteError) -> ConnectorError = { ConnectorError($0, path) }
+    return try reader.transaction(.deferred, wrap: wrap) {
+      () throws(ConnectorError) in
+      do throws(SQLiteError) { try tables.refresh(reader) } catch {
+        throw ConnectorError(error, path)
+      }
+      return try body(reader)
+    }
+  }
+
+  /// Readers too may write as far as the file is concerned: whoever comes after a crash has to
+  /// roll back the journal or recover the log. `query_only` keeps them from changing rows.
+  static func open(_ path: String, _ settings: Settings) throws(ConnectorError) -> Connection {
+    do {
+      let connection = try Connection(
+        path: path, mode: .readWrite, busyTimeoutMilliseconds: settings.busyTimeoutMilliseconds)
+      try connection.execute("PRAGMA foreign_keys = ON")
+      _ = try connection.value("SELECT count(*) FROM sqlite_schema")
+      return connection
+    } catch { throw ConnectorError(error, path) }
+  }
+}

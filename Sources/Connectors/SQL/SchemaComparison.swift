@@ -1,0 +1,117 @@
+import FerryConnector
+import FerryModel
+import FerrySQLite
+
+/// Finds where a model does not fit the tables of the database.
+struct SchemaComparison {
+  private let connection: Connection
+  private static let redo = "Run `ferry diff` to see what changed, then deploy a model that fits."
+
+  init(_ connection: Connection) { self.connection = connection }
+
+  func mismatches(with package: Package) throws(SQLiteError) -> [Mismatch] {
+    var found: [Mismatch] = []
+    if try connection.value("PRAGMA foreign_keys") != .integer(1) {
+      found.append(
+        Mismatch(
+          place: connection.path, problem: "this SQLite does not enforce foreign keys",
+          cure: "Use a SQLite built with them."))
+    }
+    for entity in package.entities { found += try mismatches(entity) }
+    return found
+  }
+
+  private func mismatches(_ entity: Entity) throws(SQLiteError) -> [Mismatch] {
+    guard let schema = try TableSchema(entity.table, in: connection) else {
+      return [
+        Mismatch(
+          place: entity.name, problem: "the database has no table \(entity.table)",
+          cure: SchemaComparison.redo)
+      ]
+    }
+    if schema.isView {
+      return [
+        Mismatch(
+          place: entity.name, problem: "\(entity.table) is a view",
+          cure: "Use the tables that it is made of.")
+      ]
+    }
+    var found: [Mismatch] = []
+    for attribute in entity.attributes {
+      found += mismatches(attribute, entity, schema)
+    }
+    let key = entity.key.map { entity.attributes[$0].column }
+    if try !schema.isUnique(key, in: connection) {
+      found.append(
+        Mismatch(
+          place: entity.name,
+          problem: "the model's key (\(key.joined(separator: ", "))) is not unique in "
+            + "\(schema.name), whose key is (\(schema.keyColumns.joined(separator: ", ")))",
+          cure: SchemaComparison.redo))
+    }
+    return found + unwritable(entity, schema)
+  }
+
+  private func mismatches(
+    _ attribute: Attribute, _ entity: Entity, _ schema: TableSchema
+  ) -> [Mismatch] {
+    let place = "\(entity.name).\(attribute.name)"
+    guard let column = schema.column(named: attribute.column) else {
+      return [
+        Mismatch(
+          place: place, problem: "\(schema.name) has no column \(attribute.column)",
+          cure: SchemaComparison.redo)
+      ]
+    }
+    let form = ColumnForm(
+      attribute: attribute, affinity: Affinity(declaredType: column.declaredType))
+    if form.raw(SchemaComparison.sample(attribute.type)) == nil {
+      return [
+        Mismatch(
+          place: place,
+          problem: "the column \(schema.name).\(column.name) is \(column.declaredType), "
+            + "which does not keep a \(attribute.type.rawValue)",
+          cure: SchemaComparison.redo)
+      ]
+    }
+    if column.isGenerated, !entity.operations.isDisjoint(with: [.create, .update]) {
+      return [
+        Mismatch(
+          place: place, problem: "the column \(schema.name).\(column.name) is generated",
+          cure: "Leave it out of the model, or make the entity read-only.")
+      ]
+    }
+    return []
+  }
+
+  /// A column that must have a value, gets none by itself and is not in the model.
+  private func unwritable(_ entity: Entity, _ schema: TableSchema) -> [Mismatch] {
+    guard entity.operations.contains(.create) else { return [] }
+    let known = Set(entity.attributes.map { $0.column.lowercased() })
+    let missing = schema.columns.filter {
+      $0.isRequired && !$0.hasDefault && !$0.isGenerated && !known.contains($0.name.lowercased())
+    }
+    return missing.map {
+      Mismatch(
+        place: entity.name,
+        problem: "\(schema.name).\($0.name) must have a value and is not in the model",
+        cure: "Add it to the model, give it a default, or take create from the entity's operations."
+      )
+    }
+  }
+
+  private static func sample(_ type: AttributeType) -> Value {
+    switch type {
+    case .boolean: .boolean(true)
+    case .byte, .short, .int, .long: .integer(1)
+    case .integer: .text("1")
+    case .decimal: .text("1.5")
+    case .float, .double: .double(1.5)
+    case .string: .text("a")
+    case .date: .text("2013-01-31")
+    case .time: .text("23:59:59")
+    case .dateTime: .text("2013-01-31T23:59:59")
+    case .binary: .bytes([1])
+    }
+  }
+}

@@ -1,0 +1,206 @@
+import FerryConnector
+import FerryModel
+import FerrySQLite
+
+/// Why an operation did not go through.
+enum Interruption: Error {
+  /// The business said no.
+  case refused(Refusal)
+  /// The database could not do it now.
+  case failed(ConnectorError)
+}
+
+/// The connection that performs, one group per transaction.
+final class Writer {
+  let connection: Connection
+  private let remembersOperations: Bool
+  private var tables: EntityTables
+  private let touched: TouchedRows
+
+  init(_ path: String, _ settings: SQLiteConnector.Settings) throws(ConnectorError) {
+    connection = try SQLiteConnector.open(path, settings)
+    remembersOperations = settings.remembersOperations
+    tables = EntityTables(settings.package)
+    let touched = TouchedRows()
+    self.touched = touched
+    #if os(Linux)
+      connection.observeRowChanges { touched.note($0) }
+    #endif
+  }
+
+  func perform(_ group: [ConnectorOperation]) -> PerformResult {
+    var outcomes: [OperationOutcome] = []
+    let images: [RowImage]
+    do throws(ConnectorError) {
+      try begin()
+    } catch {
+      rollBack()
+      return .notDone(reason: error.description)
+    }
+    var keys = GivenKeys()
+    for (index, given) in group.enumerated() {
+      do throws(Interruption) {
+        let key = try performOnce(given, keys.applied(to: given))
+        keys.learn(given, key: key)
+        outcomes.append(.accepted(key: key))
+      } catch {
+        rollBack()
+        switch error {
+        case .refused(let refusal): return refused(refusal, at: index, of: group.count)
+        case .failed(let error): return .notDone(reason: error.description)
+        }
+      }
+    }
+    do { images = try touched.images(connection) } catch {
+      rollBack()
+      return .notDone(reason: ConnectorError(error, connection.path).description)
+    }
+    do { try connection.execute("COMMIT") } catch {
+      return notCommitted(error, group, done: .done(outcomes, touched: images))
+    }
+    return .done(outcomes, touched: images)
+  }
+
+  private func refused(_ refusal: Refusal, at index: Int, of count: Int) -> PerformResult {
+    var outcomes = [OperationOutcome](repeating: .notTried, count: count)
+    outcomes[index] = .refused(refusal)
+    return .done(outcomes, touched: [])
+  }
+
+  private func begin() throws(ConnectorError) {
+    do {
+      try connection.execute("BEGIN IMMEDIATE")
+      if remembersOperations { try AppliedOperations.create(connection) }
+      try tables.refresh(connection)
+    } catch { throw ConnectorError(error, connection.path) }
+    touched.begin(tables.byTable)
+  }
+
+  /// SQLite ends the transaction itself after some errors, and after RAISE(ROLLBACK).
+  private func rollBack() {
+    guard connection.isInTransaction else { return }
+    do { try connection.execute("ROLLBACK") } catch { return }
+  }
+
+  private func performOnce(
+    _ given: ConnectorOperation, _ operation: ConnectorOperation
+  ) throws(Interruption) -> Key {
+    let table: EntityTable
+    do { table = try tables.table(of: operation.entity) } catch { throw .failed(error) }
+    guard remembersOperations else { return try work(operation, table) }
+    let claim: AppliedOperations.Claim
+    do { claim = try AppliedOperations.claim(given, connection) } catch {
+      throw .failed(ConnectorError(error, connection.path))
+    }
+    switch claim {
+    case .performed(let key):
+      touched.note(table, key)
+      return key
+    case .otherContent:
+      throw .refused(
+        Refusal(code: 422, message: "An earlier form of this change was accepted already."))
+    case .new:
+      let key = try work(operation, table)
+      do { try AppliedOperations.finish(given, key: key, connection) } catch {
+        throw .failed(ConnectorError(error, connection.path))
+      }
+      return key
+    }
+  }
+
+  /// Its own row counts as touched even where nothing changed, so that the caller has it fresh.
+  private func work(
+    _ operation: ConnectorOperation, _ table: EntityTable
+  ) throws(Interruption) -> Key {
+    let key = try OperationWork(operation, table, connection).perform()
+    touched.note(table, key)
+    return key
+  }
+
+  /// A deferred rule is the business's no; a lock leaves the transaction open, to be undone. After
+  /// anything else only the database itself can tell what became of the transaction.
+  private func notCommitted(
+    _ error: SQLiteError, _ group: [ConnectorOperation], done: PerformResult
+  ) -> PerformResult {
+    let failure = ConnectorError(error, connection.path)
+    if error.isConstraint {
+      let (index, refusal) = deferredRefusal(error, group, done)
+      rollBack()
+      return refused(refusal, at: index, of: group.count)
+    }
+    let wasOpen = connection.isInTransaction
+    rollBack()
+    if error.isBusy, wasOpen, !connection.isInTransaction {
+      return .notDone(reason: failure.description)
+    }
+    guard remembersOperations else { return .unknown(reason: failure.description) }
+    do {
+      let fresh = try Connection(path: connection.path, mode: .readWrite)
+      let recalled = try AppliedOperations.recall(group.map(\.id), fresh)
+      if recalled.allSatisfy({ $0 != nil }) { return done }
+      return recalled.allSatisfy { $0 == nil }
+        ? .notDone(reason: failure.description) : .unknown(reason: failure.description)
+    } catch {
+      return .unknown(reason: "\(failure) Afterwards: \(error.message)")
+    }
+  }
+
+  private func deferredRefusal(
+    _ error: SQLiteError, _ group: [ConnectorOperation], _ done: PerformResult
+  ) -> (Int, Refusal) {
+    var keys = GivenKeys()
+    guard case .done(let outcomes, _) = done else {
+      return (group.count - 1, Explanation.plain(error))
+    }
+    for (index, given) in group.enumerated() {
+      let operation = keys.applied(to: given)
+      guard case .accepted(let key) = outcomes[index],
+        let table = try? tables.table(of: operation.entity)
+      else { continue }
+      keys.learn(given, key: key)
+      let explanation = Explanation(operation, table, connection)
+      if let refusal = explanation.brokenForeignKey(at: key) { return (index, refusal) }
+    }
+    return (group.count - 1, Explanation.plain(error))
+  }
+}
+
+/// The rows that a transaction changed, by entity and key, each once and in order.
+final class TouchedRows {
+  private struct Row: Hashable {
+    let entity: String
+    let key: Key
+  }
+
+  private var tables: [String: [EntityTable]] = [:]
+  private var seen: Set<Row> = []
+  private var rows: [(EntityTable, Key)] = []
+
+  func begin(_ tables: [String: [EntityTable]]) {
+    self.tables = tables
+    seen = []
+    rows = []
+  }
+
+  #if os(Linux)
+    func note(_ change: RowChange) {
+      for table in tables[change.table.lowercased()] ?? [] {
+        for raw in [change.before(table.keyPositions), change.after(table.keyPositions)] {
+          if let key = raw.flatMap(table.key(ofRaw:)) { note(table, key) }
+        }
+      }
+    }
+  #endif
+
+  func note(_ table: EntityTable, _ key: Key) {
+    guard seen.insert(Row(entity: table.entity.name, key: key)).inserted else { return }
+    rows.append((table, key))
+  }
+
+  /// The rows as they are now, to be read before the commit.
+  func images(_ connection: Connection) throws(SQLiteError) -> [RowImage] {
+    var images: [RowImage] = []
+    for (table, key) in rows { images.append(try table.image(key, connection)) }
+    return images
+  }
+}

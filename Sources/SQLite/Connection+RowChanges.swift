@@ -1,0 +1,94 @@
+#if os(Linux)
+  import CSQLite
+
+  /// What a statement, a trigger or a cascade is about to do to one row of a table.
+  ///
+  /// Valid only inside the closure given to `observeRowChanges`.
+  public struct RowChange {
+    /// As the schema spells it.
+    public let table: String
+    private let handle: OpaquePointer
+    private let operation: Int32
+
+    fileprivate init(table: String, handle: OpaquePointer, operation: Int32) {
+      self.table = table
+      self.handle = handle
+      self.operation = operation
+    }
+
+    /// Column values before the change, nil when the row is new. Columns are counted as they are
+    /// stored: virtual generated columns do not count.
+    public func before(_ columns: [Int]) -> [SQLiteValue]? {
+      operation == SQLITE_INSERT ? nil : values(columns, sqlite3_preupdate_old)
+    }
+
+    /// Column values after the change, nil when the row goes.
+    public func after(_ columns: [Int]) -> [SQLiteValue]? {
+      operation == SQLITE_DELETE ? nil : values(columns, sqlite3_preupdate_new)
+    }
+
+    private func values(
+      _ columns: [Int],
+      _ read: (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Int32
+    ) -> [SQLiteValue]? {
+      var values: [SQLiteValue] = []
+      for column in columns {
+        var value: OpaquePointer?
+        guard read(handle, Int32(column), &value) == SQLITE_OK, let value else { return nil }
+        values.append(SQLiteValue(value))
+      }
+      return values
+    }
+  }
+
+  extension Connection {
+    /// Calls `body` before each change of a row in the main database, effects of triggers and
+    /// cascades and rows that REPLACE removes included; nil ends it.
+    ///
+    /// A statement that fails later is not called back: what was seen may not have happened.
+    /// `body` must not use the connection.
+    public func observeRowChanges(_ body: ((RowChange) -> Void)?) {
+      guard let body else {
+        _ = sqlite3_preupdate_hook(handle, nil, nil)
+        rowObserver = nil
+        return
+      }
+      let observer = RowObserver(body)
+      rowObserver = observer
+      _ = sqlite3_preupdate_hook(
+        handle,
+        { context, handle, operation, database, table, _, _ in
+          guard let context, let handle, let database, let table,
+            String(cString: database) == "main"
+          else { return }
+          Unmanaged<RowObserver>.fromOpaque(context).takeUnretainedValue()
+            .body(
+              RowChange(table: String(cString: table), handle: handle, operation: operation))
+        }, Unmanaged.passUnretained(observer).toOpaque())
+    }
+  }
+
+  private final class RowObserver {
+    let body: (RowChange) -> Void
+    init(_ body: @escaping (RowChange) -> Void) { self.body = body }
+  }
+
+  extension SQLiteValue {
+    fileprivate init(_ value: OpaquePointer) {
+      switch sqlite3_value_type(value) {
+      case SQLITE_INTEGER: self = .integer(sqlite3_value_int64(value))
+      case SQLITE_FLOAT: self = .real(sqlite3_value_double(value))
+      case SQLITE_TEXT:
+        let start = sqlite3_value_text(value)
+        let count = Int(sqlite3_value_bytes(value))
+        self = .text(
+          String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self))
+      case SQLITE_BLOB:
+        let start = sqlite3_value_blob(value)
+        let count = Int(sqlite3_value_bytes(value))
+        self = .blob(Array(UnsafeRawBufferPointer(start: start, count: count)))
+      default: self = .null
+      }
+    }
+  }
+#endif

@@ -1,0 +1,114 @@
+import FerryConnector
+import FerryModel
+
+extension ConnectorSuite {
+  static let refusals: [ConnectorCase] = [
+    ConnectorCase("A change of what was changed meanwhile is refused with both values") { proof in
+      try proof.stage.changeByOther(booking, ann, [3: .text("80")])
+      let refusal = proof.refusal(
+        of: proof.operation(
+          .update, booking, ann, ["price": .text("120")], base: ["price": .text("99.95")]),
+        code: 412)
+      proof.equal(refusal?.attribute, "price", "attribute")
+      proof.equal(refusal?.baseValue, .text("99.95"), "base value")
+      proof.equal(refusal?.currentValue, .text("80"), "current value")
+      for value in ["99.95", "80", "price"] {
+        proof.expect(refusal?.message.contains(value) == true, "the message lacks \(value)")
+      }
+      proof.equal(try proof.value(booking, ann, "price"), .text("80"), "price")
+    },
+    ConnectorCase("A change of another attribute is no conflict") { proof in
+      try proof.stage.changeByOther(booking, ann, [3: .text("80")])
+      let (outcomes, touched) = proof.perform(
+        proof.operation(
+          .update, booking, ann, ["passenger": .text("Anna")], base: ["passenger": .text("Ann")]))
+      proof.equal(outcomes, [.accepted(key: ann)], "outcome")
+      proof.equal(touched.first?.values?[3], .text("80"), "the price touched")
+    },
+    ConnectorCase("A delete of what was changed meanwhile is refused with both values") { proof in
+      try proof.stage.changeByOther(booking, ann, [2: .text("Anna")])
+      let refusal = proof.refusal(
+        of: proof.operation(.delete, booking, ann, base: annBase), code: 412)
+      proof.equal(refusal?.attribute, "passenger", "attribute")
+      proof.equal(refusal?.baseValue, .text("Ann"), "base value")
+      proof.equal(refusal?.currentValue, .text("Anna"), "current value")
+      proof.expect(try proof.row(booking, ann) != nil, "the row is gone")
+    },
+    ConnectorCase("A change of what is not there is refused with 404") { proof in
+      let nobody = Key([.integer(99)])
+      for kind in [OperationKind.update, .delete] {
+        let refusal = proof.refusal(
+          of: proof.operation(
+            kind, booking, nobody, kind == .update ? ["passenger": .text("Zoe")] : [:],
+            base: ["passenger": .text("Yan")]), code: 404)
+        proof.expect(refusal?.message.contains("99") == true, "the message lacks the key")
+      }
+    },
+    ConnectorCase("A create of a key that is taken is refused and names it") { proof in
+      let refusal = proof.refusal(
+        of: proof.operation(
+          .create, carrier, Key([.text("LH")]), ["carrierID": .text("LH"), "name": .text("Other")]),
+        code: 412)
+      proof.expect(refusal?.message.contains("LH") == true, "the message lacks the key")
+      proof.equal(
+        try proof.value(carrier, Key([.text("LH")]), "name"), .text("Lufthansa"), "name")
+    },
+    ConnectorCase("A reference to nothing is refused and names attribute, value and table") {
+      proof in
+      let refusal = proof.refusal(
+        of: proof.operation(
+          .create, booking, nil, ["flightID": .integer(99), "passenger": .text("Cleo")]), code: 412)
+      proof.equal(refusal?.attribute, "flightID", "attribute")
+      proof.equal(refusal?.message, "flightID 99 is in no row of Flights.", "message")
+      let update = proof.refusal(
+        of: proof.operation(
+          .update, flight, seventeen, ["carrierID": .text("XX")], base: ["carrierID": .text("LH")]),
+        code: 412)
+      proof.equal(update?.message, "carrierID \"XX\" is in no row of Carriers.", "message")
+    },
+    ConnectorCase("A delete of what others refer to is refused and names them") { proof in
+      let refusal = proof.refusal(
+        of: proof.operation(.delete, carrier, Key([.text("LH")])), code: 412)
+      proof.equal(
+        refusal?.message, "Carrier \"LH\" is still needed: 2 rows of Flights refer to it.",
+        "message")
+    },
+    ConnectorCase("A required attribute without a value is refused and named") { proof in
+      let refusal = proof.refusal(
+        of: proof.operation(
+          .update, booking, ann, ["passenger": .null], base: ["passenger": .text("Ann")]), code: 412
+      )
+      proof.equal(refusal?.attribute, "passenger", "attribute")
+      proof.equal(refusal?.message, "passenger must have a value.", "message")
+    },
+    ConnectorCase("A rule of the business refuses in its own words") { proof in
+      let refusal = proof.refusal(
+        of: proof.operation(
+          .create, booking, nil, ["flightID": .integer(18), "passenger": .text("Cleo")]), code: 412)
+      proof.equal(refusal?.message, noSeat(flight: "18"), "message")
+      proof.equal(try proof.loaded()["Booking"]?.count, 2, "number of bookings")
+    },
+    ConnectorCase("A refusal in a group undoes the group, or stops it where there is no whole") {
+      proof in
+      let group = [
+        proof.operation(
+          .update, booking, ann, ["passenger": .text("Anna")], base: ["passenger": .text("Ann")]),
+        proof.operation(
+          .create, booking, nil, ["flightID": .integer(18), "passenger": .text("Cleo")]),
+        proof.operation(
+          .update, booking, ann, ["price": .text("1")], base: ["price": .text("99.95")]),
+      ]
+      let (outcomes, touched) = proof.perform(group[0], group[1], group[2])
+      guard outcomes.count == 3, case .refused = outcomes[1] else {
+        return proof.expect(false, "the second was not refused: \(outcomes)")
+      }
+      proof.equal(outcomes[2], .notTried, "the third")
+      let whole = proof.stage.isTransactional
+      proof.equal(outcomes[0], whole ? .notTried : .accepted(key: ann), "the first")
+      proof.equal(touched.count, whole ? 0 : 1, "touched rows")
+      proof.equal(
+        try proof.value(booking, ann, "passenger"), .text(whole ? "Ann" : "Anna"), "passenger")
+      proof.equal(try proof.value(booking, ann, "price"), .text("99.95"), "price")
+    },
+  ]
+}

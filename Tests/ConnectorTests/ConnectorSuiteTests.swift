@@ -1,0 +1,30 @@
+import FerryTestKit
+import Testing
+
+@Suite("Every connector keeps the contract (sync/P25, sync/Q11)")
+struct ConnectorSuiteTests {
+  @Test("SQLite", arguments: ConnectorSuite.cases)
+  func sqlite(_ one: ConnectorCase) throws {
+    #expect(one.failures(on: try SQLiteStage(remembersOperations: true)) == [])
+  }
+
+  @Test("SQLite without a table of Ferry's own", arguments: ConnectorSuite.cases)
+  func sqliteWithoutMemory(_ one: ConnectorCase) throws {
+    #expect(one.failures(on: try SQLiteStage(remembersOperations: false)) == [])
+  }
+
+  @Test("Memory", arguments: ConnectorSuite.cases)
+  func memory(_ one: ConnectorCase) {
+    #expect(one.failures(on: MemoryStage()) == [])
+  }
+
+  @Test("Memory without transactions", arguments: ConnectorSuite.cases)
+  func memoryOneByOne(_ one: ConnectorCase) {
+    #expect(one.failures(on: MemoryStage(isTransactional: false)) == [])
+  }
+
+  @Test("Memory that forgets operations", arguments: ConnectorSuite.cases)
+  func memoryThatForgets(_ one: ConnectorCase) {
+    #expect(one.failures(on: MemoryStage(remembersOperations: false)) == [])
+  }
+}

@@ -1,0 +1,186 @@
+import FerryConnector
+import FerryModel
+import FerrySQLConnector
+import FerrySQLite
+import Foundation
+import Testing
+
+/// The Northwind database where it lies beside the checkout, else a generated one of its shape.
+enum Northwind {
+  static let file: URL = URL(filePath: #filePath).deletingLastPathComponent()
+    .appending(path: "../../../shared/data/northwind/northwind.sql").standardizedFileURL
+
+  static var isReal: Bool { FileManager.default.fileExists(atPath: file.path) }
+  static var orders: Int { isReal ? 830 : 40 }
+
+  static func write(to path: String) throws {
+    let connection = try Connection(path: path)
+    guard isReal else {
+      print("northwind.sql is not beside the checkout: a generated stand-in is used")
+      return try connection.execute(standIn)
+    }
+    try connection.execute("BEGIN")
+    try connection.execute(String(contentsOf: file, encoding: .utf8))
+    try connection.execute("COMMIT")
+  }
+
+  private static let standIn: String = """
+    CREATE TABLE Customers (CustomerID TEXT, CompanyName TEXT, PRIMARY KEY (CustomerID));
+    CREATE TABLE Employees (EmployeeID INTEGER PRIMARY KEY AUTOINCREMENT, LastName TEXT);
+    CREATE TABLE Orders (OrderID INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, CustomerID TEXT,
+      EmployeeID INTEGER, OrderDate DATETIME, Freight NUMERIC DEFAULT 0, ShipCity TEXT,
+      FOREIGN KEY (EmployeeID) REFERENCES Employees (EmployeeID),
+      FOREIGN KEY (CustomerID) REFERENCES Customers (CustomerID));
+    CREATE TABLE "Order Details" (OrderID INTEGER NOT NULL, ProductID INTEGER NOT NULL,
+      UnitPrice NUMERIC NOT NULL DEFAULT 0, Quantity INTEGER NOT NULL DEFAULT 1,
+      Discount REAL NOT NULL DEFAULT 0, PRIMARY KEY (OrderID, ProductID), CHECK (Quantity > (0)),
+      FOREIGN KEY (OrderID) REFERENCES Orders (OrderID));
+    INSERT INTO Customers VALUES ('VINET', 'Vins'), ('TOMSP', 'Toms');
+    INSERT INTO Employees (LastName) VALUES ('Davolio'), ('Fuller');
+    WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 39)
+    INSERT INTO Orders SELECT 10248 + i, iif(i % 2, 'TOMSP', 'VINET'), i % 2 + 1,
+      '1996-07-04 00:00:00.000', 32.38 + i, 'Reims' FROM n;
+    INSERT INTO "Order Details" SELECT OrderID, 11, 14, 12, 0.0 FROM Orders;
+    """
+
+  static let customer: Entity = Entity(
+    name: "Customer", table: "Customers",
+    attributes: [
+      Attribute(name: "customerID", column: "CustomerID", type: .string, isNullable: false),
+      Attribute(name: "companyName", column: "CompanyName", type: .string, isNullable: true),
+    ],
+    key: [0], keyOrigin: .app, relationships: [], operations: Set(OperationKind.allCases),
+    partition: nil, group: "all")
+
+  static let order: Entity = Entity(
+    name: "Order", table: "Orders",
+    attributes: [
+      Attribute(name: "orderID", column: "OrderID", type: .long, isNullable: false),
+      Attribute(name: "customerID", column: "CustomerID", type: .string, isNullable: true),
+      Attribute(name: "employeeID", column: "EmployeeID", type: .long, isNullable: true),
+      Attribute(
+        name: "orderDate", column: "OrderDate", type: .dateTime, isNullable: true, stored: .space),
+      Attribute(name: "freight", column: "Freight", type: .decimal, isNullable: true),
+      Attribute(name: "shipCity", column: "ShipCity", type: .string, isNullable: true),
+    ],
+    key: [0], keyOrigin: .businessSystem, relationships: [],
+    operations: Set(OperationKind.allCases),
+    partition: .columns([PartitionColumn(attribute: "employeeID", source: .claim("employee"))]),
+    group: "all")
+
+  static let detail: Entity = Entity(
+    name: "OrderDetail", table: "Order Details",
+    attributes: [
+      Attribute(name: "orderID", column: "OrderID", type: .long, isNullable: false),
+      Attribute(name: "productID", column: "ProductID", type: .long, isNullable: false),
+      Attribute(name: "unitPrice", column: "UnitPrice", type: .decimal, isNullable: false),
+      Attribute(name: "quantity", column: "Quantity", type: .int, isNullable: false),
+      Attribute(name: "discount", column: "Discount", type: .double, isNullable: false),
+    ],
+    key: [0, 1], keyOrigin: .app, relationships: [], operations: Set(OperationKind.allCases),
+    partition: .through(relationship: "order"), group: "all")
+
+  static let package: Package = Package(
+    name: "northwind", version: "1.0", entities: [customer, order, detail],
+    groups: [SynchronizationGroup(name: "all")])
+}
+
+@Suite("Northwind through the connector")
+struct NorthwindTests {
+  let folder: TemporaryFolder
+  let connector: SQLiteConnector
+  let other: Connection
+  let first: Key = Key([.integer(10248)])
+
+  init() throws {
+    folder = try TemporaryFolder()
+    let path = folder.path("northwind.db")
+    try Northwind.write(to: path)
+    other = try Connection(path: path)
+    connector = SQLiteConnector(path: path, package: Northwind.package)
+  }
+
+  private func operation(
+    _ number: Int, _ kind: OperationKind, _ entity: Entity, _ key: Key?,
+    _ changed: [String: Value], base: [String: Value] = [:]
+  ) -> ConnectorOperation {
+    ConnectorOperation(
+      id: OperationID(String(repeating: "a", count: 30) + String(10 + number))!, entity: entity,
+      kind: kind, key: key, changed: Business.positions(changed, entity),
+      base: Business.positions(base, entity))
+  }
+
+  @Test("The model fits and every row loads")
+  func load() throws {
+    #expect(try connector.mismatches(with: Northwind.package) == [])
+    var counts: [String: Int] = [:]
+    var rejected: [RejectedRow] = []
+    try connector.load(
+      Northwind.package.entities,
+      each: { counts[$0.name, default: 0] += $1.count }, rejected: { rejected.append($0) })
+    #expect(rejected == [])
+    #expect(counts["Order"] == Northwind.orders)
+    let order = try connector.read(Northwind.order, keys: [first])[0].values
+    #expect(order?[3] == .text("1996-07-04T00:00:00"))
+    #expect(order?[4] == .text("32.38"))
+  }
+
+  @Test("An update, an insert with a key of the database, a refusal that names its foreign key")
+  func changes() throws {
+    let update = operation(
+      1, .update, Northwind.order, first, ["freight": .text("40.05")],
+      base: ["freight": .text("32.38")])
+    let create = operation(
+      2, .create, Northwind.order, nil,
+      ["customerID": .text("VINET"), "employeeID": .integer(1), "shipCity": .text("Köln")])
+    guard case .done(let outcomes, let touched) = connector.perform([update, create]) else {
+      Issue.record("not done")
+      return
+    }
+    let next = Key([.integer(Int64(10248 + Northwind.orders))])
+    #expect(outcomes == [.accepted(key: first), .accepted(key: next)])
+    #expect(touched.map(\.key) == [first, next])
+    #expect(touched[0].values?[4] == .text("40.05"))
+    #expect(touched[1].values?[4] == .text("0"))
+    #expect(
+      try other.value("SELECT Freight FROM Orders WHERE OrderID = 10248") == .real(40.05))
+
+    let orphan = operation(
+      3, .update, Northwind.order, first, ["customerID": .text("XXXXX")],
+      base: ["customerID": .text("VINET")])
+    #expect(
+      connector.perform([orphan])
+        == .done(
+          [
+            .refused(
+              Refusal(
+                code: 412, message: "customerID \"XXXXX\" is in no row of Customers.",
+                attribute: "customerID"))
+          ], touched: []))
+  }
+
+  @Test("A broken rule of the order lines and a needed order are refused by name")
+  func rules() throws {
+    let line = Key([.integer(10248), .integer(11)])
+    let none = operation(
+      1, .update, Northwind.detail, line, ["quantity": .integer(0)],
+      base: ["quantity": .integer(12)])
+    guard case .done(let outcomes, _) = connector.perform([none]),
+      case .refused(let refusal)? = outcomes.first
+    else {
+      Issue.record("not refused")
+      return
+    }
+    #expect(refusal.attribute == "quantity")
+    #expect(refusal.message.contains("Order Details is not met (quantity is 0)"))
+    let delete = operation(2, .delete, Northwind.order, first, [:])
+    guard case .done(let answers, _) = connector.perform([delete]),
+      case .refused(let needed)? = answers.first
+    else {
+      Issue.record("not refused")
+      return
+    }
+    #expect(needed.message.contains("Order 10248 is still needed"))
+    #expect(needed.message.contains("of Order Details"))
+  }
+}

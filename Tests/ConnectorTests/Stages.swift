@@ -1,0 +1,119 @@
+import FerryConnector
+import FerryMemoryConnector
+import FerryModel
+import FerrySQLConnector
+import FerrySQLite
+import FerryTestKit
+import Foundation
+import Testing
+
+/// A folder of its own for one test, gone with the object.
+final class TemporaryFolder {
+  let url: URL
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory.appending(path: "ferry-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  func path(_ name: String) -> String { url.appending(path: name).path }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+}
+
+final class SQLiteStage: ConnectorStage {
+  let isTransactional: Bool = true
+  let remembersOperations: Bool
+  let folder: TemporaryFolder
+  let path: String
+  private let other: Connection
+
+  init(remembersOperations: Bool) throws {
+    self.remembersOperations = remembersOperations
+    folder = try TemporaryFolder()
+    path = folder.path("business.db")
+    other = try Connection(path: path)
+    try other.execute(
+      """
+      PRAGMA journal_mode = WAL;
+      CREATE TABLE Carriers (CarrierID TEXT NOT NULL PRIMARY KEY, Name TEXT NOT NULL) WITHOUT ROWID;
+      CREATE TABLE Flights (
+        FlightID INTEGER PRIMARY KEY, CarrierID TEXT NOT NULL REFERENCES Carriers,
+        SeatsLeft INTEGER NOT NULL);
+      CREATE TABLE Bookings (
+        BookingID INTEGER PRIMARY KEY, FlightID INTEGER NOT NULL REFERENCES Flights,
+        Passenger TEXT NOT NULL, Price DECIMAL(8, 2), BookedAt DATETIME, IsPaid BOOLEAN);
+      INSERT INTO Carriers VALUES ('AZ', 'Alitalia'), ('LH', 'Lufthansa');
+      INSERT INTO Flights VALUES (17, 'LH', 2), (18, 'LH', 0);
+      INSERT INTO Bookings VALUES
+        (1, 17, 'Ann', 99.95, '2026-03-01 08:30:00', 1), (2, 18, 'Bob "B" Ö', NULL, NULL, NULL);
+      CREATE TRIGGER full BEFORE INSERT ON Bookings
+      WHEN (SELECT SeatsLeft FROM Flights WHERE FlightID = NEW.FlightID) < 1
+      BEGIN SELECT RAISE(ABORT, 'Flight 18 has no seat left'); END;
+      CREATE TRIGGER seats AFTER INSERT ON Bookings
+      BEGIN UPDATE Flights SET SeatsLeft = SeatsLeft - 1 WHERE FlightID = NEW.FlightID; END;
+      """)
+  }
+
+  func connector() throws -> any Connector {
+    SQLiteConnector(
+      path: path, package: ConnectorSuite.package, remembersOperations: remembersOperations)
+  }
+
+  func changeByOther(_ entity: Entity, _ key: Key, _ changed: [Int: Value]) throws {
+    let keys = try #require(key.values(of: entity)).map(SQLiteStage.raw)
+    for (position, value) in changed {
+      let column = quoted(entity.attributes[position].column)
+      let key = quoted(entity.attributes[entity.key[0]].column)
+      try other.run(
+        "UPDATE \(quoted(entity.table)) SET \(column) = ? WHERE \(key) = ?",
+        [SQLiteStage.raw(value)] + keys)
+    }
+  }
+
+  private static func raw(_ value: Value) -> SQLiteValue {
+    switch value {
+    case .null: .null
+    case .boolean(let flag): .flag(flag)
+    case .integer(let number): .integer(number)
+    case .double(let number): .real(number)
+    case .text(let text): .text(text)
+    case .bytes(let bytes): .blob(bytes)
+    }
+  }
+}
+
+final class MemoryStage: ConnectorStage {
+  var isTransactional: Bool { business.isTransactional }
+  var remembersOperations: Bool { business.remembersOperations }
+  let business: MemoryBusiness
+
+  init(isTransactional: Bool = true, remembersOperations: Bool = true) {
+    let seats = MemoryRule { effect, transaction in
+      guard effect.entity == "Booking", effect.before == nil, let booking = effect.after,
+        let key = Optional(Key([booking[1]])), var flight = transaction.row("Flight", key),
+        case .integer(let left) = flight[2]
+      else { return nil }
+      guard left > 0 else {
+        return Refusal(code: 412, message: ConnectorSuite.noSeat(flight: key.text))
+      }
+      flight[2] = .integer(left - 1)
+      transaction.write("Flight", key, flight)
+      return nil
+    }
+    business = MemoryBusiness(
+      package: ConnectorSuite.package, rules: [seats], isTransactional: isTransactional,
+      remembersOperations: remembersOperations)
+    for (entity, rows) in ConnectorSuite.rows { business.insert(entity.name, rows) }
+  }
+
+  func connector() -> any Connector { MemoryConnector(business) }
+
+  func changeByOther(_ entity: Entity, _ key: Key, _ changed: [Int: Value]) {
+    business.changeByOther { transaction in
+      guard var row = transaction.row(entity.name, key) else { return }
+      for (position, value) in changed { row[position] = value }
+      transaction.write(entity.name, key, row)
+    }
+  }
+}
