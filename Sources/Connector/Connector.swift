@@ -62,6 +62,7 @@ public struct ConnectorOperation: Sendable, Equatable {
   }
 }
 
+/// What a connector answers when it was asked to perform operations.
 public enum PerformResult: Sendable, Equatable {
   /// One outcome per operation, and every row that the business system changed on the way as it
   /// was when the change was committed, rows changed by its own rules included.
@@ -72,6 +73,7 @@ public enum PerformResult: Sendable, Equatable {
   case unknown(reason: String)
 }
 
+/// How one operation ended.
 public enum OperationOutcome: Sendable, Equatable {
   /// `key` is the object's business key afterwards; for a create, the one it was given.
   case accepted(key: Key)

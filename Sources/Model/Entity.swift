@@ -39,6 +39,7 @@ public struct Entity: Sendable, Hashable {
 
   public func position(of attribute: String) -> Int? { positions[attribute] }
 
+  /// The relationship that generated code reaches by this name.
   public func relationship(named name: String) -> Relationship? {
     relationships.first { $0.name == name }
   }
@@ -55,6 +56,7 @@ public enum KeyOrigin: String, Sendable, Hashable, CaseIterable {
   case businessSystem
 }
 
+/// What can be done to an object.
 public enum OperationKind: String, Sendable, Hashable, CaseIterable {
   case create, update, delete
 }
@@ -127,6 +129,7 @@ public enum PartitionRule: Sendable, Hashable {
   case through(relationship: String)
 }
 
+/// A column of a partition rule and where its value comes from.
 public struct PartitionColumn: Sendable, Hashable {
   public let attribute: String
   public let source: PartitionSource
