@@ -12,6 +12,7 @@ public struct JSONWriter {
   public mutating func beginArray() { open(UInt8(ascii: "[")) }
   public mutating func endArray() { close(UInt8(ascii: "]")) }
 
+  /// A member's name; its value must follow.
   public mutating func key(_ key: String) {
     string(key)
     bytes.append(UInt8(ascii: ":"))
@@ -40,6 +41,7 @@ public struct JSONWriter {
     needsComma = true
   }
 
+  /// A text, escaped where JSON asks for it.
   public mutating func string(_ value: String) {
     comma()
     bytes.append(UInt8(ascii: "\""))
@@ -48,7 +50,9 @@ public struct JSONWriter {
       var start = 0
       for index in 0..<utf8.count {
         let byte = utf8[index]
-        guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
+        guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else {
+          continue
+        }
         bytes.append(contentsOf: utf8[start..<index])
         start = index + 1
         escape(byte)
@@ -59,6 +63,7 @@ public struct JSONWriter {
     needsComma = true
   }
 
+  /// A member; no value is written as null.
   public mutating func field(_ name: String, _ value: String?) {
     key(name)
     if let value { string(value) } else { null() }
@@ -80,7 +85,8 @@ public struct JSONWriter {
   }
 
   /// An array of values, each written by `write`.
-  public mutating func array<T>(_ values: some Sequence<T>, _ write: (inout JSONWriter, T) -> Void) {
+  public mutating func array<T>(_ values: some Sequence<T>, _ write: (inout JSONWriter, T) -> Void)
+  {
     beginArray()
     for value in values { write(&self, value) }
     endArray()

@@ -78,7 +78,9 @@ public struct RowsPage: Sendable, Equatable {
         try left(set.entity, key)
       }
       try check(wrap) { () throws(JSONError) in
-        guard try scanner.nextKey() == nil else { throw scanner.failure("a set has a member too many") }
+        guard try scanner.nextKey() == nil else {
+          throw scanner.failure("a set has a member too many")
+        }
       }
     }
   }
@@ -109,7 +111,8 @@ public struct RowsPage: Sendable, Equatable {
         default: try scanner.skipValue()
         }
       }
-      guard let partition = numbers["partition"], let at = numbers["at"], let from = cursors["from"],
+      guard let partition = numbers["partition"], let at = numbers["at"],
+        let from = cursors["from"],
         let to = cursors["to"], from <= to, try scanner.peek() == .array
       else { throw scanner.failure("a page has no partition, from, to, at or sets") }
       self.partition = partition
@@ -129,12 +132,16 @@ private struct RowSet {
   /// Reads up to the first row.
   init(_ scanner: inout JSONScanner, _ package: Package) throws(JSONError) {
     try scanner.enterObject()
-    guard try scanner.nextKey() == "entity" else { throw scanner.failure("a set begins with its entity") }
+    guard try scanner.nextKey() == "entity" else {
+      throw scanner.failure("a set begins with its entity")
+    }
     let name = try scanner.string()
     guard let entity = package.entity(named: name) else {
       throw scanner.failure("the package \(package.id) has no entity \(name)")
     }
-    guard try scanner.nextKey() == "columns" else { throw scanner.failure("a set names its columns") }
+    guard try scanner.nextKey() == "columns" else {
+      throw scanner.failure("a set names its columns")
+    }
     let columns = try scanner.list { scanner throws(JSONError) in try scanner.string() }
     guard columns == entity.attributes.map(\.name) else {
       throw scanner.failure("the columns of \(name) are not those of the package \(package.id)")
@@ -179,12 +186,14 @@ public struct RowsPageWriter {
 
   public init() {}
 
+  /// Adds a row that is in the partition, already encoded.
   public mutating func row(_ entity: Entity, body: [UInt8]) {
     sets[position(of: entity)].rows.append(body)
     byteCount += body.count + 1
     rowCount += 1
   }
 
+  /// Adds a key that left the partition.
   public mutating func left(_ entity: Entity, key: Key) {
     sets[position(of: entity)].left.append(key)
     byteCount += key.text.utf8.count + 3
@@ -229,6 +238,7 @@ public struct RowsPageWriter {
 /// The number by which a row counts in its partition's sum: the first 8 bytes, big endian, of
 /// SHA-256 over entity, a zero byte, key, a zero byte, body.
 public enum RowHash {
+  /// The number that a row adds to the sum of its partition.
   public static func of(entity: String, key: Key, body: some Collection<UInt8>) -> Int64 {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(entity.utf8.count + key.text.utf8.count + body.count + 2)

@@ -19,18 +19,18 @@ package final class Session {
   let inbox: Inbox
   let importer: Import
   package let observers: Observers
-  package private(set) var machine: SessionMachine
-  private var credentials: Credentials?
+  package internal(set) var machine: SessionMachine
+  var credentials: Credentials?
   private var lanes: [SessionMachine.Lane: Reception] = [:]
   private var confirms: [Confirm] = []
   private var isConnected = false
-  private var isLoginTold = false
+  var isLoginTold = false
   /// Exchanges that ended well, counted for those who wait for one.
   package private(set) var completedExchanges = 0
   /// Exchanges begun.
   package private(set) var begunExchanges = 0
   /// Why the last exchange ended, if not well.
-  package private(set) var lastFailure: FerryError?
+  package internal(set) var lastFailure: FerryError?
   package private(set) var progress = ImportProgress()
 
   package init(store: Store, observers: Observers, settings: SessionSettings) {
@@ -73,7 +73,9 @@ package final class Session {
       try self.store.sql { () throws(SQLiteError) in
         var facts = SessionMachine.Facts()
         facts.hasRefreshToken = try Settings.get(.refreshToken, connection) != nil
-        if let expires = try Settings.get(.accessTokenExpires, connection), let number = Int64(expires) {
+        if let expires = try Settings.get(.accessTokenExpires, connection),
+          let number = Int64(expires)
+        {
           facts.accessTokenExpires = Timestamp(milliseconds: number)
         }
         facts.isSubscribed = try Settings.get(.subscribed, connection) != nil
@@ -96,7 +98,10 @@ package final class Session {
     case .cancel(let lane):
       lanes[lane] = nil
       if lane == .exchange {
-        fail(lane, FerryError(.offline, "the server fell silent", hint: "It is tried again.", isTransient: true))
+        fail(
+          lane,
+          FerryError(
+            .offline, "the server fell silent", hint: "It is tried again.", isTransient: true))
       }
       return .cancel(lane)
     case .login: return .send(try loginRequest())
@@ -201,7 +206,8 @@ package final class Session {
 
   private func nextFrame(_ reception: inout Reception) throws(FerryError) -> Frame? {
     do { return try reception.reader.next() } catch {
-      throw FerryError(.protocolViolation, error.message, hint: error.hint, isTransient: true, cause: error)
+      throw FerryError(
+        .protocolViolation, error.message, hint: error.hint, isTransient: true, cause: error)
     }
   }
 
@@ -220,7 +226,9 @@ package final class Session {
     case .login, .token: try loggedIn(reception)
     case .exchange, .channel:
       do { try reception.reader.finish() } catch {
-        fail(lane, FerryError(.offline, error.message, hint: error.hint, isTransient: true, cause: error))
+        fail(
+          lane,
+          FerryError(.offline, error.message, hint: error.hint, isTransient: true, cause: error))
         return
       }
       succeed(lane)
@@ -235,7 +243,7 @@ package final class Session {
     lastFailure = nil
   }
 
-  private func fail(_ lane: SessionMachine.Lane, _ error: FerryError) {
+  func fail(_ lane: SessionMachine.Lane, _ error: FerryError) {
     if error.isTransient {
       machine.failed(lane, now: store.world.clock.now, chance: store.world.chance.next())
     } else {
@@ -250,99 +258,15 @@ package final class Session {
     }
   }
 
-  private func connected() {
+  func connected() {
     guard !isConnected else { return }
     isConnected = true
     observers.tell { $0.onConnect() }
   }
 
-  private func setting(_ name: Settings.Name) throws(FerryError) -> String? {
+  func setting(_ name: Settings.Name) throws(FerryError) -> String? {
     try store.read { connection throws(FerryError) in
       try self.store.sql { () throws(SQLiteError) in try Settings.get(name, connection) }
-    }
-  }
-
-  // Login.
-
-  private func loggedIn(_ reception: Reception) throws(FerryError) {
-    guard let node = try? JSONNode.parse(reception.text), let access = node["accessToken"]?.string,
-      let refresh = node["refreshToken"]?.string, let seconds = node["expiresIn"]?.integer,
-      let user = node["user"]?.string
-    else {
-      fail(
-        .exchange,
-        FerryError(
-          .protocolViolation, "the answer to the login cannot be read",
-          hint: "Is there a Ferry server at this address?", isTransient: true))
-      return
-    }
-    let owner = try setting(.user)
-    guard owner == nil || owner == user else {
-      credentials = nil
-      machine.hasCredentials = false
-      refuseLogin(
-        FerryError(
-          .otherOwner, "this database belongs to the user \(owner ?? "")",
-          hint: "Give the user \(user) a database file of their own."))
-      return
-    }
-    // A little early, so that no request leaves with a token that ends on its way.
-    let expires = store.world.clock.now.advanced(by: .seconds(max(1, seconds - 10)))
-    try store.write { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        try Settings.set(.accessToken, access, connection)
-        try Settings.set(.refreshToken, refresh, connection)
-        try Settings.set(.accessTokenExpires, String(expires.milliseconds), connection)
-        try Settings.set(.user, user, connection)
-      }
-    }
-    machine.succeeded(.exchange, facts: try facts(), now: store.world.clock.now)
-    connected()
-    guard reception.kind == .login else { return }
-    credentials = nil
-    machine.hasCredentials = false
-    observers.tell { $0.onLoginSuccess() }
-  }
-
-  private func refused(_ lane: SessionMachine.Lane, _ reception: Reception) throws(FerryError) {
-    let node = try? JSONNode.parse(reception.text)
-    let message = node?["message"]?.string ?? "the server answered \(reception.status)"
-    let hint = node?["hint"]?.string ?? "Look at the server's log."
-    guard reception.status == 401 else {
-      let isTransient = reception.status >= 500 || reception.status == 429 || reception.status == 408
-      fail(lane, FerryError(reception.status == 403 ? .notAllowed : .server, message, hint: hint, isTransient: isTransient))
-      if reception.status == 403 { tellSubscribeFailure() }
-      return
-    }
-    switch reception.kind {
-    case .exchange, .channel:
-      // The token ended or was revoked: renew it.
-      try forget([.accessToken, .accessTokenExpires])
-      machine.stopped(lane)
-      machine.isExchangeWanted = true
-    case .token:
-      try forget([.refreshToken, .accessToken, .accessTokenExpires])
-      refuseLogin(FerryError(.notLoggedIn, message, hint: hint))
-    case .login:
-      credentials = nil
-      machine.hasCredentials = false
-      refuseLogin(FerryError(.notLoggedIn, message, hint: hint))
-    }
-  }
-
-  private func refuseLogin(_ error: FerryError) {
-    machine.stopped(.exchange)
-    lastFailure = error
-    isLoginTold = true
-    observers.tell { $0.onLoginFailure(error) }
-    tellSubscribeFailure()
-  }
-
-  private func forget(_ names: [Settings.Name]) throws(FerryError) {
-    try store.write { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        for name in names { try Settings.set(name, nil, connection) }
-      }
     }
   }
 
@@ -357,7 +281,7 @@ package final class Session {
     requestExchange()
   }
 
-  private func tellSubscribeFailure() {
+  func tellSubscribeFailure() {
     guard isSubscribing, let error = lastFailure else { return }
     isSubscribing = false
     observers.tell { $0.onSubscribeFailure(error) }
@@ -365,12 +289,15 @@ package final class Session {
 
   // Frames.
 
-  private func take(_ frame: Frame, _ reception: inout Reception, _ lane: SessionMachine.Lane)
+  private func take(
+    _ frame: Frame, _ reception: inout Reception, _ lane: SessionMachine.Lane
+  )
     throws(FerryError)
   {
     let message: Message
     do { message = try Message(frame) } catch {
-      throw FerryError(.protocolViolation, error.message, hint: error.hint, isTransient: true, cause: error)
+      throw FerryError(
+        .protocolViolation, error.message, hint: error.hint, isTransient: true, cause: error)
     }
     switch message {
     case .welcome(let welcome): try take(welcome, reception)
@@ -385,7 +312,9 @@ package final class Session {
     case .checkpoint(let checkpoint): try take(checkpoint)
     case .stored(let stored):
       try store.write { connection throws(FerryError) in
-        try self.store.sql { () throws(SQLiteError) in try self.store.acknowledge(stored.ids, connection) }
+        try self.store.sql { () throws(SQLiteError) in
+          try self.store.acknowledge(stored.ids, connection)
+        }
       }
       try store.takeRefused(stored.refused)
       try observers.tellOwed(of: store)
@@ -393,7 +322,8 @@ package final class Session {
     case .beat: break
     case .failure(let failure):
       let isTransient = failure.code == .internal || failure.code == .tooManyOperations
-      throw FerryError(.server, failure.message, hint: failure.hint, isTransient: isTransient, cause: failure)
+      throw FerryError(
+        .server, failure.message, hint: failure.hint, isTransient: isTransient, cause: failure)
     case .hello, .pull, .confirm, .replay:
       throw FerryError(
         .protocolViolation, "the server sent a \(frame.kind), which only devices send",
@@ -416,7 +346,9 @@ package final class Session {
         if self.isSubscribing { try Settings.set(.subscribed, "yes", connection) }
       }
     }
-    if welcome.expectedRows > 0 { progress = ImportProgress(expectedRows: Int(welcome.expectedRows)) }
+    if welcome.expectedRows > 0 {
+      progress = ImportProgress(expectedRows: Int(welcome.expectedRows))
+    }
     connected()
     if isSubscribing {
       isSubscribing = false
