@@ -38,7 +38,8 @@ let words: [Target] = [
 let hands: [Target] = [
   module("FerryCompression", "Compression", ["CZlib"]),
   module("FerrySQLite", "SQLite", ["CSQLite"]),
-  module("FerryCrypto", "Crypto", [.target(name: "COpenSSL", condition: .when(platforms: [.linux]))]),
+  module(
+    "FerryCrypto", "Crypto", [.target(name: "COpenSSL", condition: .when(platforms: [.linux]))]),
   module(
     "FerryHTTPClient", "HTTPClient",
     ["FerryHTTP", .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
@@ -59,13 +60,15 @@ let sides: [Target] = [
   module(
     "Ferry", "Client",
     [
-      "FerryModel", "FerryJSON", "FerryWire", "FerryWorld", "FerryHTTP", "FerrySQLite", "FerryCrypto",
+      "FerryModel", "FerryJSON", "FerryWire", "FerryWorld", "FerryHTTP", "FerrySQLite",
+      "FerryCrypto",
       "FerryCompression", "FerryHTTPClient",
     ]),
   module(
     "FerryServer", "Server",
     [
-      "FerryModel", "FerryJSON", "FerryWire", "FerryWorld", "FerryHTTP", "FerrySQLite", "FerryCrypto",
+      "FerryModel", "FerryJSON", "FerryWire", "FerryWorld", "FerryHTTP", "FerrySQLite",
+      "FerryCrypto",
       "FerryCompression", "FerryConnector",
     ]),
 ]
@@ -108,7 +111,9 @@ let proofs: [Target] = [
     ["Ferry", "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite"]),
 ]
 
-let clientLibraries: [Target] = [library("CSQLite"), library("CZlib"), library("COpenSSL"), library("CCurl")]
+let clientLibraries: [Target] = [
+  library("CSQLite"), library("CZlib"), library("COpenSSL"), library("CCurl"),
+]
 
 var targets = words + hands + parts + sides + tools + samples + kits + proofs + clientLibraries
 var products: [Product] = [
@@ -137,7 +142,8 @@ var products: [Product] = [
       "Ferryd", "Sources/Programs/Ferryd",
       [
         "FerryServer", "FerryHTTPServer", "FerryHTTP", "FerryPasswords", "FerryModel", "FerryJSON",
-        "FerryWorld", "FerrySQLConnector", "FerryConnector", "FerrySQLite", "FerryCrypto", "FerryWire",
+        "FerryWorld", "FerrySQLConnector", "FerryConnector", "FerrySQLite", "FerryCrypto",
+        "FerryWire",
       ]),
     program(
       "FerryCommand", "Sources/Programs/FerryCommand",

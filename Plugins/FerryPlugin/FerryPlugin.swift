@@ -30,8 +30,11 @@ import PackagePlugin
 
   /// What the model calls itself; a file that cannot be read is reported by the tool.
   private func packageName(_ model: URL) -> String {
-    let json = (try? Data(contentsOf: model)).flatMap { try? JSONSerialization.jsonObject(with: $0) }
+    let json = (try? Data(contentsOf: model)).flatMap {
+      try? JSONSerialization.jsonObject(with: $0)
+    }
     let name = (json as? [String: Any])?["name"] as? String ?? "Model"
-    return name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } && !name.isEmpty ? name : "Model"
+    return name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } && !name.isEmpty
+      ? name : "Model"
   }
 }

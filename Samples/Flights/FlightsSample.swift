@@ -12,7 +12,9 @@ public enum FlightsSample {
   public static var schema: String { String(decoding: PackageResources.schema_sql, as: UTF8.self) }
 
   /// Writes a new database with `bookings` bookings on a tenth as many flights.
-  public static func write(to path: String, seed: UInt64, bookings: Int = 20_000)
+  public static func write(
+    to path: String, seed: UInt64, bookings: Int = 20_000
+  )
     throws(SQLiteError)
   {
     let connection = try Connection(path: path)

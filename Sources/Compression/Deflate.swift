@@ -15,7 +15,9 @@ public enum Deflate {
   }
 
   /// Expands to at most `limitBytes`; a larger or damaged message is refused.
-  public static func expand(_ bytes: ArraySlice<UInt8>, limitBytes: Int) throws(CompressionError)
+  public static func expand(
+    _ bytes: ArraySlice<UInt8>, limitBytes: Int
+  ) throws(CompressionError)
     -> [UInt8]
   {
     var stream = z_stream()
@@ -33,12 +35,13 @@ public enum Deflate {
       while code != Z_STREAM_END {
         guard out.count < limitBytes else { return "it expands to more than \(limitBytes) bytes" }
         let room = min(piece, limitBytes - out.count)
-        out.append(contentsOf: [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
-          stream.next_out = buffer.baseAddress
-          stream.avail_out = uInt(room)
-          code = inflate(&stream, Z_NO_FLUSH)
-          count = room - Int(stream.avail_out)
-        })
+        out.append(
+          contentsOf: [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+            stream.next_out = buffer.baseAddress
+            stream.avail_out = uInt(room)
+            code = inflate(&stream, Z_NO_FLUSH)
+            count = room - Int(stream.avail_out)
+          })
         if code == Z_STREAM_END { break }
         guard code == Z_OK else { return "zlib answered \(code)" }
         if stream.avail_in == 0, stream.avail_out != 0 { return "it ends too early" }

@@ -13,7 +13,8 @@ public enum GenerateTool {
   public static func run(_ arguments: [String]) -> Outcome {
     guard arguments.count == 3, arguments[1] == "--out" else {
       return Outcome(
-        messages: ["error: usage: ferry-generate <model.json> --out <file.swift>"], succeeded: false)
+        messages: ["error: usage: ferry-generate <model.json> --out <file.swift>"], succeeded: false
+      )
     }
     do throws(GeneratorError) {
       return try generate(arguments[0], to: arguments[2])

@@ -21,7 +21,8 @@ public enum TextFile {
       try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
     } catch {
       throw GeneratorError(
-        "\(path) cannot be written", hint: "Look whether the folder is there and may be written to.")
+        "\(path) cannot be written", hint: "Look whether the folder is there and may be written to."
+      )
     }
   }
 

@@ -89,7 +89,9 @@ public struct JSONScanner {
       }
       let digit = Int64(byte - UInt8(ascii: "0"))
       let (product, over1) = value.multipliedReportingOverflow(by: 10)
-      let (sum, over2) = negative ? product.subtractingReportingOverflow(digit)
+      let (sum, over2) =
+        negative
+        ? product.subtractingReportingOverflow(digit)
         : product.addingReportingOverflow(digit)
       if over1 || over2 {
         position = start
@@ -162,7 +164,9 @@ public struct JSONScanner {
     guard position == bytes.count else { throw failure("text follows the end of the value") }
   }
 
-  public func failure(_ problem: String) -> JSONError { JSONError(offset: position, problem: problem) }
+  public func failure(_ problem: String) -> JSONError {
+    JSONError(offset: position, problem: problem)
+  }
 
   private mutating func skipSpace() {
     while position < bytes.count {

@@ -48,7 +48,9 @@ public struct JSONWriter {
       var start = 0
       for index in 0..<utf8.count {
         let byte = utf8[index]
-        guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
+        guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else {
+          continue
+        }
         bytes.append(contentsOf: utf8[start..<index])
         start = index + 1
         escape(byte)
@@ -80,7 +82,8 @@ public struct JSONWriter {
   }
 
   /// An array of values, each written by `write`.
-  public mutating func array<T>(_ values: some Sequence<T>, _ write: (inout JSONWriter, T) -> Void) {
+  public mutating func array<T>(_ values: some Sequence<T>, _ write: (inout JSONWriter, T) -> Void)
+  {
     beginArray()
     for value in values { write(&self, value) }
     endArray()

@@ -87,7 +87,9 @@ enum CanonicalNumber {
     var whole = String(pieces[0])
     var fraction = pieces.count > 1 ? String(pieces[1]) : ""
     let isDigits = { (text: String) in text.utf8.allSatisfy { (48...57).contains($0) } }
-    guard !(whole.isEmpty && fraction.isEmpty), isDigits(whole), isDigits(fraction) else { return nil }
+    guard !(whole.isEmpty && fraction.isEmpty), isDigits(whole), isDigits(fraction) else {
+      return nil
+    }
     while exponent > 0 {
       whole.append(fraction.isEmpty ? "0" : fraction.removeFirst())
       exponent -= 1

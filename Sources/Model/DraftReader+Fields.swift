@@ -49,7 +49,8 @@ extension DraftReader {
   mutating func flag(_ fields: ModelFields, _ key: String) -> Bool {
     guard let field = fields[key] else { return false }
     guard let flag = field.node.boolean else {
-      findings.error(field.place, "\"\(key)\" is true or false", cure: "Write true or false, without quotes.")
+      findings.error(
+        field.place, "\"\(key)\" is true or false", cure: "Write true or false, without quotes.")
       return false
     }
     return flag
@@ -82,11 +83,15 @@ extension DraftReader {
   }
 
   mutating func texts(_ fields: ModelFields, _ key: String) -> [Placed<String>] {
-    elements(fields, key).compactMap { text($0.node, ModelPlace(offset: $0.node.offset, path: $0.path)) }
+    elements(fields, key).compactMap {
+      text($0.node, ModelPlace(offset: $0.node.offset, path: $0.path))
+    }
   }
 
   mutating func texts(_ node: JSONNode, _ path: String) -> [Placed<String>] {
-    elements(node, path).compactMap { text($0.node, ModelPlace(offset: $0.node.offset, path: $0.path)) }
+    elements(node, path).compactMap {
+      text($0.node, ModelPlace(offset: $0.node.offset, path: $0.path))
+    }
   }
 
   mutating func elements(

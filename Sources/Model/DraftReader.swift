@@ -8,7 +8,8 @@ struct DraftReader {
     guard let fields = object(node, path: "", of: "the model", keys: ModelKey.package) else {
       return nil
     }
-    let groups = fields["groups"] == nil
+    let groups =
+      fields["groups"] == nil
       ? [Placed(content: "default", place: ModelPlace(offset: node.offset, path: ""))]
       : texts(fields, "groups")
     var draft = ModelDraft(
@@ -42,7 +43,9 @@ struct DraftReader {
       if let relationship = relationship(node, path) { entity.relationships.append(relationship) }
     }
     for (node, path) in elements(fields, "unique") { entity.unique.append(texts(node, path)) }
-    if let field = fields["partition"] { entity.partition = partition(field.node, field.place.path) }
+    if let field = fields["partition"] {
+      entity.partition = partition(field.node, field.place.path)
+    }
     return entity
   }
 
@@ -102,7 +105,8 @@ struct DraftReader {
       findings.error(
         ModelPlace(offset: member.value.offset, path: place.path),
         "the partition column \"\(member.key)\" names no source for its value",
-        cure: "Write \"claim:<name>\" for a claim of the user, or \"open\" if anyone may ask for any.")
+        cure:
+          "Write \"claim:<name>\" for a claim of the user, or \"open\" if anyone may ask for any.")
     }
     return (Placed(content: member.key, place: place), source)
   }

@@ -24,7 +24,8 @@ public struct Entity: Sendable, Hashable {
     relationships: [Relationship], operations: Set<OperationKind>, partition: PartitionRule?,
     group: String, unique: [[Int]] = []
   ) {
-    precondition(!key.isEmpty && key.allSatisfy(attributes.indices.contains), "key of \(name): \(key)")
+    precondition(
+      !key.isEmpty && key.allSatisfy(attributes.indices.contains), "key of \(name): \(key)")
     self.name = name
     self.table = table
     self.attributes = attributes

@@ -49,7 +49,8 @@ extension ModelCheck {
       if attribute.isNullable {
         findings.error(
           name.place, "the key attribute \"\(name.content)\" of \(entity.shownName) is nullable",
-          cure: "Remove \"nullable\" if the business system has no such rows, else choose another key.")
+          cure:
+            "Remove \"nullable\" if the business system has no such rows, else choose another key.")
       }
       if attribute.type == .double || attribute.type == .float {
         findings.warning(
@@ -69,7 +70,8 @@ extension ModelCheck {
         cure: "Write \"keyOrigin\": \"app\".")
     } else if let type = types.first, type != .long, type != .string {
       findings.error(
-        entity.keyOrigin.place, "a key of type \(type.rawValue) cannot come from the business system",
+        entity.keyOrigin.place,
+        "a key of type \(type.rawValue) cannot come from the business system",
         cure: "A temporary key needs type long or string; else write \"keyOrigin\": \"app\".")
     }
   }

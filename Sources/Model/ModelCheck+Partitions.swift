@@ -49,7 +49,9 @@ extension ModelCheck {
       guard let target = relationship.target.flatMap({ draft.entity(named: $0.content) }) else {
         return
       }
-      if entity.shownName == start.shownName { checkStep(relationship, from: start, to: target, first) }
+      if entity.shownName == start.shownName {
+        checkStep(relationship, from: start, to: target, first)
+      }
       if visited.contains(target.shownName) {
         findings.error(
           first.place,

@@ -64,6 +64,7 @@ extension ModelCheck {
     findings.error(
       relationship.targetAttributes?.first?.place ?? relationship.place,
       "\(shown) leads to attributes of \(target.shownName) that are neither its key nor unique",
-      cure: "Lead it to the key, or declare them in \"unique\" if the business system keeps them so.")
+      cure:
+        "Lead it to the key, or declare them in \"unique\" if the business system keeps them so.")
   }
 }

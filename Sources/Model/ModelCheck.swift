@@ -34,7 +34,8 @@ struct ModelCheck {
         cure: "Write major.minor, two numbers without leading zeros, for example \"1.0\".")
     }
     if draft.entities.isEmpty {
-      findings.error(draft.place, "the model has no entity", cure: "Add at least one to \"entities\".")
+      findings.error(
+        draft.place, "the model has no entity", cure: "Add at least one to \"entities\".")
     }
   }
 
@@ -101,7 +102,8 @@ struct ModelCheck {
       if entity.operations.isEmpty { continue }
       if entity.operations == [.delete] {
         findings.warning(
-          entity.place, "objects of \(entity.shownName) can be deleted but neither made nor changed",
+          entity.place,
+          "objects of \(entity.shownName) can be deleted but neither made nor changed",
           cure: "Look whether \"operations\" says what was meant.")
       }
     }
@@ -111,7 +113,8 @@ struct ModelCheck {
     if !ReservedName.isIdentifier(name.content) {
       findings.error(
         name.place, "the name \"\(name.content)\" of \(subject) is no identifier",
-        cure: "Use letters, digits and underscores, a letter first; \"table\" keeps the table's name.")
+        cure:
+          "Use letters, digits and underscores, a letter first; \"table\" keeps the table's name.")
     } else if let clash = ReservedName.clashOfType(name.content) {
       findings.error(
         name.place, "the name \"\(name.content)\" of \(subject) is \(clash)",

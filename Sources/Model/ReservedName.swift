@@ -35,7 +35,8 @@ public enum ReservedName {
   }
 
   static let keywords: Set<String> = [
-    "Any", "Protocol", "Self", "Type", "_", "as", "associatedtype", "await", "break", "case", "catch",
+    "Any", "Protocol", "Self", "Type", "_", "as", "associatedtype", "await", "break", "case",
+    "catch",
     "class", "continue", "default", "defer", "deinit", "do", "else", "enum", "extension",
     "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import", "in", "init",
     "inout", "internal", "is", "let", "nil", "operator", "precedencegroup", "private", "protocol",
@@ -52,7 +53,8 @@ public enum ReservedName {
 
   static let members: Set<String> = [
     "Self", "Type", "cancelPending", "cancelPendingOperations", "count", "create", "database",
-    "delete", "description", "downloadState", "entity", "find", "findAll", "hash", "hashValue", "id",
+    "delete", "description", "downloadState", "entity", "find", "findAll", "hash", "hashValue",
+    "id",
     "init", "isCreated", "isDeleted", "isDirty", "isNew", "isPending", "isUpdated", "load",
     "logRecords", "originalState", "pending", "pendingChange", "record", "refresh", "replayCounter",
     "replayFailed", "replayPending", "save", "self", "submitPending", "submitPendingOperations",

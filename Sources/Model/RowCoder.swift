@@ -54,7 +54,9 @@ extension JSONScanner {
     values.reserveCapacity(types.count)
     try enterArray()
     while try nextElement() {
-      guard values.count < types.count else { throw failure("a row of \(types.count) values has more") }
+      guard values.count < types.count else {
+        throw failure("a row of \(types.count) values has more")
+      }
       values.append(try value(of: types[values.count]))
     }
     guard values.count == types.count else {
@@ -76,7 +78,9 @@ extension JSONScanner {
     case (.number, .float), (.number, .double): return .double(try double())
     case (.string, .float), (.string, .double): return .double(try specialDouble())
     case (.string, .binary):
-      guard let bytes = Base64.decode(try string()) else { throw failure("the string is not Base64") }
+      guard let bytes = Base64.decode(try string()) else {
+        throw failure("the string is not Base64")
+      }
       return .bytes(bytes)
     case (.string, .string): return .text(try string())
     case (.string, .integer), (.string, .decimal), (.string, .date), (.string, .time),
@@ -116,7 +120,8 @@ public enum Base64 {
     var index = 0
     while index < bytes.count {
       let left = bytes.count - index
-      let group = UInt32(bytes[index]) << 16
+      let group =
+        UInt32(bytes[index]) << 16
         | (left > 1 ? UInt32(bytes[index + 1]) << 8 : 0)
         | (left > 2 ? UInt32(bytes[index + 2]) : 0)
       text.append(alphabet[Int(group >> 18)])

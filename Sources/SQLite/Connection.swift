@@ -99,11 +99,15 @@ public final class Connection {
   }
 
   /// All rows of a small result.
-  public func rows(_ sql: String, _ parameters: SQLiteValue...) throws(SQLiteError) -> [[SQLiteValue]] {
+  public func rows(
+    _ sql: String, _ parameters: SQLiteValue...
+  ) throws(SQLiteError) -> [[SQLiteValue]] {
     try rows(sql, parameters)
   }
 
-  public func rows(_ sql: String, _ parameters: [SQLiteValue]) throws(SQLiteError) -> [[SQLiteValue]] {
+  public func rows(
+    _ sql: String, _ parameters: [SQLiteValue]
+  ) throws(SQLiteError) -> [[SQLiteValue]] {
     let statement = try statement(sql)
     defer { statement.reset() }
     try statement.bind(parameters)
@@ -113,7 +117,8 @@ public final class Connection {
   }
 
   /// The first row, if there is one.
-  public func row(_ sql: String, _ parameters: SQLiteValue...) throws(SQLiteError) -> [SQLiteValue]? {
+  public func row(_ sql: String, _ parameters: SQLiteValue...) throws(SQLiteError) -> [SQLiteValue]?
+  {
     let statement = try statement(sql)
     defer { statement.reset() }
     try statement.bind(parameters)
@@ -121,7 +126,8 @@ public final class Connection {
   }
 
   /// The first column of the first row.
-  public func value(_ sql: String, _ parameters: SQLiteValue...) throws(SQLiteError) -> SQLiteValue? {
+  public func value(_ sql: String, _ parameters: SQLiteValue...) throws(SQLiteError) -> SQLiteValue?
+  {
     let statement = try statement(sql)
     defer { statement.reset() }
     try statement.bind(parameters)
@@ -151,7 +157,9 @@ public final class Connection {
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     let nested = isInTransaction
-    do { try execute(nested ? "SAVEPOINT ferry" : "BEGIN \(kind.rawValue)") } catch { throw wrap(error) }
+    do { try execute(nested ? "SAVEPOINT ferry" : "BEGIN \(kind.rawValue)") } catch {
+      throw wrap(error)
+    }
     let result: Result
     do {
       result = try body()
@@ -186,5 +194,6 @@ public final class Connection {
 
 /// A name as SQL takes it, whatever it holds.
 public func quoted(_ name: String) -> String {
-  "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+  "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
+    + "\""
 }

@@ -27,7 +27,8 @@ public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
   public var isCorrupt: Bool { primaryCode == SQLITE_CORRUPT }
   /// The disk, the memory or the rights failed, not the statement.
   public var isOfTheMachine: Bool {
-    [SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_NOMEM, SQLITE_CORRUPT,
+    [
+      SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_NOMEM, SQLITE_CORRUPT,
       SQLITE_NOTADB, SQLITE_PERM, SQLITE_PROTOCOL, SQLITE_NOLFS, SQLITE_INTERRUPT,
     ].contains(primaryCode)
   }

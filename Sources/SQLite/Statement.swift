@@ -22,8 +22,12 @@ public enum SQLiteValue: Sendable, Hashable {
 
   public var isNull: Bool { self == .null }
 
-  public static func optional(_ value: Int64?) -> SQLiteValue { value.map(SQLiteValue.integer) ?? .null }
-  public static func optional(_ value: String?) -> SQLiteValue { value.map(SQLiteValue.text) ?? .null }
+  public static func optional(_ value: Int64?) -> SQLiteValue {
+    value.map(SQLiteValue.integer) ?? .null
+  }
+  public static func optional(_ value: String?) -> SQLiteValue {
+    value.map(SQLiteValue.text) ?? .null
+  }
   public static func flag(_ value: Bool) -> SQLiteValue { .integer(value ? 1 : 0) }
 }
 
@@ -73,7 +77,8 @@ public final class Statement {
       var text = text
       code = text.withUTF8 {
         sqlite3_bind_text64(
-          handle, position, UnsafeRawPointer($0.baseAddress ?? Statement.empty)
+          handle, position,
+          UnsafeRawPointer($0.baseAddress ?? Statement.empty)
             .assumingMemoryBound(to: CChar.self), UInt64($0.count), Statement.transient,
           UInt8(SQLITE_UTF8))
       }
@@ -111,7 +116,9 @@ public final class Statement {
 
   public var columnCount: Int { Int(sqlite3_column_count(handle)) }
 
-  public func columnName(at index: Int) -> String { String(cString: sqlite3_column_name(handle, Int32(index))) }
+  public func columnName(at index: Int) -> String {
+    String(cString: sqlite3_column_name(handle, Int32(index)))
+  }
 
   public var row: [SQLiteValue] { (0..<columnCount).map { value(at: $0) } }
 
@@ -131,7 +138,9 @@ public final class Statement {
     sqlite3_column_type(handle, Int32(index)) == SQLITE_BLOB ? .blob([]) : value(at: index)
   }
 
-  public func isNull(at index: Int) -> Bool { sqlite3_column_type(handle, Int32(index)) == SQLITE_NULL }
+  public func isNull(at index: Int) -> Bool {
+    sqlite3_column_type(handle, Int32(index)) == SQLITE_NULL
+  }
   public func integer(at index: Int) -> Int64 { sqlite3_column_int64(handle, Int32(index)) }
   public func double(at index: Int) -> Double { sqlite3_column_double(handle, Int32(index)) }
 
@@ -147,9 +156,11 @@ public final class Statement {
   ) -> Result {
     let column = Int32(index)
     let start: UnsafeRawPointer? =
-      isText ? UnsafeRawPointer(sqlite3_column_text(handle, column)) : sqlite3_column_blob(handle, column)
+      isText
+      ? UnsafeRawPointer(sqlite3_column_text(handle, column)) : sqlite3_column_blob(handle, column)
     let count = Int(sqlite3_column_bytes(handle, column))
-    return body(UnsafeBufferPointer(start: start?.assumingMemoryBound(to: UInt8.self), count: count))
+    return body(
+      UnsafeBufferPointer(start: start?.assumingMemoryBound(to: UInt8.self), count: count))
   }
 
   private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)

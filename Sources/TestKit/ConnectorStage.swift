@@ -84,7 +84,9 @@ final class ConnectorProof {
   }
 
   /// Performs a group that is to be answered; anything else is noted as a failure.
-  func perform(_ group: ConnectorOperation...) -> (
+  func perform(
+    _ group: ConnectorOperation...
+  ) -> (
     outcomes: [OperationOutcome], touched: [RowImage]
   ) {
     let result = connector.perform(group)

@@ -98,7 +98,8 @@ public struct FrameReader {
         content = try Deflate.expand(body, limitBytes: WireLimits.expandedBytes)
       } catch {
         throw WireError(
-          .badFrame, "\(error)", hint: "The bytes were changed on the way; the exchange is repeated.")
+          .badFrame, "\(error)",
+          hint: "The bytes were changed on the way; the exchange is repeated.")
       }
     } else {
       content = Array(body)

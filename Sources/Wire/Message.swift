@@ -53,7 +53,8 @@ public enum Message: Sendable, Equatable {
     } catch {
       throw WireError(
         .badMessage, "the \(frame.kind) message cannot be read \(error)",
-        hint: "The other side speaks another version of the protocol, or a proxy changed the bytes.")
+        hint: "The other side speaks another version of the protocol, or a proxy changed the bytes."
+      )
     }
   }
 
@@ -65,7 +66,9 @@ public enum Message: Sendable, Equatable {
 
 extension [UInt8] {
   /// Scans the whole array as one JSON value.
-  func scan<Result>(_ body: (inout JSONScanner) throws(JSONError) -> Result) throws(JSONError) -> Result {
+  func scan<Result>(
+    _ body: (inout JSONScanner) throws(JSONError) -> Result
+  ) throws(JSONError) -> Result {
     let result: Swift.Result<Result, JSONError> = withUnsafeBufferPointer { buffer in
       var scanner = JSONScanner(buffer, depthLimit: WireLimits.nesting)
       do throws(JSONError) {

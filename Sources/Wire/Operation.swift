@@ -78,7 +78,8 @@ public struct Operation: Sendable, Equatable {
     }
     guard let entityName, let entity = package.entity(named: entityName) else {
       throw JSONError(
-        offset: 0, problem: "the package \(package.id) has no entity \(entityName ?? "(none named)")")
+        offset: 0,
+        problem: "the package \(package.id) has no entity \(entityName ?? "(none named)")")
     }
     self = try bytes.scan { scanner throws(JSONError) in try Operation(&scanner, entity) }
   }

@@ -78,7 +78,9 @@ public struct RowsPage: Sendable, Equatable {
         try left(set.entity, key)
       }
       try check(wrap) { () throws(JSONError) in
-        guard try scanner.nextKey() == nil else { throw scanner.failure("a set has a member too many") }
+        guard try scanner.nextKey() == nil else {
+          throw scanner.failure("a set has a member too many")
+        }
       }
     }
   }
@@ -109,7 +111,8 @@ public struct RowsPage: Sendable, Equatable {
         default: try scanner.skipValue()
         }
       }
-      guard let partition = numbers["partition"], let at = numbers["at"], let from = cursors["from"],
+      guard let partition = numbers["partition"], let at = numbers["at"],
+        let from = cursors["from"],
         let to = cursors["to"], from <= to, try scanner.peek() == .array
       else { throw scanner.failure("a page has no partition, from, to, at or sets") }
       self.partition = partition
@@ -129,12 +132,16 @@ private struct RowSet {
   /// Reads up to the first row.
   init(_ scanner: inout JSONScanner, _ package: Package) throws(JSONError) {
     try scanner.enterObject()
-    guard try scanner.nextKey() == "entity" else { throw scanner.failure("a set begins with its entity") }
+    guard try scanner.nextKey() == "entity" else {
+      throw scanner.failure("a set begins with its entity")
+    }
     let name = try scanner.string()
     guard let entity = package.entity(named: name) else {
       throw scanner.failure("the package \(package.id) has no entity \(name)")
     }
-    guard try scanner.nextKey() == "columns" else { throw scanner.failure("a set names its columns") }
+    guard try scanner.nextKey() == "columns" else {
+      throw scanner.failure("a set names its columns")
+    }
     let columns = try scanner.list { scanner throws(JSONError) in try scanner.string() }
     guard columns == entity.attributes.map(\.name) else {
       throw scanner.failure("the columns of \(name) are not those of the package \(package.id)")

@@ -52,7 +52,9 @@ extension Welcome {
       default: try scanner.skipValue()
       }
     }
-    guard !server.isEmpty, !era.isEmpty else { throw scanner.failure("welcome names no server or era") }
+    guard !server.isEmpty, !era.isEmpty else {
+      throw scanner.failure("welcome names no server or era")
+    }
   }
 }
 
@@ -100,7 +102,8 @@ extension Checkpoint {
 
   init(_ scanner: inout JSONScanner) throws(JSONError) {
     self.init(
-      group: "", era: "", version: 0, partitions: [], answers: [], rightsVersion: "", unavailable: [])
+      group: "", era: "", version: 0, partitions: [], answers: [], rightsVersion: "",
+      unavailable: [])
     try scanner.enterObject()
     while let key = try scanner.nextKey() {
       switch key {
@@ -116,7 +119,9 @@ extension Checkpoint {
       default: try scanner.skipValue()
       }
     }
-    guard !group.isEmpty, !era.isEmpty else { throw scanner.failure("a checkpoint names no group or era") }
+    guard !group.isEmpty, !era.isEmpty else {
+      throw scanner.failure("a checkpoint names no group or era")
+    }
   }
 }
 
@@ -171,7 +176,9 @@ extension Answer {
       default: try scanner.skipValue()
       }
     }
-    guard let id, let outcome else { throw scanner.failure("an answer has no id or no known method") }
+    guard let id, let outcome else {
+      throw scanner.failure("an answer has no id or no known method")
+    }
     self.init(id: id, version: version, outcome: outcome, newKey: newKey, logRecords: logRecords)
   }
 }

@@ -66,7 +66,9 @@ extension JSONScanner {
   mutating func cursors() throws(JSONError) -> [PartitionCursor] {
     try list { scanner throws(JSONError) in
       let numbers = try scanner.integers()
-      guard numbers.count == 3 else { throw scanner.failure("a partition's cursor is three numbers") }
+      guard numbers.count == 3 else {
+        throw scanner.failure("a partition's cursor is three numbers")
+      }
       return PartitionCursor(
         partition: numbers[0], cursor: Cursor(version: numbers[1], row: numbers[2]))
     }
@@ -76,7 +78,8 @@ extension JSONScanner {
     var states: [OperationStatus] = []
     try enterObject()
     while let key = try nextKey() {
-      guard let id = OperationID(key), let state = OperationStatus.State(rawValue: try string()) else {
+      guard let id = OperationID(key), let state = OperationStatus.State(rawValue: try string())
+      else {
         throw failure("an operation's state is neverSeen, inWork or answered")
       }
       states.append(OperationStatus(id: id, state: state))
@@ -87,7 +90,8 @@ extension JSONScanner {
   /// `replayFailure` is the reference's second name for `replayFailed`; both are read.
   mutating func outcome() throws(JSONError) -> Answer.Outcome {
     let name = try string()
-    guard let outcome = Answer.Outcome(rawValue: name == "replayFailure" ? "replayFailed" : name) else {
+    guard let outcome = Answer.Outcome(rawValue: name == "replayFailure" ? "replayFailed" : name)
+    else {
       throw failure("an answer's method is replayResult, replayFailed, notTried or unknown")
     }
     return outcome

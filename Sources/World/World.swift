@@ -32,7 +32,8 @@ public struct Timestamp: Sendable, Hashable, Comparable {
 
   public func advanced(by duration: Duration) -> Timestamp {
     let (seconds, attoseconds) = duration.components
-    return Timestamp(milliseconds: milliseconds + seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+    return Timestamp(
+      milliseconds: milliseconds + seconds * 1000 + attoseconds / 1_000_000_000_000_000)
   }
 
   /// Whole days since 1970.
@@ -84,9 +85,15 @@ public enum LogLevel: Int, Sendable, Comparable, CaseIterable {
 }
 
 extension Log {
-  public func info(_ message: String, _ fields: (String, String)...) { write(.info, message, fields) }
-  public func warn(_ message: String, _ fields: (String, String)...) { write(.warn, message, fields) }
-  public func error(_ message: String, _ fields: (String, String)...) { write(.error, message, fields) }
+  public func info(_ message: String, _ fields: (String, String)...) {
+    write(.info, message, fields)
+  }
+  public func warn(_ message: String, _ fields: (String, String)...) {
+    write(.warn, message, fields)
+  }
+  public func error(_ message: String, _ fields: (String, String)...) {
+    write(.error, message, fields)
+  }
 }
 
 /// Drops everything.

@@ -19,7 +19,8 @@ final class Device {
 
   init(_ model: Package = Shop.package) throws {
     self.model = model
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent("ferry-\(UUID().uuidString)")
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "ferry-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     observers.register(handler)
     (store, session) = try Device.open(folder, model, clock, observers)
@@ -29,7 +30,9 @@ final class Device {
 
   var path: String { folder.appendingPathComponent("device.db").path }
 
-  private static func open(_ folder: URL, _ model: Package, _ clock: GivenClock, _ observers: Observers)
+  private static func open(
+    _ folder: URL, _ model: Package, _ clock: GivenClock, _ observers: Observers
+  )
     throws -> (Store, Session)
   {
     let world = World(clock: clock, chance: SystemChance(), log: SilentLog())
@@ -151,12 +154,16 @@ final class Recorder: CallbackHandler {
   }
   func onImportSuccess(group: String) { hear("importSuccess \(group)") }
   func onReplaySuccess(_ object: ReplayedObject) {
-    hear("replaySuccess \(object.entity) \(object.key) pending \(object.record?.pending.rawValue ?? "-")")
+    hear(
+      "replaySuccess \(object.entity) \(object.key) pending \(object.record?.pending.rawValue ?? "-")"
+    )
   }
   func onReplayFailure(_ object: ReplayedObject) {
     hear("replayFailure \(object.entity) \(object.key) failed \(object.record?.failed ?? false)")
   }
-  func onReplayUnknown(_ object: ReplayedObject) { hear("replayUnknown \(object.entity) \(object.key)") }
+  func onReplayUnknown(_ object: ReplayedObject) {
+    hear("replayUnknown \(object.entity) \(object.key)")
+  }
 }
 
 /// A small package, written by hand in the form that the generator writes.
@@ -171,7 +178,8 @@ struct Order: BusinessObject {
     name: "Order", table: "orders",
     attributes: [
       Attribute(name: "id", column: "id", type: .long, isNullable: false),
-      Attribute(name: "customer", column: "customer", type: .string, isNullable: false, maxLength: 5),
+      Attribute(
+        name: "customer", column: "customer", type: .string, isNullable: false, maxLength: 5),
       Attribute(name: "city", column: "city", type: .string, isNullable: true),
       Attribute(name: "freight", column: "freight", type: .decimal, isNullable: true),
     ], key: [0], keyOrigin: .businessSystem, relationships: [],
@@ -203,7 +211,8 @@ struct Line: BusinessObject {
       Attribute(name: "text", column: "text", type: .string, isNullable: true),
     ], key: [0, 1], keyOrigin: .app,
     relationships: [
-      Relationship(name: "order", target: "Order", attributes: ["orderID"], targetAttributes: ["id"])
+      Relationship(
+        name: "order", target: "Order", attributes: ["orderID"], targetAttributes: ["id"])
     ], operations: [.create, .update, .delete], partition: nil, group: "default")
   var record: Record
 

@@ -14,7 +14,8 @@ struct ImportTests {
     return order
   }
 
-  @Test("sync/M20, P22: an import is told per entity and then as a whole, when the database shows it")
+  @Test(
+    "sync/M20, P22: an import is told per entity and then as a whole, when the database shows it")
   func told() throws {
     let shore = Shore(Shop.package)
     let device = try Device().loggedIn()
@@ -25,7 +26,9 @@ struct ImportTests {
     #expect(try device.dump() == "1 ALFKI - N")
   }
 
-  @Test("sync/P9, P10, P11: an accepted change is no longer pending and shows what the server made of it")
+  @Test(
+    "sync/P9, P10, P11: an accepted change is no longer pending and shows what the server made of it"
+  )
   func accepted() throws {
     let shop = try Stocked()
     let order = try edited(shop, 1, city: "kiel")
@@ -77,7 +80,8 @@ struct ImportTests {
     #expect(try shop.device.operations().isEmpty && shop.device.originals(Order.entity) == 0)
   }
 
-  @Test("sync/P15, P16, P18: a refused change stays pending with replayFailed and its own log records")
+  @Test(
+    "sync/P15, P16, P18: a refused change stays pending with replayFailed and its own log records")
   func refused() throws {
     let shop = try Stocked()
     _ = try edited(shop, 1, city: "Kiel")
@@ -92,7 +96,8 @@ struct ImportTests {
     #expect(record.component == "Order" && record.entityKey == "1" && record.operation == .update)
     #expect(try shop.device.order(2)?.logRecords.isEmpty == true)
     #expect(shop.device.handler.heard.contains("replayFailure Order 1 failed true"))
-    #expect(try shop.device.operations()[0].id != sent, "an id that was answered is never sent again")
+    #expect(
+      try shop.device.operations()[0].id != sent, "an id that was answered is never sent again")
     try shop.device.restart()
     #expect(try shop.device.order(1)?.logRecords.count == 1, "a refusal survives a restart")
   }
@@ -129,7 +134,8 @@ struct ImportTests {
     #expect(try shop.device.dump() == "1 ALFKI Bremen N\n2 ALFKI Bremen N\n3 ALFKI Bremen N")
   }
 
-  @Test("sync/RC9: an edit while a replay is under way is a second operation on the accepted values")
+  @Test(
+    "sync/RC9: an edit while a replay is under way is a second operation on the accepted values")
   func secondEdit() throws {
     let shop = try Stocked()
     _ = try edited(shop, 1, city: "kiel")
@@ -144,7 +150,9 @@ struct ImportTests {
     #expect(second.base == [2: .text("KIEL")], "based on what the server made of the first")
   }
 
-  @Test("When the first of two edits is refused they become one: base of the first, values of the second")
+  @Test(
+    "When the first of two edits is refused they become one: base of the first, values of the second"
+  )
   func firstRefused() throws {
     let shop = try Stocked()
     _ = try edited(shop, 1, city: "Kiel")
@@ -175,7 +183,9 @@ struct ImportTests {
     #expect(!shop.device.handler.heard.contains { $0.hasPrefix("replay") })
   }
 
-  @Test("sync/P26, RC11: an import under a pending change moves the other attributes and keeps the change")
+  @Test(
+    "sync/P26, RC11: an import under a pending change moves the other attributes and keeps the change"
+  )
   func importUnderPending() throws {
     let shop = try Stocked()
     var order = try #require(try shop.device.order(1))
@@ -203,7 +213,8 @@ struct ImportTests {
     #expect(try shop.device.orders().map(\.id) == [2, 3])
   }
 
-  @Test("A row that moves between two partitions of the device is one row, in either order of arrival")
+  @Test(
+    "A row that moves between two partitions of the device is one row, in either order of arrival")
   func moves() throws {
     let shop = try Stocked()
     shop.shore.partitions = [1, 2]
@@ -229,10 +240,12 @@ struct ImportTests {
     try order.update()
     shop.shore.partitions = [2]
     try shop.device.exchange(shop.shore)
-    #expect(try shop.device.dump() == "1 ALFKI Kiel U\n8 ALFKI - N".replacing("8 ALFKI", with: "8 BONAP"))
+    #expect(
+      try shop.device.dump() == "1 ALFKI Kiel U\n8 ALFKI - N".replacing("8 ALFKI", with: "8 BONAP"))
   }
 
-  @Test("A reset partition is downloaded anew: what is gone goes, what stays keeps its surrogate key")
+  @Test(
+    "A reset partition is downloaded anew: what is gone goes, what stays keeps its surrogate key")
   func reset() throws {
     let shop = try Stocked()
     let before = try #require(try shop.device.order(2)).surrogateKey
@@ -258,7 +271,9 @@ struct ImportTests {
   @Test("Pages that come twice, in another order or from elsewhere are thrown away")
   func disorder() throws {
     let shop = try Stocked()
-    for id in 4...9 { shop.shore.put(Order.entity, [.integer(Int64(id)), .text("BONAP"), .null, .null]) }
+    for id in 4...9 {
+      shop.shore.put(Order.entity, [.integer(Int64(id)), .text("BONAP"), .null, .null])
+    }
     let request = try #require(try shop.device.request())
     let messages = try shop.shore.respond(to: request.body)
     #expect(messages.count > 4)
@@ -271,7 +286,9 @@ struct ImportTests {
   @Test("A download that breaks goes on where it was, after a restart too")
   func resumed() throws {
     let shop = try Stocked()
-    for id in 4...9 { shop.shore.put(Order.entity, [.integer(Int64(id)), .text("BONAP"), .null, .null]) }
+    for id in 4...9 {
+      shop.shore.put(Order.entity, [.integer(Int64(id)), .text("BONAP"), .null, .null])
+    }
     let request = try #require(try shop.device.request())
     let messages = try shop.shore.respond(to: request.body)
     try shop.device.take(Array(messages.prefix(3)))

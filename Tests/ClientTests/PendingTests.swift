@@ -23,7 +23,8 @@ struct Stocked {
 
 @Suite("Pending operations on the device")
 struct PendingTests {
-  @Test("sync/P1: create, update, delete and save are in the database and pending, and nothing is sent")
+  @Test(
+    "sync/P1: create, update, delete and save are in the database and pending, and nothing is sent")
   func savedAndPending() throws {
     let shop = try Stocked()
     var order = try #require(try shop.device.order(1))
@@ -55,7 +56,9 @@ struct PendingTests {
     #expect(operation.key == Key([.integer(1)]))
   }
 
-  @Test("sync/P3, P4: submitPendingOperations sends all of one entity only; what is not pending sends nothing")
+  @Test(
+    "sync/P3, P4: submitPendingOperations sends all of one entity only; what is not pending sends nothing"
+  )
   func submitAll() throws {
     let shop = try Stocked()
     for id in [1, 2] as [Int64] {
@@ -161,7 +164,8 @@ struct PendingTests {
     shop.shore.put(Line.entity, [.integer(1), .integer(1), .text("tea")])
     try shop.device.exchange(shop.shore)
     var line = try #require(
-      try shop.device.store.record(Line.entity, key: Key([.integer(1), .integer(1)])).map(Line.init))
+      try shop.device.store.record(Line.entity, key: Key([.integer(1), .integer(1)])).map(Line.init)
+    )
     try line.delete()
     var again = shop.device.newLine(of: 1, 1, "coffee")
     try again.create()
@@ -171,7 +175,8 @@ struct PendingTests {
     #expect(again.surrogateKey == line.surrogateKey)
   }
 
-  @Test("A value that its attribute cannot take is refused when it is saved, by name and with a cure")
+  @Test(
+    "A value that its attribute cannot take is refused when it is saved, by name and with a cure")
   func invalid() throws {
     let shop = try Stocked()
     var order = shop.device.newOrder("Jena", customer: "TOOLONG")

@@ -50,12 +50,15 @@ final class Shore {
 
   /// Performs an operation as the business system would and answers it.
   func accept(_ id: OperationID, newKey: Key? = nil, changing more: [Int: Value] = [:]) {
-    guard let operation = stored[id], let entity = model.entity(named: operation.entity) else { return }
+    guard let operation = stored[id], let entity = model.entity(named: operation.entity) else {
+      return
+    }
     let key = newKey ?? operation.key
     if operation.kind == .delete {
       if let key { remove(entity, key) }
     } else {
-      var values = key.flatMap { rows[entity.name]?[$0]?.values }
+      var values =
+        key.flatMap { rows[entity.name]?[$0]?.values }
         ?? [Value](repeating: .null, count: entity.attributes.count)
       for (position, value) in operation.changed { values[position] = value }
       for (position, value) in more { values[position] = value }
@@ -164,7 +167,9 @@ final class Shore {
         changes.append((row.version, entity, key, row.values))
       }
       for leave in leaves
-      where leave.partition == partition && leave.entity == entity.name && leave.version > from.version {
+      where leave.partition == partition && leave.entity == entity.name
+        && leave.version > from.version
+      {
         changes.append((leave.version, entity, leave.key, nil))
       }
     }

@@ -19,7 +19,8 @@ struct ArgumentsTests {
 
   @Test("Options are read with a blank or an equals sign, in any place")
   func reading() throws {
-    let arguments = try Arguments(["a", "--from", "x", "--force", "--from=y=z", "--", "--b"], options: options)
+    let arguments = try Arguments(
+      ["a", "--from", "x", "--force", "--from=y=z", "--", "--b"], options: options)
     #expect(arguments.operands == ["a", "--b"])
     #expect(arguments.values("from") == ["x", "y=z"])
     #expect(arguments.flag("force"))
@@ -54,12 +55,16 @@ struct ArgumentsTests {
     #expect(await CommandTable.run(["ferry", "new", "--from", "x.db", "--out", "x"]) == .usage)
     #expect(await CommandTable.run(["ferry", "check"]) == .usage)
     #expect(await CommandTable.run(["ferry", "check", "/nowhere.json"]) == .problems)
-    #expect(await CommandTable.run(["ferry", "new", "--from", "sqlite:/nowhere.db", "--out", "/nowhere/x"]) == .problems)
+    #expect(
+      await CommandTable.run([
+        "ferry", "new", "--from", "sqlite:/nowhere.db", "--out", "/nowhere/x",
+      ]) == .problems)
   }
 
   @Test("A file that is there is kept by ferry new unless it is forced")
   func keepsFiles() async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "ferry-\(UUID().uuidString)")
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "ferry-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let out = folder.appending(path: "model.json").path

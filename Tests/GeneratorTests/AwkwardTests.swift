@@ -43,7 +43,8 @@ struct AwkwardTests {
     let before = try Data(contentsOf: URL(filePath: database.path))
     _ = try made(database)
     #expect(try Data(contentsOf: URL(filePath: database.path)) == before)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: database.folder.path) == ["business.db"])
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: database.folder.path) == ["business.db"])
   }
 
   @Test("Against its own database the awkward model has no difference that stops a device")
@@ -59,9 +60,11 @@ struct AwkwardTests {
   func noDatabase() throws {
     let database = try FixtureDatabase("CREATE TABLE a (n INTEGER PRIMARY KEY)")
     let text = database.folder.appending(path: "text.db")
-    try String(repeating: "no database ", count: 200).write(to: text, atomically: true, encoding: .utf8)
+    try String(repeating: "no database ", count: 200).write(
+      to: text, atomically: true, encoding: .utf8)
     #expect(message(text.path).contains("is no SQLite database"))
-    #expect(message(database.folder.appending(path: "missing.db").path).contains("cannot be opened"))
+    #expect(
+      message(database.folder.appending(path: "missing.db").path).contains("cannot be opened"))
     let other = try Connection(path: database.path)
     try other.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
     #expect(message(database.path).contains("is locked by another program"))

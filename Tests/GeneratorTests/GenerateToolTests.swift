@@ -13,7 +13,9 @@ struct GenerateToolTests {
     try "{\n  \"name\": \"Shop\"\n}".write(toFile: model, atomically: true, encoding: .utf8)
     let outcome = GenerateTool.run([model, "--out", out])
     #expect(!outcome.succeeded)
-    #expect(outcome.messages.first == "\(model):1:1: error: the model needs \"version\". Add \"version\".")
+    #expect(
+      outcome.messages.first == "\(model):1:1: error: the model needs \"version\". Add \"version\"."
+    )
     #expect(!FileManager.default.fileExists(atPath: out))
   }
 
@@ -21,8 +23,9 @@ struct GenerateToolTests {
   func usage() {
     #expect(!GenerateTool.run([]).succeeded)
     let outcome = GenerateTool.run(["/nowhere/model.json", "--out", "/nowhere/a.swift"])
-    #expect(outcome.messages == [
-      "error: /nowhere/model.json cannot be read. Look whether the file is there and may be read."
-    ])
+    #expect(
+      outcome.messages == [
+        "error: /nowhere/model.json cannot be read. Look whether the file is there and may be read."
+      ])
   }
 }

@@ -37,7 +37,8 @@ struct ModelSchemaTests {
       { "name": "A", "version": "1.0", "entities": [{ "name": "B", "table": "b",
             "attributes": [{ "name": "n", "type": "long" }, { "name": "m", "type": "long", "nullable": true }],
             "key": ["n"], "partition": { "columns": { "n": "claim:x" } } }] }
-      """.replacingOccurrences(of: "\n", with: "\n").replacingOccurrences(of: "],\n      \"key\"", with: "],\n      \"key\"")
+      """.replacingOccurrences(of: "\n", with: "\n").replacingOccurrences(
+        of: "],\n      \"key\"", with: "],\n      \"key\"")
     #expect(try problems(of: text) == [])
     let changed = text.replacingOccurrences(of: old, with: new)
     #expect(changed != text)
@@ -51,7 +52,9 @@ struct ModelSchemaTests {
     return check(try JSONNode.parse(Array(model.utf8)), schema, schema, "")
   }
 
-  private func check(_ node: JSONNode, _ rule: JSONNode, _ root: JSONNode, _ path: String) -> [String] {
+  private func check(
+    _ node: JSONNode, _ rule: JSONNode, _ root: JSONNode, _ path: String
+  ) -> [String] {
     if let reference = rule["$ref"]?.string {
       let name = reference.split(separator: "/").last.map(String.init) ?? ""
       guard let target = root["$defs"]?[name] else { return ["\(path): no \(reference)"] }
@@ -63,19 +66,27 @@ struct ModelSchemaTests {
     switch rule["type"]?.string {
     case "string":
       guard let text = node.string else { return ["\(path): no string"] }
-      if let pattern = rule["pattern"]?.string, text.range(of: pattern, options: .regularExpression) == nil {
+      if let pattern = rule["pattern"]?.string,
+        text.range(of: pattern, options: .regularExpression) == nil
+      {
         problems.append("\(path): \(text) is not \(pattern)")
       }
-      if let least = rule["minLength"]?.integer, text.count < least { problems.append("\(path): short") }
+      if let least = rule["minLength"]?.integer, text.count < least {
+        problems.append("\(path): short")
+      }
     case "integer":
-      if node.integer ?? 0 < rule["minimum"]?.integer ?? .min { problems.append("\(path): too small") }
+      if node.integer ?? 0 < rule["minimum"]?.integer ?? .min {
+        problems.append("\(path): too small")
+      }
     case "boolean":
       if node.boolean == nil { problems.append("\(path): no boolean") }
     case "array":
       guard let elements = node.array else { return ["\(path): no array"] }
       if elements.count < rule["minItems"]?.integer ?? 0 { problems.append("\(path): too few") }
       for (index, element) in elements.enumerated() {
-        if let items = rule["items"] { problems += check(element, items, root, "\(path)[\(index)]") }
+        if let items = rule["items"] {
+          problems += check(element, items, root, "\(path)[\(index)]")
+        }
       }
     case "object":
       guard let members = node.object else { return ["\(path): no object"] }

@@ -9,7 +9,8 @@ struct NamingTests {
       ("Order Details", "OrderDetails"), ("order_details", "OrderDetails"), ("orders", "Orders"),
       ("CUSTOMER_ORDERS", "CustomerOrders"), ("CUSTOMERS", "Customers"), ("URL", "URL"),
       ("customer_id", "CustomerID"), ("42 answers", "N42Answers"), ("it's", "Its"),
-      ("🍎", "RedApple"), ("Größen", "Größen"), ("a-b.c", "ABC"), ("__x__", "X"), ("❤️", "HeavyBlackHeartVariationSelector16"),
+      ("🍎", "RedApple"), ("Größen", "Größen"), ("a-b.c", "ABC"), ("__x__", "X"),
+      ("❤️", "HeavyBlackHeartVariationSelector16"),
     ])
   func types(_ table: String, _ name: String) {
     #expect(Naming.typeName(table, fallback: "?") == name)

@@ -20,7 +20,9 @@ struct NorthwindTests {
     #expect(package.entities.count == (isReal ? 13 : 7))
     let orders = try #require(package.entity(named: "Orders"))
     #expect(orders.keyOrigin == .businessSystem)
-    #expect(orders.partition == .columns([PartitionColumn(attribute: "employeeID", source: .claim("employee"))]))
+    #expect(
+      orders.partition
+        == .columns([PartitionColumn(attribute: "employeeID", source: .claim("employee"))]))
     #expect(orders.attributes.first { $0.name == "orderDate" }?.stored == .space)
     #expect(orders.attributes.first { $0.name == "freight" }?.type == .decimal)
     let details = try #require(package.entity(named: "OrderDetails"))
@@ -42,7 +44,10 @@ struct NorthwindTests {
       ("CREATE TABLE Extra (n INTEGER PRIMARY KEY)", true, "Extra"),
       ("ALTER TABLE Orders RENAME COLUMN ShipCity TO ShipTown", false, "Orders.ShipCity"),
       ("ALTER TABLE Orders DROP COLUMN ShipCity", false, "Orders.ShipCity"),
-      ("DROP VIEW IF EXISTS [Order Subtotals]; ALTER TABLE Orders RENAME TO Purchases", false, "Orders"),
+      (
+        "DROP VIEW IF EXISTS [Order Subtotals]; ALTER TABLE Orders RENAME TO Purchases", false,
+        "Orders"
+      ),
       ("UPDATE Orders SET Freight = 'much' WHERE OrderID = 10248", false, "Orders.Freight"),
       ("UPDATE Orders SET OrderDate = 'soon' WHERE OrderID = 10248", false, "Orders.OrderDate"),
       (
@@ -63,10 +68,13 @@ struct NorthwindTests {
     let package = try made(database).translation.package
     #expect(try ModelDifference.compare(package, withSQLite: database.path).canGoOn)
     // Views of the real Northwind hinder renaming unless the old rules are asked for.
-    try database.execute("PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON; " + withoutViews(database) + sql)
+    try database.execute(
+      "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON; " + withoutViews(database) + sql)
     let difference = try ModelDifference.compare(package, withSQLite: database.path)
     #expect(difference.canGoOn == canGoOn, "\(difference.changes)")
-    #expect(difference.changes.contains { $0.subject == subject && $0.canGoOn == canGoOn }, "\(difference.changes)")
+    #expect(
+      difference.changes.contains { $0.subject == subject && $0.canGoOn == canGoOn },
+      "\(difference.changes)")
   }
 
   private func withoutViews(_ database: FixtureDatabase) throws -> String {
@@ -76,18 +84,24 @@ struct NorthwindTests {
   @Test("A type that the author chose is kept where the values are of that type")
   func authorsType() throws {
     let database = try FixtureDatabase(
-      "CREATE TABLE t (n INTEGER PRIMARY KEY, day TEXT, size INTEGER); INSERT INTO t VALUES (1, '2024-01-31', 7)")
+      "CREATE TABLE t (n INTEGER PRIMARY KEY, day TEXT, size INTEGER); INSERT INTO t VALUES (1, '2024-01-31', 7)"
+    )
     let attribute = { Attribute(name: $0, column: $0, type: $1, isNullable: $2) }
     let entity = Entity(
       name: "T", table: "t",
-      attributes: [attribute("n", .long, false), attribute("day", .date, true), attribute("size", .short, true)],
+      attributes: [
+        attribute("n", .long, false), attribute("day", .date, true),
+        attribute("size", .short, true),
+      ],
       key: [0], keyOrigin: .businessSystem, relationships: [], operations: [], partition: nil,
       group: "default")
     let package = Package(
-      name: "P", version: "1.0", entities: [entity], groups: [SynchronizationGroup(name: "default")])
+      name: "P", version: "1.0", entities: [entity], groups: [SynchronizationGroup(name: "default")]
+    )
     #expect(try ModelDifference.compare(package, withSQLite: database.path).changes == [])
     try database.execute("INSERT INTO t VALUES (2, 'today', 70000)")
-    let subjects = try ModelDifference.compare(package, withSQLite: database.path).changes.map(\.subject)
+    let subjects = try ModelDifference.compare(package, withSQLite: database.path).changes.map(
+      \.subject)
     #expect(subjects == ["t.day", "t.size"])
   }
 }

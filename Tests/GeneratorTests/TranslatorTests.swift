@@ -28,12 +28,14 @@ struct TranslatorTests {
   @Test("Whatever refers to a partitioned entity by its key follows it, also over several steps")
   func follow() throws {
     let made = try translate(Self.orders, partitions: ["orders=clerk:claim:clerk,region:open"])
-    let rules = Dictionary(uniqueKeysWithValues: made.package.entities.map { ($0.name, $0.partition) })
+    let rules = Dictionary(
+      uniqueKeysWithValues: made.package.entities.map { ($0.name, $0.partition) })
     #expect(
-      rules["Orders"] == .columns([
-        PartitionColumn(attribute: "clerk", source: .claim("clerk")),
-        PartitionColumn(attribute: "region", source: .open),
-      ]))
+      rules["Orders"]
+        == .columns([
+          PartitionColumn(attribute: "clerk", source: .claim("clerk")),
+          PartitionColumn(attribute: "region", source: .open),
+        ]))
     #expect(rules["Lines"] == .through(relationship: "order"))
     #expect(rules["Notes"] == .through(relationship: "line"))
     #expect(rules["Links"] == .through(relationship: "from"))
@@ -57,7 +59,10 @@ struct TranslatorTests {
     #expect(made.package.entity(named: "Parts")?.group == "stock")
     #expect(made.package.entity(named: "Hints")?.group == "stock")
     #expect(made.package.entity(named: "Orders")?.group == "default")
-    #expect(made.notes(.told).contains { $0.subject == "hints" && $0.what.contains("is in another group") })
+    #expect(
+      made.notes(.told).contains {
+        $0.subject == "hints" && $0.what.contains("is in another group")
+      })
   }
 
   @Test(
@@ -77,7 +82,10 @@ struct TranslatorTests {
 
   @Test(
     "A partition option that makes no sense is refused",
-    arguments: ["orders", "orders=", "=a:open", "orders=a", "orders=a:claim:", "orders=a:open,", "orders=:open"])
+    arguments: [
+      "orders", "orders=", "=a:open", "orders=a", "orders=a:claim:", "orders=a:open,",
+      "orders=:open",
+    ])
   func malformed(_ text: String) {
     #expect(throws: GeneratorError.self) { try PartitionRequest(text) }
   }

@@ -66,7 +66,9 @@ struct JSONScannerTests {
   @Test("A surrogate pair is one character, half of one is refused")
   func surrogates() throws {
     #expect(try parse("\"\\uD83C\\uDF4E\"").string == "🍎")
-    for half in ["\\uD83C", "\\uDF4E", "\\uD83Cx", "\\uD83C\\n", "\\uD83C\\u0041", "\\uDF4E\\uD83C"] {
+    for half in [
+      "\\uD83C", "\\uDF4E", "\\uD83Cx", "\\uD83C\\n", "\\uD83C\\u0041", "\\uDF4E\\uD83C",
+    ] {
       #expect(throws: JSONError.self) { try parse("\"\(half)\"") }
     }
   }
@@ -83,7 +85,9 @@ struct JSONScannerTests {
       let bytes = Array(text.utf8)
       let result: Result<Int64, JSONError> = bytes.withUnsafeBufferPointer { buffer in
         var scanner = JSONScanner(buffer)
-        do throws(JSONError) { return .success(try scanner.integer()) } catch { return .failure(error) }
+        do throws(JSONError) { return .success(try scanner.integer()) } catch {
+          return .failure(error)
+        }
       }
       return try result.get()
     }

@@ -32,7 +32,9 @@ struct JSONWriterTests {
   @Test("A double is read back as the same bits")
   func doubles() throws {
     var generator = SystemRandomNumberGenerator()
-    var numbers: [Double] = [0, -0.0, 1, 0.1, 1e300, .leastNonzeroMagnitude, .greatestFiniteMagnitude]
+    var numbers: [Double] = [
+      0, -0.0, 1, 0.1, 1e300, .leastNonzeroMagnitude, .greatestFiniteMagnitude,
+    ]
     for _ in 0..<2_000 {
       let number = Double(bitPattern: generator.next())
       if number.isFinite { numbers.append(number) }

@@ -1,5 +1,5 @@
-import Foundation
 import FerryModel
+import Foundation
 import Testing
 
 struct ModelReaderTests {
@@ -67,7 +67,8 @@ struct ModelReaderTests {
     #expect(orders.table == "order table")
     #expect(orders.operations == [.create, .update, .delete])
     #expect(orders.unique == [[1]])
-    #expect(orders.partition == .columns([PartitionColumn(attribute: "clerk", source: .claim("clerk"))]))
+    #expect(
+      orders.partition == .columns([PartitionColumn(attribute: "clerk", source: .claim("clerk"))]))
     let lines = try #require(package.entity(named: "Lines"))
     #expect(lines.key == [0, 1])
     #expect(lines.table == "Lines")
@@ -88,7 +89,8 @@ struct ModelReaderTests {
 
   @Test("A problem names file, line, column, path and cure")
   func place() throws {
-    let problem = try #require(changed(#""type": "string", "maxLength""#, #""type": "strng", "maxLength""#).errors.first)
+    let problem = try #require(
+      changed(#""type": "string", "maxLength""#, #""type": "strng", "maxLength""#).errors.first)
     #expect(
       problem.description
         == "shop.json:11:55: error: \"strng\" is unknown here (entities[0].attributes[1].type). "
@@ -105,7 +107,8 @@ struct ModelReaderTests {
       ] }
       """)
     #expect(reading.package == nil)
-    #expect(reading.errors.count == 11, "\(reading.problems.map(\.description).joined(separator: "\n"))")
+    #expect(
+      reading.errors.count == 11, "\(reading.problems.map(\.description).joined(separator: "\n"))")
   }
 
   @Test("A text that is no JSON has one problem, at its place")
@@ -141,7 +144,10 @@ struct ModelReaderTests {
       (#""name": "placed""#, #""name": "class""#, "is a keyword of Swift"),
       (#""name": "placed""#, #""name": "isPending""#, "a member that every generated type has"),
       (#""name": "placed""#, #""name": "Clerk""#, "differs only by case"),
-      (#""name": "placed""#, #""name": "lines""#, "twice: attribute, inverse of a relationship of Lines"),
+      (
+        #""name": "placed""#, #""name": "lines""#,
+        "twice: attribute, inverse of a relationship of Lines"
+      ),
       (#""column": "Clerk""#, #""column": "NUMBER""#, "are the same column"),
       // Groups.
       (#""group": "stock""#, #""group": "stok""#, "unknown group"),
@@ -151,25 +157,40 @@ struct ModelReaderTests {
       (#""key": ["number"]"#, #""key": ["nr"]"#, #"Orders has no attribute "nr""#),
       (#""key": ["orderNumber", "part"]"#, #""key": ["part", "part"]"#, "is twice in the key"),
       (#""key": ["part"]"#, #""key": ["part"], "keyOrigin": "bussinessSystem""#, "is unknown here"),
-      (#""key": ["orderNumber", "part"]"#,
+      (
+        #""key": ["orderNumber", "part"]"#,
         #""key": ["orderNumber", "part"], "keyOrigin": "businessSystem""#,
-        "a key of several attributes"),
-      (#""name": "number", "type": "long""#, #""name": "number", "type": "int""#,
-        "cannot come from the business system"),
+        "a key of several attributes"
+      ),
+      (
+        #""name": "number", "type": "long""#, #""name": "number", "type": "int""#,
+        "cannot come from the business system"
+      ),
       (#""stored": "space""#, #""stored": "blank""#, "is unknown here"),
       (#""column": "Clerk","#, #""stored": "iso","#, "only dateTime has a"),
-      (#""name": "number", "type": "long""#, #""name": "number", "type": "long", "maxLength": 3"#,
-        "only strings have a maxLength"),
+      (
+        #""name": "number", "type": "long""#, #""name": "number", "type": "long", "maxLength": 3"#,
+        "only strings have a maxLength"
+      ),
       (#""unique": [["clerk"]]"#, #""unique": [["clark"]]"#, #"no attribute "clark""#),
       // Relationships.
       (#""target": "Orders""#, #""target": "Order""#, "which is no entity"),
-      (#""attributes": ["orderNumber"]"#, #""attributes": ["orderNumber", "part"]"#,
-        "2 attributes for 1 of Orders"),
-      (#""attributes": ["orderNumber"]"#, #""attributes": ["part"]"#, "a string, with Orders.number, a long"),
-      (#""attributes": ["orderNumber"]"#, #""attributes": ["orderNo"]"#, #"no attribute "orderNo""#),
+      (
+        #""attributes": ["orderNumber"]"#, #""attributes": ["orderNumber", "part"]"#,
+        "2 attributes for 1 of Orders"
+      ),
+      (
+        #""attributes": ["orderNumber"]"#, #""attributes": ["part"]"#,
+        "a string, with Orders.number, a long"
+      ),
+      (
+        #""attributes": ["orderNumber"]"#, #""attributes": ["orderNo"]"#, #"no attribute "orderNo""#
+      ),
       (#""inverse": "lines""#, #""targetAttributes": ["nr"]"#, #"Orders has no attribute "nr""#),
-      (#""attributes": ["orderNumber"], "inverse": "lines""#,
-        #""attributes": ["part"], "targetAttributes": ["placed"]"#, "neither its key nor unique"),
+      (
+        #""attributes": ["orderNumber"], "inverse": "lines""#,
+        #""attributes": ["part"], "targetAttributes": ["placed"]"#, "neither its key nor unique"
+      ),
       // Partitions.
       (#""claim:clerk""#, #""clerk""#, "names no source"),
       (#""claim:clerk""#, #""claim:""#, "names no source"),
@@ -177,10 +198,15 @@ struct ModelReaderTests {
       (#"{ "clerk": "claim:clerk" }"#, "{}", "names no column"),
       (#"{ "through": "order" }"#, #"{ "through": "ordr" }"#, "to follow"),
       (#"{ "through": "order" }"#, "{}", "either"),
-      (#""partition": { "columns": { "clerk": "claim:clerk" } }"#, #""operations": []"#,
-        "follows Orders, which has none"),
-      (#""attributes": ["orderNumber"]"#, #""attributes": ["part"], "targetAttributes": ["clerk"]"#,
-        "does not lead to the key of Orders"),
+      (
+        #""partition": { "columns": { "clerk": "claim:clerk" } }"#, #""operations": []"#,
+        "follows Orders, which has none"
+      ),
+      (
+        #""attributes": ["orderNumber"]"#,
+        #""attributes": ["part"], "targetAttributes": ["clerk"]"#,
+        "does not lead to the key of Orders"
+      ),
       (#""name": "Lines","#, #""name": "Lines", "group": "stock","#, "is in another group"),
     ])
   func mistakes(_ old: String, _ new: String, _ words: String) {
@@ -196,9 +222,15 @@ struct ModelReaderTests {
     arguments: [
       (#""claim:clerk""#, #""open""#, "is open"),
       (#"["default", "stock"]"#, #"["default", "stock", "empty"]"#, "has no entity"),
-      (#""partition": { "through": "order" }"#, #""group": "stock""#, "which are not imported together"),
-      (#""name": "part", "type": "string" } ], "key""#, #""name": "part", "type": "double" } ], "key""#,
-        "is a binary fraction"),
+      (
+        #""partition": { "through": "order" }"#, #""group": "stock""#,
+        "which are not imported together"
+      ),
+      (
+        #""name": "part", "type": "string" } ], "key""#,
+        #""name": "part", "type": "double" } ], "key""#,
+        "is a binary fraction"
+      ),
       (#""name": "Parts","#, #""name": "Parts", "table": "LINES","#, "are the same table"),
     ])
   func warnings(_ old: String, _ new: String, _ words: String) {

@@ -15,18 +15,23 @@ struct RowCoderTests {
     case .long: return .integer(Int64(bitPattern: bits))
     case .integer: return AttributeType.integer.canonical(.text("\(bits)\(bits)")) ?? .null
     case .decimal:
-      return AttributeType.decimal.canonical(.text("-\(bits % 1_000_000_007).\(bits % 997)")) ?? .null
+      return AttributeType.decimal.canonical(.text("-\(bits % 1_000_000_007).\(bits % 997)"))
+        ?? .null
     case .float, .double:
       let number = Double(bitPattern: bits)
       return .double(number.isNaN ? 0 : number)
     case .string:
       return .text(
-        String((0..<bits % 9).map { _ in Character(Unicode.Scalar(UInt8.random(in: 0...255, using: &chance))) })
+        String(
+          (0..<bits % 9).map { _ in
+            Character(Unicode.Scalar(UInt8.random(in: 0...255, using: &chance)))
+          })
           + (bits % 2 == 0 ? "🍎\u{301}" : ""))
     case .date: return .text("20\(10 + bits % 90)-0\(1 + bits % 9)-\(10 + bits % 19)")
     case .time: return .text("1\(bits % 10):2\(bits % 10):3\(bits % 10)")
     case .dateTime: return .text("20\(10 + bits % 90)-0\(1 + bits % 9)-11T11:22:33.5")
-    case .binary: return .bytes((0..<bits % 9).map { _ in UInt8.random(in: 0...255, using: &chance) })
+    case .binary:
+      return .bytes((0..<bits % 9).map { _ in UInt8.random(in: 0...255, using: &chance) })
     }
   }
 

@@ -65,7 +65,9 @@ struct AnswerTaker {
     return touched
   }
 
-  private func accept(_ operation: PendingOperation, _ next: PendingOperation?, _ entity: Entity)
+  private func accept(
+    _ operation: PendingOperation, _ next: PendingOperation?, _ entity: Entity
+  )
     throws(SQLiteError)
   {
     if let next, next.isOpen,
@@ -80,7 +82,8 @@ struct AnswerTaker {
       .integer(operation.object))
   }
 
-  private func refuse(_ operation: PendingOperation, _ next: PendingOperation?) throws(SQLiteError) {
+  private func refuse(_ operation: PendingOperation, _ next: PendingOperation?) throws(SQLiteError)
+  {
     guard operation.state != .withdrawn else {
       try store.operations.delete(operation, connection)
       return
@@ -94,7 +97,8 @@ struct AnswerTaker {
     try store.operations.update(renewed(joined, .replayFailed), connection)
   }
 
-  private func putBack(_ operation: PendingOperation, _ next: PendingOperation?) throws(SQLiteError) {
+  private func putBack(_ operation: PendingOperation, _ next: PendingOperation?) throws(SQLiteError)
+  {
     guard operation.state != .withdrawn else {
       try store.operations.delete(operation, connection)
       return
@@ -109,7 +113,9 @@ struct AnswerTaker {
   }
 
   /// An id that was answered is never sent again.
-  private func renewed(_ operation: PendingOperation, _ state: PendingOperation.State)
+  private func renewed(
+    _ operation: PendingOperation, _ state: PendingOperation.State
+  )
     -> PendingOperation
   {
     var renewed = operation

@@ -81,7 +81,9 @@ final class ImportRun {
     try applyPages()
     try sql { () throws(SQLiteError) in
       try self.removeUnnamed()
-      for object in try answers.take(accepted) { self.touched[object.entity, default: []].insert(object.object) }
+      for object in try answers.take(accepted) {
+        self.touched[object.entity, default: []].insert(object.object)
+      }
       for (name, objects) in self.touched.sorted(by: { $0.key < $1.key }) {
         guard let entity = self.store.model.entity(named: name) else { continue }
         for object in objects.sorted() {
@@ -132,7 +134,9 @@ final class ImportRun {
         UNION ALL SELECT _id, _hash, 1 FROM \(Schema.original(entity)) WHERE _partition = ?1
         """, .integer(partition))
       for row in found {
-        guard let object = row[0].integer, named[entity.name]?.contains(object) != true else { continue }
+        guard let object = row[0].integer, named[entity.name]?.contains(object) != true else {
+          continue
+        }
         count(partition, minus: row[1].integer ?? 0)
         try remove(entity, object, isAside: row[2].integer == 1)
       }
@@ -163,12 +167,16 @@ final class ImportRun {
   private func apply(_ bytes: [UInt8]) throws(FerryError) {
     let page: RowsPage
     do throws(WireError) {
-      guard let frame = try FrameReader.frames(of: bytes).first, case .rows(let read) = try Message(frame)
-      else { throw WireError(.badMessage, "a page that was kept is empty", hint: "Download it again.") }
+      guard let frame = try FrameReader.frames(of: bytes).first,
+        case .rows(let read) = try Message(frame)
+      else {
+        throw WireError(.badMessage, "a page that was kept is empty", hint: "Download it again.")
+      }
       page = read
     } catch {
       throw FerryError(
-        .protocolViolation, "a page cannot be imported: \(error.message)", hint: error.hint, cause: error)
+        .protocolViolation, "a page cannot be imported: \(error.message)", hint: error.hint,
+        cause: error)
     }
     try page.read(
       of: store.model,
@@ -304,7 +312,8 @@ final class ImportRun {
       try connection.run(
         "UPDATE ferry_partition SET count = count + ? WHERE number = ?",
         .integer(change.count), .integer(partition))
-      let sum = try connection.value("SELECT sum FROM ferry_partition WHERE number = ?", .integer(partition))
+      let sum = try connection.value(
+        "SELECT sum FROM ferry_partition WHERE number = ?", .integer(partition))
       let total = UInt64(bitPattern: sum?.integer ?? 0) &+ change.sum
       try connection.run(
         "UPDATE ferry_partition SET sum = ? WHERE number = ?", .integer(Int64(bitPattern: total)),
@@ -318,7 +327,8 @@ final class ImportRun {
       let agrees = UInt64(bitPattern: sum) == partition.sum && count == partition.count
       if !agrees {
         store.world.log.error(
-          "a partition does not come to the server's sum", ("partition", String(partition.partition)),
+          "a partition does not come to the server's sum",
+          ("partition", String(partition.partition)),
           ("ours", "\(UInt64(bitPattern: sum)) of \(count)"),
           ("server", "\(partition.sum) of \(partition.count)"))
         // One repair a day: a sum that stays wrong is a fault to be reported, not a storm.
@@ -329,7 +339,8 @@ final class ImportRun {
         UPDATE ferry_partition SET state = 'live', version = ?1, row = ?2, staged_version = ?1,
           staged_row = ?2 WHERE number = ?3
         """, .integer(checkpoint.version), .integer(.max), .integer(partition.partition))
-      try connection.run("DELETE FROM ferry_page WHERE partition = ?", .integer(partition.partition))
+      try connection.run(
+        "DELETE FROM ferry_page WHERE partition = ?", .integer(partition.partition))
     }
     try connection.run(
       """

@@ -28,7 +28,9 @@ package enum NoticeTable {
   }
 
   /// One for each entity that changed, then one that the import is whole (sync/M20).
-  static func owe(_ changes: [EntityChanges], group: String, _ connection: Connection)
+  static func owe(
+    _ changes: [EntityChanges], group: String, _ connection: Connection
+  )
     throws(SQLiteError)
   {
     for change in changes {

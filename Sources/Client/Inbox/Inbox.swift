@@ -138,7 +138,8 @@ package struct Inbox {
       let at = max(version, row?[3].integer ?? 0)
       groups.append(
         GroupPosition(
-          name: group.name, era: row?[2].text ?? row?[0].text, version: row?[2].isNull == false ? at : version))
+          name: group.name, era: row?[2].text ?? row?[0].text,
+          version: row?[2].isNull == false ? at : version))
       pulls.append(Pull(group: group.name, staged: staged[group.name] ?? [], at: at))
     }
     return DevicePosition(groups: groups, applied: applied, pulls: pulls)

@@ -62,12 +62,14 @@ package struct DeviceInspection {
       entities = try DeviceInspection.counts(connection)
       operations = try DeviceInspection.operations(connection, "")
       partitions = try DeviceInspection.partitions(connection)
-      groups = try connection.rows("SELECT grp, era, version, imported FROM ferry_checkpoint ORDER BY grp")
-        .map {
-          GroupView(
-            name: $0[0].text ?? "", era: $0[1].text, version: $0[2].integer ?? 0,
-            imported: $0[3].integer)
-        }
+      groups = try connection.rows(
+        "SELECT grp, era, version, imported FROM ferry_checkpoint ORDER BY grp"
+      )
+      .map {
+        GroupView(
+          name: $0[0].text ?? "", era: $0[1].text, version: $0[2].integer ?? 0,
+          imported: $0[3].integer)
+      }
       logRecords = try connection.rows("SELECT record FROM ferry_log_record ORDER BY number")
         .compactMap { $0[0].text }
     } catch {
@@ -105,7 +107,9 @@ package struct DeviceInspection {
     return counts
   }
 
-  static func operations(_ connection: Connection, _ rest: String, _ parameters: SQLiteValue...)
+  static func operations(
+    _ connection: Connection, _ rest: String, _ parameters: SQLiteValue...
+  )
     throws(SQLiteError) -> [OperationView]
   {
     try connection.rows(

@@ -63,7 +63,8 @@ package struct DeviceWhy {
     let letter = named["_pending"]?.text ?? "N"
     pending = letter
     partition = named["_partition"]?.integer
-    verdict = letter == "N"
+    verdict =
+      letter == "N"
       ? "It is here as the server sent it, in partition \(named["_partition"]?.integer ?? 0)."
       : named["_failed"]?.integer == 1
         ? "It is here with a change that the business system refused; see the log records."
@@ -80,12 +81,15 @@ package struct DeviceWhy {
     if operations.contains(where: { $0.kind == "delete" }) {
       return "It is not visible because its delete is pending."
     }
-    let imported = try connection.value("SELECT count(*) FROM ferry_checkpoint WHERE era IS NOT NULL")
+    let imported = try connection.value(
+      "SELECT count(*) FROM ferry_checkpoint WHERE era IS NOT NULL")
     if imported?.integer == 0 { return "Nothing was imported yet." }
     return "It is not here: no partition of this device holds it. Ask the server with --data."
   }
 
-  private static func keyColumns(_ connection: Connection, _ entity: String) throws(SQLiteError)
+  private static func keyColumns(
+    _ connection: Connection, _ entity: String
+  ) throws(SQLiteError)
     -> [String]
   {
     let index = try connection.rows(

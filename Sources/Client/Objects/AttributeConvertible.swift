@@ -22,7 +22,11 @@ extension Bool: AttributeConvertible {
 extension FixedWidthInteger where Self: SignedInteger & Sendable {
   public var value: Value { .integer(Int64(self)) }
   public init(value: Value) {
-    if case .integer(let number) = value { self = Self(truncatingIfNeeded: number) } else { self = 0 }
+    if case .integer(let number) = value {
+      self = Self(truncatingIfNeeded: number)
+    } else {
+      self = 0
+    }
   }
 }
 
@@ -86,7 +90,9 @@ extension LocalDateTime: AttributeConvertible {
   public var value: Value { .text(description) }
   public init(value: Value) {
     let text = String(value: value)
-    self = LocalDateTime(text) ?? LocalDateTime(date: LocalDate(value: .null), time: LocalTime(value: .null))
+    self =
+      LocalDateTime(text)
+      ?? LocalDateTime(date: LocalDate(value: .null), time: LocalTime(value: .null))
   }
 }
 

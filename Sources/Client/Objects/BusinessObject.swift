@@ -28,7 +28,8 @@ extension BusinessObject {
 
   /// Reads the object again; what was changed in memory is dropped.
   public mutating func refresh() throws(FerryError) {
-    guard let object = record.object, let read = try record.store.record(Self.entity, object: object)
+    guard let object = record.object,
+      let read = try record.store.record(Self.entity, object: object)
     else {
       throw FerryError(
         .objectNotFound, "\(Self.entity.name) \(record.key) is no longer on the device",

@@ -11,18 +11,23 @@ extension BusinessObject {
   public var logRecords: [LogRecord] {
     get throws(FerryError) {
       guard let object = record.object else { return [] }
-      return try record.store.logRecords("WHERE entity = ? AND object = ?", [
-        .text(Self.entity.name), .integer(object),
-      ])
+      return try record.store.logRecords(
+        "WHERE entity = ? AND object = ?",
+        [
+          .text(Self.entity.name), .integer(object),
+        ])
     }
   }
 }
 
 extension Store {
-  package func logRecords(_ rest: String, _ parameters: [SQLiteValue]) throws(FerryError) -> [LogRecord] {
+  package func logRecords(
+    _ rest: String, _ parameters: [SQLiteValue]
+  ) throws(FerryError) -> [LogRecord] {
     let texts = try read { connection throws(FerryError) in
       try self.sql { () throws(SQLiteError) in
-        try connection.rows("SELECT record FROM ferry_log_record \(rest) ORDER BY number", parameters)
+        try connection.rows(
+          "SELECT record FROM ferry_log_record \(rest) ORDER BY number", parameters)
       }
     }
     return texts.compactMap { row in

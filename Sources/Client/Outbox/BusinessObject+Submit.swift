@@ -9,7 +9,8 @@ extension BusinessObject {
   public mutating func submitPending() throws(FerryError) {
     guard let object = record.object else {
       throw FerryError(
-        .invalidChange, "a new \(Self.entity.name) was not saved", hint: "Call create or save first.")
+        .invalidChange, "a new \(Self.entity.name) was not saved",
+        hint: "Call create or save first.")
     }
     guard try record.store.submit(Self.entity, object) else { return }
     if let read = try record.store.record(Self.entity, object: object) { record = read }

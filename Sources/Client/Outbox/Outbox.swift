@@ -85,7 +85,8 @@ extension Store {
       let known = try sql { () throws(SQLiteError) in
         try self.operations.of(entity, operation.object, connection)
       }
-      try seal(operation, behind: known.filter { $0.sequence < operation.sequence }, entity, connection)
+      try seal(
+        operation, behind: known.filter { $0.sequence < operation.sequence }, entity, connection)
     }
   }
 
@@ -126,7 +127,8 @@ extension Store {
   package func acknowledge(_ ids: [OperationID], _ connection: Connection) throws(SQLiteError) {
     for id in ids {
       try connection.run(
-        "UPDATE ferry_operation SET acknowledged = 1, may_have_run = 0 WHERE id = ?", .text(id.text))
+        "UPDATE ferry_operation SET acknowledged = 1, may_have_run = 0 WHERE id = ?", .text(id.text)
+      )
     }
   }
 

@@ -58,7 +58,9 @@ package enum PendingMachine {
 
   /// `first` was refused; the change that waited behind it becomes one with it. Nil when together
   /// they leave nothing to send.
-  package static func join(_ first: PendingOperation, _ second: PendingOperation?) -> PendingOperation? {
+  package static func join(
+    _ first: PendingOperation, _ second: PendingOperation?
+  ) -> PendingOperation? {
     guard let second else { return first }
     var joined = first
     switch (first.kind, second.kind) {

@@ -54,7 +54,9 @@ package struct OperationTable {
   package init(model: Package) { self.model = model }
 
   /// The operations of one object, in the order of the changes.
-  package func of(_ entity: Entity, _ object: Int64, _ connection: Connection) throws(SQLiteError)
+  package func of(
+    _ entity: Entity, _ object: Int64, _ connection: Connection
+  ) throws(SQLiteError)
     -> [PendingOperation]
   {
     try select(
@@ -62,7 +64,9 @@ package struct OperationTable {
       connection)
   }
 
-  package func with(_ id: OperationID, _ connection: Connection) throws(SQLiteError)
+  package func with(
+    _ id: OperationID, _ connection: Connection
+  ) throws(SQLiteError)
     -> PendingOperation?
   {
     try select("WHERE id = ?", [.text(id.text)], connection).first
@@ -76,7 +80,9 @@ package struct OperationTable {
     return try rows.map { row throws(SQLiteError) in try operation(row) }
   }
 
-  package func insert(_ operation: PendingOperation, made: Int64, _ connection: Connection)
+  package func insert(
+    _ operation: PendingOperation, made: Int64, _ connection: Connection
+  )
     throws(SQLiteError)
   {
     let entity = try entity(of: operation)
@@ -102,11 +108,14 @@ package struct OperationTable {
       WHERE sequence = ?
       """,
       [.text(operation.id.text)] + parameters(operation, entity)
-        + [SQLiteValue](repeating: .flag(operation.isOpen), count: 3) + [.integer(operation.sequence)])
+        + [SQLiteValue](repeating: .flag(operation.isOpen), count: 3) + [
+          .integer(operation.sequence)
+        ])
   }
 
   package func delete(_ operation: PendingOperation, _ connection: Connection) throws(SQLiteError) {
-    try connection.run("DELETE FROM ferry_operation WHERE sequence = ?", .integer(operation.sequence))
+    try connection.run(
+      "DELETE FROM ferry_operation WHERE sequence = ?", .integer(operation.sequence))
   }
 
   private func parameters(_ operation: PendingOperation, _ entity: Entity) -> [SQLiteValue] {
@@ -119,7 +128,9 @@ package struct OperationTable {
   }
 
   private func entity(of operation: PendingOperation) throws(SQLiteError) -> Entity {
-    guard let entity = model.entity(named: operation.entity) else { throw damaged(operation.id.text) }
+    guard let entity = model.entity(named: operation.entity) else {
+      throw damaged(operation.id.text)
+    }
     return entity
   }
 
@@ -139,7 +150,8 @@ package struct OperationTable {
   }
 
   private func damaged(_ id: String) -> SQLiteError {
-    SQLiteError(code: 11, message: "the pending operation \(id) cannot be read", subject: "ferry_operation")
+    SQLiteError(
+      code: 11, message: "the pending operation \(id) cannot be read", subject: "ferry_operation")
   }
 
   private static func text(_ values: [Int: Value], _ entity: Entity) -> String {

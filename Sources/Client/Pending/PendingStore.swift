@@ -25,12 +25,14 @@ extension Store {
     }
   }
 
-  private func create(_ change: LocalChange, _ connection: Connection) throws(FerryError) -> Record? {
+  private func create(_ change: LocalChange, _ connection: Connection) throws(FerryError) -> Record?
+  {
     let entity = change.entity
     let rows = Rows(entity)
     var values = change.after ?? []
     let id = newOperationID()
-    let isTemporary = entity.keyOrigin == .businessSystem && entity.key.contains { values[$0].isNull }
+    let isTemporary =
+      entity.keyOrigin == .businessSystem && entity.key.contains { values[$0].isNull }
     if isTemporary {
       for position in entity.key where values[position].isNull {
         values[position] = temporaryValue(entity.attributes[position].type, id)
@@ -49,7 +51,8 @@ extension Store {
       let operation = PendingOperation(
         sequence: 0, id: id, entity: entity.name, object: object, kind: .create, key: key,
         isTemporary: isTemporary,
-        changed: Dictionary(uniqueKeysWithValues: changed.map { ($0.offset, $0.element) }), base: [:],
+        changed: Dictionary(uniqueKeysWithValues: changed.map { ($0.offset, $0.element) }),
+        base: [:],
         chain: id, state: .waiting, isWanted: false)
       try self.operations.insert(operation, made: self.world.clock.now.milliseconds, connection)
       return try rows.visible(connection, object: object)
@@ -72,10 +75,12 @@ extension Store {
       try carryOut(
         PendingMachine.recreate(last, after: values), entity, hidden.object, last.key, connection)
     } else {
-      let changed = Dictionary(uniqueKeysWithValues: values.enumerated().map { ($0.offset, $0.element) })
+      let changed = Dictionary(
+        uniqueKeysWithValues: values.enumerated().map { ($0.offset, $0.element) })
       let operation = PendingOperation(
         sequence: 0, id: id, entity: entity.name, object: hidden.object, kind: .create,
-        key: entity.key(of: values), isTemporary: false, changed: changed.filter { !$0.value.isNull },
+        key: entity.key(of: values), isTemporary: false,
+        changed: changed.filter { !$0.value.isNull },
         base: [:], chain: id, state: .waiting, isWanted: false)
       try operations.insert(operation, made: world.clock.now.milliseconds, connection)
     }
@@ -83,7 +88,8 @@ extension Store {
     return try Rows(entity).visible(connection, object: hidden.object)
   }
 
-  private func update(_ change: LocalChange, _ connection: Connection) throws(FerryError) -> Record? {
+  private func update(_ change: LocalChange, _ connection: Connection) throws(FerryError) -> Record?
+  {
     let entity = change.entity
     let rows = Rows(entity)
     let (object, before) = try present(change, connection)
@@ -107,7 +113,8 @@ extension Store {
     return row.map { Record(entity, store: self, row: $0) }
   }
 
-  private func delete(_ change: LocalChange, _ connection: Connection) throws(FerryError) -> Record? {
+  private func delete(_ change: LocalChange, _ connection: Connection) throws(FerryError) -> Record?
+  {
     let entity = change.entity
     let rows = Rows(entity)
     let (object, before) = try present(change, connection)
@@ -127,7 +134,9 @@ extension Store {
     return nil
   }
 
-  private func present(_ change: LocalChange, _ connection: Connection) throws(FerryError)
+  private func present(
+    _ change: LocalChange, _ connection: Connection
+  ) throws(FerryError)
     -> (Int64, VisibleRow)
   {
     let row = try sql { () throws(SQLiteError) -> VisibleRow? in
@@ -136,8 +145,10 @@ extension Store {
     }
     guard let row else {
       throw FerryError(
-        .objectNotFound, "the \(change.entity.name) to \(change.kind.rawValue) is not on the device",
-        hint: change.object == nil ? "Create it first." : "It was deleted, here or by another user.")
+        .objectNotFound,
+        "the \(change.entity.name) to \(change.kind.rawValue) is not on the device",
+        hint: change.object == nil ? "Create it first." : "It was deleted, here or by another user."
+      )
     }
     return (row.object, row)
   }
@@ -200,7 +211,8 @@ extension Store {
     if visible == nil {
       _ = try rows.insertVisible(connection, object: object, values: values, pending: letter)
     }
-    try rows.updateVisible(connection, object: object, values: values, pending: letter, failed: failed)
+    try rows.updateVisible(
+      connection, object: object, values: values, pending: letter, failed: failed)
   }
 
   /// From a place that no business system uses: the lowest quarter of the integers, or a text that

@@ -9,14 +9,18 @@ extension BusinessObject {
   /// The object with this business key; nil when it is not on the device.
   ///
   /// A temporary key finds its object also after the business system gave it another one.
-  public static func find(_ key: any AttributeConvertible..., in database: Database)
+  public static func find(
+    _ key: any AttributeConvertible..., in database: Database
+  )
     throws(FerryError) -> Self?
   {
     try database.store.record(entity, key: Key(key.map(\.value))).map(Self.init(record:))
   }
 
   /// The object with this business key; `objectNotFound` when it is not on the device.
-  public static func load(_ key: any AttributeConvertible..., in database: Database)
+  public static func load(
+    _ key: any AttributeConvertible..., in database: Database
+  )
     throws(FerryError) -> Self
   {
     let key = Key(key.map(\.value))
@@ -29,7 +33,9 @@ extension BusinessObject {
   }
 
   /// All objects that are visible, in the order in which they came; `take` limits their number.
-  public static func findAll(in database: Database, skip: Int = 0, take: Int? = nil)
+  public static func findAll(
+    in database: Database, skip: Int = 0, take: Int? = nil
+  )
     throws(FerryError) -> [Self]
   {
     try database.store.records(
@@ -40,7 +46,8 @@ extension BusinessObject {
   /// All objects with a change that waits to be replayed or answered, deletes excepted: those are
   /// not visible.
   public static func getPendingObjects(in database: Database) throws(FerryError) -> [Self] {
-    try database.store.records(entity, "WHERE _pending <> 'N' ORDER BY _id", []).map(Self.init(record:))
+    try database.store.records(entity, "WHERE _pending <> 'N' ORDER BY _id", []).map(
+      Self.init(record:))
   }
 
   /// How many objects are visible.

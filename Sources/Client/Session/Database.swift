@@ -60,7 +60,9 @@ public final class Database: Sendable {
   }
 
   /// Tells `handler` of everything that happens from now on, instead of the one before (sync/M2).
-  public func registerCallbackHandler(_ handler: any CallbackHandler) { observers.register(handler) }
+  public func registerCallbackHandler(_ handler: any CallbackHandler) {
+    observers.register(handler)
+  }
 
   // Login.
 
@@ -128,7 +130,8 @@ public final class Database: Sendable {
     get throws(FerryError) {
       try store.read { connection throws(FerryError) in
         try store.sql { () throws(SQLiteError) in
-          try connection.value("SELECT 1 FROM ferry_operation WHERE state <> 'withdrawn' LIMIT 1") != nil
+          try connection.value("SELECT 1 FROM ferry_operation WHERE state <> 'withdrawn' LIMIT 1")
+            != nil
         }
       }
     }
@@ -148,7 +151,9 @@ public final class Database: Sendable {
   public func logRecords() throws(FerryError) -> [LogRecord] { try store.logRecords("", []) }
 
   /// Runs `body` in one transaction: all of its changes are saved, or none.
-  public func transaction<Result>(_ body: () throws(FerryError) -> Result) throws(FerryError) -> Result {
+  public func transaction<Result>(
+    _ body: () throws(FerryError) -> Result
+  ) throws(FerryError) -> Result {
     try store.write { _ throws(FerryError) in try body() }
   }
 

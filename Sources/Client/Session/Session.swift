@@ -73,7 +73,9 @@ package final class Session {
       try self.store.sql { () throws(SQLiteError) in
         var facts = SessionMachine.Facts()
         facts.hasRefreshToken = try Settings.get(.refreshToken, connection) != nil
-        if let expires = try Settings.get(.accessTokenExpires, connection), let number = Int64(expires) {
+        if let expires = try Settings.get(.accessTokenExpires, connection),
+          let number = Int64(expires)
+        {
           facts.accessTokenExpires = Timestamp(milliseconds: number)
         }
         facts.isSubscribed = try Settings.get(.subscribed, connection) != nil
@@ -96,7 +98,10 @@ package final class Session {
     case .cancel(let lane):
       lanes[lane] = nil
       if lane == .exchange {
-        fail(lane, FerryError(.offline, "the server fell silent", hint: "It is tried again.", isTransient: true))
+        fail(
+          lane,
+          FerryError(
+            .offline, "the server fell silent", hint: "It is tried again.", isTransient: true))
       }
       return .cancel(lane)
     case .login: return .send(try loginRequest())
@@ -201,7 +206,8 @@ package final class Session {
 
   private func nextFrame(_ reception: inout Reception) throws(FerryError) -> Frame? {
     do { return try reception.reader.next() } catch {
-      throw FerryError(.protocolViolation, error.message, hint: error.hint, isTransient: true, cause: error)
+      throw FerryError(
+        .protocolViolation, error.message, hint: error.hint, isTransient: true, cause: error)
     }
   }
 
@@ -220,7 +226,9 @@ package final class Session {
     case .login, .token: try loggedIn(reception)
     case .exchange, .channel:
       do { try reception.reader.finish() } catch {
-        fail(lane, FerryError(.offline, error.message, hint: error.hint, isTransient: true, cause: error))
+        fail(
+          lane,
+          FerryError(.offline, error.message, hint: error.hint, isTransient: true, cause: error))
         return
       }
       succeed(lane)
@@ -309,8 +317,13 @@ package final class Session {
     let message = node?["message"]?.string ?? "the server answered \(reception.status)"
     let hint = node?["hint"]?.string ?? "Look at the server's log."
     guard reception.status == 401 else {
-      let isTransient = reception.status >= 500 || reception.status == 429 || reception.status == 408
-      fail(lane, FerryError(reception.status == 403 ? .notAllowed : .server, message, hint: hint, isTransient: isTransient))
+      let isTransient =
+        reception.status >= 500 || reception.status == 429 || reception.status == 408
+      fail(
+        lane,
+        FerryError(
+          reception.status == 403 ? .notAllowed : .server, message, hint: hint,
+          isTransient: isTransient))
       if reception.status == 403 { tellSubscribeFailure() }
       return
     }
@@ -365,12 +378,15 @@ package final class Session {
 
   // Frames.
 
-  private func take(_ frame: Frame, _ reception: inout Reception, _ lane: SessionMachine.Lane)
+  private func take(
+    _ frame: Frame, _ reception: inout Reception, _ lane: SessionMachine.Lane
+  )
     throws(FerryError)
   {
     let message: Message
     do { message = try Message(frame) } catch {
-      throw FerryError(.protocolViolation, error.message, hint: error.hint, isTransient: true, cause: error)
+      throw FerryError(
+        .protocolViolation, error.message, hint: error.hint, isTransient: true, cause: error)
     }
     switch message {
     case .welcome(let welcome): try take(welcome, reception)
@@ -385,7 +401,9 @@ package final class Session {
     case .checkpoint(let checkpoint): try take(checkpoint)
     case .stored(let stored):
       try store.write { connection throws(FerryError) in
-        try self.store.sql { () throws(SQLiteError) in try self.store.acknowledge(stored.ids, connection) }
+        try self.store.sql { () throws(SQLiteError) in
+          try self.store.acknowledge(stored.ids, connection)
+        }
       }
       try store.takeRefused(stored.refused)
       try observers.tellOwed(of: store)
@@ -393,7 +411,8 @@ package final class Session {
     case .beat: break
     case .failure(let failure):
       let isTransient = failure.code == .internal || failure.code == .tooManyOperations
-      throw FerryError(.server, failure.message, hint: failure.hint, isTransient: isTransient, cause: failure)
+      throw FerryError(
+        .server, failure.message, hint: failure.hint, isTransient: isTransient, cause: failure)
     case .hello, .pull, .confirm, .replay:
       throw FerryError(
         .protocolViolation, "the server sent a \(frame.kind), which only devices send",
@@ -416,7 +435,9 @@ package final class Session {
         if self.isSubscribing { try Settings.set(.subscribed, "yes", connection) }
       }
     }
-    if welcome.expectedRows > 0 { progress = ImportProgress(expectedRows: Int(welcome.expectedRows)) }
+    if welcome.expectedRows > 0 {
+      progress = ImportProgress(expectedRows: Int(welcome.expectedRows))
+    }
     connected()
     if isSubscribing {
       isSubscribing = false

@@ -62,7 +62,8 @@ package struct SessionMachine: Equatable {
     }
     if let retryAt, now < retryAt { return .wait(until: earliest(retryAt, channelLimit)) }
     let wantsExchange = facts.hasOutgoing || isExchangeWanted || isPollDue(facts, now)
-    let wantsChannel = isBackground && facts.isSubscribed && channel == .closed
+    let wantsChannel =
+      isBackground && facts.isSubscribed && channel == .closed
       && channelAgainAt.map { now >= $0 } ?? true
     guard wantsExchange || wantsChannel || hasCredentials else {
       return .wait(until: earliest(pollTime(facts), channelLimit))

@@ -42,7 +42,9 @@ package final class Bell: Sendable {
 
   package init() {}
 
-  package func onRing(_ listener: (@Sendable () -> Void)?) { self.listener.withLock { $0 = listener } }
+  package func onRing(_ listener: (@Sendable () -> Void)?) {
+    self.listener.withLock { $0 = listener }
+  }
 
   package func ring() { listener.withLock { $0 }?() }
 }

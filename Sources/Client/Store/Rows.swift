@@ -11,7 +11,8 @@ package struct Rows {
   package init(_ entity: Entity) {
     self.entity = entity
     columns = entity.attributes.map { quoted($0.name) }.joined(separator: ", ")
-    keyTest = entity.key.map { "\(quoted(entity.attributes[$0].name)) = ?" }.joined(separator: " AND ")
+    keyTest = entity.key.map { "\(quoted(entity.attributes[$0].name)) = ?" }.joined(
+      separator: " AND ")
   }
 
   private var parameters: String { entity.attributes.map { _ in "?" }.joined(separator: ", ") }
@@ -75,7 +76,8 @@ package struct Rows {
 
   // The last downloaded images of pending objects.
 
-  package func original(_ connection: Connection, object: Int64) throws(SQLiteError) -> OriginalRow? {
+  package func original(_ connection: Connection, object: Int64) throws(SQLiteError) -> OriginalRow?
+  {
     try originals(connection, "WHERE _id = ?", [.integer(object)])
   }
 
@@ -103,7 +105,8 @@ package struct Rows {
       INSERT OR REPLACE INTO \(Schema.original(entity)) (_id, _partition, _hash, \(columns))
       VALUES (?, ?, ?, \(parameters))
       """,
-      [.integer(row.object), .integer(row.partition), .integer(row.hash)] + row.values.map(\.stored))
+      [.integer(row.object), .integer(row.partition), .integer(row.hash)] + row.values.map(\.stored)
+    )
   }
 
   package func deleteOriginal(_ connection: Connection, object: Int64) throws(SQLiteError) {

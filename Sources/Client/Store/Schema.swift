@@ -13,7 +13,9 @@ package struct Schema {
   let model: Package
 
   package static func table(_ entity: Entity) -> String { quoted(entity.name) }
-  package static func original(_ entity: Entity) -> String { quoted("ferry_original_\(entity.name)") }
+  package static func original(_ entity: Entity) -> String {
+    quoted("ferry_original_\(entity.name)")
+  }
 
   func prepare(_ connection: Connection, world: World) throws {
     let known = try connection.value("PRAGMA user_version")?.integer ?? 0
@@ -27,7 +29,8 @@ package struct Schema {
       try connection.execute("PRAGMA user_version = \(Schema.version)")
       for (name, value) in identity(world) {
         try connection.run(
-          "INSERT OR IGNORE INTO ferry_setting (name, value) VALUES (?, ?)", .text(name), .text(value))
+          "INSERT OR IGNORE INTO ferry_setting (name, value) VALUES (?, ?)", .text(name),
+          .text(value))
       }
     }
     let owner = try connection.value("SELECT value FROM ferry_setting WHERE name = 'package'")?.text

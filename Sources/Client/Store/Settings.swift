@@ -8,11 +8,14 @@ package enum Settings {
   }
 
   package static func get(_ name: Name, _ connection: Connection) throws(SQLiteError) -> String? {
-    try connection.value("SELECT value FROM ferry_setting WHERE name = ?", .text(name.rawValue))?.text
+    try connection.value("SELECT value FROM ferry_setting WHERE name = ?", .text(name.rawValue))?
+      .text
   }
 
   /// Nil removes the value.
-  package static func set(_ name: Name, _ value: String?, _ connection: Connection)
+  package static func set(
+    _ name: Name, _ value: String?, _ connection: Connection
+  )
     throws(SQLiteError)
   {
     if let value {

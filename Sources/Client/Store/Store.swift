@@ -36,7 +36,9 @@ package final class Store: Sendable {
   }
 
   /// Runs `body` in one transaction, or in a savepoint of the one this thread has open.
-  package func write<Result>(_ body: (Connection) throws(FerryError) -> Result) throws(FerryError)
+  package func write<Result>(
+    _ body: (Connection) throws(FerryError) -> Result
+  ) throws(FerryError)
     -> Result
   {
     try writer.withConnection { connection throws(FerryError) in
@@ -47,7 +49,9 @@ package final class Store: Sendable {
   }
 
   /// Runs `body` on one snapshot; inside a transaction of this thread it sees what that changed.
-  package func read<Result>(_ body: (Connection) throws(FerryError) -> Result) throws(FerryError)
+  package func read<Result>(
+    _ body: (Connection) throws(FerryError) -> Result
+  ) throws(FerryError)
     -> Result
   {
     if let result = try writer.withHeldConnection(body) { return result }

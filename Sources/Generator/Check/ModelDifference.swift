@@ -31,7 +31,8 @@ public struct ModelDifference: Sendable, Equatable {
     for entity in package.entities {
       guard let table = schema.table(named: entity.table) else {
         difference.breaks(
-          entity.table, schema.views.contains(entity.table) ? "is a view now" : "is gone or renamed",
+          entity.table,
+          schema.views.contains(entity.table) ? "is a view now" : "is gone or renamed",
           "Nothing of \(entity.name) can be read or replayed.")
         continue
       }
@@ -72,7 +73,9 @@ public struct ModelDifference: Sendable, Equatable {
       if !entity.key.contains(position) { compareNull(attribute, column, subject) }
     }
     for column in table.columns {
-      let isKnown = entity.attributes.contains { $0.column.lowercased() == column.name.lowercased() }
+      let isKnown = entity.attributes.contains {
+        $0.column.lowercased() == column.name.lowercased()
+      }
       if !isKnown { compareNew(column, entity, "\(table.name).\(column.name)") }
     }
   }
@@ -86,10 +89,12 @@ public struct ModelDifference: Sendable, Equatable {
     }
     let declared = column.declaredType.isEmpty ? "no type" : column.declaredType
     let chosen = ColumnType.choose(for: column)
-    let isSame = chosen?.type == attribute.type
+    let isSame =
+      chosen?.type == attribute.type
       && (chosen?.stored == attribute.stored || column.profile.values == 0)
     if !isSame, !isAuthorsChoice(attribute, chosen, column.profile) {
-      let values = column.profile.values > 0 ? " and holds \(ColumnType.contents(column.profile))" : ""
+      let values =
+        column.profile.values > 0 ? " and holds \(ColumnType.contents(column.profile))" : ""
       breaks(
         subject, "is declared \(declared)\(values)",
         "The model has it as \(attribute.type.rawValue)"
@@ -158,10 +163,12 @@ public struct ModelDifference: Sendable, Equatable {
     let present = table.primaryKey.map { $0.lowercased() }
     let keys = [present] + table.uniqueKeys.map { $0.map { $0.lowercased() } }
     if !keys.contains(where: { Set($0) == Set(key) }) {
-      let shown = present.isEmpty ? "no primary key" : "the key (\(table.primaryKey.joined(separator: ", ")))"
+      let shown =
+        present.isEmpty ? "no primary key" : "the key (\(table.primaryKey.joined(separator: ", ")))"
       breaks(
         table.name, "has \(shown) now",
-        "In the model \(entity.name) has (\(entity.key.map { entity.attributes[$0].column }.joined(separator: ", "))).")
+        "In the model \(entity.name) has (\(entity.key.map { entity.attributes[$0].column }.joined(separator: ", ")))."
+      )
     } else if entity.keyOrigin == .businessSystem, table.rowIDAlias == nil, key == present,
       entity.attributes[entity.key[0]].type == .long, table.triggers.isEmpty
     {

@@ -6,7 +6,8 @@ public enum SchemaReader {
   public static func read(path: String) throws(GeneratorError) -> DatabaseSchema {
     do {
       let connection = try Connection(path: path, mode: .readOnly)
-      return try connection.transaction(.deferred) { () throws(SQLiteError) in try read(connection) }
+      return try connection.transaction(.deferred) { () throws(SQLiteError) in try read(connection)
+      }
     } catch {
       throw GeneratorError(error, path: path)
     }
@@ -102,7 +103,9 @@ public enum SchemaReader {
     var targets: [Int64: String] = [:]
     var pairs: [Int64: [(from: String, to: String?)]] = [:]
     for row in rows {
-      guard let id = row[0].integer, let target = row[1].text, let from = row[2].text else { continue }
+      guard let id = row[0].integer, let target = row[1].text, let from = row[2].text else {
+        continue
+      }
       if targets.updateValue(target, forKey: id) == nil { order.append(id) }
       pairs[id, default: []].append((from, row[3].text))
     }
@@ -116,7 +119,8 @@ public enum SchemaReader {
         columns = key.compactMap { $0[0].text }
       }
       keys.append(
-        DatabaseSchema.ForeignKey(columns: pairs.map(\.from), target: target, targetColumns: columns))
+        DatabaseSchema.ForeignKey(
+          columns: pairs.map(\.from), target: target, targetColumns: columns))
     }
     return keys.sorted { $0.columns.lexicographicallyPrecedes($1.columns) }
   }
@@ -126,7 +130,8 @@ public enum SchemaReader {
   ) throws(SQLiteError) {
     guard !columns.isEmpty else { return }
     let list = columns.map { "\(quoted("t")).\(quoted($0.name))" }.joined(separator: ", ")
-    let statement = try connection.statement("SELECT \(list) FROM \(quoted(table)) AS \(quoted("t"))")
+    let statement = try connection.statement(
+      "SELECT \(list) FROM \(quoted(table)) AS \(quoted("t"))")
     defer { statement.reset() }
     var profiles = columns.map(\.profile)
     while try statement.step() {

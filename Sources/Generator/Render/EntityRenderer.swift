@@ -11,7 +11,8 @@ struct EntityRenderer {
   }
 
   var text: String {
-    let members = [description, record, initializer] + entity.attributes.indices.map(property)
+    let members =
+      [description, record, initializer] + entity.attributes.indices.map(property)
       + entity.relationships.map(manyToOne) + inverses
     return """
       /// Objects of the table \(SwiftLiteral.comment(entity.table)).
@@ -31,7 +32,8 @@ struct EntityRenderer {
     let relationships =
       entity.relationships.isEmpty
       ? "[]" : "[\n\(entity.relationships.map(relationship).joined(separator: "\n"))\n  ]"
-    let unique = entity.unique.isEmpty
+    let unique =
+      entity.unique.isEmpty
       ? "" : ", unique: [\(entity.unique.map(SwiftLiteral.numbers).joined(separator: ", "))]"
     return """
       public static let entity: Ferry.Entity = Ferry.Entity(
@@ -48,7 +50,8 @@ struct EntityRenderer {
 
   private func attribute(_ attribute: Attribute) -> String {
     var fields = [
-      "name: \(SwiftLiteral.text(attribute.name))", "column: \(SwiftLiteral.text(attribute.column))",
+      "name: \(SwiftLiteral.text(attribute.name))",
+      "column: \(SwiftLiteral.text(attribute.column))",
       "type: .\(attribute.type.rawValue)", "isNullable: \(attribute.isNullable)",
     ]
     if let length = attribute.maxLength { fields.append("maxLength: \(length)") }
@@ -63,7 +66,9 @@ struct EntityRenderer {
       "attributes: \(SwiftLiteral.texts(relationship.attributes))",
       "targetAttributes: \(SwiftLiteral.texts(relationship.targetAttributes))",
     ]
-    if let inverse = relationship.inverse { fields.append("inverse: \(SwiftLiteral.text(inverse))") }
+    if let inverse = relationship.inverse {
+      fields.append("inverse: \(SwiftLiteral.text(inverse))")
+    }
     return "    Ferry.Relationship(\(fields.joined(separator: ", "))),"
   }
 
@@ -98,7 +103,8 @@ struct EntityRenderer {
     let given = entity.attributes.indices.filter { position in
       entity.keyOrigin == .app || !entity.key.contains(position)
     }
-    let ordered = given.filter { !entity.attributes[$0].isNullable }
+    let ordered =
+      given.filter { !entity.attributes[$0].isNullable }
       + given.filter { entity.attributes[$0].isNullable }
     let parameters = ordered.map { position in
       let attribute = entity.attributes[position]
@@ -106,7 +112,8 @@ struct EntityRenderer {
       return "  \(attribute.name): \(type)\(attribute.isNullable ? " = nil" : ""),"
     }
     let assignments = given.map { "  record.set(\($0), \(entity.attributes[$0].name))" }
-    let key = entity.keyOrigin == .businessSystem
+    let key =
+      entity.keyOrigin == .businessSystem
       ? " The business system gives the key when the object is replayed." : ""
     return """
       /// A new object, in memory only until it is created.\(key)
@@ -122,7 +129,8 @@ struct EntityRenderer {
   private func property(_ position: Int) -> String {
     let attribute = entity.attributes[position]
     let declaration = "public var \(attribute.name): \(SwiftLiteral.type(of: attribute))"
-    let comment = attribute.name.lowercased() == attribute.column.lowercased()
+    let comment =
+      attribute.name.lowercased() == attribute.column.lowercased()
       ? "" : "/// Column: \(SwiftLiteral.comment(attribute.column))\n"
     if entity.key.contains(position) {
       return comment + "\(declaration) { record.get(\(position)) }"
@@ -147,7 +155,9 @@ struct EntityRenderer {
   private var inverses: [String] {
     package.entities.flatMap { other in
       other.relationships.compactMap { relationship -> String? in
-        guard relationship.target == entity.name, let inverse = relationship.inverse else { return nil }
+        guard relationship.target == entity.name, let inverse = relationship.inverse else {
+          return nil
+        }
         return """
           /// The objects on the device whose \(relationship.name) is this one.
           public func \(inverse)() throws(Ferry.FerryError) -> [\(other.name)] {

@@ -18,7 +18,10 @@ public enum ModelSchema {
       ("entity", object(ModelKey.entity, entity)),
       ("attribute", object(ModelKey.attribute, attribute)),
       ("relationship", object(ModelKey.relationship, relationship)),
-      ("partition", object(ModelKey.partition, partition) + ["\"minProperties\": 1, \"maxProperties\": 1"]),
+      (
+        "partition",
+        object(ModelKey.partition, partition) + ["\"minProperties\": 1, \"maxProperties\": 1"]
+      ),
     ]
     for (index, (name, body)) in definitions.enumerated() {
       lines.append("    \"\(name)\": {")
@@ -41,7 +44,8 @@ public enum ModelSchema {
   private static let package: [String: String] = [
     "$schema": "{ \"type\": \"string\" }", "name": identifier,
     "version": "{ \"type\": \"string\", \"pattern\": \"^(0|[1-9][0-9]*)[.](0|[1-9][0-9]*)$\" }",
-    "groups": "{ \"type\": \"array\", \"items\": \(identifier), \"minItems\": 1, \"uniqueItems\": true }",
+    "groups":
+      "{ \"type\": \"array\", \"items\": \(identifier), \"minItems\": 1, \"uniqueItems\": true }",
     "entities": list(of: "entity", atLeast: 1),
   ]
 
@@ -51,14 +55,16 @@ public enum ModelSchema {
     "keyOrigin": choice(KeyOrigin.allCases.map(\.rawValue)),
     "unique": "{ \"type\": \"array\", \"items\": \(names) }",
     "relationships": list(of: "relationship", atLeast: 0),
-    "operations": "{ \"type\": \"array\", \"items\": \(choice(OperationKind.allCases.map(\.rawValue))), "
+    "operations":
+      "{ \"type\": \"array\", \"items\": \(choice(OperationKind.allCases.map(\.rawValue))), "
       + "\"uniqueItems\": true }",
     "partition": "{ \"$ref\": \"#/$defs/partition\" }",
   ]
 
   private static let attribute: [String: String] = [
     "name": identifier, "column": text1, "type": choice(AttributeType.allCases.map(\.rawValue)),
-    "nullable": "{ \"type\": \"boolean\" }", "maxLength": "{ \"type\": \"integer\", \"minimum\": 1 }",
+    "nullable": "{ \"type\": \"boolean\" }",
+    "maxLength": "{ \"type\": \"integer\", \"minimum\": 1 }",
     "stored": choice(StoredForm.allCases.map(\.rawValue)),
   ]
 

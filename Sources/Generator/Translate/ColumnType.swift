@@ -8,7 +8,9 @@ struct ColumnType: Equatable {
   /// Why it is not the declared type; nil when it is.
   var reason: String?
 
-  init(_ type: AttributeType, maxLength: Int? = nil, stored: StoredForm? = nil, reason: String? = nil) {
+  init(
+    _ type: AttributeType, maxLength: Int? = nil, stored: StoredForm? = nil, reason: String? = nil
+  ) {
     self.type = type
     self.maxLength = maxLength
     self.stored = stored
@@ -63,7 +65,9 @@ struct ColumnType: Equatable {
     return length
   }
 
-  private static func moment(_ wanted: AttributeType, _ column: DatabaseSchema.Column) -> ColumnType? {
+  private static func moment(
+    _ wanted: AttributeType, _ column: DatabaseSchema.Column
+  ) -> ColumnType? {
     let profile = column.profile
     if profile.values == 0 {
       return ColumnType(wanted, stored: wanted == .dateTime ? .space : nil)
@@ -119,6 +123,7 @@ struct ColumnType: Equatable {
       (profile.integers, "integer"), (profile.reals, "fraction"), (profile.texts, "text"),
       (profile.blobs, "blob"),
     ]
-    return kinds.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }.joined(separator: ", ")
+    return kinds.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }.joined(
+      separator: ", ")
   }
 }

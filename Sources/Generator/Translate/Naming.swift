@@ -39,13 +39,17 @@ public enum Naming {
   /// `OrderDetails` -> `orderDetails`.
   static func lowerLead(_ word: String) -> String {
     let run = word.prefix { $0.isUppercase }
-    if run.count <= 1 || run.count == word.count { return run.lowercased() + word.dropFirst(run.count) }
+    if run.count <= 1 || run.count == word.count {
+      return run.lowercased() + word.dropFirst(run.count)
+    }
     let next = word[run.endIndex]
     guard next.isLowercase else { return run.lowercased() + word.dropFirst(run.count) }
     return run.dropLast().lowercased() + word.dropFirst(run.count - 1)
   }
 
-  static func upperFirst(_ word: String) -> String { word.prefix(1).uppercased() + word.dropFirst() }
+  static func upperFirst(_ word: String) -> String {
+    word.prefix(1).uppercased() + word.dropFirst()
+  }
 
   private static func later(_ word: String, isFirst: Bool, isUpper: Bool) -> String {
     if !isFirst, word.lowercased() == "id" { return "ID" }
@@ -58,7 +62,9 @@ public enum Naming {
     let words = lettersAndDigits(name)
     guard words.isEmpty else { return words }
     return name.unicodeScalars.flatMap { scalar in
-      (scalar.properties.name ?? "").split { $0 == " " || $0 == "-" }.map { upperFirst($0.lowercased()) }
+      (scalar.properties.name ?? "").split { $0 == " " || $0 == "-" }.map {
+        upperFirst($0.lowercased())
+      }
     }
   }
 

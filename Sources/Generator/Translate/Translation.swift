@@ -42,7 +42,9 @@ public struct PartitionRequest: Sendable, Equatable {
     guard let equals = text.firstIndex(of: "=") else { throw wrong }
     entity = String(text[..<equals])
     var columns: [(name: String, source: PartitionSource)] = []
-    for part in text[text.index(after: equals)...].split(separator: ",", omittingEmptySubsequences: false) {
+    for part in text[text.index(after: equals)...].split(
+      separator: ",", omittingEmptySubsequences: false)
+    {
       guard let colon = part.firstIndex(of: ":"), colon > part.startIndex,
         let source = PartitionSource(String(part[part.index(after: colon)...]))
       else { throw wrong }

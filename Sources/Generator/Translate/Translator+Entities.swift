@@ -59,7 +59,8 @@ extension Translator {
           .changed, table.name, "a column that every new row needs was left out",
           cure: "Its objects cannot be created on devices until that column is mended."))
     }
-    let key = table.primaryKey.compactMap { column in attributes.firstIndex { $0.column == column } }
+    let key = table.primaryKey.compactMap { column in attributes.firstIndex { $0.column == column }
+    }
     let keyType = key.first.map { attributes[$0].type }
     var draft = EntityDraft(
       table: table, name: name, attributes: attributes, key: key,
@@ -126,7 +127,8 @@ extension Translator {
       notes.append(
         Note(
           .changed, subject, "is declared \(declared) but \(reason)",
-          cure: "It is \(shown(type)) in the model; mend the values and make the model anew for more."))
+          cure:
+            "It is \(shown(type)) in the model; mend the values and make the model anew for more."))
     }
     return type
   }
@@ -142,7 +144,9 @@ extension Translator {
     var unique: [[Int]] = []
     for columns in table.uniqueKeys {
       let positions = columns.compactMap(draft.position(ofColumn:))
-      if positions.count == columns.count, Set(positions) != Set(draft.key), !unique.contains(positions) {
+      if positions.count == columns.count, Set(positions) != Set(draft.key),
+        !unique.contains(positions)
+      {
         unique.append(positions)
       }
     }

@@ -26,7 +26,8 @@ extension Translator {
     if !options.partitions.isEmpty { follow() }
   }
 
-  private func attribute(_ name: String, of draft: EntityDraft) throws(GeneratorError) -> Attribute {
+  private func attribute(_ name: String, of draft: EntityDraft) throws(GeneratorError) -> Attribute
+  {
     if let position = draft.position(ofColumn: name) { return draft.attributes[position] }
     if let attribute = draft.attributes.first(where: { $0.name == name }) { return attribute }
     throw GeneratorError(
@@ -62,7 +63,9 @@ extension Translator {
   /// The relationships that a row's partition may follow.
   private func paths(from draft: EntityDraft, in drafts: [EntityDraft]) -> [Relationship] {
     draft.relationships.filter { relationship in
-      guard let target = drafts.first(where: { $0.name == relationship.target }) else { return false }
+      guard let target = drafts.first(where: { $0.name == relationship.target }) else {
+        return false
+      }
       return target.partition != nil && target.name != draft.name && target.group == draft.group
         && relationship.targetAttributes == target.keyNames
         && !relationship.attributes.contains { isNullable($0, of: draft) }
@@ -110,7 +113,8 @@ extension Translator {
         Note(
           .told, draft.table.name,
           "refers to \(target.table.name) by \"\(relationship.name)\" but \(reason), so it does not "
-            + "follow its partition", cure: "Everyone gets all its rows; give it a rule if not meant."))
+            + "follow its partition",
+          cure: "Everyone gets all its rows; give it a rule if not meant."))
     }
   }
 }

@@ -16,9 +16,11 @@ extension Translator {
     let leaveOut = { (what: String, cure: String) in
       Note(.leftOut, subject, "its foreign key to \(foreignKey.target) \(what)", cure: cure)
     }
-    guard let target = drafts.first(where: {
-      $0.table.name.lowercased() == foreignKey.target.lowercased()
-    }) else {
+    guard
+      let target = drafts.first(where: {
+        $0.table.name.lowercased() == foreignKey.target.lowercased()
+      })
+    else {
       let isThere = schema.table(named: foreignKey.target) != nil
       notes.append(
         isThere
@@ -98,7 +100,8 @@ extension Translator {
         let siblings = draft.relationships.filter { $0.target == relationship.target }.count
         var name = Naming.lowerLead(draft.name)
         if siblings > 1 || target == index {
-          name += "By" + Naming.upperFirst(stem(relationship.attributes[0]) ?? relationship.attributes[0])
+          name +=
+            "By" + Naming.upperFirst(stem(relationship.attributes[0]) ?? relationship.attributes[0])
         }
         let inverse = Naming.free(
           name, taken: &drafts[target].members, clash: ReservedName.clashOfMember)

@@ -35,12 +35,14 @@ struct Arguments: Sendable {
       }
       guard word.hasPrefix("--") else {
         if word.hasPrefix("-"), word.count > 1 {
-          throw UsageError("unknown option \(word)", hint: "Options have two dashes and a whole word.")
+          throw UsageError(
+            "unknown option \(word)", hint: "Options have two dashes and a whole word.")
         }
         operands.append(word)
         continue
       }
-      let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let parts = word.dropFirst(2).split(
+        separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let name = String(parts[0])
       guard let option = options.first(where: { $0.name == name }) else {
         throw Arguments.unknown(name, options)
@@ -96,7 +98,9 @@ struct Arguments: Sendable {
     if operands.count > names.count {
       throw UsageError(
         "unexpected \"\(operands[names.count])\"",
-        hint: names.isEmpty ? "Only options are taken here." : "Only \(names.joined(separator: ", ")) and options are taken here.")
+        hint: names.isEmpty
+          ? "Only options are taken here."
+          : "Only \(names.joined(separator: ", ")) and options are taken here.")
     }
     if operands.count < names.count {
       throw UsageError("<\(names[operands.count])> is missing", hint: "Name it after the command.")

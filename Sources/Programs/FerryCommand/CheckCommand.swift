@@ -32,7 +32,8 @@ enum CheckCommand: Subcommand {
       print(writer.text)
     } else {
       for problem in reading.problems { print(problem) }
-      let count = Terminal.counted(reading.errors.count, "error", "errors") + ", "
+      let count =
+        Terminal.counted(reading.errors.count, "error", "errors") + ", "
         + Terminal.counted(reading.warnings.count, "warning", "warnings")
       let subject = reading.package.map {
         "\($0.id), " + Terminal.counted($0.entities.count, "entity", "entities")

@@ -44,7 +44,8 @@ enum CommandTable {
 
   private static func unknown(_ name: String) -> ExitCode {
     Terminal.error(
-      "ferry: unknown command \"\(name)\". \(NearestWord.cure(name, among: commands.map { $0.name }))")
+      "ferry: unknown command \"\(name)\". \(NearestWord.cure(name, among: commands.map { $0.name }))"
+    )
     return .usage
   }
 

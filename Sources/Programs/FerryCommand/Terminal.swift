@@ -1,7 +1,8 @@
+import Foundation
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #endif
-import Foundation
 
 /// What people see: plain text, answers on the standard output, complaints on the other.
 enum Terminal {
