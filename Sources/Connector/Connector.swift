@@ -70,6 +70,7 @@ public struct ConnectorOperation: Sendable, Equatable {
   }
 }
 
+/// What a connector answers when it was asked to perform operations.
 public enum PerformResult: Sendable, Equatable {
   /// One outcome per operation; and the rows of the accepted ones together with every other row
   /// that the business system changed on the way, by its own rules too, each once and as it was
@@ -82,6 +83,7 @@ public enum PerformResult: Sendable, Equatable {
   case unknown(reason: String)
 }
 
+/// How one operation ended.
 public enum OperationOutcome: Sendable, Equatable {
   /// `key` is the object's business key afterwards; for a create, the one it was given.
   case accepted(key: Key)

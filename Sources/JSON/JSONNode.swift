@@ -1,5 +1,6 @@
 /// A JSON value as a tree that remembers where each part stood, for texts written by people.
 public struct JSONNode: Sendable {
+  /// One of the six shapes that JSON has.
   public enum Content: Sendable {
     case null
     case boolean(Bool)
@@ -11,6 +12,7 @@ public struct JSONNode: Sendable {
     case object([Member])
   }
 
+  /// One name with its value, in the order of the text.
   public struct Member: Sendable {
     public let key: String
     public let keyOffset: Int
@@ -64,6 +66,7 @@ public struct JSONNode: Sendable {
     }
   }
 
+  /// The value of the last member with this name; nil when this is no object.
   public subscript(key: String) -> JSONNode? {
     guard case .object(let members) = content else { return nil }
     return members.last { $0.key == key }?.value

@@ -36,11 +36,13 @@ public struct JSONScanner {
     }
   }
 
+  /// Takes `{`; then read members until there is none.
   public mutating func enterObject() throws(JSONError) {
     try expect(UInt8(ascii: "{"), "an object was expected")
     try deeper()
   }
 
+  /// Takes `[`; then read elements until there is none.
   public mutating func enterArray() throws(JSONError) {
     try expect(UInt8(ascii: "["), "an array was expected")
     try deeper()
@@ -62,6 +64,7 @@ public struct JSONScanner {
 
   public mutating func null() throws(JSONError) { try word("null") }
 
+  /// Takes `true` or `false`.
   public mutating func boolean() throws(JSONError) -> Bool {
     skipSpace()
     if position < bytes.count, bytes[position] == UInt8(ascii: "t") {
@@ -103,6 +106,7 @@ public struct JSONScanner {
     return value
   }
 
+  /// Takes a number, with fraction or exponent or without.
   public mutating func double() throws(JSONError) -> Double {
     let text = try numberText()
     guard let value = Double(text), value.isFinite else { throw failure("the number is too large") }
@@ -115,6 +119,7 @@ public struct JSONScanner {
     return String(decoding: bytes[range], as: UTF8.self)
   }
 
+  /// Takes a text with its escapes resolved.
   public mutating func string() throws(JSONError) -> String {
     try expect(UInt8(ascii: "\""), "a string was expected")
     let start = position
@@ -164,6 +169,7 @@ public struct JSONScanner {
     guard position == bytes.count else { throw failure("text follows the end of the value") }
   }
 
+  /// An error at the place where the scanner stands.
   public func failure(_ problem: String) -> JSONError {
     JSONError(offset: position, problem: problem)
   }

@@ -12,6 +12,7 @@ public struct JSONWriter {
   public mutating func beginArray() { open(UInt8(ascii: "[")) }
   public mutating func endArray() { close(UInt8(ascii: "]")) }
 
+  /// A member's name; its value must follow.
   public mutating func key(_ key: String) {
     string(key)
     bytes.append(UInt8(ascii: ":"))
@@ -40,6 +41,7 @@ public struct JSONWriter {
     needsComma = true
   }
 
+  /// A text, escaped where JSON asks for it.
   public mutating func string(_ value: String) {
     comma()
     bytes.append(UInt8(ascii: "\""))
@@ -61,6 +63,7 @@ public struct JSONWriter {
     needsComma = true
   }
 
+  /// A member; no value is written as null.
   public mutating func field(_ name: String, _ value: String?) {
     key(name)
     if let value { string(value) } else { null() }

@@ -43,6 +43,7 @@ public struct Entity: Sendable, Hashable {
 
   public func position(of attribute: String) -> Int? { positions[attribute] }
 
+  /// The relationship that generated code reaches by this name.
   public func relationship(named name: String) -> Relationship? {
     relationships.first { $0.name == name }
   }
@@ -59,6 +60,7 @@ public enum KeyOrigin: String, Sendable, Hashable, CaseIterable {
   case businessSystem
 }
 
+/// What can be done to an object.
 public enum OperationKind: String, Sendable, Hashable, CaseIterable {
   case create, update, delete
 }
@@ -131,6 +133,7 @@ public enum PartitionRule: Sendable, Hashable {
   case through(relationship: String)
 }
 
+/// A column of a partition rule and where its value comes from.
 public struct PartitionColumn: Sendable, Hashable {
   public let attribute: String
   public let source: PartitionSource

@@ -28,6 +28,7 @@ public struct Package: Sendable, Hashable {
 
   public func entity(named name: String) -> Entity? { positions[name].map { entities[$0] } }
 
+  /// The synchronization group that brings the rows of this entity.
   public func group(of entity: Entity) -> SynchronizationGroup? {
     groups.first { $0.name == entity.group }
   }

@@ -29,12 +29,14 @@ public enum RowCoder {
 }
 
 extension JSONWriter {
+  /// An array in the order of the attributes.
   public mutating func row(_ values: [Value]) {
     beginArray()
     for value in values { self.value(value) }
     endArray()
   }
 
+  /// One value in its canonical form.
   public mutating func value(_ value: Value) {
     switch value {
     case .null: null()

@@ -3,6 +3,7 @@ import FerryCompression
 /// The envelope of a message: length (4 bytes, big endian, of the content as it travels), kind (1),
 /// flags (1), content. Bit 0 of the flags: the content is compressed (zlib), by itself.
 public struct Frame: Sendable, Equatable {
+  /// What the bytes of a frame are.
   public enum Kind: UInt8, Sendable, CaseIterable {
     case hello = 1
     case welcome, pull, rows, checkpoint, confirm, replay, stored, stir, beat, failure
@@ -60,6 +61,7 @@ public struct FrameReader {
 
   public init() {}
 
+  /// Takes bytes as they arrive, cut anywhere.
   public mutating func append(_ bytes: some Collection<UInt8>) {
     if start > 0 {
       buffer.removeFirst(start)

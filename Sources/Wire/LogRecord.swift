@@ -59,6 +59,7 @@ extension JSONWriter {
     endObject()
   }
 
+  /// A log record under the field names of the reference.
   public mutating func logRecord(_ record: LogRecord) {
     beginObject()
     field("component", record.component)

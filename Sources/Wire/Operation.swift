@@ -148,6 +148,7 @@ extension JSONWriter {
 }
 
 extension JSONScanner {
+  /// Attribute values by their position in the entity.
   public mutating func values(of entity: Entity) throws(JSONError) -> [Int: Value] {
     var values: [Int: Value] = [:]
     try enterObject()

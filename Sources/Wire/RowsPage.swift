@@ -186,12 +186,14 @@ public struct RowsPageWriter {
 
   public init() {}
 
+  /// Adds a row that is in the partition, already encoded.
   public mutating func row(_ entity: Entity, body: [UInt8]) {
     sets[position(of: entity)].rows.append(body)
     byteCount += body.count + 1
     rowCount += 1
   }
 
+  /// Adds a key that left the partition.
   public mutating func left(_ entity: Entity, key: Key) {
     sets[position(of: entity)].left.append(key)
     byteCount += key.text.utf8.count + 3
@@ -236,6 +238,7 @@ public struct RowsPageWriter {
 /// The number by which a row counts in its partition's sum: the first 8 bytes, big endian, of
 /// SHA-256 over entity, a zero byte, key, a zero byte, body.
 public enum RowHash {
+  /// The number that a row adds to the sum of its partition.
   public static func of(entity: String, key: Key, body: some Collection<UInt8>) -> Int64 {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(entity.utf8.count + key.text.utf8.count + body.count + 2)

@@ -52,6 +52,7 @@ public struct PartitionPlace: Sendable, Hashable {
 
 /// What the server knows of an operation that the device has sent.
 public struct OperationStatus: Sendable, Hashable {
+  /// What the server knows of an operation that the device asks for.
   public enum State: String, Sendable { case neverSeen, inWork, answered }
 
   public let id: OperationID
@@ -110,6 +111,7 @@ public struct PartitionSum: Sendable, Hashable {
 /// How an operation ended; the reference's `replayResult` and `replayFailed`, and the two that
 /// honesty needs besides.
 public struct Answer: Sendable, Equatable {
+  /// How an operation ended.
   public enum Outcome: String, Sendable, CaseIterable {
     case replayResult, replayFailed, notTried, unknown
   }

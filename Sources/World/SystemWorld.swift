@@ -11,6 +11,7 @@ extension World {
   }
 }
 
+/// The machine's own clocks.
 public struct SystemClock: WorldClock {
   private let start: ContinuousClock.Instant = ContinuousClock.now
 
@@ -25,6 +26,7 @@ public struct SystemClock: WorldClock {
   public var uptime: Duration { start.duration(to: .now) }
 }
 
+/// The system's generator of random numbers.
 public struct SystemChance: Chance {
   public init() {}
 

@@ -13,6 +13,7 @@ public struct World: Sendable {
   }
 }
 
+/// Where time comes from.
 public protocol WorldClock: Sendable {
   /// The time of day. It may jump; it decides only tokens, back-off, display and retention.
   var now: Timestamp { get }
@@ -30,6 +31,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
     left.milliseconds < right.milliseconds
   }
 
+  /// A later moment, or an earlier one for a negative duration.
   public func advanced(by duration: Duration) -> Timestamp {
     let (seconds, attoseconds) = duration.components
     return Timestamp(
@@ -49,6 +51,7 @@ public protocol Chance: Sendable {
 }
 
 extension Chance {
+  /// That many random bytes.
   public func bytes(_ count: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     while bytes.count < count {
@@ -85,12 +88,15 @@ public enum LogLevel: Int, Sendable, Comparable, CaseIterable {
 }
 
 extension Log {
+  /// What an operator wants to read when all is well.
   public func info(_ message: String, _ fields: (String, String)...) {
     write(.info, message, fields)
   }
+  /// What will need somebody if it goes on.
   public func warn(_ message: String, _ fields: (String, String)...) {
     write(.warn, message, fields)
   }
+  /// What needs somebody now.
   public func error(_ message: String, _ fields: (String, String)...) {
     write(.error, message, fields)
   }

@@ -1,0 +1,195 @@
+import Testing
+
+@Suite("The walls")
+struct ImportTests {
+  @Test("Every import stands in its target's line of Package.swift")
+  func imports() {
+    expectNone(House.files.flatMap { ImportRules.violations(in: $0, map: House.map) })
+  }
+
+  @Test("No module re-exports another, but for what an app gets with Ferry")
+  func reexports() {
+    expectNone(House.sources.flatMap(ImportRules.reexports))
+  }
+
+  @Test("Glibc stands behind its condition, and on a phone only in hands and World")
+  func glibc() {
+    let phone = House.map.closure(of: "Ferry")
+    expectNone(
+      House.sources.flatMap { ImportRules.glibc(in: $0, map: House.map, clientModules: phone) })
+  }
+
+  @Test("Arrows between layers point down, and each C library has one hand")
+  func layers() {
+    expectNone(LayerRules.violations(in: House.map))
+  }
+
+  @Test("Package.swift is understood whole")
+  func understood() {
+    let text = House.read("Package.swift")
+    let lines = text.split(separator: "\n")
+    for callee in ["module", "program", "tests", "library"] {
+      let written = lines.count { $0.drop { $0 == " " }.hasPrefix(callee + "(") }
+      let read = House.map.targets.filter { $0.kind.rawValue == callee }
+      #expect(read.count >= written, "\(callee)(…) is called more often than it is understood")
+    }
+    for target in House.map.targets {
+      #expect(House.paths.contains(target.path), "\(target.name): there is no \(target.path)")
+    }
+    #expect(House.map.target(named: "FerryCrypto")?.dependencies == ["COpenSSL"])
+    let map = PackageMap(
+      """
+      let samples: [Target] = [
+        .target(name: "A", dependencies: ["B"], path: "Samples/A", resources: [.copy("c.sql")])
+      ]
+      """)
+    #expect(
+      map.targets == [
+        PackageMap.Target(
+          name: "A", kind: .target, path: "Samples/A", dependencies: ["B"], section: "samples",
+          line: 2)
+      ])
+  }
+}
+
+@Suite("The walls can fail")
+struct ImportRulesTests {
+  static let map = PackageMap(
+    """
+    let words: [Target] = [module("FerryModel", "Model"), module("FerryOData", "OData")]
+    let hands: [Target] = [
+      module("FerrySQLite", "SQLite", [.target(name: "CSQLite", condition: .when([.linux]))])
+    ]
+    let sides: [Target] = [
+      module("Ferry", "Client", ["FerryModel", "FerrySQLite"], resources: [.copy("page.html")])
+    ]
+    let proofs: [Target] = [tests("FerryTests", "ClientTests", ["Ferry"])]
+    let clientLibraries: [Target] = [library("CSQLite")]
+    """)
+
+  private func violations(_ path: String, _ text: String) -> [String] {
+    ImportRules.violations(in: SourceFile(path: path, text), map: Self.map).map(\.found)
+  }
+
+  @Test(
+    "An import that the line does not name is found, however it is written",
+    arguments: [
+      "import FerryOData", "@testable import FerryOData", "public import FerryOData",
+      "internal import struct FerryOData.Service", "@preconcurrency import FerryOData",
+      "#if os(Linux)\n  import FerryOData\n#endif", "@_spi(Inside) import FerryOData",
+    ])
+  func undeclared(text: String) {
+    #expect(violations("Sources/Client/A.swift", text) == ["import FerryOData in Ferry"])
+  }
+
+  @Test("A C module reached through another target is found")
+  func throughAnother() {
+    #expect(
+      violations("Sources/Client/A.swift", "import CSQLite") == ["import CSQLite in Ferry"])
+    #expect(violations("Sources/SQLite/A.swift", "import CSQLite") == [])
+  }
+
+  @Test("Imports in comments and literals are none, declared ones are allowed")
+  func allowed() {
+    let text = "import FerryModel\n// import Nothing\nlet text = \"\"\"\nimport Nothing\n\"\"\"\n"
+    #expect(violations("Sources/Client/A.swift", text) == [])
+    #expect(violations("Tests/ClientTests/A.swift", "@testable import Ferry") == [])
+  }
+
+  @Test("Testing belongs to tests, and every file to a target")
+  func homeless() {
+    #expect(
+      violations("Sources/Client/A.swift", "import Testing") == ["import Testing in Ferry"])
+    #expect(
+      violations("Sources/Nowhere/A.swift", "") == ["no target of Package.swift holds this file"])
+  }
+
+  @Test("Glibc without its condition, or in a client's module, is found")
+  func glibc() {
+    let bare = SourceFile(path: "Sources/SQLite/A.swift", "import Glibc")
+    let guarded =
+      "#if canImport(Darwin)\nimport Darwin\n#elseif canImport(Glibc)\nimport Glibc\n#endif"
+    let hand = SourceFile(path: "Sources/SQLite/A.swift", guarded)
+    let side = SourceFile(path: "Sources/Client/A.swift", guarded)
+    let phone = Self.map.closure(of: "Ferry")
+    let found = [bare, hand, side].map {
+      ImportRules.glibc(in: $0, map: Self.map, clientModules: phone).count
+    }
+    #expect(found == [1, 0, 1])
+  }
+
+  @Test("A re-export is found")
+  func reexport() {
+    let found = ["A.swift", "Exports.swift"].map { name in
+      let file = SourceFile(path: "Sources/Client/" + name, "@_exported import FerryModel")
+      return ImportRules.reexports(in: file).count
+    }
+    #expect(found == [1, 0])
+  }
+
+  private func layers(_ lists: String) -> [String] {
+    LayerRules.violations(in: PackageMap(lists)).map(\.found)
+  }
+
+  @Test("An arrow that points up is found")
+  func upward() {
+    #expect(
+      layers(
+        """
+        let words: [Target] = [module("A", "A", ["B"])]
+        let parts: [Target] = [module("B", "B")]
+        """) == ["A (words) names B (parts)"])
+  }
+
+  @Test("Sides that import each other are found")
+  func sideways() {
+    let found = layers(
+      """
+      let sides: [Target] = [module("Ferry", "A", ["FerryServer"]), module("FerryServer", "B")]
+      """)
+    #expect(
+      found == ["Ferry (sides) names FerryServer (sides)", "Ferry reaches FerryServer"])
+  }
+
+  @Test("OData and Model that meet, by whatever way, are found")
+  func strangers() {
+    let found = layers(
+      """
+      let words: [Target] = [
+        module("FerryOData", "A", ["Between"]), module("Between", "B", ["FerryModel"]),
+        module("FerryModel", "C"),
+      ]
+      """)
+    #expect(found == ["FerryOData reaches FerryModel"])
+  }
+
+  @Test("A second module with a C library, and one that is no hand, are found")
+  func libraries() {
+    let found = layers(
+      """
+      let hands: [Target] = [module("A", "A", ["CZ"]), module("B", "B", ["CZ"])]
+      let parts: [Target] = [module("C", "C", ["CZ"])]
+      let clientLibraries: [Target] = [library("CZ")]
+      """)
+    #expect(found == ["C names CZ", "B is the second with CZ", "C is the second with CZ"])
+  }
+
+  @Test("A client that needs a library of the server is found")
+  func phone() {
+    let found = layers(
+      """
+      let sides: [Target] = [module("Ferry", "Client", ["FerryPasswords"])]
+      let serverHands: [Target] = [module("FerryPasswords", "Passwords", ["CArgon2"])]
+      let serverLibraries: [Target] = [library("CArgon2")]
+      """)
+    #expect(found == ["Ferry reaches CArgon2", "Ferry reaches FerryPasswords"])
+  }
+
+  @Test("A target in no layer, and a name that is no target, are found")
+  func strays() {
+    #expect(layers("let targets = [module(\"A\", \"A\")]") == ["A stands in no layer"])
+    #expect(
+      layers("let words: [Target] = [module(\"A\", \"A\", [\"B\"])]")
+        == ["A names B, which is no target"])
+  }
+}

@@ -1,0 +1,147 @@
+import Testing
+
+@Suite("The stages")
+struct StageTests {
+  @Test("No stage of the client names a type of a later stage")
+  func client() {
+    expectNone(StageOrder.client.violations(in: House.sources))
+  }
+
+  @Test("No stage of the server names a type of a later stage")
+  func server() {
+    expectNone(StageOrder.server.violations(in: House.sources))
+  }
+
+  @Test("Each column of a stage's state has one stage that writes it")
+  func columns() {
+    expectNone(
+      ColumnRules.violations(
+        in: House.sources, order: .client, writers: StateColumns.client)
+        + ColumnRules.violations(
+          in: House.sources, order: .server, writers: StateColumns.server))
+    #expect(ColumnRules.badEntries(StateColumns.client, order: .client) == [])
+    #expect(ColumnRules.badEntries(StateColumns.server, order: .server) == [])
+  }
+
+  @Test("Machines neither wait nor touch anything")
+  func machines() {
+    expectNone(
+      House.sources.flatMap { MachineRules.violations(in: $0, hands: House.map.hands) })
+  }
+}
+
+@Suite("The stages can fail")
+struct StageRulesTests {
+  private func found(_ texts: [(String, String)]) -> [String] {
+    StageOrder.client.violations(
+      in: texts.map { SourceFile(path: "Sources/Client/" + $0.0, $0.1) }
+    ).map { "\($0.file):\($0.line) \($0.found)" }
+  }
+
+  @Test("A stage that names a later stage's type is found, once per type")
+  func later() {
+    #expect(
+      found([
+        ("Pending/Pending.swift", "struct Pending {\n  let out: Outbox\n  let again: Outbox\n}"),
+        ("Outbox/Outbox.swift", "public struct Outbox { let from: Pending }"),
+      ]) == ["Sources/Client/Pending/Pending.swift:2 Pending names Outbox of Outbox"])
+  }
+
+  @Test("Session may know all, a file beside the stages none")
+  func ends() {
+    #expect(
+      found([
+        ("Session/Session.swift", "actor Session { let outbox: Outbox }"),
+        ("Outbox/Outbox.swift", "struct Outbox {}"),
+        ("Limits.swift", "let first: Outbox? = nil"),
+      ]) == ["Sources/Client/Limits.swift:1 a file beside the stages names Outbox of Outbox"])
+  }
+
+  @Test("Nested and private types, members, labels and comments are no names of a stage")
+  func noNames() {
+    #expect(
+      found([
+        ("Objects/A.swift", "// Outbox\nfunc f(Outbox: Int) { let a = State.Outbox; _ = Row() }"),
+        ("Outbox/B.swift", "struct Outbox { enum State {} }\nprivate struct Row {}"),
+        ("Observers/C.swift", "public typealias State = FerryWire.State"),
+      ]) == [])
+  }
+
+  @Test("A folder that is no stage is found")
+  func folder() {
+    #expect(found([("Utils/A.swift", "")]).count == 1)
+  }
+
+  private func machine(_ text: String) -> Int {
+    let file = SourceFile(path: "Sources/Client/Outbox/OutboxMachine.swift", text)
+    return MachineRules.violations(in: file, hands: ["FerrySQLite"]).count
+  }
+
+  @Test(
+    "A machine that waits, touches or asks is found",
+    arguments: [
+      "func f() async {}", "let a = await b", "Task { }", "import FerrySQLite",
+      "let sql = \"SELECT a FROM b\"", "let sql = \"UPDATE a SET b = 1\"",
+    ])
+  func machineTouches(text: String) {
+    #expect(machine(text) == 1)
+  }
+
+  @Test("A machine may speak of all that in comments, and import words")
+  func machineSpeaks() {
+    #expect(machine("import FerryModel\n// async, SELECT\nlet said = \"please SELECTed one\"") == 0)
+    let other = SourceFile(path: "Sources/Client/Outbox/OutboxStore.swift", "func f() async {}")
+    #expect(MachineRules.violations(in: other, hands: []).isEmpty)
+  }
+
+  private func writes(_ sql: String) -> [SQLWrite] {
+    SQLWrite.statements(in: SourceFile(path: "A.swift", "let sql = \(sql)"))
+  }
+
+  @Test("What SQL writes is read from literals, in one piece or in several")
+  func sql() {
+    #expect(
+      writes("\"UPDATE operation SET state = ?, told = (SELECT max(a) FROM b) WHERE id = ?\"")
+        == [
+          SQLWrite(line: 1, table: "operation", columns: ["state", "told"]),
+          SQLWrite(line: 1, table: "", columns: []),
+        ])
+    #expect(
+      writes("\"UPDATE OR IGNORE \\\"page\\\" SET a = ?,\" + \" b = ?\"")
+        == [SQLWrite(line: 1, table: "page", columns: ["a", "b"])])
+    #expect(
+      writes("\"INSERT INTO page(a) VALUES (?) ON CONFLICT(a) DO UPDATE SET b = excluded.b\"")
+        == [SQLWrite(line: 1, table: "page", columns: ["+", "b"])])
+    #expect(
+      writes("\"DELETE FROM page WHERE a = ?\"")
+        == [SQLWrite(line: 1, table: "page", columns: ["-"])])
+    #expect(writes("\"DELETE FROM \\(table)\"").map(\.table) == [""])
+  }
+
+  @Test("A column with a foreign writer, and one that nobody listed, are found")
+  func columns() {
+    let file = SourceFile(
+      path: "Sources/Client/Outbox/OutboxStore.swift",
+      "let a = \"UPDATE operation SET state = 1, answer = 2, told = 3\"\nlet b = \"DELETE FROM page\""
+    )
+    let found = ColumnRules.violations(
+      in: [file], order: .client,
+      writers: [
+        "operation.state": "Outbox", "operation.answer": "Import",
+        "operation.told": .shared("Outbox", "Import", because: "both may"),
+      ])
+    #expect(
+      found.map(\.found) == [
+        "Outbox writes operation.answer, which is Import's",
+        "Outbox writes page.-, which is not listed",
+      ])
+  }
+
+  @Test("An entry of the list without a reason, or with no such stage, is found")
+  func entries() {
+    let found = ColumnRules.badEntries(
+      ["a.b": "Outbox", "a.c": "Nowhere", "a.d": .shared("Outbox", "Import", because: "")],
+      order: .client)
+    #expect(found == ["a.c", "a.d"])
+  }
+}

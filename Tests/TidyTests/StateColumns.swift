@@ -1,0 +1,67 @@
+/// Which stage writes which column of a side's state: the only list.
+///
+/// `table.column` is what UPDATE sets, `table.+` who brings a row into being and `table.-` who ends
+/// it. A side whose list is empty is not checked; as soon as it has one entry, every literal
+/// write in its folder must be listed. Tables of entities have names that code makes up: Store
+/// alone writes them.
+enum StateColumns {
+  static let client: [String: ColumnWriter] = [
+    "ferry_setting.+": "Store",
+    "ferry_setting.-": "Store",
+
+    "ferry_operation.+": "Pending",
+    "ferry_operation.-": .shared(
+      "Pending", "Outbox", because: "what was withdrawn and never seen is let go where it is sent"),
+    "ferry_operation.id": "Pending",
+    "ferry_operation.kind": "Pending",
+    "ferry_operation.key": "Pending",
+    "ferry_operation.temporary": "Pending",
+    "ferry_operation.changed": "Pending",
+    "ferry_operation.base": "Pending",
+    "ferry_operation.chain": "Pending",
+    "ferry_operation.wanted": "Pending",
+    "ferry_operation.state": "Pending",
+    "ferry_operation.payload": .shared(
+      "Pending", "Outbox", because: "Outbox seals; Pending opens again what takes a new id"),
+    "ferry_operation.sent": .shared(
+      "Pending", "Outbox", because: "Outbox sends; Pending opens again what takes a new id"),
+    "ferry_operation.acknowledged": .shared(
+      "Pending", "Outbox", because: "Outbox is told; Pending opens again what takes a new id"),
+    "ferry_operation.may_have_run": "Outbox",
+
+    "ferry_page.+": "Inbox",
+    "ferry_page.-": .shared(
+      "Inbox", "Import", because: "Inbox throws away what no longer fits, Import what it took"),
+    "ferry_partition.+": "Inbox",
+    "ferry_partition.-": "Import",
+    "ferry_partition.staged_version": .shared(
+      "Inbox", "Import", because: "an import and a repair set the download back to what is shown"),
+    "ferry_partition.staged_row": .shared(
+      "Inbox", "Import", because: "an import and a repair set the download back to what is shown"),
+    "ferry_partition.state": .shared(
+      "Inbox", "Import", because: "Inbox notes what the server asks for, Import that it is done"),
+    "ferry_partition.version": "Import",
+    "ferry_partition.row": "Import",
+    "ferry_partition.sum": "Import",
+    "ferry_partition.count": "Import",
+    "ferry_partition.repaired_day": "Import",
+    "ferry_checkpoint.+": .shared(
+      "Inbox", "Import", because: "whichever comes first brings the group's row"),
+    "ferry_checkpoint.staged_era": .shared(
+      "Inbox", "Import", because: "an import ends the download that it took"),
+    "ferry_checkpoint.staged_at": .shared(
+      "Inbox", "Import", because: "an import ends the download that it took"),
+    "ferry_checkpoint.era": "Import",
+    "ferry_checkpoint.version": "Import",
+    "ferry_checkpoint.imported": "Import",
+
+    "ferry_alias.+": "Import",
+    "ferry_log_record.+": "Import",
+    "ferry_log_record.-": .shared(
+      "Pending", "Import", because: "a cancelled change takes its log records along"),
+    "ferry_notice.+": "Import",
+    "ferry_notice.-": "Import",
+  ]
+
+  static let server: [String: ColumnWriter] = [:]
+}

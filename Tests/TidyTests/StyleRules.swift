@@ -1,0 +1,134 @@
+/// What no file of ours holds.
+enum StyleRules {
+  static func skippedTests(in file: SourceFile) -> [Violation] {
+    let rule = "no test is skipped"
+    let tokens = file.tokens
+    return tokens.indices.compactMap { index in
+      let name = tokens[index].text
+      let isTrait =
+        (name == "disabled" && tokens.match(index - 1, ".", name, "("))
+        || (name == "enabled" && tokens.match(index - 1, ".", name, "(", "if"))
+      let isCall = ["XCTSkip", "XCTSkipIf", "XCTSkipUnless", "withKnownIssue"].contains(name)
+      let isCutOut =
+        tokens.match(index, "#", "if", "false") || tokens.match(index, "#", "if", "0")
+        || tokens.match(index - 1, "Test", ".") && tokens.match(index + 1, "cancel", "(")
+      guard isTrait || isCall || isCutOut else { return nil }
+      return file.violation(
+        tokens[index].line, rule, "\(name) leaves a test out",
+        cure: "mend what it shows, give it what it needs, or delete it")
+    }
+  }
+
+  static func unfinished(in file: SourceFile) -> [Violation] {
+    let marks: Set = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]
+    let comments = Token.all(in: file.text.comments)
+    return (comments + file.tokens).filter { marks.contains($0.text) }.map {
+      file.violation(
+        $0.line, "nothing is left for later in a comment", $0.text,
+        cure: "do it now, or write an issue and say here what holds today")
+    }
+  }
+
+  /// `try!`, `as!` and `value!`, also as a type.
+  static func forced(in file: SourceFile) -> [Violation] {
+    let tokens = file.tokens
+    return tokens.indices.compactMap { index in
+      guard tokens[index].text == "!", tokens[index].touchesPrevious, index > 0 else { return nil }
+      let before = tokens[index - 1]
+      guard before.isWord || [")", "]", "}", "\"", "?"].contains(before.text) else { return nil }
+      guard !(tokens.text(index + 1) == "=" && tokens[index + 1].touchesPrevious) else {
+        return nil
+      }
+      return file.violation(
+        tokens[index].line, "nothing is forced in Sources", "\(before.text)!",
+        cure: "use guard let, typed throws, or precondition with the values in its message")
+    }
+  }
+
+  static func prints(in file: SourceFile) -> [Violation] {
+    let names: Set = ["print", "debugPrint", "dump"]
+    let tokens = file.tokens
+    return tokens.indices.filter {
+      names.contains(tokens[$0].text) && tokens.text($0 + 1) == "("
+        && ![".", "func"].contains(tokens.text($0 - 1))
+    }.map {
+      file.violation(
+        tokens[$0].line, "only programs print", "\(tokens[$0].text)(",
+        cure: "write to World's log, or return the text")
+    }
+  }
+
+  /// Folders that may begin a task of their own or let time pass.
+  static let drivers = [
+    "Sources/Client/Session", "Sources/Server/Service", "Sources/World", "Sources/HTTPServer",
+    "Sources/HTTPClient", "Sources/Programs",
+  ]
+
+  static func bareTasks(in file: SourceFile) -> [Violation] {
+    guard !drivers.contains(where: { file.isIn($0) }) else { return [] }
+    let tokens = file.tokens
+    let naps: Set = ["sleep", "usleep", "nanosleep"]
+    return tokens.indices.compactMap { index in
+      let name = tokens[index].text
+      let starts =
+        name == "Task"
+        && (["{", "("].contains(tokens.text(index + 1))
+          || tokens.match(index + 1, ".", "detached"))
+      let naps = naps.contains(name) && tokens.text(index + 1) == "("
+      guard starts || naps, tokens.text(index - 1) != "func" else { return nil }
+      return file.violation(
+        tokens[index].line, "only Session, Service, World, the HTTP hands and programs start tasks",
+        naps ? "\(name)(" : "a bare Task",
+        cure: "return an action; the driver waits on World's clock")
+    }
+  }
+
+  /// Doors around the compiler's checks: in hands only, and with a proof beside them.
+  static func uncheckedDoors(in file: SourceFile, isHand: Bool) -> [Violation] {
+    let tokens = file.tokens
+    return tokens.indices.compactMap { index in
+      let isDoor =
+        tokens.match(index, "@", "unchecked") || tokens.match(index, "nonisolated", "(", "unsafe")
+      guard isDoor else { return nil }
+      let line = tokens[index].line
+      if !isHand {
+        return file.violation(
+          line, "only hands open doors around the compiler's checks",
+          "\(tokens[index + 1].text == "unchecked" ? "@unchecked" : "nonisolated(unsafe)")",
+          cure: "make it a value, an actor, or a Mutex")
+      }
+      let near = file.text.comments[max(0, line - 4)..<min(line, file.text.comments.count)]
+      guard !near.contains(where: { $0.contains("//") }) else { return nil }
+      return file.violation(
+        line, "a door around the compiler's checks has its proof beside it", "no comment near it",
+        cure: "say in the lines above why no two threads can meet here")
+    }
+  }
+
+  static func tooLong(in file: SourceFile, exceptions: Set<String>) -> [Violation] {
+    let limit = 400
+    let count = file.text.lines.count
+    guard count > limit + 1, !exceptions.contains(file.path) else { return [] }
+    return [
+      file.violation(
+        limit + 1, "a file over \(limit) lines is two ideas", "\(count - 1) lines",
+        cure: "give the second idea a file of its own, named after it")
+    ]
+  }
+
+  static func localPaths(path: String, lines: [String]) -> [Violation] {
+    let places = ["work/", "home/", "Users/", "root/"].map { "/" + $0 }
+    return lines.enumerated().flatMap { number, line in
+      places.filter { place in
+        line.ranges(of: place).contains { range in
+          let before = line[..<range.lowerBound].last
+          return before.map { !$0.isLetter && !$0.isNumber && !"._-~/}".contains($0) } ?? true
+        }
+      }.map {
+        Violation(
+          file: path, line: number + 1, rule: "no path of one machine is written down",
+          found: "\($0)…", cure: "reach it from #filePath, an argument or the environment")
+      }
+    }
+  }
+}
