@@ -1,0 +1,54 @@
+# shellcheck shell=bash
+# What Ferry needs of the system, found by looking at files: no network, no package manager.
+
+# What is looked for, the package of Debian that brings it, and what it is for.
+needs="
+header:sqlite3.h              libsqlite3-dev        local databases
+header:openssl/evp.h          libssl-dev            hashes and signatures
+header:zlib.h                 zlib1g-dev            compressed frames
+header:curl/curl.h            libcurl4-openssl-dev  the device's HTTP client
+header:microhttpd.h           libmicrohttpd-dev     the server's sockets
+header:argon2.h               libargon2-dev         password hashes
+header:libxml2/libxml/tree.h  libxml2-dev           OData payloads in XML
+program:sqlite3               sqlite3               tests that look into databases from outside
+program:nginx                 nginx-light           tests through a proxy
+program:python3               python3               sample databases and small tools of the tests
+"
+
+needed_swift="6.2"
+
+has_header() {
+  local folder
+  for folder in /usr/include "/usr/include/$(uname -m)-linux-gnu" /usr/local/include; do
+    [ -e "$folder/$1" ] && return 0
+  done
+  return 1
+}
+
+has_program() { command -v "$1" > /dev/null || [ -x "/usr/sbin/$1" ]; }
+
+# Prints one line for each need that is not met: package, then what it is for.
+missing_packages() {
+  local what package purpose
+  while read -r what package purpose; do
+    case "$what" in
+      header:*) has_header "${what#header:}" || echo "$package $purpose" ;;
+      program:*) has_program "${what#program:}" || echo "$package $purpose" ;;
+    esac
+  done <<< "$needs"
+}
+
+# Says what is wrong with the toolchain, or nothing.
+swift_problem() {
+  local version
+  if ! command -v swift > /dev/null; then
+    echo "there is no swift on the PATH; install Swift $needed_swift or later (swift.org/install)"
+    return
+  fi
+  version="$(swift --version 2> /dev/null | sed -n 's/.*Swift version \([0-9][0-9.]*\).*/\1/p' | head -1)"
+  if [ -z "$version" ]; then
+    echo "swift --version tells no version; is the toolchain whole?"
+  elif [ "$(printf '%s\n' "$needed_swift" "$version" | sort -V | head -1)" != "$needed_swift" ]; then
+    echo "swift is $version; Ferry needs $needed_swift or later (swift.org/install)"
+  fi
+}
