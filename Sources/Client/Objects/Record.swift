@@ -48,6 +48,7 @@ public struct Record: Sendable {
   /// The business key; temporary while the business system has not given one.
   public var key: Key { entity.key(of: values) }
 
+  /// The visible value of an attribute; nil when the entity has none of that name.
   public subscript(attribute: String) -> Value? {
     entity.position(of: attribute).map { values[$0] }
   }

@@ -19,18 +19,18 @@ package final class Session {
   let inbox: Inbox
   let importer: Import
   package let observers: Observers
-  package private(set) var machine: SessionMachine
-  private var credentials: Credentials?
+  package internal(set) var machine: SessionMachine
+  var credentials: Credentials?
   private var lanes: [SessionMachine.Lane: Reception] = [:]
   private var confirms: [Confirm] = []
   private var isConnected = false
-  private var isLoginTold = false
+  var isLoginTold = false
   /// Exchanges that ended well, counted for those who wait for one.
   package private(set) var completedExchanges = 0
   /// Exchanges begun.
   package private(set) var begunExchanges = 0
   /// Why the last exchange ended, if not well.
-  package private(set) var lastFailure: FerryError?
+  package internal(set) var lastFailure: FerryError?
   package private(set) var progress = ImportProgress()
 
   package init(store: Store, observers: Observers, settings: SessionSettings) {
@@ -243,7 +243,7 @@ package final class Session {
     lastFailure = nil
   }
 
-  private func fail(_ lane: SessionMachine.Lane, _ error: FerryError) {
+  func fail(_ lane: SessionMachine.Lane, _ error: FerryError) {
     if error.isTransient {
       machine.failed(lane, now: store.world.clock.now, chance: store.world.chance.next())
     } else {
@@ -258,104 +258,15 @@ package final class Session {
     }
   }
 
-  private func connected() {
+  func connected() {
     guard !isConnected else { return }
     isConnected = true
     observers.tell { $0.onConnect() }
   }
 
-  private func setting(_ name: Settings.Name) throws(FerryError) -> String? {
+  func setting(_ name: Settings.Name) throws(FerryError) -> String? {
     try store.read { connection throws(FerryError) in
       try self.store.sql { () throws(SQLiteError) in try Settings.get(name, connection) }
-    }
-  }
-
-  // Login.
-
-  private func loggedIn(_ reception: Reception) throws(FerryError) {
-    guard let node = try? JSONNode.parse(reception.text), let access = node["accessToken"]?.string,
-      let refresh = node["refreshToken"]?.string, let seconds = node["expiresIn"]?.integer,
-      let user = node["user"]?.string
-    else {
-      fail(
-        .exchange,
-        FerryError(
-          .protocolViolation, "the answer to the login cannot be read",
-          hint: "Is there a Ferry server at this address?", isTransient: true))
-      return
-    }
-    let owner = try setting(.user)
-    guard owner == nil || owner == user else {
-      credentials = nil
-      machine.hasCredentials = false
-      refuseLogin(
-        FerryError(
-          .otherOwner, "this database belongs to the user \(owner ?? "")",
-          hint: "Give the user \(user) a database file of their own."))
-      return
-    }
-    // A little early, so that no request leaves with a token that ends on its way.
-    let expires = store.world.clock.now.advanced(by: .seconds(max(1, seconds - 10)))
-    try store.write { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        try Settings.set(.accessToken, access, connection)
-        try Settings.set(.refreshToken, refresh, connection)
-        try Settings.set(.accessTokenExpires, String(expires.milliseconds), connection)
-        try Settings.set(.user, user, connection)
-      }
-    }
-    machine.succeeded(.exchange, facts: try facts(), now: store.world.clock.now)
-    connected()
-    guard reception.kind == .login else { return }
-    credentials = nil
-    machine.hasCredentials = false
-    observers.tell { $0.onLoginSuccess() }
-  }
-
-  private func refused(_ lane: SessionMachine.Lane, _ reception: Reception) throws(FerryError) {
-    let node = try? JSONNode.parse(reception.text)
-    let message = node?["message"]?.string ?? "the server answered \(reception.status)"
-    let hint = node?["hint"]?.string ?? "Look at the server's log."
-    guard reception.status == 401 else {
-      let isTransient =
-        reception.status >= 500 || reception.status == 429 || reception.status == 408
-      fail(
-        lane,
-        FerryError(
-          reception.status == 403 ? .notAllowed : .server, message, hint: hint,
-          isTransient: isTransient))
-      if reception.status == 403 { tellSubscribeFailure() }
-      return
-    }
-    switch reception.kind {
-    case .exchange, .channel:
-      // The token ended or was revoked: renew it.
-      try forget([.accessToken, .accessTokenExpires])
-      machine.stopped(lane)
-      machine.isExchangeWanted = true
-    case .token:
-      try forget([.refreshToken, .accessToken, .accessTokenExpires])
-      refuseLogin(FerryError(.notLoggedIn, message, hint: hint))
-    case .login:
-      credentials = nil
-      machine.hasCredentials = false
-      refuseLogin(FerryError(.notLoggedIn, message, hint: hint))
-    }
-  }
-
-  private func refuseLogin(_ error: FerryError) {
-    machine.stopped(.exchange)
-    lastFailure = error
-    isLoginTold = true
-    observers.tell { $0.onLoginFailure(error) }
-    tellSubscribeFailure()
-  }
-
-  private func forget(_ names: [Settings.Name]) throws(FerryError) {
-    try store.write { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        for name in names { try Settings.set(name, nil, connection) }
-      }
     }
   }
 
@@ -370,7 +281,7 @@ package final class Session {
     requestExchange()
   }
 
-  private func tellSubscribeFailure() {
+  func tellSubscribeFailure() {
     guard isSubscribing, let error = lastFailure else { return }
     isSubscribing = false
     observers.tell { $0.onSubscribeFailure(error) }

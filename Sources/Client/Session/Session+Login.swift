@@ -1,0 +1,95 @@
+import FerryJSON
+import FerryModel
+import FerrySQLite
+import FerryWire
+import FerryWorld
+
+/// What comes of a login, of a renewed token, and of a server that says no to who asks.
+extension Session {
+  func loggedIn(_ reception: Reception) throws(FerryError) {
+    guard let node = try? JSONNode.parse(reception.text), let access = node["accessToken"]?.string,
+      let refresh = node["refreshToken"]?.string, let seconds = node["expiresIn"]?.integer,
+      let user = node["user"]?.string
+    else {
+      fail(
+        .exchange,
+        FerryError(
+          .protocolViolation, "the answer to the login cannot be read",
+          hint: "Is there a Ferry server at this address?", isTransient: true))
+      return
+    }
+    let owner = try setting(.user)
+    guard owner == nil || owner == user else {
+      credentials = nil
+      machine.hasCredentials = false
+      refuseLogin(
+        FerryError(
+          .otherOwner, "this database belongs to the user \(owner ?? "")",
+          hint: "Give the user \(user) a database file of their own."))
+      return
+    }
+    // A little early, so that no request leaves with a token that ends on its way.
+    let expires = store.world.clock.now.advanced(by: .seconds(max(1, seconds - 10)))
+    try store.write { connection throws(FerryError) in
+      try self.store.sql { () throws(SQLiteError) in
+        try Settings.set(.accessToken, access, connection)
+        try Settings.set(.refreshToken, refresh, connection)
+        try Settings.set(.accessTokenExpires, String(expires.milliseconds), connection)
+        try Settings.set(.user, user, connection)
+      }
+    }
+    machine.succeeded(.exchange, facts: try facts(), now: store.world.clock.now)
+    connected()
+    guard reception.kind == .login else { return }
+    credentials = nil
+    machine.hasCredentials = false
+    observers.tell { $0.onLoginSuccess() }
+  }
+
+  func refused(_ lane: SessionMachine.Lane, _ reception: Reception) throws(FerryError) {
+    let node = try? JSONNode.parse(reception.text)
+    let message = node?["message"]?.string ?? "the server answered \(reception.status)"
+    let hint = node?["hint"]?.string ?? "Look at the server's log."
+    guard reception.status == 401 else {
+      let isTransient =
+        reception.status >= 500 || reception.status == 429 || reception.status == 408
+      fail(
+        lane,
+        FerryError(
+          reception.status == 403 ? .notAllowed : .server, message, hint: hint,
+          isTransient: isTransient))
+      if reception.status == 403 { tellSubscribeFailure() }
+      return
+    }
+    switch reception.kind {
+    case .exchange, .channel:
+      // The token ended or was revoked: renew it.
+      try forget([.accessToken, .accessTokenExpires])
+      machine.stopped(lane)
+      machine.isExchangeWanted = true
+    case .token:
+      try forget([.refreshToken, .accessToken, .accessTokenExpires])
+      refuseLogin(FerryError(.notLoggedIn, message, hint: hint))
+    case .login:
+      credentials = nil
+      machine.hasCredentials = false
+      refuseLogin(FerryError(.notLoggedIn, message, hint: hint))
+    }
+  }
+
+  func refuseLogin(_ error: FerryError) {
+    machine.stopped(.exchange)
+    lastFailure = error
+    isLoginTold = true
+    observers.tell { $0.onLoginFailure(error) }
+    tellSubscribeFailure()
+  }
+
+  private func forget(_ names: [Settings.Name]) throws(FerryError) {
+    try store.write { connection throws(FerryError) in
+      try self.store.sql { () throws(SQLiteError) in
+        for name in names { try Settings.set(name, nil, connection) }
+      }
+    }
+  }
+}
