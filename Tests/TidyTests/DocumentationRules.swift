@@ -4,6 +4,7 @@ enum DocumentationRules {
   static let described: Set = [
     "description", "debugDescription", "errorDescription", "hash", "encode", "rawValue",
     "hashValue", "makeIterator", "makeAsyncIterator", "next", "allCases", "id",
+    "enqueue", "asUnownedSerialExecutor",
   ]
 
   /// Members of the house's own protocols: whoever conforms need not repeat their description.
