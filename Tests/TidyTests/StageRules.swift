@@ -4,10 +4,12 @@ struct StageOrder {
   /// From the earliest to the one that knows all.
   let stages: [String]
 
+  /// Inspection is no step of the circle: it reads what the stages before it have left.
   static let client = StageOrder(
     folder: "Sources/Client",
     stages: [
-      "Store", "Objects", "Pending", "Outbox", "Inbox", "Import", "Observers", "Session",
+      "Store", "Objects", "Pending", "Outbox", "Inbox", "Import", "Observers", "Inspection",
+      "Session",
     ])
   static let server = StageOrder(
     folder: "Sources/Server",
