@@ -5,12 +5,14 @@ import CSQLite
 /// Statements are prepared once and kept. Text is UTF-8; a text column is read by its bytes, so a
 /// zero character survives.
 public final class Connection {
+  /// What may be done to the file.
   public enum Mode: Sendable {
     case readWriteCreate, readWrite
     /// A read-only connection never creates, repairs or changes the file.
     case readOnly
   }
 
+  /// What a commit survives.
   public enum Synchronous: String, Sendable {
     /// A commit survives a crash of the process.
     case normal = "NORMAL"
@@ -145,6 +147,7 @@ public final class Connection {
     return code == SQLITE_OK && moved != 0
   }
 
+  /// When a transaction takes the lock of the writer.
   public enum TransactionKind: String, Sendable {
     case deferred = "DEFERRED"
     case immediate = "IMMEDIATE"

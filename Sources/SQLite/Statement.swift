@@ -22,6 +22,7 @@ public enum SQLiteValue: Sendable, Hashable {
 
   public var isNull: Bool { self == .null }
 
+  /// The value, or null where there is none.
   public static func optional(_ value: Int64?) -> SQLiteValue {
     value.map(SQLiteValue.integer) ?? .null
   }
@@ -62,6 +63,7 @@ public final class Statement {
     isFresh = true
   }
 
+  /// Binds the parameters from the first on.
   public func bind(_ parameters: [SQLiteValue]) throws(SQLiteError) {
     for (index, value) in parameters.enumerated() { try bind(value, at: index) }
   }
@@ -116,12 +118,14 @@ public final class Statement {
 
   public var columnCount: Int { Int(sqlite3_column_count(handle)) }
 
+  /// The name that the query gives to a column.
   public func columnName(at index: Int) -> String {
     String(cString: sqlite3_column_name(handle, Int32(index)))
   }
 
   public var row: [SQLiteValue] { (0..<columnCount).map { value(at: $0) } }
 
+  /// A column in the type that this row has there.
   public func value(at index: Int) -> SQLiteValue {
     let column = Int32(index)
     switch sqlite3_column_type(handle, column) {
@@ -138,12 +142,14 @@ public final class Statement {
     sqlite3_column_type(handle, Int32(index)) == SQLITE_BLOB ? .blob([]) : value(at: index)
   }
 
+  /// Whether the column of this row is null.
   public func isNull(at index: Int) -> Bool {
     sqlite3_column_type(handle, Int32(index)) == SQLITE_NULL
   }
   public func integer(at index: Int) -> Int64 { sqlite3_column_int64(handle, Int32(index)) }
   public func double(at index: Int) -> Double { sqlite3_column_double(handle, Int32(index)) }
 
+  /// A column as text, converted by SQLite if it is none; empty for null.
   public func text(at index: Int) -> String {
     withBytes(at: index, isText: true) { String(decoding: $0, as: UTF8.self) }
   }
@@ -164,6 +170,7 @@ public final class Statement {
   }
 
   private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+  // Written once here, before anyone can have it, and only read from then on.
   nonisolated(unsafe) private static let empty: UnsafePointer<UInt8> = {
     let pointer = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
     pointer.initialize(to: 0)

@@ -1,0 +1,190 @@
+import Ferry
+import FerryJSON
+import FerryModel
+
+/// Performs one command after the other: `["update", "Order", "[1]", {"city": "Kiel"}]`.
+struct CommandTaker {
+  let database: Database
+  let package: Package
+  let output: Output
+
+  /// False when the command was to end.
+  func take(_ line: String) async -> Bool {
+    do {
+      let words = try words(line)
+      if words.first?.string == "quit" {
+        output.write { $0.field("ok", true) }
+        return false
+      }
+      try await perform(words)
+    } catch let error as FerryError {
+      output.write { writer in
+        writer.field("ok", false)
+        writer.field("code", error.code.rawValue)
+        writer.field("message", error.message)
+        writer.field("hint", error.hint)
+      }
+    } catch {
+      output.write { writer in
+        writer.field("ok", false)
+        writer.field("message", "\(error)")
+      }
+    }
+    return true
+  }
+
+  private func words(_ line: String) throws -> [JSONNode] {
+    try JSONNode.parse(Array(line.utf8)).array ?? []
+  }
+
+  private func perform(_ words: [JSONNode]) async throws {
+    let name = words.first?.string ?? ""
+    switch name {
+    case "login":
+      try await database.onlineLogin(
+        user: try text(words, 1), password: try text(words, 2))
+    case "subscribe": try database.subscribe()
+    case "start": database.startBackgroundSynchronization()
+    case "stop": database.stopBackgroundSynchronization()
+    case "synchronize": try await database.synchronize()
+    case "network": database.networkIsBack()
+    case "submitAll": try database.submitPendingOperations()
+    case "cancelAll": try database.cancelPendingOperations()
+    case "count":
+      let entity = try entity(words)
+      let count = try database.store.count(entity)
+      output.write { writer in
+        writer.field("ok", true)
+        writer.field("count", count)
+      }
+      return
+    case "dump":
+      try dump(try entity(words))
+      return
+    case "show", "find", "create", "update", "delete", "submit", "cancel", "logs":
+      try onObject(name, words)
+      return
+    default: throw Problem("the command \(name) is not known")
+    }
+    output.write { $0.field("ok", true) }
+  }
+
+  private func onObject(_ name: String, _ words: [JSONNode]) throws {
+    let entity = try entity(words)
+    if name == "create" {
+      var record = Record(entity, in: database)
+      try set(&record, try node(words, 2))
+      try answer(try database.store.save(try record.change(.create)))
+      return
+    }
+    let key = Key(text: String(try text(words, 2).dropFirst().dropLast()))
+    guard var record = try database.store.record(entity, key: key), let object = record.object else {
+      if name == "find" || name == "show" {
+        output.write { writer in
+          writer.field("ok", true)
+          writer.field("found", false)
+        }
+        return
+      }
+      throw Problem("\(entity.name) \(key) is not here")
+    }
+    switch name {
+    case "update":
+      try set(&record, try node(words, 3))
+      try answer(try database.store.save(try record.change(.update)))
+    case "delete":
+      _ = try database.store.save(try record.change(.delete))
+      output.write { $0.field("ok", true) }
+    case "submit":
+      _ = try database.store.submit(entity, object)
+      output.write { $0.field("ok", true) }
+    case "cancel":
+      _ = try database.store.cancel(entity, object)
+      output.write { $0.field("ok", true) }
+    case "logs":
+      let records = try database.store.logRecords(
+        "WHERE entity = ? AND object = ?", [.text(entity.name), .integer(object)])
+      output.write { writer in
+        writer.field("ok", true)
+        writer.key("records")
+        writer.array(records) { $0.logRecord($1) }
+      }
+    default: try answer(record)
+    }
+  }
+
+  private func answer(_ record: Record?) throws {
+    output.write { writer in
+      writer.field("ok", true)
+      writer.field("found", record != nil)
+      guard let record else { return }
+      writer.field("key", record.key.text)
+      writer.field("pending", record.pending.rawValue)
+      writer.field("failed", record.failed)
+      writer.key("values")
+      writer.values(
+        Dictionary(uniqueKeysWithValues: record.values.enumerated().map { ($0.offset, $0.element) }),
+        of: record.entity)
+    }
+  }
+
+  /// Every visible row in its canonical form, by key.
+  private func dump(_ entity: Entity) throws {
+    let records = try database.store.records(entity, "", []).sorted { $0.key.text < $1.key.text }
+    output.write { writer in
+      writer.field("ok", true)
+      writer.key("rows")
+      writer.array(records) { writer, record in writer.row(record.values) }
+    }
+  }
+
+  private func set(_ record: inout Record, _ node: JSONNode) throws {
+    for member in node.object ?? [] {
+      guard let position = record.entity.position(of: member.key) else {
+        throw Problem("\(record.entity.name) has no attribute \(member.key)")
+      }
+      record.values[position] = value(member.value, record.entity.attributes[position].type)
+    }
+  }
+
+  private func value(_ node: JSONNode, _ type: AttributeType) -> Value {
+    switch node.content {
+    case .null: .null
+    case .boolean(let flag): .boolean(flag)
+    case .number(let text):
+      if type == .decimal {
+        .text(text)
+      } else if type == .double || type == .float {
+        .double(Double(text) ?? 0)
+      } else {
+        .integer(Int64(text) ?? 0)
+      }
+    case .string(let text): type == .binary ? .bytes(Base64.decode(text) ?? []) : .text(text)
+    case .array, .object: .null
+    }
+  }
+
+  private func entity(_ words: [JSONNode]) throws -> Entity {
+    let name = try text(words, 1)
+    guard let entity = package.entity(named: name) else {
+      throw Problem("the package \(package.id) has no entity \(name)")
+    }
+    return entity
+  }
+
+  private func node(_ words: [JSONNode], _ index: Int) throws -> JSONNode {
+    guard words.indices.contains(index) else { throw Problem("word \(index) is missing") }
+    return words[index]
+  }
+
+  private func text(_ words: [JSONNode], _ index: Int) throws -> String {
+    guard let text = try node(words, index).string else { throw Problem("word \(index) is no text") }
+    return text
+  }
+}
+
+struct Problem: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}

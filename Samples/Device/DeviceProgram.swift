@@ -1,0 +1,85 @@
+import Ferry
+import FerryJSON
+import FerryModel
+import FerrySQLite
+import Foundation
+
+/// One model, one database file, one server.
+enum DeviceProgram {
+  static func run(_ arguments: [String]) async {
+    guard arguments.count == 4 else {
+      FileHandle.standardError.write(
+        Data("usage: ferry-device <model.json> <database> <server address>\n".utf8))
+      exit(2)
+    }
+    do {
+      let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: arguments[1])))
+      let package = try ModelReader.package(bytes, file: arguments[1])
+      let output = Output()
+      let database = try Database.open(
+        at: arguments[2], package: package, profile: ConnectionProfile(server: arguments[3]),
+        callbackHandler: Announcer(output: output))
+      let device = CommandTaker(database: database, package: package, output: output)
+      while let line = readLine(strippingNewline: true) {
+        guard await device.take(line) else { break }
+      }
+      await database.close()
+    } catch {
+      FileHandle.standardError.write(Data("ferry-device: \(error)\n".utf8))
+      exit(1)
+    }
+  }
+}
+
+/// Lines of JSON on standard output, whole ones, from every thread.
+final class Output: Sendable {
+  func write(_ fill: (inout JSONWriter) -> Void) {
+    var writer = JSONWriter()
+    writer.beginObject()
+    fill(&writer)
+    writer.endObject()
+    // One write of less than a pipe's buffer, or under the lock of the file handle.
+    FileHandle.standardOutput.write(Data(writer.bytes + [0x0A]))
+  }
+}
+
+/// Writes every callback down.
+final class Announcer: CallbackHandler {
+  private let output: Output
+
+  init(output: Output) { self.output = output }
+
+  private func tell(_ event: String, _ fields: (String, String)...) {
+    output.write { writer in
+      writer.field("event", event)
+      for (name, value) in fields { writer.field(name, value) }
+    }
+  }
+
+  func onConnect() { tell("connect") }
+  func onDisconnect(_ error: FerryError) { tell("disconnect", ("message", error.message)) }
+  func onLoginSuccess() { tell("loginSuccess") }
+  func onLoginFailure(_ error: FerryError) {
+    tell("loginFailure", ("message", error.message), ("hint", error.hint))
+  }
+  func onSubscribeSuccess() { tell("subscribeSuccess") }
+  func onSubscribeFailure(_ error: FerryError) { tell("subscribeFailure", ("message", error.message)) }
+  func onImportProgress(receivedRows: Int, expectedRows: Int) {
+    tell("progress", ("received", String(receivedRows)), ("expected", String(expectedRows)))
+  }
+  func onImport(_ changes: EntityChanges) {
+    tell(
+      "import", ("entity", changes.entity), ("inserted", String(changes.inserted)),
+      ("updated", String(changes.updated)), ("deleted", String(changes.deleted)))
+  }
+  func onImportSuccess(group: String) { tell("importSuccess", ("group", group)) }
+  func onReplaySuccess(_ object: ReplayedObject) {
+    tell("replaySuccess", ("entity", object.entity), ("key", object.key.text))
+  }
+  func onReplayFailure(_ object: ReplayedObject) {
+    tell("replayFailure", ("entity", object.entity), ("key", object.key.text))
+  }
+  func onReplayUnknown(_ object: ReplayedObject) {
+    tell("replayUnknown", ("entity", object.entity), ("key", object.key.text))
+  }
+}
