@@ -77,9 +77,16 @@ let tools: [Target] = [
   .plugin(name: "FerryPlugin", capability: .buildTool(), dependencies: ["FerryGenerate"]),
 ]
 
-let clientLibraries: [Target] = [library("CSQLite"), library("CZlib"), library("COpenSSL"), library("CCurl")]
+// Proofs: tests. Folders mirror Sources.
+let proofs: [Target] = [
+  tests("FerryHTTPTests", "HTTPTests", ["FerryHTTP"])
+]
 
-var targets = words + hands + parts + sides + tools + clientLibraries
+let clientLibraries: [Target] = [
+  library("CSQLite"), library("CZlib"), library("COpenSSL"), library("CCurl"),
+]
+
+var targets = words + hands + parts + sides + tools + proofs + clientLibraries
 var products: [Product] = [
   .library(name: "Ferry", targets: ["Ferry"]),
   .plugin(name: "FerryPlugin", targets: ["FerryPlugin"]),
@@ -114,6 +121,16 @@ var products: [Product] = [
         "FerryPasswords", "FerryWorld", "FerrySQLite",
       ]),
   ]
+  let serverProofs: [Target] = [
+    tests("FerryPasswordsTests", "PasswordsTests", ["FerryPasswords"]),
+    tests(
+      "FerryHTTPServerTests", "HTTPServerTests",
+      ["FerryHTTPServer", "FerryHTTP", "FerryHTTPClient", "FerryWorld"]),
+    tests(
+      "FerryHTTPClientTests", "HTTPClientTests",
+      ["FerryHTTPServer", "FerryHTTP", "FerryHTTPClient"]),
+  ]
+  targets += serverProofs
   products += [
     .executable(name: "ferryd", targets: ["Ferryd"]),
     .executable(name: "ferry", targets: ["FerryCommand"]),
