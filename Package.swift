@@ -84,6 +84,7 @@ let samples: [Target] = [
     name: "FerryFlights", dependencies: ["FerrySQLite"], path: "Samples/Flights",
     resources: [.embedInCode("schema.sql")], swiftSettings: strict),
   program("FerrySample", "Sources/Programs/FerrySample", ["FerryFlights", "FerrySQLite"]),
+  program("FerryDevice", "Samples/Device", ["Ferry", "FerryModel", "FerryJSON"]),
 ]
 
 // Kits: suites that every store and every connector must pass.
@@ -105,7 +106,7 @@ let proofs: [Target] = [
       "FerryConnector", "FerryMemoryConnector", "FerrySQLConnector", "FerryTestKit", "FerryModel",
       "FerrySQLite", "FerryFlights",
     ]),
-  tests("FerryTidyTests", "TidyTests", []),
+  tests("FerryHTTPTests", "HTTPTests", ["FerryHTTP"]),
   tests(
     "FerryClientTests", "ClientTests",
     ["Ferry", "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite"]),
@@ -121,6 +122,7 @@ var products: [Product] = [
   .plugin(name: "FerryPlugin", targets: ["FerryPlugin"]),
   .executable(name: "ferry-generate", targets: ["FerryGenerate"]),
   .executable(name: "ferry-sample", targets: ["FerrySample"]),
+  .executable(name: "ferry-device", targets: ["FerryDevice"]),
 ]
 
 #if os(Linux)
@@ -157,10 +159,17 @@ var products: [Product] = [
         "FerryPasswords", "FerryWorld", "FerrySQLite",
       ]),
   ]
-  let programProofs: [Target] = [
-    tests("FerryCommandTests", "CommandTests", ["FerryCommand"])
+  let serverProofs: [Target] = [
+    tests("FerryCommandTests", "CommandTests", ["FerryCommand"]),
+    tests("FerryPasswordsTests", "PasswordsTests", ["FerryPasswords"]),
+    tests(
+      "FerryHTTPServerTests", "HTTPServerTests",
+      ["FerryHTTPServer", "FerryHTTP", "FerryHTTPClient", "FerryWorld"]),
+    tests(
+      "FerryHTTPClientTests", "HTTPClientTests",
+      ["FerryHTTPServer", "FerryHTTP", "FerryHTTPClient"]),
   ]
-  targets += serverLibraries + serverHands + simulation + programs + programProofs
+  targets += serverLibraries + serverHands + simulation + programs + serverProofs
   products += [
     .executable(name: "ferryd", targets: ["Ferryd"]),
     .executable(name: "ferry", targets: ["FerryCommand"]),

@@ -1,7 +1,6 @@
 import Ferry
 import FerryJSON
 import FerryModel
-import FerrySQLite
 import Foundation
 
 /// One model, one database file, one server.
@@ -14,7 +13,10 @@ enum DeviceProgram {
     }
     do {
       let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: arguments[1])))
-      let package = try ModelReader.package(bytes, file: arguments[1])
+      let reading = ModelReader.read(bytes, file: arguments[1])
+      guard let package = reading.package else {
+        throw Problem(reading.errors.map(\.description).joined(separator: "\n"))
+      }
       let output = Output()
       let database = try Database.open(
         at: arguments[2], package: package, profile: ConnectionProfile(server: arguments[3]),

@@ -1,3 +1,4 @@
+import FerryHTTP
 import FerryHTTPClient
 import FerryWorld
 import Synchronization
@@ -92,11 +93,12 @@ actor SessionRunner {
   }
 
   private func begin(_ request: SessionRequest) {
+    var headers: HTTPHeaders = ["Content-Type": "application/x-ferry"]
+    if let token = request.token { headers["Authorization"] = "Bearer \(token)" }
     let call = TransportRequest(
-      url: profile.address(of: request.path), method: "POST",
-      headers: [("Content-Type", "application/x-ferry")]
-        + (request.token.map { [("Authorization", "Bearer \($0)")] } ?? []),
-      body: request.body, connectTimeout: profile.connectTimeout)
+      url: profile.address(of: request.path), method: .post, headers: headers, body: request.body,
+      deadlines: TransportDeadlines(
+        connect: profile.connectTimeout, total: nil, idle: profile.session.silence))
     tasks[request.lane]?.cancel()
     tasks[request.lane] = Task { await self.perform(call, on: request.lane) }
   }
@@ -106,7 +108,8 @@ actor SessionRunner {
     do throws(TransportError) {
       let response = try await transport.send(call)
       session.received(status: response.status, on: lane)
-      while let bytes = try await response.next() {
+      defer { response.body.cancel() }
+      while let bytes = try await response.body.next() {
         guard !Task.isCancelled else { return }
         do throws(FerryError) { try session.received(bytes, on: lane) } catch {
           // The session has ended the lane and knows why.

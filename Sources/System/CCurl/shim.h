@@ -1,2 +1,38 @@
 #pragma once
 #include <curl/curl.h>
+
+// curl_easy_setopt and curl_easy_getinfo are variadic and do not import into Swift.
+
+static inline CURLcode ferry_curl_set_long(CURL *easy, CURLoption option, long value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ferry_curl_set_size(CURL *easy, CURLoption option, curl_off_t value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ferry_curl_set_text(CURL *easy, CURLoption option, const char *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ferry_curl_set_pointer(CURL *easy, CURLoption option, void *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+typedef size_t (*ferry_curl_transfer)(char *bytes, size_t size, size_t count, void *context);
+typedef int (*ferry_curl_before)(void *context, char *, char *, int, int);
+
+/// All callbacks of one transfer, with one context.
+static inline void ferry_curl_set_callbacks(
+    CURL *easy, void *context, ferry_curl_transfer header, ferry_curl_transfer write,
+    ferry_curl_transfer read, ferry_curl_before before) {
+  curl_easy_setopt(easy, CURLOPT_PRIVATE, context);
+  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, header);
+  curl_easy_setopt(easy, CURLOPT_HEADERDATA, context);
+  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, write);
+  curl_easy_setopt(easy, CURLOPT_WRITEDATA, context);
+  curl_easy_setopt(easy, CURLOPT_READFUNCTION, read);
+  curl_easy_setopt(easy, CURLOPT_READDATA, context);
+  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before);
+  curl_easy_setopt(easy, CURLOPT_PREREQDATA, context);
+}

@@ -1,2 +1,54 @@
 #pragma once
 #include <microhttpd.h>
+
+// Variadic functions do not import into Swift; each gets a wrapper that fixes its arguments.
+
+typedef void *(*ferry_mhd_target)(void *context, const char *target, struct MHD_Connection *);
+
+/// A daemon without threads that accepts on a socket we opened. It is stepped by MHD_run.
+static inline struct MHD_Daemon *ferry_mhd_start(
+    int listener, unsigned int connections, size_t pool_bytes, void *context,
+    MHD_AccessHandlerCallback access, ferry_mhd_target target,
+    MHD_NotifyConnectionCallback connection, MHD_RequestCompletedCallback completed) {
+  return MHD_start_daemon(
+      MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, access, context,
+      MHD_OPTION_LISTEN_SOCKET, listener,
+      MHD_OPTION_CONNECTION_LIMIT, connections,
+      MHD_OPTION_CONNECTION_MEMORY_LIMIT, pool_bytes,
+      MHD_OPTION_CONNECTION_TIMEOUT, 0u,
+      MHD_OPTION_STRICT_FOR_CLIENT, 1,
+      MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
+      MHD_OPTION_URI_LOG_CALLBACK, target, context,
+      MHD_OPTION_NOTIFY_CONNECTION, connection, context,
+      MHD_OPTION_NOTIFY_COMPLETED, completed, context,
+      MHD_OPTION_END);
+}
+
+static inline int ferry_mhd_epoll(struct MHD_Daemon *daemon) {
+  const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
+  return info ? info->epoll_fd : -1;
+}
+
+static inline unsigned int ferry_mhd_connections(struct MHD_Daemon *daemon) {
+  const union MHD_DaemonInfo *info =
+      MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+  return info ? info->num_connections : 0;
+}
+
+static inline int ferry_mhd_socket(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  return info ? info->connect_fd : -1;
+}
+
+static inline const struct sockaddr *ferry_mhd_peer(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  return info ? info->client_addr : NULL;
+}
+
+static inline size_t ferry_mhd_head_bytes(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+  return info ? info->header_size : 0;
+}

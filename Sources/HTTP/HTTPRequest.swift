@@ -1,0 +1,99 @@
+/// A request with its whole body, as a server's handler gets it.
+public struct HTTPRequest: Sendable {
+  public var method: HTTPMethod
+  /// As it came, percent-encoded, from the first slash up to the question mark.
+  public var path: String
+  /// As it came, without the question mark; nil if there was none.
+  public var query: String?
+  public var headers: HTTPHeaders
+  public var body: [UInt8]
+  /// Who is at the other end of the connection (a proxy, if one stands between); for logs.
+  public var peer: String?
+
+  public init(
+    method: HTTPMethod, path: String, query: String? = nil, headers: HTTPHeaders = [:],
+    body: [UInt8] = [], peer: String? = nil
+  ) {
+    self.method = method
+    self.path = path
+    self.query = query
+    self.headers = headers
+    self.body = body
+    self.peer = peer
+  }
+
+  /// The path between its slashes, each part decoded; nil if a part is not valid.
+  ///
+  /// A part that decodes to `.` or `..` or holds a slash or a zero is refused, so that what is
+  /// compared here cannot mean something else to whoever looks at the path next.
+  public var pathSegments: [String]? {
+    var segments: [String] = []
+    for part in path.utf8.split(separator: UInt8(ascii: "/")) {
+      guard let text = PercentEncoding.decode(part), text != ".", text != "..",
+        !text.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") })
+      else { return nil }
+      segments.append(text)
+    }
+    return segments
+  }
+
+  /// The first value of a name in the query, decoded; `+` means a blank.
+  public func queryValue(_ name: String) -> String? {
+    for pair in (query ?? "").utf8.split(separator: UInt8(ascii: "&")) {
+      let sides = pair.split(
+        separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      guard let key = sides.first, PercentEncoding.decode(key, plusIsBlank: true) == name else {
+        continue
+      }
+      return sides.count == 2 ? PercentEncoding.decode(sides[1], plusIsBlank: true) : ""
+    }
+    return nil
+  }
+
+  /// The token of `Authorization: Bearer …` (RFC 6750); nil if the header is missing, is sent
+  /// twice, names another scheme, or holds what no token can hold.
+  public var bearerToken: String? {
+    let values = headers.values("Authorization")
+    guard values.count == 1, let value = values.first else { return nil }
+    let parts = value.split(separator: " ", omittingEmptySubsequences: true)
+    guard parts.count == 2, HTTPHeaders.isSame(String(parts[0]), "Bearer"),
+      parts[1].utf8.allSatisfy(Self.isTokenByte)
+    else { return nil }
+    return String(parts[1])
+  }
+
+  private static func isTokenByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    default: "-._~+/=".utf8.contains(byte)
+    }
+  }
+}
+
+/// Bytes written as `%41` in addresses.
+enum PercentEncoding {
+  static func decode(_ text: some Sequence<UInt8>, plusIsBlank: Bool = false) -> String? {
+    var bytes: [UInt8] = []
+    var rest = text.makeIterator()
+    while let byte = rest.next() {
+      if byte == UInt8(ascii: "%") {
+        guard let high = rest.next().flatMap(value), let low = rest.next().flatMap(value) else {
+          return nil
+        }
+        bytes.append(high << 4 | low)
+      } else {
+        bytes.append(plusIsBlank && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+      }
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
+  private static func value(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case 0x30...0x39: digit - 0x30
+    case 0x41...0x46: digit - 0x41 + 10
+    case 0x61...0x66: digit - 0x61 + 10
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,161 @@
+#if canImport(Glibc)
+  import CCurl
+  import Glibc
+  import Synchronization
+
+  /// The one thread on which libcurl moves all transfers of a transport.
+  ///
+  /// `@unchecked Sendable`: `transfers` is touched only on the thread; `multi` is made before it
+  /// begins and otherwise used by others only for `curl_multi_wakeup`, which libcurl allows from
+  /// any thread, under the lock that also guards its end.
+  final class CurlThread: @unchecked Sendable {
+    enum Command {
+      case add(CurlTransfer)
+      case remove(CurlTransfer)
+      /// The reader has caught up.
+      case goOn(CurlTransfer)
+    }
+
+    private struct State {
+      var commands: [Command] = []
+      var isRunning = false
+      var isQuitting = false
+      var multi: UnsafeMutableRawPointer?
+    }
+
+    private let trust: CurlTransport.Trust
+    private let state = Mutex(State())
+    private var transfers: [UnsafeMutableRawPointer: CurlTransfer] = [:]
+
+    /// Once per process, before any other use (libcurl's rule).
+    private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+    /// How often a silent transfer's deadline is looked at.
+    private static let tickMilliseconds: CInt = 100
+
+    init(trust: CurlTransport.Trust) { self.trust = trust }
+
+    /// Any thread. The first command begins the thread.
+    func post(_ command: Command) {
+      state.withLock { state in
+        guard !state.isQuitting else { return }
+        state.commands.append(command)
+        if !state.isRunning { begin(&state) }
+        if let multi = state.multi { curl_multi_wakeup(multi) }
+      }
+    }
+
+    func quit() {
+      state.withLock { state in
+        state.isQuitting = true
+        if let multi = state.multi { curl_multi_wakeup(multi) }
+      }
+    }
+
+    private func begin(_ state: inout State) {
+      guard Self.isReady, let multi = curl_multi_init() else {
+        return fail(&state, "libcurl cannot be made ready")
+      }
+      state.multi = multi
+      let held = Unmanaged.passRetained(self)
+      var thread = pthread_t()
+      let status = pthread_create(
+        &thread, nil,
+        { context in
+          guard let context else { return nil }
+          let own = Unmanaged<CurlThread>.fromOpaque(context).takeRetainedValue()
+          own.run()
+          return nil
+        }, held.toOpaque())
+      guard status == 0 else {
+        held.release()
+        curl_multi_cleanup(multi)
+        state.multi = nil
+        return fail(&state, "no further thread: \(String(cString: strerror(status)))")
+      }
+      pthread_detach(thread)
+      state.isRunning = true
+    }
+
+    private func fail(_ state: inout State, _ message: String) {
+      for case .add(let transfer) in state.commands {
+        transfer.mailbox.end(
+          TransportError(
+            code: .other, message: message, hint: "look at the limits of this process",
+            isTransient: true, requestWasSent: false))
+      }
+      state.commands = []
+    }
+
+    private func run() {
+      guard let multi = state.withLock({ $0.multi }) else { return }
+      while true {
+        let (commands, isQuitting) = state.withLock { state in
+          defer { state.commands = [] }
+          return (state.commands, state.isQuitting)
+        }
+        for command in commands { perform(command, multi) }
+        if isQuitting { break }
+        var running: CInt = 0
+        curl_multi_perform(multi, &running)
+        takeFinished(multi)
+        giveUpSilent(multi)
+        curl_multi_poll(multi, nil, 0, transfers.isEmpty ? 60_000 : Self.tickMilliseconds, nil)
+      }
+      for transfer in Array(transfers.values) {
+        remove(transfer, multi)
+        transfer.mailbox.end(.cancelled(wasSent: transfer.mailbox.wasSent))
+      }
+      state.withLock { $0.multi = nil }
+      curl_multi_cleanup(multi)
+    }
+
+    private func perform(_ command: Command, _ multi: UnsafeMutableRawPointer) {
+      switch command {
+      case .add(let transfer):
+        // Cancelled before it began.
+        guard !transfer.mailbox.isOver else { return }
+        guard let easy = transfer.open(trust: trust) else {
+          return transfer.finish(CURLE_OUT_OF_MEMORY)
+        }
+        transfers[easy] = transfer
+        curl_multi_add_handle(multi, easy)
+      case .remove(let transfer):
+        remove(transfer, multi)
+      case .goOn(let transfer):
+        guard let easy = transfer.easy else { return }
+        transfer.touch()
+        curl_easy_pause(easy, CURLPAUSE_CONT)
+      }
+    }
+
+    private func remove(_ transfer: CurlTransfer, _ multi: UnsafeMutableRawPointer) {
+      guard let easy = transfer.easy else { return }
+      curl_multi_remove_handle(multi, easy)
+      transfer.close()
+      transfers[easy] = nil
+    }
+
+    private func takeFinished(_ multi: UnsafeMutableRawPointer) {
+      var left: CInt = 0
+      while let message = curl_multi_info_read(multi, &left) {
+        guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
+          let transfer = transfers[easy]
+        else { continue }
+        let code = message.pointee.data.result
+        remove(transfer, multi)
+        transfer.finish(code)
+      }
+    }
+
+    private func giveUpSilent(_ multi: UnsafeMutableRawPointer) {
+      let now = ContinuousClock.now
+      for transfer in Array(transfers.values) {
+        guard let deadline = transfer.idleDeadline, deadline <= now else { continue }
+        remove(transfer, multi)
+        transfer.mailbox.end(
+          .timedOut("nothing came for the time allowed between two bytes", wasSent: true))
+      }
+    }
+  }
+#endif

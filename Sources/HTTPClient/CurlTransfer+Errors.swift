@@ -1,0 +1,37 @@
+#if canImport(Glibc)
+  import CCurl
+
+  extension CurlTransfer {
+    /// What libcurl's code means for the caller; nil if all went well.
+    static func error(_ code: CURLcode, detail: String, _ wasSent: Bool) -> TransportError? {
+      if code == CURLE_OK { return nil }
+      let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
+      switch code {
+      case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: return .invalid(text)
+      case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT:
+        return TransportError(
+          code: .cannotConnect, message: text,
+          hint: "look whether the server runs and the address is right", isTransient: true,
+          requestWasSent: false)
+      case CURLE_OPERATION_TIMEDOUT: return .timedOut(text, wasSent: wasSent)
+      case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
+        CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR,
+        CURLE_SSL_ENGINE_INITFAILED:
+        return TransportError(
+          code: .tls, message: text,
+          hint: "look at the server's certificate, and give its authority if it is a private one",
+          isTransient: false, requestWasSent: wasSent)
+      case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR,
+        CURLE_SEND_FAIL_REWIND, CURLE_HTTP2, CURLE_HTTP2_STREAM:
+        return TransportError(
+          code: .cut, message: "the connection ended before the answer did: \(text)",
+          hint: wasSent ? "ask what became of the request" : "send it again", isTransient: true,
+          requestWasSent: wasSent)
+      default:
+        return TransportError(
+          code: .other, message: "\(text) (curl \(code.rawValue))",
+          hint: "see libcurl's list of errors", isTransient: false, requestWasSent: wasSent)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,118 @@
+import FerryHTTP
+import Synchronization
+
+/// Where the thread or queue that receives an answer meets the task that reads it.
+///
+/// Leaf lock: continuations are resumed after it is let go.
+final class Mailbox: Sendable {
+  typealias Head = Result<(Int, HTTPHeaders), TransportError>
+  typealias Piece = Result<[UInt8]?, TransportError>
+
+  private struct State {
+    var head: Head?
+    var headWaiter: CheckedContinuation<Head, Never>?
+    var buffer: [UInt8] = []
+    var reader: CheckedContinuation<Piece, Never>?
+    var isPaused = false
+    /// Set once; what is buffered is still read before it.
+    var end: Piece?
+    var wasSent = false
+  }
+
+  private let state = Mutex(State())
+
+  // The receiving side.
+
+  /// The request is about to be written.
+  func markSent() { state.withLock { $0.wasSent = true } }
+
+  var wasSent: Bool { state.withLock { $0.wasSent } }
+
+  var isOver: Bool { state.withLock { $0.end != nil } }
+
+  var isPaused: Bool { state.withLock { $0.isPaused } }
+
+  func putHead(_ status: Int, _ headers: HTTPHeaders) {
+    let waiter = state.withLock { state in
+      guard state.head == nil else { return CheckedContinuation<Head, Never>?.none }
+      state.head = .success((status, headers))
+      defer { state.headWaiter = nil }
+      return state.headWaiter
+    }
+    waiter?.resume(returning: .success((status, headers)))
+  }
+
+  /// False if too much waits to be read: nothing was taken, and `take` will tell when to go on.
+  func put(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard !bytes.isEmpty else { return true }
+    let (isTaken, reader) = state.withLock {
+      state -> (Bool, CheckedContinuation<Piece, Never>?) in
+      if let reader = state.reader {
+        state.reader = nil
+        return (true, reader)
+      }
+      if state.buffer.count >= TransportLimits.bufferedBytes {
+        state.isPaused = true
+        return (false, nil)
+      }
+      state.buffer.append(contentsOf: bytes)
+      return (true, nil)
+    }
+    reader?.resume(returning: .success(Array(bytes)))
+    return isTaken
+  }
+
+  /// The body is complete (nil) or ends here; the first end counts.
+  func end(_ error: TransportError?) {
+    let (waiter, reader, piece) = state.withLock {
+      state -> (CheckedContinuation<Head, Never>?, CheckedContinuation<Piece, Never>?, Piece) in
+      guard state.end == nil else { return (nil, nil, .success(nil)) }
+      let piece: Piece = error.map { .failure($0) } ?? .success(nil)
+      state.end = piece
+      if error?.code == .cancelled { state.buffer = [] }
+      if state.head == nil, let error { state.head = .failure(error) }
+      defer {
+        state.headWaiter = nil
+        state.reader = nil
+      }
+      return (state.headWaiter, state.reader, piece)
+    }
+    if let error { waiter?.resume(returning: .failure(error)) }
+    reader?.resume(returning: piece)
+  }
+
+  // The reading side.
+
+  func head() async -> Head {
+    await withCheckedContinuation { continuation in
+      let head = state.withLock { state in
+        if state.head == nil { state.headWaiter = continuation }
+        return state.head
+      }
+      if let head { continuation.resume(returning: head) }
+    }
+  }
+
+  /// The next bytes. `resume` is called if the sender was made to wait and may go on.
+  func next(resume: () -> Void) async -> Piece {
+    let wasPaused = state.withLock { state in
+      defer { state.isPaused = false }
+      return state.isPaused
+    }
+    defer { if wasPaused { resume() } }
+    return await withCheckedContinuation { continuation in
+      let piece = state.withLock { state -> Piece? in
+        if !state.buffer.isEmpty {
+          defer { state.buffer = [] }
+          return .success(state.buffer)
+        }
+        if state.end == nil {
+          precondition(state.reader == nil, "a body has one reader at a time")
+          state.reader = continuation
+        }
+        return state.end
+      }
+      if let piece { continuation.resume(returning: piece) }
+    }
+  }
+}

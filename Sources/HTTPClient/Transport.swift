@@ -1,0 +1,101 @@
+import FerryHTTP
+
+/// Carries requests to a server: libcurl on Linux, URLSession on Apple's systems, a false network
+/// in a simulation.
+public protocol Transport: Sendable {
+  /// Sends a request and returns as soon as the head of the answer is there.
+  ///
+  /// Redirects are not followed, no answer is kept, and any status is an answer, not an error.
+  /// Cancelling the task, or letting go of the response, ends the transfer. Nothing is sent twice:
+  /// whether to try again is the caller's decision (`TransportError.requestWasSent`).
+  func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse
+}
+
+/// A request with its whole body and how long one is ready to wait.
+public struct TransportRequest: Sendable {
+  /// Absolute, `http` or `https`.
+  public var url: String
+  public var method: HTTPMethod
+  public var headers: HTTPHeaders
+  public var body: [UInt8]
+  public var deadlines: TransportDeadlines
+
+  public init(
+    url: String, method: HTTPMethod = .get, headers: HTTPHeaders = [:], body: [UInt8] = [],
+    deadlines: TransportDeadlines = TransportDeadlines()
+  ) {
+    self.url = url
+    self.method = method
+    self.headers = headers
+    self.body = body
+    self.deadlines = deadlines
+  }
+}
+
+/// How long to wait for what. All end in `TransportError.Code.timedOut`.
+public struct TransportDeadlines: Sendable, Equatable {
+  /// Until the connection stands, with name resolution and TLS.
+  public var connect: Duration
+  /// From the call to the last byte; nil for an answer that may last (an open channel).
+  public var total: Duration?
+  /// Between two signs of life, once connected; also from the request to the head. While the
+  /// reader is slow this clock stands still.
+  public var idle: Duration?
+
+  public init(
+    connect: Duration = .seconds(10), total: Duration? = nil, idle: Duration? = .seconds(60)
+  ) {
+    self.connect = connect
+    self.total = total
+    self.idle = idle
+  }
+}
+
+/// The head of an answer, and its body, which may still be on its way.
+public struct TransportResponse: Sendable {
+  public let status: Int
+  public let headers: HTTPHeaders
+  public let body: any TransportBody
+
+  public init(status: Int, headers: HTTPHeaders, body: any TransportBody) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+}
+
+/// Gives a body in the pieces in which it comes. One reader at a time.
+public protocol TransportBody: AnyObject, Sendable {
+  /// The next bytes, never empty; nil once the body is complete.
+  ///
+  /// A body that ends early throws `cut`, on every further call too. At most
+  /// `TransportLimits.bufferedBytes` wait to be read; beyond it the sender is slowed.
+  func next() async throws(TransportError) -> [UInt8]?
+
+  /// Ends the transfer; a waiting `next` throws `cancelled`. Letting go of the body does the same.
+  func cancel()
+}
+
+extension TransportBody {
+  /// The rest of the body as a whole; throws `tooLarge` instead of holding more than `limitBytes`.
+  public func collect(limitBytes: Int = 64 * 1024 * 1024) async throws(TransportError) -> [UInt8] {
+    var all: [UInt8] = []
+    while let piece = try await next() {
+      guard all.count + piece.count <= limitBytes else {
+        cancel()
+        throw TransportError(
+          code: .tooLarge, message: "the body is larger than \(limitBytes) bytes",
+          hint: "read it piece by piece", isTransient: false, requestWasSent: true)
+      }
+      all.append(contentsOf: piece)
+    }
+    return all
+  }
+}
+
+/// What is kept in memory on the way.
+public enum TransportLimits {
+  /// Bytes of one body that wait to be read before the sender is slowed: a frame of the wire is at
+  /// most 4 MB, so a whole one fits, and a table of a million rows takes no more.
+  public static let bufferedBytes = 4 * 1024 * 1024
+}

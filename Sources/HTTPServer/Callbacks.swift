@@ -1,0 +1,63 @@
+import CMicroHTTPD
+
+/// What libmicrohttpd calls, always on the loop's thread and inside MHD_run.
+enum Callbacks {
+  static func startDaemon(
+    _ listener: CInt, _ limits: HTTPServerLimits, context: UnsafeMutableRawPointer
+  ) -> OpaquePointer? {
+    ferry_mhd_start(
+      listener, UInt32(limits.connections), limits.poolBytes, context,
+      { context, connection, _, method, version, data, count, state in
+        guard let exchange = Callbacks.exchange(state), let count else { return .NO }
+        return exchange.advance(method: method, version: version, data: data, count: count)
+          ? .YES : .NO
+      },
+      { context, target, connection in
+        Callbacks.begin(context, target, connection)
+      },
+      { context, connection, _, event in
+        guard let engine = Callbacks.engine(context), let connection else { return }
+        let socket = ferry_mhd_socket(connection)
+        if event == .CONNECTION_NOTIFY_STARTED {
+          engine.open(socket, address: Peer.text(ferry_mhd_peer(connection)))
+        } else {
+          engine.closed(socket)
+        }
+      },
+      { context, _, state, _ in
+        guard let engine = Callbacks.engine(context), let state, let held = state.pointee else {
+          return
+        }
+        state.pointee = nil
+        let exchange = Unmanaged<Exchange>.fromOpaque(held).takeRetainedValue()
+        exchange.end()
+        engine.rest(exchange.peer)
+      })
+  }
+
+  /// The first line is there: the exchange begins, held by libmicrohttpd until it is completed.
+  private static func begin(
+    _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?,
+    _ connection: OpaquePointer?
+  ) -> UnsafeMutableRawPointer? {
+    guard let engine = engine(context), let target, let connection,
+      let peer = engine.peer(on: ferry_mhd_socket(connection))
+    else { return nil }
+    let exchange = Exchange(
+      engine: engine, peer: peer, connection: connection, target: String(cString: target))
+    peer.exchange = exchange
+    return Unmanaged.passRetained(exchange).toOpaque()
+  }
+
+  /// The engine outlives its daemon: it runs it.
+  private static func engine(_ context: UnsafeMutableRawPointer?) -> Engine? {
+    context.map { Unmanaged<Engine>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private static func exchange(
+    _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+  ) -> Exchange? {
+    guard let held = state?.pointee else { return nil }
+    return Unmanaged<Exchange>.fromOpaque(held).takeUnretainedValue()
+  }
+}

@@ -1,0 +1,245 @@
+import CLinux
+import CMicroHTTPD
+import FerryHTTP
+import FerryWorld
+import Glibc
+import Synchronization
+
+/// libmicrohttpd without threads, stepped by one loop, with the deadlines that it does not have.
+///
+/// `@unchecked Sendable`: belongs to the thread that runs it, but for `tasksUnderWay` (atomic),
+/// `askedGrace` (a mutex) and `stopEvent`, to which any thread may write.
+final class Engine: @unchecked Sendable {
+  let loop: Loop
+  let limits: HTTPServerLimits
+  let log: any Log
+  let handler: HTTPServer.Handler
+  /// Descriptor that says "stop"; writing to it is all that a signal handler may do.
+  let stopEvent: CInt
+  let tasksUnderWay = Atomic<Int>(0)
+  /// The monotonic clock, read once per step.
+  private(set) var now = ContinuousClock.now
+  /// Something was resumed or queued that no socket will announce.
+  var needsRun = false
+  private(set) var isDraining = false
+
+  private let signalGrace: Duration
+  private let askedGrace = Mutex<Duration?>(nil)
+  private var daemon: OpaquePointer?
+  private var daemonEvents: CInt = -1
+  private var peers: [CInt: Peer] = [:]
+  /// Refused uploads, read and thrown away until then.
+  private var lingering: [CInt: ContinuousClock.Instant] = [:]
+  private var bodyBytes = 0
+  private var nextSweep = ContinuousClock.now
+  private var drainDeadline = ContinuousClock.now
+
+  /// How often deadlines are looked at: a client gets at most this much more.
+  private static let tick = Duration.milliseconds(250)
+  /// How long tasks that were cancelled at the end may take to notice it.
+  private static let lastWords = Duration.seconds(1)
+
+  init(
+    configuration: HTTPServerConfiguration, log: any Log, loop: Loop,
+    handler: @escaping HTTPServer.Handler
+  ) throws(HTTPServerError) {
+    self.loop = loop
+    self.log = log
+    self.handler = handler
+    limits = configuration.limits
+    signalGrace = configuration.signalGrace
+    stopEvent = eventfd(0, CInt(O_CLOEXEC | O_NONBLOCK))
+    guard stopEvent >= 0 else {
+      throw HTTPServerError(
+        code: .tooFewFiles, message: "no further file can be opened", hint: "raise `ulimit -n`")
+    }
+    loop.watchInput(stopEvent)
+  }
+
+  deinit { close(stopEvent) }
+
+  /// Gives the listening socket to libmicrohttpd, which closes it.
+  func listen(on listener: CInt) throws(HTTPServerError) {
+    daemon = Callbacks.startDaemon(
+      listener, limits, context: Unmanaged.passUnretained(self).toOpaque())
+    guard let daemon else {
+      close(listener)
+      throw HTTPServerError(
+        code: .system, message: "libmicrohttpd did not start",
+        hint: "look whether `ulimit -n` allows \(limits.connections) connections")
+    }
+    daemonEvents = ferry_mhd_epoll(daemon)
+    loop.watchInput(daemonEvents)
+  }
+
+  /// Any thread. A second call may only shorten the grace.
+  func stop(grace: Duration) {
+    askedGrace.withLock { $0 = min($0 ?? grace, grace) }
+    eventfd_write(stopEvent, 1)
+  }
+
+  /// The calling thread serves until it is stopped.
+  func run() {
+    guard let daemon else { return }
+    loop.adopt()
+    while !isDraining || !isDrained { step(daemon) }
+    finish(daemon)
+    loop.retire()
+  }
+
+  private func step(_ daemon: OpaquePointer) {
+    loop.runJobs()
+    let found = loop.wait(milliseconds: waitMilliseconds(daemon))
+    now = .now
+    var isReady = found.isEmpty
+    for descriptor in found {
+      if descriptor == daemonEvents {
+        isReady = true
+      } else if descriptor == stopEvent {
+        takeStop(daemon)
+      } else if let peer = peers[descriptor] {
+        hangUp(peer)
+      } else if lingering[descriptor] != nil {
+        swallow(descriptor)
+      }
+    }
+    loop.runJobs()
+    if isReady || needsRun {
+      needsRun = false
+      MHD_run(daemon)
+    }
+    if now >= nextSweep { sweep() }
+  }
+
+  private func waitMilliseconds(_ daemon: OpaquePointer) -> CInt {
+    var timeout: UInt64 = 0
+    if needsRun || (MHD_get_timeout(daemon, &timeout) == .YES && timeout == 0) { return 0 }
+    if isDraining { return 10 }
+    return peers.isEmpty && lingering.isEmpty ? -1 : 250
+  }
+
+  // What the callbacks ask for.
+
+  func peer(on socket: CInt) -> Peer? { peers[socket] }
+
+  func open(_ socket: CInt, address: String?) {
+    peers[socket] = Peer(socket: socket, address: address, deadline: now + limits.headTime)
+    loop.watchHangup(socket)
+  }
+
+  func closed(_ socket: CInt) {
+    guard peers.removeValue(forKey: socket) != nil else { return }
+    loop.forget(socket)
+  }
+
+  /// The answer is written; the next head may come.
+  func rest(_ peer: Peer) {
+    peer.enter(.idle, until: now + limits.headTime)
+    if isDraining { peer.cut() }
+  }
+
+  func reserve(bodyBytes count: Int) -> Bool {
+    guard bodyBytes + count <= limits.bodyBytesInAll else { return false }
+    bodyBytes += count
+    return true
+  }
+
+  func release(bodyBytes count: Int) { bodyBytes -= count }
+
+  /// Keeps a refused upload's socket open beyond libmicrohttpd's close, to read what still comes.
+  func linger(_ socket: CInt) {
+    guard (lingering.count < limits.lingering), (limits.lingerTime > .zero) else { return }
+    let copy = fcntl(socket, F_DUPFD_CLOEXEC, 0)
+    guard copy >= 0 else { return }
+    lingering[copy] = now + limits.lingerTime
+    loop.watchInput(copy)
+  }
+
+  private func swallow(_ socket: CInt) {
+    withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 16) { buffer in
+      let count = recv(socket, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
+      if count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR) { endLinger(socket) }
+    }
+  }
+
+  private func endLinger(_ socket: CInt) {
+    lingering[socket] = nil
+    loop.forget(socket)
+    close(socket)
+  }
+
+  // Deadlines and the end.
+
+  /// A client that closes its side has gone, also one that still reads: over HTTP there is no
+  /// telling the two apart, and proxies never do it.
+  private func hangUp(_ peer: Peer) {
+    peer.isGone = true
+    peer.exchange?.abandon()
+  }
+
+  private func sweep() {
+    nextSweep = now + (isDraining ? .milliseconds(10) : Self.tick)
+    for peer in peers.values {
+      guard let deadline = peer.deadline, deadline <= now else { continue }
+      if peer.phase == .body { peer.refuse(408, "Request Timeout") }
+      peer.enter(.working, until: nil)
+      cut(peer)
+    }
+    for (socket, deadline) in lingering where deadline <= now { endLinger(socket) }
+  }
+
+  private func cut(_ peer: Peer) {
+    peer.cut()
+    peer.exchange?.abandon()
+    needsRun = true
+  }
+
+  private func takeStop(_ daemon: OpaquePointer) {
+    var count: eventfd_t = 0
+    eventfd_read(stopEvent, &count)
+    let asked = askedGrace.withLock { $0 }
+    // Without a call it was a signal; a second signal means at once.
+    let grace = asked ?? (isDraining ? .zero : signalGrace)
+    let deadline = now + grace
+    drainDeadline = isDraining ? min(drainDeadline, deadline) : deadline
+    guard !isDraining else { return }
+    isDraining = true
+    nextSweep = now
+    log.info("stopping", ("connections", "\(peers.count)"))
+    let listener = MHD_quiesce_daemon(daemon)
+    if listener >= 0 { close(listener) }
+    for peer in peers.values {
+      if peer.exchange == nil { cut(peer) }
+      peer.exchange?.drain()
+    }
+    needsRun = true
+  }
+
+  private var isDrained: Bool { peers.isEmpty || now >= drainDeadline }
+
+  private func finish(_ daemon: OpaquePointer) {
+    if !peers.isEmpty {
+      log.warn("connections cut at the end of the grace", ("count", "\(peers.count)"))
+    }
+    // No connection may be suspended when the daemon stops: it would abort the process.
+    let deadline = now + Self.lastWords
+    for peer in peers.values { cut(peer) }
+    repeat {
+      now = .now
+      loop.runJobs()
+      for peer in peers.values where !peer.isGone { cut(peer) }
+      MHD_run(daemon)
+      if tasksUnderWay.load(ordering: .relaxed) > 0 || !peers.isEmpty {
+        _ = loop.wait(milliseconds: 5)
+      }
+    } while now < deadline && (!peers.isEmpty || tasksUnderWay.load(ordering: .relaxed) > 0)
+    for peer in peers.values { peer.exchange?.abandon() }
+    loop.forget(daemonEvents)
+    MHD_stop_daemon(daemon)
+    self.daemon = nil
+    for socket in Array(lingering.keys) { endLinger(socket) }
+    let left = tasksUnderWay.load(ordering: .relaxed)
+    if left > 0 { log.warn("handlers did not notice their cancellation", ("count", "\(left)")) }
+    log.info("stopped")
+  }
+}

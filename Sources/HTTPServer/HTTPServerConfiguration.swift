@@ -1,0 +1,21 @@
+/// Where a server listens and what it takes on.
+public struct HTTPServerConfiguration: Sendable {
+  /// An address of this machine, IPv4 or IPv6, or `localhost`; `0.0.0.0` or `::` for all of them.
+  public var address: String
+  /// 0 lets the system choose; `HTTPServer.boundPort` tells which.
+  public var port: Int
+  public var limits: HTTPServerLimits
+  /// How long a stop by signal waits for requests in flight.
+  public var signalGrace: Duration
+
+  /// Takes only connections from this machine unless told otherwise.
+  public init(
+    address: String = "127.0.0.1", port: Int = 0, limits: HTTPServerLimits = HTTPServerLimits(),
+    signalGrace: Duration = .seconds(10)
+  ) {
+    self.address = address
+    self.port = port
+    self.limits = limits
+    self.signalGrace = signalGrace
+  }
+}

@@ -1,0 +1,297 @@
+import FerryHTTP
+import FerryHTTPClient
+import Glibc
+import Synchronization
+import Testing
+
+/// The error that a transfer ends with, however far it came.
+func failure(
+  _ transport: any Transport, _ request: TransportRequest
+) async -> TransportError? {
+  do throws(TransportError) {
+    let response = try await transport.send(request)
+    while try await response.body.next() != nil {}
+    return nil
+  } catch {
+    return error
+  }
+}
+
+func isTrue(within limit: Duration = .seconds(5), _ isSo: () -> Bool) async -> Bool {
+  let deadline = ContinuousClock.now + limit
+  while !isSo() {
+    if ContinuousClock.now >= deadline { return false }
+    await Task.yield()
+  }
+  return true
+}
+
+@Suite("libcurl as transport")
+struct CurlTransportTests {
+  @Test("Nobody there: cannot connect, and certain that nothing was sent")
+  func nobody() async {
+    let server = ScriptedServer { _ in }
+    server.close()
+    #expect(await isTrue { probe(server.port) })
+    let error = await failure(
+      CurlTransport(), TransportRequest(url: server.url, method: .post, body: [1]))
+    #expect(error?.code == .cannotConnect)
+    #expect(error?.requestWasSent == false)
+    #expect(error?.isTransient == true)
+  }
+
+  @Test("An address that is none is named so", arguments: ["", "http://", "ftp://127.0.0.1/"])
+  func noAddress(_ url: String) async {
+    let error = await failure(CurlTransport(), TransportRequest(url: url))
+    #expect(error?.code == .invalidURL)
+    #expect(error?.requestWasSent == false)
+  }
+
+  @Test("A header with a line break is not sent")
+  func splitting() async {
+    let error = await failure(
+      CurlTransport(),
+      TransportRequest(url: "http://127.0.0.1:9/", headers: ["A": "b\r\nC: d"]))
+    #expect(error?.code == .invalidURL)
+  }
+
+  @Test(
+    "A body that ends early is an error, not an end",
+    arguments: [
+      "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\nabc",
+    ])
+  func cut(_ answer: String) async throws {
+    let server = ScriptedServer { line in
+      _ = line.receiveHead()
+      line.send(answer)
+    }
+    defer { server.close() }
+    let response = try await CurlTransport().send(TransportRequest(url: server.url))
+    #expect(response.status == 200)
+    var all: [UInt8] = []
+    let error = await #expect(throws: TransportError.self) {
+      while let piece = try await response.body.next() { all += piece }
+    }
+    #expect(all == Array("abc".utf8))
+    #expect(error?.code == .cut)
+    #expect(error?.requestWasSent == true)
+    let again = await #expect(throws: TransportError.self) { try await response.body.next() }
+    #expect(again?.code == .cut)
+  }
+
+  @Test("A connection cut before the head: the request may have been done, and is not sent twice")
+  func cutBeforeHead() async throws {
+    let heads = Mutex(0)
+    let server = ScriptedServer { line in
+      while !line.receiveHead().isEmpty {
+        let count = heads.withLock { count in
+          count += 1
+          return count
+        }
+        _ = line.receive(3)
+        if count > 1 { return }
+        line.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+      }
+    }
+    defer { server.close() }
+    let transport = CurlTransport()
+    let request = TransportRequest(url: server.url, method: .post, body: [1, 2, 3])
+    #expect(await failure(transport, request) == nil)
+    let error = await failure(transport, request)
+    #expect(error?.code == .cut)
+    #expect(error?.requestWasSent == true)
+    #expect(heads.withLock { $0 } == 2)
+    #expect(server.connections == 1)
+  }
+
+  @Test("A server that says nothing ends the wait at the idle deadline")
+  func silent() async {
+    let server = ScriptedServer { line in
+      _ = line.receiveHead()
+      _ = line.waitForEnd()
+    }
+    defer { server.close() }
+    let begin = ContinuousClock.now
+    let error = await failure(
+      CurlTransport(),
+      TransportRequest(
+        url: server.url, deadlines: TransportDeadlines(idle: .milliseconds(300))))
+    #expect(error?.code == .timedOut)
+    #expect(error?.requestWasSent == true)
+    #expect(begin.duration(to: .now) < .seconds(5))
+  }
+
+  @Test("A dripping server does not gain time on the total deadline")
+  func dripping() async {
+    let server = ScriptedServer { line in
+      _ = line.receiveHead()
+      line.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
+      while line.send("a") { usleep(20_000) }
+    }
+    defer { server.close() }
+    let deadlines = TransportDeadlines(total: .milliseconds(400), idle: .milliseconds(300))
+    let error = await failure(
+      CurlTransport(), TransportRequest(url: server.url, deadlines: deadlines))
+    #expect(error?.code == .timedOut)
+  }
+
+  @Test("A connection that is never made ends at the connect deadline, with nothing sent")
+  func unreachable() async {
+    // Listens, but its queue is full: the system answers nobody.
+    let full = FullListener()
+    let error = await failure(
+      CurlTransport(),
+      TransportRequest(
+        url: "http://127.0.0.1:\(full.port)/",
+        deadlines: TransportDeadlines(connect: .milliseconds(400))))
+    #expect(error?.code == .timedOut)
+    #expect(error?.requestWasSent == false)
+  }
+
+  @Test("Cancelling the task ends the transfer, before the head and in the body")
+  func cancelling() async {
+    let ended = Mutex(0)
+    let server = ScriptedServer { line in
+      if line.receiveHead().hasPrefix("GET /body") {
+        line.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc")
+      }
+      if line.waitForEnd() { ended.withLock { $0 += 1 } }
+    }
+    defer { server.close() }
+    let transport = CurlTransport()
+    for (index, path) in ["head", "body"].enumerated() {
+      let task = Task { await failure(transport, TransportRequest(url: server.url + path)) }
+      #expect(await isTrue { server.connections == index + 1 })
+      task.cancel()
+      #expect(await task.value?.code == .cancelled)
+      #expect(await isTrue { ended.withLock { $0 } == index + 1 })
+    }
+    // A task that was cancelled before it began sends nothing.
+    let late = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return await failure(transport, TransportRequest(url: server.url))
+    }
+    #expect(await late.value?.requestWasSent == false)
+    #expect(server.connections == 2)
+  }
+
+  @Test("Letting go of the response ends the transfer")
+  func dropping() async throws {
+    let ended = Mutex(false)
+    let server = ScriptedServer { line in
+      _ = line.receiveHead()
+      line.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc")
+      let end = line.waitForEnd()
+      ended.withLock { $0 = end }
+    }
+    defer { server.close() }
+    let transport = CurlTransport()
+    do {
+      let response = try await transport.send(TransportRequest(url: server.url))
+      #expect(try await response.body.next() == Array("abc".utf8))
+    }
+    #expect(await isTrue { ended.withLock { $0 } })
+  }
+
+  @Test("A slow reader slows the sender, and nothing is lost (sync download of any size)")
+  func backPressure() async throws {
+    let sent = Atomic<Int>(0)
+    let total = 64 << 20
+    let server = ScriptedServer { line in
+      _ = line.receiveHead()
+      line.send("HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n")
+      for block in 0..<(total >> 16) {
+        guard line.send([UInt8](repeating: UInt8(truncatingIfNeeded: block), count: 1 << 16))
+        else { return }
+        sent.add(1 << 16, ordering: .relaxed)
+      }
+    }
+    defer { server.close() }
+    let deadlines = TransportDeadlines(idle: .milliseconds(500))
+    let response = try await CurlTransport().send(
+      TransportRequest(url: server.url, deadlines: deadlines))
+    // The sender comes to rest, longer than the idle deadline: that of a slow reader does not count.
+    var last = -1
+    var rests = ContinuousClock.now
+    while rests.duration(to: .now) < .seconds(1) {
+      let now = sent.load(ordering: .relaxed)
+      if now != last { rests = .now }
+      last = now
+      await Task.yield()
+    }
+    // Ours, and the system's buffers of both ends.
+    #expect(last < TransportLimits.bufferedBytes + (16 << 20))
+    #expect(last >= TransportLimits.bufferedBytes)
+    var count = 0
+    while let piece = try await response.body.next() {
+      #expect(piece.count <= TransportLimits.bufferedBytes + 65_536)
+      #expect(piece.first == UInt8(truncatingIfNeeded: count >> 16))
+      count += piece.count
+    }
+    #expect(count == total)
+  }
+
+  @Test("An interim answer is not the answer")
+  func interim() async throws {
+    let server = ScriptedServer { line in
+      _ = line.receiveHead()
+      line.send("HTTP/1.1 103 Early\r\nX-A: 1\r\n\r\nHTTP/1.1 404 No\r\nX-B:2\r\n\r\n")
+    }
+    defer { server.close() }
+    let response = try await CurlTransport().send(TransportRequest(url: server.url))
+    #expect(response.status == 404)
+    #expect(response.headers["X-A"] == nil)
+    #expect(response.headers["X-B"] == "2")
+    #expect(try await response.body.next() == nil)
+  }
+
+  private func probe(_ port: Int) -> Bool {
+    let full = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+    defer { close(full) }
+    return FullListener.connect(full, port) != 0
+  }
+}
+
+/// A listening socket that takes no further connection.
+final class FullListener {
+  let port: Int
+  private var sockets: [CInt] = []
+
+  init() {
+    let listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        _ = bind(listener, $0, length)
+        _ = listen(listener, 0)
+        _ = getsockname(listener, $0, &length)
+      }
+    }
+    port = Int(UInt16(bigEndian: address.sin_port))
+    sockets = [listener]
+    for _ in 0..<4 {
+      let client = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+      _ = Self.connect(client, port)
+      sockets.append(client)
+    }
+  }
+
+  deinit { sockets.forEach { close($0) } }
+
+  static func connect(_ socket: CInt, _ port: Int) -> CInt {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
+    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
+    return withUnsafePointer(to: address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        Glibc.connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import FerryHTTP
+import FerryHTTPServer
+import Glibc
+import Synchronization
+import Testing
+
+/// A server on a thread of its own and a free port, stopped and waited for at the end.
+///
+/// Everything the loop's thread starts inherits its name, so that threads can be counted while
+/// other tests run beside.
+final class LiveServer: Sendable {
+  let server: HTTPServer
+  let name: String
+  private let hasEnded = Mutex(false)
+  private static let count = Atomic<Int>(0)
+
+  init(
+    limits: HTTPServerLimits = HTTPServerLimits(), port: Int = 0,
+    handler: @escaping HTTPServer.Handler
+  ) throws {
+    let number = Self.count.add(1, ordering: .relaxed).newValue
+    name = "fl\(getpid() % 10_000)-\(number)"
+    server = try HTTPServer(
+      configuration: HTTPServerConfiguration(port: port, limits: limits), handler: handler)
+    try server.start()
+    var thread = pthread_t()
+    pthread_create(
+      &thread, nil,
+      { context in
+        guard let context else { return nil }
+        Unmanaged<LiveServer>.fromOpaque(context).takeRetainedValue().serve()
+        return nil
+      }, Unmanaged.passRetained(self).toOpaque())
+    pthread_detach(thread)
+  }
+
+  var port: Int { server.boundPort }
+  var url: String { "http://127.0.0.1:\(port)" }
+  var isStopped: Bool { hasEnded.withLock { $0 } }
+
+  private func serve() {
+    let file = open("/proc/thread-self/comm", O_WRONLY)
+    _ = write(file, name, name.utf8.count)
+    close(file)
+    server.run()
+    hasEnded.withLock { $0 = true }
+  }
+
+  /// Stops and waits; false if that took longer than the grace and two seconds.
+  @discardableResult
+  func stop(grace: Duration = .seconds(1)) -> Bool {
+    server.stop(grace: grace)
+    return eventually(within: grace + .seconds(2)) { self.isStopped }
+  }
+
+  /// Threads of this process that bear the server's name.
+  var threads: Int {
+    guard let folder = opendir("/proc/self/task") else { return -1 }
+    defer { closedir(folder) }
+    var count = 0
+    while let entry = readdir(folder) {
+      let id = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      let file = open("/proc/self/task/\(id)/comm", O_RDONLY)
+      guard file >= 0 else { continue }
+      var text = [UInt8](repeating: 0, count: 32)
+      let length = read(file, &text, text.count)
+      close(file)
+      if String(decoding: text.prefix(max(0, length - 1)), as: UTF8.self) == name { count += 1 }
+    }
+    return count
+  }
+}
+
+/// Looks until something is so; false once the deadline has passed.
+func eventually(within limit: Duration = .seconds(5), _ isSo: () -> Bool) -> Bool {
+  let deadline = ContinuousClock.now + limit
+  while !isSo() {
+    if ContinuousClock.now >= deadline { return false }
+    usleep(2000)
+  }
+  return true
+}
+
+/// A plain socket, so that what is sent and received is exactly what the test says.
+final class RawClient: Sendable {
+  let socket: CInt
+
+  init(_ port: Int, timeout: Int = 10) {
+    socket = Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+    var limit = timeval(tv_sec: timeout, tv_usec: 0)
+    let size = socklen_t(MemoryLayout<timeval>.size)
+    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
+    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
+    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
+    let status = withUnsafePointer(to: address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    if status != 0 { Issue.record("cannot connect: \(String(cString: strerror(errno)))") }
+  }
+
+  deinit { close(socket) }
+
+  /// False if the other end has closed.
+  @discardableResult
+  func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+  @discardableResult
+  func send(_ bytes: [UInt8]) -> Bool {
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes[sent...].withUnsafeBytes {
+        Glibc.send(socket, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
+      }
+      if count <= 0 { return false }
+      sent += count
+    }
+    return true
+  }
+
+  /// What is there, waiting for the first byte; nil at the end, however it came.
+  func receive(_ capacity: Int = 65_536) -> [UInt8]? {
+    var buffer = [UInt8](repeating: 0, count: capacity)
+    let count = recv(socket, &buffer, capacity, 0)
+    return count > 0 ? Array(buffer.prefix(count)) : nil
+  }
+
+  /// Reads until the text has been seen, or nothing more comes.
+  func receive(until text: String) -> String {
+    var all: [UInt8] = []
+    while !String(decoding: all, as: UTF8.self).contains(text) {
+      guard let more = receive(4096) else { break }
+      all += more
+    }
+    return String(decoding: all, as: UTF8.self)
+  }
+
+  /// All until the other end closes.
+  func receiveAll() -> String {
+    var all: [UInt8] = []
+    while let more = receive() { all += more }
+    return String(decoding: all, as: UTF8.self)
+  }
+}
