@@ -5,12 +5,13 @@
 #endif
 
 /// Runs the jobs of an actor on one thread of its own, so that work which blocks (a database, a
-/// connector) takes no thread from the pool.
+/// connector) takes no thread from the pool, and so that a program has as many threads as it says.
 ///
 /// The thread ends when the executor is released, which is when its actor is: no job can come later.
 public final class ThreadExecutor: SerialExecutor {
   private let queue: JobQueue
 
+  /// `name` is for messages of the system only.
   public init(name: String) {
     let queue = JobQueue()
     self.queue = queue
@@ -20,23 +21,135 @@ public final class ThreadExecutor: SerialExecutor {
   deinit { queue.stop() }
 
   public func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    queue.add((job, asUnownedSerialExecutor()))
+    queue.add(.job(UnownedJob(job), asUnownedSerialExecutor()))
   }
 
   public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
     UnownedSerialExecutor(ordinary: self)
   }
+
+  public func checkIsolated() {
+    precondition(queue.isCurrentThread, "this may only be done on the executor's own thread")
+  }
+
+  /// Runs `body` on the thread, after what it has to do already, without waiting for it.
+  public func perform(_ body: @escaping @Sendable () -> Void) { queue.add(.work(body)) }
+
+  /// Runs `body` on the thread and waits for it, from another thread that may block.
+  public func performAndWait<Result: Sendable>(_ body: @escaping @Sendable () -> Result) -> Result {
+    precondition(!queue.isCurrentThread, "a thread cannot wait for itself")
+    let handover = Handover<Result>()
+    queue.add(.work { handover.give(body()) })
+    return handover.take()
+  }
+
+  /// Resumes after `duration`, at the earliest when the thread is free.
+  public func sleep(for duration: Duration) async {
+    await withCheckedContinuation { continuation in queue.resume(continuation, after: duration) }
+  }
 }
 
-/// Jobs from every thread for one thread.
+/// What a thread does one after the other, and what it does at a time.
 ///
-/// `@unchecked Sendable`: everything mutable is touched only while `mutex` is held.
+/// `@unchecked Sendable`: everything mutable is touched only while `mutex` is held; `thread` is
+/// written once, by the thread itself before it takes the first job.
 private final class JobQueue: @unchecked Sendable {
+  enum Entry {
+    case job(UnownedJob, UnownedSerialExecutor)
+    case work(@Sendable () -> Void)
+  }
+
+  private struct Timer {
+    let due: ContinuousClock.Instant
+    let continuation: CheckedContinuation<Void, Never>
+  }
+
+  private let lock = ThreadLock()
+  private var entries: [Entry] = []
+  private var timers: [Timer] = []
+  private var isStopped = false
+  private var thread: pthread_t?
+
+  var isCurrentThread: Bool {
+    lock.hold { thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+  }
+
+  func add(_ entry: Entry) {
+    lock.hold { entries.append(entry) }
+    lock.signal()
+  }
+
+  func resume(_ continuation: CheckedContinuation<Void, Never>, after duration: Duration) {
+    let timer = Timer(due: .now.advanced(by: duration), continuation: continuation)
+    lock.hold { timers.append(timer) }
+    lock.signal()
+  }
+
+  func stop() {
+    lock.hold { isStopped = true }
+    lock.signal()
+  }
+
+  func run() {
+    lock.hold { thread = pthread_self() }
+    while let (ready, due) = next() {
+      for timer in due { timer.continuation.resume() }
+      for entry in ready {
+        switch entry {
+        case .job(let job, let executor): job.runSynchronously(on: executor)
+        case .work(let work): work()
+        }
+      }
+    }
+  }
+
+  /// What can be done now, after waiting until there is something; nil at the end.
+  private func next() -> ([Entry], [Timer])? {
+    lock.hold {
+      while true {
+        let now = ContinuousClock.now
+        let due = timers.filter { $0.due <= now }
+        if !entries.isEmpty || !due.isEmpty {
+          let ready = entries
+          entries = []
+          timers.removeAll { $0.due <= now }
+          return (ready, due)
+        }
+        if isStopped { return nil }
+        lock.wait(for: timers.map(\.due).min().map { now.duration(to: $0) })
+      }
+    }
+  }
+}
+
+/// A value that one thread waits for and another gives.
+///
+/// `@unchecked Sendable`: `value` is touched only while `lock` is held.
+private final class Handover<Value: Sendable>: @unchecked Sendable {
+  private let lock = ThreadLock()
+  private var value: Value?
+
+  func give(_ value: Value) {
+    lock.hold { self.value = value }
+    lock.signal()
+  }
+
+  func take() -> Value {
+    lock.hold {
+      while true {
+        if let value { return value }
+        lock.wait(for: nil)
+      }
+    }
+  }
+}
+
+/// A mutex with a condition.
+///
+/// `@unchecked Sendable`: the two live on the heap, at one address, until nobody has them.
+private final class ThreadLock: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t> = .allocate(capacity: 1)
   private let condition: UnsafeMutablePointer<pthread_cond_t> = .allocate(capacity: 1)
-  private var jobs: [(UnownedJob, UnownedSerialExecutor)] = []
-  private var isStopped = false
 
   init() {
     pthread_mutex_init(mutex, nil)
@@ -44,37 +157,33 @@ private final class JobQueue: @unchecked Sendable {
   }
 
   deinit {
-    pthread_mutex_destroy(mutex)
     pthread_cond_destroy(condition)
-    mutex.deallocate()
+    pthread_mutex_destroy(mutex)
     condition.deallocate()
+    mutex.deallocate()
   }
 
-  func add(_ job: (UnownedJob, UnownedSerialExecutor)) {
+  func hold<Result>(_ body: () -> Result) -> Result {
     pthread_mutex_lock(mutex)
-    jobs.append(job)
-    pthread_cond_signal(condition)
-    pthread_mutex_unlock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return body()
   }
 
-  func stop() {
-    pthread_mutex_lock(mutex)
-    isStopped = true
-    pthread_cond_signal(condition)
-    pthread_mutex_unlock(mutex)
-  }
+  func signal() { pthread_cond_signal(condition) }
 
-  func run() {
-    while true {
-      pthread_mutex_lock(mutex)
-      while jobs.isEmpty, !isStopped { pthread_cond_wait(condition, mutex) }
-      let ready = jobs
-      jobs.removeAll(keepingCapacity: true)
-      let ends = ready.isEmpty && isStopped
-      pthread_mutex_unlock(mutex)
-      if ends { return }
-      for (job, executor) in ready { job.runSynchronously(on: executor) }
+  /// Inside `hold` only; nil waits for a signal alone.
+  func wait(for duration: Duration?) {
+    guard let duration else {
+      pthread_cond_wait(condition, mutex)
+      return
     }
+    var until = timespec()
+    clock_gettime(CLOCK_REALTIME, &until)
+    let (seconds, attoseconds) = max(duration, .zero).components
+    let nanoseconds = Int(until.tv_nsec) + Int(attoseconds / 1_000_000_000)
+    until.tv_sec += Int(seconds) + nanoseconds / 1_000_000_000
+    until.tv_nsec = nanoseconds % 1_000_000_000
+    pthread_cond_timedwait(condition, mutex, &until)
   }
 }
 

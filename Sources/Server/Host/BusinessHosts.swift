@@ -1,0 +1,159 @@
+import FerryConnector
+import FerryModel
+import FerryWorld
+
+/// Performs operations against the business system, one chain after the other, on a thread of its
+/// own; asks now and then whether others have changed it.
+public actor ReplayHost {
+  private let executor = ThreadExecutor(name: "ferry-replay")
+  private let connector: any Connector
+  private let service: ServiceHost
+  private let world: World
+  private var isStopped = false
+  private var lastLook: Timestamp
+
+  /// How often the business system is asked for the changes of others.
+  static let lookInterval: Duration = .milliseconds(250)
+
+  public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    executor.asUnownedSerialExecutor()
+  }
+
+  public init(connector: sending any Connector, service: ServiceHost, world: World) {
+    self.connector = connector
+    self.service = service
+    self.world = world
+    lastLook = world.clock.now
+  }
+
+  /// Works until stopped. `load` is called when others have changed the business system.
+  public func run(load: @Sendable () async -> Void) async {
+    while !isStopped {
+      do throws(ServerError) {
+        if let task = try await service.nextReplay(patience: ReplayHost.lookInterval) {
+          try await perform(task)
+        }
+      } catch {
+        world.log.error("the store failed during a replay", ("reason", error.description))
+        await executor.sleep(for: .seconds(1))
+      }
+      await look(load)
+    }
+  }
+
+  private func perform(_ task: ReplayTask) async throws(ServerError) {
+    var step = task.step
+    while true {
+      let report: ReplayReport
+      switch step {
+      case .done, .retry: return
+      case .perform(let operations): report = .performed(connector.perform(operations))
+      case .recall(let ids):
+        do throws(ConnectorError) { report = .recalled(try connector.recall(ids)) } catch {
+          report = .failed(error)
+        }
+      case .read(let entity, let keys):
+        do throws(ConnectorError) { report = .read(try connector.read(entity, keys: keys)) } catch {
+          report = .failed(error)
+        }
+      }
+      step = try await service.report(task, report)
+    }
+  }
+
+  private func look(_ load: @Sendable () async -> Void) async {
+    let now = world.clock.now
+    guard now >= lastLook.advanced(by: ReplayHost.lookInterval) else { return }
+    lastLook = now
+    do throws(ConnectorError) {
+      if try connector.changedByOthers() { await load() }
+    } catch {
+      world.log.warn("the business system cannot be asked for changes", ("reason", error.description))
+    }
+  }
+
+  public func stop() { isStopped = true }
+}
+
+/// Loads the business system's rows into the cache, and reads again what was touched meanwhile, on
+/// a thread of its own.
+public actor LoadHost {
+  private let executor = ThreadExecutor(name: "ferry-load")
+  private let connector: any Connector
+  private let service: ServiceHost
+  private let package: Package
+  private let world: World
+  private var isWanted = false
+  private var isStopped = false
+
+  public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    executor.asUnownedSerialExecutor()
+  }
+
+  public init(
+    connector: sending any Connector, service: ServiceHost, package: Package, world: World
+  ) {
+    self.connector = connector
+    self.service = service
+    self.package = package
+    self.world = world
+  }
+
+  /// Asks for a load; several asked for at one time are one.
+  public func want() async {
+    isWanted = true
+    await service.wakeReaders()
+  }
+
+  public func run() async {
+    while !isStopped {
+      do throws(ServerError) {
+        if isWanted { try await load() }
+        while let task = try await service.nextReadBack() { try await readBack(task) }
+      } catch {
+        world.log.error("the store failed during a load", ("reason", error.description))
+        await executor.sleep(for: .seconds(1))
+      }
+      if !isWanted, !isStopped { await service.waitForReading(patience: .seconds(1)) }
+    }
+  }
+
+  private func load() async throws(ServerError) {
+    isWanted = false
+    let ticket = try await service.beginLoad()
+    let service = self.service
+    var failure: ServerError?
+    do throws(ConnectorError) {
+      try connector.load(
+        package.entities,
+        each: { entity, rows throws(ConnectorError) in
+          do throws(ServerError) { try service.stage(ticket, entity, rows) } catch {
+            failure = error
+            throw ConnectorError(error.message, hint: error.hint, isTransient: error.isTransient)
+          }
+        }, rejected: { row in service.stage(ticket, rejected: row) })
+    } catch {
+      await service.abandonLoad(ticket)
+      if let failure { throw failure }
+      world.log.warn(
+        "the business system could not be loaded; tried again", ("reason", error.description))
+      await executor.sleep(for: .seconds(1))
+      isWanted = true
+      return
+    }
+    while case .again = try await service.endLoad(ticket) {}
+  }
+
+  private func readBack(_ task: ReadBackTask) async throws(ServerError) {
+    let rows: [RowImage]
+    do throws(ConnectorError) { rows = try connector.read(task.entity, keys: task.keys) } catch {
+      await service.abandon(task)
+      world.log.warn("rows could not be read again", ("reason", error.description))
+      await executor.sleep(for: .seconds(1))
+      return
+    }
+    try await service.finish(task, rows)
+  }
+
+  public func stop() { isStopped = true }
+}

@@ -1,0 +1,213 @@
+import FerryConnector
+import FerryModel
+import FerryWire
+import FerryWorld
+
+/// The service on a thread of its own, for callers on other threads.
+///
+/// All waiting is here: exchanges wait for something new, the replay host waits for work.
+public actor ServiceHost {
+  private let executor: ThreadExecutor
+  private let service: Service
+  private let world: World
+  private var exchanges: [ExchangeID: Exchange] = [:]
+  private var waiting: [ExchangeID: Waiting] = [:]
+  private var workers: [CheckedContinuation<Void, Never>] = []
+  private var readers: [CheckedContinuation<Void, Never>] = []
+  private var isStopped = false
+
+  private struct Waiting {
+    let since: Timestamp
+    let continuation: CheckedContinuation<Void, Never>
+  }
+
+  /// How long a channel is silent at most; proxies close a line that says nothing for a minute.
+  static let beatInterval: Duration = .seconds(15)
+
+  public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    executor.asUnownedSerialExecutor()
+  }
+
+  /// `makeService` is called on the host's own thread.
+  public init(
+    world: World, makeService: @Sendable () throws(ServerError) -> Service
+  ) async throws(ServerError) {
+    self.world = world
+    executor = ThreadExecutor(name: "ferry-service")
+    service = try makeService()
+    service.onStir = { [weak self] id in
+      self?.assumeIsolated { host in host.stirred(id) }
+    }
+    ticking()
+  }
+
+  // Exchanges.
+
+  /// Takes a request's body and returns what answers it.
+  public func open(_ body: [UInt8], by identity: Identity, isChannel: Bool, until: Timestamp)
+    -> ExchangeID
+  {
+    let exchange =
+      isChannel
+      ? service.channel(body, by: identity, until: until) : service.exchange(body, by: identity)
+    exchanges[exchange.id] = exchange
+    wakeWorkers()
+    return exchange.id
+  }
+
+  /// The next bytes of an exchange; nil at its end. Waits for as long as there is nothing to say,
+  /// and then says only that the line is alive.
+  public func next(of id: ExchangeID) async -> [UInt8]? {
+    while let exchange = exchanges[id], !isStopped {
+      switch exchange.next() {
+      case .bytes(let bytes): return bytes
+      case .end:
+        exchanges[id] = nil
+        return nil
+      case .waiting:
+        let isStirred = await wait(id)
+        guard !Task.isCancelled else {
+          close(id)
+          return nil
+        }
+        if !isStirred { return Exchange.beat }
+      }
+    }
+    return nil
+  }
+
+  /// False when nothing happened for the time of a beat.
+  private func wait(_ id: ExchangeID) async -> Bool {
+    let since = world.clock.now
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        waiting[id] = Waiting(since: since, continuation: continuation)
+        if Task.isCancelled || isStopped { stirred(id) }
+      }
+    } onCancel: {
+      executor.perform { self.assumeIsolated { host in host.stirred(id) } }
+    }
+    return since.advanced(by: ServiceHost.beatInterval) > world.clock.now
+  }
+
+  private func stirred(_ id: ExchangeID) {
+    waiting.removeValue(forKey: id)?.continuation.resume()
+  }
+
+  /// The client went away.
+  public func close(_ id: ExchangeID) {
+    if let exchange = exchanges.removeValue(forKey: id) { service.close(exchange) }
+    stirred(id)
+  }
+
+  // Work for the replay and load hosts.
+
+  /// The next chain of operations to perform; nil when none came within `patience`.
+  func nextReplay(patience: Duration) async throws(ServerError) -> ReplayTask? {
+    if let task = try service.nextReplay() { return task }
+    guard !isStopped else { return nil }
+    await withCheckedContinuation { continuation in
+      workers.append(continuation)
+      Task {
+        await executor.sleep(for: patience)
+        wakeWorkers()
+      }
+    }
+    return try service.nextReplay()
+  }
+
+  func report(_ task: ReplayTask, _ report: ReplayReport) throws(ServerError) -> ReplayStep {
+    defer { wakeReaders() }
+    return try service.report(task, report)
+  }
+
+  func nextReadBack() throws(ServerError) -> ReadBackTask? { try service.nextReadBack() }
+
+  func finish(_ task: ReadBackTask, _ rows: [RowImage]) throws(ServerError) {
+    try service.finish(task, rows)
+  }
+
+  func abandon(_ task: ReadBackTask) { service.abandon(task) }
+
+  func beginLoad() throws(ServerError) -> LoadTicket { try service.beginLoad() }
+
+  func endLoad(_ ticket: LoadTicket) throws(ServerError) -> LoadStep { try service.endLoad(ticket) }
+
+  func abandonLoad(_ ticket: LoadTicket) { service.abandonLoad(ticket) }
+
+  public func isLoaded() throws(ServerError) -> Bool { try service.isLoaded() }
+
+  /// Takes rows of a load, from the thread that loads; returns when they are staged.
+  nonisolated func stage(_ ticket: LoadTicket, _ entity: Entity, _ rows: [RowImage])
+    throws(ServerError)
+  {
+    let result = executor.performAndWait { () -> Result<Void, ServerError> in
+      self.assumeIsolated { host in
+        do throws(ServerError) { return .success(try host.service.stage(ticket, entity, rows)) } catch {
+          return .failure(error)
+        }
+      }
+    }
+    try result.get()
+  }
+
+  nonisolated func stage(_ ticket: LoadTicket, rejected row: RejectedRow) {
+    let log = world.log
+    executor.performAndWait {
+      self.assumeIsolated { host in
+        do throws(ServerError) { try host.service.stage(ticket, rejected: row) } catch {
+          log.error("a rejected row cannot be noted", ("reason", error.description))
+        }
+      }
+    }
+  }
+
+  /// Waits until something may have to be read from the business system.
+  func waitForReading(patience: Duration) async {
+    await withCheckedContinuation { continuation in
+      readers.append(continuation)
+      Task {
+        await executor.sleep(for: patience)
+        wakeReaders()
+      }
+    }
+  }
+
+  func wakeReaders() {
+    let woken = readers
+    readers = []
+    for continuation in woken { continuation.resume() }
+  }
+
+  private func wakeWorkers() {
+    let woken = workers
+    workers = []
+    for continuation in woken { continuation.resume() }
+  }
+
+  // Time.
+
+  private func ticking() {
+    Task {
+      while !isStopped {
+        tick()
+        await executor.sleep(for: .seconds(1))
+      }
+    }
+  }
+
+  private func tick() {
+    let limit = world.clock.now
+    for (id, wait) in waiting where wait.since.advanced(by: ServiceHost.beatInterval) <= limit {
+      stirred(id)
+    }
+  }
+
+  /// Ends all waiting; the store is closed when the last exchange lets go.
+  public func stop() {
+    isStopped = true
+    for id in waiting.keys { stirred(id) }
+    wakeWorkers()
+    wakeReaders()
+  }
+}
