@@ -86,7 +86,7 @@ public enum FlightsSample {
     _ count: Int, _ seats: [Int], _ dice: inout Dice, _ connection: Connection
   ) throws(SQLiteError) {
     var left = seats
-    let classes = ["economy", "economy", "economy", "business", "first"]
+    let cabins = ["economy", "economy", "economy", "business", "first"]
     for index in 0..<count {
       var flight = dice.below(left.count)
       let wanted = 1 + dice.below(10) / 6
@@ -106,12 +106,12 @@ public enum FlightsSample {
         dice.below(8) == 0 ? SampleNames.notes[dice.below(SampleNames.notes.count)] : nil
       try connection.run(
         """
-        INSERT INTO Bookings (AgencyID, FlightID, Passenger, Class, Seats, BookedAt, Note)
+        INSERT INTO Bookings (AgencyID, FlightID, Passenger, Cabin, Seats, BookedAt, Note)
         VALUES (?, ?, ?, ?, ?, ?, ?)
         """,
         [
           .text(agency.id), .integer(Int64(flight + 1)), .text(passenger),
-          .text(classes[dice.below(classes.count)]), .integer(Int64(wanted)),
+          .text(cabins[dice.below(cabins.count)]), .integer(Int64(wanted)),
           .text("\(date(-200 + index * 90 / max(1, count))) \(time(480 + dice.below(600))):00"),
           .optional(note),
         ])

@@ -39,7 +39,7 @@ CREATE TABLE Bookings (
   AgencyID TEXT NOT NULL REFERENCES Agencies (AgencyID),
   FlightID INTEGER NOT NULL REFERENCES Flights (FlightID),
   Passenger TEXT NOT NULL,
-  Class TEXT NOT NULL DEFAULT 'economy' CHECK (Class IN ('economy', 'business', 'first')),
+  Cabin TEXT NOT NULL DEFAULT 'economy' CHECK (Cabin IN ('economy', 'business', 'first')),
   Seats INTEGER NOT NULL DEFAULT 1 CHECK (Seats BETWEEN 1 AND 9),
   Price DECIMAL(8, 2),
   BookedAt DATETIME,
@@ -62,7 +62,7 @@ BEGIN
 END;
 
 CREATE TRIGGER BookingIsClosed
-BEFORE UPDATE OF AgencyID, FlightID, Passenger, Class, Seats, Price, BookedAt ON Bookings
+BEFORE UPDATE OF AgencyID, FlightID, Passenger, Cabin, Seats, Price, BookedAt ON Bookings
 WHEN (SELECT Status FROM Flights WHERE FlightID = OLD.FlightID) <> 'planned'
 BEGIN
   SELECT RAISE(ABORT, 'A booking of a departed or cancelled flight cannot be changed');

@@ -5,43 +5,26 @@ import FerrySQLite
 import Foundation
 import Testing
 
-/// The Northwind database where it lies beside the checkout, else a generated one of its shape.
+/// The Northwind database where it lies beside the checkout, else its shape with a few rows.
 enum Northwind {
-  static let file: URL = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "../../../shared/data/northwind/northwind.sql").standardizedFileURL
+  static let root: URL = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  static var isReal: Bool { FileManager.default.fileExists(atPath: file.path) }
-  static var orders: Int { isReal ? 830 : 40 }
-
-  static func write(to path: String) throws {
+  /// Whether it is the real one.
+  static func write(to path: String) throws -> Bool {
+    let real = root.appending(path: "../shared/data/northwind/northwind.sql")
     let connection = try Connection(path: path)
-    guard isReal else {
-      print("northwind.sql is not beside the checkout: a generated stand-in is used")
-      return try connection.execute(standIn)
+    if let sql = try? String(contentsOf: real, encoding: .utf8) {
+      try connection.execute("BEGIN")
+      try connection.execute(sql)
+      try connection.execute("COMMIT")
+      return true
     }
-    try connection.execute("BEGIN")
-    try connection.execute(String(contentsOf: file, encoding: .utf8))
-    try connection.execute("COMMIT")
+    print("Northwind is not beside the checkout: its shape stands in for it.")
+    let shape = root.appending(path: "Tests/Fixtures/northwind-shape.sql")
+    try connection.execute(String(contentsOf: shape, encoding: .utf8))
+    return false
   }
-
-  private static let standIn: String = """
-    CREATE TABLE Customers (CustomerID TEXT, CompanyName TEXT, PRIMARY KEY (CustomerID));
-    CREATE TABLE Employees (EmployeeID INTEGER PRIMARY KEY AUTOINCREMENT, LastName TEXT);
-    CREATE TABLE Orders (OrderID INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, CustomerID TEXT,
-      EmployeeID INTEGER, OrderDate DATETIME, Freight NUMERIC DEFAULT 0, ShipCity TEXT,
-      FOREIGN KEY (EmployeeID) REFERENCES Employees (EmployeeID),
-      FOREIGN KEY (CustomerID) REFERENCES Customers (CustomerID));
-    CREATE TABLE "Order Details" (OrderID INTEGER NOT NULL, ProductID INTEGER NOT NULL,
-      UnitPrice NUMERIC NOT NULL DEFAULT 0, Quantity INTEGER NOT NULL DEFAULT 1,
-      Discount REAL NOT NULL DEFAULT 0, PRIMARY KEY (OrderID, ProductID), CHECK (Quantity > (0)),
-      FOREIGN KEY (OrderID) REFERENCES Orders (OrderID));
-    INSERT INTO Customers VALUES ('VINET', 'Vins'), ('TOMSP', 'Toms');
-    INSERT INTO Employees (LastName) VALUES ('Davolio'), ('Fuller');
-    WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 39)
-    INSERT INTO Orders SELECT 10248 + i, iif(i % 2, 'TOMSP', 'VINET'), i % 2 + 1,
-      '1996-07-04 00:00:00.000', 32.38 + i, 'Reims' FROM n;
-    INSERT INTO "Order Details" SELECT OrderID, 11, 14, 12, 0.0 FROM Orders;
-    """
 
   static let customer: Entity = Entity(
     name: "Customer", table: "Customers",
@@ -90,12 +73,13 @@ struct NorthwindTests {
   let folder: TemporaryFolder
   let connector: SQLiteConnector
   let other: Connection
+  let orders: Int
   let first: Key = Key([.integer(10248)])
 
   init() throws {
     folder = try TemporaryFolder()
     let path = folder.path("northwind.db")
-    try Northwind.write(to: path)
+    orders = try Northwind.write(to: path) ? 830 : 1
     other = try Connection(path: path)
     connector = SQLiteConnector(path: path, package: Northwind.package)
   }
@@ -119,7 +103,7 @@ struct NorthwindTests {
       Northwind.package.entities,
       each: { counts[$0.name, default: 0] += $1.count }, rejected: { rejected.append($0) })
     #expect(rejected == [])
-    #expect(counts["Order"] == Northwind.orders)
+    #expect(counts["Order"] == orders)
     let order = try connector.read(Northwind.order, keys: [first])[0].values
     #expect(order?[3] == .text("1996-07-04T00:00:00"))
     #expect(order?[4] == .text("32.38"))
@@ -137,7 +121,7 @@ struct NorthwindTests {
       Issue.record("not done")
       return
     }
-    let next = Key([.integer(Int64(10248 + Northwind.orders))])
+    let next = Key([.integer(Int64(10248 + orders))])
     #expect(outcomes == [.accepted(key: first), .accepted(key: next)])
     #expect(touched.map(\.key) == [first, next])
     #expect(touched[0].values?[4] == .text("40.05"))

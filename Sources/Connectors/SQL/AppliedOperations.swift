@@ -6,7 +6,7 @@ import FerrySQLite
 /// The table in the business database that remembers which operations were performed.
 ///
 /// A row is written first in the operation's own transaction, so it is there exactly when the
-/// effect is there: Documentation/Decisions/0020-ferry-applied.md.
+/// effect is there: Documentation/Decisions/0005-ferry-applied.md.
 enum AppliedOperations {
   static let table: String = "ferry_applied"
 
