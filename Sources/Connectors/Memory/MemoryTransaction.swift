@@ -52,6 +52,7 @@ public struct MemoryRule: Sendable {
 
 /// One commit of the business system: what a checker replays.
 public struct MemoryCommit: Sendable, Equatable {
+  /// What one operation, or someone else, changed in it.
   public struct Part: Sendable, Equatable {
     /// Nil when someone else made the change.
     public let operation: OperationID?
