@@ -78,7 +78,8 @@ struct CommandTaker {
       return
     }
     let key = Key(text: String(try text(words, 2).dropFirst().dropLast()))
-    guard var record = try database.store.record(entity, key: key), let object = record.object else {
+    guard var record = try database.store.record(entity, key: key), let object = record.object
+    else {
       if name == "find" || name == "show" {
         output.write { writer in
           writer.field("ok", true)
@@ -123,7 +124,8 @@ struct CommandTaker {
       writer.field("failed", record.failed)
       writer.key("values")
       writer.values(
-        Dictionary(uniqueKeysWithValues: record.values.enumerated().map { ($0.offset, $0.element) }),
+        Dictionary(
+          uniqueKeysWithValues: record.values.enumerated().map { ($0.offset, $0.element) }),
         of: record.entity)
     }
   }
@@ -178,7 +180,9 @@ struct CommandTaker {
   }
 
   private func text(_ words: [JSONNode], _ index: Int) throws -> String {
-    guard let text = try node(words, index).string else { throw Problem("word \(index) is no text") }
+    guard let text = try node(words, index).string else {
+      throw Problem("word \(index) is no text")
+    }
     return text
   }
 }

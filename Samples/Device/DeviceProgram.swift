@@ -65,7 +65,9 @@ final class Announcer: CallbackHandler {
     tell("loginFailure", ("message", error.message), ("hint", error.hint))
   }
   func onSubscribeSuccess() { tell("subscribeSuccess") }
-  func onSubscribeFailure(_ error: FerryError) { tell("subscribeFailure", ("message", error.message)) }
+  func onSubscribeFailure(_ error: FerryError) {
+    tell("subscribeFailure", ("message", error.message))
+  }
   func onImportProgress(receivedRows: Int, expectedRows: Int) {
     tell("progress", ("received", String(receivedRows)), ("expected", String(expectedRows)))
   }

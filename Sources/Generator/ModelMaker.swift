@@ -2,6 +2,7 @@ import FerryModel
 
 /// From a database to the text of a model: read, translate, write, and read back to be sure.
 public enum ModelMaker {
+  /// The model and everything its author should read.
   public struct Result: Sendable {
     public let translation: Translation
     /// The model file.

@@ -20,6 +20,7 @@ public struct HTTPResponse: Sendable {
   }
 }
 
+/// What follows the headers of a response.
 public enum HTTPBody: Sendable {
   /// Known as a whole; sent with its length.
   case bytes([UInt8])
@@ -41,6 +42,7 @@ public protocol HTTPBodySource: Sendable {
 }
 
 /// What a source has to give.
+/// What follows the headers of a response.
 public enum HTTPBodyPiece: Sendable {
   /// More of the body. An empty piece only asks to be called again.
   case bytes([UInt8])

@@ -31,7 +31,8 @@
     ) throws(TransportError) -> TransportRequest {
       let isBreak: (UInt8) -> Bool = { $0 == 13 || $0 == 10 || $0 == 0 }
       let texts =
-        [request.url, request.method.rawValue] + request.headers.fields.flatMap { [$0.name, $0.value] }
+        [request.url, request.method.rawValue]
+        + request.headers.fields.flatMap { [$0.name, $0.value] }
       guard !texts.contains(where: { $0.utf8.contains(where: isBreak) }) else {
         throw .invalid("the address or a header holds a line break or a zero")
       }
@@ -132,7 +133,8 @@
         },
         { buffer, size, count, context in
           guard let transfer = CurlTransfer.of(context), let buffer else { return 0 }
-          return transfer.giveBody(UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
+          return transfer.giveBody(
+            UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
         },
         { context, _, _, _, _ in
           CurlTransfer.of(context)?.touch()

@@ -49,7 +49,8 @@ public struct HTTPServerLimits: Sendable {
     precondition(headBytes >= 1024, "headBytes \(headBytes): no browser's head fits in 1 KB")
     precondition(
       poolBytes >= 2 * headBytes,
-      "poolBytes \(poolBytes) must be twice headBytes \(headBytes): parsed fields stand beside them")
+      "poolBytes \(poolBytes) must be twice headBytes \(headBytes): parsed fields stand beside them"
+    )
     precondition(
       bodyBytesInAll >= bodyBytes,
       "bodyBytesInAll \(bodyBytesInAll) is less than one body of \(bodyBytes)")

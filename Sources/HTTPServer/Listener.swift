@@ -83,7 +83,8 @@ enum Listener {
         code: .tooFewFiles, message: "no further file can be opened", hint: "raise `ulimit -n`")
     default:
       HTTPServerError(
-        code: .system, message: "cannot listen on \(address):\(port): \(String(cString: strerror(reason)))",
+        code: .system,
+        message: "cannot listen on \(address):\(port): \(String(cString: strerror(reason)))",
         hint: "see the system's reason")
     }
   }

@@ -8,6 +8,7 @@ private let heard = Atomic<CInt>(-1)
 ///
 /// One server per process can be stopped so. It must live until the process ends.
 public enum SignalStop {
+  /// Takes both signals from whoever had them before.
   public static func install(for server: HTTPServer) {
     heard.store(server.engine.stopEvent, ordering: .sequentiallyConsistent)
     var action = sigaction()

@@ -2,6 +2,7 @@ import FerryJSON
 
 /// One mistake in a model, or one thing its author should know, with its place and its cure.
 public struct ModelProblem: Sendable, Hashable, CustomStringConvertible {
+  /// Whether the model can be used all the same.
   public enum Severity: String, Sendable, Hashable {
     /// The model cannot be used.
     case error
@@ -9,6 +10,7 @@ public struct ModelProblem: Sendable, Hashable, CustomStringConvertible {
     case warning
   }
 
+  /// Where in the file it stands.
   public struct Place: Sendable, Hashable, CustomStringConvertible {
     /// The name of the file as it was given to the reader.
     public let file: String

@@ -41,7 +41,8 @@ struct PasswordTests {
   func costly() {
     let error = #expect(throws: PasswordError.self) {
       try PasswordHash.verify(
-        password: "a", hash: "$argon2id$v=19$m=4194304,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y")
+        password: "a", hash: "$argon2id$v=19$m=4194304,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y"
+      )
     }
     #expect(error?.code == .tooCostly)
   }

@@ -29,10 +29,11 @@ enum House {
     return found
   }()
 
-  /// The Swift files of Sources, Tests, Plugins and Samples.
+  /// The Swift files of Sources, Tests and Plugins, and of samples that are targets here.
   static let files: [SourceFile] = paths.filter { path in
     path.hasSuffix(".swift")
-      && ["Sources/", "Tests/", "Plugins/", "Samples/"].contains { path.hasPrefix($0) }
+      && (["Sources/", "Tests/", "Plugins/"].contains { path.hasPrefix($0) }
+        || path.hasPrefix("Samples/") && map.target(of: path) != nil)
   }.map { SourceFile(path: $0, read($0)) }
 
   static let sources = files.filter { $0.isIn("Sources") }

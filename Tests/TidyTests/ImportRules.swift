@@ -123,7 +123,7 @@ enum LayerRules {
   static let layers: [String: Int] = [
     "clientLibraries": 0, "serverLibraries": 0, "words": 1, "hands": 2, "serverHands": 2,
     "parts": 3, "sides": 4, "tools": 5, "simulation": 6, "kits": 6, "samples": 6, "programs": 7,
-    "proofs": 8, "programProofs": 8,
+    "proofs": 8, "serverProofs": 8,
   ]
 
   /// Words that hold a C library all the same: it parses, and opens nothing.

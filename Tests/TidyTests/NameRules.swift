@@ -48,27 +48,26 @@ enum NameRules {
     }
   }
 
-  /// `0007-a-name.md`, in one row without gaps, each with its number in the title.
+  /// `0007-a-name.md`, no number twice, each with its number in the title. Gaps are allowed: work
+  /// that goes on side by side takes numbers that do not meet.
   static func decisions(_ files: [(name: String, firstLine: String)]) -> [Violation] {
-    let rule = "every Decision has a number: NNNN-name.md, # NNNN. Title, none twice, none left out"
-    func violation(_ name: String, _ found: String) -> Violation {
-      Violation(
-        file: "Documentation/Decisions/\(name)", line: 1, rule: rule, found: found,
-        cure: "take the next free number in the file's name and in its title")
-    }
-    return files.sorted { $0.name < $1.name }.enumerated().flatMap { place, file -> [Violation] in
+    var taken: Set<Int> = []
+    return files.sorted { $0.name < $1.name }.compactMap { file in
       let digits = file.name.prefix(4)
-      guard digits.count == 4, let number = Int(digits), file.name.dropFirst(4).first == "-" else {
-        return [violation(file.name, "no number")]
+      let found: String
+      if digits.count != 4 || file.name.dropFirst(4).first != "-" || Int(digits) == nil {
+        found = "no number"
+      } else if let number = Int(digits), !taken.insert(number).inserted {
+        found = "\(digits) is taken"
+      } else if !file.firstLine.hasPrefix("# \(digits). ") {
+        found = "the title is \(file.firstLine)"
+      } else {
+        return nil
       }
-      var found: [Violation] = []
-      if number != place + 1 {
-        found.append(violation(file.name, "\(digits) where \(place + 1) is next"))
-      }
-      if !file.firstLine.hasPrefix("# \(digits). ") {
-        found.append(violation(file.name, "the title is \(file.firstLine)"))
-      }
-      return found
+      return Violation(
+        file: "Documentation/Decisions/\(file.name)", line: 1,
+        rule: "every Decision has a number: NNNN-name.md, # NNNN. Title, none twice",
+        found: found, cure: "take a free number in the file's name and in its title")
     }
   }
 }

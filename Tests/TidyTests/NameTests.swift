@@ -71,7 +71,7 @@ struct NameRulesTests {
     ])
     #expect(
       found.map(\.found) == [
-        "0001 where 2 is next", "the title is # 3 C", "no number",
+        "0001 is taken", "the title is # 3 C", "no number",
       ])
   }
 }

@@ -3,6 +3,7 @@ import FerryModel
 /// What is otherwise in a database than a model says, and what it means for devices that have the
 /// model already.
 public struct ModelDifference: Sendable, Equatable {
+  /// One thing that is otherwise, and what it means.
   public struct Change: Sendable, Equatable, CustomStringConvertible {
     /// A table, or `table.column`.
     public let subject: String
@@ -20,6 +21,7 @@ public struct ModelDifference: Sendable, Equatable {
   /// Whether devices of the model can go on as they are.
   public var canGoOn: Bool { changes.allSatisfy(\.canGoOn) }
 
+  /// Reads the schema of the database file first; the file is not changed.
   public static func compare(
     _ package: Package, withSQLite path: String
   ) throws(GeneratorError) -> ModelDifference {

@@ -26,6 +26,7 @@ public struct ColumnProfile: Sendable, Equatable {
   public var values: Int { integers + reals + texts + blobs }
   public var numbers: Int { integers + reals }
 
+  /// Counts one value of the column.
   public mutating func add(_ value: SQLiteValue) {
     switch value {
     case .null: nulls += 1

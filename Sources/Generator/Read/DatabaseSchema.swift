@@ -4,6 +4,7 @@ public struct DatabaseSchema: Sendable, Equatable {
   public let tables: [Table]
   public let views: [String]
 
+  /// A table as it was declared.
   public struct Table: Sendable, Equatable {
     public let name: String
     public let columns: [Column]
@@ -18,11 +19,13 @@ public struct DatabaseSchema: Sendable, Equatable {
     public let isVirtual: Bool
     public let hasChecks: Bool
 
+    /// SQLite takes names without regard to case, and so does this.
     public func column(named name: String) -> Column? {
       columns.first { $0.name.lowercased() == name.lowercased() }
     }
   }
 
+  /// A column as it was declared, and what is in it.
   public struct Column: Sendable, Equatable {
     public let name: String
     /// As it was written, perhaps empty.
@@ -33,6 +36,7 @@ public struct DatabaseSchema: Sendable, Equatable {
     public var profile: ColumnProfile
   }
 
+  /// Columns that hold the key of a row elsewhere.
   public struct ForeignKey: Sendable, Equatable {
     public let columns: [String]
     public let target: String
@@ -40,6 +44,7 @@ public struct DatabaseSchema: Sendable, Equatable {
     public let targetColumns: [String]
   }
 
+  /// SQLite takes names without regard to case, and so does this.
   public func table(named name: String) -> Table? {
     tables.first { $0.name.lowercased() == name.lowercased() }
   }

@@ -1,5 +1,6 @@
 /// Something that the author of a model should know of how it came from a database.
 public struct Note: Sendable, Hashable, CustomStringConvertible {
+  /// What became of the thing that the note is about.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// It is in the database and not in the model.
     case leftOut

@@ -30,6 +30,7 @@ public struct Translator {
     var keyNames: [String] { key.map { attributes[$0].name } }
   }
 
+  /// Decides names, types, keys and groups; throws when no table can be taken.
   public static func translate(
     _ schema: DatabaseSchema, options: TranslationOptions
   ) throws(GeneratorError) -> Translation {
