@@ -81,7 +81,13 @@ let tools: [Target] = [
 let proofs: [Target] = [
   tests(
     "FerryClientTests", "ClientTests",
-    ["Ferry", "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite"])
+    ["Ferry", "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite"]),
+  tests(
+    "FerryServerTests", "ServerTests",
+    [
+      "FerryServer", "FerryConnector", "FerryWire", "FerryModel", "FerryJSON", "FerryWorld",
+      "FerrySQLite",
+    ]),
 ]
 
 let clientLibraries: [Target] = [library("CSQLite"), library("CZlib"), library("COpenSSL"), library("CCurl")]
