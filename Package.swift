@@ -108,6 +108,12 @@ let proofs: [Target] = [
     ]),
   tests("FerryHTTPTests", "HTTPTests", ["FerryHTTP"]),
   tests(
+    "FerryServerTests", "ServerTests",
+    [
+      "FerryServer", "FerryConnector", "FerryWire", "FerryModel", "FerryJSON", "FerryWorld",
+      "FerrySQLite",
+    ]),
+  tests(
     "FerryClientTests", "ClientTests",
     ["Ferry", "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite"]),
 ]

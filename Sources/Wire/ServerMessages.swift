@@ -168,6 +168,8 @@ public struct WireFailure: Error, Sendable, Equatable {
     /// A message came that makes no sense here.
     case badMessage
     case tooManyOperations
+    /// The user's claims make a subscription of more partitions than a device can have.
+    case tooManyPartitions
     case `internal`
   }
 

@@ -1,0 +1,235 @@
+import FerryJSON
+import FerryModel
+import FerrySQLite
+import FerryWire
+
+/// An operation that the server has taken in.
+struct ReceivedOperation {
+  let sequence: Int64
+  let device: String
+  let user: String
+  let claims: [String: [String]]
+  let operation: Operation
+  let mayHaveRun: Bool
+}
+
+/// Takes operations in, each once.
+struct Inbox {
+  struct Receipt {
+    var stored: [OperationID] = []
+    var refused: [Answer] = []
+    var received: [ReceivedOperation] = []
+    /// Operations for which there was no room; the device sends them again.
+    var leftOut: Int = 0
+    /// Why bytes were no operation at all.
+    var unreadable: String?
+  }
+
+  let store: Store
+  let limits: ServiceLimits
+
+  /// One durable transaction; what it says is stored is stored.
+  func receive(_ replay: Replay, from identity: Identity, device: String) throws(SQLiteError) -> Receipt {
+    try store.writer.transaction { () throws(SQLiteError) in
+      var receipt = Receipt()
+      let machine = InboxMachine(package: store.package, user: identity.user)
+      var room = limits.unansweredPerDevice - (try unanswered(device, identity.user))
+      let mayHaveRun = Set(replay.mayHaveRun)
+      var new: [(Operation, bytes: [UInt8], hash: [UInt8])] = []
+      var spoiled: Set<OperationID> = []
+      for bytes in replay.operations {
+        let known = try (try? Operation.identity(of: bytes)).flatMap { id throws(SQLiteError) in
+          try self.known(id)
+        }
+        switch machine.judge(bytes, known: { _ in known }) {
+        case .store(let operation, let hash): new.append((operation, bytes, hash))
+        case .known(let id, let isEmptied):
+          if isEmptied { try restoreAnswer(id) }
+          receipt.stored.append(id)
+        case .refuse(let id, let refused):
+          if let chain = chain(of: bytes) { spoiled.insert(chain) }
+          receipt.refused.append(answer(id, refused))
+        case .unreadable(let problem): receipt.unreadable = problem
+        }
+      }
+      for (chain, members) in Inbox.chains(new) {
+        let problem = try spoiled.contains(chain) ? "" : self.problem(members.map(\.0), identity, device)
+        if let problem {
+          receipt.refused += members.map { notTried($0.0, problem) }
+        } else if members.count > room {
+          receipt.leftOut += members.count
+        } else {
+          room -= members.count
+          for member in members {
+            let received = try keep(member, identity, device, mayHaveRun.contains(member.0.id))
+            receipt.received.append(received)
+            receipt.stored.append(member.0.id)
+          }
+        }
+      }
+      return receipt
+    }
+  }
+
+  /// The device keeps these answers: payload and answer are emptied; what remains knows the
+  /// operation again.
+  func confirm(_ confirm: Confirm, user: String) throws(SQLiteError) {
+    guard !confirm.answers.isEmpty else { return }
+    try store.writer.transaction { () throws(SQLiteError) in
+      for id in confirm.answers {
+        try store.writer.run(
+          """
+          UPDATE operation SET state = 'confirmed', payload = NULL, answer = NULL
+          WHERE id = ? AND user = ? AND state = 'answered' AND answer_version <= ?
+            AND outcome <> 'unknown'
+          """, .text(id.text), .text(user), .integer(confirm.version))
+        try store.writer.run(
+          """
+          UPDATE operation SET state = 'confirmed'
+          WHERE id = ? AND user = ? AND state = 'answered' AND answer_version <= ?
+          """, .text(id.text), .text(user), .integer(confirm.version))
+      }
+    }
+  }
+
+  /// What is known of operations that the device says are open. An answer that was confirmed once
+  /// is told again: the device may be a restored copy.
+  func statuses(_ open: [OperationID], user: String) throws(SQLiteError) -> [OperationStatus] {
+    var statuses: [OperationStatus] = []
+    for id in open {
+      guard let known = try known(id), known.user == user else {
+        statuses.append(OperationStatus(id: id, state: .neverSeen))
+        continue
+      }
+      if known.state == .confirmed { try restoreAnswer(id) }
+      let isAnswered = known.state == .answered || known.state == .confirmed
+      statuses.append(OperationStatus(id: id, state: isAnswered ? .answered : .inWork))
+    }
+    return statuses
+  }
+
+  /// Chains of the device whose operations are all answered, and some not confirmed.
+  func finishedChains(device: String, user: String) throws(SQLiteError) -> [OperationID] {
+    try store.writer.rows(
+      """
+      SELECT chain FROM operation WHERE device = ? AND user = ? AND package = ?
+        AND state IN ('stored', 'claimed', 'answered')
+      GROUP BY chain HAVING sum(state <> 'answered') = 0 ORDER BY min(sequence)
+      """, .text(device), .text(user), .integer(store.packageNumber)
+    ).compactMap { $0[0].text.flatMap { OperationID($0) } }
+  }
+
+  private func known(_ id: OperationID) throws(SQLiteError) -> InboxMachine.Known? {
+    let row = try store.writer.row(
+      "SELECT user, hash, state, outcome FROM operation WHERE id = ?", .text(id.text))
+    guard let row, let user = row[0].text, let hash = row[1].blob,
+      let state = row[2].text.flatMap(OperationState.init(rawValue:))
+    else { return nil }
+    return InboxMachine.Known(
+      user: user, hash: hash, state: state, outcome: row[3].text.flatMap(Answer.Outcome.init(rawValue:)))
+  }
+
+  private func unanswered(_ device: String, _ user: String) throws(SQLiteError) -> Int {
+    let count = try store.writer.value(
+      """
+      SELECT count(*) FROM operation
+      WHERE device = ? AND user = ? AND state IN ('stored', 'claimed')
+      """, .text(device), .text(user))?.integer
+    return Int(count ?? 0)
+  }
+
+  private func restoreAnswer(_ id: OperationID) throws(SQLiteError) {
+    let row = try store.writer.row(
+      "SELECT outcome, answer_version, new_key, answer FROM operation WHERE id = ?", .text(id.text))
+    guard let row, let outcome = row[0].text.flatMap(Answer.Outcome.init(rawValue:)),
+      let version = row[1].integer
+    else { return }
+    let answer =
+      row[3].blob
+      ?? Answer(
+        id: id, version: version, outcome: outcome, newKey: row[2].text.map { Key(text: $0) },
+        logRecords: []
+      ).json
+    try store.writer.run(
+      "UPDATE operation SET state = 'answered', answer = ? WHERE id = ?", .blob(answer), .text(id.text))
+  }
+
+  private func keep(
+    _ member: (Operation, bytes: [UInt8], hash: [UInt8]), _ identity: Identity, _ device: String,
+    _ mayHaveRun: Bool
+  ) throws(SQLiteError) -> ReceivedOperation {
+    let operation = member.0
+    let group = store.package.entity(named: operation.entity)?.group ?? ""
+    try store.writer.run(
+      """
+      INSERT INTO operation
+        (id, device, user, claims, package, chain, position, count, entity, kind, object_key,
+         group_name, payload, hash, state, may_have_run, day)
+      SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'stored', ?, days FROM server
+      """, .text(operation.id.text), .text(device), .text(identity.user),
+      .text(ClaimText.encode(identity.claims)), .integer(store.packageNumber),
+      .text(operation.chain.text), .integer(Int64(operation.position)),
+      .integer(Int64(operation.count)), .text(operation.entity), .text(operation.kind.rawValue),
+      .optional(operation.key?.text), .text(group), .blob(member.bytes), .blob(member.hash),
+      .flag(mayHaveRun))
+    return ReceivedOperation(
+      sequence: store.writer.lastInsertRowID, device: device, user: identity.user,
+      claims: identity.claims, operation: operation, mayHaveRun: mayHaveRun)
+  }
+
+  /// Why the members of a chain can never be performed together; nil when they can.
+  private func problem(_ members: [Operation], _ identity: Identity, _ device: String)
+    throws(SQLiteError) -> String?
+  {
+    guard let first = members.first else { return nil }
+    guard members.allSatisfy({ $0.count == first.count }) else {
+      return "the operations of one group do not agree on how many they are"
+    }
+    let there = try store.writer.rows(
+      "SELECT position, count FROM operation WHERE chain = ? AND user = ? AND device = ?",
+      .text(first.chain.text), .text(identity.user), .text(device))
+    let taken = Set(there.compactMap { $0[0].integer.map(Int.init) })
+    let places = Set(members.map(\.position))
+    guard places.count == members.count, taken.isDisjoint(with: places),
+      there.allSatisfy({ $0[1].integer == Int64(first.count) })
+    else { return "two operations of one group have the same place" }
+    return nil
+  }
+
+  /// In the order of their first members.
+  private static func chains(_ operations: [(Operation, bytes: [UInt8], hash: [UInt8])])
+    -> [(OperationID, [(Operation, bytes: [UInt8], hash: [UInt8])])]
+  {
+    var order: [OperationID] = []
+    var members: [OperationID: [(Operation, bytes: [UInt8], hash: [UInt8])]] = [:]
+    for operation in operations {
+      if members[operation.0.chain] == nil { order.append(operation.0.chain) }
+      members[operation.0.chain, default: []].append(operation)
+    }
+    return order.map { ($0, members[$0] ?? []) }
+  }
+
+  private func chain(of bytes: [UInt8]) -> OperationID? {
+    (try? JSONNode.parse(bytes, depthLimit: WireLimits.nesting))?["chain"]?.string
+      .flatMap { OperationID($0) }
+  }
+
+  private func notTried(_ operation: Operation, _ problem: String) -> Answer {
+    if problem.isEmpty {
+      return Answer(id: operation.id, version: 0, outcome: .notTried, newKey: nil, logRecords: [])
+    }
+    return answer(
+      operation.id,
+      InboxMachine.Refused(
+        component: operation.entity, kind: operation.kind, entityKey: operation.key?.text ?? "",
+        message: problem))
+  }
+
+  private func answer(_ id: OperationID, _ refused: InboxMachine.Refused) -> Answer {
+    let record = LogRecord(
+      component: refused.component, entityKey: refused.entityKey, code: 422,
+      message: refused.message, operation: refused.kind, requestID: id,
+      timestamp: store.world.clock.now.milliseconds, level: .error)
+    return Answer(id: id, version: 0, outcome: .replayFailed, newKey: nil, logRecords: [record])
+  }
+}

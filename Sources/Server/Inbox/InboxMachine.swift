@@ -1,0 +1,88 @@
+import FerryCrypto
+import FerryJSON
+import FerryModel
+import FerryWire
+
+/// Decides what becomes of one operation that a device sent.
+struct InboxMachine {
+  /// What the store remembers under an operation's id.
+  struct Known: Equatable {
+    let user: String
+    let hash: [UInt8]
+    let state: OperationState
+    let outcome: Answer.Outcome?
+  }
+
+  enum Judgement: Equatable {
+    case store(Operation, hash: [UInt8])
+    /// It is here already. `isEmptied`: its answer was confirmed once, and must be told again.
+    case known(OperationID, isEmptied: Bool)
+    case refuse(OperationID, Refused)
+    /// Not even its id can be read.
+    case unreadable(String)
+  }
+
+  /// What can be told of an operation that will never be performed.
+  struct Refused: Equatable {
+    var component: String
+    var kind: OperationKind
+    var entityKey: String
+    let message: String
+  }
+
+  let package: Package
+  let user: String
+
+  func judge(_ bytes: [UInt8], known: (OperationID) -> Known?) -> Judgement {
+    let id: OperationID
+    do { id = try Operation.identity(of: bytes) } catch { return .unreadable(error.description) }
+    let hash = SHA256Digest.hash(bytes)
+    if let known = known(id) {
+      guard known.user == user, known.hash == hash else {
+        return .refuse(id, refused(bytes, InboxMachine.earlierForm(known.outcome)))
+      }
+      return .known(id, isEmptied: known.state == .confirmed)
+    }
+    guard bytes.count <= WireLimits.operationBytes else {
+      return .refuse(
+        id,
+        refused(
+          bytes, "the change has \(bytes.count) bytes; \(WireLimits.operationBytes) are allowed"))
+    }
+    do {
+      return .store(try Operation(bytes, in: package), hash: hash)
+    } catch {
+      return .refuse(id, refused(bytes, "the change makes no sense \(error.description)"))
+    }
+  }
+
+  private static func earlierForm(_ outcome: Answer.Outcome?) -> String {
+    switch outcome {
+    case .replayResult: "an earlier form of this change was accepted"
+    case .replayFailed: "an earlier form of this change was refused"
+    case .notTried: "an earlier form of this change was not tried"
+    case .unknown: "the outcome of an earlier form of this change is not known"
+    case nil: "an earlier form of this change is in work"
+    }
+  }
+
+  private func refused(_ bytes: [UInt8], _ message: String) -> Refused {
+    let node = try? JSONNode.parse(bytes, depthLimit: WireLimits.nesting)
+    return Refused(
+      component: node?["entity"]?.string ?? "",
+      kind: node?["operation"]?.string.flatMap(OperationKind.init(rawValue:)) ?? .update,
+      entityKey: "", message: message)
+  }
+}
+
+/// The life of an operation on the server.
+enum OperationState: String, Sendable {
+  /// Taken in, to be performed.
+  case stored
+  /// Being performed.
+  case claimed
+  /// Ended; the device has not confirmed that it keeps the answer.
+  case answered
+  /// Ended; payload and answer were emptied.
+  case confirmed
+}

@@ -1,0 +1,86 @@
+import FerryModel
+import FerrySQLite
+import FerryWire
+
+/// The download of one synchronization group to one device: rounds of pages until one snapshot
+/// shows the end of all partitions.
+struct Download {
+  enum Step {
+    /// Bytes to send; there is more.
+    case pages([UInt8])
+    /// Bytes to send, with the checkpoint at their end.
+    case checkpoint([UInt8], version: Int64)
+    /// A partition's cursor fell below its floor: the device must be told first.
+    case overtaken
+  }
+
+  let group: String
+  /// In the order of the partitions' numbers.
+  private(set) var cursors: [PartitionCursor]
+  /// The highest snapshot that the device has seen.
+  private(set) var at: Int64
+
+  init(group: String, cursors: [PartitionCursor], at: Int64) {
+    self.group = group
+    self.cursors = cursors.sorted { $0.partition < $1.partition }
+    self.at = at
+  }
+
+  /// Who asks, for the answers of the checkpoint.
+  struct Asker {
+    let device: String
+    let user: String
+    let open: [OperationID]
+    let rightsVersion: String
+    let era: String
+  }
+
+  /// One round: everything in one snapshot, up to the round's limits.
+  mutating func round(
+    _ connection: Connection, clock: Int64, reader: PageReader, frames: inout FrameCache,
+    asker: Asker
+  ) throws(SQLiteError) -> Step {
+    guard clock >= at else { throw SQLiteError.damaged("the clock \(clock) is behind \(at)") }
+    var bytes: [UInt8] = []
+    var rows = 0
+    var sums: [PartitionSum] = []
+    var unavailable: [Int64] = []
+    for index in cursors.indices {
+      let partition = cursors[index].partition
+      guard let state = try reader.state(partition, connection) else { return .overtaken }
+      guard state.isLoaded else {
+        unavailable.append(partition)
+        continue
+      }
+      if WelcomeMachine.isBelow(cursors[index].cursor, floor: state.floor) { return .overtaken }
+      while cursors[index].cursor < .end(of: state.version) {
+        guard rows < reader.limits.roundRows, bytes.count < reader.limits.roundBytes else {
+          at = clock
+          return .pages(bytes)
+        }
+        let place = FrameCache.Place(partition: partition, from: cursors[index].cursor)
+        let page: FrameCache.Page
+        if let known = frames.page(at: place, partitionVersion: state.version) {
+          page = known
+        } else {
+          page = try reader.page(partition, from: place.from, connection, clock: clock)
+          frames.keep(page, at: place)
+        }
+        bytes += page.bytes
+        rows += page.rows
+        cursors[index] = PartitionCursor(partition: partition, cursor: page.to)
+      }
+      sums.append(
+        PartitionSum(
+          partition: partition, cursor: cursors[index].cursor, sum: state.sum, count: state.count))
+    }
+    at = clock
+    let answers = try reader.answers(
+      group: group, device: asker.device, user: asker.user, open: asker.open, connection,
+      clock: clock)
+    let checkpoint = Checkpoint(
+      group: group, era: asker.era, version: clock, partitions: sums, answers: answers,
+      rightsVersion: asker.rightsVersion, unavailable: unavailable)
+    return .checkpoint(bytes + Message.checkpoint(checkpoint).frame.encoded(), version: clock)
+  }
+}

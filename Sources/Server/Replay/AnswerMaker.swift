@@ -1,0 +1,49 @@
+import FerryConnector
+import FerryModel
+import FerryWire
+import FerryWorld
+
+/// Puts what the business system said into the words of the wire.
+struct AnswerMaker {
+  let version: Int64
+  let now: Timestamp
+
+  func answer(_ operation: ConnectorOperation, _ outcome: OperationOutcome) -> Answer {
+    switch outcome {
+    case .accepted(let key):
+      return make(operation, .replayResult, newKey: operation.kind == .create ? key : nil)
+    case .refused(let refusal):
+      let record = record(
+        operation, code: refusal.code, message: refusal.message, attribute: refusal.attribute,
+        baseValue: refusal.baseValue?.shown, currentValue: refusal.currentValue?.shown)
+      return make(operation, .replayFailed, log: [record])
+    case .notTried: return make(operation, .notTried)
+    }
+  }
+
+  func unknown(_ operation: ConnectorOperation, reason: String) -> Answer {
+    let record = record(
+      operation, code: 500,
+      message: "whether the business system has taken the change is not known: \(reason)",
+      attribute: nil, baseValue: nil, currentValue: nil)
+    return make(operation, .unknown, log: [record])
+  }
+
+  private func make(
+    _ operation: ConnectorOperation, _ outcome: Answer.Outcome, newKey: Key? = nil,
+    log: [LogRecord] = []
+  ) -> Answer {
+    Answer(id: operation.id, version: version, outcome: outcome, newKey: newKey, logRecords: log)
+  }
+
+  private func record(
+    _ operation: ConnectorOperation, code: Int, message: String, attribute: String?,
+    baseValue: String?, currentValue: String?
+  ) -> LogRecord {
+    LogRecord(
+      component: operation.entity.name, entityKey: operation.key?.text ?? "", code: code,
+      message: message, operation: operation.kind, requestID: operation.id,
+      timestamp: now.milliseconds, level: .error, attribute: attribute, baseValue: baseValue,
+      currentValue: currentValue)
+  }
+}

@@ -1,0 +1,31 @@
+import FerryModel
+
+/// The objects that operations in work may be changing at this moment.
+struct Claims {
+  private var objects: [ObjectName: Int64] = [:]
+  /// By entity, then by task: when the creates were claimed.
+  private var creates: [String: [Int64: Int64]] = [:]
+
+  var isEmpty: Bool { objects.isEmpty && creates.isEmpty }
+
+  mutating func claim(_ names: [ObjectName], creates entities: [String], task: Int64, moment: Int64) {
+    for name in names { objects[name] = task }
+    for entity in entities { creates[entity, default: [:]][task] = moment }
+  }
+
+  mutating func release(task: Int64) {
+    objects = objects.filter { $0.value != task }
+    for entity in creates.keys {
+      creates[entity]?[task] = nil
+      if creates[entity]?.isEmpty ?? false { creates[entity] = nil }
+    }
+  }
+
+  func holds(_ name: ObjectName) -> Bool { objects[name] != nil }
+
+  /// Whether a row that nobody knew when it was read at `moment` may be the work of a create that
+  /// was claimed by then and is not answered. Later creates do not count, so that nobody starves.
+  func mayHaveCreated(_ entity: String, readAt moment: Int64) -> Bool {
+    creates[entity]?.values.contains { $0 <= moment } ?? false
+  }
+}

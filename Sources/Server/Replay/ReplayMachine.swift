@@ -1,0 +1,176 @@
+import FerryConnector
+import FerryModel
+
+/// What the driver asks the business system next, for one chain of operations.
+public enum ReplayStep: Sendable, Equatable {
+  /// `Connector.recall`: they may have been performed before.
+  case recall([OperationID])
+  /// `Connector.perform`.
+  case perform([ConnectorOperation])
+  /// `Connector.read`: somebody touched these objects meanwhile, or they were not given.
+  case read(Entity, [Key])
+  /// The chain is answered.
+  case done
+  /// The business system is away: `Service.nextReplay` gives the chain out again after this time.
+  case retry(after: Duration)
+}
+
+/// What the business system said.
+public enum ReplayReport: Sendable, Equatable {
+  case recalled([OperationOutcome?])
+  case performed(PerformResult)
+  case read([RowImage])
+  /// `recall` or `read` threw.
+  case failed(ConnectorError)
+}
+
+/// Decides how one chain of operations comes to its answers. Pure.
+///
+/// An outcome is accepted only together with the rows as the business system has them; what may
+/// have run is never performed again without proof that it did not.
+struct ReplayMachine {
+  enum Action: Equatable {
+    case ask(ReplayStep)
+    /// Write the answers, if no image was touched since its mark.
+    case settle
+    /// Answer all that is open with `unknown`.
+    case giveUp(reason: String)
+    /// Certainly not performed: give the claim back and try again later.
+    case release(reason: String, mayHaveRun: Bool)
+    /// Ask the same step again later; the claim stays.
+    case park(ReplayStep, reason: String)
+  }
+
+  struct Seen: Equatable {
+    let image: RowImage
+    let mark: Mark
+  }
+
+  let operations: [ConnectorOperation]
+  private let mayHaveRun: Bool
+  private let readBackKeys: Int
+  private(set) var outcomes: [OperationOutcome?]
+  /// What was seen of each object, and since when it holds.
+  private(set) var seen: [ObjectName: Seen] = [:]
+  private var toRead: [ObjectName] = []
+  private var hasRecalled: Bool = false
+  private var wasUnknown: Bool = false
+
+  init(_ operations: [ConnectorOperation], mayHaveRun: Bool, readBackKeys: Int) {
+    self.operations = operations
+    self.mayHaveRun = mayHaveRun
+    self.readBackKeys = readBackKeys
+    outcomes = Array(repeating: nil, count: operations.count)
+  }
+
+  /// With outcomes that an operator has decided, only the rows are read.
+  init(_ operations: [ConnectorOperation], decided outcomes: [OperationOutcome], readBackKeys: Int) {
+    self.init(operations, mayHaveRun: false, readBackKeys: readBackKeys)
+    self.outcomes = outcomes
+  }
+
+  mutating func start() -> Action {
+    if mayHaveRun { return .ask(.recall(operations.map(\.id))) }
+    return goOn()
+  }
+
+  mutating func take(_ report: ReplayReport, during step: ReplayStep, mark: Mark) -> Action {
+    switch report {
+    case .recalled(let found): return recalled(found)
+    case .performed(let result): return performed(result, mark)
+    case .read(let images):
+      for image in images { see(image, mark) }
+      return goOn()
+    case .failed(let error):
+      if case .perform = step { return performed(.unknown(reason: error.message), mark) }
+      if case .recall = step, !error.isTransient { return .giveUp(reason: error.message) }
+      return .park(step, reason: error.message)
+    }
+  }
+
+  /// Some images were older than what the cache has learned since.
+  mutating func take(touched names: [ObjectName]) -> Action {
+    for name in names { seen[name] = nil }
+    toRead = names.sorted()
+    return goOn()
+  }
+
+  private mutating func recalled(_ found: [OperationOutcome?]) -> Action {
+    guard found.count == operations.count else {
+      return .giveUp(reason: "the business system remembered \(found.count) operations")
+    }
+    hasRecalled = true
+    for (index, outcome) in found.enumerated() where outcome != nil { outcomes[index] = outcome }
+    if wasUnknown, outcomes.contains(where: { $0 == nil }) {
+      return .release(
+        reason: "the business system did not perform it",
+        mayHaveRun: outcomes.contains { $0 != nil })
+    }
+    return goOn()
+  }
+
+  private mutating func performed(_ result: PerformResult, _ mark: Mark) -> Action {
+    switch result {
+    case .done(let found, let touched):
+      let open = outcomes.indices.filter { outcomes[$0] == nil }
+      guard found.count == open.count else {
+        return .giveUp(reason: "the business system answered \(found.count) of \(open.count)")
+      }
+      for (index, outcome) in zip(open, found) { outcomes[index] = outcome }
+      for image in touched { see(image, mark) }
+      return goOn()
+    case .notDone(let reason): 
+      return .release(reason: reason, mayHaveRun: outcomes.contains { $0 != nil })
+    case .unknown(let reason):
+      guard !wasUnknown else { return .giveUp(reason: reason) }
+      wasUnknown = true
+      return .ask(.recall(operations.map(\.id)))
+    }
+  }
+
+  private mutating func see(_ image: RowImage, _ mark: Mark) {
+    let name = ObjectName(entity: image.entity, key: image.key)
+    seen[name] = Seen(image: image, mark: mark)
+    toRead.removeAll { $0 == name }
+  }
+
+  /// Performs what has no outcome, then reads what was not seen, then settles.
+  private mutating func goOn() -> Action {
+    if let stop = outcomes.firstIndex(where: { $0.map(ReplayMachine.isRefused) ?? false }) {
+      for index in outcomes.indices where index > stop && outcomes[index] == nil {
+        outcomes[index] = .notTried
+      }
+    }
+    let open = operations.indices.filter { outcomes[$0] == nil }
+    guard open.isEmpty else { return .ask(.perform(open.map { operations[$0] })) }
+    for name in needed() where seen[name] == nil && !toRead.contains(name) { toRead.append(name) }
+    toRead.sort()
+    guard let first = toRead.first else { return .settle }
+    let keys = toRead.prefix { $0.entity == first.entity }.prefix(readBackKeys).map(\.key)
+    guard let entity = operations.first(where: { $0.entity.name == first.entity })?.entity
+      ?? entities[first.entity]
+    else { return .settle }
+    return .ask(.read(entity, Array(keys)))
+  }
+
+  /// Entities of rows that the business system touched by its own rules.
+  var entities: [String: Entity] = [:]
+
+  /// The objects whose rows must be known before the answers are written: those that were changed,
+  /// and those that the business system has otherwise than the device thought.
+  private func needed() -> [ObjectName] {
+    zip(operations, outcomes).compactMap { operation, outcome in
+      switch outcome {
+      case .accepted(let key): return ObjectName(entity: operation.entity.name, key: key)
+      case .refused(let refusal) where refusal.code == 404 || refusal.code == 412:
+        return operation.kind == .create
+          ? nil : operation.key.map { ObjectName(entity: operation.entity.name, key: $0) }
+      default: return nil
+      }
+    }
+  }
+
+  private static func isRefused(_ outcome: OperationOutcome) -> Bool {
+    if case .refused = outcome { true } else { false }
+  }
+}

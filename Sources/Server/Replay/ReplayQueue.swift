@@ -1,0 +1,106 @@
+import FerryModel
+import FerryWire
+import FerryWorld
+
+/// Decides which chain of operations is performed next: in the order of arrival, one operation in
+/// work per object, and never one object's later operation before its earlier one. Pure.
+struct ReplayQueue {
+  struct Name: Hashable {
+    let user: String
+    let device: String
+    let chain: OperationID
+  }
+
+  struct Chain: Equatable {
+    let name: Name
+    let count: Int
+    /// In the order of their places.
+    var operations: [Place]
+    /// The number of the first operation that arrived.
+    let arrival: Int64
+    /// A crash, or a restored server: it may have been performed.
+    var mayHaveRun: Bool
+    /// Its rights were judged before the crash.
+    var wasClaimed: Bool
+    var notBefore: Timestamp?
+    var attempts: Int = 0
+    var isInWork: Bool = false
+
+    struct Place: Equatable {
+      let id: OperationID
+      let position: Int
+      let object: ObjectName?
+    }
+
+    var isComplete: Bool { operations.count == count }
+  }
+
+  private var chains: [Name: Chain] = [:]
+  /// In the order of arrival.
+  private var order: [Name] = []
+
+  init() {}
+
+  mutating func add(_ received: ReceivedOperation, wasClaimed: Bool = false) {
+    let operation = received.operation
+    let name = Name(user: received.user, device: received.device, chain: operation.chain)
+    let place = Chain.Place(
+      id: operation.id, position: operation.position,
+      object: operation.key.map { ObjectName(entity: operation.entity, key: $0) })
+    var chain: Chain
+    if let known = chains[name] {
+      chain = known
+    } else {
+      chain = Chain(
+        name: name, count: operation.count, operations: [], arrival: received.sequence,
+        mayHaveRun: false, wasClaimed: false)
+      order.append(name)
+    }
+    chain.operations.append(place)
+    chain.operations.sort { $0.position < $1.position }
+    chain.mayHaveRun = chain.mayHaveRun || received.mayHaveRun || wasClaimed
+    chain.wasClaimed = chain.wasClaimed || wasClaimed
+    chains[name] = chain
+  }
+
+  /// The next chain, marked as in work. `isLoaded`: before the first load only what a crash left
+  /// comes out, because rights cannot be judged yet.
+  mutating func next(now: Timestamp, isLoaded: Bool) -> Chain? {
+    var blocked: Set<ObjectName> = []
+    for name in order {
+      guard var chain = chains[name], chain.isComplete else { continue }
+      let objects = chain.operations.compactMap(\.object)
+      let isFree = !chain.isInWork && (isLoaded || chain.wasClaimed)
+        && chain.notBefore.map { $0 <= now } ?? true && blocked.isDisjoint(with: objects)
+      guard isFree else {
+        blocked.formUnion(objects)
+        continue
+      }
+      chain.isInWork = true
+      chains[name] = chain
+      return chain
+    }
+    return nil
+  }
+
+  /// It was certainly not performed: again later.
+  mutating func release(_ name: Name, notBefore: Timestamp, mayHaveRun: Bool) {
+    chains[name]?.isInWork = false
+    chains[name]?.notBefore = notBefore
+    chains[name]?.mayHaveRun = mayHaveRun
+    chains[name]?.attempts += 1
+  }
+
+  /// It was answered.
+  mutating func remove(_ name: Name) {
+    chains[name] = nil
+    order.removeAll { $0 == name }
+  }
+
+  /// When a chain that waits for its time may go; nil when none waits.
+  var nextMoment: Timestamp? {
+    chains.values.filter { !$0.isInWork && $0.isComplete }.compactMap(\.notBefore).min()
+  }
+
+  var count: Int { chains.values.reduce(0) { $0 + $1.operations.count } }
+}

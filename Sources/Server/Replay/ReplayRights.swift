@@ -1,0 +1,81 @@
+import FerryConnector
+import FerryModel
+import FerrySQLite
+
+/// Judges whether a chain may be performed: what the model allows, and that each object lies in the
+/// user's partitions before and after.
+struct ReplayRights {
+  let cache: CacheReader
+  let directory: PartitionDirectory
+  let rights: Rights
+  /// Places of objects that the chain itself creates, by how children call them.
+  private var created: [String: Place] = [:]
+
+  init(cache: CacheReader, directory: PartitionDirectory, rights: Rights) {
+    self.cache = cache
+    self.directory = directory
+    self.rights = rights
+  }
+
+  /// The first operation that may not be performed, and why.
+  mutating func refusal(_ operations: [ConnectorOperation]) throws(SQLiteError) -> (Int, Refusal)? {
+    for (index, operation) in operations.enumerated() {
+      if let refusal = try refusal(operation) { return (index, refusal) }
+    }
+    return nil
+  }
+
+  private mutating func refusal(_ operation: ConnectorOperation) throws(SQLiteError) -> Refusal? {
+    let entity = operation.entity
+    guard entity.operations.contains(operation.kind) else {
+      return Refusal(code: 405, message: "\(entity.name) has no \(operation.kind.rawValue) operation")
+    }
+    guard let position = cache.rules.position(of: entity.name) else {
+      return Refusal(code: 422, message: "there is no entity \(entity.name)")
+    }
+    var values = [Value](repeating: .null, count: entity.attributes.count)
+    if operation.kind != .create {
+      guard let key = operation.key, let row = try cache.row(position, key), !row.isDeleted else {
+        return Refusal(code: 404, message: "there is no \(entity.name) \(operation.key?.text ?? "")")
+      }
+      let place = try row.partition.flatMap { number throws(SQLiteError) in
+        try directory.place(of: number)
+      }
+      guard let place, rights.include(place) else { return ReplayRights.notAllowed(entity) }
+      values = try cache.values(of: row)
+    }
+    guard operation.kind != .delete else { return nil }
+    for (index, value) in operation.changed where values.indices.contains(index) {
+      values[index] = value
+    }
+    if operation.kind == .create, let key = operation.key?.values(of: entity) {
+      for (index, value) in zip(entity.key, key) { values[index] = value }
+    }
+    var place = createdPlace(position, values)
+    if place == nil { place = try cache.place(of: position, values: values, in: directory) }
+    guard let place, rights.include(place) else { return ReplayRights.notAllowed(entity) }
+    if operation.kind == .create { remember(position, values, place) }
+    return nil
+  }
+
+  private func createdPlace(_ position: Int, _ values: [Value]) -> Place? {
+    guard case .parent(let path) = cache.rules.rules[position].path,
+      let name = path.parentKey(of: values),
+      let place = created["\(path.target) \(path.name) \(name)"]
+    else { return nil }
+    return Place(
+      group: cache.rules.package.entities[position].group, rule: place.rule, values: place.values)
+  }
+
+  private mutating func remember(_ position: Int, _ values: [Value], _ place: Place) {
+    for child in cache.rules.children[position] {
+      guard case .parent(let path) = cache.rules.rules[child].path, let name = path.name(of: values)
+      else { continue }
+      created["\(path.target) \(path.name) \(name)"] = place
+    }
+  }
+
+  private static func notAllowed(_ entity: Entity) -> Refusal {
+    Refusal(code: 403, message: "this \(entity.name) is not among the user's")
+  }
+}

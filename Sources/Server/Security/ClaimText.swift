@@ -1,0 +1,50 @@
+import FerryJSON
+import FerryModel
+
+/// Claims as they are kept with an operation, and as values of an attribute's type.
+enum ClaimText {
+  static func encode(_ claims: [String: [String]]) -> String {
+    var writer = JSONWriter()
+    writer.beginObject()
+    for (name, values) in claims.sorted(by: { $0.key < $1.key }) {
+      writer.key(name)
+      writer.array(values) { $0.string($1) }
+    }
+    writer.endObject()
+    return writer.text
+  }
+
+  static func decode(_ text: String) -> [String: [String]] {
+    guard let node = try? JSONNode.parse(Array(text.utf8)) else { return [:] }
+    return decode(node)
+  }
+
+  /// A claim is one value or a list of them: strings, numbers or booleans.
+  static func decode(_ node: JSONNode?) -> [String: [String]] {
+    var claims: [String: [String]] = [:]
+    for member in node?.object ?? [] {
+      claims[member.key] = (member.value.array ?? [member.value]).compactMap(text)
+    }
+    return claims
+  }
+
+  private static func text(_ node: JSONNode) -> String? {
+    switch node.content {
+    case .string(let text): text
+    case .number(let number): number
+    case .boolean(let flag): flag ? "true" : "false"
+    default: nil
+    }
+  }
+
+  /// Nil when the text is no value of the type.
+  static func value(_ text: String, of type: AttributeType) -> Value? {
+    switch type {
+    case .boolean: text == "true" ? .boolean(true) : text == "false" ? .boolean(false) : nil
+    case .byte, .short, .int, .long: Int64(text).flatMap { type.canonical(.integer($0)) }
+    case .float, .double: Double(text).map { .double($0) }
+    case .binary: Base64.decode(text).map { .bytes($0) }
+    default: type.canonical(.text(text))
+    }
+  }
+}

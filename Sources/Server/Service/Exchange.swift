@@ -1,0 +1,31 @@
+import FerryWire
+
+/// One request of a device while it is answered.
+public final class Exchange {
+  public enum Step: Sendable, Equatable {
+    /// Whole frames, to be sent in this order; there may be more.
+    case bytes([UInt8])
+    /// Nothing at present: `Service.onStir` tells when to ask again.
+    case waiting
+    /// Nothing ever again.
+    case end
+  }
+
+  public let id: ExchangeID
+  private unowned let service: Service
+  var state: ExchangeState
+
+  init(id: ExchangeID, service: Service, state: ExchangeState) {
+    self.id = id
+    self.service = service
+    self.state = state
+  }
+
+  /// The next piece of the response. Reads at most one round: a bounded number of rows from one
+  /// snapshot of the store.
+  public func next() -> Step { service.next(of: self) }
+
+  /// A frame that says nothing but keeps proxies from closing a silent line; it may be sent
+  /// between any two pieces.
+  public static var beat: [UInt8] { Message.beat.frame.encoded() }
+}

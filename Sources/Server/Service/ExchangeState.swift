@@ -1,0 +1,29 @@
+import FerryModel
+import FerryWire
+import FerryWorld
+
+/// How far an exchange has come.
+struct ExchangeState {
+  enum Phase { case downloading, waiting, ended }
+
+  let identity: Identity
+  var hello: Hello
+  /// Groups that are asked for, in the order of the pulls.
+  let pulls: [Pull]
+  let isChannel: Bool
+  let until: Timestamp
+  var phase: Phase
+  /// Whole frames that wait to be sent before anything else.
+  var ready: [UInt8] = []
+  var downloads: [Download] = []
+  /// Positions in `downloads` that have something new.
+  var dirty: [Int] = []
+  var rightsVersion: String = ""
+  /// Said at the end, after everything else.
+  var lastWord: WireFailure?
+  /// Chains that ended and were not told, for a channel that streams no rows.
+  var finished: [OperationID] = []
+  /// Something changed since the device was last told, for a channel that streams no rows.
+  var hasNews: Bool = false
+  var owner: Interests.Owner { Interests.Owner(device: hello.device, user: identity.user) }
+}

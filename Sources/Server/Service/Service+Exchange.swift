@@ -1,0 +1,353 @@
+import FerryCrypto
+import FerryModel
+import FerrySQLite
+import FerryWire
+import FerryWorld
+
+/// How an exchange goes on.
+extension Service {
+  /// What a device sent, taken apart.
+  private struct Body {
+    var hello: Hello
+    var confirms: [Confirm] = []
+    var replays: [Replay] = []
+    var pulls: [Pull] = []
+  }
+
+  func open(
+    _ bytes: [UInt8], _ identity: Identity, isChannel: Bool, until: Timestamp, id: ExchangeID
+  ) -> ExchangeState {
+    do throws(WireFailure) {
+      let body = try read(bytes)
+      try check(body.hello, identity)
+      var state = ExchangeState(
+        identity: identity, hello: body.hello, pulls: body.pulls, isChannel: isChannel, until: until,
+        phase: .downloading)
+      do throws(ServerError) {
+        try open(&state, body, id)
+      } catch {
+        interests.remove(id)
+        throw failure(error)
+      }
+      return state
+    } catch {
+      let hello = Hello(
+        server: nil, package: "", device: "", incarnation: "", groups: [], partitions: [], open: [])
+      var state = ExchangeState(
+        identity: identity, hello: hello, pulls: [], isChannel: isChannel, until: until, phase: .ended)
+      state.ready = Message.failure(error).frame.encoded()
+      return state
+    }
+  }
+
+  private func open(_ state: inout ExchangeState, _ body: Body, _ id: ExchangeID) throws(ServerError) {
+    for confirm in body.confirms {
+      try guarded { () throws(SQLiteError) in
+        try inbox.confirm(confirm, user: state.identity.user)
+      }
+    }
+    state.ready += try welcome(&state, id, pulls: body.pulls)
+    for replay in body.replays { try take(replay, &state) }
+    state.dirty = Array(state.downloads.indices)
+    if state.isChannel, state.pulls.isEmpty {
+      state.finished = try guarded { () throws(SQLiteError) in
+        try inbox.finishedChains(device: state.hello.device, user: state.identity.user)
+      }
+    }
+  }
+
+  private func take(_ replay: Replay, _ state: inout ExchangeState) throws(ServerError) {
+    let receipt = try guarded { () throws(SQLiteError) in
+      try inbox.receive(replay, from: state.identity, device: state.hello.device)
+    }
+    for received in receipt.received { enqueue(received) }
+    let stored = Stored(ids: receipt.stored, refused: receipt.refused)
+    state.ready += Message.stored(stored).frame.encoded()
+    if receipt.leftOut > 0 {
+      world.log.warn("a device has too many unanswered operations", ("device", state.hello.device))
+      state.lastWord = WireFailure(
+        .tooManyOperations,
+        "\(receipt.leftOut) operations were not taken; \(limits.unansweredPerDevice) wait already",
+        hint: "They are kept on the device and sent again when some of these are answered.")
+    }
+    if let problem = receipt.unreadable {
+      state.lastWord = WireFailure(
+        .badMessage, "an operation cannot be read \(problem)",
+        hint: "Update the app; its change is kept on the device.")
+    }
+  }
+
+  /// Says where the device stands, and sets where its downloads go on. Interest is registered
+  /// before anything is read.
+  private func welcome(_ state: inout ExchangeState, _ id: ExchangeID, pulls: [Pull])
+    throws(ServerError) -> [UInt8]
+  {
+    let hello = state.hello
+    let groups = subscribed(hello, pulls)
+    let rights = Rights(rules: rules, user: state.identity.user, claims: state.identity.claims)
+    let numbers = try partitions(of: groups, rights, device: hello.device)
+    if state.isChannel { interests.register(id, state.owner, partitions: Set(numbers.keys)) }
+    let operations = try guarded { () throws(SQLiteError) in
+      try inbox.statuses(hello.open, user: state.identity.user)
+    }
+    state.rightsVersion = Service.rightsVersion(state.identity.user, numbers)
+    let (judgement, clock) = try guarded { () throws(SQLiteError) in
+      try store.snapshot { connection, clock throws(SQLiteError) in
+        var partitions: [WelcomeMachine.Partition] = []
+        for (number, group) in numbers.sorted(by: { $0.key < $1.key }) {
+          guard let known = try pages.state(number, connection) else { continue }
+          partitions.append(
+            WelcomeMachine.Partition(
+              number: number, group: group, floor: known.floor, count: known.count))
+        }
+        let machine = WelcomeMachine(eras: try store.eras(connection), clock: clock)
+        let judgement = machine.judge(
+          partitions, positions: Service.positions(hello, pulls),
+          applied: Service.cursors(hello.partitions), staged: Service.cursors(pulls.flatMap(\.staged)))
+        return (judgement, clock)
+      }
+    }
+    state.downloads = pulls.compactMap { pull in
+      guard groups.contains(pull.group) else { return nil }
+      let cursors = judgement.cursors.filter { numbers[$0.key] == pull.group }
+        .map { PartitionCursor(partition: $0.key, cursor: $0.value) }
+      return Download(group: pull.group, cursors: cursors, at: 0)
+    }
+    try remember(state)
+    let welcome = Welcome(
+      server: store.server, era: store.era, clock: clock, rightsVersion: state.rightsVersion,
+      keep: judgement.keep, start: judgement.start, drop: judgement.drop, reset: judgement.reset,
+      operations: operations, expectedRows: judgement.expectedRows)
+    return Message.welcome(welcome).frame.encoded()
+  }
+
+  func next(of exchange: Exchange) -> Exchange.Step {
+    if !exchange.state.ready.isEmpty {
+      defer { exchange.state.ready = [] }
+      return .bytes(exchange.state.ready)
+    }
+    guard exchange.state.phase != .ended else { return end(exchange) }
+    if exchange.state.isChannel, world.clock.now >= exchange.state.until {
+      exchange.state.phase = .ended
+      return end(exchange)
+    }
+    do throws(ServerError) { return try advance(exchange) } catch {
+      exchange.state.lastWord = failure(error)
+      exchange.state.phase = .ended
+      return end(exchange)
+    }
+  }
+
+  private func advance(_ exchange: Exchange) throws(ServerError) -> Exchange.Step {
+    guard let index = exchange.state.dirty.first else { return stirred(exchange) }
+    if try haveRightsChanged(exchange, index) { return try welcomeAgain(exchange) }
+    var download = exchange.state.downloads[index]
+    let state = exchange.state
+    let asker = Download.Asker(
+      device: state.hello.device, user: state.identity.user, open: state.hello.open,
+      rightsVersion: state.rightsVersion, era: store.era)
+    let step = try guarded { () throws(SQLiteError) in
+      try store.snapshot { connection, clock throws(SQLiteError) in
+        try download.round(connection, clock: clock, reader: pages, frames: &frames, asker: asker)
+      }
+    }
+    exchange.state.downloads[index] = download
+    switch step {
+    case .pages(let bytes): return .bytes(bytes)
+    case .checkpoint(let bytes, _):
+      exchange.state.dirty.removeFirst()
+      return .bytes(bytes)
+    case .overtaken: return try welcomeAgain(exchange)
+    }
+  }
+
+  private func stirred(_ exchange: Exchange) -> Exchange.Step {
+    guard exchange.state.isChannel else {
+      exchange.state.phase = .ended
+      return end(exchange)
+    }
+    let state = exchange.state
+    guard state.pulls.isEmpty, state.hasNews || !state.finished.isEmpty else { return .waiting }
+    exchange.state.hasNews = false
+    exchange.state.finished = []
+    return .bytes(Message.stir(Stir(finished: state.finished)).frame.encoded())
+  }
+
+  private func end(_ exchange: Exchange) -> Exchange.Step {
+    close(exchange)
+    guard let word = exchange.state.lastWord else { return .end }
+    exchange.state.lastWord = nil
+    return .bytes(Message.failure(word).frame.encoded())
+  }
+
+  /// A round ends with a new welcome where the device's rights differ, or compaction went past it.
+  private func welcomeAgain(_ exchange: Exchange) throws(ServerError) -> Exchange.Step {
+    var state = exchange.state
+    let pulls = state.downloads.map { Pull(group: $0.group, staged: $0.cursors, at: $0.at) }
+    let clock = try clock()
+    state.hello.partitions = pulls.flatMap(\.staged)
+    state.hello.groups = pulls.map {
+      GroupPosition(name: $0.group, era: store.era, version: clock)
+    }
+    let bytes = try welcome(&state, exchange.id, pulls: pulls)
+    state.dirty = Array(state.downloads.indices)
+    exchange.state = state
+    return .bytes(bytes)
+  }
+
+  private func haveRightsChanged(_ exchange: Exchange, _ index: Int) throws(ServerError) -> Bool {
+    let state = exchange.state
+    let rights = Rights(rules: rules, user: state.identity.user, claims: state.identity.claims)
+    let groups = state.downloads.map(\.group)
+    guard groups.contains(where: rights.isOpen) else { return false }
+    let numbers = try partitions(
+      of: subscribed(state.hello, state.pulls), rights, device: state.hello.device)
+    return Service.rightsVersion(state.identity.user, numbers) != state.rightsVersion
+  }
+}
+
+extension Service {
+  private func read(_ bytes: [UInt8]) throws(WireFailure) -> Body {
+    do throws(WireError) {
+      var body: Body?
+      for frame in try FrameReader.frames(of: bytes) {
+        let message = try Message(frame)
+        guard body != nil else {
+          guard case .hello(let hello) = message else { throw Service.noHello }
+          body = Body(hello: hello)
+          continue
+        }
+        switch message {
+        case .confirm(let confirm): body?.confirms.append(confirm)
+        case .replay(let replay): body?.replays.append(replay)
+        case .pull(let pull): body?.pulls.append(pull)
+        default:
+          throw WireError(
+            .badMessage, "a device does not send \(frame.kind)", hint: "Update the app.")
+        }
+      }
+      guard let body else { throw Service.noHello }
+      return body
+    } catch {
+      throw WireFailure(.badMessage, error.message, hint: error.hint)
+    }
+  }
+
+  private static let noHello = WireError(
+    .badMessage, "an exchange begins with hello", hint: "Send hello first; see Wire.md.")
+
+  private func check(_ hello: Hello, _ identity: Identity) throws(WireFailure) {
+    guard hello.protocol == Hello.currentProtocol else {
+      throw WireFailure(
+        .protocolVersion,
+        "the device speaks protocol \(hello.protocol), this server \(Hello.currentProtocol)",
+        hint: "Update the older of the two.")
+    }
+    if let server = hello.server, server != store.server {
+      throw WireFailure(
+        .otherServer, "the device belongs to the server \(server); this is \(store.server)",
+        hint: "Check the address. If the server was replaced for good, let the app adopt this one.")
+    }
+    guard hello.package == package.id else {
+      throw WireFailure(
+        .unknownPackage, "this server has no package \(hello.package); it serves \(package.id)",
+        hint: "Update the app, or deploy its package on the server.")
+    }
+    if let device = identity.device, device != hello.device {
+      throw WireFailure(
+        .badMessage, "the token was given to another device", hint: "Log in on this device.")
+    }
+  }
+
+  func failure(_ error: ServerError) -> WireFailure {
+    world.log.error("an exchange failed", ("reason", error.description))
+    if error.code == .tooManyPartitions {
+      return WireFailure(.tooManyPartitions, error.message, hint: error.hint)
+    }
+    return WireFailure(
+      .internal, "the server cannot answer at present",
+      hint: "Try again later; the operator finds the reason in the server's log.")
+  }
+
+  private func subscribed(_ hello: Hello, _ pulls: [Pull]) -> [String] {
+    let names = Set(hello.groups.map(\.name)).union(pulls.map(\.group))
+    return package.groups.map(\.name).filter(names.contains)
+  }
+
+  /// The numbers of the subscription's partitions with their groups; new ones are made.
+  private func partitions(of groups: [String], _ rights: Rights, device: String) throws(ServerError)
+    -> [Int64: String]
+  {
+    let limit = limits.partitionsPerSubscription
+    var places: [Place] = []
+    for group in groups {
+      places += try guarded { () throws(SQLiteError) in
+        try rights.places(in: group, directory: directory, limit: limit)
+      }
+    }
+    guard places.count <= limit else {
+      throw ServerError(
+        .tooManyPartitions, "the subscription has more than \(limit) partitions",
+        hint: "Give the user fewer claims, or the entities a partition rule with fewer values.")
+    }
+    if places.count * 5 >= limit * 4 {
+      world.log.warn(
+        "a subscription nears the limit of partitions", ("device", device),
+        ("partitions", String(places.count)), ("limit", String(limit)))
+    }
+    var numbers: [Int64: String] = [:]
+    var missing: [Place] = []
+    for place in places {
+      let number = try guarded { () throws(SQLiteError) in try directory.number(of: place) }
+      if let number { numbers[number] = place.group } else { missing.append(place) }
+    }
+    guard !missing.isEmpty else { return numbers }
+    let made = try guarded { () throws(SQLiteError) in
+      try store.numbered { transaction throws(SQLiteError) in
+        var made: [Int64: String] = [:]
+        for place in missing {
+          made[try directory.number(of: place, making: transaction)] = place.group
+        }
+        return made
+      }
+    }
+    return numbers.merging(made) { known, _ in known }
+  }
+
+  private func remember(_ state: ExchangeState) throws(ServerError) {
+    try guarded { () throws(SQLiteError) in
+      let hello = state.hello
+      let known = try store.writer.row(
+        """
+        SELECT incarnation, rights_version, last_day = (SELECT days FROM server) FROM device
+        WHERE id = ? AND user = ? AND package = ?
+        """, .text(hello.device), .text(state.identity.user), .integer(store.packageNumber))
+      guard known != [.text(hello.incarnation), .text(state.rightsVersion), .integer(1)] else { return }
+      try store.writer.run(
+        """
+        INSERT OR REPLACE INTO device (id, user, package, incarnation, rights_version, last_day)
+        SELECT ?, ?, ?, ?, ?, days FROM server
+        """, .text(hello.device), .text(state.identity.user), .integer(store.packageNumber),
+        .text(hello.incarnation), .text(state.rightsVersion))
+    }
+  }
+
+  private static func rightsVersion(_ user: String, _ numbers: [Int64: String]) -> String {
+    let text = user + numbers.keys.sorted().map { "\n\($0)" }.joined()
+    return String(hexadecimal(SHA256Digest.hash(Array(text.utf8))).prefix(16))
+  }
+
+  private static func positions(_ hello: Hello, _ pulls: [Pull]) -> [String: WelcomeMachine.Position] {
+    var positions: [String: WelcomeMachine.Position] = [:]
+    for group in hello.groups {
+      let at = pulls.last { $0.group == group.name }?.at ?? group.version
+      positions[group.name] = WelcomeMachine.Position(
+        era: group.era, version: group.version, stagedAt: max(at, group.version))
+    }
+    return positions
+  }
+
+  private static func cursors(_ list: [PartitionCursor]) -> [Int64: Cursor] {
+    Dictionary(list.map { ($0.partition, $0.cursor) }) { max($0, $1) }
+  }
+}

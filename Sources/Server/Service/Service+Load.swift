@@ -1,0 +1,194 @@
+import FerryConnector
+import FerryModel
+import FerrySQLite
+
+/// A load of all entities from the business system, while it lasts.
+public struct LoadTicket: Sendable, Hashable {
+  let number: Int64
+  /// Noted before the business system was asked.
+  public let mark: Mark
+}
+
+/// What `Service.endLoad` did.
+public enum LoadStep: Sendable, Equatable {
+  /// A part was applied; call `endLoad` again.
+  case again
+  case done(LoadSummary)
+}
+
+public struct LoadSummary: Sendable, Equatable {
+  /// Rows that were new or different, and rows that were gone.
+  public var changedRows: Int = 0
+  public var deletedRows: Int = 0
+  /// Objects that `nextReadBack` will ask for: somebody changed them meanwhile.
+  public var readAgain: Int = 0
+  /// Partitions in which so much was missing that a second load must say the same.
+  public var doubtedPartitions: [Int64] = []
+}
+
+struct ActiveLoad {
+  let ticket: LoadTicket
+  var summary = LoadSummary()
+}
+
+/// Objects of one entity to be read from the business system.
+public struct ReadBackTask: Sendable {
+  public let id: Int64
+  public let entity: Entity
+  public let keys: [Key]
+  let mark: Mark
+}
+
+/// Loads and read-backs.
+extension Service {
+  /// Call it before the business system is asked. A load that was not ended is forgotten.
+  public func beginLoad() throws(ServerError) -> LoadTicket {
+    if let load { abandonLoad(load.ticket) }
+    try guarded { () throws(SQLiteError) in try loads.empty() }
+    lastTask += 1
+    let ticket = LoadTicket(number: lastTask, mark: marks.begin(clock: try clock()))
+    load = ActiveLoad(ticket: ticket)
+    return ticket
+  }
+
+  /// Takes rows as the load brings them.
+  public func stage(_ ticket: LoadTicket, _ entity: Entity, _ rows: [RowImage]) throws(ServerError) {
+    guard load?.ticket == ticket, let position = rules.position(of: entity.name) else { return }
+    let moment = marks.tick()
+    try guarded { () throws(SQLiteError) in try loads.stage(position, rows, moment: moment) }
+  }
+
+  /// Keeps why a row of the business system is not in the cache.
+  public func stage(_ ticket: LoadTicket, rejected row: RejectedRow) throws(ServerError) {
+    guard load?.ticket == ticket else { return }
+    world.log.warn(
+      "a row does not fit the model", ("entity", row.entity), ("key", row.key),
+      ("attribute", row.attribute), ("reason", row.reason))
+    try guarded { () throws(SQLiteError) in try loads.reject(row) }
+  }
+
+  /// The load broke: nothing of it is applied.
+  public func abandonLoad(_ ticket: LoadTicket) {
+    guard load?.ticket == ticket else { return }
+    load = nil
+    marks.end(ticket.mark)
+  }
+
+  /// The load ended properly: applies what differs. Call it until it says `.done`.
+  public func endLoad(_ ticket: LoadTicket) throws(ServerError) -> LoadStep {
+    guard load?.ticket == ticket else { return .done(LoadSummary()) }
+    let isFirst = try !isLoaded()
+    let limit = isFirst ? limits.firstLoadRows : limits.loadRows
+    let staged = try guarded { () throws(SQLiteError) in try loads.nextStaged(limit: limit) }
+    let isLast = staged.count < limit
+    let absences = try isLast ? guarded { () throws(SQLiteError) in try loads.absences() } : []
+    var machine = loadMachine
+    let verdict = machine.judge(absences)
+    var summary = load?.summary ?? LoadSummary()
+    var later: Set<ObjectName> = []
+    let fresh = try write { transaction, writer throws(SQLiteError) in
+      for row in staged { try apply(row, ticket, writer, &summary, &later) }
+      guard isLast else { return (Set<Int64>(), []) }
+      for row in verdict.deleted { try delete(row, ticket, writer, &summary, &later) }
+      return (try loads.close(transaction), [])
+    }
+    readAgain.formUnion(later)
+    summary.readAgain += later.count
+    load?.summary = summary
+    guard isLast else { return .again }
+    loadMachine = machine
+    summary.doubtedPartitions = verdict.doubted
+    load = nil
+    for entity in package.entities { marks.verify(entity: entity.name) }
+    marks.end(ticket.mark)
+    if !verdict.doubted.isEmpty {
+      world.log.error(
+        "a load lacks so many rows that it is not believed until a second one says the same",
+        ("partitions", verdict.doubted.map(String.init).joined(separator: ",")))
+    }
+    stir(partitions: fresh, answered: [])
+    return .done(summary)
+  }
+
+  private func apply(
+    _ row: LoadStore.Staged, _ ticket: LoadTicket, _ writer: CacheWriter,
+    _ summary: inout LoadSummary, _ later: inout Set<ObjectName>
+  ) throws(SQLiteError) {
+    try loads.drop(row)
+    let name = ObjectName(entity: package.entities[row.entity].name, key: row.key)
+    let version = try cache.version(of: name)
+    let mayBeNew = version == nil && claims.mayHaveCreated(name.entity, readAt: row.moment)
+    if claims.holds(name) || mayBeNew || marks.isTouched(name, version: version, since: ticket.mark) {
+      later.insert(name)
+    } else {
+      try writer.apply(row.entity, row.key, row.values)
+      if version == nil { try loads.see(row) }
+      summary.changedRows += 1
+    }
+  }
+
+  private func delete(
+    _ row: Int64, _ ticket: LoadTicket, _ writer: CacheWriter, _ summary: inout LoadSummary,
+    _ later: inout Set<ObjectName>
+  ) throws(SQLiteError) {
+    guard let found = try loads.name(of: row) else { return }
+    let name = ObjectName(entity: package.entities[found.entity].name, key: found.key)
+    // A row written since the mark may be newer than the load: rows of this very load are not here.
+    if claims.holds(name) || marks.isTouched(name, version: found.version, since: ticket.mark) {
+      later.insert(name)
+    } else {
+      try writer.apply(found.entity, found.key, nil)
+      summary.deletedRows += 1
+    }
+  }
+
+  /// Objects that must be read again and that nobody is changing at present; nil when there are
+  /// none. Ask after each load and after each replay.
+  public func nextReadBack() throws(ServerError) -> ReadBackTask? {
+    let busy = Set(reads.values.flatMap { task in
+      task.keys.map { ObjectName(entity: task.entity.name, key: $0) }
+    })
+    let free = readAgain.filter { !claims.holds($0) && !busy.contains($0) }.sorted()
+    guard let first = free.first, let entity = package.entity(named: first.entity) else { return nil }
+    let keys = free.prefix { $0.entity == first.entity }.prefix(limits.readBackKeys).map(\.key)
+    lastTask += 1
+    let task = ReadBackTask(
+      id: lastTask, entity: entity, keys: Array(keys), mark: marks.begin(clock: try clock()))
+    reads[task.id] = task
+    for key in keys { readAgain.remove(ObjectName(entity: first.entity, key: key)) }
+    return task
+  }
+
+  /// Applies what was read. Objects that were touched meanwhile are asked for once more.
+  public func finish(_ task: ReadBackTask, _ rows: [RowImage]) throws(ServerError) {
+    guard reads.removeValue(forKey: task.id) != nil else { return }
+    defer { marks.end(task.mark) }
+    guard let position = rules.position(of: task.entity.name) else { return }
+    var later: Set<ObjectName> = []
+    var confirmed: [ObjectName] = []
+    try write { _, writer throws(SQLiteError) in
+      for row in rows {
+        let name = ObjectName(entity: row.entity, key: row.key)
+        let version = try cache.version(of: name)
+        if claims.holds(name) || marks.isTouched(name, version: version, since: task.mark) {
+          later.insert(name)
+        } else if let problem = RowCheck.problem(row, task.entity) {
+          try loads.keepRejected(problem)
+        } else {
+          try writer.apply(position, row.key, row.values)
+          confirmed.append(name)
+        }
+      }
+      return ((), [])
+    }
+    readAgain.formUnion(later)
+    for name in confirmed { marks.confirm(name) }
+  }
+
+  /// The business system could not be asked; the objects stay to be read.
+  public func abandon(_ task: ReadBackTask) {
+    guard reads.removeValue(forKey: task.id) != nil else { return }
+    marks.end(task.mark)
+    for key in task.keys { readAgain.insert(ObjectName(entity: task.entity.name, key: key)) }
+  }
+}

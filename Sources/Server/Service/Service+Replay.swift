@@ -1,0 +1,265 @@
+import FerryConnector
+import FerryModel
+import FerrySQLite
+import FerryWire
+import FerryWorld
+
+/// A chain of operations that the driver brings to its end: it does what `step` says, reports, and
+/// does what `Service.report` says next, until that is `.done` or `.retry`.
+public struct ReplayTask: Sendable {
+  public let id: Int64
+  public let operations: [ConnectorOperation]
+  public let step: ReplayStep
+}
+
+struct ActiveReplay {
+  let id: Int64
+  let name: ReplayQueue.Name
+  let claims: [String: [String]]
+  var machine: ReplayMachine
+  var step: ReplayStep
+  /// Noted before the business system was asked for the step.
+  var mark: Mark
+  /// Noted before it was first asked; ended with the task.
+  var marks: [Mark]
+  var notBefore: Timestamp?
+  var attempts: Int = 0
+  var areRightsJudged: Bool = true
+}
+
+/// Replay: operations against the business system, in order, once.
+extension Service {
+  func enqueue(_ received: ReceivedOperation) { queue.add(received) }
+
+  /// The next chain to perform, claimed; nil when none is ready. What a crash left comes first,
+  /// with a step that asks whether it was performed.
+  public func nextReplay() throws(ServerError) -> ReplayTask? {
+    let now = world.clock.now
+    if let parked = replays.values.filter({ $0.notBefore.map { $0 <= now } ?? false })
+      .min(by: { $0.id < $1.id })
+    {
+      return try resume(parked)
+    }
+    let isLoaded = try isLoaded()
+    while let chain = queue.next(now: now, isLoaded: isLoaded) {
+      if let task = try begin(chain) { return task }
+    }
+    return nil
+  }
+
+  /// When `nextReplay` may have something that it has not now; nil when nothing waits for a time.
+  public var nextReplayMoment: Timestamp? {
+    [queue.nextMoment, replays.values.compactMap(\.notBefore).min()].compactMap { $0 }.min()
+  }
+
+  private func resume(_ parked: ActiveReplay) throws(ServerError) -> ReplayTask {
+    var replay = parked
+    replay.notBefore = nil
+    try note(&replay)
+    replays[replay.id] = replay
+    return ReplayTask(id: replay.id, operations: replay.machine.operations, step: replay.step)
+  }
+
+  /// Nil when the chain was answered without asking the business system.
+  private func begin(_ chain: ReplayQueue.Chain) throws(ServerError) -> ReplayTask? {
+    var operations: [ConnectorOperation] = []
+    var userClaims: [String: [String]] = [:]
+    for place in chain.operations {
+      let received = try guarded { () throws(SQLiteError) in try replayStore.operation(place.id) }
+      userClaims = received.claims
+      operations.append(try connectorOperation(received.operation))
+    }
+    lastTask += 1
+    let mark = marks.begin(clock: try clock())
+    var machine = ReplayMachine(
+      operations, mayHaveRun: chain.mayHaveRun, readBackKeys: limits.readBackKeys)
+    for entity in package.entities { machine.entities[entity.name] = entity }
+    var replay = ActiveReplay(
+      id: lastTask, name: chain.name, claims: userClaims, machine: machine, step: .done, mark: mark,
+      marks: [mark], attempts: chain.attempts)
+    if !chain.mayHaveRun, try isRefused(&replay) {
+      _ = try settle(replay.id)
+      return nil
+    }
+    replay.areRightsJudged = !chain.mayHaveRun || chain.wasClaimed
+    claims.claim(
+      operations.compactMap { operation in
+        operation.key.map { ObjectName(entity: operation.entity.name, key: $0) }
+      }, creates: operations.filter { $0.kind == .create }.map(\.entity.name), task: replay.id,
+      moment: marks.tick())
+    try guarded { () throws(SQLiteError) in
+      try replayStore.claim(operations.map(\.id), mark: mark)
+    }
+    let action = replay.machine.start()
+    replays[replay.id] = replay
+    let step = try act(action, replay.id)
+    if step == .done { return nil }
+    return ReplayTask(id: replay.id, operations: operations, step: step)
+  }
+
+  /// Takes what the business system said to the task's last step, and says what to do next.
+  public func report(_ task: ReplayTask, _ report: ReplayReport) throws(ServerError) -> ReplayStep {
+    guard var replay = replays[task.id] else { return .done }
+    let action = replay.machine.take(report, during: replay.step, mark: replay.mark)
+    replays[replay.id] = replay
+    return try act(action, replay.id)
+  }
+
+  private func act(_ action: ReplayMachine.Action, _ id: Int64) throws(ServerError) -> ReplayStep {
+    guard var replay = replays[id] else { return .done }
+    switch action {
+    case .ask(let step):
+      if case .perform = step, !replay.areRightsJudged {
+        replay.areRightsJudged = true
+        if try isRefused(&replay) { return try settle(id) }
+      }
+      replay.step = step
+      try note(&replay)
+      replays[id] = replay
+      return step
+    case .settle: return try settle(id)
+    case .giveUp(let reason): return try giveUp(id, reason)
+    case .release(let reason, let mayHaveRun):
+      let wait = retry(replay.attempts, reason)
+      try guarded { () throws(SQLiteError) in
+        try replayStore.release(replay.machine.operations.map(\.id), mayHaveRun: mayHaveRun)
+      }
+      queue.release(
+        replay.name, notBefore: world.clock.now.advanced(by: wait), mayHaveRun: mayHaveRun)
+      finish(replay)
+      return .retry(after: wait)
+    case .park(let step, let reason):
+      let wait = retry(replay.attempts, reason)
+      replay.step = step
+      replay.attempts += 1
+      replay.notBefore = world.clock.now.advanced(by: wait)
+      replays[id] = replay
+      return .retry(after: wait)
+    }
+  }
+
+  /// Rows and answers in one numbered transaction: accepted is never written before the cache
+  /// shows it.
+  private func settle(_ id: Int64) throws(ServerError) -> ReplayStep {
+    guard var replay = replays[id] else { return .done }
+    let machine = replay.machine
+    let own = Set(
+      machine.operations.compactMap { operation in
+        operation.key.map { ObjectName(entity: operation.entity.name, key: $0) }
+      })
+    let touched: [ObjectName] = try write { transaction, writer throws(SQLiteError) in
+      var touched: [ObjectName] = []
+      for (name, seen) in machine.seen.sorted(by: { $0.key < $1.key }) {
+        let version = try cache.version(of: name)
+        // Loads leave claimed objects alone: for the task's own, a load tells nothing newer.
+        if marks.isTouched(name, version: version, since: seen.mark, byLoads: !own.contains(name)) {
+          touched.append(name)
+        }
+      }
+      guard touched.isEmpty else { return (touched, []) }
+      for (name, seen) in machine.seen.sorted(by: { $0.key < $1.key }) {
+        guard let position = rules.position(of: name.entity) else { continue }
+        if let problem = RowCheck.problem(seen.image, package.entities[position]) {
+          try loads.keepRejected(problem)
+        } else {
+          try writer.apply(position, name.key, seen.image.values)
+        }
+      }
+      let maker = AnswerMaker(version: transaction.version, now: world.clock.now)
+      for (operation, outcome) in zip(machine.operations, machine.outcomes) {
+        guard let outcome else { continue }
+        try replayStore.answer(operation, maker.answer(operation, outcome), transaction)
+      }
+      return ([], answered(replay))
+    }
+    guard touched.isEmpty else {
+      let action = replay.machine.take(touched: touched)
+      replays[id] = replay
+      return try act(action, id)
+    }
+    for name in machine.seen.keys.sorted() { marks.confirm(name) }
+    queue.remove(replay.name)
+    finish(replay)
+    return .done
+  }
+
+  private func giveUp(_ id: Int64, _ reason: String) throws(ServerError) -> ReplayStep {
+    guard let replay = replays[id] else { return .done }
+    world.log.error("the outcome of a replay is not known", ("reason", reason))
+    let machine = replay.machine
+    try write { transaction, writer throws(SQLiteError) in
+      let maker = AnswerMaker(version: transaction.version, now: world.clock.now)
+      for (operation, outcome) in zip(machine.operations, machine.outcomes) {
+        let answer =
+          outcome.map { maker.answer(operation, $0) } ?? maker.unknown(operation, reason: reason)
+        try replayStore.answer(operation, answer, transaction)
+      }
+      return ((), answered(replay))
+    }
+    for operation in machine.operations {
+      guard let key = operation.key else { continue }
+      readAgain.insert(ObjectName(entity: operation.entity.name, key: key))
+    }
+    queue.remove(replay.name)
+    finish(replay)
+    return .done
+  }
+
+  private func finish(_ replay: ActiveReplay) {
+    for mark in replay.marks { marks.end(mark) }
+    claims.release(task: replay.id)
+    replays[replay.id] = nil
+  }
+
+  /// A new mark, before the business system is asked again. The first one stays active: images
+  /// of the perform may still be waiting.
+  private func note(_ replay: inout ActiveReplay) throws(ServerError) {
+    let mark = marks.begin(clock: try clock())
+    replay.mark = mark
+    replay.marks.append(mark)
+  }
+
+  private func retry(_ attempts: Int, _ reason: String) -> Duration {
+    let seconds = min(limits.firstRetrySeconds << Int64(min(attempts, 16)), limits.longestRetrySeconds)
+    world.log.warn(
+      "the business system is away; tried again later", ("reason", reason),
+      ("seconds", String(seconds)))
+    return .seconds(seconds)
+  }
+
+  private func answered(_ replay: ActiveReplay) -> [AnsweredOperation] {
+    let last = replay.machine.operations.count - 1
+    return replay.machine.operations.enumerated().map { index, operation in
+      AnsweredOperation(
+        device: replay.name.device, user: replay.name.user, group: operation.entity.group,
+        chain: replay.name.chain, isLastOfChain: index == last)
+    }
+  }
+
+  /// Whether the model or the user's rights forbid the chain; then the task holds the refusal.
+  private func isRefused(_ replay: inout ActiveReplay) throws(ServerError) -> Bool {
+    let operations = replay.machine.operations
+    var rights = ReplayRights(
+      cache: cache, directory: directory,
+      rights: Rights(rules: rules, user: replay.name.user, claims: replay.claims))
+    let found = try guarded { () throws(SQLiteError) in try rights.refusal(operations) }
+    guard let (index, refusal) = found else { return false }
+    replay.machine = ReplayMachine(
+      operations,
+      decided: operations.indices.map { $0 == index ? .refused(refusal) : .notTried },
+      readBackKeys: limits.readBackKeys)
+    replays[replay.id] = replay
+    return true
+  }
+
+  private func connectorOperation(_ operation: Operation) throws(ServerError) -> ConnectorOperation {
+    guard let entity = package.entity(named: operation.entity) else {
+      throw ServerError(
+        .damagedStore, "an operation names the entity \(operation.entity), which is not there",
+        hint: "Restore the store from a backup.")
+    }
+    return ConnectorOperation(
+      id: operation.id, entity: entity, kind: operation.kind, key: operation.key,
+      changed: operation.changed, base: operation.base)
+  }
+}

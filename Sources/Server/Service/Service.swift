@@ -1,0 +1,162 @@
+import FerryModel
+import FerrySQLite
+import FerryWire
+import FerryWorld
+
+/// The server's heart: takes what devices send, performs it through a connector that its driver
+/// calls, keeps what the business system holds, and tells devices what is new.
+///
+/// Everything is synchronous: use it from one thread. It asks nothing but its `World` for time and
+/// chance, so that the same calls with the same world give the same bytes.
+public final class Service {
+  public let package: Package
+  public let limits: ServiceLimits
+  let world: World
+  let store: Store
+  let rules: PartitionRules
+  let directory: PartitionDirectory
+  let cache: CacheReader
+  let inbox: Inbox
+  let pages: PageReader
+  var frames: FrameCache
+  var marks = Marks()
+  var claims = Claims()
+  var interests = Interests()
+  var exchanges: [ExchangeID: Exchange] = [:]
+  private var lastExchange: ExchangeID = 0
+  var loads: LoadStore
+  var loadMachine: LoadMachine
+  var load: ActiveLoad?
+  var readAgain: Set<ObjectName> = []
+  var reads: [Int64: ReadBackTask] = [:]
+  var lastTask: Int64 = 0
+  let replayStore: ReplayStore
+  var queue = ReplayQueue()
+  var replays: [Int64: ActiveReplay] = [:]
+
+  /// Called with the exchanges that have something new since they said `.waiting`.
+  public var onStir: ((ExchangeID) -> Void)?
+
+  /// Opens the folder's store, or makes it; opens an era and takes up what a crash left.
+  ///
+  /// `synchronous`: whether a commit survives a crash of the machine (`.full`, for what ships).
+  public init(
+    package: Package, folder path: String, world: World, limits: ServiceLimits = .standard,
+    synchronous: Connection.Synchronous = .full
+  ) throws(ServerError) {
+    let rules = try PartitionRules(package)
+    let folder = try Folder(path)
+    let store = try Store(folder: folder, package: package, world: world, synchronous: synchronous)
+    self.package = package
+    self.limits = limits
+    self.world = world
+    self.rules = rules
+    self.store = store
+    directory = PartitionDirectory(store)
+    cache = CacheReader(store: store, rules: rules)
+    inbox = Inbox(store: store, limits: limits)
+    pages = PageReader(store: store, limits: limits)
+    frames = FrameCache(limitBytes: limits.frameCacheBytes)
+    loads = LoadStore(store, cache)
+    loadMachine = LoadMachine(massDeletionRows: limits.massDeletionRows)
+    replayStore = ReplayStore(store: store)
+    try guarded { () throws(SQLiteError) in try loads.empty() }
+    let waiting = try guarded { () throws(SQLiteError) in try replayStore.waiting() }
+    for (received, wasClaimed) in waiting { queue.add(received, wasClaimed: wasClaimed) }
+  }
+
+  /// Random, chosen at the first start of the folder's store and kept.
+  public var server: String { store.server }
+
+  /// The era that this start opened.
+  public var era: String { store.era }
+
+  /// The number of the last numbered transaction.
+  public func clock() throws(ServerError) -> Int64 {
+    try guarded { () throws(SQLiteError) in try store.clock() }
+  }
+
+  /// Whether a first load has ended.
+  public func isLoaded() throws(ServerError) -> Bool {
+    try guarded { () throws(SQLiteError) in try store.isLoaded() }
+  }
+
+  /// A session: one request, answered to its end.
+  public func exchange(_ body: [UInt8], by identity: Identity) -> Exchange {
+    begin(body, identity, isChannel: false, until: identity.expires)
+  }
+
+  /// A channel: as a session, then it waits for changes until `until` or the token's end,
+  /// whichever is earlier. Without a pull it streams no rows and only says that there is something.
+  public func channel(_ body: [UInt8], by identity: Identity, until: Timestamp) -> Exchange {
+    begin(body, identity, isChannel: true, until: min(until, identity.expires))
+  }
+
+  /// The device went away, or the driver stops.
+  public func close(_ exchange: Exchange) {
+    exchange.state.phase = .ended
+    interests.remove(exchange.id)
+    exchanges[exchange.id] = nil
+  }
+
+  func begin(_ body: [UInt8], _ identity: Identity, isChannel: Bool, until: Timestamp) -> Exchange {
+    lastExchange += 1
+    let exchange = Exchange(
+      id: lastExchange, service: self,
+      state: open(body, identity, isChannel: isChannel, until: until, id: lastExchange))
+    if exchange.state.phase != .ended { exchanges[exchange.id] = exchange }
+    return exchange
+  }
+
+  func guarded<Result>(_ body: () throws(SQLiteError) -> Result) throws(ServerError) -> Result {
+    do { return try body() } catch {
+      directory.forget()
+      throw ServerError(error, store: store.path)
+    }
+  }
+
+  /// One numbered transaction; afterwards those whom its changes concern are stirred.
+  func write<Result>(
+    _ body: (NumberedTransaction, CacheWriter) throws(SQLiteError) -> (Result, [AnsweredOperation])
+  ) throws(ServerError) -> Result {
+    let (result, partitions, answered) = try guarded { () throws(SQLiteError) in
+      try store.numbered { transaction throws(SQLiteError) in
+        let writer = CacheWriter(transaction, cache, directory)
+        let (result, answered) = try body(transaction, writer)
+        let partitions = try writer.finish()
+        if writer.movedRows > limits.closureRows {
+          world.log.warn(
+            "more rows than is good moved with their parents", ("rows", String(writer.movedRows)),
+            ("limit", String(limits.closureRows)))
+        }
+        return (result, partitions, answered)
+      }
+    }
+    stir(partitions: partitions, answered: answered)
+    return result
+  }
+
+  func stir(partitions: Set<Int64>, answered: [AnsweredOperation]) {
+    guard !exchanges.isEmpty, !(partitions.isEmpty && answered.isEmpty) else { return }
+    let owners = Set(answered.map { Interests.Owner(device: $0.device, user: $0.user) })
+    for id in interests.concerned(partitions: partitions, owners: owners) {
+      guard let exchange = exchanges[id] else { continue }
+      let groups = Set(
+        answered.filter { $0.device == exchange.state.hello.device }.map(\.group))
+      for (index, download) in exchange.state.downloads.enumerated()
+      where !exchange.state.dirty.contains(index) {
+        let concerns = groups.contains(download.group)
+          || download.cursors.contains { partitions.contains($0.partition) }
+        if concerns { exchange.state.dirty.append(index) }
+      }
+      exchange.state.hasNews = true
+      for operation in answered
+      where operation.isLastOfChain && operation.device == exchange.state.hello.device
+        && operation.user == exchange.state.identity.user
+      {
+        exchange.state.finished.append(operation.chain)
+      }
+      onStir?(id)
+    }
+  }
+}

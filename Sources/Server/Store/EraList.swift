@@ -1,0 +1,17 @@
+/// The eras of a package, in their order: a server that went back in time is found by them.
+struct EraList: Sendable, Equatable {
+  struct Era: Sendable, Equatable {
+    let id: String
+    /// The numbered transaction that opened it.
+    let firstVersion: Int64
+  }
+
+  let eras: [Era]
+
+  /// Whether a state that was seen in `era` at `version` is part of this store's history.
+  func holds(era: String, version: Int64, clock: Int64) -> Bool {
+    guard let position = eras.firstIndex(where: { $0.id == era }) else { return false }
+    guard position + 1 < eras.count else { return version <= clock }
+    return version < eras[position + 1].firstVersion
+  }
+}

@@ -1,0 +1,67 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#endif
+
+/// The server's data folder, held by one server at a time.
+final class Folder {
+  let path: String
+  private let lock: Int32
+
+  /// Makes the folder if needed and locks it until the value goes away.
+  init(_ path: String) throws(ServerError) {
+    self.path = path
+    if mkdir(path, 0o700) != 0, errno != EEXIST { throw Folder.notWritable(path) }
+    let lock = open("\(path)/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard lock >= 0 else { throw Folder.notWritable(path) }
+    guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+      close(lock)
+      throw ServerError(
+        .folderInUse, "another server works on the folder \(path)",
+        hint: "Stop that one, or start this one with a folder of its own (--data).")
+    }
+    self.lock = lock
+  }
+
+  deinit { close(lock) }
+
+  /// A file of secret bytes, readable by its owner only; made by `make` the first time.
+  func secret(_ name: String, make: () -> [UInt8]) throws(ServerError) -> [UInt8] {
+    let file = "\(path)/\(name)"
+    if let known = Folder.read(file), !known.isEmpty { return known }
+    let bytes = make()
+    let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw Folder.notWritable(path) }
+    defer { close(descriptor) }
+    guard fchmod(descriptor, 0o600) == 0, write(descriptor, bytes, bytes.count) == bytes.count,
+      fsync(descriptor) == 0
+    else { throw Folder.notWritable(path) }
+    return bytes
+  }
+
+  /// The bytes of a small file; nil where it cannot be read.
+  static func read(_ path: String) -> [UInt8]? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      #if canImport(Darwin)
+        let count = Darwin.read(descriptor, &piece, piece.count)
+      #else
+        let count = Glibc.read(descriptor, &piece, piece.count)
+      #endif
+      if count < 0 { return nil }
+      if count == 0 { return bytes }
+      bytes += piece.prefix(count)
+    }
+  }
+
+  private static func notWritable(_ path: String) -> ServerError {
+    ServerError(
+      .folderNotWritable, "the folder \(path) cannot be written: \(String(cString: strerror(errno)))",
+      hint: "Name a folder that this user may make and write (--data).")
+  }
+}

@@ -1,0 +1,18 @@
+import FerryModel
+
+/// An object of the business system: its entity and business key.
+public struct ObjectName: Sendable, Hashable, Comparable, CustomStringConvertible {
+  public let entity: String
+  public let key: Key
+
+  public init(entity: String, key: Key) {
+    self.entity = entity
+    self.key = key
+  }
+
+  public static func < (left: ObjectName, right: ObjectName) -> Bool {
+    (left.entity, left.key.text) < (right.entity, right.key.text)
+  }
+
+  public var description: String { "\(entity) \(key)" }
+}

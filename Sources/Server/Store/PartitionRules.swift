@@ -1,0 +1,150 @@
+import FerryModel
+
+/// Where a row belongs: a combination of values of one rule in one synchronization group.
+struct Place: Hashable, Sendable {
+  let group: String
+  /// The sources of the root rule's columns; empty for everyone's.
+  let rule: String
+  /// The columns' values in canonical text.
+  let values: String
+}
+
+/// The partition rules of a package, followed to their roots.
+struct PartitionRules: Sendable {
+  enum Path: Sendable {
+    case everyone
+    /// Positions of the row's own attributes.
+    case columns([Int])
+    case parent(ParentPath)
+  }
+
+  /// How a row finds the object that its partition comes from.
+  struct ParentPath: Sendable {
+    /// Position of the parent's entity in the package.
+    let target: Int
+    /// Positions in the child, in the order of `targetPositions`.
+    let attributes: [Int]
+    let targetPositions: [Int]
+    let targetTypes: [AttributeType]
+    /// Whether the target's primary key is meant; otherwise other attributes that are unique.
+    let isKey: Bool
+
+    /// The names under which other unique attributes are looked up.
+    var name: String { targetPositions.map(String.init).joined(separator: ",") }
+
+    /// What the child calls its parent; nil where an attribute is null.
+    func parentKey(of values: [Value]) -> String? {
+      var found: [Value] = []
+      for (position, type) in zip(attributes, targetTypes) {
+        guard let value = type.canonical(values[position]), !value.isNull else { return nil }
+        found.append(value)
+      }
+      return Key(found).text
+    }
+
+    /// What children call this parent; nil where an attribute is null.
+    func name(of parent: [Value]) -> String? {
+      let found = targetPositions.map { parent[$0] }
+      return found.contains { $0.isNull } ? nil : Key(found).text
+    }
+  }
+
+  struct Root: Hashable, Sendable {
+    let rule: String
+    let columns: [PartitionColumn]
+    let types: [AttributeType]
+  }
+
+  struct Rule: Sendable {
+    let path: Path
+    let root: Root
+  }
+
+  let package: Package
+  /// In the order of the package's entities.
+  let rules: [Rule]
+  /// Positions of the entities that find their partition through this one.
+  let children: [[Int]]
+  private let positions: [String: Int]
+
+  init(_ package: Package) throws(ServerError) {
+    self.package = package
+    var positions: [String: Int] = [:]
+    for (position, entity) in package.entities.enumerated() { positions[entity.name] = position }
+    self.positions = positions
+    var rules: [Rule] = []
+    var children = [[Int]](repeating: [], count: package.entities.count)
+    for (position, entity) in package.entities.enumerated() {
+      let root = try PartitionRules.root(of: entity, in: package, limit: package.entities.count)
+      let path = try PartitionRules.path(of: entity, in: package, positions)
+      if case .parent(let parent) = path { children[parent.target].append(position) }
+      rules.append(Rule(path: path, root: root))
+    }
+    self.rules = rules
+    self.children = children
+  }
+
+  func position(of entity: String) -> Int? { positions[entity] }
+
+  private static func root(of entity: Entity, in package: Package, limit: Int) throws(ServerError)
+    -> Root
+  {
+    guard limit >= 0 else {
+      throw ServerError(
+        .badModel, "the partition rule of \(entity.name) leads back to itself",
+        hint: "Let one of the entities on the way name columns; `ferry check` shows the way.")
+    }
+    switch entity.partition {
+    case nil: return Root(rule: "", columns: [], types: [])
+    case .columns(let columns):
+      var types: [AttributeType] = []
+      var names: [String] = []
+      for column in columns {
+        guard let position = entity.position(of: column.attribute) else {
+          throw missing(column.attribute, of: entity)
+        }
+        types.append(entity.attributes[position].type)
+        names.append(column.source == .open ? "open:\(column.attribute)" : column.source.text)
+      }
+      return Root(rule: names.joined(separator: ","), columns: columns, types: types)
+    case .through(let name):
+      guard let target = entity.relationship(named: name).flatMap({ package.entity(named: $0.target) })
+      else { throw missing(name, of: entity) }
+      return try root(of: target, in: package, limit: limit - 1)
+    }
+  }
+
+  private static func path(of entity: Entity, in package: Package, _ positions: [String: Int])
+    throws(ServerError) -> Path
+  {
+    switch entity.partition {
+    case nil: return .everyone
+    case .columns(let columns): return .columns(columns.compactMap { entity.position(of: $0.attribute) })
+    case .through(let name):
+      guard let relationship = entity.relationship(named: name),
+        let position = positions[relationship.target]
+      else { throw missing(name, of: entity) }
+      let target = package.entities[position]
+      var pairs: [(target: Int, own: Int)] = []
+      for (own, other) in zip(relationship.attributes, relationship.targetAttributes) {
+        guard let ownPosition = entity.position(of: own), let position = target.position(of: other)
+        else { throw missing(own, of: entity) }
+        pairs.append((position, ownPosition))
+      }
+      let isKey = Set(pairs.map(\.target)) == Set(target.key) && pairs.count == target.key.count
+      if isKey {
+        pairs = target.key.compactMap { key in pairs.first { $0.target == key } }
+      }
+      return .parent(
+        ParentPath(
+          target: position, attributes: pairs.map(\.own), targetPositions: pairs.map(\.target),
+          targetTypes: pairs.map { target.attributes[$0.target].type }, isKey: isKey))
+    }
+  }
+
+  private static func missing(_ name: String, of entity: Entity) -> ServerError {
+    ServerError(
+      .badModel, "the partition rule of \(entity.name) names \(name), which is not there",
+      hint: "Correct the model; `ferry check` shows the place.")
+  }
+}

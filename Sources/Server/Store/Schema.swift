@@ -1,0 +1,72 @@
+/// The tables of the server's store; `Documentation` of each is in the design of synchronization.
+enum Schema {
+  static let version: Int64 = 1
+  /// `FErS`.
+  static let applicationID: Int64 = 0x4645_7253
+
+  static let tables: String = """
+    CREATE TABLE server (
+      only INTEGER PRIMARY KEY CHECK (only = 1), id TEXT NOT NULL,
+      last_day INTEGER NOT NULL, days INTEGER NOT NULL) STRICT;
+    CREATE TABLE package (
+      id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, shape TEXT NOT NULL,
+      version INTEGER NOT NULL, loaded INTEGER NOT NULL) STRICT;
+    CREATE TABLE era (
+      number INTEGER PRIMARY KEY, package INTEGER NOT NULL, id TEXT NOT NULL UNIQUE,
+      first_version INTEGER NOT NULL) STRICT;
+    CREATE TABLE entity (
+      id INTEGER PRIMARY KEY, package INTEGER NOT NULL, name TEXT NOT NULL,
+      UNIQUE (package, name)) STRICT;
+    CREATE TABLE partition (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, package INTEGER NOT NULL, group_name TEXT NOT NULL,
+      rule TEXT NOT NULL, place TEXT NOT NULL, version INTEGER NOT NULL, floor INTEGER NOT NULL,
+      sum INTEGER NOT NULL, count INTEGER NOT NULL, left_count INTEGER NOT NULL,
+      loaded INTEGER NOT NULL, UNIQUE (package, group_name, rule, place)) STRICT;
+    CREATE TABLE row (
+      id INTEGER PRIMARY KEY, entity INTEGER NOT NULL, key TEXT NOT NULL, parent_key TEXT,
+      partition INTEGER, body BLOB NOT NULL, hash INTEGER NOT NULL, version INTEGER NOT NULL,
+      deleted INTEGER NOT NULL, source_position TEXT, UNIQUE (entity, key)) STRICT;
+    CREATE INDEX row_parent ON row (entity, parent_key) WHERE parent_key IS NOT NULL;
+    CREATE TABLE alternate (
+      entity INTEGER NOT NULL, attributes TEXT NOT NULL, text TEXT NOT NULL, row INTEGER NOT NULL,
+      PRIMARY KEY (entity, attributes, text, row)) STRICT, WITHOUT ROWID;
+    CREATE TABLE member (
+      partition INTEGER NOT NULL, version INTEGER NOT NULL, row INTEGER NOT NULL,
+      left INTEGER NOT NULL, PRIMARY KEY (partition, version, row)) STRICT, WITHOUT ROWID;
+    CREATE UNIQUE INDEX member_row ON member (row, partition);
+    CREATE INDEX member_left ON member (partition, version) WHERE left = 1;
+    CREATE TABLE operation (
+      sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, device TEXT NOT NULL,
+      user TEXT NOT NULL, claims TEXT NOT NULL, package INTEGER NOT NULL, chain TEXT NOT NULL,
+      position INTEGER NOT NULL, count INTEGER NOT NULL, batch TEXT, entity TEXT NOT NULL,
+      kind TEXT NOT NULL, object_key TEXT, group_name TEXT NOT NULL, payload BLOB,
+      hash BLOB NOT NULL, state TEXT NOT NULL, may_have_run INTEGER NOT NULL, claimed_by TEXT,
+      mark INTEGER, outcome TEXT, answer BLOB, answer_version INTEGER, new_key TEXT,
+      day INTEGER NOT NULL) STRICT;
+    CREATE INDEX operation_chain ON operation (chain);
+    CREATE INDEX operation_device ON operation (device, user, state);
+    CREATE INDEX operation_open ON operation (package, state, sequence)
+      WHERE state IN ('stored', 'claimed');
+    CREATE INDEX operation_object ON operation (entity, object_key);
+    CREATE TABLE device (
+      id TEXT NOT NULL, user TEXT NOT NULL, package INTEGER NOT NULL, incarnation TEXT NOT NULL,
+      rights_version TEXT NOT NULL, last_day INTEGER NOT NULL,
+      PRIMARY KEY (id, user, package)) STRICT, WITHOUT ROWID;
+    CREATE TABLE staged (
+      entity INTEGER NOT NULL, key TEXT NOT NULL, body BLOB NOT NULL, moment INTEGER NOT NULL,
+      PRIMARY KEY (entity, key)) STRICT, WITHOUT ROWID;
+    CREATE TABLE rejected (
+      package INTEGER NOT NULL, entity TEXT NOT NULL, key TEXT NOT NULL, attribute TEXT NOT NULL,
+      reason TEXT NOT NULL) STRICT;
+    CREATE TABLE staged_rejected (
+      entity TEXT NOT NULL, key TEXT NOT NULL, attribute TEXT NOT NULL, reason TEXT NOT NULL) STRICT;
+    CREATE TABLE seen_day (
+      package INTEGER NOT NULL, day INTEGER NOT NULL, version INTEGER NOT NULL,
+      PRIMARY KEY (package, day)) STRICT, WITHOUT ROWID;
+    CREATE TABLE refresh_token (
+      hash BLOB PRIMARY KEY, parent BLOB, user TEXT NOT NULL, device TEXT NOT NULL,
+      expires INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE INDEX refresh_token_parent ON refresh_token (parent);
+    CREATE INDEX refresh_token_user ON refresh_token (user, device);
+    """
+}

@@ -1,0 +1,86 @@
+import FerrySQLite
+
+/// Why the server cannot do what was asked, with the cure.
+public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// Closed today; more may come.
+  public enum Code: String, Sendable, CaseIterable {
+    /// Another server works on the same folder. Stop it, or give this one a folder of its own.
+    case folderInUse
+    /// The folder cannot be made or written. Check its owner and rights.
+    case folderNotWritable
+    /// A newer server wrote the store. Start that one.
+    case newerStore
+    /// The store's file is not one, or is broken. Restore it from a backup.
+    case damagedStore
+    /// The disk is full. Nothing was lost; make room.
+    case diskFull
+    /// The store could not be read or written for another reason.
+    case store
+    /// The model has changed, but not its version. Give it a new one.
+    case changedModel
+    /// The model asks for something that cannot be.
+    case badModel
+    /// The user file cannot be read.
+    case badUserFile
+    /// Name or password is wrong.
+    case wrongLogin
+    /// The token's time is over.
+    case expiredToken
+    /// The token is not one that this server gave, or was changed.
+    case forgedToken
+    /// Another server gave the token.
+    case otherServersToken
+    /// The token was revoked, or a newer one took its place.
+    case revokedToken
+    /// The user's claims make more partitions than a subscription can have.
+    case tooManyPartitions
+    /// There is no such operation, or it is not in a state in which this can be done.
+    case badRequest
+  }
+
+  public let code: Code
+  public let message: String
+  /// What the reader can do.
+  public let hint: String
+  /// Whether the same may succeed later without anyone doing anything.
+  public let isTransient: Bool
+
+  public init(_ code: Code, _ message: String, hint: String, isTransient: Bool = false) {
+    self.code = code
+    self.message = message
+    self.hint = hint
+    self.isTransient = isTransient
+  }
+
+  public var description: String { "\(message). \(hint)" }
+
+  init(_ error: SQLiteError, store path: String) {
+    if error.isFull {
+      self.init(
+        .diskFull, "the disk of \(path) is full", hint: "Make room; nothing was lost.",
+        isTransient: true)
+    } else if error.isNotADatabase || error.primaryCode == SQLiteError.corrupt {
+      self.init(
+        .damagedStore, "\(path) is damaged or is not a store: \(error)",
+        hint: "Restore it from a backup; devices keep their pending work.")
+    } else if error.isCannotOpen || error.isReadOnly {
+      self.init(
+        .folderNotWritable, "\(path) cannot be opened for writing",
+        hint: "Check the owner and the rights of the folder and its files.")
+    } else {
+      self.init(
+        .store, "the store \(path) answered: \(error)",
+        hint: error.isBusy ? "Another program holds it; try again." : "See the log of the server.",
+        isTransient: error.isBusy)
+    }
+  }
+}
+
+extension SQLiteError {
+  static let corrupt: Int32 = 11
+
+  /// The store holds something that no server wrote.
+  static func damaged(_ what: String) -> SQLiteError {
+    SQLiteError(code: corrupt, message: what, subject: "the server's store")
+  }
+}

@@ -1,0 +1,41 @@
+import FerryWire
+
+/// The sizes of the server, each with its reason.
+public struct ServiceLimits: Sendable {
+  /// A device's cursors, and one look per partition at each checkpoint.
+  public var partitionsPerSubscription: Int = 1_000
+  /// Rows of one page: what is lost when the line breaks.
+  public var pageRows: Int = WireLimits.pageRows
+  public var pageBytes: Int = WireLimits.pageBytes
+  /// What one call of `Exchange.next` reads at most, over all partitions: the final round, from
+  /// one snapshot, must fit, else it is cut into pages and tried again.
+  public var roundRows: Int = 50_000
+  public var roundBytes: Int = 4 << 20
+  /// Frames kept so that devices at one cursor share them.
+  public var frameCacheBytes: Int = 32 << 20
+  /// What a device may have stored and not answered; the rest waits on the device.
+  public var unansweredPerDevice: Int = 10_000
+  /// Rows of a first load in one numbered transaction; nobody sees a part of it.
+  public var firstLoadRows: Int = 5_000
+  /// Changes of a later load in one numbered transaction; a larger one is shown in parts.
+  public var loadRows: Int = 100_000
+  /// Deletions by one load in one partition, when less than half of it: more needs a second load.
+  public var massDeletionRows: Int = 1_000
+  /// Rows that move with their parent, above which the operator is told.
+  public var closureRows: Int = 100_000
+  /// Keys that one read asks for.
+  public var readBackKeys: Int = 500
+  /// Days that leaves are kept.
+  public var tombstoneDays: Int64 = 90
+  /// Leaves of a partition that are kept whatever its size.
+  public var tombstonesKept: Int64 = 1_000
+  /// Days that an answered operation is remembered; longer than a device may be silent.
+  public var operationMemoryDays: Int64 = 400
+  /// Back-off of a replay that was certainly not done, in seconds.
+  public var firstRetrySeconds: Int64 = 1
+  public var longestRetrySeconds: Int64 = 60
+
+  public init() {}
+
+  public static let standard = ServiceLimits()
+}

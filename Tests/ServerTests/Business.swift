@@ -1,0 +1,119 @@
+import FerryConnector
+import FerryModel
+
+/// A business system in memory that can be made to misbehave.
+final class Business: Connector {
+  private(set) var rows: [String: [Key: [Value]]] = [:]
+  /// Effects of operations, by id: how often each was performed.
+  private(set) var performed: [OperationID: Int] = [:]
+  private var remembered: [OperationID: OperationOutcome] = [:]
+  /// What the next perform says instead of doing its work.
+  var next: PerformResult?
+  /// The next perform does its work, and then the line breaks.
+  var breaksAfterWork = false
+  var remembers = true
+  var isAway = false
+  /// Orders whose text is this are refused.
+  var forbidden = "forbidden"
+  var performs = 0
+
+  func put(_ entity: Entity, _ values: [Value]) {
+    rows[entity.name, default: [:]][entity.key(of: values)] = values
+  }
+
+  func remove(_ entity: Entity, _ key: Key) { rows[entity.name]?[key] = nil }
+
+  func mismatches(with package: Package) -> [Mismatch] { [] }
+
+  func perform(_ group: [ConnectorOperation]) -> PerformResult {
+    performs += 1
+    if let result = next {
+      next = nil
+      return result
+    }
+    let before = rows
+    var outcomes: [OperationOutcome] = []
+    var touched: [RowImage] = []
+    for operation in group {
+      let outcome = perform(operation, &touched)
+      outcomes.append(outcome)
+      if case .refused = outcome {
+        rows = before
+        let all = group.indices.map { $0 == outcomes.count - 1 ? outcome : .notTried }
+        return .done(all, touched: [])
+      }
+    }
+    for (operation, outcome) in zip(group, outcomes) {
+      performed[operation.id, default: 0] += 1
+      remembered[operation.id] = outcome
+    }
+    if breaksAfterWork {
+      breaksAfterWork = false
+      return .unknown(reason: "the line broke")
+    }
+    return .done(outcomes, touched: touched)
+  }
+
+  private func perform(_ operation: ConnectorOperation, _ touched: inout [RowImage]) -> OperationOutcome {
+    let entity = operation.entity
+    if operation.changed.values.contains(.text(forbidden)) {
+      return .refused(Refusal(code: 412, message: "a rule was broken", attribute: "ship"))
+    }
+    if operation.kind == .create {
+      var values = [Value](repeating: .null, count: entity.attributes.count)
+      for (position, value) in operation.changed { values[position] = value }
+      if operation.key == nil { values[0] = .integer(Int64(1_000 + rows[entity.name, default: [:]].count)) }
+      let key = entity.key(of: values)
+      put(entity, values)
+      touched.append(RowImage(entity: entity.name, key: key, values: values))
+      return .accepted(key: key)
+    }
+    guard let key = operation.key, var values = rows[entity.name]?[key] else {
+      return .refused(Refusal(code: 404, message: "there is no such object"))
+    }
+    for (position, base) in operation.base.sorted(by: { $0.key < $1.key }) where values[position] != base {
+      return .refused(
+        Refusal(
+          code: 412, message: "it was changed meanwhile",
+          attribute: entity.attributes[position].name, baseValue: base,
+          currentValue: values[position]))
+    }
+    for (position, value) in operation.changed { values[position] = value }
+    let isDelete = operation.kind == .delete
+    rows[entity.name]?[key] = isDelete ? nil : values
+    touched.append(RowImage(entity: entity.name, key: key, values: isDelete ? nil : values))
+    return .accepted(key: key)
+  }
+
+  func recall(_ operations: [OperationID]) throws(ConnectorError) -> [OperationOutcome?] {
+    try reach()
+    guard remembers else {
+      throw ConnectorError("it keeps no record", hint: "Ask a person.", isTransient: false)
+    }
+    return operations.map { remembered[$0] }
+  }
+
+  func read(_ entity: Entity, keys: [Key]) throws(ConnectorError) -> [RowImage] {
+    try reach()
+    return keys.map { RowImage(entity: entity.name, key: $0, values: rows[entity.name]?[$0]) }
+  }
+
+  func load(
+    _ entities: [Entity], each: (Entity, [RowImage]) throws(ConnectorError) -> Void,
+    rejected: (RejectedRow) -> Void
+  ) throws(ConnectorError) {
+    try reach()
+    for entity in entities { try each(entity, images(entity)) }
+  }
+
+  func images(_ entity: Entity) -> [RowImage] {
+    (rows[entity.name] ?? [:]).sorted { $0.key.text < $1.key.text }
+      .map { RowImage(entity: entity.name, key: $0.key, values: $0.value) }
+  }
+
+  func changedByOthers() -> Bool { true }
+
+  private func reach() throws(ConnectorError) {
+    if isAway { throw ConnectorError("it is away", hint: "Start it.", isTransient: true) }
+  }
+}
