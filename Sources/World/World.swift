@@ -5,12 +5,23 @@ public struct World: Sendable {
   public let clock: any WorldClock
   public let chance: any Chance
   public let log: any Log
+  private let planted: Set<PlantedBug>
 
   public init(clock: any WorldClock, chance: any Chance, log: any Log) {
+    self.init(clock: clock, chance: chance, log: log, planted: [])
+  }
+
+  package init(
+    clock: any WorldClock, chance: any Chance, log: any Log, planted: Set<PlantedBug>
+  ) {
     self.clock = clock
     self.chance = chance
     self.log = log
+    self.planted = planted
   }
+
+  /// Whether a simulation has switched this bug on; never outside one.
+  package func has(_ bug: PlantedBug) -> Bool { !planted.isEmpty && planted.contains(bug) }
 }
 
 /// Where time comes from.

@@ -3,7 +3,7 @@ import FerryModel
 /// All commands of `ferry`, one line each.
 enum CommandTable {
   static var commands: [any Subcommand.Type] {
-    [NewCommand.self, CheckCommand.self, DiffCommand.self, InspectCommand.self]
+    [NewCommand.self, CheckCommand.self, DiffCommand.self, InspectCommand.self, SimulateCommand.self]
   }
 
   /// `words` as the system gave them, the program's own name first.

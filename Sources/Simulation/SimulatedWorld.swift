@@ -1,0 +1,60 @@
+import FerryWorld
+import Synchronization
+
+/// Chance from a seed: the same seed gives the same numbers on every machine.
+final class SeededChance: Chance {
+  private let state: Mutex<UInt64>
+
+  init(_ seed: UInt64) { state = Mutex(seed) }
+
+  func next() -> UInt64 {
+    state.withLock { state in
+      // SplitMix64: every state is visited once.
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var word = state
+      word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+      return word ^ (word >> 31)
+    }
+  }
+
+  func number(below limit: Int) -> Int { Int(number(in: 0..<Int64(limit))) }
+
+  /// True in so many of a thousand cases.
+  func happens(_ perMille: Int) -> Bool { number(below: 1_000) < perMille }
+
+  func pick<Element>(_ elements: [Element]) -> Element { elements[number(below: elements.count)] }
+}
+
+/// Time that moves only when the simulation moves it.
+final class SimulatedClock: WorldClock {
+  private let time = Mutex<Int64>(1_750_000_000_000)
+
+  var now: Timestamp { Timestamp(milliseconds: time.withLock { $0 }) }
+  var uptime: Duration { .milliseconds(time.withLock { $0 }) }
+
+  func advance(milliseconds: Int64) { time.withLock { $0 += milliseconds } }
+}
+
+/// Keeps the last lines that a run has said.
+final class TraceLog: Log {
+  private let lines = Mutex<[String]>([])
+  private let isPrinting: Bool
+
+  init(isPrinting: Bool) { self.isPrinting = isPrinting }
+
+  var last: [String] { lines.withLock { $0.suffix(30) } }
+
+  func say(_ line: String) {
+    lines.withLock { lines in
+      lines.append(line)
+      if lines.count > 2_000 { lines.removeFirst(1_000) }
+    }
+    if isPrinting { FerrySimulation.show(line) }
+  }
+
+  func write(_ level: LogLevel, _ message: String, _ fields: [(String, String)]) {
+    guard level >= .warn else { return }
+    say("  \(level.name): \(message) \(fields.map { "\($0.0)=\($0.1)" }.joined(separator: " "))")
+  }
+}

@@ -1,0 +1,96 @@
+import FerryWorld
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// An invariant does not hold.
+public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
+  /// The number in `Documentation/Invariants.md`.
+  public let invariant: Int
+  public let step: Int
+  public let problem: String
+
+  public var description: String { "invariant \(invariant) at step \(step): \(problem)" }
+}
+
+/// What happened in a run, counted.
+public struct SimulationCounts: Sendable, Equatable {
+  public var steps = 0
+  public var commits = 0
+  public var imports = 0
+  public var accepted = 0
+  public var refused = 0
+  public var cancelled = 0
+  public var restarts = 0
+  public var lost = 0
+  public var doubled = 0
+}
+
+/// The end of one run.
+public struct SimulationResult: Sendable {
+  public let seed: UInt64
+  public let counts: SimulationCounts
+  /// Nil when every invariant held.
+  public let failure: String?
+  /// The number of the invariant that did not hold; 0 when the run broke off otherwise.
+  public let invariant: Int?
+  /// The last events before a failure.
+  public let lastEvents: [String]
+}
+
+/// Runs seeds.
+public enum SimulationRun {
+  /// One run in a folder of its own, which is removed afterwards.
+  ///
+  /// `isTracing` prints every event as it happens.
+  public static func run(
+    seed: UInt64, steps: Int, planted: Set<PlantedBug> = [], isTracing: Bool = false
+  ) -> SimulationResult {
+    let folder = makeFolder(seed)
+    defer { removeFolder(folder) }
+    var simulation: Simulation?
+    do {
+      let made = try Simulation(
+        seed: seed, folder: folder, planted: planted, isTracing: isTracing)
+      simulation = made
+      try made.run(steps: steps)
+      return SimulationResult(
+        seed: seed, counts: made.finalCounts(), failure: nil, invariant: nil, lastEvents: [])
+    } catch {
+      return SimulationResult(
+        seed: seed, counts: simulation?.finalCounts() ?? SimulationCounts(), failure: "\(error)",
+        invariant: (error as? SimulationFailure)?.invariant ?? 0,
+        lastEvents: simulation?.lastEvents ?? [])
+    }
+  }
+
+  /// In memory where the system has such a place: nothing of a run needs to outlive it.
+  private static func makeFolder(_ seed: UInt64) -> String {
+    let base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+    var template = Array("\(base)/ferry-simulation-\(seed)-XXXXXX".utf8CString)
+    let made = template.withUnsafeMutableBufferPointer { buffer in
+      buffer.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) }
+    }
+    guard let made else { preconditionFailure("no temporary folder can be made in \(base)") }
+    return made
+  }
+
+  private static func removeFolder(_ path: String) {
+    guard let folder = opendir(path) else { return }
+    while let entry = readdir(folder) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      guard name != ".", name != ".." else { continue }
+      if unlink("\(path)/\(name)") != 0 { removeFolder("\(path)/\(name)") }
+    }
+    closedir(folder)
+    rmdir(path)
+  }
+}
+
+/// Prints a line of a trace.
+func show(_ line: String) {
+  puts(line)
+}
