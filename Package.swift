@@ -100,6 +100,9 @@ let proofs: [Target] = [
   tests(
     "FerryGeneratorTests", "GeneratorTests",
     ["FerryGenerator", "FerryModel", "FerryJSON", "FerrySQLite"]),
+  .testTarget(
+    name: "FerryGeneratedTests", dependencies: ["Ferry"], path: "Tests/GeneratedTests",
+    swiftSettings: strict, plugins: ["FerryPlugin"]),
   tests(
     "FerryConnectorTests", "ConnectorTests",
     [
@@ -120,7 +123,8 @@ var targets = words + hands + parts + sides + tools + samples + kits + proofs + 
 var products: [Product] = [
   .library(name: "Ferry", targets: ["Ferry"]),
   .plugin(name: "FerryPlugin", targets: ["FerryPlugin"]),
-  .executable(name: "ferry-generate", targets: ["FerryGenerate"]),
+  // Under the target's own name, by which a plugin of this package looks for its tool.
+  .executable(name: "FerryGenerate", targets: ["FerryGenerate"]),
   .executable(name: "ferry-sample", targets: ["FerrySample"]),
   .executable(name: "ferry-device", targets: ["FerryDevice"]),
 ]
