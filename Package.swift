@@ -21,9 +21,13 @@ func program(_ name: String, _ path: String, _ imports: [Target.Dependency]) -> 
     name: name, dependencies: imports, path: path, swiftSettings: strict)
 }
 
-func tests(_ name: String, _ path: String, _ imports: [Target.Dependency]) -> Target {
+func tests(
+  _ name: String, _ path: String, _ imports: [Target.Dependency],
+  plugins: [Target.PluginUsage] = []
+) -> Target {
   .testTarget(
-    name: name, dependencies: imports, path: "Tests/\(path)", swiftSettings: strict)
+    name: name, dependencies: imports, path: "Tests/\(path)", swiftSettings: strict,
+    plugins: plugins)
 }
 
 // Words: what things are called. No input, no output.
@@ -100,9 +104,7 @@ let proofs: [Target] = [
   tests(
     "FerryGeneratorTests", "GeneratorTests",
     ["FerryGenerator", "FerryModel", "FerryJSON", "FerrySQLite"]),
-  .testTarget(
-    name: "FerryGeneratedTests", dependencies: ["Ferry"], path: "Tests/GeneratedTests",
-    swiftSettings: strict, plugins: ["FerryPlugin"]),
+  tests("FerryGeneratedTests", "GeneratedTests", ["Ferry"], plugins: ["FerryPlugin"]),
   tests(
     "FerryConnectorTests", "ConnectorTests",
     [
@@ -163,7 +165,7 @@ var products: [Product] = [
         "FerryPasswords", "FerryWorld", "FerrySQLite",
       ]),
   ]
-  let serverProofs: [Target] = [
+  let programProofs: [Target] = [
     tests("FerryCommandTests", "CommandTests", ["FerryCommand"]),
     tests("FerryPasswordsTests", "PasswordsTests", ["FerryPasswords"]),
     tests(
@@ -173,7 +175,7 @@ var products: [Product] = [
       "FerryHTTPClientTests", "HTTPClientTests",
       ["FerryHTTPServer", "FerryHTTP", "FerryHTTPClient"]),
   ]
-  targets += serverLibraries + serverHands + simulation + programs + serverProofs
+  targets += serverLibraries + serverHands + simulation + programs + programProofs
   products += [
     .executable(name: "ferryd", targets: ["Ferryd"]),
     .executable(name: "ferry", targets: ["FerryCommand"]),

@@ -5,7 +5,8 @@ import Testing
 /// The awkward model goes through the build plugin as an app's would; these call what came out.
 struct GeneratedTests {
   private func withDatabase(_ body: (Database) throws -> Void) async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "ferry-\(UUID().uuidString)")
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "ferry-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let database = try Awkward.open(
@@ -70,6 +71,7 @@ struct GeneratedTests {
     #expect(Awkward.package.id == "Awkward:1.0")
     #expect(Awkward.package.entities.count == 18)
     #expect(Kunden.entity.unique == [[2]])
-    #expect(Awkward.package.entity(named: "Invoices")?.partition == .through(relationship: "customer"))
+    #expect(
+      Awkward.package.entity(named: "Invoices")?.partition == .through(relationship: "customer"))
   }
 }
