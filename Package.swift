@@ -21,9 +21,13 @@ func program(_ name: String, _ path: String, _ imports: [Target.Dependency]) -> 
     name: name, dependencies: imports, path: path, swiftSettings: strict)
 }
 
-func tests(_ name: String, _ path: String, _ imports: [Target.Dependency]) -> Target {
+func tests(
+  _ name: String, _ path: String, _ imports: [Target.Dependency],
+  plugins: [Target.PluginUsage] = []
+) -> Target {
   .testTarget(
-    name: name, dependencies: imports, path: "Tests/\(path)", swiftSettings: strict)
+    name: name, dependencies: imports, path: "Tests/\(path)", swiftSettings: strict,
+    plugins: plugins)
 }
 
 // Words: what things are called. No input, no output.
@@ -100,6 +104,7 @@ let proofs: [Target] = [
   tests(
     "FerryGeneratorTests", "GeneratorTests",
     ["FerryGenerator", "FerryModel", "FerryJSON", "FerrySQLite"]),
+  tests("FerryGeneratedTests", "GeneratedTests", ["Ferry"], plugins: ["FerryPlugin"]),
   tests(
     "FerryConnectorTests", "ConnectorTests",
     [
@@ -126,7 +131,8 @@ var targets = words + hands + parts + sides + tools + samples + kits + proofs + 
 var products: [Product] = [
   .library(name: "Ferry", targets: ["Ferry"]),
   .plugin(name: "FerryPlugin", targets: ["FerryPlugin"]),
-  .executable(name: "ferry-generate", targets: ["FerryGenerate"]),
+  // Under the target's own name, by which a plugin of this package looks for its tool.
+  .executable(name: "FerryGenerate", targets: ["FerryGenerate"]),
   .executable(name: "ferry-sample", targets: ["FerrySample"]),
   .executable(name: "ferry-device", targets: ["FerryDevice"]),
 ]
@@ -165,7 +171,7 @@ var products: [Product] = [
         "FerryPasswords", "FerryWorld", "FerrySQLite",
       ]),
   ]
-  let serverProofs: [Target] = [
+  let programProofs: [Target] = [
     tests("FerryCommandTests", "CommandTests", ["FerryCommand"]),
     tests("FerryPasswordsTests", "PasswordsTests", ["FerryPasswords"]),
     tests(
@@ -175,7 +181,7 @@ var products: [Product] = [
       "FerryHTTPClientTests", "HTTPClientTests",
       ["FerryHTTPServer", "FerryHTTP", "FerryHTTPClient"]),
   ]
-  targets += serverLibraries + serverHands + simulation + programs + serverProofs
+  targets += serverLibraries + serverHands + simulation + programs + programProofs
   products += [
     .executable(name: "ferryd", targets: ["Ferryd"]),
     .executable(name: "ferry", targets: ["FerryCommand"]),

@@ -54,7 +54,7 @@ public enum ReservedName {
   static let members: Set<String> = [
     "Self", "Type", "cancelPending", "cancelPendingOperations", "count", "create", "database",
     "delete", "description", "downloadState", "entity", "find", "findAll", "hash", "hashValue",
-    "id",
+    "getPendingObjects", "id",
     "init", "isCreated", "isDeleted", "isDirty", "isNew", "isPending", "isUpdated", "load",
     "logRecords", "originalState", "pending", "pendingChange", "record", "refresh", "replayCounter",
     "replayFailed", "replayPending", "save", "self", "submitPending", "submitPendingOperations",

@@ -17,7 +17,8 @@ struct AwkwardTests {
   func model() throws {
     let database = try FixtureDatabase.awkward()
     let made = try made(database)
-    #expect(try FixtureDatabase.differs(made.text, from: "awkward.model.json") == nil)
+    #expect(
+      try FixtureDatabase.differs(made.text, from: "../GeneratedTests/awkward.model.json") == nil)
     #expect(made.warnings == [])
     #expect(try self.made(database).text == made.text)
   }

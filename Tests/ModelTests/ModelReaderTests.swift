@@ -260,6 +260,7 @@ struct ModelReaderTests {
   func nearest() {
     #expect(NearestWord.find("nulable", among: ["name", "nullable"]) == "nullable")
     #expect(NearestWord.find("targte", among: ["target", "table"]) == "target")
+    #expect(NearestWord.find("atributs", among: ["target", "attributes"]) == "attributes")
     #expect(NearestWord.find("wholly", among: ["name", "type"]) == nil)
   }
 }

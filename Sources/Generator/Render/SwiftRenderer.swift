@@ -46,6 +46,17 @@ public enum SwiftRenderer {
           groups: [
       \(groups.joined(separator: "\n"))
           ])
+
+        /// Opens the database of this package on the device, and makes it when it is not there.
+        public static func open(
+          at path: String, profile: Ferry.ConnectionProfile,
+          durability: Ferry.Durability = .application,
+          callbackHandler: (any Ferry.CallbackHandler)? = nil
+        ) throws(Ferry.FerryError) -> Ferry.Database {
+          try Ferry.Database.open(
+            at: path, package: package, profile: profile, durability: durability,
+            callbackHandler: callbackHandler)
+        }
       }
       """
   }

@@ -17,7 +17,8 @@ extension Translator {
       for column in columns where isNullable(column.attribute, of: drafts[index]) {
         notes.append(
           Note(
-            .told, "\(drafts[index].table.name).\(column.attribute)",
+            .told,
+            "\(drafts[index].table.name).\(self.column(column.attribute, of: drafts[index]))",
             "may be null, and the partition rule names it",
             cure: "Rows where it is null are in nobody's partition and reach no device."))
       }
@@ -33,6 +34,10 @@ extension Translator {
     throw GeneratorError(
       "\(draft.table.name) has no column \"\(name)\"",
       hint: NearestWord.cure(name, among: draft.attributes.map(\.column)))
+  }
+
+  private func column(_ name: String, of draft: EntityDraft) -> String {
+    draft.attributes.first { $0.name == name }?.column ?? name
   }
 
   private func isNullable(_ name: String, of draft: EntityDraft) -> Bool {
