@@ -27,7 +27,7 @@ final class SimulatedDevice {
     self.world = world
     callbacks = CallbackCounter()
     (store, session) = try SimulatedDevice.open(path, world, callbacks)
-    session.login(Credentials(user: user, password: "secret"))
+    try loginIfNeeded()
     try session.subscribe()
   }
 
@@ -47,7 +47,14 @@ final class SimulatedDevice {
   func restart() throws {
     life += 1
     (store, session) = try SimulatedDevice.open(path, world, callbacks)
+    try loginIfNeeded()
     try session.subscribe()
+  }
+
+  /// The password is asked for again where the app ended before the server had answered.
+  private func loginIfNeeded() throws {
+    guard try !session.facts().hasRefreshToken else { return }
+    session.login(Credentials(user: user, password: "secret"))
   }
 
   func records(_ entity: Entity) throws -> [Record] {

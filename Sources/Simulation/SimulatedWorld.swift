@@ -54,7 +54,17 @@ final class TraceLog: Log {
   }
 
   func write(_ level: LogLevel, _ message: String, _ fields: [(String, String)]) {
-    guard level >= .warn else { return }
+    guard level >= (isPrinting ? .trace : .warn) else { return }
     say("  \(level.name): \(message) \(fields.map { "\($0.0)=\($0.1)" }.joined(separator: " "))")
+  }
+}
+
+/// Says of every line which device it is about.
+struct DeviceLog: Log {
+  let number: Int
+  let trace: TraceLog
+
+  func write(_ level: LogLevel, _ message: String, _ fields: [(String, String)]) {
+    trace.write(level, message, [("device", String(number))] + fields)
   }
 }

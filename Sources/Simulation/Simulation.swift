@@ -37,6 +37,9 @@ final class Simulation {
     oracle = try Oracle(folder: "\(folder)/server")
     let rights: [[Int64]] = [[1], [1, 2], [2]]
     for (number, agencies) in rights.enumerated() {
+      let world = World(
+        clock: clock, chance: SeededChance(seed ^ 0xDE71_CE00 ^ UInt64(number)),
+        log: DeviceLog(number: number, trace: log), planted: planted)
       devices.append(
         try SimulatedDevice(
           number: number, user: "user\(number)", agencies: agencies,
@@ -251,6 +254,7 @@ final class Simulation {
       user: device.user, device: nil, claims: ["agency": device.agencies.map(String.init)],
       expires: clock.now.advanced(by: .seconds(900)))
     transfer.serverLife = server.life
+    log.write(.trace, "a request arrives", [("device", "\(device.number)"), ("lane", "\(transfer.lane)")])
     transfer.exchange =
       transfer.lane == .channel
       ? server.service.channel(transfer.request.body, by: identity, until: identity.expires)

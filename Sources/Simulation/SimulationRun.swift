@@ -48,7 +48,7 @@ public enum SimulationRun {
     seed: UInt64, steps: Int, planted: Set<PlantedBug> = [], isTracing: Bool = false
   ) -> SimulationResult {
     let folder = makeFolder(seed)
-    defer { removeFolder(folder) }
+    defer { if getenv("FERRY_KEEP") == nil { removeFolder(folder) } }
     var simulation: Simulation?
     do {
       let made = try Simulation(

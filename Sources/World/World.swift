@@ -100,6 +100,9 @@ public enum LogLevel: Int, Sendable, Comparable, CaseIterable {
 
 extension Log {
   /// What an operator wants to read when all is well.
+  public func debug(_ message: String, _ fields: (String, String)...) {
+    write(.debug, message, fields)
+  }
   public func info(_ message: String, _ fields: (String, String)...) {
     write(.info, message, fields)
   }

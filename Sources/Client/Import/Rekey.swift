@@ -33,18 +33,31 @@ struct Rekey {
     try follow(entity, oldValues, newValues)
   }
 
-  /// Another object with this key is here already: the pending one takes its image.
+  /// Another object with this key is here already: it came before the answer did. The pending one
+  /// takes its image, and what the app did to it meanwhile.
   private func giveWay(_ entity: Entity, _ object: Int64, to key: Key) throws(SQLiteError) {
     let rows = Rows(entity)
-    guard let values = key.values(of: entity),
-      let other = try rows.downloaded(connection, key: values), other.object != object,
-      let partition = other.partition, let hash = other.hash,
-      let visible = try rows.visible(connection, object: other.object)
-    else { return }
-    try rows.deleteVisible(connection, object: other.object)
-    try rows.putOriginal(
-      connection,
-      OriginalRow(object: object, partition: partition, hash: hash, values: visible.values))
+    guard let values = key.values(of: entity) else { return }
+    let aside = try rows.original(connection, key: key)
+    let shown = try rows.downloaded(connection, key: values)
+    guard let other = aside?.object ?? shown?.object, other != object else { return }
+    var image = aside
+    if image == nil, let shown, let partition = shown.partition, let hash = shown.hash,
+      let visible = try rows.visible(connection, object: other)
+    {
+      image = OriginalRow(
+        object: other, partition: partition, hash: hash, values: visible.values)
+    }
+    try rows.deleteVisible(connection, object: other)
+    try rows.deleteOriginal(connection, object: other)
+    for table in ["ferry_operation", "ferry_log_record", "ferry_alias"] {
+      try connection.run(
+        "UPDATE \(table) SET object = ? WHERE entity = ? AND object = ?", .integer(object),
+        .text(entity.name), .integer(other))
+    }
+    guard var image else { return }
+    image.object = object
+    try rows.putOriginal(connection, image)
   }
 
   /// Every attribute that refers to the old key, also where it is part of a child's own key.

@@ -22,13 +22,19 @@ package struct Inbox {
 
   private func take(_ welcome: Welcome, _ connection: Connection) throws(SQLiteError) {
     for place in welcome.start {
-      try connection.run(
-        """
-        INSERT OR REPLACE INTO ferry_partition
-          (number, grp, state, version, row, staged_version, staged_row)
-        VALUES (?, ?, 'new', 0, 0, 0, 0)
-        """, .integer(place.partition), .text(place.group))
-      try dropPages(place.partition, connection)
+      // Two requests that were on their way together both hear of a new partition; the second word
+      // changes nothing. One that was dropped and comes back keeps its rows until the import.
+      let known = try connection.value(
+        "SELECT state FROM ferry_partition WHERE number = ?", .integer(place.partition))
+      if known == nil {
+        try connection.run(
+          """
+          INSERT INTO ferry_partition (number, grp, state, version, row, staged_version, staged_row)
+          VALUES (?, ?, 'new', 0, 0, 0, 0)
+          """, .integer(place.partition), .text(place.group))
+      } else if known?.text == "drop" {
+        try restart(place.partition, connection)
+      }
     }
     for partition in welcome.reset {
       try restart(partition, connection)

@@ -299,6 +299,7 @@ package final class Session {
       throw FerryError(
         .protocolViolation, error.message, hint: error.hint, isTransient: true, cause: error)
     }
+    store.world.log.write(.trace, "a message came", [("kind", "\(frame.kind)"), ("lane", "\(lane)")])
     switch message {
     case .welcome(let welcome): try take(welcome, reception)
     case .rows(let page):
@@ -309,7 +310,7 @@ package final class Session {
             receivedRows: progress.receivedRows, expectedRows: progress.expectedRows)
         }
       }
-    case .checkpoint(let checkpoint): try take(checkpoint)
+    case .checkpoint(let checkpoint): try take(checkpoint, lane)
     case .stored(let stored):
       try store.write { connection throws(FerryError) in
         try self.store.sql { () throws(SQLiteError) in
@@ -356,13 +357,19 @@ package final class Session {
     }
   }
 
-  private func take(_ checkpoint: Checkpoint) throws(FerryError) {
+  private func take(_ checkpoint: Checkpoint, _ lane: SessionMachine.Lane) throws(FerryError) {
     guard checkpoint.unavailable.isEmpty, let batch = try inbox.close(checkpoint) else {
-      machine.isExchangeWanted = checkpoint.unavailable.isEmpty
+      store.world.log.debug(
+        "a checkpoint does not close what is here", ("version", String(checkpoint.version)),
+        ("unavailable", "\(checkpoint.unavailable)"))
+      if checkpoint.unavailable.isEmpty {
+        if lane == .channel { machine.channelWentAstray() } else { machine.isExchangeWanted = true }
+      }
       return
     }
     switch try importer.run(batch) {
     case .imported(let changes):
+      store.world.log.debug("imported", ("version", String(changes.version)))
       if !changes.confirmed.isEmpty {
         confirms.append(
           Confirm(group: changes.group, version: changes.version, answers: changes.confirmed))

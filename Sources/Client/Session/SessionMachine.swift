@@ -30,6 +30,8 @@ package struct SessionMachine: Equatable {
     case closed
     case opening(since: Timestamp)
     case open(heard: Timestamp)
+    /// It brings what does not follow what is here; it is closed and opened anew.
+    case astray
   }
 
   private let settings: SessionSettings
@@ -97,13 +99,16 @@ package struct SessionMachine: Equatable {
     case .open(let heard) where now >= heard.advanced(by: settings.silence):
       channel = .closed
       return .cancel(.channel)
+    case .astray:
+      channel = .closed
+      return .cancel(.channel)
     default: return nil
     }
   }
 
   private var channelLimit: Timestamp? {
     switch channel {
-    case .closed: nil
+    case .closed, .astray: nil
     case .opening(let since): since.advanced(by: settings.channelPatience)
     case .open(let heard): heard.advanced(by: settings.silence)
     }
@@ -134,6 +139,11 @@ package struct SessionMachine: Equatable {
       channel = .open(heard: now)
       channelAgainAt = nil
     }
+  }
+
+  /// The channel's pages no longer follow what is on the device: another lane was faster.
+  package mutating func channelWentAstray() {
+    if channel != .closed { channel = .astray }
   }
 
   /// A lane ended as it should.

@@ -97,10 +97,12 @@ package struct Schema {
     ]
   }
 
+  /// AUTOINCREMENT: the number of an object that is hidden (its delete is pending) or gone (an alias
+  /// still knows it) is never given to another.
   private func entityStatements(_ entity: Entity) -> [String] {
     let columns = entity.attributes.map { "\(quoted($0.name)) \(Schema.affinity($0.type))" }
     let key = entity.key.map { quoted(entity.attributes[$0].name) }.joined(separator: ", ")
-    let all = (["_id INTEGER PRIMARY KEY"] + columns).joined(separator: ", ")
+    let all = columns.joined(separator: ", ")
     let indexes = entity.relationships.compactMap { relationship -> String? in
       // A relationship that begins like the key is found by the key's own index.
       let names = relationship.attributes
@@ -111,12 +113,13 @@ package struct Schema {
     }
     return [
       """
-      CREATE TABLE IF NOT EXISTS \(Schema.table(entity)) (\(all), _partition INTEGER, _hash INTEGER,
+      CREATE TABLE IF NOT EXISTS \(Schema.table(entity)) (
+        _id INTEGER PRIMARY KEY AUTOINCREMENT, \(all), _partition INTEGER, _hash INTEGER,
         _pending TEXT NOT NULL DEFAULT 'N', _failed INTEGER NOT NULL DEFAULT 0, UNIQUE (\(key)))
       """,
       """
-      CREATE TABLE IF NOT EXISTS \(Schema.original(entity)) (\(all), _partition INTEGER,
-        _hash INTEGER, UNIQUE (\(key)))
+      CREATE TABLE IF NOT EXISTS \(Schema.original(entity)) (
+        _id INTEGER PRIMARY KEY, \(all), _partition INTEGER, _hash INTEGER, UNIQUE (\(key)))
       """,
     ] + indexes
   }
