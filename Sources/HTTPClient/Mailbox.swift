@@ -62,6 +62,24 @@ final class Mailbox: Sendable {
     return isTaken
   }
 
+  /// Takes the bytes in any case; false if the sender should wait until `next` tells it to go on.
+  ///
+  /// For a sender that cannot be asked to give them again.
+  func putAnyway(_ bytes: [UInt8]) -> Bool {
+    guard !bytes.isEmpty else { return true }
+    let (mayGoOn, reader) = state.withLock { state -> (Bool, CheckedContinuation<Piece, Never>?) in
+      if let reader = state.reader {
+        state.reader = nil
+        return (true, reader)
+      }
+      state.buffer.append(contentsOf: bytes)
+      if state.buffer.count >= TransportLimits.bufferedBytes { state.isPaused = true }
+      return (!state.isPaused, nil)
+    }
+    reader?.resume(returning: .success(bytes))
+    return mayGoOn
+  }
+
   /// The body is complete (nil) or ends here; the first end counts.
   func end(_ error: TransportError?) {
     let (waiter, reader, piece) = state.withLock {

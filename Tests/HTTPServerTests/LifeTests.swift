@@ -41,10 +41,12 @@ struct LifeTests {
     #expect(live.stop())
   }
 
-  @Test("An address or port that cannot be is named", arguments: [
-    ("1.2.3", 0, HTTPServerError.Code.badAddress), ("198.51.100.7", 0, .badAddress),
-    ("127.0.0.1", 65_536, .badPort), ("127.0.0.1", -1, .badPort),
-  ])
+  @Test(
+    "An address or port that cannot be is named",
+    arguments: [
+      ("1.2.3", 0, HTTPServerError.Code.badAddress), ("198.51.100.7", 0, .badAddress),
+      ("127.0.0.1", 65_536, .badPort), ("127.0.0.1", -1, .badPort),
+    ])
   func badAddress(_ address: String, _ port: Int, _ code: HTTPServerError.Code) throws {
     let server = try HTTPServer(configuration: .init(address: address, port: port)) { _ in
       .text(200, "ok")
