@@ -5,7 +5,7 @@ import Glibc
 import Synchronization
 import Testing
 
-@Suite("A server's beginning, load and end")
+@Suite("A server's beginning, load and end", .apart)
 struct LifeTests {
   @Test("200 busy connections cost one thread")
   func threads() throws {
@@ -25,6 +25,36 @@ struct LifeTests {
     for client in clients { #expect(client.receive(until: "through").contains("200 OK")) }
     #expect(live.threads == 1)
     #expect(loops.withLock { $0.count } == 1)
+    #expect(live.stop())
+  }
+
+  @Test("Streams and handlers that wait cost no computing")
+  func waiting() throws {
+    let door = Door()
+    let sources = Mutex<[GateSource]>([])
+    let live = try LiveServer { request in
+      if request.path == "/wait" {
+        await door.pass()
+        return .text(200, "through")
+      }
+      let source = GateSource()
+      source.give("<one>")
+      sources.withLock { $0.append(source) }
+      return HTTPResponse(status: 200, body: .stream(source))
+    }
+    let clients = (0..<60).map { _ in RawClient(live.port) }
+    for (index, client) in clients.enumerated() {
+      let path = index < 30 ? "/wait" : "/stream"
+      client.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+    }
+    #expect(eventually { door.waiting == 30 })
+    #expect(eventually { sources.withLock { $0.filter(\.isWaiting).count } == 30 })
+    let before = live.cpuTime
+    #expect(before > .zero)
+    // The measure is of a span of time; nothing is waited for.
+    usleep(1_000_000)
+    #expect(live.cpuTime - before < .milliseconds(50))
+    door.open()
     #expect(live.stop())
   }
 

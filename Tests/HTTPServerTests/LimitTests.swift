@@ -5,7 +5,7 @@ import Glibc
 import Synchronization
 import Testing
 
-@Suite("What a server does not take on")
+@Suite("What a server does not take on", .apart)
 struct LimitTests {
   static func limits(_ set: (inout HTTPServerLimits) -> Void = { _ in }) -> HTTPServerLimits {
     var limits = HTTPServerLimits()
@@ -49,7 +49,8 @@ struct LimitTests {
     while sent < 1024, client.send(block) { sent += 1 }
     #expect(sent >= 8)
     #expect(client.receiveAll().hasPrefix("HTTP/1.1 413 "))
-    #expect(Self.residentBytes() - before < 100 << 20)
+    // Other tests run beside, so the bound is generous; all of it would be 1 GB and more.
+    #expect(Self.residentBytes() - before < 500 << 20)
     #expect(live.stop())
   }
 

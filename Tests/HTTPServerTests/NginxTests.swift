@@ -102,7 +102,7 @@ final class Nginx {
   }
 }
 
-@Suite("Behind a proxy that knows nothing (adr/PRX)")
+@Suite("Behind a proxy that knows nothing (adr/PRX)", .apart)
 struct NginxTests {
   @Test("A request and its answer pass")
   func roundTrip() async throws {

@@ -5,7 +5,7 @@ import Glibc
 import Synchronization
 import Testing
 
-@Suite("Streamed answers")
+@Suite("Streamed answers", .apart)
 struct StreamTests {
   @Test("Each piece arrives while the source waits for the next, over both versions of HTTP")
   func pieces() throws {
