@@ -30,9 +30,8 @@
       _ request: TransportRequest
     ) throws(TransportError) -> TransportRequest {
       let isBreak: (UInt8) -> Bool = { $0 == 13 || $0 == 10 || $0 == 0 }
-      let texts =
-        [request.url, request.method.rawValue]
-        + request.headers.fields.flatMap { [$0.name, $0.value] }
+      let fields = request.headers.fields.flatMap { [$0.name, $0.value] }
+      let texts = [request.url, request.method.rawValue] + fields
       guard !texts.contains(where: { $0.utf8.contains(where: isBreak) }) else {
         throw .invalid("the address or a header holds a line break or a zero")
       }

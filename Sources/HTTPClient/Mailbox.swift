@@ -62,6 +62,24 @@ final class Mailbox: Sendable {
     return isTaken
   }
 
+  /// Takes the bytes in any case; false if the sender should wait until `next` tells it to go on.
+  ///
+  /// For a sender that cannot be asked to give them again.
+  func putAnyway(_ bytes: [UInt8]) -> Bool {
+    guard !bytes.isEmpty else { return true }
+    let (mayGoOn, reader) = state.withLock { state -> (Bool, CheckedContinuation<Piece, Never>?) in
+      if let reader = state.reader {
+        state.reader = nil
+        return (true, reader)
+      }
+      state.buffer.append(contentsOf: bytes)
+      if state.buffer.count >= TransportLimits.bufferedBytes { state.isPaused = true }
+      return (!state.isPaused, nil)
+    }
+    reader?.resume(returning: .success(bytes))
+    return mayGoOn
+  }
+
   /// The body is complete (nil) or ends here; the first end counts.
   func end(_ error: TransportError?) {
     let (waiter, reader, piece) = state.withLock {
@@ -93,25 +111,23 @@ final class Mailbox: Sendable {
     }
   }
 
-  /// The next bytes. `resume` is called if the sender was made to wait and may go on.
+  /// The next bytes. `resume` is called if the sender was made to wait and may go on, before this
+  /// waits in turn: both waiting for each other would be for ever.
   func next(resume: () -> Void) async -> Piece {
-    let wasPaused = state.withLock { state in
-      defer { state.isPaused = false }
-      return state.isPaused
-    }
-    defer { if wasPaused { resume() } }
-    return await withCheckedContinuation { continuation in
-      let piece = state.withLock { state -> Piece? in
+    await withCheckedContinuation { continuation in
+      let (piece, wasPaused) = state.withLock { state -> (Piece?, Bool) in
+        defer { state.isPaused = false }
         if !state.buffer.isEmpty {
           defer { state.buffer = [] }
-          return .success(state.buffer)
+          return (.success(state.buffer), state.isPaused)
         }
         if state.end == nil {
           precondition(state.reader == nil, "a body has one reader at a time")
           state.reader = continuation
         }
-        return state.end
+        return (state.end, state.isPaused)
       }
+      if wasPaused { resume() }
       if let piece { continuation.resume(returning: piece) }
     }
   }

@@ -59,6 +59,8 @@ final class Exchange: @unchecked Sendable {
   func end() {
     isOver = true
     cancel()
+    // The body of the answer knows its exchange: without this neither would be released.
+    outflow = nil
     engine.release(bodyBytes: body.count)
     body = []
     peer.exchange = nil

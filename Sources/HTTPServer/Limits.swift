@@ -17,7 +17,7 @@ public struct HTTPServerLimits: Sendable {
 
   /// Connections at a time; further ones wait in the system's queue.
   ///
-  /// Each costs about `poolBytes`, a socket and, if it streams, a task.
+  /// Each costs a socket and about `poolBytes`; an open stream 5 KB more.
   public var connections = 2048
 
   /// Working memory of one connection: the head, the parsed fields, the head of the answer and

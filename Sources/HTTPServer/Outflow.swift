@@ -5,9 +5,12 @@ import FerryHTTP
 ///
 /// `@unchecked Sendable`: touched only on the loop's thread, like its exchange.
 final class Outflow: @unchecked Sendable {
-  /// What libmicrohttpd asks for at a time where it does not use its pool. A body up to this size
-  /// is handed over as a whole; a larger one through `read`, which sees whether the client takes it.
+  /// A body up to this size is handed over as a whole; a larger one through `read`, in blocks of
+  /// this size, which sees whether the client takes it.
   static let blockBytes = 16 * 1024
+  /// libmicrohttpd keeps a block for as long as a stream lasts, and uses it only over HTTP/1.0
+  /// (over 1.1 it asks for what its pool can take): an open channel should not cost 16 KB more.
+  private static let streamBlockBytes = 4 * 1024
 
   private enum State { case flowing, waiting, ended, aborted }
 
@@ -34,7 +37,7 @@ final class Outflow: @unchecked Sendable {
   func makeAnswer(size: UInt64) -> OpaquePointer? {
     let held = Unmanaged.passRetained(self)
     let answer = MHD_create_response_from_callback(
-      size, Outflow.blockBytes,
+      size, source == nil ? Self.blockBytes : Self.streamBlockBytes,
       { context, _, buffer, capacity in
         guard let context, let buffer else { return -2 }
         let flow = Unmanaged<Outflow>.fromOpaque(context).takeUnretainedValue()

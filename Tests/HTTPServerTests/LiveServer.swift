@@ -53,23 +53,37 @@ final class LiveServer: Sendable {
     return eventually(within: grace + .seconds(2)) { self.isStopped }
   }
 
-  /// Threads of this process that bear the server's name.
-  var threads: Int {
-    guard let folder = opendir("/proc/self/task") else { return -1 }
+  /// How many threads of this process bear the server's name.
+  var threads: Int { threadIDs.count }
+
+  /// What the server's threads have computed so far.
+  var cpuTime: Duration {
+    threadIDs.reduce(.zero) { sum, id in
+      let text = Self.read("/proc/self/task/\(id)/schedstat")
+      return sum + .nanoseconds(Int64(text.split(separator: " ").first ?? "") ?? 0)
+    }
+  }
+
+  private var threadIDs: [String] {
+    guard let folder = opendir("/proc/self/task") else { return [] }
     defer { closedir(folder) }
-    var count = 0
+    var found: [String] = []
     while let entry = readdir(folder) {
       let id = withUnsafePointer(to: &entry.pointee.d_name) {
         $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
       }
-      let file = open("/proc/self/task/\(id)/comm", O_RDONLY)
-      guard file >= 0 else { continue }
-      var text = [UInt8](repeating: 0, count: 32)
-      let length = read(file, &text, text.count)
-      close(file)
-      if String(decoding: text.prefix(max(0, length - 1)), as: UTF8.self) == name { count += 1 }
+      if Self.read("/proc/self/task/\(id)/comm") == name + "\n" { found.append(id) }
     }
-    return count
+    return found
+  }
+
+  private static func read(_ path: String) -> String {
+    let file = open(path, O_RDONLY)
+    guard file >= 0 else { return "" }
+    defer { close(file) }
+    var text = [UInt8](repeating: 0, count: 256)
+    let length = Glibc.read(file, &text, text.count)
+    return String(decoding: text.prefix(max(0, length)), as: UTF8.self)
   }
 }
 

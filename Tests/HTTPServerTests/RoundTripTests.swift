@@ -3,7 +3,7 @@ import FerryHTTPClient
 import FerryHTTPServer
 import Testing
 
-@Suite("Requests and answers over real sockets")
+@Suite("Requests and answers over real sockets", .apart)
 struct RoundTripTests {
   @Test("A request arrives as it was sent, and the answer as it was given")
   func roundTrip() async throws {
