@@ -91,6 +91,8 @@ struct ReplayQueue {
     chains[name]?.attempts += 1
   }
 
+  func holds(_ name: Name) -> Bool { chains[name] != nil }
+
   /// It was answered.
   mutating func remove(_ name: Name) {
     chains[name] = nil

@@ -86,6 +86,7 @@ extension Service {
     let groups = subscribed(hello, pulls)
     let rights = Rights(rules: rules, user: state.identity.user, claims: state.identity.claims)
     let numbers = try partitions(of: groups, rights, device: hello.device)
+    state.isOpen = groups.contains(where: rights.isOpen)
     if state.isChannel { interests.register(id, state.owner, partitions: Set(numbers.keys)) }
     let operations = try guarded { () throws(SQLiteError) in
       try inbox.statuses(hello.open, user: state.identity.user)
@@ -140,7 +141,7 @@ extension Service {
 
   private func advance(_ exchange: Exchange) throws(ServerError) -> Exchange.Step {
     guard let index = exchange.state.dirty.first else { return stirred(exchange) }
-    if try haveRightsChanged(exchange, index) { return try welcomeAgain(exchange) }
+    if try haveRightsChanged(exchange) { return try welcomeAgain(exchange) }
     var download = exchange.state.downloads[index]
     let state = exchange.state
     let asker = Download.Asker(
@@ -195,11 +196,10 @@ extension Service {
     return .bytes(bytes)
   }
 
-  private func haveRightsChanged(_ exchange: Exchange, _ index: Int) throws(ServerError) -> Bool {
+  private func haveRightsChanged(_ exchange: Exchange) throws(ServerError) -> Bool {
     let state = exchange.state
+    guard state.isOpen else { return false }
     let rights = Rights(rules: rules, user: state.identity.user, claims: state.identity.claims)
-    let groups = state.downloads.map(\.group)
-    guard groups.contains(where: rights.isOpen) else { return false }
     let numbers = try partitions(
       of: subscribed(state.hello, state.pulls), rights, device: state.hello.device)
     return Service.rightsVersion(state.identity.user, numbers) != state.rightsVersion

@@ -119,6 +119,9 @@ extension Service {
       return step
     case .settle: return try settle(id)
     case .giveUp(let reason): return try giveUp(id, reason)
+    case .release(let reason, _) where !queue.holds(replay.name):
+      // An operator asked for it: there is no chain to give back.
+      return try act(.park(.perform(replay.machine.operations), reason: reason), id)
     case .release(let reason, let mayHaveRun):
       let wait = retry(replay.attempts, reason)
       try guarded { () throws(SQLiteError) in
@@ -261,5 +264,39 @@ extension Service {
     return ConnectorOperation(
       id: operation.id, entity: entity, kind: operation.kind, key: operation.key,
       changed: operation.changed, base: operation.base)
+  }
+}
+
+extension Service {
+  func decide(_ received: ReceivedOperation, _ decision: Decision) throws(ServerError) {
+    let operation = try connectorOperation(received.operation)
+    let name = ReplayQueue.Name(
+      user: received.user, device: received.device, chain: received.operation.chain)
+    lastTask += 1
+    let mark = marks.begin(clock: try clock())
+    var replay = ActiveReplay(
+      id: lastTask, name: name, claims: received.claims,
+      machine: ReplayMachine([operation], mayHaveRun: false, readBackKeys: limits.readBackKeys),
+      step: .perform([operation]), mark: mark, marks: [mark])
+    for entity in package.entities { replay.machine.entities[entity.name] = entity }
+    switch decision {
+    case .again: replay.notBefore = world.clock.now
+    case .refused(let message):
+      replay.machine = ReplayMachine(
+        [operation], decided: [.refused(Refusal(code: 500, message: message))],
+        readBackKeys: limits.readBackKeys)
+    case .accepted(let key):
+      replay.machine = ReplayMachine(
+        [operation], decided: [.accepted(key: key)], readBackKeys: limits.readBackKeys)
+      replay.step = .read(operation.entity, [key])
+      replay.notBefore = world.clock.now
+    }
+    claims.claim(
+      operation.key.map { [ObjectName(entity: operation.entity.name, key: $0)] } ?? [],
+      creates: operation.kind == .create ? [operation.entity.name] : [], task: replay.id,
+      moment: marks.tick())
+    try guarded { () throws(SQLiteError) in try replayStore.claim([operation.id], mark: mark) }
+    replays[replay.id] = replay
+    if replay.notBefore == nil { _ = try settle(replay.id) }
   }
 }
