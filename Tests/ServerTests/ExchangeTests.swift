@@ -56,7 +56,9 @@ import Testing
     #expect(device.shown.contains("Order 10 [10,1,\"Bergen\"]"))
   }
 
-  @Test("A channel that pulls nothing only says that there is something, and which batches ended (sync/Q8, R17, R23, RC4)")
+  @Test(
+    "A channel that pulls nothing only stirs, and names batches that ended (sync/Q8, R17, R23, RC4)"
+  )
   func stirs() throws {
     let device = Device(bench)
     device.pulls = false

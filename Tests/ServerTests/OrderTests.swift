@@ -192,7 +192,9 @@ import Testing
     }
     let device = try Device(bench).exchange()
     bench.stop()
-    for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file + suffix) }
+    for suffix in ["", "-wal", "-shm"] {
+      try? FileManager.default.removeItem(atPath: file + suffix)
+    }
     try FileManager.default.moveItem(atPath: "\(file).backup", toPath: file)
     try bench.restart()
     // The clock runs on past the device's number before it comes back.

@@ -43,7 +43,8 @@ import Testing
     }
   }
 
-  @Test("A child whose parent is not here is nobody's until the parent comes, and again when it goes")
+  @Test(
+    "A child whose parent is not here is nobody's until the parent comes, and again when it goes")
   func unplaced() throws {
     let bench = try shop()
     let device = try Device(bench).exchange()
@@ -109,7 +110,8 @@ import Testing
       "Deal", [("id", .int, false), ("region", .int, true), ("owner", .string, true)], key: [0],
       partition: .columns(columns))
     let package = Package(
-      name: "deals", version: "1.0", entities: [deal], groups: [SynchronizationGroup(name: "sales")])
+      name: "deals", version: "1.0", entities: [deal], groups: [SynchronizationGroup(name: "sales")]
+    )
     var limits = ServiceLimits()
     limits.partitionsPerSubscription = 3
     let bench = try Bench(package, limits: limits)

@@ -20,7 +20,9 @@ import Testing
     device = try Device(bench).exchange()
   }
 
-  private func ship(_ text: String, base: String = "Oslo", of key: Int64 = 10) -> (OperationID, [UInt8]) {
+  private func ship(
+    _ text: String, base: String = "Oslo", of key: Int64 = 10
+  ) -> (OperationID, [UInt8]) {
     bench.operation(
       Shop.order, .update, Key([.integer(key)]), changed: [2: .text(text)], base: [2: .text(base)])
   }
@@ -31,7 +33,8 @@ import Testing
     try target.exchange(operations.map(\.1))
   }
 
-  @Test("An accepted change is answered at the version whose checkpoint shows it (sync/P7, P8, RC8)")
+  @Test(
+    "An accepted change is answered at the version whose checkpoint shows it (sync/P7, P8, RC8)")
   func accepted() throws {
     let (id, bytes) = ship("Bergen")
     try send((id, bytes))
@@ -107,7 +110,8 @@ import Testing
     try send((id, bytes))
     try bench.replay()
     let other = Operation(
-      id: id, chain: id, entity: "Order", kind: .update, key: ten, changed: [2: .text("Rome")], base: [:])
+      id: id, chain: id, entity: "Order", kind: .update, key: ten, changed: [2: .text("Rome")],
+      base: [:])
     try device.exchange([other.encoded(for: Shop.order)])
     let refused = try #require(device.stored?.refused.first)
     #expect(refused.id == id)
@@ -170,10 +174,11 @@ import Testing
     let line = bench.operation(
       Shop.line, .create, Key([.integer(20), .integer(9)]),
       changed: [0: .integer(20), 1: .integer(9)])
-    try send(theirs, away, create, line)
+    let delete = bench.operation(Shop.order, .delete, Key([.integer(20)]))
+    try send(theirs, away, create, line, delete)
     try bench.replay()
     try device.exchange()
-    for id in [theirs.0, away.0, create.0, line.0] {
+    for id in [theirs.0, away.0, create.0, line.0, delete.0] {
       #expect(device.answers[id]?.logRecords.first?.code == 403)
     }
     #expect(bench.business.performs == 0)
@@ -324,7 +329,8 @@ import Testing
     guard case .performed(.done(let outcomes, let touched)) = report else { return }
     let stale = RowImage(
       entity: "Product", key: Key([.integer(1)]), values: [.integer(1), .text("tea")])
-    let step = try bench.service.report(task, .performed(.done(outcomes, touched: touched + [stale])))
+    let step = try bench.service.report(
+      task, .performed(.done(outcomes, touched: touched + [stale])))
     #expect(step == .read(Shop.product, [Key([.integer(1)])]))
     try device.exchange()
     #expect(device.answers.isEmpty)
@@ -339,7 +345,8 @@ import Testing
   func several() throws {
     let first = ship("Bergen")
     let second = bench.operation(
-      Shop.product, .update, Key([.integer(1)]), changed: [1: .text("milk")], base: [1: .text("tea")])
+      Shop.product, .update, Key([.integer(1)]), changed: [1: .text("milk")],
+      base: [1: .text("tea")])
     try send(first, second)
     let one = try #require(try bench.service.nextReplay())
     let two = try #require(try bench.service.nextReplay())

@@ -8,7 +8,9 @@ import Testing
 @testable import FerryServer
 
 @Suite struct StoreTests {
-  private func code(_ bench: Bench, _ package: Package = Shop.package, folder: String? = nil)
+  private func code(
+    _ bench: Bench, _ package: Package = Shop.package, folder: String? = nil
+  )
     -> ServerError.Code?
   {
     do {
@@ -133,7 +135,8 @@ import Testing
   @Test("An operator ends an unknown outcome: refused, accepted or again")
   func decide() throws {
     for decision in [
-      Service.Decision.refused(message: "it was cancelled"), .accepted(key: Key([.integer(10)])), .again,
+      Service.Decision.refused(message: "it was cancelled"), .accepted(key: Key([.integer(10)])),
+      .again,
     ] {
       let bench = try Bench()
       bench.business.put(Shop.order, Shop.order(10, 1, "Oslo"))

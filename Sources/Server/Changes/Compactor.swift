@@ -29,12 +29,15 @@ struct Compactor {
   }
 
   /// `safeVersion`: no reader of the business system that is busy has an earlier mark.
-  func compact(_ transaction: NumberedTransaction, safeVersion: Int64) throws(SQLiteError) -> Summary {
+  func compact(
+    _ transaction: NumberedTransaction, safeVersion: Int64
+  ) throws(SQLiteError) -> Summary {
     let days = try store.writer.value("SELECT days FROM server")?.integer ?? 0
     // All that is numbered up to here happened before the day ended, so long ago.
-    let old = try store.writer.value(
-      "SELECT max(version) FROM seen_day WHERE package = ? AND day <= ?",
-      .integer(store.packageNumber), .integer(days - limits.tombstoneDays))?.integer ?? 0
+    let old =
+      try store.writer.value(
+        "SELECT max(version) FROM seen_day WHERE package = ? AND day <= ?",
+        .integer(store.packageNumber), .integer(days - limits.tombstoneDays))?.integer ?? 0
     var summary = Summary()
     let partitions = try store.writer.rows(
       """
@@ -69,13 +72,17 @@ struct Compactor {
     return summary
   }
 
-  private func purge(_ partition: Int64, upTo: Int64, _ transaction: NumberedTransaction)
+  private func purge(
+    _ partition: Int64, upTo: Int64, _ transaction: NumberedTransaction
+  )
     throws(SQLiteError) -> Int64
   {
     let row = try store.writer.row(
       "SELECT count(*), max(version) FROM member WHERE partition = ? AND left = 1 AND version <= ?",
       .integer(partition), .integer(upTo))
-    guard let row, let count = row[0].integer, count > 0, let floor = row[1].integer else { return 0 }
+    guard let row, let count = row[0].integer, count > 0, let floor = row[1].integer else {
+      return 0
+    }
     transaction.hasWritten = true
     try store.writer.run(
       "DELETE FROM member WHERE partition = ? AND left = 1 AND version <= ?", .integer(partition),

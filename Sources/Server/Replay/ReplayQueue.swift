@@ -70,7 +70,8 @@ struct ReplayQueue {
     for name in order {
       guard var chain = chains[name], chain.isComplete else { continue }
       let objects = chain.operations.compactMap(\.object)
-      let isFree = !chain.isInWork && (isLoaded || chain.wasClaimed)
+      let isFree =
+        !chain.isInWork && (isLoaded || chain.wasClaimed)
         && chain.notBefore.map { $0 <= now } ?? true && blocked.isDisjoint(with: objects)
       guard isFree else {
         blocked.formUnion(objects)

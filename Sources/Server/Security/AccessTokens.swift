@@ -17,7 +17,9 @@ public struct AccessTokens: Sendable {
     self.server = server
   }
 
-  func issue(_ record: UserRecord, device: String, now: Timestamp) -> (text: String, expires: Timestamp) {
+  func issue(
+    _ record: UserRecord, device: String, now: Timestamp
+  ) -> (text: String, expires: Timestamp) {
     let expires = now.advanced(by: AccessTokens.lifetime)
     var writer = JSONWriter()
     writer.beginObject()
@@ -41,7 +43,8 @@ public struct AccessTokens: Sendable {
   public func verify(_ token: String, now: Timestamp) throws(ServerError) -> Identity {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 3, token.utf8.count <= 1 << 16,
-      AccessTokens.decode(parts[0]).map({ String(decoding: $0, as: UTF8.self) }) == AccessTokens.header,
+      AccessTokens.decode(parts[0]).map({ String(decoding: $0, as: UTF8.self) })
+        == AccessTokens.header,
       let body = AccessTokens.decode(parts[1]), let seal = AccessTokens.decode(parts[2])
     else { throw AccessTokens.forged }
     let node = try? JSONNode.parse(body)
@@ -62,7 +65,8 @@ public struct AccessTokens: Sendable {
         .expiredToken, "the token's time is over", hint: "Renew it with the refresh token.")
     }
     return Identity(
-      user: user, device: node["dev"]?.string, roles: (node["roles"]?.array ?? []).compactMap(\.string),
+      user: user, device: node["dev"]?.string,
+      roles: (node["roles"]?.array ?? []).compactMap(\.string),
       claims: ClaimText.decode(node["claims"]), expires: end)
   }
 

@@ -23,7 +23,8 @@ struct RefreshTokens {
   }
 
   /// The user of a valid token and the token that follows it; nil when it is not valid.
-  func rotate(_ token: String, device: String) throws(SQLiteError) -> (user: String, next: String)? {
+  func rotate(_ token: String, device: String) throws(SQLiteError) -> (user: String, next: String)?
+  {
     let hash = RefreshTokens.hash(token)
     let row = try store.writer.row(
       "SELECT user, device, expires, parent FROM refresh_token WHERE hash = ?", .blob(hash))

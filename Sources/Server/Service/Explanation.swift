@@ -4,6 +4,7 @@ import FerryWire
 
 /// Why an object is on a device, or is not (`ferry why --data`).
 public struct Explanation: Sendable, Equatable {
+  /// An operation on the object, as far as it is remembered.
   public struct OperationLine: Sendable, Equatable {
     public let id: String
     public let kind: String
@@ -35,7 +36,9 @@ public struct Explanation: Sendable, Equatable {
   public let operations: [OperationLine]
 
   /// Reads a data folder without disturbing a server that may be working on it.
-  public static func read(folder: String, entity: String, key: String) throws(ServerError)
+  public static func read(
+    folder: String, entity: String, key: String
+  ) throws(ServerError)
     -> [Explanation]
   {
     let path = "\(folder)/server.sqlite"
@@ -55,7 +58,8 @@ public struct Explanation: Sendable, Equatable {
   }
 
   static func explain(
-    _ connection: Connection, _ package: Int64, _ packageName: String, _ entity: String, _ key: String
+    _ connection: Connection, _ package: Int64, _ packageName: String, _ entity: String,
+    _ key: String
   ) throws(SQLiteError) -> Explanation {
     // A key may be given as people write it: a text without its quotes.
     let quotedKey = Key([.text(key)]).text
@@ -80,9 +84,11 @@ public struct Explanation: Sendable, Equatable {
       SELECT id, kind, user, device, state, outcome, answer_version, answer FROM operation
       WHERE package = ? AND entity = ? AND (object_key IN (?, ?) OR new_key IN (?, ?))
       ORDER BY sequence DESC LIMIT 20
-      """, .integer(package), .text(entity), .text(key), .text(quotedKey), .text(key), .text(quotedKey))
-    let isLoaded = try connection.value(
-      "SELECT loaded FROM package WHERE id = ?", .integer(package))?.integer == 1
+      """, .integer(package), .text(entity), .text(key), .text(quotedKey), .text(key),
+      .text(quotedKey))
+    let isLoaded =
+      try connection.value(
+        "SELECT loaded FROM package WHERE id = ?", .integer(package))?.integer == 1
     return Explanation(
       package: packageName, entity: entity, key: text,
       verdict: verdict(hasEntity: number != nil, row, reason, isLoaded: isLoaded),
@@ -104,7 +110,8 @@ public struct Explanation: Sendable, Equatable {
     }
     if row[1].integer == 1 { return "The row is gone from the business system." }
     guard let rule = row[6].text else {
-      return "The row is nobody's: an attribute of its partition rule is null, or its parent is not here."
+      return
+        "The row is nobody's: a value of its partition rule is null, or its parent is not here."
     }
     if rule.isEmpty { return "Every device that subscribes its group has the row." }
     return "Devices whose user has [\(row[7].text ?? "")] for \(rule) have the row."

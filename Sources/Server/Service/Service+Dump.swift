@@ -45,13 +45,16 @@ extension Service {
 
   /// Every row of the cache that is not deleted, in the order of names: what a checker compares
   /// with the business system. The partition is the place's text; nil: nobody's.
-  public func cachedRows() throws(ServerError) -> [(image: ObjectName, values: [Value], place: String?)] {
+  public func cachedRows() throws(ServerError) -> [(
+    image: ObjectName, values: [Value], place: String?
+  )] {
     try guarded { () throws(SQLiteError) in
       var found: [(image: ObjectName, values: [Value], place: String?)] = []
       let rows = try store.writer.rows(
         """
         SELECT r.entity, r.key, r.body, p.group_name || ' ' || p.rule || ' ' || p.place
-        FROM row AS r JOIN entity AS e ON e.id = r.entity LEFT JOIN partition AS p ON p.id = r.partition
+        FROM row AS r JOIN entity AS e ON e.id = r.entity
+        LEFT JOIN partition AS p ON p.id = r.partition
         WHERE e.package = ? AND r.deleted = 0 ORDER BY e.name, r.key
         """, .integer(store.packageNumber))
       for row in rows {

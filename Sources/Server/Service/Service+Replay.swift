@@ -223,7 +223,8 @@ extension Service {
   }
 
   private func retry(_ attempts: Int, _ reason: String) -> Duration {
-    let seconds = min(limits.firstRetrySeconds << Int64(min(attempts, 16)), limits.longestRetrySeconds)
+    let seconds = min(
+      limits.firstRetrySeconds << Int64(min(attempts, 16)), limits.longestRetrySeconds)
     world.log.warn(
       "the business system is away; tried again later", ("reason", reason),
       ("seconds", String(seconds)))
@@ -255,15 +256,23 @@ extension Service {
     return true
   }
 
-  private func connectorOperation(_ operation: Operation) throws(ServerError) -> ConnectorOperation {
+  private func connectorOperation(_ operation: Operation) throws(ServerError) -> ConnectorOperation
+  {
     guard let entity = package.entity(named: operation.entity) else {
       throw ServerError(
         .damagedStore, "an operation names the entity \(operation.entity), which is not there",
         hint: "Restore the store from a backup.")
     }
+    // Where the business system makes the key, the app's own values for it are a stand-in by which
+    // later operations of the group know the object.
+    var temporaryKey: Key?
+    if operation.kind == .create, operation.key == nil {
+      let values = entity.key.compactMap { operation.changed[$0] }
+      if values.count == entity.key.count, !values.contains(.null) { temporaryKey = Key(values) }
+    }
     return ConnectorOperation(
       id: operation.id, entity: entity, kind: operation.kind, key: operation.key,
-      changed: operation.changed, base: operation.base)
+      changed: operation.changed, base: operation.base, temporaryKey: temporaryKey)
   }
 }
 

@@ -5,6 +5,7 @@ import FerryWire
 
 /// What the driver does now and then, and what an operator decides.
 extension Service {
+  /// What a compaction purged.
   public struct Compaction: Sendable, Equatable {
     public let purgedLeaves: Int64
     public let purgedRows: Int64

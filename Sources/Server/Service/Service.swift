@@ -145,7 +145,8 @@ public final class Service {
     guard !exchanges.isEmpty, !(partitions.isEmpty && answered.isEmpty) else { return }
     let owners = Set(answered.map { Interests.Owner(device: $0.device, user: $0.user) })
     // Rules that give every value there is: a partition that an exchange does not know may be new.
-    let open = partitions.isEmpty
+    let open =
+      partitions.isEmpty
       ? []
       : exchanges.filter { $0.value.state.isChannel && $0.value.state.isOpen }.map(\.key)
     let concerned = Set(interests.concerned(partitions: partitions, owners: owners)).union(open)
@@ -155,9 +156,14 @@ public final class Service {
         answered.filter { $0.device == exchange.state.hello.device }.map(\.group))
       for (index, download) in exchange.state.downloads.enumerated()
       where !exchange.state.dirty.contains(index) {
-        let concerns = groups.contains(download.group) || exchange.state.isOpen
+        let concerns =
+          groups.contains(download.group) || exchange.state.isOpen
           || download.cursors.contains { partitions.contains($0.partition) }
         if concerns { exchange.state.dirty.append(index) }
+      }
+      guard exchange.state.pulls.isEmpty else {
+        onStir?(id)
+        continue
       }
       exchange.state.hasNews = true
       for operation in answered
