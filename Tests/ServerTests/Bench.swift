@@ -55,11 +55,14 @@ final class Bench {
   var limits: ServiceLimits
   private var running: Service?
 
-  init(_ package: Package = Shop.package, limits: ServiceLimits = .standard, seed: UInt64 = 1) throws {
+  init(
+    _ package: Package = Shop.package, limits: ServiceLimits = .standard, seed: UInt64 = 1
+  ) throws {
     self.package = package
     self.limits = limits
     chance = SeededChance(seed)
-    folder = FileManager.default.temporaryDirectory
+    folder =
+      FileManager.default.temporaryDirectory
       .appendingPathComponent("ferry-server-\(UUID().uuidString)").path
     _ = try start()
   }
@@ -127,7 +130,9 @@ final class Bench {
     }
   }
 
-  func identity(_ user: String = "anna", employees: [Int64] = [1], device: String? = nil) -> Identity {
+  func identity(
+    _ user: String = "anna", employees: [Int64] = [1], device: String? = nil
+  ) -> Identity {
     Identity(
       user: user, device: device, claims: ["employee": employees.map(String.init)],
       expires: clock.now.advanced(by: .seconds(900)))
@@ -192,7 +197,9 @@ final class Device {
       .map { PartitionCursor(partition: $0.key, cursor: $0.value) }
     let hello = Hello(
       server: server, package: bench.package.id, device: name, incarnation: "1",
-      groups: bench.package.groups.map { GroupPosition(name: $0.name, era: era, version: max(version, at)) },
+      groups: bench.package.groups.map {
+        GroupPosition(name: $0.name, era: era, version: max(version, at))
+      },
       partitions: positions, open: open)
     var bytes = Message.hello(hello).frame.encoded()
     for group in bench.package.groups where !unconfirmed.isEmpty {
@@ -200,7 +207,8 @@ final class Device {
       bytes += Message.confirm(confirm).frame.encoded()
     }
     if !operations.isEmpty {
-      bytes += Message.replay(Replay(operations: operations, mayHaveRun: mayHaveRun)).frame.encoded()
+      bytes += Message.replay(Replay(operations: operations, mayHaveRun: mayHaveRun)).frame
+        .encoded()
     }
     for group in bench.package.groups where pulls {
       bytes += Message.pull(Pull(group: group.name, staged: positions, at: at)).frame.encoded()

@@ -54,7 +54,9 @@ final class Business: Connector {
     return .done(outcomes, touched: touched)
   }
 
-  private func perform(_ operation: ConnectorOperation, _ touched: inout [RowImage]) -> OperationOutcome {
+  private func perform(
+    _ operation: ConnectorOperation, _ touched: inout [RowImage]
+  ) -> OperationOutcome {
     let entity = operation.entity
     if operation.changed.values.contains(.text(forbidden)) {
       return .refused(Refusal(code: 412, message: "a rule was broken", attribute: "ship"))
@@ -62,7 +64,9 @@ final class Business: Connector {
     if operation.kind == .create {
       var values = [Value](repeating: .null, count: entity.attributes.count)
       for (position, value) in operation.changed { values[position] = value }
-      if operation.key == nil { values[0] = .integer(Int64(1_000 + rows[entity.name, default: [:]].count)) }
+      if operation.key == nil {
+        values[0] = .integer(Int64(1_000 + rows[entity.name, default: [:]].count))
+      }
       let key = entity.key(of: values)
       put(entity, values)
       touched.append(RowImage(entity: entity.name, key: key, values: values))
@@ -71,7 +75,8 @@ final class Business: Connector {
     guard let key = operation.key, var values = rows[entity.name]?[key] else {
       return .refused(Refusal(code: 404, message: "there is no such object"))
     }
-    for (position, base) in operation.base.sorted(by: { $0.key < $1.key }) where values[position] != base {
+    for (position, base) in operation.base.sorted(by: { $0.key < $1.key })
+    where values[position] != base {
       return .refused(
         Refusal(
           code: 412, message: "it was changed meanwhile",

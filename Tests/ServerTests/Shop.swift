@@ -11,7 +11,10 @@ enum Shop {
     partition: .columns([PartitionColumn(attribute: "employee", source: .claim("employee"))]))
   static let line = entity(
     "Line",
-    [("order", .int, false), ("number", .int, false), ("code", .string, true), ("text", .string, true)],
+    [
+      ("order", .int, false), ("number", .int, false), ("code", .string, true),
+      ("text", .string, true),
+    ],
     key: [0, 1],
     relationships: [
       Relationship(name: "order", target: "Order", attributes: ["order"], targetAttributes: ["id"])
@@ -29,7 +32,8 @@ enum Shop {
 
   static func entity(
     _ name: String, _ attributes: [(String, AttributeType, Bool)], key: [Int],
-    relationships: [Relationship] = [], operations: Set<OperationKind> = [.create, .update, .delete],
+    relationships: [Relationship] = [],
+    operations: Set<OperationKind> = [.create, .update, .delete],
     partition: PartitionRule? = nil, group: String = "sales"
   ) -> Entity {
     Entity(

@@ -141,7 +141,9 @@ final class CacheWriter {
     let after: String?
   }
 
-  private func alternates(_ entity: Int, _ id: Int64, before: CachedRow?, after: [Value]?)
+  private func alternates(
+    _ entity: Int, _ id: Int64, before: CachedRow?, after: [Value]?
+  )
     throws(SQLiteError) -> [Names]
   {
     guard !rules.children[entity].isEmpty else { return [] }

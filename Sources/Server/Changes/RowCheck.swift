@@ -16,7 +16,8 @@ enum RowCheck {
         return rejected(attribute.name, "it is null; let the model allow null, or correct the row")
       }
       if attribute.type.canonical(value) != value, !isNaN(value) {
-        return rejected(attribute.name, "\(value.shown) is not a canonical \(attribute.type.rawValue)")
+        return rejected(
+          attribute.name, "\(value.shown) is not a canonical \(attribute.type.rawValue)")
       }
     }
     guard entity.key(of: values) == image.key else {

@@ -68,7 +68,8 @@ public actor ReplayHost {
     do throws(ConnectorError) {
       if try connector.changedByOthers() { await load() }
     } catch {
-      world.log.warn("the business system cannot be asked for changes", ("reason", error.description))
+      world.log.warn(
+        "the business system cannot be asked for changes", ("reason", error.description))
     }
   }
 

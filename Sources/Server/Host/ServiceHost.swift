@@ -44,7 +44,9 @@ public actor ServiceHost {
   // Exchanges.
 
   /// Takes a request's body and returns what answers it.
-  public func open(_ body: [UInt8], by identity: Identity, isChannel: Bool, until: Timestamp)
+  public func open(
+    _ body: [UInt8], by identity: Identity, isChannel: Bool, until: Timestamp
+  )
     -> ExchangeID
   {
     let exchange =
@@ -138,12 +140,16 @@ public actor ServiceHost {
   public func isLoaded() throws(ServerError) -> Bool { try service.isLoaded() }
 
   /// Takes rows of a load, from the thread that loads; returns when they are staged.
-  nonisolated func stage(_ ticket: LoadTicket, _ entity: Entity, _ rows: [RowImage])
+  nonisolated func stage(
+    _ ticket: LoadTicket, _ entity: Entity, _ rows: [RowImage]
+  )
     throws(ServerError)
   {
     let result = executor.performAndWait { () -> Result<Void, ServerError> in
       self.assumeIsolated { host in
-        do throws(ServerError) { return .success(try host.service.stage(ticket, entity, rows)) } catch {
+        do throws(ServerError) {
+          return .success(try host.service.stage(ticket, entity, rows))
+        } catch {
           return .failure(error)
         }
       }

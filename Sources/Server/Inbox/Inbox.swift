@@ -1,3 +1,4 @@
+import FerryCrypto
 import FerryJSON
 import FerryModel
 import FerrySQLite
@@ -29,7 +30,9 @@ struct Inbox {
   let limits: ServiceLimits
 
   /// One durable transaction; what it says is stored is stored.
-  func receive(_ replay: Replay, from identity: Identity, device: String) throws(SQLiteError) -> Receipt {
+  func receive(
+    _ replay: Replay, from identity: Identity, device: String
+  ) throws(SQLiteError) -> Receipt {
     try store.writer.transaction { () throws(SQLiteError) in
       var receipt = Receipt()
       let machine = InboxMachine(package: store.package, user: identity.user)
@@ -41,8 +44,9 @@ struct Inbox {
         let known = try (try? Operation.identity(of: bytes)).flatMap { id throws(SQLiteError) in
           try self.known(id)
         }
-        switch machine.judge(bytes, known: { _ in known }) {
-        case .store(let operation, let hash): new.append((operation, bytes, hash))
+        let hash = SHA256Digest.hash(bytes)
+        switch machine.judge(bytes, hash: hash, known: known) {
+        case .store(let operation): new.append((operation, bytes, hash))
         case .known(let id, let isEmptied):
           if isEmptied { try restoreAnswer(id) }
           receipt.stored.append(id)
@@ -53,7 +57,8 @@ struct Inbox {
         }
       }
       for (chain, members) in Inbox.chains(new) {
-        let problem = try spoiled.contains(chain) ? "" : self.problem(members.map(\.0), identity, device)
+        let problem =
+          try spoiled.contains(chain) ? "" : self.problem(members.map(\.0), identity, device)
         if let problem {
           receipt.refused += members.map { notTried($0.0, problem) }
         } else if members.count > room {
@@ -126,7 +131,8 @@ struct Inbox {
       let state = row[2].text.flatMap(OperationState.init(rawValue:))
     else { return nil }
     return InboxMachine.Known(
-      user: user, hash: hash, state: state, outcome: row[3].text.flatMap(Answer.Outcome.init(rawValue:)))
+      user: user, hash: hash, state: state,
+      outcome: row[3].text.flatMap(Answer.Outcome.init(rawValue:)))
   }
 
   private func unanswered(_ device: String, _ user: String) throws(SQLiteError) -> Int {
@@ -151,7 +157,8 @@ struct Inbox {
         logRecords: []
       ).json
     try store.writer.run(
-      "UPDATE operation SET state = 'answered', answer = ? WHERE id = ?", .blob(answer), .text(id.text))
+      "UPDATE operation SET state = 'answered', answer = ? WHERE id = ?", .blob(answer),
+      .text(id.text))
   }
 
   private func keep(
@@ -178,7 +185,9 @@ struct Inbox {
   }
 
   /// Why the members of a chain can never be performed together; nil when they can.
-  private func problem(_ members: [Operation], _ identity: Identity, _ device: String)
+  private func problem(
+    _ members: [Operation], _ identity: Identity, _ device: String
+  )
     throws(SQLiteError) -> String?
   {
     guard let first = members.first else { return nil }
@@ -197,7 +206,9 @@ struct Inbox {
   }
 
   /// In the order of their first members.
-  private static func chains(_ operations: [(Operation, bytes: [UInt8], hash: [UInt8])])
+  private static func chains(
+    _ operations: [(Operation, bytes: [UInt8], hash: [UInt8])]
+  )
     -> [(OperationID, [(Operation, bytes: [UInt8], hash: [UInt8])])]
   {
     var order: [OperationID] = []

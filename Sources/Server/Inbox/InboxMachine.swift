@@ -1,4 +1,3 @@
-import FerryCrypto
 import FerryJSON
 import FerryModel
 import FerryWire
@@ -14,7 +13,7 @@ struct InboxMachine {
   }
 
   enum Judgement: Equatable {
-    case store(Operation, hash: [UInt8])
+    case store(Operation)
     /// It is here already. `isEmptied`: its answer was confirmed once, and must be told again.
     case known(OperationID, isEmptied: Bool)
     case refuse(OperationID, Refused)
@@ -33,11 +32,11 @@ struct InboxMachine {
   let package: Package
   let user: String
 
-  func judge(_ bytes: [UInt8], known: (OperationID) -> Known?) -> Judgement {
+  /// `hash` is that of the bytes, `known` what is remembered under the id that can be read in them.
+  func judge(_ bytes: [UInt8], hash: [UInt8], known: Known?) -> Judgement {
     let id: OperationID
     do { id = try Operation.identity(of: bytes) } catch { return .unreadable(error.description) }
-    let hash = SHA256Digest.hash(bytes)
-    if let known = known(id) {
+    if let known {
       guard known.user == user, known.hash == hash else {
         return .refuse(id, refused(bytes, InboxMachine.earlierForm(known.outcome)))
       }
@@ -50,7 +49,7 @@ struct InboxMachine {
           bytes, "the change has \(bytes.count) bytes; \(WireLimits.operationBytes) are allowed"))
     }
     do {
-      return .store(try Operation(bytes, in: package), hash: hash)
+      return .store(try Operation(bytes, in: package))
     } catch {
       return .refuse(id, refused(bytes, "the change makes no sense \(error.description)"))
     }

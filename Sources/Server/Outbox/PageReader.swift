@@ -29,7 +29,9 @@ struct PageReader {
   }
 
   /// The next page after `from`: one range scan.
-  func page(_ partition: Int64, from: Cursor, _ connection: Connection, clock: Int64)
+  func page(
+    _ partition: Int64, from: Cursor, _ connection: Connection, clock: Int64
+  )
     throws(SQLiteError) -> FrameCache.Page
   {
     let statement = try connection.statement(
@@ -83,9 +85,12 @@ struct PageReader {
         SELECT answer_version, sequence, answer, id FROM operation
         WHERE id = ? AND user = ? AND state = 'answered' AND package = ? AND group_name = ?
           AND answer_version <= ?
-        """, .text(id.text), .text(user), .integer(store.packageNumber), .text(group), .integer(clock))
+        """, .text(id.text), .text(user), .integer(store.packageNumber), .text(group),
+        .integer(clock))
     }
-    rows.sort { ($0[0].integer ?? 0, $0[1].integer ?? 0) < ($1[0].integer ?? 0, $1[1].integer ?? 0) }
+    rows.sort {
+      ($0[0].integer ?? 0, $0[1].integer ?? 0) < ($1[0].integer ?? 0, $1[1].integer ?? 0)
+    }
     var answers: [Answer] = []
     for row in rows {
       guard let json = row[2].blob, let answer = try? Answer(json: json) else {

@@ -8,7 +8,8 @@ struct Claims {
 
   var isEmpty: Bool { objects.isEmpty && creates.isEmpty }
 
-  mutating func claim(_ names: [ObjectName], creates entities: [String], task: Int64, moment: Int64) {
+  mutating func claim(_ names: [ObjectName], creates entities: [String], task: Int64, moment: Int64)
+  {
     for name in names { objects[name] = task }
     for entity in entities { creates[entity, default: [:]][task] = moment }
   }

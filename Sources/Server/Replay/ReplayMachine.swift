@@ -64,7 +64,8 @@ struct ReplayMachine {
   }
 
   /// With outcomes that an operator has decided, only the rows are read.
-  init(_ operations: [ConnectorOperation], decided outcomes: [OperationOutcome], readBackKeys: Int) {
+  init(_ operations: [ConnectorOperation], decided outcomes: [OperationOutcome], readBackKeys: Int)
+  {
     self.init(operations, mayHaveRun: false, readBackKeys: readBackKeys)
     self.outcomes = outcomes
   }
@@ -119,7 +120,7 @@ struct ReplayMachine {
       for (index, outcome) in zip(open, found) { outcomes[index] = outcome }
       for image in touched { see(image, mark) }
       return goOn()
-    case .notDone(let reason): 
+    case .notDone(let reason):
       return .release(reason: reason, mayHaveRun: outcomes.contains { $0 != nil })
     case .unknown(let reason):
       guard !wasUnknown else { return .giveUp(reason: reason) }
@@ -147,8 +148,9 @@ struct ReplayMachine {
     toRead.sort()
     guard let first = toRead.first else { return .settle }
     let keys = toRead.prefix { $0.entity == first.entity }.prefix(readBackKeys).map(\.key)
-    guard let entity = operations.first(where: { $0.entity.name == first.entity })?.entity
-      ?? entities[first.entity]
+    guard
+      let entity = operations.first(where: { $0.entity.name == first.entity })?.entity
+        ?? entities[first.entity]
     else { return .settle }
     return .ask(.read(entity, Array(keys)))
   }

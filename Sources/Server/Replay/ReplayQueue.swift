@@ -70,7 +70,8 @@ struct ReplayQueue {
     for name in order {
       guard var chain = chains[name], chain.isComplete else { continue }
       let objects = chain.operations.compactMap(\.object)
-      let isFree = !chain.isInWork && (isLoaded || chain.wasClaimed)
+      let isFree =
+        !chain.isInWork && (isLoaded || chain.wasClaimed)
         && chain.notBefore.map { $0 <= now } ?? true && blocked.isDisjoint(with: objects)
       guard isFree else {
         blocked.formUnion(objects)
@@ -90,6 +91,8 @@ struct ReplayQueue {
     chains[name]?.mayHaveRun = mayHaveRun
     chains[name]?.attempts += 1
   }
+
+  func holds(_ name: Name) -> Bool { chains[name] != nil }
 
   /// It was answered.
   mutating func remove(_ name: Name) {

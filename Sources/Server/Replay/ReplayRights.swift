@@ -28,7 +28,8 @@ struct ReplayRights {
   private mutating func refusal(_ operation: ConnectorOperation) throws(SQLiteError) -> Refusal? {
     let entity = operation.entity
     guard entity.operations.contains(operation.kind) else {
-      return Refusal(code: 405, message: "\(entity.name) has no \(operation.kind.rawValue) operation")
+      return Refusal(
+        code: 405, message: "\(entity.name) has no \(operation.kind.rawValue) operation")
     }
     guard let position = cache.rules.position(of: entity.name) else {
       return Refusal(code: 422, message: "there is no entity \(entity.name)")
@@ -36,7 +37,8 @@ struct ReplayRights {
     var values = [Value](repeating: .null, count: entity.attributes.count)
     if operation.kind != .create {
       guard let key = operation.key, let row = try cache.row(position, key), !row.isDeleted else {
-        return Refusal(code: 404, message: "there is no \(entity.name) \(operation.key?.text ?? "")")
+        return Refusal(
+          code: 404, message: "there is no \(entity.name) \(operation.key?.text ?? "")")
       }
       let place = try row.partition.flatMap { number throws(SQLiteError) in
         try directory.place(of: number)

@@ -30,7 +30,9 @@ struct Rights {
 
   /// All places of a synchronization group: the product of what each column may be, in order.
   /// At most `limit + 1` are given.
-  func places(in group: String, directory: PartitionDirectory, limit: Int) throws(SQLiteError) -> [Place] {
+  func places(
+    in group: String, directory: PartitionDirectory, limit: Int
+  ) throws(SQLiteError) -> [Place] {
     var found: Set<Place> = []
     var roots: Set<PartitionRules.Root> = []
     for (entity, rule) in zip(rules.package.entities, rules.rules)

@@ -1,7 +1,9 @@
 import FerryWire
 
-/// One request of a device while it is answered.
+/// One request of a device while it is answered. Ask `next` until it says `.end`, or give the
+/// exchange to `Service.close`.
 public final class Exchange {
+  /// What an exchange says when it is asked.
   public enum Step: Sendable, Equatable {
     /// Whole frames, to be sent in this order; there may be more.
     case bytes([UInt8])
@@ -12,7 +14,7 @@ public final class Exchange {
   }
 
   public let id: ExchangeID
-  private unowned let service: Service
+  private weak var service: Service?
   var state: ExchangeState
 
   init(id: ExchangeID, service: Service, state: ExchangeState) {
@@ -22,8 +24,8 @@ public final class Exchange {
   }
 
   /// The next piece of the response. Reads at most one round: a bounded number of rows from one
-  /// snapshot of the store.
-  public func next() -> Step { service.next(of: self) }
+  /// snapshot of the store. After the service has gone: `.end`.
+  public func next() -> Step { service?.next(of: self) ?? .end }
 
   /// A frame that says nothing but keeps proxies from closing a silent line; it may be sent
   /// between any two pieces.

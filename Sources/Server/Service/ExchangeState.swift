@@ -19,6 +19,8 @@ struct ExchangeState {
   /// Positions in `downloads` that have something new.
   var dirty: [Int] = []
   var rightsVersion: String = ""
+  /// Whether the partitions may change while the claims stay.
+  var isOpen: Bool = false
   /// Said at the end, after everything else.
   var lastWord: WireFailure?
   /// Chains that ended and were not told, for a channel that streams no rows.

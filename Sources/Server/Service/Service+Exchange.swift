@@ -21,7 +21,8 @@ extension Service {
       let body = try read(bytes)
       try check(body.hello, identity)
       var state = ExchangeState(
-        identity: identity, hello: body.hello, pulls: body.pulls, isChannel: isChannel, until: until,
+        identity: identity, hello: body.hello, pulls: body.pulls, isChannel: isChannel,
+        until: until,
         phase: .downloading)
       do throws(ServerError) {
         try open(&state, body, id)
@@ -34,13 +35,16 @@ extension Service {
       let hello = Hello(
         server: nil, package: "", device: "", incarnation: "", groups: [], partitions: [], open: [])
       var state = ExchangeState(
-        identity: identity, hello: hello, pulls: [], isChannel: isChannel, until: until, phase: .ended)
+        identity: identity, hello: hello, pulls: [], isChannel: isChannel, until: until,
+        phase: .ended)
       state.ready = Message.failure(error).frame.encoded()
       return state
     }
   }
 
-  private func open(_ state: inout ExchangeState, _ body: Body, _ id: ExchangeID) throws(ServerError) {
+  private func open(
+    _ state: inout ExchangeState, _ body: Body, _ id: ExchangeID
+  ) throws(ServerError) {
     for confirm in body.confirms {
       try guarded { () throws(SQLiteError) in
         try inbox.confirm(confirm, user: state.identity.user)
@@ -79,13 +83,16 @@ extension Service {
 
   /// Says where the device stands, and sets where its downloads go on. Interest is registered
   /// before anything is read.
-  private func welcome(_ state: inout ExchangeState, _ id: ExchangeID, pulls: [Pull])
+  private func welcome(
+    _ state: inout ExchangeState, _ id: ExchangeID, pulls: [Pull]
+  )
     throws(ServerError) -> [UInt8]
   {
     let hello = state.hello
     let groups = subscribed(hello, pulls)
     let rights = Rights(rules: rules, user: state.identity.user, claims: state.identity.claims)
     let numbers = try partitions(of: groups, rights, device: hello.device)
+    state.isOpen = groups.contains(where: rights.isOpen)
     if state.isChannel { interests.register(id, state.owner, partitions: Set(numbers.keys)) }
     let operations = try guarded { () throws(SQLiteError) in
       try inbox.statuses(hello.open, user: state.identity.user)
@@ -103,7 +110,8 @@ extension Service {
         let machine = WelcomeMachine(eras: try store.eras(connection), clock: clock)
         let judgement = machine.judge(
           partitions, positions: Service.positions(hello, pulls),
-          applied: Service.cursors(hello.partitions), staged: Service.cursors(pulls.flatMap(\.staged)))
+          applied: Service.cursors(hello.partitions),
+          staged: Service.cursors(pulls.flatMap(\.staged)))
         return (judgement, clock)
       }
     }
@@ -140,7 +148,7 @@ extension Service {
 
   private func advance(_ exchange: Exchange) throws(ServerError) -> Exchange.Step {
     guard let index = exchange.state.dirty.first else { return stirred(exchange) }
-    if try haveRightsChanged(exchange, index) { return try welcomeAgain(exchange) }
+    if try haveRightsChanged(exchange) { return try welcomeAgain(exchange) }
     var download = exchange.state.downloads[index]
     let state = exchange.state
     let asker = Download.Asker(
@@ -195,11 +203,10 @@ extension Service {
     return .bytes(bytes)
   }
 
-  private func haveRightsChanged(_ exchange: Exchange, _ index: Int) throws(ServerError) -> Bool {
+  private func haveRightsChanged(_ exchange: Exchange) throws(ServerError) -> Bool {
     let state = exchange.state
+    guard state.isOpen else { return false }
     let rights = Rights(rules: rules, user: state.identity.user, claims: state.identity.claims)
-    let groups = state.downloads.map(\.group)
-    guard groups.contains(where: rights.isOpen) else { return false }
     let numbers = try partitions(
       of: subscribed(state.hello, state.pulls), rights, device: state.hello.device)
     return Service.rightsVersion(state.identity.user, numbers) != state.rightsVersion
@@ -275,7 +282,9 @@ extension Service {
   }
 
   /// The numbers of the subscription's partitions with their groups; new ones are made.
-  private func partitions(of groups: [String], _ rights: Rights, device: String) throws(ServerError)
+  private func partitions(
+    of groups: [String], _ rights: Rights, device: String
+  ) throws(ServerError)
     -> [Int64: String]
   {
     let limit = limits.partitionsPerSubscription
@@ -322,7 +331,9 @@ extension Service {
         SELECT incarnation, rights_version, last_day = (SELECT days FROM server) FROM device
         WHERE id = ? AND user = ? AND package = ?
         """, .text(hello.device), .text(state.identity.user), .integer(store.packageNumber))
-      guard known != [.text(hello.incarnation), .text(state.rightsVersion), .integer(1)] else { return }
+      guard known != [.text(hello.incarnation), .text(state.rightsVersion), .integer(1)] else {
+        return
+      }
       try store.writer.run(
         """
         INSERT OR REPLACE INTO device (id, user, package, incarnation, rights_version, last_day)
@@ -337,7 +348,9 @@ extension Service {
     return String(hexadecimal(SHA256Digest.hash(Array(text.utf8))).prefix(16))
   }
 
-  private static func positions(_ hello: Hello, _ pulls: [Pull]) -> [String: WelcomeMachine.Position] {
+  private static func positions(
+    _ hello: Hello, _ pulls: [Pull]
+  ) -> [String: WelcomeMachine.Position] {
     var positions: [String: WelcomeMachine.Position] = [:]
     for group in hello.groups {
       let at = pulls.last { $0.group == group.name }?.at ?? group.version

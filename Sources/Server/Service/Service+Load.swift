@@ -16,6 +16,7 @@ public enum LoadStep: Sendable, Equatable {
   case done(LoadSummary)
 }
 
+/// What a load came to.
 public struct LoadSummary: Sendable, Equatable {
   /// Rows that were new or different, and rows that were gone.
   public var changedRows: Int = 0
@@ -52,7 +53,8 @@ extension Service {
   }
 
   /// Takes rows as the load brings them.
-  public func stage(_ ticket: LoadTicket, _ entity: Entity, _ rows: [RowImage]) throws(ServerError) {
+  public func stage(_ ticket: LoadTicket, _ entity: Entity, _ rows: [RowImage]) throws(ServerError)
+  {
     guard load?.ticket == ticket, let position = rules.position(of: entity.name) else { return }
     let moment = marks.tick()
     try guarded { () throws(SQLiteError) in try loads.stage(position, rows, moment: moment) }
@@ -118,7 +120,8 @@ extension Service {
     let name = ObjectName(entity: package.entities[row.entity].name, key: row.key)
     let version = try cache.version(of: name)
     let mayBeNew = version == nil && claims.mayHaveCreated(name.entity, readAt: row.moment)
-    if claims.holds(name) || mayBeNew || marks.isTouched(name, version: version, since: ticket.mark) {
+    if claims.holds(name) || mayBeNew || marks.isTouched(name, version: version, since: ticket.mark)
+    {
       later.insert(name)
     } else {
       try writer.apply(row.entity, row.key, row.values)
@@ -145,11 +148,14 @@ extension Service {
   /// Objects that must be read again and that nobody is changing at present; nil when there are
   /// none. Ask after each load and after each replay.
   public func nextReadBack() throws(ServerError) -> ReadBackTask? {
-    let busy = Set(reads.values.flatMap { task in
-      task.keys.map { ObjectName(entity: task.entity.name, key: $0) }
-    })
+    let busy = Set(
+      reads.values.flatMap { task in
+        task.keys.map { ObjectName(entity: task.entity.name, key: $0) }
+      })
     let free = readAgain.filter { !claims.holds($0) && !busy.contains($0) }.sorted()
-    guard let first = free.first, let entity = package.entity(named: first.entity) else { return nil }
+    guard let first = free.first, let entity = package.entity(named: first.entity) else {
+      return nil
+    }
     let keys = free.prefix { $0.entity == first.entity }.prefix(limits.readBackKeys).map(\.key)
     lastTask += 1
     let task = ReadBackTask(

@@ -119,6 +119,9 @@ extension Service {
       return step
     case .settle: return try settle(id)
     case .giveUp(let reason): return try giveUp(id, reason)
+    case .release(let reason, _) where !queue.holds(replay.name):
+      // An operator asked for it: there is no chain to give back.
+      return try act(.park(.perform(replay.machine.operations), reason: reason), id)
     case .release(let reason, let mayHaveRun):
       let wait = retry(replay.attempts, reason)
       try guarded { () throws(SQLiteError) in
@@ -220,7 +223,8 @@ extension Service {
   }
 
   private func retry(_ attempts: Int, _ reason: String) -> Duration {
-    let seconds = min(limits.firstRetrySeconds << Int64(min(attempts, 16)), limits.longestRetrySeconds)
+    let seconds = min(
+      limits.firstRetrySeconds << Int64(min(attempts, 16)), limits.longestRetrySeconds)
     world.log.warn(
       "the business system is away; tried again later", ("reason", reason),
       ("seconds", String(seconds)))
@@ -252,14 +256,56 @@ extension Service {
     return true
   }
 
-  private func connectorOperation(_ operation: Operation) throws(ServerError) -> ConnectorOperation {
+  private func connectorOperation(_ operation: Operation) throws(ServerError) -> ConnectorOperation
+  {
     guard let entity = package.entity(named: operation.entity) else {
       throw ServerError(
         .damagedStore, "an operation names the entity \(operation.entity), which is not there",
         hint: "Restore the store from a backup.")
     }
+    // Where the business system makes the key, the app's own values for it are a stand-in by which
+    // later operations of the group know the object.
+    var temporaryKey: Key?
+    if operation.kind == .create, operation.key == nil {
+      let values = entity.key.compactMap { operation.changed[$0] }
+      if values.count == entity.key.count, !values.contains(.null) { temporaryKey = Key(values) }
+    }
     return ConnectorOperation(
       id: operation.id, entity: entity, kind: operation.kind, key: operation.key,
-      changed: operation.changed, base: operation.base)
+      changed: operation.changed, base: operation.base, temporaryKey: temporaryKey)
+  }
+}
+
+extension Service {
+  func decide(_ received: ReceivedOperation, _ decision: Decision) throws(ServerError) {
+    let operation = try connectorOperation(received.operation)
+    let name = ReplayQueue.Name(
+      user: received.user, device: received.device, chain: received.operation.chain)
+    lastTask += 1
+    let mark = marks.begin(clock: try clock())
+    var replay = ActiveReplay(
+      id: lastTask, name: name, claims: received.claims,
+      machine: ReplayMachine([operation], mayHaveRun: false, readBackKeys: limits.readBackKeys),
+      step: .perform([operation]), mark: mark, marks: [mark])
+    for entity in package.entities { replay.machine.entities[entity.name] = entity }
+    switch decision {
+    case .again: replay.notBefore = world.clock.now
+    case .refused(let message):
+      replay.machine = ReplayMachine(
+        [operation], decided: [.refused(Refusal(code: 500, message: message))],
+        readBackKeys: limits.readBackKeys)
+    case .accepted(let key):
+      replay.machine = ReplayMachine(
+        [operation], decided: [.accepted(key: key)], readBackKeys: limits.readBackKeys)
+      replay.step = .read(operation.entity, [key])
+      replay.notBefore = world.clock.now
+    }
+    claims.claim(
+      operation.key.map { [ObjectName(entity: operation.entity.name, key: $0)] } ?? [],
+      creates: operation.kind == .create ? [operation.entity.name] : [], task: replay.id,
+      moment: marks.tick())
+    try guarded { () throws(SQLiteError) in try replayStore.claim([operation.id], mark: mark) }
+    replays[replay.id] = replay
+    if replay.notBefore == nil { _ = try settle(replay.id) }
   }
 }

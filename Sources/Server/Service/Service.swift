@@ -31,6 +31,9 @@ public final class Service {
   var reads: [Int64: ReadBackTask] = [:]
   var lastTask: Int64 = 0
   let replayStore: ReplayStore
+  let refreshTokens: RefreshTokens
+  /// Verifies the tokens of requests; a value that may go to any thread.
+  public let accessTokens: AccessTokens
   var queue = ReplayQueue()
   var replays: [Int64: ActiveReplay] = [:]
 
@@ -60,6 +63,8 @@ public final class Service {
     loads = LoadStore(store, cache)
     loadMachine = LoadMachine(massDeletionRows: limits.massDeletionRows)
     replayStore = ReplayStore(store: store)
+    refreshTokens = RefreshTokens(store: store)
+    accessTokens = AccessTokens(key: try store.secret("token.key"), server: store.server)
     try guarded { () throws(SQLiteError) in try loads.empty() }
     let waiting = try guarded { () throws(SQLiteError) in try replayStore.waiting() }
     for (received, wasClaimed) in waiting { queue.add(received, wasClaimed: wasClaimed) }
@@ -139,15 +144,26 @@ public final class Service {
   func stir(partitions: Set<Int64>, answered: [AnsweredOperation]) {
     guard !exchanges.isEmpty, !(partitions.isEmpty && answered.isEmpty) else { return }
     let owners = Set(answered.map { Interests.Owner(device: $0.device, user: $0.user) })
-    for id in interests.concerned(partitions: partitions, owners: owners) {
+    // Rules that give every value there is: a partition that an exchange does not know may be new.
+    let open =
+      partitions.isEmpty
+      ? []
+      : exchanges.filter { $0.value.state.isChannel && $0.value.state.isOpen }.map(\.key)
+    let concerned = Set(interests.concerned(partitions: partitions, owners: owners)).union(open)
+    for id in concerned.sorted() {
       guard let exchange = exchanges[id] else { continue }
       let groups = Set(
         answered.filter { $0.device == exchange.state.hello.device }.map(\.group))
       for (index, download) in exchange.state.downloads.enumerated()
       where !exchange.state.dirty.contains(index) {
-        let concerns = groups.contains(download.group)
+        let concerns =
+          groups.contains(download.group) || exchange.state.isOpen
           || download.cursors.contains { partitions.contains($0.partition) }
         if concerns { exchange.state.dirty.append(index) }
+      }
+      guard exchange.state.pulls.isEmpty else {
+        onStir?(id)
+        continue
       }
       exchange.state.hasNews = true
       for operation in answered

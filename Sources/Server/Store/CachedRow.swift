@@ -76,7 +76,9 @@ struct CacheReader {
     }
   }
 
-  private func partition(ofParent name: String, _ path: PartitionRules.ParentPath) throws(SQLiteError)
+  private func partition(
+    ofParent name: String, _ path: PartitionRules.ParentPath
+  ) throws(SQLiteError)
     -> Int64?
   {
     let entity = SQLiteValue.integer(store.entityNumbers[path.target])
@@ -97,7 +99,8 @@ struct CacheReader {
       let hash = row[4].integer, let version = row[5].integer
     else { throw SQLiteError.damaged("a row of the cache is not whole") }
     return CachedRow(
-      id: id, entity: entity, key: Key(text: key), partition: row[2].integer, body: body, hash: hash,
+      id: id, entity: entity, key: Key(text: key), partition: row[2].integer, body: body,
+      hash: hash,
       version: version, isDeleted: row[6].integer == 1)
   }
 }

@@ -61,7 +61,8 @@ final class Folder {
 
   private static func notWritable(_ path: String) -> ServerError {
     ServerError(
-      .folderNotWritable, "the folder \(path) cannot be written: \(String(cString: strerror(errno)))",
+      .folderNotWritable,
+      "the folder \(path) cannot be written: \(String(cString: strerror(errno)))",
       hint: "Name a folder that this user may make and write (--data).")
   }
 }

@@ -45,7 +45,9 @@ struct Marks {
   mutating func verify(entity: String) { verified[entity] = tick() }
 
   /// Whether a value read after `mark` may be older than what is known.
-  func isTouched(_ name: ObjectName, version: Int64?, since mark: Mark, byLoads: Bool = true) -> Bool {
+  func isTouched(
+    _ name: ObjectName, version: Int64?, since mark: Mark, byLoads: Bool = true
+  ) -> Bool {
     if let version, version > mark.version { return true }
     if let moment = confirmed[name], moment > mark.moment { return true }
     return byLoads && verified[name.entity].map { $0 > mark.moment } ?? false

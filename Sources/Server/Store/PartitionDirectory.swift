@@ -25,7 +25,8 @@ final class PartitionDirectory {
     return number
   }
 
-  func number(of place: Place, making transaction: NumberedTransaction) throws(SQLiteError) -> Int64 {
+  func number(of place: Place, making transaction: NumberedTransaction) throws(SQLiteError) -> Int64
+  {
     if let known = try number(of: place) { return known }
     transaction.hasWritten = true
     try store.writer.run(

@@ -86,7 +86,9 @@ struct PartitionRules: Sendable {
 
   func position(of entity: String) -> Int? { positions[entity] }
 
-  private static func root(of entity: Entity, in package: Package, limit: Int) throws(ServerError)
+  private static func root(
+    of entity: Entity, in package: Package, limit: Int
+  ) throws(ServerError)
     -> Root
   {
     guard limit >= 0 else {
@@ -108,18 +110,22 @@ struct PartitionRules: Sendable {
       }
       return Root(rule: names.joined(separator: ","), columns: columns, types: types)
     case .through(let name):
-      guard let target = entity.relationship(named: name).flatMap({ package.entity(named: $0.target) })
+      guard
+        let target = entity.relationship(named: name).flatMap({ package.entity(named: $0.target) })
       else { throw missing(name, of: entity) }
       return try root(of: target, in: package, limit: limit - 1)
     }
   }
 
-  private static func path(of entity: Entity, in package: Package, _ positions: [String: Int])
+  private static func path(
+    of entity: Entity, in package: Package, _ positions: [String: Int]
+  )
     throws(ServerError) -> Path
   {
     switch entity.partition {
     case nil: return .everyone
-    case .columns(let columns): return .columns(columns.compactMap { entity.position(of: $0.attribute) })
+    case .columns(let columns):
+      return .columns(columns.compactMap { entity.position(of: $0.attribute) })
     case .through(let name):
       guard let relationship = entity.relationship(named: name),
         let position = positions[relationship.target]

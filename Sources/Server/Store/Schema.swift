@@ -59,7 +59,8 @@ enum Schema {
       package INTEGER NOT NULL, entity TEXT NOT NULL, key TEXT NOT NULL, attribute TEXT NOT NULL,
       reason TEXT NOT NULL) STRICT;
     CREATE TABLE staged_rejected (
-      entity TEXT NOT NULL, key TEXT NOT NULL, attribute TEXT NOT NULL, reason TEXT NOT NULL) STRICT;
+      entity TEXT NOT NULL, key TEXT NOT NULL, attribute TEXT NOT NULL,
+      reason TEXT NOT NULL) STRICT;
     CREATE TABLE seen_day (
       package INTEGER NOT NULL, day INTEGER NOT NULL, version INTEGER NOT NULL,
       PRIMARY KEY (package, day)) STRICT, WITHOUT ROWID;

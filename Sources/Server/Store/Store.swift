@@ -52,7 +52,8 @@ final class Store {
   }
 
   func clock(_ connection: Connection) throws(SQLiteError) -> Int64 {
-    try connection.value("SELECT version FROM package WHERE id = ?", .integer(packageNumber))?.integer
+    try connection.value("SELECT version FROM package WHERE id = ?", .integer(packageNumber))?
+      .integer
       ?? 0
   }
 
@@ -60,7 +61,8 @@ final class Store {
   func clock() throws(SQLiteError) -> Int64 { try clock(writer) }
 
   func isLoaded() throws(SQLiteError) -> Bool {
-    try writer.value("SELECT loaded FROM package WHERE id = ?", .integer(packageNumber))?.integer == 1
+    try writer.value("SELECT loaded FROM package WHERE id = ?", .integer(packageNumber))?.integer
+      == 1
   }
 
   /// Reads everything in `body` from one state of the store; `clock` is its highest number.
@@ -76,11 +78,14 @@ final class Store {
   /// The only way to change rows, members, partitions and eras, or to set an answer: the clock's
   /// row is locked first, and all that is written gets one number. Where nothing was written the
   /// clock stays.
-  func numbered<Result>(_ body: (NumberedTransaction) throws(SQLiteError) -> Result)
+  func numbered<Result>(
+    _ body: (NumberedTransaction) throws(SQLiteError) -> Result
+  )
     throws(SQLiteError) -> Result
   {
     try writer.transaction { () throws(SQLiteError) in
-      try writer.run("UPDATE package SET version = version + 1 WHERE id = ?", .integer(packageNumber))
+      try writer.run(
+        "UPDATE package SET version = version + 1 WHERE id = ?", .integer(packageNumber))
       let transaction = NumberedTransaction(version: try clock(writer), connection: writer)
       let result = try body(transaction)
       if !transaction.hasWritten {
@@ -93,7 +98,8 @@ final class Store {
 
   func eras(_ connection: Connection) throws(SQLiteError) -> EraList {
     let rows = try connection.rows(
-      "SELECT id, first_version FROM era WHERE package = ? ORDER BY number", .integer(packageNumber))
+      "SELECT id, first_version FROM era WHERE package = ? ORDER BY number", .integer(packageNumber)
+    )
     return EraList(
       eras: rows.compactMap { row in
         guard let id = row[0].text, let first = row[1].integer else { return nil }
@@ -133,7 +139,8 @@ final class Store {
     let version = try writer.value("PRAGMA user_version")?.integer ?? 0
     guard version <= Schema.version else {
       throw ServerError(
-        .newerStore, "the store \(path) has version \(version); this server knows \(Schema.version)",
+        .newerStore,
+        "the store \(path) has version \(version); this server knows \(Schema.version)",
         hint: "Start the newer server, or restore a backup made before it.")
     }
     guard version == 0 else { return }
@@ -160,7 +167,9 @@ final class Store {
       ON CONFLICT DO NOTHING
       """, .text(package.id), .text(shape))
     let row = try writer.row("SELECT id, shape FROM package WHERE name = ?", .text(package.id))
-    guard let number = row?[0].integer else { throw SQLiteError.damaged("the package has no number") }
+    guard let number = row?[0].integer else {
+      throw SQLiteError.damaged("the package has no number")
+    }
     guard row?[1].text == shape else {
       throw ServerError(
         .changedModel, "the model \(package.id) is not the one that this store was made for",

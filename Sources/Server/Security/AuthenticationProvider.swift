@@ -1,0 +1,23 @@
+/// What is known of a user, whoever vouches for it.
+public struct UserRecord: Sendable, Equatable {
+  public let name: String
+  public let roles: [String]
+  public let claims: [String: [String]]
+
+  public init(name: String, roles: [String] = [], claims: [String: [String]] = [:]) {
+    self.name = name
+    self.roles = roles
+    self.claims = claims
+  }
+}
+
+/// Tells who someone is: the user file, or a directory of the house.
+///
+/// It may block and take long on purpose; call it from a thread of its own.
+public protocol AuthenticationProvider: Sendable {
+  /// Throws `wrongLogin` without telling whether the name or the password was wrong.
+  func authenticate(user: String, password: String) throws(ServerError) -> UserRecord
+
+  /// The user's record as it is now, when a session is renewed; nil when the user is gone.
+  func record(of user: String) -> UserRecord?
+}

@@ -1,0 +1,72 @@
+import FerryJSON
+
+/// Users from a JSON file:
+///
+///     {"users": [{"name": "anna", "passwordHash": "$argon2id$…", "roles": ["sales"],
+///                 "claims": {"employee": [5]}}]}
+public struct UserFile: AuthenticationProvider {
+  /// Whether a password fits a hash in PHC text.
+  public typealias Verify = @Sendable (_ password: String, _ hash: String) -> Bool
+
+  private struct User: Sendable {
+    let record: UserRecord
+    let passwordHash: String
+  }
+
+  private let users: [String: User]
+  private let verify: Verify
+  /// Verified for users that are not there, so that both cases take the same time.
+  private let decoy: String
+
+  public init(path: String, verify: @escaping Verify) throws(ServerError) {
+    guard let bytes = Folder.read(path) else {
+      throw ServerError(
+        .badUserFile, "the user file \(path) cannot be read",
+        hint: "Name a file that is there and readable (--users).")
+    }
+    try self.init(bytes, name: path, verify: verify)
+  }
+
+  public init(_ bytes: [UInt8], name: String, verify: @escaping Verify) throws(ServerError) {
+    let root: JSONNode
+    do { root = try JSONNode.parse(bytes) } catch {
+      let place = TextPlace(offset: error.offset, in: bytes)
+      throw ServerError(
+        .badUserFile, "\(name):\(place): \(error.problem)", hint: "Correct the file.")
+    }
+    var users: [String: User] = [:]
+    for node in root["users"]?.array ?? [] {
+      guard let user = node["name"]?.string, !user.isEmpty, let hash = node["passwordHash"]?.string,
+        hash.hasPrefix("$"), users[user] == nil
+      else {
+        throw ServerError(
+          .badUserFile,
+          "\(name):\(TextPlace(offset: node.offset, in: bytes)): a user needs a name of its own and "
+            + "a passwordHash", hint: "Make the hash with `ferry password`.")
+      }
+      let roles = (node["roles"]?.array ?? []).compactMap(\.string)
+      users[user] = User(
+        record: UserRecord(name: user, roles: roles, claims: ClaimText.decode(node["claims"])),
+        passwordHash: hash)
+    }
+    guard let first = users.min(by: { $0.key < $1.key }) else {
+      throw ServerError(
+        .badUserFile, "\(name) names no users", hint: "Write {\"users\": […]} with at least one.")
+    }
+    self.users = users
+    self.verify = verify
+    decoy = first.value.passwordHash
+  }
+
+  public func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {
+    let known = users[user]
+    let fits = verify(password, known?.passwordHash ?? decoy)
+    guard fits, let known else {
+      throw ServerError(
+        .wrongLogin, "the name or the password is wrong", hint: "Check both and log in again.")
+    }
+    return known.record
+  }
+
+  public func record(of user: String) -> UserRecord? { users[user]?.record }
+}

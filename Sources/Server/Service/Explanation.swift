@@ -1,0 +1,127 @@
+import FerryModel
+import FerrySQLite
+import FerryWire
+
+/// Why an object is on a device, or is not (`ferry why --data`).
+public struct Explanation: Sendable, Equatable {
+  /// An operation on the object, as far as it is remembered.
+  public struct OperationLine: Sendable, Equatable {
+    public let id: String
+    public let kind: String
+    public let user: String
+    public let device: String
+    public let state: String
+    public let outcome: String?
+    public let version: Int64?
+    /// Code and message of the first log record.
+    public let reason: String?
+  }
+
+  public let package: String
+  public let entity: String
+  public let key: String
+  /// One sentence for the operator.
+  public let verdict: String
+  /// The last numbered transaction that changed the row.
+  public let version: Int64?
+  public let isDeleted: Bool
+  public let group: String?
+  /// `claim:employee`; empty for everyone's.
+  public let rule: String?
+  /// The values of the rule in canonical text.
+  public let place: String?
+  public let body: String?
+  public let rejectedReason: String?
+  /// The last ones, newest first.
+  public let operations: [OperationLine]
+
+  /// Reads a data folder without disturbing a server that may be working on it.
+  public static func read(
+    folder: String, entity: String, key: String
+  ) throws(ServerError)
+    -> [Explanation]
+  {
+    let path = "\(folder)/server.sqlite"
+    do {
+      let connection = try Connection(path: path, mode: .readOnly)
+      return try connection.transaction(.deferred) { () throws(SQLiteError) in
+        var found: [Explanation] = []
+        for row in try connection.rows("SELECT id, name FROM package ORDER BY name") {
+          guard let package = row[0].integer, let name = row[1].text else { continue }
+          found.append(try explain(connection, package, name, entity, key))
+        }
+        return found
+      }
+    } catch {
+      throw ServerError(error, store: path)
+    }
+  }
+
+  static func explain(
+    _ connection: Connection, _ package: Int64, _ packageName: String, _ entity: String,
+    _ key: String
+  ) throws(SQLiteError) -> Explanation {
+    // A key may be given as people write it: a text without its quotes.
+    let quotedKey = Key([.text(key)]).text
+    let number = try connection.value(
+      "SELECT id FROM entity WHERE package = ? AND name = ?", .integer(package), .text(entity))?
+      .integer
+    let row = try connection.row(
+      """
+      SELECT r.version, r.deleted, r.body, r.partition, r.key, p.group_name, p.rule, p.place
+      FROM row AS r LEFT JOIN partition AS p ON p.id = r.partition
+      WHERE r.entity = ? AND r.key IN (?, ?) ORDER BY r.key = ? DESC LIMIT 1
+      """, .optional(number), .text(key), .text(quotedKey), .text(key))
+    let rejected = try connection.row(
+      """
+      SELECT attribute, reason FROM rejected
+      WHERE package = ? AND entity = ? AND key IN (?, ?) LIMIT 1
+      """, .integer(package), .text(entity), .text(key), .text(quotedKey))
+    let reason = rejected.map { "\($0[0].text ?? ""): \($0[1].text ?? "")" }
+    let text = row?[4].text ?? key
+    let operations = try connection.rows(
+      """
+      SELECT id, kind, user, device, state, outcome, answer_version, answer FROM operation
+      WHERE package = ? AND entity = ? AND (object_key IN (?, ?) OR new_key IN (?, ?))
+      ORDER BY sequence DESC LIMIT 20
+      """, .integer(package), .text(entity), .text(key), .text(quotedKey), .text(key),
+      .text(quotedKey))
+    let isLoaded =
+      try connection.value(
+        "SELECT loaded FROM package WHERE id = ?", .integer(package))?.integer == 1
+    return Explanation(
+      package: packageName, entity: entity, key: text,
+      verdict: verdict(hasEntity: number != nil, row, reason, isLoaded: isLoaded),
+      version: row?[0].integer, isDeleted: row?[1].integer == 1, group: row?[5].text,
+      rule: row?[6].text, place: row?[7].text,
+      body: row?[2].blob.map { String(decoding: $0, as: UTF8.self) }, rejectedReason: reason,
+      operations: operations.map(line))
+  }
+
+  private static func verdict(
+    hasEntity: Bool, _ row: [SQLiteValue]?, _ reason: String?, isLoaded: Bool
+  ) -> String {
+    guard hasEntity else { return "The model has no such entity." }
+    if let reason { return "The row does not fit the model: \(reason)" }
+    guard let row else {
+      return isLoaded
+        ? "The business system had no such row when it was last read."
+        : "The business system has not been read yet."
+    }
+    if row[1].integer == 1 { return "The row is gone from the business system." }
+    guard let rule = row[6].text else {
+      return
+        "The row is nobody's: a value of its partition rule is null, or its parent is not here."
+    }
+    if rule.isEmpty { return "Every device that subscribes its group has the row." }
+    return "Devices whose user has [\(row[7].text ?? "")] for \(rule) have the row."
+  }
+
+  private static func line(_ row: [SQLiteValue]) -> OperationLine {
+    let record = row[7].blob.flatMap { try? Answer(json: $0) }?.logRecords.first
+    return OperationLine(
+      id: row[0].text ?? "", kind: row[1].text ?? "", user: row[2].text ?? "",
+      device: row[3].text ?? "", state: row[4].text ?? "", outcome: row[5].text,
+      version: row[6].integer, reason: record.map { "\($0.code) \($0.message)" })
+  }
+}

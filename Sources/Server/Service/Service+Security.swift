@@ -1,0 +1,55 @@
+import FerrySQLite
+import FerryWorld
+
+/// What a device gets when it logs in or renews its session.
+public struct TokenPair: Sendable, Equatable {
+  public let accessToken: String
+  public let accessExpires: Timestamp
+  public let refreshToken: String
+  public let user: String
+}
+
+/// Sessions of users. Passwords are verified outside, on a thread of its own.
+extension Service {
+  /// Opens a session for a user whom an `AuthenticationProvider` has vouched for.
+  public func login(_ record: UserRecord, device: String) throws(ServerError) -> TokenPair {
+    let refresh = try guarded { () throws(SQLiteError) in
+      try refreshTokens.issue(user: record.name, device: device)
+    }
+    return pair(record, device, refresh)
+  }
+
+  /// Renews a session with the user's record as it is now.
+  ///
+  /// Throws `revokedToken` for a token that is unknown, too old, of another device, or whose
+  /// successor was used already: the app must log in; its pending work stays.
+  public func renew(
+    _ refreshToken: String, device: String, provider: any AuthenticationProvider
+  ) throws(ServerError) -> TokenPair {
+    let rotated = try guarded { () throws(SQLiteError) in
+      try refreshTokens.rotate(refreshToken, device: device)
+    }
+    guard let rotated, let record = provider.record(of: rotated.user) else {
+      if let rotated { try revoke(user: rotated.user) }
+      throw ServerError(
+        .revokedToken, "the session is over",
+        hint: "Log in again; what is pending on the device stays.")
+    }
+    return pair(record, device, rotated.next)
+  }
+
+  /// Ends the sessions of a user, on one device or on all. Access tokens end by themselves within
+  /// 15 minutes.
+  public func revoke(user: String, device: String? = nil) throws(ServerError) {
+    try guarded { () throws(SQLiteError) in
+      try refreshTokens.revoke(user: user, device: device)
+    }
+  }
+
+  private func pair(_ record: UserRecord, _ device: String, _ refresh: String) -> TokenPair {
+    let access = accessTokens.issue(record, device: device, now: world.clock.now)
+    return TokenPair(
+      accessToken: access.text, accessExpires: access.expires, refreshToken: refresh,
+      user: record.name)
+  }
+}

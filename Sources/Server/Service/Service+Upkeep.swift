@@ -1,0 +1,55 @@
+import FerryConnector
+import FerryModel
+import FerrySQLite
+import FerryWire
+
+/// What the driver does now and then, and what an operator decides.
+extension Service {
+  /// What a compaction purged.
+  public struct Compaction: Sendable, Equatable {
+    public let purgedLeaves: Int64
+    public let purgedRows: Int64
+    public let forgottenOperations: Int64
+  }
+
+  /// Purges what is old or too much. Call it once an hour; days count as they are seen.
+  @discardableResult
+  public func compact() throws(ServerError) -> Compaction {
+    let compactor = Compactor(store: store, limits: limits)
+    let safe = marks.earliestVersion
+    let summary = try guarded { () throws(SQLiteError) in
+      try compactor.countDay()
+      try refreshTokens.dropExpired()
+      return try store.numbered { transaction throws(SQLiteError) in
+        try compactor.compact(transaction, safeVersion: safe ?? transaction.version)
+      }
+    }
+    return Compaction(
+      purgedLeaves: summary.leaves, purgedRows: summary.rows,
+      forgottenOperations: summary.operations)
+  }
+
+  /// What a person found out about an operation whose outcome is unknown.
+  public enum Decision: Sendable, Equatable {
+    /// The business system has taken it; `key` is the object's business key.
+    case accepted(key: Key)
+    case refused(message: String)
+    /// It was not performed: perform it.
+    case again
+  }
+
+  /// Ends an unknown outcome. `accepted` reads the object first, so its answer comes with the next
+  /// replays. Throws `badRequest` when there is no such operation or its outcome is known.
+  public func decide(_ id: OperationID, _ decision: Decision) throws(ServerError) {
+    let state = try guarded { () throws(SQLiteError) in
+      try store.writer.row("SELECT outcome, payload FROM operation WHERE id = ?", .text(id.text))
+    }
+    guard let state, state[0].text == Answer.Outcome.unknown.rawValue, !state[1].isNull else {
+      throw ServerError(
+        .badRequest, "there is no operation \(id) with an unknown outcome",
+        hint: "`ferry why` shows the operations of an object.")
+    }
+    let received = try guarded { () throws(SQLiteError) in try replayStore.operation(id) }
+    try decide(received, decision)
+  }
+}

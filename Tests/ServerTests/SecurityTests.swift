@@ -1,0 +1,125 @@
+import FerryModel
+import FerryWorld
+import Testing
+
+@testable import FerryServer
+
+@Suite struct SecurityTests {
+  let bench: Bench
+  let users: UserFile
+
+  init() throws {
+    bench = try Bench()
+    let json = """
+      {"users": [{"name": "anna", "passwordHash": "$plain$secret", "roles": ["sales"],
+        "claims": {"employee": [5, "6"], "region": "north"}}]}
+      """
+    users = try UserFile(Array(json.utf8), name: "users.json") { password, hash in
+      hash == "$plain$\(password)"
+    }
+  }
+
+  @Test("A login gives a token that says who and what (sync/I1, M15)")
+  func login() throws {
+    let record = try users.authenticate(user: "anna", password: "secret")
+    let pair = try bench.service.login(record, device: "phone")
+    let identity = try bench.service.accessTokens.verify(pair.accessToken, now: bench.clock.now)
+    #expect(identity.user == "anna")
+    #expect(identity.device == "phone")
+    #expect(identity.roles == ["sales"])
+    #expect(identity.claims == ["employee": ["5", "6"], "region": ["north"]])
+    let now = bench.clock.now.milliseconds / 1_000 * 1_000
+    #expect(identity.expires.milliseconds == now + 900_000)
+  }
+
+  @Test("A wrong name and a wrong password are told alike (sync/M16)")
+  func wrong() throws {
+    var errors: [ServerError] = []
+    for (user, password) in [("anna", "guess"), ("nobody", "secret")] {
+      do {
+        _ = try users.authenticate(user: user, password: password)
+      } catch {
+        errors.append(error)
+      }
+    }
+    #expect(errors.count == 2)
+    #expect(errors.first == errors.last)
+    #expect(errors.first?.code == .wrongLogin)
+  }
+
+  @Test("A token that is late, changed or of another server is refused, each with its own code")
+  func tokens() throws {
+    let pair = try bench.service.login(UserRecord(name: "anna"), device: "phone")
+    let tokens = bench.service.accessTokens
+    func code(_ token: String, _ tokens: AccessTokens) -> ServerError.Code? {
+      do {
+        _ = try tokens.verify(token, now: bench.clock.now)
+        return nil
+      } catch {
+        return error.code
+      }
+    }
+    #expect(code(pair.accessToken, tokens) == nil)
+    for position in stride(from: 0, to: pair.accessToken.count, by: 11) {
+      var letters = Array(pair.accessToken)
+      letters[position] = letters[position] == "A" ? "B" : "A"
+      #expect(code(String(letters), tokens) != nil)
+    }
+    #expect(code("", tokens) == .forgedToken)
+    #expect(code("a.b.c", tokens) == .forgedToken)
+    #expect(code(pair.accessToken, AccessTokens(key: [1], server: "other")) == .otherServersToken)
+    let unsigned = "eyJhbGciOiJub25lIn0." + pair.accessToken.split(separator: ".")[1] + "."
+    #expect(code(unsigned, tokens) == .forgedToken)
+    bench.clock.advance(901)
+    #expect(code(pair.accessToken, tokens) == .expiredToken)
+  }
+
+  @Test("Renewing survives a lost response; the old token dies when the new one is used")
+  func renew() throws {
+    let first = try bench.service.login(UserRecord(name: "anna"), device: "phone")
+    let lost = try bench.service.renew(first.refreshToken, device: "phone", provider: users)
+    let second = try bench.service.renew(first.refreshToken, device: "phone", provider: users)
+    let third = try bench.service.renew(second.refreshToken, device: "phone", provider: users)
+    #expect(third.user == "anna")
+    for dead in [first, lost] {
+      #expect(throws: ServerError.self) {
+        try bench.service.renew(dead.refreshToken, device: "phone", provider: users)
+      }
+    }
+    #expect(throws: ServerError.self) {
+      try bench.service.renew(third.refreshToken, device: "laptop", provider: users)
+    }
+    try bench.restart()
+    bench.clock.advance(30 * 86_400)
+    _ = try bench.service.renew(third.refreshToken, device: "phone", provider: users)
+    try bench.service.revoke(user: "anna")
+    #expect(throws: ServerError.self) {
+      try bench.service.renew(third.refreshToken, device: "phone", provider: users)
+    }
+  }
+
+  @Test("A refresh token ends after 60 days")
+  func refreshEnds() throws {
+    let pair = try bench.service.login(UserRecord(name: "anna"), device: "phone")
+    bench.clock.advance(60 * 86_400)
+    #expect(throws: ServerError.self) {
+      try bench.service.renew(pair.refreshToken, device: "phone", provider: users)
+    }
+  }
+
+  @Test("A user file that cannot be read names the place and the cure")
+  func userFile() throws {
+    for (text, part) in [
+      ("{\"users\": [{\"name\": \"a\"}]}", "users.json:1:12"), ("{", "users.json:1"),
+      ("{}", "names no users"),
+    ] {
+      do {
+        _ = try UserFile(Array(text.utf8), name: "users.json") { _, _ in true }
+        Issue.record("\(text) was taken")
+      } catch {
+        #expect(error.code == .badUserFile)
+        #expect(error.message.contains(part))
+      }
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import FerryModel
+import FerrySQLite
+import FerryWire
+import FerryWorld
+import Foundation
+import Testing
+
+@testable import FerryServer
+
+@Suite struct StoreTests {
+  private func code(
+    _ bench: Bench, _ package: Package = Shop.package, folder: String? = nil
+  )
+    -> ServerError.Code?
+  {
+    do {
+      _ = try Service(
+        package: package, folder: folder ?? bench.folder,
+        world: World(clock: bench.clock, chance: bench.chance, log: bench.log))
+      return nil
+    } catch {
+      #expect(!error.hint.isEmpty)
+      return error.code
+    }
+  }
+
+  @Test("Two servers on one folder: the second is told, the first goes on")
+  func twoServers() throws {
+    let bench = try Bench()
+    #expect(code(bench) == .folderInUse)
+    try bench.load()
+    bench.stop()
+    #expect(code(bench) == nil)
+  }
+
+  @Test("A store that is damaged, newer or of another program is refused with its own code")
+  func badStores() throws {
+    let bench = try Bench()
+    bench.stop()
+    let file = "\(bench.folder)/server.sqlite"
+    do {
+      let connection = try Connection(path: file)
+      try connection.execute("PRAGMA user_version = 99")
+    }
+    #expect(code(bench) == .newerStore)
+    try FileManager.default.removeItem(atPath: file)
+    try Data("this is no database, but a text that is long enough".utf8).write(
+      to: URL(fileURLWithPath: file))
+    #expect(code(bench) == .damagedStore)
+    try FileManager.default.removeItem(atPath: file)
+    do {
+      let connection = try Connection(path: file)
+      try connection.execute("CREATE TABLE customers (id INTEGER)")
+    }
+    #expect(code(bench) == .damagedStore)
+  }
+
+  @Test("A folder that cannot be made names the cure")
+  func folder() throws {
+    let bench = try Bench()
+    #expect(code(bench, folder: "/proc/ferry") == .folderNotWritable)
+  }
+
+  @Test("A model that changed without a new version is refused; a new version has its own clock")
+  func changedModel() throws {
+    let bench = try Bench()
+    bench.business.put(Shop.product, [.integer(1), .text("tea")])
+    try bench.load()
+    bench.stop()
+    let other = Shop.entity("Product", [("id", .int, false)], key: [0])
+    let groups = Shop.package.groups
+    #expect(
+      code(bench, Package(name: "shop", version: "1.0", entities: [other], groups: groups))
+        == .changedModel)
+    #expect(
+      code(bench, Package(name: "shop", version: "2.0", entities: [other], groups: groups)) == nil)
+    try bench.restart()
+    #expect(try bench.service.cachedRows().count == 1)
+  }
+
+  @Test("The key of the tokens is made once and readable by its owner only")
+  func secret() throws {
+    let bench = try Bench()
+    let path = "\(bench.folder)/token.key"
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+    let pair = try bench.service.login(UserRecord(name: "anna"), device: "phone")
+    try bench.restart()
+    _ = try bench.service.accessTokens.verify(pair.accessToken, now: bench.clock.now)
+  }
+
+  @Test("Why an object is here, or not, is told beside a running server (adr why)")
+  func why() throws {
+    let bench = try Bench()
+    bench.business.put(Shop.order, Shop.order(10, 1, "Oslo"))
+    #expect(try bench.service.why("Order", "10").verdict.contains("not been read"))
+    try bench.load()
+    let device = try Device(bench).exchange()
+    let change = bench.operation(
+      Shop.order, .update, Key([.integer(10)]), changed: [2: .text("forbidden")], base: [:])
+    try device.exchange([change.1])
+    try bench.replay()
+    let found = try Explanation.read(folder: bench.folder, entity: "Order", key: "10")
+    let line = try #require(found.first)
+    #expect(line.rule == "claim:employee")
+    #expect(line.place == "1")
+    #expect(line.verdict == "Devices whose user has [1] for claim:employee have the row.")
+    #expect(line.operations.first?.reason == "412 a rule was broken")
+    #expect(line.operations.first?.outcome == "replayFailed")
+    #expect(try bench.service.why("Order", "11").verdict.contains("no such row"))
+    #expect(try bench.service.why("Ghost", "1").verdict.contains("no such entity"))
+  }
+
+  @Test("The same seed gives the same state and the same bytes")
+  func deterministic() throws {
+    func run() throws -> (String, [Message]) {
+      let bench = try Bench(seed: 7)
+      for id in 1...20 { bench.business.put(Shop.order, Shop.order(Int64(id), Int64(id % 3), "x")) }
+      try bench.load()
+      let device = Device(bench, "phone", bench.identity(employees: [0, 1, 2]))
+      try device.exchange()
+      let change = bench.operation(
+        Shop.order, .update, Key([.integer(1)]), changed: [2: .text("y")], base: [:])
+      try device.exchange([change.1])
+      try bench.replay()
+      try device.exchange()
+      return (try bench.service.dump(), device.messages)
+    }
+    let (dump, messages) = try run()
+    let (again, sameMessages) = try run()
+    #expect(dump == again)
+    #expect(messages == sameMessages)
+  }
+
+  @Test("An operator ends an unknown outcome: refused, accepted or again")
+  func decide() throws {
+    for decision in [
+      Service.Decision.refused(message: "it was cancelled"), .accepted(key: Key([.integer(10)])),
+      .again,
+    ] {
+      let bench = try Bench()
+      bench.business.put(Shop.order, Shop.order(10, 1, "Oslo"))
+      try bench.load()
+      let device = try Device(bench).exchange()
+      let change = bench.operation(
+        Shop.order, .update, Key([.integer(10)]), changed: [2: .text("Rome")], base: [:])
+      bench.business.next = .unknown(reason: "the line broke")
+      bench.business.remembers = false
+      try device.exchange([change.1])
+      try bench.replay()
+      try device.exchange().exchange()
+      #expect(device.answers[change.0]?.outcome == .unknown)
+      try bench.service.decide(change.0, decision)
+      try bench.replay()
+      try device.exchange()
+      let isRefused = decision == .refused(message: "it was cancelled")
+      #expect(device.answers[change.0]?.outcome == (isRefused ? .replayFailed : .replayResult))
+      #expect(bench.business.performed[change.0] == (decision == .again ? 1 : nil))
+      #expect(throws: ServerError.self) { try bench.service.decide(change.0, decision) }
+    }
+  }
+}
