@@ -70,7 +70,7 @@ struct AnswerTaker {
   )
     throws(SQLiteError)
   {
-    if let next, next.isOpen,
+    if let next, next.isOpen, !store.world.has(.baseNotMoved),
       let image = try Rows(entity).original(connection, object: operation.object)
     {
       let rebased = PendingMachine.rebase(next, after: operation, image: image.values)

@@ -238,15 +238,16 @@ final class ImportRun {
     if pendingEntities.contains(entity.name),
       let original = try table.original(connection, key: key)
     {
-      guard original.partition == partition else { return }
+      guard original.partition == partition || store.world.has(.leaveIgnoresPartition) else { return }
       count(partition, minus: original.hash)
       try remove(entity, original.object, isAside: true)
       return
     }
     guard let values = key.values(of: entity),
-      let known = try table.downloaded(connection, key: values), known.partition == partition
+      let known = try table.downloaded(connection, key: values), let place = known.partition,
+      place == partition || store.world.has(.leaveIgnoresPartition)
     else { return }
-    count(partition, minus: known.hash ?? 0)
+    count(place, minus: known.hash ?? 0)
     try remove(entity, known.object, isAside: false)
   }
 

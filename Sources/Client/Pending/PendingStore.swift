@@ -101,7 +101,7 @@ extension Store {
     }
     let row = try sql { () throws(SQLiteError) -> VisibleRow? in
       let known = try self.operations.of(entity, object, connection)
-      if known.allSatisfy({ $0.state == .withdrawn }) {
+      if known.allSatisfy({ $0.state == .withdrawn }), !self.world.has(.forgottenOriginal) {
         try rows.keepOriginal(connection, object: object)
       }
       try self.carryOut(

@@ -136,6 +136,7 @@ package struct SessionMachine: Equatable {
     switch lane {
     case .exchange: if exchangeSince != nil { exchangeSince = now }
     case .channel:
+      guard channel != .closed, channel != .astray else { return }
       channel = .open(heard: now)
       channelAgainAt = nil
     }

@@ -81,6 +81,10 @@ struct Download {
     let checkpoint = Checkpoint(
       group: group, era: asker.era, version: clock, partitions: sums, answers: answers,
       rightsVersion: asker.rightsVersion, unavailable: unavailable)
+    if unavailable.isEmpty {
+      // The device's import sets all of its cursors to the checkpoint.
+      cursors = cursors.map { PartitionCursor(partition: $0.partition, cursor: .end(of: clock)) }
+    }
     return .checkpoint(bytes + Message.checkpoint(checkpoint).frame.encoded(), version: clock)
   }
 }
