@@ -204,6 +204,29 @@ import Testing
     #expect(try bench.service.compact().purgedLeaves == 1)
   }
 
+  @Test("A round that compaction has overtaken loses no page of the other partitions (seed 16)")
+  func overtakenRound() throws {
+    var limits = ServiceLimits()
+    limits.tombstonesKept = 0
+    let bench = try Bench(limits: limits)
+    bench.business.put(Shop.product, [.integer(1), .text("tea")])
+    for id in 1...5 { bench.business.put(Shop.order, Shop.order(Int64(id), 1, "Oslo")) }
+    try bench.load()
+    let device = Device(bench)
+    let channel = bench.service.channel(
+      device.body(), by: device.identity, until: device.identity.expires)
+    try device.drain(channel)
+    bench.business.put(Shop.product, [.integer(1), .text("milk")])
+    for id in 1...4 {
+      bench.business.remove(Shop.order, Key([.integer(Int64(id))]))
+      try bench.load()
+    }
+    try bench.service.compact()
+    try device.drain(channel)
+    #expect(device.welcome?.reset.count == 1)
+    #expect(device.shown == ["Order 5 [5,1,\"Oslo\"]", "Product 1 [1,\"milk\"]"])
+  }
+
   @Test("Compaction between two pages of a download tells the device to begin again")
   func compactionBetweenPages() throws {
     var limits = ServiceLimits()

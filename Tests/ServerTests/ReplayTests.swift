@@ -96,6 +96,7 @@ import Testing
   func duplicate() throws {
     let (id, bytes) = ship("Bergen")
     try send((id, bytes), (id, bytes))
+    #expect(device.stored == Stored(ids: [id], refused: []))
     try device.exchange([bytes])
     try bench.replay()
     try device.exchange([bytes])

@@ -39,12 +39,15 @@ struct Inbox {
       var room = limits.unansweredPerDevice - (try unanswered(device, identity.user))
       let mayHaveRun = Set(replay.mayHaveRun)
       var new: [(Operation, bytes: [UInt8], hash: [UInt8])] = []
+      var hashes: Set<[UInt8]> = []
       var spoiled: Set<OperationID> = []
       for bytes in replay.operations {
+        let hash = SHA256Digest.hash(bytes)
+        // The same bytes twice in one message are one operation.
+        guard hashes.insert(hash).inserted else { continue }
         let known = try (try? Operation.identity(of: bytes)).flatMap { id throws(SQLiteError) in
           try self.known(id)
         }
-        let hash = SHA256Digest.hash(bytes)
         switch machine.judge(bytes, hash: hash, known: known) {
         case .store(let operation): new.append((operation, bytes, hash))
         case .known(let id, let isEmptied):
@@ -199,7 +202,8 @@ struct Inbox {
       .text(first.chain.text), .text(identity.user), .text(device))
     let taken = Set(there.compactMap { $0[0].integer.map(Int.init) })
     let places = Set(members.map(\.position))
-    guard places.count == members.count, taken.isDisjoint(with: places),
+    guard places.count == members.count, Set(members.map(\.id)).count == members.count,
+      taken.isDisjoint(with: places),
       there.allSatisfy({ $0[1].integer == Int64(first.count) })
     else { return "two operations of one group have the same place" }
     return nil

@@ -159,6 +159,8 @@ extension Service {
         try download.round(connection, clock: clock, reader: pages, frames: &frames, asker: asker)
       }
     }
+    // Pages of a round that was overtaken are not sent, so their cursors do not hold.
+    if case .overtaken = step { return try welcomeAgain(exchange) }
     exchange.state.downloads[index] = download
     switch step {
     case .pages(let bytes): return .bytes(bytes)
