@@ -77,6 +77,7 @@ let sides: [Target] = [
 
 // Tools: a model in, Swift out.
 let tools: [Target] = [
+  module("FerryArguments", "Arguments", ["FerryModel"]),
   module("FerryGenerator", "Generator", ["FerryModel", "FerryJSON", "FerrySQLite"]),
   program("FerryGenerate", "Sources/Programs/FerryGenerate", ["FerryGenerator", "FerryModel"]),
   .plugin(name: "FerryPlugin", capability: .buildTool(), dependencies: ["FerryGenerate"]),
@@ -160,19 +161,20 @@ var products: [Product] = [
     program(
       "Ferryd", "Sources/Programs/Ferryd",
       [
-        "FerryServer", "FerryHTTPServer", "FerryHTTP", "FerryPasswords", "FerryModel", "FerryJSON",
-        "FerryWorld", "FerrySQLConnector", "FerryConnector", "FerrySQLite", "FerryCrypto",
+        "FerryArguments", "FerryServer", "FerryHTTPServer", "FerryHTTP", "FerryPasswords",
+        "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLConnector", "FerryConnector", "FerrySQLite", "FerryCrypto",
         "FerryWire",
       ]),
     program(
       "FerryCommand", "Sources/Programs/FerryCommand",
       [
-        "FerryGenerator", "FerryModel", "FerryJSON", "FerryServer", "Ferry", "FerrySimulation",
+        "FerryArguments", "FerryGenerator", "FerryModel", "FerryJSON", "FerryServer", "Ferry",
+        "FerrySimulation",
         "FerryPasswords", "FerryWorld", "FerrySQLite",
       ]),
   ]
   let programProofs: [Target] = [
-    tests("FerryCommandTests", "CommandTests", ["FerryCommand"]),
+    tests("FerryCommandTests", "CommandTests", ["FerryCommand", "FerryArguments"]),
     tests("FerryPasswordsTests", "PasswordsTests", ["FerryPasswords"]),
     tests(
       "FerryHTTPServerTests", "HTTPServerTests",

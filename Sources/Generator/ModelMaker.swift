@@ -16,14 +16,14 @@ public enum ModelMaker {
     fromSQLite path: String, options: TranslationOptions, file: String
   ) throws(GeneratorError) -> Result {
     let schema = try SchemaReader.read(path: path)
-    return try make(from: schema, options: options, file: file)
+    return try make(from: schema, options: options, file: file, source: "sqlite:\(path)")
   }
 
   public static func make(
-    from schema: DatabaseSchema, options: TranslationOptions, file: String
+    from schema: DatabaseSchema, options: TranslationOptions, file: String, source: String? = nil
   ) throws(GeneratorError) -> Result {
     let translation = try Translator.translate(schema, options: options)
-    let text = ModelWriter.text(of: translation.package)
+    let text = ModelWriter.text(of: translation.package, source: source)
     let reading = ModelReader.read(Array(text.utf8), file: file)
     guard let package = reading.package, package == translation.package else {
       throw GeneratorError(

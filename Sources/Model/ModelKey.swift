@@ -9,8 +9,8 @@ public struct ModelKey: Sendable, Hashable {
   }
 
   public static let package: [ModelKey] = [
-    ModelKey("$schema"), ModelKey("name", required: true), ModelKey("version", required: true),
-    ModelKey("groups"), ModelKey("entities", required: true),
+    ModelKey("$schema"), ModelKey("source"), ModelKey("name", required: true),
+    ModelKey("version", required: true), ModelKey("groups"), ModelKey("entities", required: true),
   ]
 
   public static let entity: [ModelKey] = [

@@ -6,6 +6,8 @@ public struct ModelReading: Sendable {
   public let package: Package?
   /// All errors and warnings, in the order of the text.
   public let problems: [ModelProblem]
+  /// The business system that the model was made from, such as `sqlite:shop.db`; nil if not named.
+  public let source: String?
 
   public var errors: [ModelProblem] { problems.filter { $0.severity == .error } }
   public var warnings: [ModelProblem] { problems.filter { $0.severity == .warning } }
@@ -26,7 +28,8 @@ public enum ModelReader {
       findings.error(
         ModelPlace(offset: error.offset, path: ""), "this is no JSON: \(error.problem)",
         cure: "Mend the text at this place; `ferry check` reads on from there.")
-      return ModelReading(package: nil, problems: findings.problems(file: file, text: bytes))
+      return ModelReading(
+        package: nil, problems: findings.problems(file: file, text: bytes), source: nil)
     }
     var reader = DraftReader()
     let draft = reader.package(root)
@@ -38,7 +41,9 @@ public enum ModelReader {
       findings = check.findings
       if !findings.hasErrors { package = draft.package() }
     }
-    return ModelReading(package: package, problems: findings.problems(file: file, text: bytes))
+    return ModelReading(
+      package: package, problems: findings.problems(file: file, text: bytes),
+      source: root["source"]?.string)
   }
 }
 

@@ -6,9 +6,14 @@ public enum ModelWriter {
   public static let schemaFile: String = "model.schema.json"
 
   /// The text of the file, ending with a line feed; `ModelReader` reads back an equal package.
-  public static func text(of package: Package, schema: String? = schemaFile) -> String {
+  ///
+  /// `source` names the business system for the server, such as `sqlite:shop.db`.
+  public static func text(
+    of package: Package, schema: String? = schemaFile, source: String? = nil
+  ) -> String {
     var lines = ["{"]
     if let schema { lines.append("  \"$schema\": \(quote(schema)),") }
+    if let source { lines.append("  \"source\": \(quote(source)),") }
     lines.append("  \"name\": \(quote(package.name)),")
     lines.append("  \"version\": \(quote(package.version)),")
     lines.append("  \"groups\": \(list(package.groups.map(\.name))),")

@@ -1,3 +1,4 @@
+import FerryArguments
 import Foundation
 import Testing
 

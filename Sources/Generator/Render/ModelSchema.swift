@@ -42,7 +42,7 @@ public enum ModelSchema {
   private static let names = "{ \"type\": \"array\", \"items\": \(text1), \"minItems\": 1 }"
 
   private static let package: [String: String] = [
-    "$schema": "{ \"type\": \"string\" }", "name": identifier,
+    "$schema": "{ \"type\": \"string\" }", "source": "{ \"type\": \"string\" }", "name": identifier,
     "version": "{ \"type\": \"string\", \"pattern\": \"^(0|[1-9][0-9]*)[.](0|[1-9][0-9]*)$\" }",
     "groups":
       "{ \"type\": \"array\", \"items\": \(identifier), \"minItems\": 1, \"uniqueItems\": true }",

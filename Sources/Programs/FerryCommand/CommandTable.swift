@@ -1,3 +1,4 @@
+import FerryArguments
 import FerryModel
 
 /// All commands of `ferry`, one line each.

@@ -1,3 +1,5 @@
+import FerryArguments
+
 /// `sqlite:<file>`, the one kind of business database so far.
 enum DatabaseAddress {
   static func path(_ text: String) throws(UsageError) -> String {

@@ -1,3 +1,4 @@
+import FerryArguments
 import Ferry
 import FerryJSON
 import FerryWorld

@@ -1,3 +1,4 @@
+import FerryArguments
 import FerryGenerator
 import FerryJSON
 import FerryModel

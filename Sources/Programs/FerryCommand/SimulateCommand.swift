@@ -1,3 +1,4 @@
+import FerryArguments
 import FerryJSON
 import FerrySimulation
 import FerryWorld

@@ -1,3 +1,5 @@
+import FerryArguments
+
 /// One word after `ferry`: what it takes, what it says of itself, what it does.
 protocol Subcommand: Sendable {
   static var name: String { get }
@@ -10,26 +12,4 @@ protocol Subcommand: Sendable {
   static var discussion: String { get }
 
   static func run(_ arguments: Arguments) async throws -> ExitCode
-}
-
-/// How a program tells its caller what happened.
-enum ExitCode: Int32, Sendable {
-  case success = 0
-  /// It ran and found problems, or could not do what was asked.
-  case problems = 1
-  /// The command line makes no sense; nothing was done.
-  case usage = 2
-}
-
-/// The command line makes no sense.
-struct UsageError: Error, CustomStringConvertible {
-  let message: String
-  let hint: String
-
-  init(_ message: String, hint: String) {
-    self.message = message
-    self.hint = hint
-  }
-
-  var description: String { "\(message). \(hint)" }
 }

@@ -1,1 +1,5 @@
-@main struct Main { static func main() {} }
+/// The server.
+@main
+struct Main {
+  static func main() { Ferryd.main(CommandLine.arguments) }
+}

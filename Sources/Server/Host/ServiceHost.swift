@@ -10,6 +10,8 @@ public actor ServiceHost {
   private let executor: ThreadExecutor
   private let service: Service
   private let world: World
+  /// Verified by whoever has a token, without a visit to the service's thread.
+  nonisolated let accessTokens: AccessTokens
   private var exchanges: [ExchangeID: Exchange] = [:]
   private var waiting: [ExchangeID: Waiting] = [:]
   private var workers: [CheckedContinuation<Void, Never>] = []
@@ -34,7 +36,9 @@ public actor ServiceHost {
   ) async throws(ServerError) {
     self.world = world
     executor = ThreadExecutor(name: "ferry-service")
-    service = try makeService()
+    let service = try makeService()
+    self.service = service
+    accessTokens = service.accessTokens
     service.onStir = { [weak self] id in
       self?.assumeIsolated { host in host.stirred(id) }
     }
@@ -101,6 +105,26 @@ public actor ServiceHost {
     if let exchange = exchanges.removeValue(forKey: id) { service.close(exchange) }
     stirred(id)
   }
+
+  /// Like `close`, from wherever the last one that wanted the exchange has ended.
+  nonisolated func letGo(of id: ExchangeID) {
+    executor.perform { self.assumeIsolated { host in host.close(id) } }
+  }
+
+  // Sessions.
+
+  func login(_ record: UserRecord, device: String) throws(ServerError) -> TokenPair {
+    try service.login(record, device: device)
+  }
+
+  func renew(
+    _ token: String, device: String, provider: any AuthenticationProvider
+  ) throws(ServerError) -> TokenPair {
+    try service.renew(token, device: device, provider: provider)
+  }
+
+  /// Purges what is old; call it now and then.
+  func compact() throws(ServerError) { try service.compact() }
 
   // Work for the replay and load hosts.
 
@@ -195,8 +219,15 @@ public actor ServiceHost {
 
   private func ticking() {
     Task {
+      var lastCompaction = world.clock.now
       while !isStopped {
         tick()
+        if world.clock.now >= lastCompaction.advanced(by: .seconds(3_600)) {
+          lastCompaction = world.clock.now
+          do throws(ServerError) { try compact() } catch {
+            world.log.error("the store could not be compacted", ("reason", error.description))
+          }
+        }
         await executor.sleep(for: .seconds(1))
       }
     }

@@ -42,7 +42,7 @@ public struct UserFile: AuthenticationProvider {
         throw ServerError(
           .badUserFile,
           "\(name):\(TextPlace(offset: node.offset, in: bytes)): a user needs a name of its own and "
-            + "a passwordHash", hint: "Make the hash with `ferry password`.")
+            + "a passwordHash", hint: "Add users with `ferry user add`.")
       }
       let roles = (node["roles"]?.array ?? []).compactMap(\.string)
       users[user] = User(

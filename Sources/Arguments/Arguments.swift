@@ -1,30 +1,30 @@
 import FerryModel
 
 /// An option that a command knows.
-struct CommandOption: Sendable {
+public struct CommandOption: Sendable {
   /// Without the two dashes.
-  let name: String
+  public let name: String
   /// What stands for its value in the help; nil for an option without a value.
-  let value: String?
-  let text: String
+  public let value: String?
+  public let text: String
 
-  init(_ name: String, _ value: String? = nil, _ text: String) {
+  public init(_ name: String, _ value: String? = nil, _ text: String) {
     self.name = name
     self.value = value
     self.text = text
   }
 
-  static let json = CommandOption("json", nil, "answer in JSON, for programs")
+  public static let json = CommandOption("json", nil, "answer in JSON, for programs")
 }
 
 /// A command line, read by what the command knows.
 ///
 /// `--name value` and `--name=value` are the same; after `--` nothing is an option.
-struct Arguments: Sendable {
-  let operands: [String]
+public struct Arguments: Sendable {
+  public let operands: [String]
   private let found: [String: [String]]
 
-  init(_ words: [String], options: [CommandOption]) throws(UsageError) {
+  public init(_ words: [String], options: [CommandOption]) throws(UsageError) {
     var operands: [String] = []
     var found: [String: [String]] = [:]
     var rest = words[...]
@@ -72,13 +72,13 @@ struct Arguments: Sendable {
     return UsageError("unknown option --\(name)", hint: hint)
   }
 
-  func flag(_ name: String) -> Bool { found[name] != nil }
+  public func flag(_ name: String) -> Bool { found[name] != nil }
 
   /// All values of an option that may be given again and again.
-  func values(_ name: String) -> [String] { found[name] ?? [] }
+  public func values(_ name: String) -> [String] { found[name] ?? [] }
 
   /// The value of an option that may be given once.
-  func value(_ name: String) throws(UsageError) -> String? {
+  public func value(_ name: String) throws(UsageError) -> String? {
     let values = values(name)
     guard values.count <= 1 else {
       throw UsageError("--\(name) is there twice", hint: "Give it once.")
@@ -86,7 +86,7 @@ struct Arguments: Sendable {
     return values.first
   }
 
-  func required(_ name: String, _ example: String) throws(UsageError) -> String {
+  public func required(_ name: String, _ example: String) throws(UsageError) -> String {
     guard let value = try value(name) else {
       throw UsageError("--\(name) is missing", hint: "For example: --\(name) \(example).")
     }
@@ -94,7 +94,7 @@ struct Arguments: Sendable {
   }
 
   /// The operands, exactly as many as there are names for them.
-  func operands(_ names: String...) throws(UsageError) -> [String] {
+  public func operands(_ names: String...) throws(UsageError) -> [String] {
     if operands.count > names.count {
       throw UsageError(
         "unexpected \"\(operands[names.count])\"",

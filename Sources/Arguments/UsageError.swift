@@ -1,0 +1,21 @@
+/// How a program tells its caller what happened.
+public enum ExitCode: Int32, Sendable {
+  case success = 0
+  /// It ran and found problems, or could not do what was asked.
+  case problems = 1
+  /// The command line makes no sense; nothing was done.
+  case usage = 2
+}
+
+/// The command line makes no sense.
+public struct UsageError: Error, CustomStringConvertible {
+  public let message: String
+  public let hint: String
+
+  public init(_ message: String, hint: String) {
+    self.message = message
+    self.hint = hint
+  }
+
+  public var description: String { "\(message). \(hint)" }
+}

@@ -1,0 +1,79 @@
+import FerryArguments
+import FerryConnector
+import FerryHTTPServer
+import FerryPasswords
+import FerrySQLConnector
+import FerryServer
+import FerryWorld
+import Foundation
+
+/// Puts the server together and runs it: the loop of the network on the main thread, one thread each
+/// for service, replay, load and passwords.
+enum Ferryd {
+  static func main(_ words: [String]) {
+    do {
+      let arguments = try Arguments(Array(words.dropFirst()), options: Settings.options)
+      guard !arguments.flag("help") else {
+        print(Settings.help)
+        exit(0)
+      }
+      try run(try Settings(arguments))
+    } catch let error as UsageError {
+      complain("\(error)\nTry: ferryd --help")
+      exit(2)
+    } catch {
+      complain("\(error)")
+      exit(1)
+    }
+  }
+
+  private static func complain(_ text: String) {
+    FileHandle.standardError.write(Data("ferryd: \(text)\n".utf8))
+  }
+
+  private static func run(_ settings: Settings) throws {
+    let log = StandardLog(least: settings.logLevel)
+    let world = World.system(log: log)
+    let users = try UserFile(path: settings.users) { password, hash in
+      do { return try PasswordHash.verify(password: password, hash: hash) } catch {
+        log.error("a password hash of the user file cannot be read", ("reason", "\(error)"))
+        return false
+      }
+    }
+    try check(settings)
+    let parts = Parts(settings, world, users)
+    let server = try HTTPServer(
+      configuration: HTTPServerConfiguration(address: settings.address, port: settings.port),
+      log: log
+    ) { request in await parts.answer(request) }
+    try server.start()
+    SignalStop.install(for: server)
+    Task(executorPreference: server.executor) {
+      do {
+        try await parts.start(on: server.executor)
+        log.info(
+          "listening", ("address", settings.address), ("port", String(server.boundPort)),
+          ("package", settings.package.id), ("data", settings.folder))
+      } catch {
+        complain("\(error)")
+        exit(1)
+      }
+    }
+    server.run()
+    log.info("ended")
+    exit(0)
+  }
+
+  /// A model that does not fit the database is told before anything is touched.
+  private static func check(_ settings: Settings) throws {
+    let connector = SQLiteConnector(
+      path: settings.database, package: settings.package, remembersOperations: false)
+    let mismatches = try connector.mismatches(with: settings.package)
+    guard mismatches.isEmpty else {
+      let lines = mismatches.map(\.description).joined(separator: "\n  ")
+      throw StartFailure(
+        "the model does not fit the database \(settings.database):\n  \(lines)",
+        hint: "`ferry diff` compares them; make a new version of the model.")
+    }
+  }
+}

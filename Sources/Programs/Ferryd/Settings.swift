@@ -1,0 +1,98 @@
+import FerryArguments
+import FerryModel
+import FerrySQLite
+import FerryServer
+import FerryWorld
+import Foundation
+
+/// What the command line asks for.
+struct Settings {
+  let package: Package
+  let database: String
+  let folder: String
+  let users: String
+  let address: String
+  let port: Int
+  let remembersOperations: Bool
+  let logLevel: LogLevel
+
+  static let options = [
+    CommandOption("model", "FILE", "the model, made by `ferry new`"),
+    CommandOption("data", "FOLDER", "where the server keeps its store; made when it is not there"),
+    CommandOption("port", "N", "where it listens (default 8080; 0 lets the system choose)"),
+    CommandOption("database", "sqlite:FILE", "the business database (default: the model's source)"),
+    CommandOption("users", "FILE", "users, roles and claims (default: users.json in the data folder)"),
+    CommandOption("address", "ADDRESS", "which of this machine's (default 127.0.0.1)"),
+    CommandOption("log", "LEVEL", "debug, info, warn or error (default info)"),
+    CommandOption(
+      "forget-operations", nil,
+      "do not keep the table ferry_applied in the business database; after a crash the outcome of "
+        + "an operation may then be unknown"),
+    CommandOption("help", nil, "this text"),
+  ]
+
+  static var help: String {
+    let spelled = options.map { "--\($0.name)" + ($0.value.map { " \($0)" } ?? "") }
+    let width = spelled.map(\.count).max() ?? 0
+    let lines = zip(options, spelled).map { option, spelled in
+      "  \(spelled)\(String(repeating: " ", count: width - spelled.count))  \(option.text)"
+    }
+    return """
+      usage: ferryd --model <model.json> --data <folder> [options]
+      Serves the devices of a package: takes their operations, replays them against the business
+      database and gives back everything that changed.
+
+      \(lines.joined(separator: "\n"))
+
+      GET /health tells whether it is ready. Behind nginx a plain `proxy_pass` is enough; public TLS
+      is the proxy's. It ends in good order on SIGTERM and SIGINT, at once on a second one.
+      Exit codes: 0 ended as asked; 1 it could not start, the reason is told; 2 wrong usage.
+      """
+  }
+
+  init(_ arguments: Arguments) throws {
+    let file = try arguments.required("model", "model.json")
+    folder = try arguments.required("data", "data")
+    guard let bytes = FileManager.default.contents(atPath: file) else {
+      throw UsageError("the model \(file) cannot be read", hint: "Make one with `ferry new`.")
+    }
+    let reading = ModelReader.read([UInt8](bytes), file: file)
+    guard let package = reading.package else {
+      let errors = reading.errors.map(\.description).joined(separator: "\n")
+      throw StartFailure("the model has errors\n\(errors)", hint: "`ferry check \(file)` explains them.")
+    }
+    self.package = package
+    guard let source = try arguments.value("database") ?? reading.source,
+      source.hasPrefix("sqlite:")
+    else {
+      throw UsageError(
+        "no business database is named", hint: "Write --database sqlite:<file>.")
+    }
+    database = String(source.dropFirst(7))
+    users = try arguments.value("users") ?? "\(folder)/users.json"
+    address = try arguments.value("address") ?? "127.0.0.1"
+    guard let port = Int(try arguments.value("port") ?? "8080"), (0...65_535).contains(port) else {
+      throw UsageError("--port is no port", hint: "Write a number from 0 to 65535.")
+    }
+    self.port = port
+    remembersOperations = !arguments.flag("forget-operations")
+    let name = try arguments.value("log") ?? "info"
+    guard let level = LogLevel.allCases.first(where: { $0.name == name }) else {
+      throw UsageError("there is no log level \(name)", hint: "Write debug, info, warn or error.")
+    }
+    logLevel = level
+  }
+}
+
+/// Why the server did not start.
+struct StartFailure: Error, CustomStringConvertible {
+  let message: String
+  let hint: String
+
+  init(_ message: String, hint: String) {
+    self.message = message
+    self.hint = hint
+  }
+
+  var description: String { "\(message). \(hint)" }
+}

@@ -1,0 +1,23 @@
+import FerryJSON
+import FerryWorld
+import Glibc
+
+/// One line of JSON on standard error for each thing worth knowing.
+struct StandardLog: Log {
+  let least: LogLevel
+  private let clock = SystemClock()
+
+  func write(_ level: LogLevel, _ message: String, _ fields: [(String, String)]) {
+    guard level >= least else { return }
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("time", clock.now.milliseconds)
+    writer.field("level", level.name)
+    writer.field("message", message)
+    for (name, value) in fields { writer.field(name, value) }
+    writer.endObject()
+    let line = writer.bytes + [0x0A]
+    // One write a line: lines of several threads do not mix.
+    _ = line.withUnsafeBytes { Glibc.write(2, $0.baseAddress, $0.count) }
+  }
+}

@@ -1,0 +1,152 @@
+import FerryHTTP
+import FerryJSON
+import FerryWorld
+
+/// Answers the requests of devices: login, renewal, exchanges, channels, and the question whether
+/// all is well. `Documentation/Wire.md` tells what each takes and gives.
+///
+/// Who makes a request is decided here, before a byte of its body is looked at (sync/M12).
+public struct Router: Sendable {
+  private let service: ServiceHost
+  private let doorkeeper: Doorkeeper
+  private let world: World
+
+  public init(service: ServiceHost, doorkeeper: Doorkeeper, world: World) {
+    self.service = service
+    self.doorkeeper = doorkeeper
+    self.world = world
+  }
+
+  /// Never throws: what goes wrong is an answer with code, message and hint.
+  public func answer(_ request: HTTPRequest) async -> HTTPResponse {
+    switch (request.method, request.path) {
+    case (.get, "/health"): return await health()
+    case (.post, "/ferry/1/login"): return await login(request)
+    case (.post, "/ferry/1/token"): return await renew(request)
+    case (.post, "/ferry/1/exchange"): return await exchange(request, isChannel: false)
+    case (.post, "/ferry/1/channel"): return await exchange(request, isChannel: true)
+    default:
+      return refusal(
+        404, "notFound", "there is nothing at \(request.method.rawValue) \(request.path)",
+        hint: "Devices speak to /ferry/1/…; people may ask GET /health.")
+    }
+  }
+
+  private func health() async -> HTTPResponse {
+    let isLoaded: Bool
+    do throws(ServerError) { isLoaded = try await service.isLoaded() } catch {
+      return refusal(503, error)
+    }
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("status", isLoaded ? "ready" : "loading")
+    writer.endObject()
+    return json(200, writer.bytes)
+  }
+
+  // Sessions.
+
+  private func login(_ request: HTTPRequest) async -> HTTPResponse {
+    guard let node = try? JSONNode.parse(request.body), let user = node["user"]?.string,
+      let password = node["password"]?.string, let device = node["device"]?.string, !device.isEmpty
+    else { return unreadable("login takes user, password and device") }
+    do throws(ServerError) {
+      let record = try await doorkeeper.authenticate(user: user, password: password)
+      return tokens(try await service.login(record, device: device))
+    } catch {
+      world.log.warn("a login was refused", ("user", user), ("reason", error.message))
+      return refusal(error.code == .wrongLogin ? 401 : 503, error)
+    }
+  }
+
+  private func renew(_ request: HTTPRequest) async -> HTTPResponse {
+    guard let node = try? JSONNode.parse(request.body),
+      let token = node["refreshToken"]?.string, let device = node["device"]?.string
+    else { return unreadable("token takes refreshToken and device") }
+    do throws(ServerError) {
+      return tokens(try await service.renew(token, device: device, provider: doorkeeper.provider))
+    } catch {
+      return refusal(error.code == .revokedToken ? 401 : 503, error)
+    }
+  }
+
+  private func tokens(_ pair: TokenPair) -> HTTPResponse {
+    let seconds = (pair.accessExpires.milliseconds - world.clock.now.milliseconds) / 1_000
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("accessToken", pair.accessToken)
+    writer.field("refreshToken", pair.refreshToken)
+    writer.field("expiresIn", seconds)
+    writer.field("user", pair.user)
+    writer.endObject()
+    return json(200, writer.bytes)
+  }
+
+  // Exchanges.
+
+  private func exchange(_ request: HTTPRequest, isChannel: Bool) async -> HTTPResponse {
+    guard let token = request.bearerToken else {
+      return refusal(
+        401, "noToken", "the request carries no token",
+        hint: "Send Authorization: Bearer with the access token of a login.")
+    }
+    let identity: Identity
+    do throws(ServerError) {
+      identity = try service.accessTokens.verify(token, now: world.clock.now)
+    } catch {
+      return refusal(401, error)
+    }
+    let id = await service.open(
+      request.body, by: identity, isChannel: isChannel, until: identity.expires)
+    return HTTPResponse(
+      status: 200,
+      headers: [
+        "Content-Type": "application/x-ferry", "Cache-Control": "no-store",
+        // Without this nginx keeps a channel's bytes back.
+        "X-Accel-Buffering": "no",
+      ], body: .stream(ExchangeBody(service: service, id: id)))
+  }
+
+  // Answers.
+
+  private func unreadable(_ what: String) -> HTTPResponse {
+    refusal(400, "badRequest", what, hint: "Send a JSON object, nested at most 64 levels deep.")
+  }
+
+  private func refusal(_ status: Int, _ error: ServerError) -> HTTPResponse {
+    refusal(status, error.code.rawValue, error.message, hint: error.hint)
+  }
+
+  private func refusal(_ status: Int, _ code: String, _ message: String, hint: String)
+    -> HTTPResponse
+  {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("code", code)
+    writer.field("message", message)
+    writer.field("hint", hint)
+    writer.endObject()
+    return json(status, writer.bytes)
+  }
+
+  private func json(_ status: Int, _ bytes: [UInt8]) -> HTTPResponse {
+    HTTPResponse(status: status, headers: ["Content-Type": "application/json"], body: .bytes(bytes))
+  }
+}
+
+/// The bytes of an exchange as the server's loop pulls them; the exchange ends with its reader.
+private final class ExchangeBody: HTTPBodySource {
+  private let service: ServiceHost
+  private let id: ExchangeID
+
+  init(service: ServiceHost, id: ExchangeID) {
+    self.service = service
+    self.id = id
+  }
+
+  deinit { service.letGo(of: id) }
+
+  func next() async -> HTTPBodyPiece {
+    await service.next(of: id).map { .bytes($0) } ?? .end
+  }
+}
