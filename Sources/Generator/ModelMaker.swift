@@ -11,12 +11,13 @@ public enum ModelMaker {
     public let warnings: [ModelProblem]
   }
 
-  /// `file` is the name under which the model will be known.
+  /// `file` is the name under which the model will be known; `source`, if given, is written into it
+  /// for the server.
   public static func make(
-    fromSQLite path: String, options: TranslationOptions, file: String
+    fromSQLite path: String, options: TranslationOptions, file: String, source: String? = nil
   ) throws(GeneratorError) -> Result {
     let schema = try SchemaReader.read(path: path)
-    return try make(from: schema, options: options, file: file, source: "sqlite:\(path)")
+    return try make(from: schema, options: options, file: file, source: source)
   }
 
   public static func make(

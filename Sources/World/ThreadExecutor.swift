@@ -35,6 +35,11 @@ public final class ThreadExecutor: SerialExecutor {
   /// Runs `body` on the thread, after what it has to do already, without waiting for it.
   public func perform(_ body: @escaping @Sendable () -> Void) { queue.add(.work(body)) }
 
+  /// Runs `body` on the thread after `duration`, at the earliest when it is free.
+  public func perform(after duration: Duration, _ body: @escaping @Sendable () -> Void) {
+    queue.add(body, after: duration)
+  }
+
   /// Runs `body` on the thread and waits for it, from another thread that may block.
   public func performAndWait<Result: Sendable>(_ body: @escaping @Sendable () -> Result) -> Result {
     precondition(!queue.isCurrentThread, "a thread cannot wait for itself")
@@ -45,7 +50,9 @@ public final class ThreadExecutor: SerialExecutor {
 
   /// Resumes after `duration`, at the earliest when the thread is free.
   public func sleep(for duration: Duration) async {
-    await withCheckedContinuation { continuation in queue.resume(continuation, after: duration) }
+    await withCheckedContinuation { continuation in
+      queue.add({ continuation.resume() }, after: duration)
+    }
   }
 }
 
@@ -61,7 +68,7 @@ private final class JobQueue: @unchecked Sendable {
 
   private struct Timer {
     let due: ContinuousClock.Instant
-    let continuation: CheckedContinuation<Void, Never>
+    let work: @Sendable () -> Void
   }
 
   private let lock = ThreadLock()
@@ -79,8 +86,8 @@ private final class JobQueue: @unchecked Sendable {
     lock.signal()
   }
 
-  func resume(_ continuation: CheckedContinuation<Void, Never>, after duration: Duration) {
-    let timer = Timer(due: .now.advanced(by: duration), continuation: continuation)
+  func add(_ work: @escaping @Sendable () -> Void, after duration: Duration) {
+    let timer = Timer(due: .now.advanced(by: duration), work: work)
     lock.hold { timers.append(timer) }
     lock.signal()
   }
@@ -93,7 +100,7 @@ private final class JobQueue: @unchecked Sendable {
   func run() {
     lock.hold { thread = pthread_self() }
     while let (ready, due) = next() {
-      for timer in due { timer.continuation.resume() }
+      for timer in due { timer.work() }
       for entry in ready {
         switch entry {
         case .job(let job, let executor): job.runSynchronously(on: executor)

@@ -67,6 +67,8 @@ final class ImportRun {
   /// Partitions that were downloaded from the start: what no page named leaves.
   private var restarted: Set<Int64> = []
   private var named: [String: Set<Int64>] = [:]
+  /// Nothing of the group was imported before; the app hears of its end even if it is empty.
+  private var isFirst = false
 
   init(_ store: Store, _ connection: Connection, _ checkpoint: Checkpoint) {
     self.store = store
@@ -94,8 +96,10 @@ final class ImportRun {
     try finish()
     try store.sealWanted(connection)
     let entities = changes.values.sorted { $0.entity < $1.entity }
-    try sql { () throws(SQLiteError) in
-      try NoticeTable.owe(entities, group: self.checkpoint.group, self.connection)
+    if isFirst || !entities.isEmpty {
+      try sql { () throws(SQLiteError) in
+        try NoticeTable.owe(entities, group: self.checkpoint.group, self.connection)
+      }
     }
     return ImportedChanges(
       group: checkpoint.group, version: checkpoint.version, entities: entities,
@@ -103,6 +107,9 @@ final class ImportRun {
   }
 
   private func begin() throws(SQLiteError) {
+    let era = try connection.value(
+      "SELECT era FROM ferry_checkpoint WHERE grp = ?", .text(checkpoint.group))
+    isFirst = era?.text == nil
     pendingEntities = Set(
       try connection.rows("SELECT DISTINCT entity FROM ferry_operation").compactMap { $0[0].text })
     for row in try connection.rows(

@@ -164,7 +164,8 @@ package final class Session {
           messages.append(.replay(replay))
         }
         // An open channel brings what is new; the exchange only takes things there.
-        if lane == .channel || !isChannelOpen || self.machine.awaitsAnswers {
+        let known = try Settings.get(.subscribed, connection)
+        if known != nil || self.isSubscribing, lane == .channel || !isChannelOpen || self.machine.awaitsAnswers {
           messages += position.pulls.map(Message.pull)
         }
         return SessionRequest(

@@ -49,7 +49,8 @@ enum NewCommand: Subcommand {
     } catch {
       throw UsageError(error.message, hint: error.hint)
     }
-    let made = try ModelMaker.make(fromSQLite: database, options: options, file: out)
+    let made = try ModelMaker.make(
+      fromSQLite: database, options: options, file: out, source: "sqlite:\(database)")
     try TextFile.write(made.text, to: out)
     let schema = TextFile.sibling(of: out, named: ModelWriter.schemaFile)
     if !TextFile.exists(schema) || arguments.flag("force") {

@@ -17,6 +17,7 @@ public actor ServiceHost {
   private var workers: [CheckedContinuation<Void, Never>] = []
   private var readers: [CheckedContinuation<Void, Never>] = []
   private var isStopped = false
+  private var lastCompaction: Timestamp
 
   private struct Waiting {
     let since: Timestamp
@@ -35,6 +36,7 @@ public actor ServiceHost {
     world: World, makeService: @Sendable () throws(ServerError) -> Service
   ) async throws(ServerError) {
     self.world = world
+    lastCompaction = world.clock.now
     executor = ThreadExecutor(name: "ferry-service")
     let service = try makeService()
     self.service = service
@@ -123,9 +125,6 @@ public actor ServiceHost {
     try service.renew(token, device: device, provider: provider)
   }
 
-  /// Purges what is old; call it now and then.
-  func compact() throws(ServerError) { try service.compact() }
-
   // Work for the replay and load hosts.
 
   /// The next chain of operations to perform; nil when none came within `patience`.
@@ -134,9 +133,8 @@ public actor ServiceHost {
     guard !isStopped else { return nil }
     await withCheckedContinuation { continuation in
       workers.append(continuation)
-      Task {
-        await executor.sleep(for: patience)
-        wakeWorkers()
+      executor.perform(after: patience) { [weak self] in
+        self?.assumeIsolated { host in host.wakeWorkers() }
       }
     }
     return try service.nextReplay()
@@ -196,9 +194,8 @@ public actor ServiceHost {
   func waitForReading(patience: Duration) async {
     await withCheckedContinuation { continuation in
       readers.append(continuation)
-      Task {
-        await executor.sleep(for: patience)
-        wakeReaders()
+      executor.perform(after: patience) { [weak self] in
+        self?.assumeIsolated { host in host.wakeReaders() }
       }
     }
   }
@@ -217,26 +214,27 @@ public actor ServiceHost {
 
   // Time.
 
-  private func ticking() {
-    Task {
-      var lastCompaction = world.clock.now
-      while !isStopped {
-        tick()
-        if world.clock.now >= lastCompaction.advanced(by: .seconds(3_600)) {
-          lastCompaction = world.clock.now
-          do throws(ServerError) { try compact() } catch {
-            world.log.error("the store could not be compacted", ("reason", error.description))
-          }
-        }
-        await executor.sleep(for: .seconds(1))
+  /// Once a second: silent channels say that they are alive, and once an hour what is old goes.
+  private nonisolated func ticking() {
+    executor.perform(after: .seconds(1)) { [weak self] in
+      guard let self else { return }
+      let goesOn = self.assumeIsolated { host in
+        host.tick()
+        return !host.isStopped
       }
+      if goesOn { self.ticking() }
     }
   }
 
   private func tick() {
-    let limit = world.clock.now
-    for (id, wait) in waiting where wait.since.advanced(by: ServiceHost.beatInterval) <= limit {
+    let now = world.clock.now
+    for (id, wait) in waiting where wait.since.advanced(by: ServiceHost.beatInterval) <= now {
       stirred(id)
+    }
+    guard now >= lastCompaction.advanced(by: .seconds(3_600)) else { return }
+    lastCompaction = now
+    do throws(ServerError) { try service.compact() } catch {
+      world.log.error("the store could not be compacted", ("reason", error.description))
     }
   }
 
