@@ -301,6 +301,10 @@ final class Device {
       #expect(own.count == Int(partition.count))
       #expect(own.reduce(UInt64(0)) { $0 &+ UInt64(bitPattern: $1.hash) } == partition.sum)
     }
+    // The import sets all its cursors to the checkpoint.
+    for partition in checkpoint.partitions where checkpoint.unavailable.isEmpty {
+      cursors[partition.partition] = .end(of: checkpoint.version)
+    }
     for answer in checkpoint.answers {
       answers[answer.id] = answer
       open.removeAll { $0 == answer.id }

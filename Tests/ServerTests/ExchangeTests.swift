@@ -83,6 +83,22 @@ import Testing
     #expect(again.stirs == [Stir(finished: [chain])])
   }
 
+  @Test("Closing an exchange of an earlier start leaves those of this start alone (seed 3)")
+  func closeOld() throws {
+    let old = channel(Device(bench))
+    try bench.restart()
+    let device = Device(bench)
+    let open = channel(device)
+    try device.drain(open)
+    #expect(old.id == open.id)
+    #expect(old.next() == .end)
+    bench.service.close(old)
+    bench.business.put(Shop.product, [.integer(1), .text("milk")])
+    try bench.load()
+    try device.drain(open)
+    #expect(device.shown.contains("Product 1 [1,\"milk\"]"))
+  }
+
   @Test("A channel ends with its token at the latest")
   func ends() throws {
     let device = Device(bench)

@@ -100,6 +100,8 @@ public final class Service {
   /// The device went away, or the driver stops.
   public func close(_ exchange: Exchange) {
     exchange.state.phase = .ended
+    // An exchange of an earlier service on this folder may have the same number as one of ours.
+    guard exchanges[exchange.id] === exchange else { return }
     interests.remove(exchange.id)
     exchanges[exchange.id] = nil
   }
