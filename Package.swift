@@ -162,7 +162,8 @@ var products: [Product] = [
       "Ferryd", "Sources/Programs/Ferryd",
       [
         "FerryArguments", "FerryServer", "FerryHTTPServer", "FerryHTTP", "FerryPasswords",
-        "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLConnector", "FerryConnector", "FerrySQLite", "FerryCrypto",
+        "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLConnector", "FerryConnector",
+        "FerrySQLite", "FerryCrypto",
         "FerryWire",
       ]),
     program(
@@ -173,7 +174,7 @@ var products: [Product] = [
         "FerryPasswords", "FerryWorld", "FerrySQLite",
       ]),
   ]
-  let programProofs: [Target] = [
+  let serverProofs: [Target] = [
     tests("FerryCommandTests", "CommandTests", ["FerryCommand", "FerryArguments"]),
     tests("FerryPasswordsTests", "PasswordsTests", ["FerryPasswords"]),
     tests(
@@ -183,7 +184,7 @@ var products: [Product] = [
       "FerryHTTPClientTests", "HTTPClientTests",
       ["FerryHTTPServer", "FerryHTTP", "FerryHTTPClient"]),
   ]
-  targets += serverLibraries + serverHands + simulation + programs + programProofs
+  targets += serverLibraries + serverHands + simulation + programs + serverProofs
   products += [
     .executable(name: "ferryd", targets: ["Ferryd"]),
     .executable(name: "ferry", targets: ["FerryCommand"]),

@@ -86,6 +86,7 @@ public struct Arguments: Sendable {
     return values.first
   }
 
+  /// The value of an option that must be there; `example` is for the cure.
   public func required(_ name: String, _ example: String) throws(UsageError) -> String {
     guard let value = try value(name) else {
       throw UsageError("--\(name) is missing", hint: "For example: --\(name) \(example).")

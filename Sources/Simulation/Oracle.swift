@@ -63,12 +63,15 @@ struct Oracle {
         guard images[record.key] != RowCoder.encode(record.values) else { continue }
         throw SimulationFailure(
           invariant: 5, step: step,
-          problem: "device \(device.number) shows \(entity.name) \(record.key) otherwise than it came")
+          problem:
+            "device \(device.number) shows \(entity.name) \(record.key) otherwise than it came")
       }
     }
   }
 
-  private func difference(_ entity: Entity, _ images: [Key: [UInt8]], _ wanted: [Key: [UInt8]])
+  private func difference(
+    _ entity: Entity, _ images: [Key: [UInt8]], _ wanted: [Key: [UInt8]]
+  )
     -> String
   {
     let keys = Set(images.keys).union(wanted.keys).sorted { $0.text < $1.text }
@@ -141,7 +144,8 @@ struct Oracle {
         throw SimulationFailure(
           invariant: 9, step: step,
           problem:
-            "device \(device.number) at rest: \(difference(entity, images, expected[entity.name] ?? [:]))")
+            "device \(device.number) at rest: \(difference(entity, images, expected[entity.name] ?? [:]))"
+        )
       }
       for operation in try device.operations() where operation.isInFlight {
         throw SimulationFailure(

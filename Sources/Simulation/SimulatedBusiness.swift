@@ -32,7 +32,8 @@ enum SimulatedBusiness {
       Attribute(name: "text", column: "text", type: .string, isNullable: true),
     ], key: [0, 1], keyOrigin: .app,
     relationships: [
-      Relationship(name: "order", target: "Order", attributes: ["orderID"], targetAttributes: ["id"])
+      Relationship(
+        name: "order", target: "Order", attributes: ["orderID"], targetAttributes: ["id"])
     ], operations: [.create, .update, .delete], partition: .through(relationship: "order"),
     group: "default")
 
@@ -58,7 +59,9 @@ enum SimulatedBusiness {
     business.insert("Customer", (1...3).map { [.text("C\($0)"), .text("Customer \($0)")] })
     business.insert(
       "Order",
-      (1...6).map { [.integer(Int64($0)), .integer(Int64($0 % 2 + 1)), .text("BONN"), .integer(1)] })
+      (1...6).map {
+        [.integer(Int64($0)), .integer(Int64($0 % 2 + 1)), .text("BONN"), .integer(1)]
+      })
     business.insert("Line", (1...6).map { [.integer(Int64($0)), .integer(1), .text("first")] })
     return business
   }

@@ -31,7 +31,9 @@ final class SimulatedDevice {
     try session.subscribe()
   }
 
-  private static func open(_ path: String, _ world: World, _ callbacks: CallbackCounter) throws
+  private static func open(
+    _ path: String, _ world: World, _ callbacks: CallbackCounter
+  ) throws
     -> (Store, Session)
   {
     let store = try Store(

@@ -28,6 +28,7 @@ public final class ThreadExecutor: SerialExecutor {
     UnownedSerialExecutor(ordinary: self)
   }
 
+  /// Ends the program when called from another thread.
   public func checkIsolated() {
     precondition(queue.isCurrentThread, "this may only be done on the executor's own thread")
   }

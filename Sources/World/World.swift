@@ -99,10 +99,11 @@ public enum LogLevel: Int, Sendable, Comparable, CaseIterable {
 }
 
 extension Log {
-  /// What an operator wants to read when all is well.
+  /// What helps to understand a fault.
   public func debug(_ message: String, _ fields: (String, String)...) {
     write(.debug, message, fields)
   }
+  /// What an operator wants to read when all is well.
   public func info(_ message: String, _ fields: (String, String)...) {
     write(.info, message, fields)
   }

@@ -13,7 +13,9 @@ struct StageOrder {
     ])
   static let server = StageOrder(
     folder: "Sources/Server",
-    stages: ["Store", "Security", "Inbox", "Replay", "Changes", "Outbox", "Push", "Service"])
+    stages: [
+      "Store", "Security", "Inbox", "Replay", "Changes", "Outbox", "Push", "Service", "Host",
+    ])
 
   /// The place of a file's stage; -1 for files beside the stage folders, which everyone may use
   /// and which name no stage; nil outside the side or in a folder that is no stage.

@@ -61,7 +61,7 @@ enum StyleRules {
   /// Folders that may begin a task of their own or let time pass.
   static let drivers = [
     "Sources/Client/Session", "Sources/Server/Service", "Sources/World", "Sources/HTTPServer",
-    "Sources/HTTPClient", "Sources/Programs",
+    "Sources/HTTPClient", "Sources/Server/Host", "Sources/Programs",
   ]
 
   static func bareTasks(in file: SourceFile) -> [Violation] {

@@ -245,7 +245,9 @@ final class ImportRun {
     if pendingEntities.contains(entity.name),
       let original = try table.original(connection, key: key)
     {
-      guard original.partition == partition || store.world.has(.leaveIgnoresPartition) else { return }
+      guard original.partition == partition || store.world.has(.leaveIgnoresPartition) else {
+        return
+      }
       count(partition, minus: original.hash)
       try remove(entity, original.object, isAside: true)
       return

@@ -165,7 +165,9 @@ package final class Session {
         }
         // An open channel brings what is new; the exchange only takes things there.
         let known = try Settings.get(.subscribed, connection)
-        if known != nil || self.isSubscribing, lane == .channel || !isChannelOpen || self.machine.awaitsAnswers {
+        if known != nil || self.isSubscribing,
+          lane == .channel || !isChannelOpen || self.machine.awaitsAnswers
+        {
           messages += position.pulls.map(Message.pull)
         }
         return SessionRequest(
@@ -300,7 +302,8 @@ package final class Session {
       throw FerryError(
         .protocolViolation, error.message, hint: error.hint, isTransient: true, cause: error)
     }
-    store.world.log.write(.trace, "a message came", [("kind", "\(frame.kind)"), ("lane", "\(lane)")])
+    store.world.log.write(
+      .trace, "a message came", [("kind", "\(frame.kind)"), ("lane", "\(lane)")])
     switch message {
     case .welcome(let welcome): try take(welcome, reception)
     case .rows(let page):

@@ -4,7 +4,10 @@ import FerryModel
 /// All commands of `ferry`, one line each.
 enum CommandTable {
   static var commands: [any Subcommand.Type] {
-    [NewCommand.self, CheckCommand.self, DiffCommand.self, InspectCommand.self, SimulateCommand.self]
+    [
+      NewCommand.self, CheckCommand.self, DiffCommand.self, InspectCommand.self,
+      WhyCommand.self, SimulateCommand.self,
+    ]
   }
 
   /// `words` as the system gave them, the program's own name first.

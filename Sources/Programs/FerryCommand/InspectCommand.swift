@@ -1,5 +1,5 @@
-import FerryArguments
 import Ferry
+import FerryArguments
 import FerryJSON
 import FerryWorld
 
@@ -42,7 +42,8 @@ enum InspectCommand: Subcommand {
     for record in inspection.logRecords { print("  \(record)") }
     print("\ncheckpoints")
     for group in inspection.groups {
-      print("  \(group.name)  version \(group.version)\(group.era == nil ? ", not imported yet" : "")")
+      print(
+        "  \(group.name)  version \(group.version)\(group.era == nil ? ", not imported yet" : "")")
     }
     print("\npartitions")
     for partition in inspection.partitions {

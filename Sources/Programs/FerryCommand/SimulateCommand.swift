@@ -50,7 +50,9 @@ enum SimulateCommand: Subcommand {
     }
     if !arguments.flag("json") {
       let count = Terminal.counted(seeds.count, "seed", "seeds")
-      print("\(count), \(steps) steps each: \(failed == 0 ? "every invariant held" : "\(failed) failed")")
+      print(
+        "\(count), \(steps) steps each: \(failed == 0 ? "every invariant held" : "\(failed) failed")"
+      )
     }
     return failed == 0 ? .success : .problems
   }

@@ -1,5 +1,5 @@
 /// The server.
 @main
 struct Main {
-  static func main() { Ferryd.main(CommandLine.arguments) }
+  static func main() { ServerProgram.main(CommandLine.arguments) }
 }

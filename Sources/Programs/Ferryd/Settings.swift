@@ -21,7 +21,8 @@ struct Settings {
     CommandOption("data", "FOLDER", "where the server keeps its store; made when it is not there"),
     CommandOption("port", "N", "where it listens (default 8080; 0 lets the system choose)"),
     CommandOption("database", "sqlite:FILE", "the business database (default: the model's source)"),
-    CommandOption("users", "FILE", "users, roles and claims (default: users.json in the data folder)"),
+    CommandOption(
+      "users", "FILE", "users, roles and claims (default: users.json in the data folder)"),
     CommandOption("address", "ADDRESS", "which of this machine's (default 127.0.0.1)"),
     CommandOption("log", "LEVEL", "debug, info, warn or error (default info)"),
     CommandOption(
@@ -59,7 +60,8 @@ struct Settings {
     let reading = ModelReader.read([UInt8](bytes), file: file)
     guard let package = reading.package else {
       let errors = reading.errors.map(\.description).joined(separator: "\n")
-      throw StartFailure("the model has errors\n\(errors)", hint: "`ferry check \(file)` explains them.")
+      throw StartFailure(
+        "the model has errors\n\(errors)", hint: "`ferry check \(file)` explains them.")
     }
     self.package = package
     guard let source = try arguments.value("database") ?? reading.source,

@@ -117,7 +117,9 @@ public struct Router: Sendable {
     refusal(status, error.code.rawValue, error.message, hint: error.hint)
   }
 
-  private func refusal(_ status: Int, _ code: String, _ message: String, hint: String)
+  private func refusal(
+    _ status: Int, _ code: String, _ message: String, hint: String
+  )
     -> HTTPResponse
   {
     var writer = JSONWriter()

@@ -9,7 +9,7 @@ import Foundation
 
 /// Puts the server together and runs it: the loop of the network on the main thread, one thread each
 /// for service, replay, load and passwords.
-enum Ferryd {
+enum ServerProgram {
   static func main(_ words: [String]) {
     do {
       let arguments = try Arguments(Array(words.dropFirst()), options: Settings.options)

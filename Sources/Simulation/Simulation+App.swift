@@ -1,0 +1,87 @@
+import Ferry
+import FerryModel
+import FerryWorld
+
+/// What people do with their devices.
+extension Simulation {
+  func actAsApp(_ device: SimulatedDevice) throws {
+    let entity = chance.pick(SimulatedBusiness.package.entities)
+    let records = try device.records(entity)
+    do throws(FerryError) {
+      switch chance.number(below: 10) {
+      case ..<2: try create(entity, device, records)
+      case ..<6: try update(device, records)
+      case ..<7: if !records.isEmpty { try delete(device, chance.pick(records)) }
+      case ..<9: try submit(device, entity)
+      default: try cancel(device, entity)
+      }
+    } catch {
+      // What the store refuses is no change; what it fails at is no part of this world.
+      guard error.code != .store else { throw error }
+    }
+  }
+
+  func create(
+    _ entity: Entity, _ device: SimulatedDevice, _ records: [Record]
+  )
+    throws(FerryError)
+  {
+    var record = Record(entity, store: device.store)
+    switch entity.name {
+    case "Customer":
+      record.set(0, "N\(chance.number(below: 100_000))")
+      record.set(1, "new")
+    case "Order":
+      record.set(1, chance.pick(device.agencies))
+      record.set(2, chance.pick(["kiel", "ULM"]))
+      record.set(3, Int64(chance.number(below: 11)))
+    default:
+      let orders = try device.store.records(SimulatedBusiness.order, "ORDER BY _id", [])
+      guard !orders.isEmpty else { return }
+      let order: Int64 = chance.pick(orders).get(0)
+      record.set(0, order)
+      record.set(1, Int64(chance.number(below: 1_000) + 10))
+      record.set(2, "line")
+    }
+    guard try device.store.save(try record.change(.create)) != nil else { return }
+    log.say("step \(step): device \(device.number) creates \(entity.name)")
+  }
+
+  func update(_ device: SimulatedDevice, _ records: [Record]) throws(FerryError) {
+    guard !records.isEmpty else { return }
+    var record = chance.pick(records)
+    switch record.entity.name {
+    case "Customer": record.set(1, "name \(chance.number(below: 50))")
+    case "Order":
+      if chance.happens(500) {
+        record.set(2, chance.pick(["Kiel", "ULM", "jena", "HOF"]))
+      } else {
+        record.set(3, Int64(chance.number(below: 12)))
+      }
+      if device.agencies.count > 1, chance.happens(150) {
+        record.set(1, chance.pick(device.agencies))
+      }
+    default: record.set(2, "text \(chance.number(below: 50))")
+    }
+    _ = try device.store.save(try record.change(.update))
+    log.say("step \(step): device \(device.number) updates \(record.entity.name) \(record.key)")
+  }
+
+  func delete(_ device: SimulatedDevice, _ record: Record) throws(FerryError) {
+    _ = try device.store.save(try record.change(.delete))
+    log.say("step \(step): device \(device.number) deletes \(record.entity.name) \(record.key)")
+  }
+
+  func submit(_ device: SimulatedDevice, _ entity: Entity) throws(FerryError) {
+    try device.store.submitAll(entity)
+    log.say("step \(step): device \(device.number) submits \(entity.name)")
+  }
+
+  func cancel(_ device: SimulatedDevice, _ entity: Entity) throws(FerryError) {
+    let pending = try device.store.records(entity, "WHERE _pending <> 'N' ORDER BY _id", [])
+    guard !pending.isEmpty, let object = chance.pick(pending).object else { return }
+    _ = try device.store.cancel(entity, object)
+    counts.cancelled += 1
+    log.say("step \(step): device \(device.number) cancels \(entity.name) object \(object)")
+  }
+}
