@@ -80,7 +80,10 @@ final class SimulatedServer {
       return
     }
     switch current.step {
-    case .perform(let operations): report = .performed(replayConnector.perform(operations))
+    case .perform(let operations):
+      let result = replayConnector.perform(operations)
+      if case .done(let outcomes, _) = result { try checkConflicts(operations, outcomes) }
+      report = .performed(result)
     case .recall(let ids):
       do throws(ConnectorError) { report = .recalled(try replayConnector.recall(ids)) } catch {
         report = .failed(error)
@@ -92,6 +95,33 @@ final class SimulatedServer {
         report = .failed(error)
       }
     case .done, .retry: replay = nil
+    }
+  }
+
+  /// Invariant 6: nobody meets a conflict with a value that the business system never had; a change
+  /// behind an accepted one is based on what that one became.
+  private func checkConflicts(
+    _ operations: [ConnectorOperation], _ outcomes: [OperationOutcome]
+  )
+    throws
+  {
+    for (operation, outcome) in zip(operations, outcomes) {
+      guard case .refused(let refusal) = outcome, let base = refusal.baseValue,
+        let position = refusal.attribute.flatMap(operation.entity.position(of:))
+      else { continue }
+      let wasThere = business.history.contains { commit in
+        commit.parts.contains { part in
+          part.effects.contains { effect in
+            effect.entity == operation.entity.name && effect.key == operation.key
+              && (effect.after?[position] == base || effect.before?[position] == base)
+          }
+        }
+      }
+      guard !wasThere else { continue }
+      throw SimulationFailure(
+        invariant: 6, step: 0,
+        problem: "\(operation.entity.name) \(operation.key?.text ?? "") is refused for "
+          + "\(base.shown), which it never was")
     }
   }
 

@@ -118,6 +118,33 @@ struct ImportTests {
     #expect(try order.logRecords.isEmpty)
   }
 
+  @Test(
+    "A conflict that was seen is decided by saving again: the change is based on what is there now")
+  func conflictDecided() throws {
+    let shop = try Stocked()
+    _ = try edited(shop, 1, city: "Kiel")
+    try shop.device.exchange(shop.shore)
+    shop.shore.put(Order.entity, [.integer(1), .text("ALFKI"), .text("Ulm"), .text("1.5")])
+    shop.shore.refuse(try shop.device.operations()[0].id)
+    try shop.device.exchange(shop.shore)
+    var order = try #require(try shop.device.order(1))
+    try shop.device.store.submitAll(Order.entity)
+    #expect(
+      try shop.device.operations()[0].base == [2: .text("Bremen")], "submitting decides nothing")
+    try order.cancelPending()
+    order.city = "Kiel"
+    try order.update()
+    try order.submitPending()
+    try shop.device.exchange(shop.shore)
+    shop.shore.put(Order.entity, [.integer(1), .text("ALFKI"), .text("Hof"), .text("1.5")])
+    shop.shore.refuse(try shop.device.operations()[0].id)
+    try shop.device.exchange(shop.shore)
+    var again = try #require(try shop.device.order(1))
+    try again.update()
+    #expect(try shop.device.operations()[0].base == [2: .text("Hof")])
+    #expect(try shop.device.operations()[0].changed == [2: .text("Kiel")])
+  }
+
   @Test("A refused delete stays pending and the object is visible again")
   func deleteRefused() throws {
     let shop = try Stocked()

@@ -15,8 +15,11 @@ package enum PendingMachine {
   }
 
   /// The app updates an object from `before` to `after`.
+  ///
+  /// Saving again what was refused is a decision in sight of `image`, the business system's values
+  /// as far as the device has them: from there on the change is based on those.
   package static func update(
-    _ operations: [PendingOperation], before: [Value], after: [Value]
+    _ operations: [PendingOperation], before: [Value], after: [Value], image: [Value]?
   ) -> Decision {
     var changed: [Int: Value] = [:]
     var base: [Int: Value] = [:]
@@ -24,12 +27,16 @@ package enum PendingMachine {
       changed[position] = after[position]
       base[position] = before[position]
     }
-    guard !changed.isEmpty else { return .nothing }
     guard var last = operations.last, last.isOpen, last.kind != .delete else {
-      return .append(kind: .update, changed: changed, base: base)
+      return changed.isEmpty ? .nothing : .append(kind: .update, changed: changed, base: base)
     }
+    let isDecided = last.state == .replayFailed && last.kind == .update && image != nil
+    guard !changed.isEmpty || isDecided else { return .nothing }
     last.changed.merge(changed) { _, new in new }
     if last.kind == .update { last.base.merge(base) { first, _ in first } }
+    if isDecided, let image {
+      for position in last.changed.keys { last.base[position] = image[position] }
+    }
     return .merge(last)
   }
 

@@ -104,8 +104,10 @@ extension Store {
       if known.allSatisfy({ $0.state == .withdrawn }), !self.world.has(.forgottenOriginal) {
         try rows.keepOriginal(connection, object: object)
       }
+      let image = try rows.original(connection, object: object)
       try self.carryOut(
-        PendingMachine.update(known, before: before.values, after: after), entity, object,
+        PendingMachine.update(
+          known, before: before.values, after: after, image: image?.values), entity, object,
         entity.key(of: before.values), connection)
       try self.show(entity, object, shown: after, connection)
       return try rows.visible(connection, object: object)

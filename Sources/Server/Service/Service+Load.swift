@@ -120,8 +120,9 @@ extension Service {
     let name = ObjectName(entity: package.entities[row.entity].name, key: row.key)
     let version = try cache.version(of: name)
     let mayBeNew = version == nil && claims.mayHaveCreated(name.entity, readAt: row.moment)
-    if claims.holds(name) || mayBeNew || marks.isTouched(name, version: version, since: ticket.mark)
-    {
+    let isTouched =
+      marks.isTouched(name, version: version, since: ticket.mark) && !world.has(.noMark)
+    if claims.holds(name) || mayBeNew || isTouched {
       later.insert(name)
     } else {
       try writer.apply(row.entity, row.key, row.values)
