@@ -177,6 +177,7 @@ var products: [Product] = [
   let serverProofs: [Target] = [
     tests("FerryCommandTests", "CommandTests", ["FerryCommand", "FerryArguments"]),
     tests("FerryPasswordsTests", "PasswordsTests", ["FerryPasswords"]),
+    tests("FerrySimulationTests", "SimulationTests", ["FerrySimulation", "FerryWorld"]),
     tests(
       "FerryHTTPServerTests", "HTTPServerTests",
       ["FerryHTTPServer", "FerryHTTP", "FerryHTTPClient", "FerryWorld"]),

@@ -109,13 +109,12 @@ final class SimulatedServer {
       guard case .refused(let refusal) = outcome, let base = refusal.baseValue,
         let position = refusal.attribute.flatMap(operation.entity.position(of:))
       else { continue }
+      // What stood there between two commits; what a commit itself overwrote was never seen.
       let wasThere = business.history.contains { commit in
-        commit.parts.contains { part in
-          part.effects.contains { effect in
-            effect.entity == operation.entity.name && effect.key == operation.key
-              && (effect.after?[position] == base || effect.before?[position] == base)
-          }
+        let effects = commit.parts.flatMap(\.effects).filter {
+          $0.entity == operation.entity.name && $0.key == operation.key
         }
+        return effects.first?.before?[position] == base || effects.last?.after?[position] == base
       }
       guard !wasThere else { continue }
       throw SimulationFailure(

@@ -49,7 +49,9 @@ extension Simulation {
 
   func update(_ device: SimulatedDevice, _ records: [Record]) throws(FerryError) {
     guard !records.isEmpty else { return }
-    var record = chance.pick(records)
+    // People come back to what they were at: that is where edits meet answers.
+    let pending = records.filter { $0.pending != .none }
+    var record = chance.pick(chance.happens(500) && !pending.isEmpty ? pending : records)
     switch record.entity.name {
     case "Customer": record.set(1, "name \(chance.number(below: 50))")
     case "Order":

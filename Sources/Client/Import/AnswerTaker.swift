@@ -90,11 +90,21 @@ struct AnswerTaker {
     }
     let waiting = next.flatMap { $0.isOpen ? $0 : nil }
     if let waiting { try store.operations.delete(waiting, connection) }
-    guard let joined = PendingMachine.join(operation, waiting) else {
+    guard let joined = PendingMachine.join(operation, waiting),
+      try !isDeleteOfNothing(joined)
+    else {
       try store.operations.delete(operation, connection)
       return
     }
     try store.operations.update(renewed(joined, .replayFailed), connection)
+  }
+
+  /// The object is gone by itself: there is nothing to show again, and nothing to try again.
+  private func isDeleteOfNothing(_ operation: PendingOperation) throws(SQLiteError) -> Bool {
+    guard operation.kind == .delete, let entity = store.model.entity(named: operation.entity) else {
+      return false
+    }
+    return try Rows(entity).original(connection, object: operation.object) == nil
   }
 
   private func putBack(_ operation: PendingOperation, _ next: PendingOperation?) throws(SQLiteError)

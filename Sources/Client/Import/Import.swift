@@ -276,6 +276,11 @@ final class ImportRun {
     _ entity: Entity, _ table: Rows, _ key: Key, _ values: [Value]
   ) throws(SQLiteError) -> Int64? {
     if let original = try table.original(connection, key: key) { return original.object }
+    // What is visible under the key has it; a key may have been given away again since another
+    // object's delete was saved.
+    if let shown = try table.downloaded(connection, key: values) {
+      return shown.hash == nil ? shown.object : nil
+    }
     let object = try connection.value(
       """
       SELECT object FROM ferry_operation WHERE entity = ? AND key = ? AND state <> 'withdrawn'
