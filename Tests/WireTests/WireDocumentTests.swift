@@ -156,7 +156,7 @@ struct WireDocumentTests {
       "frameBytes": WireLimits.frameBytes, "expandedBytes": WireLimits.expandedBytes,
       "pageRows": WireLimits.pageRows, "pageBytes": WireLimits.pageBytes,
       "compressFromBytes": WireLimits.compressFromBytes,
-      "operationBytes": WireLimits.operationBytes,
+      "operationBytes": WireLimits.operationBytes, "replayBytes": WireLimits.replayBytes,
       "operationsInFlight": WireLimits.operationsInFlight, "nesting": WireLimits.nesting,
     ]
     let rows = (document.rows["Frames"] ?? []).filter { known[$0[0].filter { $0 != "`" }] != nil }
