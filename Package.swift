@@ -111,6 +111,7 @@ let proofs: [Target] = [
     "FerryGeneratorTests", "GeneratorTests",
     ["FerryGenerator", "FerryModel", "FerryJSON", "FerrySQLite"]),
   tests("FerryGeneratedTests", "GeneratedTests", ["Ferry"], plugins: ["FerryPlugin"]),
+  tests("FerryReadmeTests", "ReadmeTests", ["Ferry"], plugins: ["FerryPlugin"]),
   tests(
     "FerryConnectorTests", "ConnectorTests",
     [
