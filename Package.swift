@@ -102,10 +102,16 @@ let proofs: [Target] = [
   tests("FerryTidyTests", "TidyTests", []),
   tests("FerryJSONTests", "JSONTests", ["FerryJSON"]),
   tests("FerryModelTests", "ModelTests", ["FerryModel", "FerryJSON"]),
+  tests("FerryCompressionTests", "CompressionTests", ["FerryCompression"]),
+  tests("FerryCryptoTests", "CryptoTests", ["FerryCrypto"]),
+  tests(
+    "FerryWireTests", "WireTests",
+    ["FerryWire", "FerryModel", "FerryJSON", "FerryCompression", "FerryCrypto"]),
   tests(
     "FerryGeneratorTests", "GeneratorTests",
     ["FerryGenerator", "FerryModel", "FerryJSON", "FerrySQLite"]),
   tests("FerryGeneratedTests", "GeneratedTests", ["Ferry"], plugins: ["FerryPlugin"]),
+  tests("FerryReadmeTests", "ReadmeTests", ["Ferry"], plugins: ["FerryPlugin"]),
   tests(
     "FerryConnectorTests", "ConnectorTests",
     [

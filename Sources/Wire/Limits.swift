@@ -11,6 +11,8 @@ public enum WireLimits {
   public static let compressFromBytes: Int = 512
   /// One operation: a row, not a film. Big values travel in pieces of their own.
   public static let operationBytes: Int = 1 << 20
+  /// Operations in one message, in bytes: a request body is at most 8 MB, and there is more in it.
+  public static let replayBytes: Int = 4 << 20
   /// Operations on their way at one time.
   public static let operationsInFlight: Int = 1_000
   /// Open containers in a message.

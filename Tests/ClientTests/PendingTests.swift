@@ -1,4 +1,6 @@
 import Ferry
+import FerryModel
+import FerrySQLite
 import FerryWire
 import FerryWorld
 import Foundation
@@ -73,6 +75,30 @@ struct PendingTests {
     try shop.device.store.submitAll(Order.entity)
     try shop.device.exchange(shop.shore)
     #expect(shop.shore.stored.values.map(\.entity) == ["Order", "Order"])
+  }
+
+  @Test("Submitted operations go in messages that a server takes, the rest with the next one")
+  func largeReplay() throws {
+    let shop = try Stocked()
+    let city = String(repeating: "x", count: 900_000)
+    for _ in 0..<5 {
+      var order = shop.device.newOrder(city)
+      try order.create()
+      try order.submitPending()
+    }
+    let sizes = try (0..<3).map { _ in
+      try shop.device.store.write { connection throws(FerryError) in
+        try shop.device.store.sql { () throws(SQLiteError) in
+          let replay = try shop.device.store.outgoing(connection)
+          let operations = replay?.operations ?? []
+          try shop.device.store.acknowledge(
+            operations.compactMap { try? Operation.identity(of: $0) }, connection)
+          return operations.map(\.count).reduce(0, +)
+        }
+      }
+    }
+    #expect(sizes.allSatisfy { $0 <= WireLimits.replayBytes })
+    #expect(sizes[0] > 3_600_000 && sizes[1] > 900_000 && sizes[2] == 0)
   }
 
   @Test("sync/P23: pending changes survive a restart and are submitted later, with the same id")

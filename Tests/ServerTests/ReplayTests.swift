@@ -61,7 +61,7 @@ import Testing
     #expect(device.shown.contains("Order 1002 [1002,1,\"new\"]"))
   }
 
-  @Test("A refusal carries a log record with all its fields (sync/P15, P16, P17, Q6)")
+  @Test("A refusal carries a log record with all its fields (sync/P6, P15, P16, P17, Q6)")
   func refused() throws {
     let (id, bytes) = ship("forbidden")
     try send((id, bytes))

@@ -90,15 +90,21 @@ extension Store {
     }
   }
 
-  /// The operations to send now, in order, as many as may be in flight; they count as sent.
+  /// The operations to send now, in order, as many as go into one message; they count as sent. The
+  /// next exchange takes the rest.
   package func outgoing(_ connection: Connection) throws(SQLiteError) -> Replay? {
-    let rows = try connection.rows(
+    let waiting = try connection.rows(
       """
       SELECT id, payload, may_have_run FROM ferry_operation
       WHERE state = 'submitted' AND acknowledged = 0 ORDER BY sequence
       LIMIT \(WireLimits.operationsInFlight)
       """)
-    guard !rows.isEmpty else { return nil }
+    guard !waiting.isEmpty else { return nil }
+    var bytes = 0
+    let rows = waiting.prefix { row in
+      bytes += row[1].blob?.count ?? 0
+      return bytes <= WireLimits.replayBytes
+    }
     for row in rows {
       try connection.run("UPDATE ferry_operation SET sent = 1 WHERE id = ?", row[0])
     }

@@ -1,0 +1,219 @@
+import Ferry
+import FerryJSON
+import FerrySQLite
+import FerryWire
+import Testing
+
+@testable import Ferry
+
+@Suite("Login and subscription, driven by hand")
+struct SessionTests {
+  private let device: Device
+  private let shore = Shore(Shop.package)
+
+  init() throws {
+    device = try Device()
+    shore.put(Order.entity, [.integer(1), .text("ALFKI"), .text("Bremen"), .null])
+  }
+
+  /// The request that the session wants now; nil when it waits.
+  private func request() throws -> SessionRequest? {
+    guard case .send(let request) = try device.session.next() else { return nil }
+    return request
+  }
+
+  private func answer(_ status: Int, _ text: String) throws {
+    device.session.received(status: status, on: .exchange)
+    try device.session.received(Array(text.utf8), on: .exchange)
+    try device.session.ended(.exchange, nil)
+  }
+
+  private func tokens(_ number: Int) -> String {
+    #"{"accessToken":"a\#(number)","refreshToken":"r\#(number)","expiresIn":900,"user":"anna"}"#
+  }
+
+  private func logIn() throws {
+    device.session.login(Credentials(user: "anna", password: "secret"))
+    #expect(try request()?.path == "login")
+    try answer(200, tokens(1))
+  }
+
+  private func respond(to request: SessionRequest) throws {
+    try device.take(try shore.respond(to: request.body))
+  }
+
+  private func has(_ name: Settings.Name) throws -> Bool {
+    try device.store.read { connection throws(FerryError) in
+      try device.store.sql { () throws(SQLiteError) in try Settings.get(name, connection) != nil }
+    }
+  }
+
+  @Test("sync/M14, M15: a login is asked for without waiting, and its success is told")
+  func login() throws {
+    device.session.login(Credentials(user: "anna", password: "secret"))
+    #expect(device.handler.heard.isEmpty)
+    let body = try JSONNode.parse(try #require(try request()).body)
+    #expect(body["user"]?.string == "anna")
+    #expect(body["password"]?.string == "secret")
+    #expect(body["device"]?.string?.count == 32)
+    try answer(200, tokens(1))
+    #expect(device.handler.heard == ["connect", "loginSuccess"])
+  }
+
+  @Test("sync/M12: each request carries the token; a token that ended is renewed, then it goes on")
+  func renewal() throws {
+    try logIn()
+    try device.session.subscribe()
+    let first = try #require(try request())
+    #expect(first.token == "a1")
+    try answer(401, #"{"code":"expiredToken","message":"m","hint":"h"}"#)
+    let renewal = try #require(try request())
+    #expect(renewal.path == "token")
+    #expect(renewal.token == nil)
+    #expect(try JSONNode.parse(renewal.body)["refreshToken"]?.string == "r1")
+    try answer(200, tokens(2))
+    let again = try #require(try request())
+    #expect((again.path, again.token) == ("exchange", "a2"))
+    try respond(to: again)
+    #expect(try device.dump() == "1 ALFKI Bremen N")
+    #expect(!device.handler.heard.contains { $0.hasPrefix("loginFailure") })
+  }
+
+  @Test("sync/M13: without a login nothing is sent, and the app is asked for one, once")
+  func noLogin() throws {
+    try device.session.subscribe()
+    for _ in 0..<3 { #expect(try request() == nil) }
+    #expect(device.handler.heard == ["loginFailure notLoggedIn"])
+  }
+
+  @Test("sync/M16, RC6: a refused login is told, to the subscription that waits too, and no more")
+  func refusedLogin() throws {
+    try device.session.subscribe()
+    device.session.login(Credentials(user: "anna", password: "wrong"))
+    #expect(try request()?.path == "login")
+    try answer(401, #"{"code":"wrongLogin","message":"m","hint":"h"}"#)
+    #expect(device.handler.heard == ["loginFailure notLoggedIn", "subscribeFailure"])
+    #expect(try request() == nil)
+    #expect(try !has(.accessToken) && !has(.subscribed))
+    // Nothing is stuck: with the right password the same subscription is asked for again.
+    try logIn()
+    try device.session.subscribe()
+    try respond(to: try #require(try request()))
+    #expect(device.handler.heard.contains("subscribeSuccess"))
+  }
+
+  @Test("sync/M17, M24: after the login's success a handler subscribes, and its data comes")
+  func recommended() throws {
+    try logIn()
+    device.handler.forget()
+    try device.session.subscribe()
+    try respond(to: try #require(try request()))
+    #expect(
+      device.handler.heard == [
+        "subscribeSuccess", "import Order +1 ~0 -0", "importSuccess default",
+      ])
+  }
+
+  @Test("sync/M23, RC5: subscribing often asks once, before the answer and after it")
+  func subscribeOften() throws {
+    try logIn()
+    for _ in 0..<3 { try device.session.subscribe() }
+    let request = try #require(try request())
+    try device.session.subscribe()
+    #expect(try self.request() == nil)
+    try respond(to: request)
+    try device.session.subscribe()
+    #expect(try self.request() == nil)
+    #expect(device.handler.heard.filter { $0 == "subscribeSuccess" }.count == 1)
+  }
+
+  @Test("sync/M19: a rejected subscription is told, and asked for again when the app says so")
+  func rejected() throws {
+    try logIn()
+    try device.session.subscribe()
+    #expect(try request()?.path == "exchange")
+    try answer(403, #"{"code":"notAllowed","message":"m","hint":"h"}"#)
+    #expect(device.handler.heard.last == "subscribeFailure")
+    #expect(try !has(.subscribed))
+    try device.session.subscribe()
+    try respond(to: try #require(try request()))
+    #expect(device.handler.heard.contains("subscribeSuccess"))
+    #expect(try has(.subscribed))
+  }
+
+  @Test("sync/M25: being subscribed survives a restart")
+  func staysSubscribed() throws {
+    try logIn()
+    try device.session.subscribe()
+    try respond(to: try #require(try request()))
+    try device.restart()
+    #expect(try has(.subscribed))
+    device.handler.forget()
+    try device.session.subscribe()
+    #expect(try request() == nil)
+    #expect(device.handler.heard.isEmpty)
+  }
+
+  @Test("sync/M18, RC7: accepted and data may come apart; what is missing comes the next time")
+  func acceptedAlone() throws {
+    try logIn()
+    try device.session.subscribe()
+    let messages = try shore.respond(to: try #require(try request()).body)
+    device.session.received(status: 200, on: .exchange)
+    try device.session.received(try #require(messages.first).frame.encoded(), on: .exchange)
+    #expect(device.handler.heard.last == "subscribeSuccess")
+    try device.session.ended(
+      .exchange, FerryError(.offline, "cut", hint: "again", isTransient: true))
+    #expect(try device.dump() == "")
+    device.clock.advance(60_000)
+    try respond(to: try #require(try request()))
+    #expect(try device.dump() == "1 ALFKI Bremen N")
+  }
+
+  @Test("sync/M10, M11: connected is told once, and so is its end; it is tried again after a while")
+  func lines() throws {
+    try logIn()
+    try device.session.subscribe()
+    try respond(to: try #require(try request()))
+    device.session.requestExchange()
+    _ = try #require(try request())
+    try device.session.ended(
+      .exchange, FerryError(.offline, "cut", hint: "again", isTransient: true))
+    #expect(try request() == nil)
+    device.clock.advance(60_000)
+    try respond(to: try #require(try request()))
+    #expect(
+      device.handler.heard.filter { $0.hasSuffix("connect") } == [
+        "connect", "disconnect", "connect",
+      ]
+    )
+  }
+
+  @Test("sync/M22: a later session brings what changed since, and only that")
+  func later() throws {
+    try logIn()
+    try device.session.subscribe()
+    try respond(to: try #require(try request()))
+    shore.put(Order.entity, [.integer(2), .text("BONAP"), .null, .null])
+    try device.restart()
+    device.handler.forget()
+    #expect(try request() == nil)
+    device.session.requestExchange()
+    let messages = try shore.respond(to: try #require(try request()).body)
+    let rows = messages.compactMap { if case .rows(let page) = $0 { page.rowCount } else { nil } }
+    #expect(rows == [1])
+    try device.take(messages)
+    #expect(device.handler.heard.contains("import Order +1 ~0 -0"))
+  }
+
+  @Test("sync/RC3: one exchange at a time; who asks meanwhile gets the next one")
+  func oneAtATime() throws {
+    try logIn()
+    try device.session.subscribe()
+    let first = try #require(try request())
+    device.session.requestExchange()
+    #expect(try request() == nil)
+    try respond(to: first)
+    #expect(try request()?.path == "exchange")
+  }
+}

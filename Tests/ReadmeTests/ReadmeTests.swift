@@ -1,0 +1,44 @@
+import Ferry
+import Foundation
+import Testing
+
+@Suite("The README")
+struct ReadmeTests {
+  private func lines(_ path: String) throws -> [String] {
+    let root = URL(filePath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+      .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+  }
+
+  private func between(_ first: String, _ last: String, _ lines: [String]) throws -> [String] {
+    let start = try #require(lines.firstIndex(of: first))
+    let end = try #require(lines[(start + 1)...].firstIndex(of: last))
+    return Array(lines[(start + 1)..<end])
+  }
+
+  @Test("Its code is the compiled sample's, line by line")
+  func sameCode() throws {
+    let printed = try between("```swift", "```", try lines("README.md"))
+    let compiled = try between(
+      "// README begins", "// README ends", try lines("Tests/ReadmeTests/ReadmeSample.swift"))
+    #expect(printed == compiled)
+  }
+
+  @Test("Its code works without a network: the booking is there and waits to be sent (sync/P1)")
+  func withoutNetwork() async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "ferry-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    // Port 9 is the one that throws everything away; nobody listens there.
+    let database = try goOnBoard(
+      at: folder.appending(path: "device.db").path, server: "http://127.0.0.1:9")
+    let booking = try book(flight: 318, for: "Grace Hopper", in: database)
+    #expect(booking.pendingChange == .create)
+    #expect(try Booking.findAll(in: database).map(\.passenger) == ["Grace Hopper"])
+    #expect(try database.hasPendingOperations)
+    #expect(try !database.isSubscribed)
+    await database.close()
+  }
+}

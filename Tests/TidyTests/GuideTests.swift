@@ -1,0 +1,115 @@
+import Testing
+
+@Suite("The guides")
+struct GuideTests {
+  private static let guides = [
+    "README.md", "CONTRIBUTING.md", "Documentation/TheWay.md", "Documentation/Invariants.md",
+    "Documentation/Reference.md", "Documentation/Wire.md",
+  ]
+  private static let files = Dictionary(uniqueKeysWithValues: House.files.map { ($0.path, $0) })
+
+  private func lines(_ guide: String) -> [String] {
+    House.texts.first { $0.path == guide }?.lines ?? []
+  }
+
+  @Test("Every path and every anchor that a guide names is there", arguments: guides)
+  func anchors(guide: String) {
+    #expect(!lines(guide).isEmpty)
+    expectNone(
+      GuideRules.anchors(
+        in: guide, lines(guide), paths: Set(House.paths), files: GuideTests.files))
+  }
+
+  @Test("Every test that a guide names is there", arguments: guides)
+  func tests(guide: String) {
+    expectNone(GuideRules.tests(in: guide, lines(guide), files: GuideTests.files))
+  }
+
+  @Test("The way has ten steps, each with an anchor")
+  func steps() {
+    let lines = lines("Documentation/TheWay.md")
+    let heads = lines.indices.filter { lines[$0].hasPrefix("## ") && lines[$0].contains(". ") }
+    #expect(heads.count == 10)
+    for (number, head) in heads.enumerated() {
+      #expect(lines[head].hasPrefix("## \(number + 1). "))
+      let end = heads.dropFirst(number + 1).first ?? lines.count
+      let words = GuideRules.words(in: Array(lines[head..<end])).map(\.text)
+      #expect(words.contains { $0.hasPrefix("Sources/") && $0.contains(":") }, "\(lines[head])")
+    }
+  }
+
+  @Test("Every capability of the reference has its row, shown only by tests that name it")
+  func reference() {
+    let guide = "Documentation/Reference.md"
+    expectNone(ReferenceRules.violations(in: guide, lines(guide), files: GuideTests.files))
+  }
+}
+
+@Suite("The guides can be wrong")
+struct GuideRulesTests {
+  private let file = SourceFile(
+    path: "Tests/ATests/BTests.swift",
+    """
+    @Suite("Something (sync/Q11)")
+    struct BTests {
+      @Test("sync/P3, P4: it is so")
+      func first() {}
+      @Test(
+        "Also so (sync/M1, sync/RC2)",
+        arguments: [1])
+      func second(number: Int) {}
+      case one, two
+      func noTest() {}
+    }
+    """)
+
+  private func files() -> [String: SourceFile] { [file.path: file] }
+
+  @Test("A path and a symbol that are not there are found, others are not")
+  func anchors() {
+    let lines = [
+      "see `Tests/ATests/BTests.swift:first`, `Tests/ATests/` and `Sources/…`",
+      "`Tests/ATests/BTests.swift:third` `Tests/CTests` `Tests/ATests/BTests.swift:two`",
+      "```", "`Tests/DTests`", "```", "    `Tests/DTests`",
+    ]
+    let found = GuideRules.anchors(
+      in: "A.md", lines, paths: ["Tests/ATests", file.path], files: files())
+    #expect(found.map(\.line) == [2, 2])
+  }
+
+  @Test("A test that is not there, and a function that is none, are found")
+  func tests() {
+    let lines = [
+      "`ATests/BTests.first`", "`ATests/BTests.noTest`", "`ATests/CTests.first`", "`a.b`",
+    ]
+    #expect(GuideRules.tests(in: "A.md", lines, files: files()).map(\.line) == [2, 3])
+  }
+
+  @Test("A title names its capabilities and those of its suite")
+  func titles() {
+    let titles = GuideRules.titles(in: file)
+    #expect(ReferenceRules.ids(in: titles["first"] ?? "") == ["P3", "P4", "Q11"])
+    #expect(ReferenceRules.ids(in: titles["second"] ?? "") == ["M1", "RC2", "Q11"])
+    #expect(titles["noTest"] == nil)
+  }
+
+  @Test(
+    "A row that claims too much or too little is found",
+    arguments: [
+      ("| sync/P3 | a | b | shown | `ATests/BTests.first` |", true),
+      ("| sync/P3 | a | `b` | later | |", true),
+      ("| sync/P5 | a | b | shown | `ATests/BTests.first` |", false),
+      ("| sync/P3 | a | b | shown | |", false),
+      ("| sync/P3 | a | b | built | `ATests/BTests.first` |", false),
+      ("| sync/P3 | a | b | done | `ATests/BTests.first` |", false),
+      ("| sync/P3 | a | b | shown | `ATests/BTests.noTest` |", false),
+    ])
+  func rows(line: String, isRight: Bool) {
+    let others = ReferenceRules.ids.filter { !line.hasPrefix("| sync/\($0) ") }
+      .map { "| sync/\($0) | a | b | later | |" }
+    let found = ReferenceRules.violations(in: "A.md", [line] + others, files: files())
+    #expect(found.isEmpty == isRight, "\(found)")
+    let fewer = ReferenceRules.violations(in: "A.md", [line] + others.dropLast(), files: files())
+    #expect(fewer.count == found.count + 1)
+  }
+}
