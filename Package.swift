@@ -173,6 +173,9 @@ var products: [Product] = [
         "FerrySimulation",
         "FerryPasswords", "FerryWorld", "FerrySQLite",
       ]),
+    program(
+      "FerryDemo", "Samples/Demo",
+      ["FerryModel", "FerryJSON", "FerrySQLite", "FerryPasswords", "FerryCrypto"]),
   ]
   let serverProofs: [Target] = [
     tests("FerryCommandTests", "CommandTests", ["FerryCommand", "FerryArguments"]),
@@ -188,6 +191,7 @@ var products: [Product] = [
   products += [
     .executable(name: "ferryd", targets: ["Ferryd"]),
     .executable(name: "ferry", targets: ["FerryCommand"]),
+    .executable(name: "ferry-demo", targets: ["FerryDemo"]),
   ]
 #endif
 
