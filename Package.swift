@@ -179,6 +179,9 @@ var products: [Product] = [
         "FerrySimulation",
         "FerryPasswords", "FerryWorld", "FerrySQLite",
       ]),
+    program(
+      "FerryDemo", "Samples/Demo",
+      ["FerryModel", "FerryJSON", "FerrySQLite", "FerryPasswords", "FerryCrypto"]),
   ]
   let serverProofs: [Target] = [
     tests("FerryCommandTests", "CommandTests", ["FerryCommand", "FerryArguments"]),
@@ -195,6 +198,7 @@ var products: [Product] = [
   products += [
     .executable(name: "ferryd", targets: ["Ferryd"]),
     .executable(name: "ferry", targets: ["FerryCommand"]),
+    .executable(name: "ferry-demo", targets: ["FerryDemo"]),
   ]
 #endif
 

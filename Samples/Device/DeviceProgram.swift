@@ -78,7 +78,9 @@ final class Announcer: CallbackHandler {
   }
   func onImportSuccess(group: String) { tell("importSuccess", ("group", group)) }
   func onReplaySuccess(_ object: ReplayedObject) {
-    tell("replaySuccess", ("entity", object.entity), ("key", object.key.text))
+    tell(
+      "replaySuccess", ("entity", object.entity), ("key", object.key.text),
+      ("newKey", object.record?.key.text ?? object.key.text))
   }
   func onReplayFailure(_ object: ReplayedObject) {
     tell("replayFailure", ("entity", object.entity), ("key", object.key.text))

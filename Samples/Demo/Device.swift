@@ -1,0 +1,187 @@
+import FerryJSON
+import FerryModel
+
+/// One device, by remote control: commands in, answers and events out.
+final class Device {
+  let name: String
+  let user: String
+  let package: Package
+  private let process: ChildProcess
+  private var events: [JSONNode] = []
+
+  init(name: String, user: String, package: Package, process: ChildProcess) {
+    self.name = name
+    self.user = user
+    self.package = package
+    self.process = process
+  }
+
+  var processID: Int32 { process.processID }
+
+  func login() throws { try ask("login", .string(user), .string(Stage.password)) }
+  func subscribe() throws { try ask("subscribe") }
+  func start() throws { try ask("start") }
+  func networkIsBack() throws { try ask("network") }
+
+  /// The key of the new object, temporary where the business system gives keys.
+  func create(_ entity: String, _ values: [(String, Value)]) throws -> Key {
+    Key(text: try ask("create", .string(entity), .values(values))["key"]?.string ?? "")
+  }
+
+  func update(_ entity: String, _ key: Key, _ values: [(String, Value)]) throws {
+    try ask("update", .string(entity), .key(key), .values(values))
+  }
+
+  func submit(_ entity: String, _ key: Key) throws {
+    try ask("submit", .string(entity), .key(key))
+  }
+
+  func cancel(_ entity: String, _ key: Key) throws {
+    try ask("cancel", .string(entity), .key(key))
+  }
+
+  func count(_ entity: String) throws -> Int {
+    Int(try ask("count", .string(entity))["count"]?.integer ?? 0)
+  }
+
+  /// The visible values by attribute; nil when there is no such object.
+  func find(_ entity: String, _ key: Key) throws -> JSONNode? {
+    let answer = try ask("find", .string(entity), .key(key))
+    return answer["found"]?.boolean == true ? answer["values"] : nil
+  }
+
+  func logs(_ entity: String, _ key: Key) throws -> [JSONNode] {
+    try ask("logs", .string(entity), .key(key))["records"]?.array ?? []
+  }
+
+  /// Every visible row in its canonical form.
+  func dump(_ entity: Entity) throws -> [[UInt8]] {
+    let line = try answer("dump", [.string(entity.name)]).line
+    return try line.withUnsafeBufferPointer { bytes in
+      var scanner = JSONScanner(bytes)
+      var rows: [[UInt8]] = []
+      try scanner.enterObject()
+      while let key = try scanner.nextKey() {
+        guard key == "rows" else {
+          _ = try scanner.skipValue()
+          continue
+        }
+        try scanner.enterArray()
+        while try scanner.nextElement() { rows.append(Array(bytes[try scanner.skipValue()])) }
+      }
+      return rows
+    }
+  }
+
+  /// The next event of this name; what came before is no longer of interest.
+  func event(_ name: String, _ purpose: String) throws -> JSONNode {
+    while true {
+      let event = try anyEvent(purpose)
+      if event["event"]?.string == name { return event }
+    }
+  }
+
+  func anyEvent(_ purpose: String) throws -> JSONNode {
+    if !events.isEmpty { return events.removeFirst() }
+    let deadline = ContinuousClock.now + ChildProcess.patience
+    while true {
+      if let line = try process.line(until: deadline, "waiting for \(purpose)") {
+        return try JSONNode.parse(line)
+      }
+    }
+  }
+
+  /// Events that came until now are not waited for.
+  func forgetEvents() throws {
+    while let line = try process.line(until: .now, nil) { _ = line }
+    events.removeAll()
+  }
+
+  /// Waits, import after import, until the object looks as it should.
+  func wait(
+    _ entity: String, _ key: Key, _ purpose: String, until isRight: (JSONNode) -> Bool
+  )
+    throws
+  {
+    let deadline = ContinuousClock.now + ChildProcess.patience
+    while true {
+      if let values = try find(entity, key), isRight(values) { return }
+      guard ContinuousClock.now < deadline else {
+        throw DemoFailure("\(name) did not get \(purpose) within 30 s")
+      }
+      _ = try event("import", "\(purpose) at \(name)")
+    }
+  }
+
+  enum Word {
+    case string(String), key(Key)
+    case values([(String, Value)])
+  }
+
+  @discardableResult
+  private func ask(_ command: String, _ words: Word...) throws -> JSONNode {
+    try answer(command, words).node
+  }
+
+  private func answer(_ command: String, _ words: [Word]) throws -> (line: [UInt8], node: JSONNode)
+  {
+    try process.send(Device.line(command, words))
+    let deadline = ContinuousClock.now + ChildProcess.patience
+    while true {
+      guard let line = try process.line(until: deadline, "answering \(command)") else { continue }
+      let node = try JSONNode.parse(line)
+      guard let isDone = node["ok"]?.boolean else {
+        events.append(node)
+        continue
+      }
+      guard isDone else {
+        throw DeviceRefusal(
+          message: "\(name) could not \(command): \(node["message"]?.string ?? "")",
+          hint: node["hint"]?.string ?? "")
+      }
+      return (line, node)
+    }
+  }
+
+  private static func line(_ command: String, _ words: [Word]) -> String {
+    var writer = JSONWriter()
+    writer.beginArray()
+    writer.string(command)
+    for word in words {
+      switch word {
+      case .string(let text): writer.string(text)
+      case .key(let key): writer.string("[\(key.text)]")
+      case .values(let values):
+        writer.beginObject()
+        for (name, value) in values {
+          writer.key(name)
+          writer.value(value)
+        }
+        writer.endObject()
+      }
+    }
+    writer.endArray()
+    return writer.text
+  }
+}
+
+/// The device itself said no.
+struct DeviceRefusal: Error, CustomStringConvertible {
+  let message: String
+  let hint: String
+
+  var description: String { "\(message). \(hint)" }
+}
+
+extension JSONNode {
+  /// For people: text in quotes.
+  var shown: String {
+    switch content {
+    case .null: "null"
+    case .boolean(let flag): flag ? "true" : "false"
+    case .number(let text): text
+    case .string(let text): "\"\(text)\""
+    case .array, .object: "…"
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import FerryModel
+import FerryPasswords
+import Foundation
+
+/// Where the story plays: the folder, the programs, the server and the devices.
+final class Stage {
+  let narrator: Narrator
+  let rows: String
+  private let settings: DemoSettings
+  private var children: [ChildProcess] = []
+  /// Options of the server beside those that it always gets.
+  var serverOptions: [String] = []
+  private var port = 0
+  private var starts = 0
+  private var server: ChildProcess?
+
+  init(_ settings: DemoSettings, _ narrator: Narrator) {
+    self.settings = settings
+    self.narrator = narrator
+    rows = settings.rows
+  }
+
+  func path(_ name: String) -> String { "\(settings.folder)/\(name)" }
+
+  /// Runs a program to its end and gives what it printed.
+  func run(_ program: String, _ arguments: [String]) throws -> String {
+    let child = try start(program, program, arguments)
+    let output = try child.outputAtEnd()
+    guard child.exitCode == 0 else {
+      throw DemoFailure("\(program) ended with \(child.exitCode):\n\(output)\(child.complaints)")
+    }
+    return output
+  }
+
+  func makeModel(of database: String, _ options: [String]) throws -> (Package, String) {
+    let file = path("model.json")
+    let report = try run("ferry", ["new", "--from", "sqlite:\(database)", "--out", file] + options)
+    let bytes = [UInt8](FileManager.default.contents(atPath: file) ?? Data())
+    let reading = ModelReader.read(bytes, file: file)
+    guard let package = reading.package else {
+      throw DemoFailure(reading.errors.map(\.description).joined(separator: "\n"))
+    }
+    return (package, report)
+  }
+
+  /// The password of every user of the demo.
+  static let password = "a password for the demo"
+
+  func writeUsers(_ names: [String], claims: String) throws {
+    let users = try names.map { name in
+      let salt = (0..<16).map { _ in UInt8.random(in: 0...255) }
+      let hash = try PasswordHash.make(password: Stage.password, salt: salt)
+      return #"{"name":"\#(name)","passwordHash":"\#(hash)","roles":[],"claims":\#(claims)}"#
+    }
+    let text = #"{"users":[\#(users.joined(separator: ","))]}"#
+    guard FileManager.default.createFile(atPath: path("users.json"), contents: Data(text.utf8))
+    else { throw DemoFailure("the file \(path("users.json")) cannot be written") }
+  }
+
+  /// Starts the server, at the port it had before if it had one, and waits until it listens.
+  func startServer(_ database: String) throws -> Duration {
+    starts += 1
+    let begin = ContinuousClock.now
+    let child = try start(
+      "ferryd", "ferryd-\(starts)",
+      [
+        "--model", path("model.json"), "--data", path("data"), "--users", path("users.json"),
+        "--port", String(port), "--database", "sqlite:\(database)",
+      ] + serverOptions)
+    server = child
+    let deadline = begin + ChildProcess.patience
+    while true {
+      let lines = child.complaints.split(separator: "\n")
+      if let listening = lines.first(where: { $0.contains(#""message":"listening""#) }) {
+        port = Stage.port(in: listening) ?? port
+        break
+      }
+      guard child.isRunning else {
+        throw DemoFailure("the server did not start:\n\(child.complaints)")
+      }
+      guard ContinuousClock.now < deadline else {
+        throw DemoFailure("the server did not listen within 30 s:\n\(child.complaints)")
+      }
+      usleep(5_000)
+    }
+    return begin.duration(to: .now)
+  }
+
+  private static func port(in line: Substring) -> Int? {
+    guard let range = line.range(of: #""port":""#) else { return nil }
+    return Int(line[range.upperBound...].prefix { $0.isNumber })
+  }
+
+  func stopServer() throws {
+    try server?.terminate()
+    server = nil
+  }
+
+  var address: String { "http://127.0.0.1:\(port)" }
+
+  func startDevice(_ name: String, user: String, _ package: Package) throws -> Device {
+    let child = try start(
+      "ferry-device", name, [path("model.json"), path("\(user).device"), address])
+    return Device(name: name, user: user, package: package, process: child)
+  }
+
+  private func start(
+    _ program: String, _ name: String, _ arguments: [String]
+  ) throws
+    -> ChildProcess
+  {
+    let log = path("\(name.replacingOccurrences(of: " ", with: "-")).log")
+    let child = try ChildProcess(
+      name, program: "\(settings.programs)/\(program)", arguments, log: log)
+    children.append(child)
+    remember(child)
+    return child
+  }
+
+  /// The script that began the demo ends what is in this file, should the demo itself be killed.
+  private func remember(_ child: ChildProcess) {
+    guard let file = settings.processes else { return }
+    let before = FileManager.default.contents(atPath: file) ?? Data()
+    _ = FileManager.default.createFile(
+      atPath: file, contents: before + Data("\(child.processID)\n".utf8))
+  }
+
+  /// What the server and the devices had to say that is worse than information.
+  func complainOfChildren() {
+    // Those that ran to their end have told in the failure itself.
+    for child in children where child.name.hasPrefix("ferryd") || child.name.hasPrefix("device") {
+      let lines = child.complaints.split(separator: "\n").filter {
+        !$0.contains(#""level":"info""#)
+      }
+      guard !lines.isEmpty else { continue }
+      narrator.complain("\(child.name) wrote:\n\(lines.suffix(10).joined(separator: "\n"))")
+    }
+  }
+
+  /// Ends every process that is still there.
+  func end() {
+    for child in children { child.finish() }
+  }
+}
