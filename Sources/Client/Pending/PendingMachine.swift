@@ -15,14 +15,17 @@ package enum PendingMachine {
   }
 
   /// The app updates an object from `before` to `after`.
+  ///
+  /// `seen` is what the app had before it: older than `before` if an import came between, and then
+  /// what the change is based on, so that the business system can tell that it is.
   package static func update(
-    _ operations: [PendingOperation], before: [Value], after: [Value]
+    _ operations: [PendingOperation], seen: [Value], before: [Value], after: [Value]
   ) -> Decision {
     var changed: [Int: Value] = [:]
     var base: [Int: Value] = [:]
     for position in after.indices where before[position] != after[position] {
       changed[position] = after[position]
-      base[position] = before[position]
+      base[position] = seen[position]
     }
     guard !changed.isEmpty else { return .nothing }
     guard var last = operations.last, last.isOpen, last.kind != .delete else {
