@@ -89,6 +89,9 @@ let samples: [Target] = [
     name: "FerryFlights", dependencies: ["FerrySQLite"], path: "Samples/Flights",
     resources: [.embedInCode("schema.sql")], swiftSettings: strict),
   program("FerrySample", "Sources/Programs/FerrySample", ["FerryFlights", "FerrySQLite"]),
+  .target(
+    name: "FerryTravel", dependencies: ["Ferry"], path: "Samples/Travel", swiftSettings: strict,
+    plugins: ["FerryPlugin"]),
   program("FerryDevice", "Samples/Device", ["Ferry", "FerryModel", "FerryJSON"]),
 ]
 
@@ -104,7 +107,7 @@ let proofs: [Target] = [
   tests("FerryModelTests", "ModelTests", ["FerryModel", "FerryJSON"]),
   tests(
     "FerryGeneratorTests", "GeneratorTests",
-    ["FerryGenerator", "FerryModel", "FerryJSON", "FerrySQLite"]),
+    ["FerryGenerator", "FerryModel", "FerryJSON", "FerrySQLite", "FerryFlights"]),
   tests("FerryGeneratedTests", "GeneratedTests", ["Ferry"], plugins: ["FerryPlugin"]),
   tests(
     "FerryConnectorTests", "ConnectorTests",
@@ -121,7 +124,10 @@ let proofs: [Target] = [
     ]),
   tests(
     "FerryClientTests", "ClientTests",
-    ["Ferry", "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite"]),
+    [
+      "Ferry", "FerryTravel", "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite",
+      "FerryHTTPClient",
+    ]),
 ]
 
 let clientLibraries: [Target] = [
@@ -162,7 +168,8 @@ var products: [Product] = [
       "Ferryd", "Sources/Programs/Ferryd",
       [
         "FerryArguments", "FerryServer", "FerryHTTPServer", "FerryHTTP", "FerryPasswords",
-        "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLConnector", "FerryConnector", "FerrySQLite", "FerryCrypto",
+        "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLConnector", "FerryConnector",
+        "FerrySQLite", "FerryCrypto",
         "FerryWire",
       ]),
     program(
