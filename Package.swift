@@ -89,6 +89,9 @@ let samples: [Target] = [
     name: "FerryFlights", dependencies: ["FerrySQLite"], path: "Samples/Flights",
     resources: [.embedInCode("schema.sql")], swiftSettings: strict),
   program("FerrySample", "Sources/Programs/FerrySample", ["FerryFlights", "FerrySQLite"]),
+  .target(
+    name: "FerryTravel", dependencies: ["Ferry"], path: "Samples/Travel", swiftSettings: strict,
+    plugins: ["FerryPlugin"]),
   program("FerryDevice", "Samples/Device", ["Ferry", "FerryModel", "FerryJSON"]),
 ]
 
@@ -109,7 +112,7 @@ let proofs: [Target] = [
     ["FerryWire", "FerryModel", "FerryJSON", "FerryCompression", "FerryCrypto"]),
   tests(
     "FerryGeneratorTests", "GeneratorTests",
-    ["FerryGenerator", "FerryModel", "FerryJSON", "FerrySQLite"]),
+    ["FerryGenerator", "FerryModel", "FerryJSON", "FerrySQLite", "FerryFlights"]),
   tests("FerryGeneratedTests", "GeneratedTests", ["Ferry"], plugins: ["FerryPlugin"]),
   tests("FerryReadmeTests", "ReadmeTests", ["Ferry"], plugins: ["FerryPlugin"]),
   tests(
@@ -127,7 +130,10 @@ let proofs: [Target] = [
     ]),
   tests(
     "FerryClientTests", "ClientTests",
-    ["Ferry", "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite"]),
+    [
+      "Ferry", "FerryTravel", "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite",
+      "FerryHTTPClient",
+    ]),
 ]
 
 let clientLibraries: [Target] = [

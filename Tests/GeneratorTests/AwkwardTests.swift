@@ -6,8 +6,9 @@ import Testing
 
 struct AwkwardTests {
   private func made(_ database: FixtureDatabase) throws -> ModelMaker.Result {
+    // Without its source, which is a path of this run.
     try ModelMaker.make(
-      fromSQLite: database.path,
+      from: try SchemaReader.read(path: database.path),
       options: TranslationOptions(
         name: "Awkward", partitions: [try PartitionRequest("Kunden=Kürzel:claim:customer")]),
       file: "awkward.model.json")

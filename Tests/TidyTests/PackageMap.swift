@@ -100,7 +100,7 @@ private struct CallReader {
   struct Call {
     let position: Int
     let line: Int
-    /// Literals up to `resources:`, which names files and no targets.
+    /// Literals up to `resources:` and `plugins:`, which name files and tools, no modules.
     let literals: [String]
     let labels: Set<String>
   }
@@ -137,8 +137,8 @@ private struct CallReader {
 
   private func call(_ position: Int, opening: Int) -> Call {
     var end = closing(opening)
-    if let resources = positions(of: "resources:").first(where: { (opening..<end).contains($0) }) {
-      end = resources
+    for label in ["resources:", "plugins:"] {
+      end = positions(of: label).first { (opening..<end).contains($0) } ?? end
     }
     var literals: [String] = []
     var start: Int?

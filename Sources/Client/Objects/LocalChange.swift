@@ -6,6 +6,9 @@ package struct LocalChange: Equatable {
   package let kind: OperationKind
   /// Nil for a create.
   package let object: Int64?
+  /// What the app saw before: the object at its last load or save. What differs in `after` is what
+  /// the app changed, and nothing else is; an import may have changed the row since.
+  package let seen: [Value]
   /// Nil for a delete.
   package let after: [Value]?
 }
@@ -19,7 +22,7 @@ extension Record {
         hint: "Add the operation to the model if the business system may take it.")
     }
     guard kind != .delete else {
-      return LocalChange(entity: entity, kind: kind, object: object, after: nil)
+      return LocalChange(entity: entity, kind: kind, object: object, seen: loaded, after: nil)
     }
     var after = values
     for (position, attribute) in entity.attributes.enumerated() {
@@ -35,7 +38,7 @@ extension Record {
         throw invalid(attribute, "\(text.count) characters are more than \(maxLength)")
       }
     }
-    return LocalChange(entity: entity, kind: kind, object: object, after: after)
+    return LocalChange(entity: entity, kind: kind, object: object, seen: loaded, after: after)
   }
 
   private func invalid(_ attribute: Attribute, _ problem: String) -> FerryError {

@@ -16,16 +16,19 @@ package enum PendingMachine {
 
   /// The app updates an object from `before` to `after`.
   ///
-  /// Saving again what was refused is a decision in sight of `image`, the business system's values
-  /// as far as the device has them: from there on the change is based on those.
+  /// `seen` is what the app had before it: older than `before` if an import came between, and then
+  /// what the change is based on, so that the business system can tell that it is. Saving again what
+  /// was refused is a decision in sight of `image`, the business system's values as far as the
+  /// device has them: from there on the change is based on those.
   package static func update(
-    _ operations: [PendingOperation], before: [Value], after: [Value], image: [Value]?
+    _ operations: [PendingOperation], seen: [Value], before: [Value], after: [Value],
+    image: [Value]?
   ) -> Decision {
     var changed: [Int: Value] = [:]
     var base: [Int: Value] = [:]
     for position in after.indices where before[position] != after[position] {
       changed[position] = after[position]
-      base[position] = before[position]
+      base[position] = seen[position]
     }
     guard var last = operations.last, last.isOpen, last.kind != .delete else {
       return changed.isEmpty ? .nothing : .append(kind: .update, changed: changed, base: base)

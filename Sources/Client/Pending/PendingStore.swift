@@ -93,7 +93,12 @@ extension Store {
     let entity = change.entity
     let rows = Rows(entity)
     let (object, before) = try present(change, connection)
-    guard let after = change.after else { return nil }
+    guard let wanted = change.after else { return nil }
+    var after = before.values
+    for position in after.indices where wanted[position] != change.seen[position] {
+      after[position] = wanted[position]
+    }
+    // A temporary key that was replaced meanwhile is no change of the app's.
     guard entity.key.allSatisfy({ after[$0] == before.values[$0] }) else {
       throw FerryError(
         .invalidChange, "the key of \(entity.name) \(entity.key(of: before.values)) was changed",
@@ -107,8 +112,8 @@ extension Store {
       let image = try rows.original(connection, object: object)
       try self.carryOut(
         PendingMachine.update(
-          known, before: before.values, after: after, image: image?.values), entity, object,
-        entity.key(of: before.values), connection)
+          known, seen: change.seen, before: before.values, after: after, image: image?.values),
+        entity, object, entity.key(of: before.values), connection)
       try self.show(entity, object, shown: after, connection)
       return try rows.visible(connection, object: object)
     }
@@ -120,6 +125,9 @@ extension Store {
     let entity = change.entity
     let rows = Rows(entity)
     let (object, before) = try present(change, connection)
+    // Based on what the app saw, under the key that the object has now.
+    var base = change.seen
+    for position in entity.key { base[position] = before.values[position] }
     try sql { () throws(SQLiteError) in
       let known = try self.operations.of(entity, object, connection)
       if known.allSatisfy({ $0.state == .withdrawn }) {
@@ -129,7 +137,7 @@ extension Store {
         try self.cancelDependents(of: last, entity, connection, depth: 0)
       }
       try self.carryOut(
-        PendingMachine.delete(known, before: before.values), entity, object,
+        PendingMachine.delete(known, before: base), entity, object,
         entity.key(of: before.values), connection)
       try self.show(entity, object, shown: nil, connection)
     }

@@ -8,28 +8,20 @@ extension Record {
 extension BusinessObject {
   /// The object with this business key; nil when it is not on the device.
   ///
+  /// Generated types have the same with the key's own attributes: `Carrier.find("LH", in: database)`.
   /// A temporary key finds its object also after the business system gave it another one.
-  public static func find(
-    _ key: any AttributeConvertible..., in database: Database
-  )
-    throws(FerryError) -> Self?
-  {
-    try database.store.record(entity, key: Key(key.map(\.value))).map(Self.init(record:))
+  public static func find(key: Key, in database: Database) throws(FerryError) -> Self? {
+    try database.store.record(entity, key: key).map(Self.init(record:))
   }
 
   /// The object with this business key; `objectNotFound` when it is not on the device.
-  public static func load(
-    _ key: any AttributeConvertible..., in database: Database
-  )
-    throws(FerryError) -> Self
-  {
-    let key = Key(key.map(\.value))
-    guard let record = try database.store.record(entity, key: key) else {
+  public static func load(key: Key, in database: Database) throws(FerryError) -> Self {
+    guard let object = try find(key: key, in: database) else {
       throw FerryError(
         .objectNotFound, "\(entity.name) \(key) is not on the device",
         hint: "It was deleted, or it is not among this user's data.")
     }
-    return Self(record: record)
+    return object
   }
 
   /// All objects that are visible, in the order in which they came; `take` limits their number.

@@ -154,7 +154,10 @@ public final class Database: Sendable {
   public func transaction<Result>(
     _ body: () throws(FerryError) -> Result
   ) throws(FerryError) -> Result {
-    try store.write { _ throws(FerryError) in try body() }
+    let result = try store.write { _ throws(FerryError) in try body() }
+    // What was submitted inside can be seen by the session only now.
+    store.bell.ring()
+    return result
   }
 
   /// Whether a first import of this synchronization group is complete.

@@ -12,7 +12,8 @@ struct EntityRenderer {
 
   var text: String {
     let members =
-      [description, record, initializer] + entity.attributes.indices.map(property)
+      [description, record, initializer, finder("find"), finder("load")]
+      + entity.attributes.indices.map(property)
       + entity.relationships.map(manyToOne) + inverses
     return """
       /// Objects of the table \(SwiftLiteral.comment(entity.table)).
@@ -122,6 +123,26 @@ struct EntityRenderer {
       ) {
         \(assignments.isEmpty ? "let" : "var") record = Ferry.Record(Self.entity, in: database)
       \((assignments + ["  self.record = record"]).joined(separator: "\n"))
+      }
+      """
+  }
+
+  /// `find` and `load` by the key's own attributes and types; of several, each has its label.
+  private func finder(_ name: String) -> String {
+    let key = entity.key.map { entity.attributes[$0] }
+    let label = key.count == 1 ? "_ " : ""
+    let parameters = key.map { "\(label)\($0.name): \(SwiftLiteral.type(of: $0))" }
+    let values = key.map { "\($0.name).value" }.joined(separator: ", ")
+    let comment =
+      name == "find"
+      ? "/// The object with this key; nil when it is not on the device."
+      : "/// The object with this key; throws `objectNotFound` when it is not on the device."
+    return """
+      \(comment)
+      public static func \(name)(
+        \((parameters + ["in database: Ferry.Database"]).joined(separator: ", "))
+      ) throws(Ferry.FerryError) -> Self\(name == "find" ? "?" : "") {
+        try \(name)(key: Ferry.Key([\(values)]), in: database)
       }
       """
   }

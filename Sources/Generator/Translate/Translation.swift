@@ -16,15 +16,37 @@ public struct TranslationOptions: Sendable {
   public var version: String
   public var partitions: [PartitionRequest]
   public var groups: [GroupRequest]
+  public var entities: [EntityRequest]
 
   public init(
     name: String, version: String = "1.0", partitions: [PartitionRequest] = [],
-    groups: [GroupRequest] = []
+    groups: [GroupRequest] = [], entities: [EntityRequest] = []
   ) {
     self.name = name
     self.version = version
     self.partitions = partitions
     self.groups = groups
+    self.entities = entities
+  }
+}
+
+/// `Booking=Bookings`: the entity's name, where the table's does not read well in Swift.
+public struct EntityRequest: Sendable, Equatable {
+  public let name: String
+  public let table: String
+
+  public init(_ text: String) throws(GeneratorError) {
+    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, ReservedName.isIdentifier(String(parts[0])), !parts[1].isEmpty else {
+      throw GeneratorError(
+        "\"\(text)\" names no entity",
+        hint: "Write Name=Table; the name begins with a letter, then letters and digits.")
+    }
+    name = String(parts[0])
+    table = String(parts[1])
+    if let clash = ReservedName.clashOfType(name) {
+      throw GeneratorError("\(name) is \(clash)", hint: "Give the entity another name.")
+    }
   }
 }
 

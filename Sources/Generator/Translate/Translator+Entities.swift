@@ -1,26 +1,42 @@
 import FerryModel
 
 extension Translator {
-  mutating func makeEntities() {
+  mutating func makeEntities() throws(GeneratorError) {
     for view in schema.views {
       notes.append(
         Note(
           .leftOut, view, "is a view, which has no rows of its own",
           cure: "Take its tables; let the app join them, or keep it as a table by triggers."))
     }
-    let names = entityNames()
+    let names = try entityNames()
     for table in schema.tables {
       if let draft = entity(table, name: names[table.name] ?? table.name) { drafts.append(draft) }
     }
   }
 
-  /// A table whose name is an identifier already keeps it, whatever the others want.
-  private func entityNames() -> [String: String] {
+  /// What was asked for comes first; then a table whose name is an identifier already keeps it,
+  /// whatever the others want.
+  private func entityNames() throws(GeneratorError) -> [String: String] {
     var taken: Set<String> = []
     var names: [String: String] = [:]
-    let wanted = schema.tables.enumerated().map { index, table in
-      (table.name, Naming.typeName(table.name, fallback: "Table\(index + 1)"))
+    for request in options.entities {
+      let table = schema.tables.first { $0.name.lowercased() == request.table.lowercased() }
+      guard let table else {
+        throw GeneratorError(
+          "\"\(request.table)\" is no table of the database",
+          hint: NearestWord.cure(request.table, among: schema.tables.map(\.name)))
+      }
+      guard names[table.name] == nil, taken.insert(request.name.lowercased()).inserted else {
+        throw GeneratorError(
+          "\(request.name)=\(request.table) comes after another like it",
+          hint: "Give each table one name, and each name to one table.")
+      }
+      names[table.name] = request.name
     }
+    let wanted = schema.tables.enumerated().filter { names[$0.element.name] == nil }
+      .map { index, table in
+        (table.name, Naming.typeName(table.name, fallback: "Table\(index + 1)"))
+      }
     for (table, name) in wanted.filter({ $0.0 == $0.1 }) + wanted.filter({ $0.0 != $0.1 }) {
       names[table] = Naming.free(name, taken: &taken, clash: ReservedName.clashOfType)
     }

@@ -98,7 +98,12 @@ extension Translator {
           continue
         }
         let siblings = draft.relationships.filter { $0.target == relationship.target }.count
-        var name = Naming.lowerLead(draft.name)
+        // The many go by the table's name where the entity was given one for a single object.
+        let isNamed = options.entities.contains { $0.name == draft.name }
+        var name =
+          isNamed
+          ? Naming.memberName(draft.table.name, fallback: draft.name)
+          : Naming.lowerLead(draft.name)
         if siblings > 1 || target == index {
           name +=
             "By" + Naming.upperFirst(stem(relationship.attributes[0]) ?? relationship.attributes[0])

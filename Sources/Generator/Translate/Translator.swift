@@ -35,7 +35,7 @@ public struct Translator {
     _ schema: DatabaseSchema, options: TranslationOptions
   ) throws(GeneratorError) -> Translation {
     var translator = Translator(schema: schema, options: options)
-    translator.makeEntities()
+    try translator.makeEntities()
     guard !translator.drafts.isEmpty else {
       let reasons = translator.notes.prefix(3).map(\.description).joined(separator: " ")
       throw GeneratorError(

@@ -17,6 +17,9 @@ enum NewCommand: Subcommand {
     CommandOption(
       "partition", "<Table=Column:source,…>",
       "who gets which rows; source is claim:<name> or open; may be repeated"),
+    CommandOption(
+      "entity", "<Name=Table>",
+      "the entity's name, where the table's is none for one object; may be repeated"),
     CommandOption("group", "<name=Table,…>", "a synchronization group; may be repeated"),
     .json,
   ]
@@ -26,7 +29,7 @@ enum NewCommand: Subcommand {
     Beside the model goes \(ModelWriter.schemaFile), with which editors complete and check it.
 
     Example: ferry new --from sqlite:shop.db --out Model/model.json \\
-               --partition Orders=EmployeeID:claim:employee
+               --partition Orders=EmployeeID:claim:employee --entity Order=Orders
     Exit codes: 0 the model was written, also when something was left out; 1 it was not; 2 wrong
     usage.
     """
@@ -46,6 +49,7 @@ enum NewCommand: Subcommand {
     do {
       options.partitions = try arguments.values("partition").map(PartitionRequest.init)
       options.groups = try arguments.values("group").map(GroupRequest.init)
+      options.entities = try arguments.values("entity").map(EntityRequest.init)
     } catch {
       throw UsageError(error.message, hint: error.hint)
     }

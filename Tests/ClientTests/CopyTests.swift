@@ -1,0 +1,79 @@
+import Ferry
+import FerryWire
+import Testing
+
+@testable import Ferry
+
+@Suite("Copies of one object in the app's hands")
+struct CopyTests {
+  @Test("sync/P26: a copy that is older than an import sends only what the app changed in it")
+  func untouched() throws {
+    let shop = try Stocked()
+    var copy = try #require(try shop.device.order(1))
+    shop.shore.put(Order.entity, [.integer(1), .text("BONAP"), .text("Bremen"), .text("99")])
+    try shop.device.exchange(shop.shore)
+    copy.city = "Kiel"
+    try copy.save()
+    #expect(try shop.device.operations()[0].changed == [2: .text("Kiel")])
+    #expect(copy.customer == "BONAP", "after a save the copy shows the object as it is")
+    #expect(copy.freight == 99)
+  }
+
+  @Test("A change of a copy is based on what the copy showed, so that a conflict can be told")
+  func conflict() throws {
+    let shop = try Stocked()
+    var copy = try #require(try shop.device.order(1))
+    var doomed = try #require(try shop.device.order(2))
+    for id in [1, 2] as [Int64] {
+      shop.shore.put(
+        Order.entity, [.integer(id), .text("ALFKI"), .text("Bonn"), .text("1.5")])
+    }
+    try shop.device.exchange(shop.shore)
+    copy.city = "Kiel"
+    try copy.update()
+    try doomed.delete()
+    let operations = try shop.device.operations()
+    #expect(operations[0].base == [2: .text("Bremen")])
+    #expect(operations[1].base[2] == .text("Bremen"))
+  }
+
+  @Test("sync/P11: a copy with the temporary key changes the object that has its key by now")
+  func temporaryKey() throws {
+    let shop = try Stocked()
+    var copy = shop.device.newOrder("Jena")
+    try copy.create()
+    let temporary = copy.record.key
+    try copy.submitPending()
+    try shop.device.exchange(shop.shore)
+    let id = try #require(shop.shore.stored.keys.first)
+    shop.shore.accept(id, newKey: Key([.integer(77)]), changing: [3: .text("12.5")])
+    try shop.device.exchange(shop.shore)
+    copy.city = "Kiel"
+    try copy.update()
+    #expect(copy.id == 77)
+    #expect(copy.freight == 12.5, "what the business system made of it stays")
+    let operation = try shop.device.operations()[0]
+    #expect(operation.changed == [2: .text("Kiel")])
+    #expect(operation.key == Key([.integer(77)]))
+    #expect(try shop.device.store.record(Order.entity, key: temporary)?.key == operation.key)
+    try copy.delete()
+    #expect(try shop.device.operations()[0].base[0] == .integer(77))
+  }
+
+  @Test("Of two copies the one that is saved last is seen, and its first base stays")
+  func twoCopies() throws {
+    let shop = try Stocked()
+    var first = try #require(try shop.device.order(1))
+    var second = first
+    first.city = "Kiel"
+    try first.save()
+    second.city = "Jena"
+    second.customer = "BONAP"
+    try second.save()
+    let operation = try shop.device.operations()[0]
+    #expect(operation.changed == [1: .text("BONAP"), 2: .text("Jena")])
+    #expect(operation.base == [1: .text("ALFKI"), 2: .text("Bremen")])
+    try first.refresh()
+    #expect(first.city == "Jena")
+  }
+}
