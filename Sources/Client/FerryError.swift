@@ -19,6 +19,8 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
     public static let notLoggedIn = Code(rawValue: "notLoggedIn")
     /// The user may not do this.
     public static let notAllowed = Code(rawValue: "notAllowed")
+    /// Data was asked for and `subscribe` never called.
+    public static let notSubscribed = Code(rawValue: "notSubscribed")
     /// The server cannot be reached now.
     public static let offline = Code(rawValue: "offline")
     /// The server answered what this client does not understand.

@@ -62,7 +62,6 @@ struct AppTests {
     let database = try device.open(transport)
     try await database.onlineLogin(user: "nancy", password: "secret")
     try database.subscribe()
-    while try !database.isSubscribed { try await database.synchronize() }
     try await database.synchronize()
     var booking = try #require(try Booking.find(901, in: database))
     #expect(booking.price == 1000 && booking.seats == 2 && !booking.isPending)
@@ -84,6 +83,7 @@ struct AppTests {
     let (answered, continuation) = AsyncStream.makeStream(of: Booking.self)
     let database = try device.open(transport, BookingCallbacks(answered: continuation))
     try await database.onlineLogin(user: "nancy", password: "secret")
+    try database.subscribe()
     var mine = booking("Ada", database)
     try mine.create()
     try mine.submitPending()

@@ -85,7 +85,7 @@ public final class Database: Sendable {
   /// Asks the server for the data of this user; `onSubscribeSuccess` or `onSubscribeFailure` tells.
   /// Asking twice is like asking once (sync/M23).
   public func subscribe() throws(FerryError) {
-    act { session throws(FerryError) in try session.subscribe() }
+    if try store.beginSubscription() { beginSynchronize() }
   }
 
   /// Whether the server has accepted the subscription; true for ever after (sync/M25).
@@ -108,7 +108,13 @@ public final class Database: Sendable {
 
   /// Sends what is submitted, fetches what is new and returns when it is visible (sync/R2). With
   /// `asyncReplay` off it also waits for the answers to what was sent (sync/R8).
+  ///
+  /// `notSubscribed` before `subscribe` was called.
   public func synchronize() async throws(FerryError) {
+    guard try store.wantsData() else {
+      throw FerryError(
+        .notSubscribed, "nothing is subscribed on this device", hint: "Call subscribe first.")
+    }
     try await runner.synchronize(awaitsAnswers: !settings.asyncReplay)
   }
 

@@ -22,7 +22,7 @@ extension Session {
     guard owner == nil || owner == user else {
       credentials = nil
       machine.hasCredentials = false
-      refuseLogin(
+      try refuseLogin(
         FerryError(
           .otherOwner, "this database belongs to the user \(owner ?? "")",
           hint: "Give the user \(user) a database file of their own."))
@@ -58,7 +58,7 @@ extension Session {
         FerryError(
           reception.status == 403 ? .notAllowed : .server, message, hint: hint,
           isTransient: isTransient))
-      if reception.status == 403 { tellSubscribeFailure() }
+      if reception.status == 403 { try tellSubscribeFailure() }
       return
     }
     switch reception.kind {
@@ -69,23 +69,23 @@ extension Session {
       machine.isExchangeWanted = true
     case .token:
       try forget([.refreshToken, .accessToken, .accessTokenExpires])
-      refuseLogin(FerryError(.notLoggedIn, message, hint: hint))
+      try refuseLogin(FerryError(.notLoggedIn, message, hint: hint))
     case .login:
       credentials = nil
       machine.hasCredentials = false
-      refuseLogin(FerryError(.notLoggedIn, message, hint: hint))
+      try refuseLogin(FerryError(.notLoggedIn, message, hint: hint))
     }
   }
 
-  func refuseLogin(_ error: FerryError) {
+  func refuseLogin(_ error: FerryError) throws(FerryError) {
     machine.stopped(.exchange)
     lastFailure = error
     isLoginTold = true
     observers.tell { $0.onLoginFailure(error) }
-    tellSubscribeFailure()
+    try tellSubscribeFailure()
   }
 
-  private func forget(_ names: [Settings.Name]) throws(FerryError) {
+  func forget(_ names: [Settings.Name]) throws(FerryError) {
     try store.write { connection throws(FerryError) in
       try self.store.sql { () throws(SQLiteError) in
         for name in names { try Settings.set(name, nil, connection) }

@@ -164,8 +164,9 @@ package final class Session {
           messages.append(.replay(replay))
         }
         // An open channel brings what is new; the exchange only takes things there.
-        let known = try Settings.get(.subscribed, connection)
-        if known != nil || self.isSubscribing,
+        let isSubscribed = try Settings.get(.subscribed, connection) != nil
+        let isSubscribing = try Settings.get(.subscribing, connection) != nil
+        if isSubscribed || isSubscribing,
           lane == .channel || !isChannelOpen || self.machine.awaitsAnswers
         {
           messages += position.pulls.map(Message.pull)
@@ -275,18 +276,13 @@ package final class Session {
 
   // Subscription.
 
-  /// Set while a subscription waits for the server's word; subscribing twice asks once (sync/M23).
-  private var isSubscribing = false
-
   package func subscribe() throws(FerryError) {
-    guard !isSubscribing, try setting(.subscribed) == nil else { return }
-    isSubscribing = true
-    requestExchange()
+    if try store.beginSubscription() { requestExchange() }
   }
 
-  func tellSubscribeFailure() {
-    guard isSubscribing, let error = lastFailure else { return }
-    isSubscribing = false
+  func tellSubscribeFailure() throws(FerryError) {
+    guard let error = lastFailure, try setting(.subscribing) != nil else { return }
+    try forget([.subscribing])
     observers.tell { $0.onSubscribeFailure(error) }
   }
 
@@ -348,15 +344,14 @@ package final class Session {
             try self.store.acknowledge([operation.id], connection)
           }
         }
-        if self.isSubscribing { try Settings.set(.subscribed, "yes", connection) }
       }
     }
+    let isAccepted = try store.endSubscription()
     if welcome.expectedRows > 0 {
       progress = ImportProgress(expectedRows: Int(welcome.expectedRows))
     }
     connected()
-    if isSubscribing {
-      isSubscribing = false
+    if isAccepted {
       observers.tell { $0.onSubscribeSuccess() }
     }
   }

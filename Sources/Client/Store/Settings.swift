@@ -4,7 +4,7 @@ import FerrySQLite
 package enum Settings {
   package enum Name: String, Sendable {
     case package, device, incarnation, server, refreshToken, accessToken, accessTokenExpires, user
-    case subscribed, rightsVersion
+    case subscribing, subscribed, rightsVersion
   }
 
   package static func get(_ name: Name, _ connection: Connection) throws(SQLiteError) -> String? {
