@@ -31,7 +31,8 @@ struct Scenes {
   private func awaitImport(_ device: Device) throws {
     var missing = Set(package.groups.map(\.name))
     while !missing.isEmpty {
-      let event = try device.anyEvent("the first import")
+      // The server may have to read a large database first.
+      let event = try device.anyEvent("the first import", patience: ChildProcess.longPatience)
       switch event["event"]?.string {
       case "progress":
         narrator.progress(
