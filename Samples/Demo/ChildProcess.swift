@@ -3,6 +3,8 @@ import Foundation
 /// A program as a process of its own, spoken to by lines; every wait for it has an end.
 final class ChildProcess {
   static let patience: Duration = .seconds(30)
+  /// For what reads or writes a whole database.
+  static let longPatience: Duration = .seconds(300)
 
   let name: String
   let log: String
@@ -82,13 +84,13 @@ final class ChildProcess {
     return true
   }
 
-  /// All that it prints, when it has ended.
+  /// All that it prints, when it has ended by itself.
   func outputAtEnd() throws -> String {
     try? input.fileHandleForWriting.close()
-    let deadline = ContinuousClock.now + ChildProcess.patience
+    let deadline = ContinuousClock.now + ChildProcess.longPatience
     while !isAtEnd {
       let left = ContinuousClock.now.duration(to: deadline)
-      guard left > .zero else { throw DemoFailure("\(name) did not end in 30 s\(lastWords)") }
+      guard left > .zero else { throw DemoFailure("\(name) did not end in 300 s\(lastWords)") }
       _ = try readSome(waiting: Int32(clamping: left.components.seconds * 1_000 + 1))
     }
     try waitForEnd(until: deadline)

@@ -81,9 +81,9 @@ final class Device {
     }
   }
 
-  func anyEvent(_ purpose: String) throws -> JSONNode {
+  func anyEvent(_ purpose: String, patience: Duration = ChildProcess.patience) throws -> JSONNode {
     if !events.isEmpty { return events.removeFirst() }
-    let deadline = ContinuousClock.now + ChildProcess.patience
+    let deadline = ContinuousClock.now + patience
     while true {
       if let line = try process.line(until: deadline, "waiting for \(purpose)") {
         return try JSONNode.parse(line)

@@ -84,13 +84,16 @@ struct FlightsStory {
 
     narrator.step("The server returns, and what waited is replayed.")
     try scenes.startServerAgain(devices)
+    let begin = ContinuousClock.now
     var keys: [Key] = []
     for _ in 0..<2 { keys.append(try scenes.accepted(ada, "Bookings", "the replay")) }
     guard let created = keys.first(where: { $0 != plan.booking }) else {
       throw DemoFailure("the new booking got no key")
     }
+    let time = begin.duration(to: .now)
     let price = try ada.find("Bookings", created)?["price"]?.plain ?? "none"
-    narrator.say("Both were accepted. The new booking got the key \(created) from the database,")
+    narrator.say("Both were accepted \(time.shown) later.")
+    narrator.say("The new booking got the key \(created) from the database,")
     narrator.say("and the price \(price) from one of its triggers.")
 
     narrator.step("device B sees both without asking.")
