@@ -190,7 +190,9 @@ var products: [Product] = [
       ["FerryModel", "FerryJSON", "FerrySQLite", "FerryPasswords", "FerryCrypto"]),
   ]
   let serverProofs: [Target] = [
-    tests("FerryCommandTests", "CommandTests", ["FerryCommand", "FerryArguments"]),
+    tests(
+      "FerryCommandTests", "CommandTests",
+      ["FerryCommand", "FerryArguments", "FerryServer", "FerryPasswords"]),
     tests("FerryPasswordsTests", "PasswordsTests", ["FerryPasswords"]),
     tests("FerrySimulationTests", "SimulationTests", ["FerrySimulation", "FerryWorld"]),
     tests(

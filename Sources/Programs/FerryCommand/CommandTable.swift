@@ -6,7 +6,7 @@ enum CommandTable {
   static var commands: [any Subcommand.Type] {
     [
       NewCommand.self, CheckCommand.self, DiffCommand.self, InspectCommand.self,
-      WhyCommand.self, SimulateCommand.self,
+      WhyCommand.self, SimulateCommand.self, UserCommand.self,
     ]
   }
 

@@ -1,0 +1,136 @@
+import FerryArguments
+import FerryJSON
+import FerryPasswords
+import FerryWorld
+
+/// `ferry user`: who may log in.
+enum UserCommand: Subcommand {
+  static let name = "user"
+  static let summary = "add, list and remove the users of a server"
+  static let operands = "add|password|list|remove --file <users.json> [options]"
+  static let options = [
+    CommandOption("file", "<users.json>", "the file of users; add makes it when it is not there"),
+    CommandOption("name", "<user>", "whom it is about"),
+    CommandOption("role", "<role>", "a role of the user; may be repeated"),
+    CommandOption(
+      "claim", "<name=value>", "what partition rules may ask for; may be repeated, for one name too"
+    ),
+    CommandOption("password-stdin", nil, "read the password from standard input, one line"),
+    .json,
+  ]
+  static let discussion = """
+    The password is asked for on the terminal, twice and without being shown, or read from standard
+    input. It is kept as an argon2id hash and is in no argument and no output. The file is written
+    as a whole or not at all, and only its owner may read it.
+
+    Example: ferry user add --file users.json --name nancy --role sales --claim employee=1
+             ferry user password --file users.json --name nancy
+    A server that runs reads the file when it starts.
+    Exit codes: 0 done; 1 it could not be done; 2 wrong usage.
+    """
+
+  static func run(_ arguments: Arguments) async throws -> ExitCode {
+    let verb = try arguments.operands("add, password, list or remove")[0]
+    let file = try arguments.required("file", "users.json")
+    switch verb {
+    case "add": try add(arguments, to: file)
+    case "password": try changePassword(arguments, in: file)
+    case "list": try list(file, asJSON: arguments.flag("json"))
+    case "remove": try remove(try arguments.required("name", "nancy"), from: file)
+    default:
+      throw UsageError("\"\(verb)\" is unknown", hint: "Write add, password, list or remove.")
+    }
+    return .success
+  }
+
+  private static func add(_ arguments: Arguments, to file: String) throws {
+    let name = try arguments.required("name", "nancy")
+    let claims = try claims(arguments.values("claim"))
+    var list = try UserList.read(file) ?? UserList(users: [])
+    guard !name.isEmpty, !list.users.contains(where: { $0.name == name }) else {
+      throw UserError(
+        "\"\(name)\" is a user already, or no name",
+        hint: "For another password: ferry user password. For another role or claim: remove first.")
+    }
+    list.users.append(
+      UserList.User(
+        name: name, passwordHash: try hash(arguments), roles: arguments.values("role"),
+        claims: claims))
+    try list.write(to: file)
+    print("\(name) may log in now. Start the server again if it runs.")
+  }
+
+  private static func changePassword(_ arguments: Arguments, in file: String) throws {
+    let name = try arguments.required("name", "nancy")
+    var list = try UserList.existing(file)
+    let place = try list.place(of: name, in: file)
+    list.users[place].passwordHash = try hash(arguments)
+    try list.write(to: file)
+    print("\(name) has a new password. Start the server again if it runs.")
+  }
+
+  private static func remove(_ name: String, from file: String) throws {
+    var list = try UserList.existing(file)
+    list.users.remove(at: try list.place(of: name, in: file))
+    try list.write(to: file)
+    print("\(name) was removed. Start the server again if it runs.")
+  }
+
+  private static func list(_ file: String, asJSON: Bool) throws {
+    let users = try UserList.existing(file).users
+    guard asJSON else {
+      for user in users {
+        let roles = user.roles.isEmpty ? "" : "  roles \(user.roles.joined(separator: ", "))"
+        let claims = user.claims.map { "  \($0.name)=\($0.values.joined(separator: ","))" }
+        print(user.name + roles + claims.joined())
+      }
+      return
+    }
+    var writer = JSONWriter()
+    writer.array(users) { writer, user in UserList.write(user, hash: nil, to: &writer) }
+    print(writer.text)
+  }
+
+  private static func claims(_ texts: [String]) throws -> [UserList.Claim] {
+    var claims: [UserList.Claim] = []
+    for text in texts {
+      let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+      guard parts.count == 2 else {
+        throw UsageError("\"\(text)\" is no claim", hint: "Write --claim employee=1.")
+      }
+      if let place = claims.firstIndex(where: { $0.name == parts[0] }) {
+        claims[place].values.append(parts[1])
+      } else {
+        claims.append(UserList.Claim(name: parts[0], values: [parts[1]]))
+      }
+    }
+    return claims
+  }
+
+  private static func hash(_ arguments: Arguments) throws -> String {
+    let password: String
+    if arguments.flag("password-stdin") {
+      password = readLine(strippingNewline: true) ?? ""
+    } else {
+      password = try PasswordPrompt.ask()
+    }
+    guard !password.isEmpty else {
+      throw UserError("the password is empty", hint: "Give one of at least one character.")
+    }
+    let salt = World.system().chance.bytes(16)
+    return try PasswordHash.make(password: password, salt: salt)
+  }
+}
+
+/// Why the users could not be changed.
+struct UserError: Error, CustomStringConvertible {
+  let message: String
+  let hint: String
+
+  init(_ message: String, hint: String) {
+    self.message = message
+    self.hint = hint
+  }
+
+  var description: String { "\(message). \(hint)" }
+}

@@ -1,0 +1,160 @@
+import FerryJSON
+import Glibc
+
+/// The file of users as the server reads it.
+struct UserList {
+  struct Claim {
+    let name: String
+    var values: [String]
+  }
+
+  struct User {
+    let name: String
+    var passwordHash: String
+    let roles: [String]
+    let claims: [Claim]
+  }
+
+  var users: [User]
+
+  /// Nil when there is no such file.
+  static func read(_ path: String) throws(UserError) -> UserList? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      guard errno != ENOENT else { return nil }
+      throw UserError("\(path): \(reason())", hint: "Look whether you may read it.")
+    }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = Glibc.read(descriptor, &buffer, buffer.count)
+      guard count > 0 else {
+        guard count == 0 else {
+          throw UserError("\(path): \(reason())", hint: "Look whether you may read it.")
+        }
+        break
+      }
+      bytes += buffer[..<count]
+    }
+    let root: JSONNode
+    do { root = try JSONNode.parse(bytes) } catch {
+      let place = TextPlace(offset: error.offset, in: bytes)
+      throw UserError("\(path):\(place): \(error.problem)", hint: "Mend the file at this place.")
+    }
+    guard let nodes = root["users"]?.array else {
+      throw UserError(
+        "\(path) is no file of users", hint: "It begins with {\"users\": […; name another file.")
+    }
+    var users: [User] = []
+    for node in nodes {
+      guard let user = user(node) else {
+        throw UserError(
+          "\(path):\(TextPlace(offset: node.offset, in: bytes)): this user cannot be read whole",
+          hint: "A user has name, passwordHash, roles and claims, and would lose anything else.")
+      }
+      users.append(user)
+    }
+    return UserList(users: users)
+  }
+
+  static func existing(_ path: String) throws(UserError) -> UserList {
+    guard let list = try read(path) else {
+      throw UserError("\(path) is not there", hint: "Make it with: ferry user add.")
+    }
+    return list
+  }
+
+  func place(of name: String, in path: String) throws(UserError) -> Int {
+    guard let place = users.firstIndex(where: { $0.name == name }) else {
+      throw UserError("\(path) has no user \"\(name)\"", hint: "See them with: ferry user list.")
+    }
+    return place
+  }
+
+  private static func user(_ node: JSONNode) -> User? {
+    let known: Set = ["name", "passwordHash", "roles", "claims"]
+    guard let members = node.object, members.allSatisfy({ known.contains($0.key) }),
+      let name = node["name"]?.string, let hash = node["passwordHash"]?.string
+    else { return nil }
+    let claims = (node["claims"]?.object ?? []).map { member in
+      Claim(name: member.key, values: (member.value.array ?? [member.value]).compactMap(text))
+    }
+    return User(
+      name: name, passwordHash: hash, roles: (node["roles"]?.array ?? []).compactMap(\.string),
+      claims: claims)
+  }
+
+  private static func text(_ node: JSONNode) -> String? {
+    switch node.content {
+    case .string(let text), .number(let text): text
+    case .boolean(let flag): flag ? "true" : "false"
+    case .null, .array, .object: nil
+    }
+  }
+
+  static func write(_ user: User, hash: String?, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.field("name", user.name)
+    if let hash { writer.field("passwordHash", hash) }
+    writer.key("roles")
+    writer.array(user.roles) { $0.string($1) }
+    writer.key("claims")
+    writer.beginObject()
+    for claim in user.claims {
+      writer.key(claim.name)
+      writer.array(claim.values) { $0.string($1) }
+    }
+    writer.endObject()
+    writer.endObject()
+  }
+
+  /// One user a line, for people who read it.
+  private var text: String {
+    let lines = users.map { user in
+      var writer = JSONWriter()
+      UserList.write(user, hash: user.passwordHash, to: &writer)
+      return "    " + writer.text
+    }
+    return "{\n  \"users\": [\n\(lines.joined(separator: ",\n"))\n  ]\n}\n"
+  }
+
+  /// A reader, and a crash, find the old file or the new one. It keeps its owner, so that the
+  /// server may still read what root has changed.
+  func write(to path: String) throws(UserError) {
+    let target = UserList.resolved(path)
+    var name = Array("\(target).XXXXXX".utf8CString)
+    let descriptor = mkstemp(&name)
+    guard descriptor >= 0 else {
+      throw UserError("\(path): \(UserList.reason())", hint: "Look whether you may write there.")
+    }
+    var known = stat()
+    if stat(target, &known) == 0 { _ = fchown(descriptor, known.st_uid, known.st_gid) }
+    let bytes = Array(text.utf8)
+    var isWritten = fchmod(descriptor, 0o600) == 0
+    var done = 0
+    while isWritten, done < bytes.count {
+      let count = bytes[done...].withUnsafeBytes {
+        Glibc.write(descriptor, $0.baseAddress, $0.count)
+      }
+      isWritten = count > 0
+      done += max(0, count)
+    }
+    isWritten = isWritten && fsync(descriptor) == 0
+    close(descriptor)
+    guard isWritten, rename(name, target) == 0 else {
+      let reason = UserList.reason()
+      unlink(name)
+      throw UserError("\(path) was not changed: \(reason)", hint: "Look at the room on its disk.")
+    }
+  }
+
+  /// The file behind a symbolic link, which stays one.
+  private static func resolved(_ path: String) -> String {
+    guard let real = realpath(path, nil) else { return path }
+    defer { free(real) }
+    return String(cString: real)
+  }
+
+  private static func reason() -> String { String(cString: strerror(errno)) }
+}
