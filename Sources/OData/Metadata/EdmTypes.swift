@@ -1,0 +1,241 @@
+/// What limits the values of a property, parameter or term.
+public struct EdmFacets: Sendable, Hashable {
+  public enum Scale: Sendable, Hashable {
+    case fixed(Int)
+    case variable
+    case floating
+  }
+
+  public var isNullable: Bool = true
+  /// Nil where there is none, or `Max`.
+  public var maxLength: Int?
+  public var precision: Int?
+  public var scale: Scale?
+  public var isUnicode: Bool?
+  public var isFixedLength: Bool?
+  public var srid: String?
+  public var collation: String?
+  public var defaultValue: String?
+
+  public init() {}
+}
+
+/// A property of an entity or complex type.
+///
+/// Reference: ios/1.O `SDMODataPropertyInfo` is made of it.
+public struct EdmProperty: Sendable, Hashable {
+  public var name: String
+  public var type: EdmTypeReference
+  public var facets: EdmFacets
+  /// Part of the ETag.
+  public var isConcurrencyToken: Bool
+  /// Where Atom puts the value (FC_*), if not into `m:properties`.
+  public var mappings: [EdmFeedMapping]
+  public var attributes: EdmAttributes
+  public var annotations: [EdmAnnotation]
+  public var documentation: String?
+
+  public init(_ name: String, _ type: EdmTypeReference, facets: EdmFacets = EdmFacets()) {
+    self.name = name
+    self.type = type
+    self.facets = facets
+    isConcurrencyToken = false
+    mappings = []
+    attributes = EdmAttributes()
+    annotations = []
+  }
+
+  public var sap: SAPAnnotations { SAPAnnotations(attributes) }
+}
+
+/// A customised place in a feed, as V2 and V3 metadata declare it.
+public struct EdmFeedMapping: Sendable, Hashable {
+  /// `SyndicationTitle`, or a path of elements and an attribute such as `geo/@lat`.
+  public var targetPath: String
+  /// The part of a complex property; nil for the property itself.
+  public var sourcePath: String?
+  public var keepsInContent: Bool
+  /// `text`, `html` or `xhtml`.
+  public var contentKind: String?
+  public var namespacePrefix: String?
+  public var namespace: String?
+}
+
+/// A way from one entity to others.
+public struct EdmNavigationProperty: Sendable, Hashable {
+  public var name: String
+  /// The type on the other side; nil where the association is missing.
+  public var type: EdmTypeReference?
+  public var isNullable: Bool
+  public var partner: String?
+  public var containsTarget: Bool
+  public var onDelete: String?
+  /// Dependent and principal property.
+  public var constraints: [EdmReferentialConstraint]
+  /// Qualified association of V1 to V3.
+  public var relationship: String?
+  public var fromRole: String?
+  public var toRole: String?
+  public var attributes: EdmAttributes
+  public var annotations: [EdmAnnotation]
+
+  public init(_ name: String, _ type: EdmTypeReference?) {
+    self.name = name
+    self.type = type
+    isNullable = true
+    containsTarget = false
+    constraints = []
+    attributes = EdmAttributes()
+    annotations = []
+  }
+
+  public var sap: SAPAnnotations { SAPAnnotations(attributes) }
+}
+
+public struct EdmReferentialConstraint: Sendable, Hashable {
+  public var property: String
+  public var referencedProperty: String
+}
+
+/// A property that is part of a key: a path, and the alias that addresses use for it.
+public struct EdmKeyReference: Sendable, Hashable {
+  public var name: String
+  public var alias: String?
+}
+
+/// An entity or complex type.
+public struct EdmStructuredType: Sendable, Hashable {
+  public enum Kind: Sendable, Hashable { case entity, complex }
+
+  public var kind: Kind
+  public var namespace: String
+  public var name: String
+  /// Qualified.
+  public var baseType: String?
+  public var isAbstract: Bool
+  public var isOpen: Bool
+  public var hasStream: Bool
+  /// Only what this type declares; `EdmMetadata.keys(of:)` asks the base types too.
+  public var keys: [EdmKeyReference]
+  public var properties: [EdmProperty]
+  public var navigationProperties: [EdmNavigationProperty]
+  /// Feed mappings that stand on the type, by the property they are for.
+  public var mappings: [String: [EdmFeedMapping]]
+  public var attributes: EdmAttributes
+  public var annotations: [EdmAnnotation]
+  public var documentation: String?
+
+  public init(_ kind: Kind, namespace: String, name: String) {
+    self.kind = kind
+    self.namespace = namespace
+    self.name = name
+    isAbstract = false
+    isOpen = false
+    hasStream = false
+    keys = []
+    properties = []
+    navigationProperties = []
+    mappings = [:]
+    attributes = EdmAttributes()
+    annotations = []
+  }
+
+  public var qualifiedName: String { "\(namespace).\(name)" }
+  public var sap: SAPAnnotations { SAPAnnotations(attributes) }
+}
+
+public struct EdmEnumType: Sendable, Hashable {
+  public struct Member: Sendable, Hashable {
+    public var name: String
+    public var value: Int64
+    public var annotations: [EdmAnnotation]
+  }
+
+  public var namespace: String
+  public var name: String
+  public var underlyingType: EdmPrimitive
+  public var isFlags: Bool
+  public var members: [Member]
+  public var annotations: [EdmAnnotation]
+  public var qualifiedName: String { "\(namespace).\(name)" }
+}
+
+public struct EdmTypeDefinition: Sendable, Hashable {
+  public var namespace: String
+  public var name: String
+  public var underlyingType: EdmTypeReference
+  public var facets: EdmFacets
+  public var annotations: [EdmAnnotation]
+  public var qualifiedName: String { "\(namespace).\(name)" }
+}
+
+/// A relation between two types, as V1 to V3 declare it.
+public struct EdmAssociation: Sendable, Hashable {
+  public struct End: Sendable, Hashable {
+    public var role: String
+    /// Qualified.
+    public var type: String
+    /// `0..1`, `1` or `*`.
+    public var multiplicity: String
+    public var onDelete: String?
+  }
+
+  public struct Constraint: Sendable, Hashable {
+    public var principalRole: String
+    public var principalProperties: [String]
+    public var dependentRole: String
+    public var dependentProperties: [String]
+  }
+
+  public var namespace: String
+  public var name: String
+  public var ends: [End]
+  public var constraint: Constraint?
+  public var attributes: EdmAttributes
+  public var qualifiedName: String { "\(namespace).\(name)" }
+}
+
+/// A parameter of a function, action or function import.
+public struct EdmParameter: Sendable, Hashable {
+  public enum Mode: String, Sendable, Hashable { case `in` = "In", out = "Out", inOut = "InOut" }
+
+  public var name: String
+  public var type: EdmTypeReference
+  public var mode: Mode
+  public var facets: EdmFacets
+  public var attributes: EdmAttributes
+  public var annotations: [EdmAnnotation]
+}
+
+/// What a function or action gives back.
+public struct EdmReturnType: Sendable, Hashable {
+  public var type: EdmTypeReference
+  public var facets: EdmFacets
+  public var annotations: [EdmAnnotation] = []
+}
+
+/// A function or action of V4; one per overload.
+public struct EdmOperation: Sendable, Hashable {
+  public var isFunction: Bool
+  public var namespace: String
+  public var name: String
+  public var isBound: Bool
+  public var isComposable: Bool
+  public var entitySetPath: String?
+  public var parameters: [EdmParameter]
+  public var returnType: EdmReturnType?
+  public var annotations: [EdmAnnotation]
+  public var qualifiedName: String { "\(namespace).\(name)" }
+}
+
+/// A term that annotations use.
+public struct EdmTerm: Sendable, Hashable {
+  public var namespace: String
+  public var name: String
+  public var type: EdmTypeReference
+  public var baseTerm: String?
+  public var appliesTo: [String]
+  public var facets: EdmFacets
+  public var annotations: [EdmAnnotation]
+  public var qualifiedName: String { "\(namespace).\(name)" }
+}
