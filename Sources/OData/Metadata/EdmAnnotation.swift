@@ -24,6 +24,12 @@ public struct EdmTargetedAnnotations: Sendable, Hashable {
   public var target: String
   public var qualifier: String?
   public var annotations: [EdmAnnotation]
+
+  public init(target: String, qualifier: String? = nil, annotations: [EdmAnnotation] = []) {
+    self.target = target
+    self.qualifier = qualifier
+    self.annotations = annotations
+  }
 }
 
 /// The value of an annotation: constant, or an expression that a client may evaluate.
@@ -77,4 +83,10 @@ public struct EdmPropertyValue: Sendable, Hashable {
   public var name: String
   public var value: EdmExpression
   public var annotations: [EdmAnnotation]
+
+  public init(name: String, value: EdmExpression, annotations: [EdmAnnotation] = []) {
+    self.name = name
+    self.value = value
+    self.annotations = annotations
+  }
 }

@@ -5,6 +5,12 @@ public struct EdmAttributes: Sendable, Hashable {
     public let namespace: String
     public let name: String
     public let value: String
+
+    public init(namespace: String, name: String, value: String) {
+      self.namespace = namespace
+      self.name = name
+      self.value = value
+    }
   }
 
   public var all: [Attribute]

@@ -9,11 +9,29 @@ public struct EdmEntitySet: Sendable, Hashable {
   public var attributes: EdmAttributes
   public var annotations: [EdmAnnotation]
   public var sap: SAPAnnotations { SAPAnnotations(attributes) }
+
+  public init(
+    name: String, entityType: String, isInServiceDocument: Bool = true,
+    bindings: [EdmNavigationBinding] = [], attributes: EdmAttributes = EdmAttributes(),
+    annotations: [EdmAnnotation] = []
+  ) {
+    self.name = name
+    self.entityType = entityType
+    self.isInServiceDocument = isInServiceDocument
+    self.bindings = bindings
+    self.attributes = attributes
+    self.annotations = annotations
+  }
 }
 
 public struct EdmNavigationBinding: Sendable, Hashable {
   public var path: String
   public var target: String
+
+  public init(path: String, target: String) {
+    self.path = path
+    self.target = target
+  }
 }
 
 /// One entity that is addressed by name.
@@ -23,6 +41,17 @@ public struct EdmSingleton: Sendable, Hashable {
   public var isNullable: Bool
   public var bindings: [EdmNavigationBinding]
   public var annotations: [EdmAnnotation]
+
+  public init(
+    name: String, type: String, isNullable: Bool = false, bindings: [EdmNavigationBinding] = [],
+    annotations: [EdmAnnotation] = []
+  ) {
+    self.name = name
+    self.type = type
+    self.isNullable = isNullable
+    self.bindings = bindings
+    self.annotations = annotations
+  }
 }
 
 /// Which sets an association of V1 to V3 joins.
@@ -30,12 +59,26 @@ public struct EdmAssociationSet: Sendable, Hashable {
   public struct End: Sendable, Hashable {
     public var role: String
     public var entitySet: String
+
+    public init(role: String, entitySet: String) {
+      self.role = role
+      self.entitySet = entitySet
+    }
   }
   public var name: String
   /// Qualified.
   public var association: String
   public var ends: [End]
   public var attributes: EdmAttributes
+
+  public init(
+    name: String, association: String, ends: [End] = [], attributes: EdmAttributes = EdmAttributes()
+  ) {
+    self.name = name
+    self.association = association
+    self.ends = ends
+    self.attributes = attributes
+  }
 }
 
 /// A function that V1 to V3 offer by name, or the import of a function of V4.
@@ -54,6 +97,25 @@ public struct EdmFunctionImport: Sendable, Hashable {
   public var attributes: EdmAttributes
   public var annotations: [EdmAnnotation]
   public var sap: SAPAnnotations { SAPAnnotations(attributes) }
+
+  public init(
+    name: String, function: String? = nil, entitySet: String? = nil,
+    isInServiceDocument: Bool = true, returnType: EdmReturnType? = nil, method: String? = nil,
+    isSideEffecting: Bool = false, isBindable: Bool = false, parameters: [EdmParameter] = [],
+    attributes: EdmAttributes = EdmAttributes(), annotations: [EdmAnnotation] = []
+  ) {
+    self.name = name
+    self.function = function
+    self.entitySet = entitySet
+    self.isInServiceDocument = isInServiceDocument
+    self.returnType = returnType
+    self.method = method
+    self.isSideEffecting = isSideEffecting
+    self.isBindable = isBindable
+    self.parameters = parameters
+    self.attributes = attributes
+    self.annotations = annotations
+  }
 }
 
 public struct EdmActionImport: Sendable, Hashable {
@@ -62,6 +124,15 @@ public struct EdmActionImport: Sendable, Hashable {
   public var action: String
   public var entitySet: String?
   public var annotations: [EdmAnnotation]
+
+  public init(
+    name: String, action: String, entitySet: String? = nil, annotations: [EdmAnnotation] = []
+  ) {
+    self.name = name
+    self.action = action
+    self.entitySet = entitySet
+    self.annotations = annotations
+  }
 }
 
 /// What a service offers.
@@ -79,6 +150,26 @@ public struct EdmContainer: Sendable, Hashable {
   public var attributes: EdmAttributes = EdmAttributes()
   public var annotations: [EdmAnnotation] = []
   public var qualifiedName: String { "\(namespace).\(name)" }
+
+  public init(
+    namespace: String, name: String, extends: String? = nil, isDefault: Bool = false,
+    entitySets: [EdmEntitySet] = [], singletons: [EdmSingleton] = [],
+    associationSets: [EdmAssociationSet] = [], functionImports: [EdmFunctionImport] = [],
+    actionImports: [EdmActionImport] = [], attributes: EdmAttributes = EdmAttributes(),
+    annotations: [EdmAnnotation] = []
+  ) {
+    self.namespace = namespace
+    self.name = name
+    self.extends = extends
+    self.isDefault = isDefault
+    self.entitySets = entitySets
+    self.singletons = singletons
+    self.associationSets = associationSets
+    self.functionImports = functionImports
+    self.actionImports = actionImports
+    self.attributes = attributes
+    self.annotations = annotations
+  }
 }
 
 /// The parts of one namespace.
@@ -110,9 +201,20 @@ public struct EdmReference: Sendable, Hashable {
   public struct Include: Sendable, Hashable {
     public var namespace: String
     public var alias: String?
+
+    public init(namespace: String, alias: String? = nil) {
+      self.namespace = namespace
+      self.alias = alias
+    }
   }
   public var uri: String
   public var includes: [Include]
   /// Namespaces of terms whose annotations are meant to be taken from there.
   public var includedAnnotations: [String]
+
+  public init(uri: String, includes: [Include] = [], includedAnnotations: [String] = []) {
+    self.uri = uri
+    self.includes = includes
+    self.includedAnnotations = includedAnnotations
+  }
 }

@@ -59,6 +59,18 @@ public struct EdmFeedMapping: Sendable, Hashable {
   public var contentKind: String?
   public var namespacePrefix: String?
   public var namespace: String?
+
+  public init(
+    targetPath: String, sourcePath: String? = nil, keepsInContent: Bool = true,
+    contentKind: String? = nil, namespacePrefix: String? = nil, namespace: String? = nil
+  ) {
+    self.targetPath = targetPath
+    self.sourcePath = sourcePath
+    self.keepsInContent = keepsInContent
+    self.contentKind = contentKind
+    self.namespacePrefix = namespacePrefix
+    self.namespace = namespace
+  }
 }
 
 /// A way from one entity to others.
@@ -95,12 +107,22 @@ public struct EdmNavigationProperty: Sendable, Hashable {
 public struct EdmReferentialConstraint: Sendable, Hashable {
   public var property: String
   public var referencedProperty: String
+
+  public init(property: String, referencedProperty: String) {
+    self.property = property
+    self.referencedProperty = referencedProperty
+  }
 }
 
 /// A property that is part of a key: a path, and the alias that addresses use for it.
 public struct EdmKeyReference: Sendable, Hashable {
   public var name: String
   public var alias: String?
+
+  public init(name: String, alias: String? = nil) {
+    self.name = name
+    self.alias = alias
+  }
 }
 
 /// An entity or complex type.
@@ -149,6 +171,12 @@ public struct EdmEnumType: Sendable, Hashable {
     public var name: String
     public var value: Int64
     public var annotations: [EdmAnnotation]
+
+    public init(name: String, value: Int64, annotations: [EdmAnnotation] = []) {
+      self.name = name
+      self.value = value
+      self.annotations = annotations
+    }
   }
 
   public var namespace: String
@@ -158,6 +186,18 @@ public struct EdmEnumType: Sendable, Hashable {
   public var members: [Member]
   public var annotations: [EdmAnnotation]
   public var qualifiedName: String { "\(namespace).\(name)" }
+
+  public init(
+    namespace: String, name: String, underlyingType: EdmPrimitive = .int32, isFlags: Bool = false,
+    members: [Member] = [], annotations: [EdmAnnotation] = []
+  ) {
+    self.namespace = namespace
+    self.name = name
+    self.underlyingType = underlyingType
+    self.isFlags = isFlags
+    self.members = members
+    self.annotations = annotations
+  }
 }
 
 public struct EdmTypeDefinition: Sendable, Hashable {
@@ -167,6 +207,17 @@ public struct EdmTypeDefinition: Sendable, Hashable {
   public var facets: EdmFacets
   public var annotations: [EdmAnnotation]
   public var qualifiedName: String { "\(namespace).\(name)" }
+
+  public init(
+    namespace: String, name: String, underlyingType: EdmTypeReference,
+    facets: EdmFacets = EdmFacets(), annotations: [EdmAnnotation] = []
+  ) {
+    self.namespace = namespace
+    self.name = name
+    self.underlyingType = underlyingType
+    self.facets = facets
+    self.annotations = annotations
+  }
 }
 
 /// A relation between two types, as V1 to V3 declare it.
@@ -178,6 +229,13 @@ public struct EdmAssociation: Sendable, Hashable {
     /// `0..1`, `1` or `*`.
     public var multiplicity: String
     public var onDelete: String?
+
+    public init(role: String, type: String, multiplicity: String, onDelete: String? = nil) {
+      self.role = role
+      self.type = type
+      self.multiplicity = multiplicity
+      self.onDelete = onDelete
+    }
   }
 
   public struct Constraint: Sendable, Hashable {
@@ -185,6 +243,16 @@ public struct EdmAssociation: Sendable, Hashable {
     public var principalProperties: [String]
     public var dependentRole: String
     public var dependentProperties: [String]
+
+    public init(
+      principalRole: String, principalProperties: [String] = [], dependentRole: String,
+      dependentProperties: [String] = []
+    ) {
+      self.principalRole = principalRole
+      self.principalProperties = principalProperties
+      self.dependentRole = dependentRole
+      self.dependentProperties = dependentProperties
+    }
   }
 
   public var namespace: String
@@ -193,6 +261,17 @@ public struct EdmAssociation: Sendable, Hashable {
   public var constraint: Constraint?
   public var attributes: EdmAttributes
   public var qualifiedName: String { "\(namespace).\(name)" }
+
+  public init(
+    namespace: String, name: String, ends: [End] = [], constraint: Constraint? = nil,
+    attributes: EdmAttributes = EdmAttributes()
+  ) {
+    self.namespace = namespace
+    self.name = name
+    self.ends = ends
+    self.constraint = constraint
+    self.attributes = attributes
+  }
 }
 
 /// A parameter of a function, action or function import.
@@ -205,6 +284,18 @@ public struct EdmParameter: Sendable, Hashable {
   public var facets: EdmFacets
   public var attributes: EdmAttributes
   public var annotations: [EdmAnnotation]
+
+  public init(
+    name: String, type: EdmTypeReference, mode: Mode = .in, facets: EdmFacets = EdmFacets(),
+    attributes: EdmAttributes = EdmAttributes(), annotations: [EdmAnnotation] = []
+  ) {
+    self.name = name
+    self.type = type
+    self.mode = mode
+    self.facets = facets
+    self.attributes = attributes
+    self.annotations = annotations
+  }
 }
 
 /// What a function or action gives back.
@@ -212,6 +303,14 @@ public struct EdmReturnType: Sendable, Hashable {
   public var type: EdmTypeReference
   public var facets: EdmFacets
   public var annotations: [EdmAnnotation] = []
+
+  public init(
+    type: EdmTypeReference, facets: EdmFacets = EdmFacets(), annotations: [EdmAnnotation] = []
+  ) {
+    self.type = type
+    self.facets = facets
+    self.annotations = annotations
+  }
 }
 
 /// A function or action of V4; one per overload.
@@ -226,6 +325,22 @@ public struct EdmOperation: Sendable, Hashable {
   public var returnType: EdmReturnType?
   public var annotations: [EdmAnnotation]
   public var qualifiedName: String { "\(namespace).\(name)" }
+
+  public init(
+    isFunction: Bool = false, namespace: String, name: String, isBound: Bool = false,
+    isComposable: Bool = false, entitySetPath: String? = nil, parameters: [EdmParameter] = [],
+    returnType: EdmReturnType? = nil, annotations: [EdmAnnotation] = []
+  ) {
+    self.isFunction = isFunction
+    self.namespace = namespace
+    self.name = name
+    self.isBound = isBound
+    self.isComposable = isComposable
+    self.entitySetPath = entitySetPath
+    self.parameters = parameters
+    self.returnType = returnType
+    self.annotations = annotations
+  }
 }
 
 /// A term that annotations use.
@@ -238,4 +353,17 @@ public struct EdmTerm: Sendable, Hashable {
   public var facets: EdmFacets
   public var annotations: [EdmAnnotation]
   public var qualifiedName: String { "\(namespace).\(name)" }
+
+  public init(
+    namespace: String, name: String, type: EdmTypeReference, baseTerm: String? = nil,
+    appliesTo: [String] = [], facets: EdmFacets = EdmFacets(), annotations: [EdmAnnotation] = []
+  ) {
+    self.namespace = namespace
+    self.name = name
+    self.type = type
+    self.baseTerm = baseTerm
+    self.appliesTo = appliesTo
+    self.facets = facets
+    self.annotations = annotations
+  }
 }

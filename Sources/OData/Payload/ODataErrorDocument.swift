@@ -11,6 +11,15 @@ public struct ODataErrorDocument: Sendable, Hashable {
     /// The property or path that it is about.
     public var target: String?
     public var severity: String?
+
+    public init(
+      code: String? = nil, message: String, target: String? = nil, severity: String? = nil
+    ) {
+      self.code = code
+      self.message = message
+      self.target = target
+      self.severity = severity
+    }
   }
 
   public var code: String

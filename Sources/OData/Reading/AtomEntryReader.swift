@@ -242,6 +242,12 @@ struct AtomEntryReader {
       if let name = type?.name { index = context.index(name) }
       return .complex(EdmComplex(type: type?.name, try properties(element, index)))
     }
+    if let name = type?.name, context.options.metadata == nil {
+      // Without a schema the text tells a member of an enumeration from an empty complex value.
+      let text = element.text
+      return text.isEmpty
+        ? .complex(EdmComplex(type: name, ODataProperties())) : .enumeration(text, type: name)
+    }
     return .string(element.text)
   }
 

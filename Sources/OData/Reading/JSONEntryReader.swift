@@ -500,6 +500,9 @@ struct JSONEntryReader {
     }
     guard let primitive = primitive(type) else {
       if isVerbose, let date = EdmValue(verboseDate: string, type: nil) { return date }
+      if let type, !type.isCollection, context.options.metadata == nil {
+        return .enumeration(string, type: type.name)
+      }
       return .string(string)
     }
     if primitive == .string || primitive == .stream { return .string(string) }

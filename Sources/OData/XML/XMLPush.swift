@@ -98,8 +98,9 @@ final class XMLPush {
       throw ODataError(.malformed, "there is no memory for an XML parser")
     }
     context = made
-    // NONET, HUGE (the limits are ours), IGNORE_ENC (the bytes are UTF-8 by now).
-    _ = xmlCtxtUseOptions(made, 1 << 11 | 1 << 19 | 1 << 21)
+    // NONET, HUGE (the limits are ours), IGNORE_ENC (the bytes are UTF-8 by now), and NOENT, without
+    // which `&amp;` in an attribute arrives as `&#38;`; there is no DOCTYPE that could declare more.
+    _ = xmlCtxtUseOptions(made, 1 << 11 | 1 << 19 | 1 << 21 | 1 << 1)
   }
 
   private static func from(_ pointer: UnsafeMutableRawPointer?) -> XMLPush? {
