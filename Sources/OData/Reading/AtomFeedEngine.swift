@@ -44,6 +44,7 @@ final class AtomFeedEngine {
     }
     isFeed = true
     head.context = root.attribute("context", .metadata)
+    if type == nil { type = context.type(context: head.context) }
     let reader = AtomEntryReader(context: context)
     builder.onChild = { [unowned self] child throws(ODataError) in
       if let item = try reader.item(child, type: self.type) {

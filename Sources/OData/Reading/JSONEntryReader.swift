@@ -405,8 +405,10 @@ struct JSONEntryReader {
       switch try record.key(child) {
       case "__metadata":
         if !isVerbose { return false }
-        if try record.member(child, "uri") != nil { return true }
-        return try record.member(child, "id") != nil
+        // A complex value names its type and nothing else.
+        guard record.kind(child) == .object else { return false }
+        for mark in record.children(child) where try record.key(mark) != "type" { return true }
+        return false
       case "@odata.id", "@odata.etag", "@odata.editLink", "@odata.readLink", "odata.id",
         "odata.editLink", "odata.etag", "@id", "@etag":
         return true

@@ -16,7 +16,9 @@ final class JSONFeedEngine {
   private var waitFor = 0
   private var isLast = false
   private var tape: JSONTape
-  private var isVerbose = false
+  private(set) var isVerbose = false
+  private var sawWrapper = false
+  private var type: String?
   private var number = 0
   /// Members that are not the array, as text, to be read as one object at the end.
   private var rest: [UInt8] = []
@@ -31,6 +33,8 @@ final class JSONFeedEngine {
   init(_ context: ODataReadContext) {
     self.context = context
     tape = JSONTape(memberLimit: context.options.limits.members)
+    type = context.options.type
+    if let version = context.options.version, version < .v3 { isVerbose = true }
   }
 
   func push(_ bytes: [UInt8], isLast: Bool) throws(ODataError) {
@@ -149,7 +153,7 @@ final class JSONFeedEngine {
         if buffer[position] == UInt8(ascii: "]") { throw unexpected("a comma too many") }
       }
       guard let item = try record({ record throws(ODataError) in
-        try self.reader(record).item(0, type: self.context.options.type)
+        try self.reader(record).item(0, type: self.type)
       }) else {
         position = start
         return false
@@ -253,6 +257,7 @@ final class JSONFeedEngine {
     let isTop = containers.last == .top
     if isTop, key == "d", !sawPlainMember, buffer[position] == UInt8(ascii: "{") {
       isVerbose = true
+      sawWrapper = true
       position += 1
       containers.append(.verbose)
       state = .member(isFirst: true)
@@ -294,7 +299,9 @@ final class JSONFeedEngine {
   /// Takes what belongs to the feed; true when the member is not a property.
   private func head(_ key: String, _ record: JSONRecord) throws(ODataError) -> Bool {
     switch key {
-    case "@odata.context", "@context", "odata.metadata": head.context = try record.scalar(0)
+    case "@odata.context", "@context", "odata.metadata": 
+      head.context = try record.scalar(0)
+      if type == nil { type = self.context.type(context: head.context) }
     case "@odata.count", "@count", "odata.count", "__count": head.count = try record.scalar(0)
     case "@odata.nextLink", "@nextLink", "odata.nextLink", "__next":
       head.next = try record.scalar(0)
@@ -335,7 +342,7 @@ final class JSONFeedEngine {
 
   private func single(_ text: [UInt8]) throws(ODataError) {
     // The entry inside `d` was taken already.
-    if containers.isEmpty, isVerbose { return }
+    if containers.isEmpty, sawWrapper { return }
     let limits = context.options.limits
     var tape = tape
     let end = place(position)
@@ -363,10 +370,10 @@ final class JSONFeedEngine {
         if key != "value", !key.contains("@"), !key.hasPrefix("odata.") { others += 1 }
       }
       if others == 0, head.context?.hasSuffix("/$entity") != true {
-        let type = context.options.type.map { EdmTypeReference($0) }
+        let type = self.type.map { EdmTypeReference($0) }
         return .value(try reader.value(value, type: type, name: "value"))
       }
     }
-    return try reader.item(0, type: context.options.type)
+    return try reader.item(0, type: type)
   }
 }

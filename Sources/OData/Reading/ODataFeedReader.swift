@@ -83,6 +83,15 @@ public final class ODataFeedReader {
     }
   }
 
+  /// Whether the document is Atom, verbose JSON of V2 and V3, or other JSON; nil while unknown.
+  var shape: (format: ODataFormat, isVerbose: Bool)? {
+    switch engine {
+    case .unknown: nil
+    case .atom: (.atom, false)
+    case .json(let engine): (.json, engine.isVerbose)
+    }
+  }
+
   /// What was not as it should be, so far.
   public var diagnostics: [ODataDiagnostic] { context.diagnostics.list }
 

@@ -10,17 +10,21 @@ public struct ODataReadOptions: Sendable {
   public var isStrict: Bool
   /// Where the document came from, for links that are relative.
   public var base: String?
+  /// The version, where the document leaves it open: plain JSON of V2 looks like that of V4.
+  public var version: ODataVersion?
   public var limits: ODataLimits
 
   public init(
     metadata: EdmMetadata? = nil, type: String? = nil, readsInline: Bool = true,
-    isStrict: Bool = false, base: String? = nil, limits: ODataLimits = .standard
+    isStrict: Bool = false, base: String? = nil, version: ODataVersion? = nil,
+    limits: ODataLimits = .standard
   ) {
     self.metadata = metadata
     self.type = type.map { metadata?.resolve($0) ?? $0 }
     self.readsInline = readsInline
     self.isStrict = isStrict
     self.base = base
+    self.version = version
     self.limits = limits
   }
 
@@ -105,6 +109,25 @@ final class ODataReadContext {
   }
 
   func isEnum(_ name: String) -> Bool { options.metadata?.enumType(name) != nil }
+
+  /// The type that a context address such as `…$metadata#Products(Name)/$entity` speaks of.
+  func type(context: String?) -> String? {
+    guard let metadata = options.metadata, let context, let hash = context.lastIndex(of: "#") else {
+      return nil
+    }
+    let rest = context[context.index(after: hash)...]
+    let path = rest.prefix { $0 != "(" }.split(separator: "/").filter { !$0.hasPrefix("$") }
+    guard let first = path.first else { return nil }
+    // A type after the set is a cast: all entries are of it.
+    if path.count > 1, let last = path.last, metadata.structuredType(String(last)) != nil {
+      return metadata.resolve(String(last))
+    }
+    if path.count == 1 {
+      return metadata.entitySet(String(first))?.entityType
+        ?? metadata.singleton(String(first))?.type
+    }
+    return nil
+  }
 
   /// `Int32`, `#NS.Type`, `#Collection(String)`, `Edm.Int32` as a payload marks a type.
   func marked(_ text: String) -> EdmTypeReference {

@@ -197,6 +197,6 @@ final class XMLPush {
       if code == 201 || code == 202 { receiver.complain(message, from: self) }
       return
     }
-    stop(error(code == 81 || code == 9 || code == 6003 ? .encoding : .malformed, message))
+    stop(error(code == 81 || code == 6003 ? .encoding : .malformed, message))
   }
 }
