@@ -79,7 +79,9 @@ struct EdmCheck {
         if found.kind != type.kind {
           report("the base type \(base) is of another kind", [name], "its properties are inherited")
         }
-        if line[0].baseType.flatMap({ metadata.structuredType($0) }) != nil {
+        if line.count >= EdmMetadata.lineageLimit {
+          report("\(name) has too many base types", [name], "those above are not read")
+        } else if line[0].baseType.flatMap({ metadata.structuredType($0) }) != nil {
           report("\(name) derives from itself", [name], "the circle is cut")
         }
       } else if !isElsewhere(base) {

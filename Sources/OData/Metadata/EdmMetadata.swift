@@ -66,16 +66,21 @@ public struct EdmMetadata: Sendable {
     return typeDefinition(name)?.underlyingType.primitive
   }
 
-  /// The type and its base types, the root first. Ends where a type derives from itself.
+  /// Base types that one type may have above it; no service has ten.
+  static let lineageLimit = 64
+
+  /// The type and its base types, the root first. Ends where a type derives from itself, and after
+  /// 64 levels.
   public func lineage(of type: EdmStructuredType) -> [EdmStructuredType] {
+    guard type.baseType != nil else { return [type] }
     var line = [type]
     var seen: Set<String> = [type.qualifiedName]
-    while let base = line[0].baseType, let next = structuredType(base),
-      seen.insert(next.qualifiedName).inserted
+    while line.count < Self.lineageLimit, let base = line.last?.baseType,
+      let next = structuredType(base), seen.insert(next.qualifiedName).inserted
     {
-      line.insert(next, at: 0)
+      line.append(next)
     }
-    return line
+    return line.reversed()
   }
 
   /// Whether a type is another or derives from it.
@@ -136,7 +141,7 @@ public struct EdmMetadata: Sendable {
   public func lineage(of container: EdmContainer) -> [EdmContainer] {
     var line = [container]
     var seen: Set<String> = [container.qualifiedName]
-    while let base = line[0].extends, let next = self.container(base),
+    while line.count < Self.lineageLimit, let base = line[0].extends, let next = self.container(base),
       seen.insert(next.qualifiedName).inserted
     {
       line.insert(next, at: 0)

@@ -173,6 +173,7 @@ struct AtomEntryReader {
     _ element: XMLElement, _ index: ODataTypeIndex?
   ) throws(ODataError) -> ODataProperties {
     var list: [ODataProperty] = []
+    list.reserveCapacity(16)
     for child in element.children {
       list.append(try property(child, index))
       if list.count > context.options.limits.members {
@@ -187,16 +188,21 @@ struct AtomEntryReader {
     _ element: XMLElement, _ index: ODataTypeIndex?
   ) throws(ODataError) -> ODataProperty {
     let name = element.local
+    if let mark = element.attribute("type", .metadata) {
+      let resolved = context.resolved(mark)
+      if let plain = resolved.plain, element.attribute("null", .metadata) == nil {
+        return ODataProperty(name, try self.primitive(element, plain), type: resolved.type)
+      }
+      let value = try self.value(element, type: resolved.type)
+      return ODataProperty(name, value, type: resolved.type)
+    }
     var declared: EdmTypeReference?
     var primitive: EdmPrimitive?
-    if case .property(let property, let found)? = index?.members[name] {
-      declared = property.type
-      primitive = property.type.isCollection ? nil : found
-    }
-    if let mark = element.attribute("type", .metadata) {
-      let type = context.marked(mark)
-      let value = try self.value(element, type: type)
-      return ODataProperty(name, value, type: type)
+    if let index {
+      if case .property(let property, let found)? = index.members[name] {
+        declared = property.type
+        primitive = property.type.isCollection ? nil : found
+      }
     }
     if let primitive, !primitive.isSpatial, let declared {
       if element.attribute("null", .metadata) == "true" {

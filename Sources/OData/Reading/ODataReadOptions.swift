@@ -108,6 +108,28 @@ final class ODataReadContext {
     return .invalid(text, type)
   }
 
+  /// What is known of a type that a payload marks, asked for once per name.
+  struct Resolved {
+    let type: EdmTypeReference
+    /// A primitive type whose values are texts.
+    let plain: EdmPrimitive?
+  }
+
+  private var marks: [String: Resolved] = [:]
+
+  func resolved(_ mark: String) -> Resolved {
+    if let found = marks[mark] { return found }
+    let type = marked(mark)
+    var plain: EdmPrimitive?
+    if !type.isCollection, !isEnum(type.name) {
+      plain = type.primitive ?? options.metadata?.primitive(type.name)
+      if plain?.isSpatial == true { plain = nil }
+    }
+    let made = Resolved(type: type, plain: plain)
+    if marks.count < 10_000 { marks[mark] = made }
+    return made
+  }
+
   func isEnum(_ name: String) -> Bool { options.metadata?.enumType(name) != nil }
 
   /// The type that a context address such as `…$metadata#Products(Name)/$entity` speaks of.

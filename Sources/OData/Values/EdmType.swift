@@ -51,9 +51,25 @@ public enum EdmPrimitive: String, Sendable, Hashable, CaseIterable {
   }
 
   /// Whether the values are shapes on the earth or on a plane.
-  public var isSpatial: Bool { rawValue.hasPrefix("Edm.Geo") }
+  public var isSpatial: Bool {
+    switch self {
+    case .geography, .geographyPoint, .geographyLineString, .geographyPolygon,
+      .geographyMultiPoint, .geographyMultiLineString, .geographyMultiPolygon,
+      .geographyCollection:
+      true
+    default: isGeometry
+    }
+  }
+
   /// Whether the values are shapes on a plane.
-  public var isGeometry: Bool { rawValue.hasPrefix("Edm.Geometry") }
+  public var isGeometry: Bool {
+    switch self {
+    case .geometry, .geometryPoint, .geometryLineString, .geometryPolygon, .geometryMultiPoint,
+      .geometryMultiLineString, .geometryMultiPolygon, .geometryCollection:
+      true
+    default: false
+    }
+  }
 
   /// The version that first had the type.
   public var since: ODataVersion {

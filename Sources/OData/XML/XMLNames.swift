@@ -57,6 +57,9 @@ final class XMLNames {
   }
 
   private(set) var names: [Name] = []
+  /// The same apart, for comparing without copying.
+  private(set) var locals: [String] = []
+  private(set) var spaces: [XMLSpace] = []
   private var known: [Pointers: Int32] = [:]
   private var recent: [(local: UInt, address: UInt, prefix: UInt, id: Int32)]
 
@@ -69,6 +72,10 @@ final class XMLNames {
   init() { recent = Array(repeating: (0, 0, 0, 0), count: 256) }
 
   subscript(id: Int32) -> Name { names[Int(id)] }
+
+  func `is`(_ id: Int32, _ space: XMLSpace, _ local: String) -> Bool {
+    spaces[Int(id)] == space && locals[Int(id)] == local
+  }
 
   /// libxml2 keeps each text once per parser, so that addresses tell names apart.
   func id(
@@ -103,6 +110,8 @@ final class XMLNames {
       }
       id = Int32(names.count)
       names.append(Name(local: name, space: space, address: spelled, prefix: before))
+      locals.append(name)
+      spaces.append(space)
       known[key] = id
     }
     recent[slot] = (key.local, key.address, key.prefix, id)

@@ -47,14 +47,13 @@ struct XMLElement {
   private var node: XMLTree.Node { tree.nodes[Int(index)] }
   var nameID: Int32 { tree.nodes[Int(index)].name }
   private var name: XMLNames.Name { tree.names[nameID] }
-  var local: String { name.local }
-  var space: XMLSpace { name.space }
+  var local: String { tree.names.locals[Int(nameID)] }
+  var space: XMLSpace { tree.names.spaces[Int(nameID)] }
   var address: String { name.address }
   var prefix: String { name.prefix }
 
   func `is`(_ space: XMLSpace, _ local: String) -> Bool {
-    let name = name
-    return name.space == space && name.local == local
+    tree.names.is(tree.nodes[Int(index)].name, space, local)
   }
 
   var children: XMLChildren { XMLChildren(tree: tree, position: node.firstChild) }
@@ -97,8 +96,7 @@ struct XMLElement {
     let node = node
     for index in Int(node.attributeStart)..<Int(node.attributeEnd) {
       let attribute = tree.attributes[index]
-      let name = tree.names[attribute.name]
-      if name.space == space, name.local == local { return value(of: attribute) }
+      if tree.names.is(attribute.name, space, local) { return value(of: attribute) }
     }
     return nil
   }
@@ -273,7 +271,7 @@ final class XMLTreeBuilder: XMLReceiver {
   }
 
   private func check(_ tree: XMLTree, _ parser: XMLPush) throws(ODataError) {
-    if tree.bytes.count > limits.recordBytes || tree.nodes.count > limits.recordBytes / 8 {
+    if tree.bytes.count > limits.recordBytes || tree.nodes.count > limits.recordBytes / 32 {
       throw parser.error(.limit, "one record is longer than \(limits.recordBytes) bytes")
     }
   }
