@@ -4,6 +4,7 @@
 /// It reads by pieces: `read` answers `.more` when the value does not end within the bytes; append
 /// the next piece and try again. The tape must be read while its bytes are there.
 public struct JSONTape {
+  /// One value of the tape, with its key where it is a member.
   public struct Node {
     public let kind: JSONScanner.Kind
     /// The text of the value; of a string what stands between its quotes.
@@ -16,6 +17,7 @@ public struct JSONTape {
     public internal(set) var end: Int = 0
   }
 
+  /// How far a value was read.
   public enum Progress: Sendable, Equatable {
     /// The value is complete and ends before this offset.
     case complete(Int)
@@ -77,7 +79,9 @@ public struct JSONTape {
         try scanner.colon()
         try value(&scanner, key: key)
         count += 1
-        guard count <= memberLimit else { throw scanner.failure("more than \(memberLimit) members") }
+        guard count <= memberLimit else {
+          throw scanner.failure("more than \(memberLimit) members")
+        }
       }
     } else if kind == .array {
       try scanner.enterArray()

@@ -2,11 +2,16 @@
 ///
 /// Each has a String and a bytes form (adr/PAX-1). Reference: ios/PAR-1 to PAR-8.
 public enum ODataParser {
-  public static func parseServiceDocument(_ bytes: [UInt8]) throws(ODataError) -> ODataServiceDocument {
+  /// Reads a service document (ios/PAR-1).
+  public static func parseServiceDocument(
+    _ bytes: [UInt8]
+  ) throws(ODataError) -> ODataServiceDocument {
     try ODataServiceDocument.read(bytes)
   }
 
-  public static func parseServiceDocument(_ text: String) throws(ODataError) -> ODataServiceDocument {
+  /// Reads a service document (ios/PAR-1).
+  public static func parseServiceDocument(_ text: String) throws(ODataError) -> ODataServiceDocument
+  {
     try parseServiceDocument(Array(text.utf8))
   }
 
@@ -54,10 +59,12 @@ public enum ODataParser {
     try parseEntries(Array(text.utf8), entitySchema, serviceDocument)
   }
 
+  /// Reads an error document (ios/PAR-4).
   public static func parseError(_ bytes: [UInt8]) throws(ODataError) -> ODataErrorDocument {
     try ODataErrorDocument.read(bytes)
   }
 
+  /// Reads an error document (ios/PAR-4).
   public static func parseError(_ text: String) throws(ODataError) -> ODataErrorDocument {
     try parseError(Array(text.utf8))
   }
@@ -75,12 +82,14 @@ public enum ODataParser {
     try parseFunctionImportResult(Array(text.utf8), functionImport)
   }
 
+  /// Reads an OpenSearch description (ios/PAR-6).
   public static func parseOpenSearchDescription(
     _ bytes: [UInt8]
   ) throws(ODataError) -> ODataOpenSearchDescription {
     try ODataOpenSearchDescription.read(bytes)
   }
 
+  /// Reads an OpenSearch description (ios/PAR-6).
   public static func parseOpenSearchDescription(
     _ text: String
   ) throws(ODataError) -> ODataOpenSearchDescription {

@@ -154,7 +154,8 @@ extension Samples {
     #expect(error?.message.contains("broken") == true)
   }
 
-  @Test("A feed cut into pieces of any size gives the same entries", arguments: [1, 2, 7, 64, 4_096])
+  @Test(
+    "A feed cut into pieces of any size gives the same entries", arguments: [1, 2, 7, 64, 4_096])
   func pieces(_ size: Int) throws {
     let bytes = Samples.atomFeed(entries: Samples.flightEntry + Samples.flightEntry).bytes
     let whole = try ODataFeed.read(bytes)

@@ -20,7 +20,9 @@ private func problems(_ value: JSONNode, _ schema: JSONNode, _ path: String = ""
       found += problems(member.value, inner, path + "/" + member.key)
     }
   case "array":
-    guard let elements = value.array, let items = schema["items"] else { return ["\(path) is no array"] }
+    guard let elements = value.array, let items = schema["items"] else {
+      return ["\(path) is no array"]
+    }
     for element in elements { found += problems(element, items, path + "[]") }
   case "string":
     guard let text = value.string else { return ["\(path) is no string"] }
@@ -48,7 +50,10 @@ private func problems(_ value: JSONNode, _ schema: JSONNode, _ path: String = ""
     ("service-document", #"{"d":{"EntitySets":["A"]}}"#),
     ("service-document", #"{"@odata.context":"h/$metadata","value":[{"name":"A","url":"A"}]}"#),
     ("csdl-json", #"{"$Version":"4.01","S":{"T":{"$Kind":"ComplexType","a":{}}}}"#),
-    ("json-v2", #"{"d":{"results":[{"__metadata":{"uri":"u","type":"T"},"a":null}],"__count":"1"}}"#),
+    (
+      "json-v2",
+      #"{"d":{"results":[{"__metadata":{"uri":"u","type":"T"},"a":null}],"__count":"1"}}"#
+    ),
     ("json-v2", #"{"d":{"__metadata":{"uri":"u"},"a":1}}"#),
     ("json-v4", #"{"@odata.context":"$metadata#A","value":[{"a":1}],"@odata.nextLink":"n"}"#),
     ("json-v4", #"{"@odata.context":"$metadata#A/$entity","a":1}"#),
@@ -80,7 +85,8 @@ private func problems(_ value: JSONNode, _ schema: JSONNode, _ path: String = ""
   func metadata() throws {
     let two = try ODataDescriber.describe(Samples.metadata2.bytes).counts
     #expect(two["entityTypes"] == 2 && two["complexTypes"] == 1 && two["associations"] == 1)
-    #expect(two["entitySets"] == 2 && two["functionImports"] == 1 && two["navigationProperties"] == 1)
+    #expect(
+      two["entitySets"] == 2 && two["functionImports"] == 1 && two["navigationProperties"] == 1)
     #expect(two["entityProperties"] == 11 && two["complexProperties"] == 2)
     #expect(two["sapAttributes"] == 13 && two["annotations"] == 0)
     let four = try ODataDescriber.describe(Samples.metadata4.bytes)
@@ -141,9 +147,15 @@ private func problems(_ value: JSONNode, _ schema: JSONNode, _ path: String = ""
     let back = try ODataConversion.convert(json, to: .atom, options)
     let first = try ODataFeed.read(atom, options)
     let last = try ODataFeed.read(back, options)
-    #expect(first.entries.map(\.properties) == last.entries.map(\.properties))
+    // Verbose JSON has no mark for the type of a property that the schema does not declare.
+    var expected = try #require(first.entries.first).properties
+    #expect(last.entries.first?["Undeclared"] == .string("INF"))
+    expected["Undeclared"] = .string("INF")
+    #expect(last.entries.map(\.properties) == [expected])
     #expect(last.entries.first?.inline("Carrier")?.entry?.etag == "c")
     let modern = try ODataConversion.convert(atom, to: .json, version: .v4)
-    #expect(String(decoding: modern, as: UTF8.self).contains("\"fldate\":\"2026-11-21T08:00:00.1234567Z\""))
+    #expect(
+      String(decoding: modern, as: UTF8.self).contains(
+        "\"fldate\":\"2026-11-21T08:00:00.1234567Z\""))
   }
 }

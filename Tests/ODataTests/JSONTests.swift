@@ -27,7 +27,8 @@ import Testing
     #expect(entry["PRICE"]?.text == "422.9400")
     #expect(entry["MILES"] == .int64(9_007_199_254_740_993))
     #expect(entry["CURRENCY"] == .null)
-    #expect(entry.media == ODataMedia(contentType: "image/png", source: "m", editLink: "e", etag: "t"))
+    #expect(
+      entry.media == ODataMedia(contentType: "image/png", source: "m", editLink: "e", etag: "t"))
     #expect(entry.relatedLink("Carrier")?.href == "http://host/Carrier")
     #expect(entry.inline("Carrier") == nil)
     #expect(entry.inline("Stops")?.feed?.next == "n2")
@@ -81,8 +82,10 @@ import Testing
     #expect(entry.relatedLink("Whole")?.href == "Products(1)/Whole")
     #expect(entry.mediaLinksForReading.first?.href == "p")
     #expect(feed.deletedEntries.map(\.id) == ["Products(9)", "Products(8)"])
-    #expect(feed.items.last == .link(
-      ODataChangedLink(isDeleted: false, source: "a", relationship: "Parts", target: "b")))
+    #expect(
+      feed.items.last
+        == .link(
+          ODataChangedLink(isDeleted: false, source: "a", relationship: "Parts", target: "b")))
   }
 
   @Test("Light JSON of V3 is read with its controls")
@@ -123,7 +126,8 @@ import Testing
   @Test("A feed cut into pieces of any size gives the same entries", arguments: [1, 2, 3, 17, 512])
   func pieces(_ size: Int) throws {
     let entry = #"{"__metadata":{"uri":"u"},"a":"\u00e9\ud83d\ude00\\","b":[1,2,{"c":-1.5e3}]}"#
-    let bytes = "{\"d\" : {\"__count\":\"2\", \"results\":[\(entry) , \(entry)], \"__next\":\"n\"}}\n".bytes
+    let bytes =
+      "{\"d\" : {\"__count\":\"2\", \"results\":[\(entry) , \(entry)], \"__next\":\"n\"}}\n".bytes
     let whole = try ODataFeed.read(bytes)
     let reader = ODataFeedReader()
     var items: [ODataItem] = []

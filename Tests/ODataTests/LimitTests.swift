@@ -70,7 +70,9 @@ import Testing
 
   @Test("Byte order marks and UTF-16 of either order are read; wrong and mixed encodings refused")
   func encodings() throws {
-    let text = "<?xml version=\"1.0\"?>" + "<a:A xmlns:a=\"http://docs.oasis-open.org/odata/ns/data\">é😀</a:A>"
+    let text =
+      "<?xml version=\"1.0\"?>"
+      + "<a:A xmlns:a=\"http://docs.oasis-open.org/odata/ns/data\">é😀</a:A>"
     func wide(_ text: String, little: Bool, mark: Bool) -> [UInt8] {
       ((mark ? "\u{FEFF}" : "") + text).utf16.flatMap { unit in
         little ? [UInt8(unit & 0xFF), UInt8(unit >> 8)] : [UInt8(unit >> 8), UInt8(unit & 0xFF)]
@@ -87,25 +89,36 @@ import Testing
     }
     let read = try ODataFeed.read(wide(json, little: true, mark: true))
     #expect(read.entries.first?["a"] == .string("é😀"))
-    let latin = "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><entry xmlns=\"http://www.w3.org/2005/Atom\"><title>".bytes
+    let latin =
+      "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><entry xmlns=\"http://www.w3.org/2005/Atom\"><title>"
+      .bytes
       + [0xE9] + "</title></entry>".bytes
     #expect(try ODataEntry.read(latin).title == "é")
-    let declaredWide = "<?xml version=\"1.0\" encoding=\"utf-16\"?><entry xmlns=\"http://www.w3.org/2005/Atom\"><title>é</title></entry>"
+    let declaredWide =
+      "<?xml version=\"1.0\" encoding=\"utf-16\"?><entry xmlns=\"http://www.w3.org/2005/Atom\"><title>é</title></entry>"
     #expect(try ODataEntry.read(declaredWide.bytes).title == "é")
     #expect(refusal("<?xml version=\"1.0\" encoding=\"EBCDIC-CP-US\"?><a/>")?.code == .encoding)
     #expect(refusal("<a>".bytes + [0xE9] + "</a>".bytes)?.code == .encoding)
     #expect(refusal(#"{"a":""#.bytes + [0xE9, 0x20] + #""}"#.bytes)?.code == .encoding)
-    #expect(refusal([0xFF, 0xFE, 0, 0] + wide("<a/>", little: true, mark: false))?.code == .encoding)
+    #expect(
+      refusal([0xFF, 0xFE, 0, 0] + wide("<a/>", little: true, mark: false))?.code == .encoding)
     #expect(refusal([0xFF, 0xFE] + [0x3C, 0x00, 0x00, 0xDC])?.code == .encoding)
-    #expect(refusal([0xEF, 0xBB, 0xBF] + "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><a/>".bytes)?.code == .encoding)
+    #expect(
+      refusal([0xEF, 0xBB, 0xBF] + "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><a/>".bytes)?
+        .code == .encoding)
   }
 
   @Test("Overlong UTF-8 and surrogates in UTF-8 are refused")
   func overlong() {
-    for bad: [UInt8] in [[0xC0, 0x80], [0xE0, 0x80, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80]] {
-      let xml = "<entry xmlns=\"http://www.w3.org/2005/Atom\"><title>".bytes + bad + "</title></entry>".bytes
+    for bad: [UInt8] in [
+      [0xC0, 0x80], [0xE0, 0x80, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80],
+    ] {
+      let xml =
+        "<entry xmlns=\"http://www.w3.org/2005/Atom\"><title>".bytes + bad
+        + "</title></entry>".bytes
       #expect(refusal(xml) != nil, "\(bad)")
-      #expect(refusal(#"{"value":[{"a":""#.bytes + bad + #""}]}"#.bytes)?.code == .encoding, "\(bad)")
+      #expect(
+        refusal(#"{"value":[{"a":""#.bytes + bad + #""}]}"#.bytes)?.code == .encoding, "\(bad)")
     }
   }
 
@@ -138,13 +151,16 @@ import Testing
   @Test("NUL and control characters are refused where the format has no place for them")
   func controls() throws {
     for byte: UInt8 in [0, 1, 0x0B, 0x1F] {
-      let xml = "<entry xmlns=\"http://www.w3.org/2005/Atom\"><title>a".bytes + [byte] + "b</title></entry>".bytes
+      let xml =
+        "<entry xmlns=\"http://www.w3.org/2005/Atom\"><title>a".bytes + [byte]
+        + "b</title></entry>".bytes
       #expect(refusal(xml)?.code == .malformed, "\(byte)")
       let json = #"{"value":[{"a":"b"#.bytes + [byte] + #"c"}]}"#.bytes
       #expect(refusal(json)?.code == .malformed, "\(byte)")
     }
     #expect(refusal("<a>&#0;</a>")?.code == .malformed)
-    #expect(try ODataFeed.read(#"{"value":[{"a":"\u0000"}]}"#.bytes).entries.first?["a"] == .string("\0"))
+    #expect(
+      try ODataFeed.read(#"{"value":[{"a":"\u0000"}]}"#.bytes).entries.first?["a"] == .string("\0"))
     #expect(refusal("<a/>".bytes + [0])?.code == .malformed)
   }
 
@@ -164,7 +180,8 @@ import Testing
     limits.valueBytes = 1 << 20
     limits.recordBytes = 2 << 20
     let options = ODataReadOptions(limits: limits)
-    #expect(#expect(throws: ODataError.self) { try ODataFeed.read(Array(xml), options) }?.code == .limit)
+    #expect(
+      #expect(throws: ODataError.self) { try ODataFeed.read(Array(xml), options) }?.code == .limit)
     #expect(#expect(throws: ODataError.self) { try ODataFeed.read(json, options) }?.code == .limit)
   }
 
@@ -181,7 +198,9 @@ import Testing
 
   @Test("Every refusal has a place, a cure and one line")
   func refusals() {
-    for text in ["", "<", "{", "<a></b>", "{\"a\":}", "[1,]", "{\"a\":1,}", "<unknown/>", "nonsense"] {
+    for text in [
+      "", "<", "{", "<a></b>", "{\"a\":}", "[1,]", "{\"a\":1,}", "<unknown/>", "nonsense",
+    ] {
       let error = refusal(text)
       #expect(error != nil, "\(text)")
       #expect(error?.place != nil, "\(text)")

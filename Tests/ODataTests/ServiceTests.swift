@@ -48,9 +48,11 @@ extension Samples {
     let carriers = try #require(document.collections.first)
     #expect(!carriers.isCreatable && carriers.isUpdatable && carriers.isDeletable)
     #expect(!carriers.isTopLevel && carriers.requiresFilter && carriers.isSearchable)
-    #expect(carriers.contentVersion == 2 && carriers.displayOrder == 7 && carriers.semantic == .users)
+    #expect(
+      carriers.contentVersion == 2 && carriers.displayOrder == 7 && carriers.semantic == .users)
     #expect(carriers.title == "Carriers" && carriers.memberTitle == "Carrier")
-    #expect(carriers.icons.first?.href == "icon.png" && carriers.icons.first?.attributes["size"] == "16")
+    #expect(
+      carriers.icons.first?.href == "icon.png" && carriers.icons.first?.attributes["size"] == "16")
     #expect(carriers.subscriptionLink?.href == "SubscriptionCollection")
     #expect(carriers.openSearchLink?.title == "searchCarrier")
     #expect(carriers.accepts == ["application/atom+xml"])
@@ -87,7 +89,8 @@ extension Samples {
     let key = try #require(carriers.root.property(path: "carrid"))
     #expect(key.isKey && !key.isUpdatable && !key.isNullable && key.label == "Airline")
     #expect(carriers.root.property(path: "Home\\City")?.name == "City")
-    #expect(carriers.visibleInListPathsInOrder == ["carrid", "CARRNAME", "Home\\City", "Home\\Zip"])
+    #expect(
+      carriers.visibleInListPathsInOrder == ["carrid", "CARRNAME", "Home\\City", "Home\\Zip"])
     #expect(document?.diagnostics.map(\.message) == ["the metadata has no entity set Unknown"])
     var none: ODataServiceDocument?
     let error = #expect(throws: ODataError.self) {
@@ -145,21 +148,30 @@ extension Samples {
     }
     let none = try function("")
     #expect(
-      try none.url(base: "http://host", parameters: ["airlineid": .string("O'x"), "seats": .int32(2)])
+      try none.url(
+        base: "http://host", parameters: ["airlineid": .string("O'x"), "seats": .int32(2)])
         == "http://host/CheckAvailability?airlineid='O''x'&seats=2")
     #expect(none.actionFor == "FLIGHT.Flight" && none.httpMethod == "GET")
     #expect(none.writableParameters["seats"]?.type.name == "Edm.Int32")
     #expect(try none.entries(of: []).isEmpty)
-    let d = "xmlns:d=\"http://schemas.microsoft.com/ado/2007/08/dataservices\" xmlns:m=\"http://schemas.microsoft.com/ado/2007/08/dataservices/metadata\""
+    let d =
+      "xmlns:d=\"http://schemas.microsoft.com/ado/2007/08/dataservices\" xmlns:m=\"http://schemas.microsoft.com/ado/2007/08/dataservices/metadata\""
     let simple = try function("Edm.Int32")
     #expect(simple.returnTypeSchema?.root.name == "element")
     #expect(simple.flags == .simpleType)
-    #expect(try simple.entries(of: "<d:C \(d) m:type=\"Edm.Int32\">5</d:C>".bytes).first?["element"] == .int32(5))
-    #expect(try simple.entries(of: #"{"d":{"CheckAvailability":5}}"#.bytes).first?["element"] == .int32(5))
-    let complex = try function("FLIGHT.Address")
-    #expect(try complex.entries(of: "<d:C \(d)><d:City>Erfurt</d:City></d:C>".bytes).first?["City"] == .string("Erfurt"))
     #expect(
-      try complex.entries(of: #"{"d":{"CheckAvailability":{"City":"Erfurt"}}}"#.bytes).first?["City"]
+      try simple.entries(of: "<d:C \(d) m:type=\"Edm.Int32\">5</d:C>".bytes).first?["element"]
+        == .int32(5))
+    #expect(
+      try simple.entries(of: #"{"d":{"CheckAvailability":5}}"#.bytes).first?["element"] == .int32(5)
+    )
+    let complex = try function("FLIGHT.Address")
+    #expect(
+      try complex.entries(of: "<d:C \(d)><d:City>Erfurt</d:City></d:C>".bytes).first?["City"]
+        == .string("Erfurt"))
+    #expect(
+      try complex.entries(of: #"{"d":{"CheckAvailability":{"City":"Erfurt"}}}"#.bytes).first?[
+        "City"]
         == .string("Erfurt"))
     let list = try function("Collection(Edm.String)")
     #expect(list.flags == [.simpleType, .returnsCollection])

@@ -1,5 +1,6 @@
-@testable import FerryOData
 import Testing
+
+@testable import FerryOData
 
 @Suite("Edm values") struct ValueTests {
   @Test(

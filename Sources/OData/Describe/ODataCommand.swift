@@ -39,7 +39,8 @@ public enum ODataCommand {
         guard let value = rest.popFirst() else { return misuse("--metadata needs a file") }
         metadataFile = value
       case "--version":
-        guard let found = rest.popFirst().flatMap({ Int($0) }).flatMap({ ODataVersion(rawValue: $0) }),
+        guard
+          let found = rest.popFirst().flatMap({ Int($0) }).flatMap({ ODataVersion(rawValue: $0) }),
           found != .v1
         else { return misuse("--version needs 2, 3 or 4") }
         version = found

@@ -31,7 +31,8 @@ public enum ODataConversion {
   private static func isV4(_ bytes: [UInt8], _ reader: ODataFeedReader) -> Bool {
     guard let shape = reader.shape else { return false }
     if shape.format == .json { return !shape.isVerbose }
-    return String(decoding: bytes.prefix(4_096), as: UTF8.self).contains("docs.oasis-open.org/odata")
+    return String(decoding: bytes.prefix(4_096), as: UTF8.self).contains(
+      "docs.oasis-open.org/odata")
   }
 
   private static func modern(_ item: ODataItem) -> ODataItem {

@@ -240,13 +240,15 @@ public final class ODataDescriber {
       return found
     }
     if let error = ODataErrorDocument(json: root),
-      root["error"]?["message"] != nil || root["odata.error"] != nil || root["error"]?["code"] != nil
+      root["error"]?["message"] != nil || root["odata.error"] != nil
+        || root["error"]?["code"] != nil
     {
       return describe(error)
     }
     if let document = try? ODataServiceDocument.read(kept, limits: options.limits),
       !document.collections.isEmpty || (root["d"] ?? root)["EntitySets"] != nil
-        || (root["@odata.context"] ?? root["odata.metadata"])?.string?.hasSuffix("$metadata") == true
+        || (root["@odata.context"] ?? root["odata.metadata"])?.string?.hasSuffix("$metadata")
+          == true
     {
       return describe(document)
     }
@@ -312,105 +314,5 @@ public final class ODataDescriber {
     let boundary = lines.first { $0.starts(with: "--".utf8) } ?? []
     found.counts["parts"] = lines.filter { $0.elementsEqual(boundary) }.count
     return found
-  }
-}
-
-/// Counts what entries of JSON hold.
-struct EntryTally {
-  private(set) var entries = 0
-  private(set) var allEntries = 0
-  private(set) var inlineFeeds = 0
-  private(set) var properties = 0
-  private(set) var nulls = 0
-  private(set) var media = 0
-  private(set) var deleted = 0
-  private(set) var etags = 0
-  private(set) var first: ODataEntry?
-
-  mutating func add(_ item: ODataItem) {
-    switch item {
-    case .entry(let entry):
-      entries += 1
-      if first == nil {
-        var kept = entry
-        kept.links = []
-        first = kept
-      }
-      add(entry)
-    case .deleted: deleted += 1
-    case .value(let value): add(value)
-    case .link: break
-    }
-  }
-
-  private mutating func add(_ entry: ODataEntry) {
-    allEntries += 1
-    if entry.etag != nil { etags += 1 }
-    if entry.media != nil { media += 1 }
-    properties += entry.properties.count
-    for property in entry.properties { add(property.value) }
-    for link in entry.links {
-      guard let inline = link.inline else { continue }
-      if case .feed(let feed) = inline {
-        inlineFeeds += 1
-        deleted += feed.deletedEntries.count
-      }
-      for inner in inline.entries { add(inner) }
-    }
-  }
-
-  private mutating func add(_ value: EdmValue) {
-    switch value {
-    case .null: nulls += 1
-    case .complex(let complex): for property in complex.properties { add(property.value) }
-    case .collection(let values): for value in values { add(value) }
-    default: break
-    }
-  }
-}
-
-extension EdmMetadata {
-  /// How many annotations there are, those on annotations too.
-  var annotationCount: Int {
-    func count(_ annotations: [EdmAnnotation]) -> Int {
-      annotations.reduce(0) { $0 + 1 + count($1.annotations) + count($1.value) }
-    }
-    func count(_ value: EdmExpression) -> Int {
-      switch value {
-      case .record(_, let properties, let annotations):
-        properties.reduce(count(annotations)) { $0 + count($1.annotations) + count($1.value) }
-      case .collection(let elements), .apply(_, let elements), .operation(_, _, let elements):
-        elements.reduce(0) { $0 + count($1) }
-      default: 0
-      }
-    }
-    var total = 0
-    for schema in schemas {
-      total += count(schema.annotations)
-      for target in schema.targetedAnnotations { total += count(target.annotations) }
-      for type in schema.entityTypes + schema.complexTypes {
-        total += count(type.annotations)
-        for property in type.properties { total += count(property.annotations) }
-        for property in type.navigationProperties { total += count(property.annotations) }
-      }
-      for type in schema.enumTypes {
-        total += count(type.annotations)
-        for member in type.members { total += count(member.annotations) }
-      }
-      for type in schema.typeDefinitions { total += count(type.annotations) }
-      for term in schema.terms { total += count(term.annotations) }
-      for operation in schema.functions + schema.actions {
-        total += count(operation.annotations) + count(operation.returnType?.annotations ?? [])
-        for parameter in operation.parameters { total += count(parameter.annotations) }
-      }
-      for container in schema.containers {
-        total += count(container.annotations)
-        for set in container.entitySets { total += count(set.annotations) }
-        for singleton in container.singletons { total += count(singleton.annotations) }
-        for item in container.functionImports { total += count(item.annotations) }
-        for item in container.actionImports { total += count(item.annotations) }
-      }
-    }
-    return total
   }
 }

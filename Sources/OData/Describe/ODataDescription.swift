@@ -4,6 +4,7 @@ import FerryJSON
 ///
 /// Documentation/odata-describe.schema.json is the JSON Schema of its JSON form.
 public struct ODataDescription: Sendable, Hashable {
+  /// The kinds of documents that are told apart.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     case serviceDocument = "service-document"
     case metadata
@@ -40,7 +41,9 @@ public struct ODataDescription: Sendable, Hashable {
     "urlTemplates",
   ]
 
-  public static let textNames = ["count", "next", "delta", "firstID", "firstType", "code", "message"]
+  public static let textNames = [
+    "count", "next", "delta", "firstID", "firstType", "code", "message",
+  ]
 
   /// One JSON object.
   public func json() -> String {

@@ -116,6 +116,7 @@ public struct EdmAnnotationView: Sendable {
 
   /// A help for values.
   public struct ValueList: Sendable, Hashable {
+    /// A property that is filled from a property of the list.
     public struct Parameter: Sendable, Hashable {
       public var local: String?
       public var list: String

@@ -1,5 +1,6 @@
 /// Attributes that metadata carries beside the standard ones: SAP's, feed customisation, unknown.
 public struct EdmAttributes: Sendable, Hashable {
+  /// One attribute with its namespace.
   public struct Attribute: Sendable, Hashable {
     /// The address of the namespace; `""` for none.
     public let namespace: String

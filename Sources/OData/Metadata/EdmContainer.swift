@@ -24,6 +24,7 @@ public struct EdmEntitySet: Sendable, Hashable {
   }
 }
 
+/// Where a navigation property leads within a container.
 public struct EdmNavigationBinding: Sendable, Hashable {
   public var path: String
   public var target: String
@@ -56,6 +57,7 @@ public struct EdmSingleton: Sendable, Hashable {
 
 /// Which sets an association of V1 to V3 joins.
 public struct EdmAssociationSet: Sendable, Hashable {
+  /// A role and the set that plays it.
   public struct End: Sendable, Hashable {
     public var role: String
     public var entitySet: String
@@ -118,6 +120,7 @@ public struct EdmFunctionImport: Sendable, Hashable {
   }
 }
 
+/// An action that can be called by name, from V4 on.
 public struct EdmActionImport: Sendable, Hashable {
   public var name: String
   /// Qualified.
@@ -198,6 +201,7 @@ public struct EdmSchema: Sendable, Hashable {
 
 /// Another document that this one leans on.
 public struct EdmReference: Sendable, Hashable {
+  /// A namespace that is taken from the other document.
   public struct Include: Sendable, Hashable {
     public var namespace: String
     public var alias: String?

@@ -6,8 +6,9 @@ struct EdmDiagnostics {
 
   init(limit: Int) { self.limit = limit }
 
-  mutating func add(_ message: String, _ place: @autoclosure () -> ODataPlace, _ consequence: String)
-  {
+  mutating func add(
+    _ message: String, _ place: @autoclosure () -> ODataPlace, _ consequence: String
+  ) {
     guard all.count < limit else {
       dropped += 1
       return

@@ -2,9 +2,9 @@ import FerryJSON
 
 /// Reads CSDL JSON of V4.01.
 struct EdmJSONReader {
-  private var diagnostics: EdmDiagnostics
-  private var aliases: [String: String] = [:]
-  private let text: [UInt8]
+  var diagnostics: EdmDiagnostics
+  var aliases: [String: String] = [:]
+  let text: [UInt8]
 
   static func read(_ bytes: [UInt8], limits: ODataLimits) throws(ODataError) -> EdmMetadata {
     let text = try decoded(bytes)
@@ -36,21 +36,21 @@ struct EdmJSONReader {
     self.text = text
   }
 
-  private func place(_ node: JSONNode, _ path: String) -> ODataPlace {
+  func place(_ node: JSONNode, _ path: String) -> ODataPlace {
     let place = TextPlace(offset: node.offset, in: text)
     return ODataPlace(line: place.line, column: place.column, path: path)
   }
 
-  private mutating func report(
+  mutating func report(
     _ message: String, _ node: JSONNode, _ path: String, _ consequence: String
   ) {
     let place = place(node, path)
     diagnostics.add(message, place, consequence)
   }
 
-  private func resolve(_ name: String) -> String { EdmNames.resolve(name, aliases) }
+  func resolve(_ name: String) -> String { EdmNames.resolve(name, aliases) }
 
-  private mutating func metadata(_ root: JSONNode) throws(ODataError) -> EdmMetadata {
+  mutating func metadata(_ root: JSONNode) throws(ODataError) -> EdmMetadata {
     guard let members = root.object, let version = root["$Version"]?.string else {
       throw ODataError(
         .unexpectedDocument, "the JSON has no $Version, so it is no CSDL", at: place(root, ""))
@@ -105,7 +105,7 @@ struct EdmJSONReader {
     return metadata
   }
 
-  private mutating func schema(
+  mutating func schema(
     _ space: String, _ node: JSONNode, standard: String?
   ) -> EdmSchema {
     var schema = EdmSchema(namespace: space, alias: node["$Alias"]?.string)
@@ -122,7 +122,9 @@ struct EdmJSONReader {
         for overload in overloads {
           let isFunction = overload["$Kind"]?.string == "Function"
           let operation = operation(member.key, space, overload, isFunction: isFunction)
-          if isFunction { schema.functions.append(operation) } else {
+          if isFunction {
+            schema.functions.append(operation)
+          } else {
             schema.actions.append(operation)
           }
         }
@@ -159,23 +161,24 @@ struct EdmJSONReader {
     return schema
   }
 
-  private func type(_ node: JSONNode) -> EdmTypeReference {
+  func type(_ node: JSONNode) -> EdmTypeReference {
     EdmTypeReference(
       resolve(node["$Type"]?.string ?? "Edm.String"),
       isCollection: node["$Collection"]?.boolean ?? false)
   }
 
-  private func facets(_ node: JSONNode) -> EdmFacets {
+  func facets(_ node: JSONNode) -> EdmFacets {
     var facets = EdmFacets()
     facets.isNullable = node["$Nullable"]?.boolean ?? false
     facets.maxLength = node["$MaxLength"]?.integer.flatMap { Int(exactly: $0) }
     facets.precision = node["$Precision"]?.integer.flatMap { Int(exactly: $0) }
     if let scale = node["$Scale"] {
-      facets.scale = switch scale.string {
-      case "variable": .variable
-      case "floating": .floating
-      default: scale.integer.flatMap { Int(exactly: $0) }.map { .fixed($0) }
-      }
+      facets.scale =
+        switch scale.string {
+        case "variable": .variable
+        case "floating": .floating
+        default: scale.integer.flatMap { Int(exactly: $0) }.map { .fixed($0) }
+        }
     }
     facets.isUnicode = node["$Unicode"]?.boolean
     facets.srid = node["$SRID"]?.string ?? node["$SRID"]?.integer.map { String($0) }
@@ -185,7 +188,7 @@ struct EdmJSONReader {
     return facets
   }
 
-  private func scalar(_ node: JSONNode) -> String? {
+  func scalar(_ node: JSONNode) -> String? {
     switch node.content {
     case .string(let text), .number(let text): text
     case .boolean(let value): value ? "true" : "false"
@@ -193,7 +196,7 @@ struct EdmJSONReader {
     }
   }
 
-  private mutating func structured(
+  mutating func structured(
     _ kind: EdmStructuredType.Kind, _ space: String, _ name: String, _ node: JSONNode
   ) -> EdmStructuredType {
     var type = EdmStructuredType(kind, namespace: space, name: name)
@@ -240,7 +243,7 @@ struct EdmJSONReader {
     return type
   }
 
-  private mutating func enumType(_ space: String, _ name: String, _ node: JSONNode) -> EdmEnumType {
+  mutating func enumType(_ space: String, _ name: String, _ node: JSONNode) -> EdmEnumType {
     var type = EdmEnumType(
       namespace: space, name: name,
       underlyingType: node["$UnderlyingType"]?.string.flatMap { EdmPrimitive(name: $0) } ?? .int32,
@@ -260,7 +263,7 @@ struct EdmJSONReader {
     return type
   }
 
-  private mutating func operation(
+  mutating func operation(
     _ name: String, _ space: String, _ node: JSONNode, isFunction: Bool
   ) -> EdmOperation {
     var operation = EdmOperation(
@@ -283,7 +286,7 @@ struct EdmJSONReader {
     return operation
   }
 
-  private mutating func container(
+  mutating func container(
     _ space: String, _ name: String, _ node: JSONNode
   ) -> EdmContainer {
     var container = EdmContainer(
@@ -320,101 +323,10 @@ struct EdmJSONReader {
             name: member.key, type: resolve(type), isNullable: value["$Nullable"]?.boolean ?? false,
             bindings: bindings, annotations: annotations(value)))
       } else {
-        report("\(member.key) is no part of a container", value, "/\(space)/\(name)", "it is skipped")
+        report(
+          "\(member.key) is no part of a container", value, "/\(space)/\(name)", "it is skipped")
       }
     }
     return container
-  }
-
-  /// The annotations of an object (`@Term#Qualifier`), or of one of its members (`name@Term`).
-  private mutating func annotations(_ node: JSONNode, of name: String = "") -> [EdmAnnotation] {
-    annotations(in: node.object ?? [], of: name)
-  }
-
-  /// Members such as `name@Term` by their name, so that each is looked for once.
-  private func annotated(_ members: [JSONNode.Member]) -> [String: [JSONNode.Member]] {
-    var groups: [String: [JSONNode.Member]] = [:]
-    for member in members {
-      guard let at = member.key.firstIndex(of: "@"), at != member.key.startIndex else { continue }
-      groups[String(member.key[..<at]), default: []].append(member)
-    }
-    return groups
-  }
-
-  private mutating func annotations(
-    in members: [JSONNode.Member], of name: String
-  ) -> [EdmAnnotation] {
-    var found: [EdmAnnotation] = []
-    let prefix = name + "@"
-    for member in members where member.key.hasPrefix(prefix) {
-      let rest = member.key.dropFirst(prefix.count)
-      // `@A@B` annotates the annotation A.
-      if rest.contains("@") || ["type", "odata.type", "id"].contains(String(rest)) { continue }
-      let parts = rest.split(separator: "#", maxSplits: 1)
-      guard let term = parts.first else { continue }
-      let inner = annotations(
-        in: members.filter { $0.key.hasPrefix(member.key + "@") }, of: member.key)
-      found.append(
-        EdmAnnotation(
-          term: resolve(String(term)), qualifier: parts.count > 1 ? String(parts[1]) : nil,
-          value: expression(member.value), annotations: inner))
-    }
-    return found
-  }
-
-  private mutating func expression(_ node: JSONNode) -> EdmExpression {
-    switch node.content {
-    case .null: return .null
-    case .boolean(let value): return .boolean(value)
-    case .string(let text): return .string(text)
-    case .number(let text):
-      if let value = Int64(text) { return .integer(value) }
-      if let value = Double(text), value.isFinite { return .float(value) }
-      return EdmDecimal(text).map { .constant(.decimal($0)) } ?? .unknown(text)
-    case .array(let elements):
-      var all: [EdmExpression] = []
-      for element in elements { all.append(expression(element)) }
-      return .collection(all)
-    case .object(let members): return object(node, members)
-    }
-  }
-
-  private mutating func object(_ node: JSONNode, _ members: [JSONNode.Member]) -> EdmExpression {
-    if let path = node["$Path"]?.string { return .path(path) }
-    if node["$Null"] != nil { return .null }
-    if let operands = node["$Apply"]?.array {
-      var all: [EdmExpression] = []
-      for operand in operands { all.append(expression(operand)) }
-      return .apply(function: node["$Function"]?.string ?? "", all)
-    }
-    if let known = members.first(where: { $0.key.hasPrefix("$") && !$0.key.contains("@") }) {
-      var operands: [EdmExpression] = []
-      for operand in known.value.array ?? [known.value] { operands.append(expression(operand)) }
-      return .operation(
-        String(known.key.dropFirst()), name: node["$Type"]?.string ?? node["$Name"]?.string, operands)
-    }
-    var properties: [EdmPropertyValue] = []
-    let groups = annotated(members)
-    for member in members where !member.key.contains("@") {
-      let own = annotations(in: groups[member.key] ?? [], of: member.key)
-      properties.append(
-        EdmPropertyValue(name: member.key, value: expression(member.value), annotations: own))
-    }
-    let type = (node["@type"] ?? node["@odata.type"])?.string.map { text in
-      resolve(text.split(separator: "#").last.map(String.init) ?? text)
-    }
-    return .record(type: type, properties, annotations: annotations(node))
-  }
-}
-
-extension ODataError {
-  init(json error: JSONError, in text: [UInt8]) {
-    let place = TextPlace(offset: error.offset, in: text)
-    let isLimit = error.problem.hasPrefix("more than")
-    let code: Code =
-      isLimit ? .limit
-      : error.problem.contains("UTF-8") ? .encoding
-      : error.offset >= text.count || error.problem.contains("does not end") ? .truncated : .malformed
-    self.init(code, error.problem, at: ODataPlace(line: place.line, column: place.column))
   }
 }

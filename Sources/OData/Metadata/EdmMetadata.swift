@@ -31,21 +31,27 @@ public struct EdmMetadata: Sendable {
   }
 
   /// An entity or complex type by qualified name (or with a schema's alias).
-  public func structuredType(_ name: String) -> EdmStructuredType? { index.structured[resolve(name)] }
+  public func structuredType(_ name: String) -> EdmStructuredType? {
+    index.structured[resolve(name)]
+  }
 
+  /// An entity type by qualified name, or with a schema's alias.
   public func entityType(_ name: String) -> EdmStructuredType? {
     structuredType(name).flatMap { $0.kind == .entity ? $0 : nil }
   }
 
+  /// A complex type by qualified name, or with a schema's alias.
   public func complexType(_ name: String) -> EdmStructuredType? {
     structuredType(name).flatMap { $0.kind == .complex ? $0 : nil }
   }
 
   public func enumType(_ name: String) -> EdmEnumType? { index.enums[resolve(name)] }
+  /// A type definition by qualified name, or with a schema's alias.
   public func typeDefinition(_ name: String) -> EdmTypeDefinition? {
     index.definitions[resolve(name)]
   }
   public func association(_ name: String) -> EdmAssociation? { index.associations[resolve(name)] }
+  /// A term that one of these schemas declares.
   public func term(_ name: String) -> EdmTerm? {
     let name = resolve(name)
     return schemas.lazy.flatMap(\.terms).first { $0.qualifiedName == name }
@@ -100,17 +106,22 @@ public struct EdmMetadata: Sendable {
     lineage(of: type).flatMap(\.properties)
   }
 
+  /// Navigation properties of the type and its base types.
   public func navigationProperties(of type: EdmStructuredType) -> [EdmNavigationProperty] {
     lineage(of: type).flatMap(\.navigationProperties)
   }
 
+  /// A property by name, that of the most derived type first.
   public func property(_ name: String, of type: EdmStructuredType) -> EdmProperty? {
     lineage(of: type).reversed().lazy.compactMap { level in
       level.properties.first { $0.name == name }
     }.first
   }
 
-  public func navigationProperty(_ name: String, of type: EdmStructuredType)
+  /// A navigation property by name, that of the most derived type first.
+  public func navigationProperty(
+    _ name: String, of type: EdmStructuredType
+  )
     -> EdmNavigationProperty?
   {
     lineage(of: type).reversed().lazy.compactMap { level in
@@ -118,10 +129,12 @@ public struct EdmMetadata: Sendable {
     }.first
   }
 
+  /// Whether the type or a base type may have properties that are not declared.
   public func isOpen(_ type: EdmStructuredType) -> Bool {
     lineage(of: type).contains(where: \.isOpen)
   }
 
+  /// Whether entities of the type describe a media resource.
   public func hasStream(_ type: EdmStructuredType) -> Bool {
     lineage(of: type).contains(where: \.hasStream)
   }
@@ -132,6 +145,7 @@ public struct EdmMetadata: Sendable {
     return all.filter(\.isDefault) + all.filter { !$0.isDefault }
   }
 
+  /// A container by its name, qualified or not.
   public func container(_ name: String) -> EdmContainer? {
     let name = resolve(name)
     return containers.first { $0.qualifiedName == name || $0.name == name }
@@ -141,7 +155,8 @@ public struct EdmMetadata: Sendable {
   public func lineage(of container: EdmContainer) -> [EdmContainer] {
     var line = [container]
     var seen: Set<String> = [container.qualifiedName]
-    while line.count < Self.lineageLimit, let base = line[0].extends, let next = self.container(base),
+    while line.count < Self.lineageLimit, let base = line[0].extends,
+      let next = self.container(base),
       seen.insert(next.qualifiedName).inserted
     {
       line.insert(next, at: 0)
@@ -156,14 +171,17 @@ public struct EdmMetadata: Sendable {
     return index.sets[String(last)]
   }
 
+  /// A singleton of any container.
   public func singleton(_ name: String) -> EdmSingleton? {
     containers.lazy.flatMap(\.singletons).first { $0.name == name }
   }
 
+  /// A function import of any container.
   public func functionImport(_ name: String) -> EdmFunctionImport? {
     containers.lazy.flatMap(\.functionImports).first { $0.name == name }
   }
 
+  /// An action import of any container.
   public func actionImport(_ name: String) -> EdmActionImport? {
     containers.lazy.flatMap(\.actionImports).first { $0.name == name }
   }

@@ -1,5 +1,6 @@
 /// What limits the values of a property, parameter or term.
 public struct EdmFacets: Sendable, Hashable {
+  /// Digits after the point.
   public enum Scale: Sendable, Hashable {
     case fixed(Int)
     case variable
@@ -104,6 +105,7 @@ public struct EdmNavigationProperty: Sendable, Hashable {
   public var sap: SAPAnnotations { SAPAnnotations(attributes) }
 }
 
+/// A dependent property and the principal property it equals.
 public struct EdmReferentialConstraint: Sendable, Hashable {
   public var property: String
   public var referencedProperty: String
@@ -127,6 +129,7 @@ public struct EdmKeyReference: Sendable, Hashable {
 
 /// An entity or complex type.
 public struct EdmStructuredType: Sendable, Hashable {
+  /// Entities have keys, complex values have not.
   public enum Kind: Sendable, Hashable { case entity, complex }
 
   public var kind: Kind
@@ -166,7 +169,9 @@ public struct EdmStructuredType: Sendable, Hashable {
   public var sap: SAPAnnotations { SAPAnnotations(attributes) }
 }
 
+/// A type whose values are named integers.
 public struct EdmEnumType: Sendable, Hashable {
+  /// One name and its integer.
   public struct Member: Sendable, Hashable {
     public var name: String
     public var value: Int64
@@ -200,6 +205,7 @@ public struct EdmEnumType: Sendable, Hashable {
   }
 }
 
+/// Another name for a primitive type, with facets of its own.
 public struct EdmTypeDefinition: Sendable, Hashable {
   public var namespace: String
   public var name: String
@@ -222,6 +228,7 @@ public struct EdmTypeDefinition: Sendable, Hashable {
 
 /// A relation between two types, as V1 to V3 declare it.
 public struct EdmAssociation: Sendable, Hashable {
+  /// One side of an association.
   public struct End: Sendable, Hashable {
     public var role: String
     /// Qualified.
@@ -238,6 +245,7 @@ public struct EdmAssociation: Sendable, Hashable {
     }
   }
 
+  /// Properties of the dependent side that repeat the principal's.
   public struct Constraint: Sendable, Hashable {
     public var principalRole: String
     public var principalProperties: [String]
@@ -276,6 +284,7 @@ public struct EdmAssociation: Sendable, Hashable {
 
 /// A parameter of a function, action or function import.
 public struct EdmParameter: Sendable, Hashable {
+  /// Which way a parameter goes.
   public enum Mode: String, Sendable, Hashable { case `in` = "In", out = "Out", inOut = "InOut" }
 
   public var name: String

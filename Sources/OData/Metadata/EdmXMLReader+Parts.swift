@@ -11,13 +11,16 @@ extension EdmXMLReader {
       case "Member":
         var value = next
         if let text = child.attribute("Value") {
-          if let number = Int64(text.trimmed) { value = number } else {
+          if let number = Int64(text.trimmed) {
+            value = number
+          } else {
             diagnostics.add(
               "the member value \"\(text)\" is no integer", child.place, "\(next) is taken")
           }
         }
         next = value.addingReportingOverflow(1).partialValue
-        var member = EdmEnumType.Member(name: required(child, "Name"), value: value, annotations: [])
+        var member = EdmEnumType.Member(
+          name: required(child, "Name"), value: value, annotations: [])
         member.annotations = annotations(child)
         type.members.append(member)
       case "Annotation", "ValueAnnotation": type.annotations.append(annotation(child))
@@ -126,7 +129,8 @@ extension EdmXMLReader {
       case "EntitySet":
         container.entitySets.append(
           EdmEntitySet(
-            name: required(child, "Name"), entityType: resolve(required(child, "EntityType").trimmed),
+            name: required(child, "Name"),
+            entityType: resolve(required(child, "EntityType").trimmed),
             isInServiceDocument: flag(child, "IncludeInServiceDocument", true),
             bindings: bindings(child), attributes: attributes(child),
             annotations: annotations(child)))

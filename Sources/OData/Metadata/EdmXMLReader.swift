@@ -126,7 +126,8 @@ struct EdmXMLReader {
       return text.lowercased() == "true"
     default:
       diagnostics.add(
-        "\(name)=\"\(text)\" is neither true nor false", element.place, "it is taken as \(standard)")
+        "\(name)=\"\(text)\" is neither true nor false", element.place, "it is taken as \(standard)"
+      )
       return standard
     }
   }
@@ -152,7 +153,9 @@ struct EdmXMLReader {
     default: facets.scale = number(element, "Scale").map { .fixed($0) }
     }
     if element.attribute("Unicode") != nil { facets.isUnicode = flag(element, "Unicode", true) }
-    if element.attribute("FixedLength") != nil { facets.isFixedLength = flag(element, "FixedLength") }
+    if element.attribute("FixedLength") != nil {
+      facets.isFixedLength = flag(element, "FixedLength")
+    }
     facets.srid = element.attribute("SRID")
     facets.collation = element.attribute("Collation")
     facets.defaultValue = element.attribute("DefaultValue") ?? element.attribute("Default")
@@ -219,7 +222,8 @@ struct EdmXMLReader {
 
   mutating func unknown(_ element: XMLElement) {
     guard element.space == .edm || element.space == .none else { return }
-    diagnostics.add("the element \(element.local) is not known here", element.place, "it is skipped")
+    diagnostics.add(
+      "the element \(element.local) is not known here", element.place, "it is skipped")
   }
 
   private mutating func structured(
@@ -262,7 +266,8 @@ struct EdmXMLReader {
     let name = required(element, "Name")
     var reference = type(element.attribute("Type") ?? "Edm.String")
     if element.attribute("Type") == nil {
-      diagnostics.add("the property \(name) has no Type", element.place, "it is taken as Edm.String")
+      diagnostics.add(
+        "the property \(name) has no Type", element.place, "it is taken as Edm.String")
     }
     switch element.attribute("CollectionKind") {
     case "List", "Bag": reference.isCollection = true

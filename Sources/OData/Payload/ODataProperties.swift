@@ -42,6 +42,7 @@ public struct ODataProperties: Sendable, RandomAccessCollection, ExpressibleByDi
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { items.count }
+  /// The property at a position.
   public subscript(position: Int) -> ODataProperty { items[position] }
 
   /// The value of a name; nil where the document did not hold it, `.null` where it was null.

@@ -125,7 +125,9 @@ struct AtomEntryReader {
   func feed(_ element: XMLElement, type: String?) throws(ODataError) -> ODataFeed {
     var feed = ODataFeed()
     for child in element.children {
-      if let item = try item(child, type: type) { feed.items.append(item) } else {
+      if let item = try item(child, type: type) {
+        feed.items.append(item)
+      } else {
         head(child, into: &feed.head)
       }
     }
@@ -215,7 +217,8 @@ struct AtomEntryReader {
   }
 
   /// A value of any kind; the mark on the element wins over the type that was expected.
-  func value(_ element: XMLElement, type expected: EdmTypeReference?) throws(ODataError) -> EdmValue {
+  func value(_ element: XMLElement, type expected: EdmTypeReference?) throws(ODataError) -> EdmValue
+  {
     if let null = element.attribute("null", .metadata), null == "true" || null == "1" {
       return .null
     }
@@ -285,7 +288,9 @@ struct AtomEntryReader {
         }
       }
       let value: EdmValue
-      if let found = EdmValue(text: text, type: type ?? .string) { value = found } else {
+      if let found = EdmValue(text: text, type: type ?? .string) {
+        value = found
+      } else {
         value = try context.invalid(text, type ?? .string, element.place)
       }
       entry.properties.set(value, at: path)

@@ -7,10 +7,10 @@ struct JSONEntryReader {
   /// Whether the document is verbose JSON (inside `d`).
   let isVerbose: Bool
 
-  private var readsInline: Bool { context.options.readsInline }
+  var readsInline: Bool { context.options.readsInline }
 
   /// `@odata.type`, `odata.type` and `@type` are the same control; `Name@odata.type` is one of Name.
-  private struct Key {
+  struct Key {
     var name: Substring
     /// Nil for a plain member.
     var control: Substring?
@@ -18,7 +18,7 @@ struct JSONEntryReader {
     var isProtocol = false
   }
 
-  private func split(_ key: String) -> Key {
+  func split(_ key: String) -> Key {
     let at = key.utf8.firstIndex(of: UInt8(ascii: "@"))
     if at == nil {
       if !isVerbose, key.hasPrefix("odata.") {
@@ -35,14 +35,16 @@ struct JSONEntryReader {
     return Key(name: name, control: rest, isProtocol: !rest.utf8.contains(UInt8(ascii: ".")))
   }
 
-  private func path(_ node: Int, _ name: String) -> ODataPlace {
+  func path(_ node: Int, _ name: String) -> ODataPlace {
     let place = record.place(record.offset(node))
     return ODataPlace(line: place.line, column: place.column, path: place.path + "/" + name)
   }
 
   /// An object of a feed: an entry, or one of the things that a feed of changes holds.
   func item(_ node: Int, type: String?) throws(ODataError) -> ODataItem {
-    guard record.kind(node) == .object else { return .value(try value(node, type: nil, name: "value")) }
+    guard record.kind(node) == .object else {
+      return .value(try value(node, type: nil, name: "value"))
+    }
     if let error = try inStreamError(node) { throw error }
     var isRemoved = false
     var reason: String?
@@ -83,7 +85,7 @@ struct JSONEntryReader {
   }
 
   /// `{"error": {"code": …, "message": …}}` in the place of an entry.
-  private func inStreamError(_ node: Int) throws(ODataError) -> ODataError? {
+  func inStreamError(_ node: Int) throws(ODataError) -> ODataError? {
     var count = 0
     var error: Int?
     for child in record.children(node) {
@@ -163,14 +165,16 @@ struct JSONEntryReader {
     return entry
   }
 
-  private func control(
+  func control(
     _ control: String, _ isProtocol: Bool, _ node: Int, into entry: inout ODataEntry
   ) throws(ODataError) {
     guard isProtocol else {
       entry.annotations[control] = try value(node, type: nil, name: control)
       return
     }
-    if control.hasPrefix("#") || control.contains("#") { return try operation(control, node, &entry) }
+    if control.hasPrefix("#") || control.contains("#") {
+      return try operation(control, node, &entry)
+    }
     let text = try record.scalar(node)
     func media() -> ODataMedia { entry.media ?? ODataMedia() }
     switch control {
@@ -206,7 +210,7 @@ struct JSONEntryReader {
   }
 
   /// `"#NS.Approve": {"title": …, "target": …}`.
-  private func operation(
+  func operation(
     _ name: String, _ node: Int, _ entry: inout ODataEntry
   ) throws(ODataError) {
     let targets = record.kind(node) == .array ? Array(record.children(node)) : [node]
@@ -219,7 +223,7 @@ struct JSONEntryReader {
   }
 
   /// A control that stands beside a property or navigation property.
-  private func member(
+  func member(
     _ name: String, _ control: String, _ node: Int, _ links: inout [String: ODataLink],
     _ order: inout [String], _ notes: inout [String: [String: EdmValue]]
   ) throws(ODataError) {
@@ -260,7 +264,7 @@ struct JSONEntryReader {
   }
 
   /// `__metadata` of verbose JSON.
-  private func metadata(
+  func metadata(
     _ node: Int, into entry: inout ODataEntry, _ links: inout [String: ODataLink],
     _ order: inout [String]
   ) throws(ODataError) {
@@ -309,7 +313,7 @@ struct JSONEntryReader {
     if media != ODataMedia() { entry.media = media }
   }
 
-  private func stream(_ value: EdmValue, _ node: Int) -> [ODataLink]? {
+  func stream(_ value: EdmValue, _ node: Int) -> [ODataLink]? {
     guard let inner = value.complex, inner.properties.count == 1,
       let resource = inner["__mediaresource"]?.complex
     else { return nil }
@@ -322,227 +326,5 @@ struct JSONEntryReader {
       links.append(link)
     }
     return links
-  }
-
-  private struct Inline {
-    var content: ODataInline?
-    var href: String?
-  }
-
-  /// What a member brings inline; nil when it is a property.
-  private func navigation(
-    _ node: Int, _ name: String, _ index: ODataTypeIndex?, _ link: ODataLink?,
-    _ notes: [String: EdmValue]?
-  ) throws(ODataError) -> Inline? {
-    let kind = record.kind(node)
-    var type: String?
-    var isNavigation = false
-    switch index?.members[name] {
-    case .navigation(let property):
-      isNavigation = true
-      type = property.type?.name
-    case .property: return nil
-    case nil: break
-    }
-    guard kind == .object || kind == .array || kind == .null else { return nil }
-    if isVerbose {
-      if kind == .object, let deferred = try record.member(node, "__deferred") {
-        return Inline(content: nil, href: try record.text(deferred, "uri"))
-      }
-      if kind == .object, let results = try record.member(node, "results"),
-        record.kind(results) == .array
-      {
-        if !isNavigation {
-          // Collections of values look the same; entries tell themselves apart.
-          guard let first = record.children(results).first(where: { _ in true }) else { return nil }
-          guard record.kind(first) == .object, try isEntry(first) else { return nil }
-        }
-        guard readsInline else { return Inline() }
-        var feed = try self.feed(results, type: type)
-        feed.head.count = try record.text(node, "__count")
-        feed.head.next = try record.text(node, "__next")
-        return Inline(content: .feed(feed))
-      }
-      if !isNavigation {
-        if kind == .object {
-          guard try isEntry(node) else { return nil }
-        } else if kind == .array {
-          guard let first = record.children(node).first(where: { _ in true }),
-            record.kind(first) == .object, try isEntry(first)
-          else { return nil }
-        } else {
-          return nil
-        }
-      }
-    } else if !isNavigation {
-      if notes?["odata.context"] != nil || notes?["odata.nextLink"] != nil
-        || notes?["odata.count"] != nil
-      {
-        isNavigation = kind == .array || notes?["odata.context"] != nil
-      }
-      if !isNavigation, link != nil { isNavigation = true }
-      if !isNavigation {
-        let probe: Int? =
-          kind == .array ? record.children(node).first(where: { _ in true }) : node
-        guard let probe, record.kind(probe) == .object, try isEntry(probe) else { return nil }
-      }
-    }
-    guard readsInline else { return Inline() }
-    switch kind {
-    case .null: return Inline(content: .entry(nil))
-    case .object: return Inline(content: .entry(try entry(node, type: type)))
-    default:
-      var feed = try self.feed(node, type: type)
-      if case .string(let text)? = notes?["odata.nextLink"] { feed.head.next = text }
-      if let count = notes?["odata.count"] { feed.head.count = count.text }
-      return Inline(content: .feed(feed))
-    }
-  }
-
-  /// Whether an object shows the marks of an entity.
-  private func isEntry(_ node: Int) throws(ODataError) -> Bool {
-    for child in record.children(node) {
-      switch try record.key(child) {
-      case "__metadata":
-        if !isVerbose { return false }
-        // A complex value names its type and nothing else.
-        guard record.kind(child) == .object else { return false }
-        for mark in record.children(child) where try record.key(mark) != "type" { return true }
-        return false
-      case "@odata.id", "@odata.etag", "@odata.editLink", "@odata.readLink", "odata.id",
-        "odata.editLink", "odata.etag", "@id", "@etag":
-        return true
-      default: break
-      }
-    }
-    return false
-  }
-
-  func feed(_ array: Int, type: String?) throws(ODataError) -> ODataFeed {
-    var feed = ODataFeed()
-    for child in record.children(array) { feed.items.append(try item(child, type: type)) }
-    return feed
-  }
-
-  /// A value of any kind.
-  func value(
-    _ node: Int, type: EdmTypeReference?, name: String
-  ) throws(ODataError) -> EdmValue {
-    switch record.kind(node) {
-    case .null, .end: return .null
-    case .boolean:
-      if let primitive = primitive(type), primitive != .boolean {
-        return try context.invalid(record.spelled(node), primitive, path(node, name))
-      }
-      return .boolean(record.spelled(node) == "true")
-    case .number: return try number(node, type, name)
-    case .string: return try text(node, type, name)
-    case .array:
-      var values: [EdmValue] = []
-      let element = type.map { $0.element }
-      for child in record.children(node) {
-        values.append(try value(child, type: element, name: name))
-      }
-      return .collection(values)
-    case .object: return try object(node, type, name)
-    }
-  }
-
-  private func primitive(_ type: EdmTypeReference?) -> EdmPrimitive? {
-    guard let type, !type.isCollection else { return nil }
-    return type.primitive ?? context.options.metadata?.primitive(type.name)
-  }
-
-  private func number(
-    _ node: Int, _ type: EdmTypeReference?, _ name: String
-  ) throws(ODataError) -> EdmValue {
-    let bytes = record.text(node)
-    if let type, !type.isCollection, context.isEnum(type.name) {
-      return .enumeration(record.spelled(node), type: type.name)
-    }
-    if let primitive = primitive(type) {
-      if let value = EdmValue(bytes: bytes, type: primitive) { return value }
-      // 1.0 and 1e3 are integers to a writer that knows only one kind of number.
-      if let plain = EdmDecimal(record.spelled(node))?.plainText(limit: 40),
-        let point = plain.firstIndex(of: "."), plain[point...].dropFirst().allSatisfy({ $0 == "0" }),
-        let value = EdmValue(text: String(plain[..<point]), type: primitive)
-      {
-        return value
-      }
-      if let plain = EdmDecimal(record.spelled(node))?.plainText(limit: 40),
-        let value = EdmValue(text: plain, type: primitive)
-      {
-        return value
-      }
-      return try context.invalid(record.spelled(node), primitive, path(node, name))
-    }
-    return JSONEntryReader.number(bytes)
-  }
-
-  /// A number without a type: the smallest that keeps its digits.
-  static func number(_ bytes: UnsafeBufferPointer<UInt8>) -> EdmValue {
-    if case .int64(let value)? = EdmValue(bytes: bytes, type: .int64) {
-      return Int32(exactly: value).map { .int32($0) } ?? .int64(value)
-    }
-    let text = String(decoding: bytes, as: UTF8.self)
-    if let value = Double(text), value.isFinite,
-      text.utf8.count <= 18, EdmDecimal(EdmValue.double(value).text) == EdmDecimal(text)
-    {
-      return .double(value)
-    }
-    return EdmDecimal(text).map { .decimal($0) } ?? .string(text)
-  }
-
-  private func text(
-    _ node: Int, _ type: EdmTypeReference?, _ name: String
-  ) throws(ODataError) -> EdmValue {
-    let string = try record.string(node)
-    if let type, !type.isCollection, context.isEnum(type.name) {
-      return .enumeration(string, type: type.name)
-    }
-    guard let primitive = primitive(type) else {
-      if isVerbose, let date = EdmValue(verboseDate: string, type: nil) { return date }
-      if let type, !type.isCollection, context.options.metadata == nil {
-        return .enumeration(string, type: type.name)
-      }
-      return .string(string)
-    }
-    if primitive == .string || primitive == .stream { return .string(string) }
-    if let value = EdmValue(verboseDate: string, type: primitive),
-      primitive == .dateTime || primitive == .dateTimeOffset
-    {
-      return value
-    }
-    if let value = EdmValue(text: string, type: primitive) { return value }
-    return try context.invalid(string, primitive, path(node, name))
-  }
-
-  private func object(
-    _ node: Int, _ type: EdmTypeReference?, _ name: String
-  ) throws(ODataError) -> EdmValue {
-    if isVerbose, let results = try record.member(node, "results"), record.kind(results) == .array {
-      // `{"__metadata": {"type": "Collection(…)"}, "results": […]}`.
-      var mark = type
-      if let metadata = try record.member(node, "__metadata"),
-        let text = try record.text(metadata, "type")
-      {
-        mark = context.marked(text)
-      }
-      return try value(results, type: mark, name: name)
-    }
-    let spatial = primitive(type)?.isSpatial
-    if spatial == true || (type == nil && !isVerbose) {
-      if let shape = try GeoJSON.read(record, node, isGeometry: primitive(type)?.isGeometry ?? false) {
-        return .spatial(shape)
-      }
-      if spatial == true {
-        try context.report("the shape cannot be read", path(node, name), "it is read as null")
-        return .null
-      }
-    }
-    let inner = try entry(node, type: type?.name)
-    var complex = EdmComplex(type: inner.type, inner.properties)
-    complex.links = inner.links
-    return .complex(complex)
   }
 }

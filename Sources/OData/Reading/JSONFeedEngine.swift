@@ -86,7 +86,8 @@ final class JSONFeedEngine {
   private func fail(_ error: JSONError) -> ODataError {
     let isEnd = error.offset >= buffer.count || error.problem.contains("does not end")
     let code: ODataError.Code =
-      error.problem.hasPrefix("more than") ? .limit
+      error.problem.hasPrefix("more than")
+      ? .limit
       : error.problem.contains("UTF-8") ? .encoding : isEnd && isLast ? .truncated : .malformed
     return ODataError(code, error.problem, at: place(error.offset))
   }
@@ -119,9 +120,11 @@ final class JSONFeedEngine {
       } else if byte == UInt8(ascii: "[") {
         beginArray()
       } else {
-        guard let value = try record({ record throws(ODataError) in
-          try self.reader(record).value(0, type: nil, name: "")
-        }) else { return false }
+        guard
+          let value = try record({ record throws(ODataError) in
+            try self.reader(record).value(0, type: nil, name: "")
+          })
+        else { return false }
         items.append(.value(value))
         isFeed = false
         state = .end
@@ -152,9 +155,11 @@ final class JSONFeedEngine {
         }
         if buffer[position] == UInt8(ascii: "]") { throw unexpected("a comma too many") }
       }
-      guard let item = try record({ record throws(ODataError) in
-        try self.reader(record).item(0, type: self.type)
-      }) else {
+      guard
+        let item = try record({ record throws(ODataError) in
+          try self.reader(record).item(0, type: self.type)
+        })
+      else {
         position = start
         return false
       }
@@ -299,7 +304,7 @@ final class JSONFeedEngine {
   /// Takes what belongs to the feed; true when the member is not a property.
   private func head(_ key: String, _ record: JSONRecord) throws(ODataError) -> Bool {
     switch key {
-    case "@odata.context", "@context", "odata.metadata": 
+    case "@odata.context", "@context", "odata.metadata":
       head.context = try record.scalar(0)
       if type == nil { type = self.context.type(context: head.context) }
     case "@odata.count", "@count", "odata.count", "__count": head.count = try record.scalar(0)

@@ -184,6 +184,7 @@ extension ODataEntry {
 /// The entries of a feed as they arrive.
 public struct ODataEntrySequence<Bytes: AsyncSequence>: AsyncSequence
 where Bytes.Element == [UInt8] {
+  /// What a feed holds.
   public typealias Element = ODataItem
   private let bytes: Bytes
   private let options: ODataReadOptions
@@ -194,6 +195,7 @@ where Bytes.Element == [UInt8] {
     self.options = options
   }
 
+  /// Pulls pieces as entries are asked for.
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate var bytes: Bytes.AsyncIterator
     fileprivate let reader: ODataFeedReader
@@ -209,7 +211,9 @@ where Bytes.Element == [UInt8] {
       while true {
         if let item = try reader.next() { return item }
         if isOver { return nil }
-        if let piece = try await bytes.next() { reader.push(piece) } else {
+        if let piece = try await bytes.next() {
+          reader.push(piece)
+        } else {
           isOver = true
           reader.finish()
         }

@@ -29,7 +29,8 @@ public struct ODataReadOptions: Sendable {
   }
 
   /// The type of the entries of a set.
-  public init(metadata: EdmMetadata, set: String, readsInline: Bool = true, isStrict: Bool = false) {
+  public init(metadata: EdmMetadata, set: String, readsInline: Bool = true, isStrict: Bool = false)
+  {
     self.init(
       metadata: metadata, type: metadata.entitySet(set)?.entityType, readsInline: readsInline,
       isStrict: isStrict)

@@ -18,7 +18,8 @@ public struct ODataEntitySchema: Sendable {
     guard let type = metadata.entityType(set.entityType) else { return nil }
     let view = metadata.view(of: set)
     var flags: ODataEntitySchemaFlags = [.queryable]
-    let isCreatable = collection?.attributes.sap("creatable") != nil
+    let isCreatable =
+      collection?.attributes.sap("creatable") != nil
       ? collection?.isCreatable : view.isCreatable
     if isCreatable == true { flags.insert(.creatable) }
     if view.isUpdatable && collection?.isUpdatable != false { flags.insert(.updatable) }

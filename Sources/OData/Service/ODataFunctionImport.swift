@@ -38,7 +38,8 @@ public struct ODataFunctionImport: Sendable {
     }
     parameterNames = declared.map(\.name)
     parameters = Dictionary(declared.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-    httpMethod = declaration.method ?? (version == .v4 || !declaration.isSideEffecting ? "GET" : "POST")
+    httpMethod =
+      declaration.method ?? (version == .v4 || !declaration.isSideEffecting ? "GET" : "POST")
     actionFor = declaration.sap.actionFor.map { metadata.resolve($0) }
     returnType = result?.type
     var flags: Flags = []
@@ -129,8 +130,12 @@ public struct ODataFunctionImport: Sendable {
     }
     return values.map { value in
       var entry = ODataEntry(type: returnTypeSchema?.type)
-      if let complex = value.complex { entry.properties = complex.properties } else {
-        entry.properties = ODataProperties([ODataProperty("element", retyped(value), type: type.element)])
+      if let complex = value.complex {
+        entry.properties = complex.properties
+      } else {
+        entry.properties = ODataProperties([
+          ODataProperty("element", retyped(value), type: type.element)
+        ])
       }
       return entry
     }
@@ -202,13 +207,17 @@ public struct ODataActionLink: Sendable, Hashable {
     let head = link.href.prefix { $0 != "?" }
     var all = pairs
     for (name, value) in values.sorted(by: { $0.key < $1.key }) {
-      if let index = all.firstIndex(where: { $0.0 == name }) { all[index].1 = value } else {
+      if let index = all.firstIndex(where: { $0.0 == name }) {
+        all[index].1 = value
+      } else {
         all.append((name, value))
       }
     }
     guard !all.isEmpty else { return String(head) }
     return head + "?"
-      + all.map { "\(ODataURL.encoded($0.0, keeping: "$"))=\(ODataURL.encoded($0.1, keeping: "'(),:"))" }
+      + all.map {
+        "\(ODataURL.encoded($0.0, keeping: "$"))=\(ODataURL.encoded($0.1, keeping: "'(),:"))"
+      }
       .joined(separator: "&")
   }
 }

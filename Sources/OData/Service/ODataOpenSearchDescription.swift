@@ -11,6 +11,7 @@ public struct ODataOpenSearchDescription: Sendable, Hashable {
 
   /// An address with places for parameters.
   public struct URLTemplate: Sendable, Hashable {
+    /// A place in the template.
     public struct Parameter: Sendable, Hashable {
       /// With its prefix, such as `searchTerms` or `sap:plant`.
       public var name: String

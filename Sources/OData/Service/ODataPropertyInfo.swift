@@ -67,10 +67,11 @@ public struct ODataPropertyInfo: Sendable, Hashable {
         if let inner = metadata.complexType(property.type.name),
           !above.contains(inner.qualifiedName)
         {
-          info.children = tree(
-            of: inner, named: property.name, in: metadata,
-            above: above.union([inner.qualifiedName])
-          ).children
+          info.children =
+            tree(
+              of: inner, named: property.name, in: metadata,
+              above: above.union([inner.qualifiedName])
+            ).children
         }
         root.children.append(info)
       }

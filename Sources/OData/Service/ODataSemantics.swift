@@ -55,7 +55,9 @@ public struct ODataCollectionFlags: OptionSet, Sendable, Hashable {
   public static let topLevel = ODataCollectionFlags(rawValue: 0x10)
   public static let searchable = ODataCollectionFlags(rawValue: 0x20)
   public static let hasMedia = ODataCollectionFlags(rawValue: 0x40)
-  public static let standard: ODataCollectionFlags = [.creatable, .updatable, .deletable, .topLevel]
+  public static let standard: ODataCollectionFlags = [
+    .creatable, .updatable, .deletable, .topLevel,
+  ]
 }
 
 /// What one may do with the entities of a schema; the values are the reference's.
@@ -124,7 +126,8 @@ public struct ODataPropertySemantics: Sendable, Hashable {
     }
     let parts = text.lowercased().split(separator: ";")
     let word = parts.first.map(String.init) ?? ""
-    let named = parts.dropFirst().first { $0.hasPrefix("type=") }?.dropFirst(5)
+    let named =
+      parts.dropFirst().first { $0.hasPrefix("type=") }?.dropFirst(5)
       .split(separator: ",").map(String.init) ?? []
     func combined(_ numbers: [String: UInt32]) -> UInt32 {
       named.reduce(0) { $0 | (numbers[$1] ?? 0) }

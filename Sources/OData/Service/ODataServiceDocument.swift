@@ -67,6 +67,7 @@ public struct ODataSchema: Sendable {
   public let workspaces: [ODataWorkspace]
   public let metadata: EdmMetadata
 
+  /// The workspaces of one meaning.
   public func workspaces(_ semantic: ODataWorkspaceSemantic) -> [ODataWorkspace] {
     workspaces.filter { $0.semantic == semantic }
   }
@@ -158,7 +159,9 @@ public struct ODataCollection: Sendable {
   public var isTopLevel: Bool { flags.contains(.topLevel) }
   public var isSearchable: Bool { flags.contains(.searchable) }
   public var requiresFilter: Bool { flags.contains(.requiresFilter) }
-  public var hasMedia: Bool { flags.contains(.hasMedia) || entitySchema?.flags.contains(.hasMedia) == true }
+  public var hasMedia: Bool {
+    flags.contains(.hasMedia) || entitySchema?.flags.contains(.hasMedia) == true
+  }
   /// Where to subscribe to changes.
   public var subscriptionLink: ODataLink? { links.first { $0.role == .subscriptions } }
   /// Where the OpenSearch description is.

@@ -20,8 +20,11 @@ public struct EdmGuid: Sendable, Hashable, CustomStringConvertible {
         continue
       }
       guard let digit = hexadecimalDigit(byte) else { return nil }
-      if digits < 16 { halves.0 = halves.0 << 4 | UInt64(digit) }
-      else { halves.1 = halves.1 << 4 | UInt64(digit) }
+      if digits < 16 {
+        halves.0 = halves.0 << 4 | UInt64(digit)
+      } else {
+        halves.1 = halves.1 << 4 | UInt64(digit)
+      }
       digits += 1
     }
     (high, low) = halves

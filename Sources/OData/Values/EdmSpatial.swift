@@ -3,6 +3,7 @@ public struct EdmSpatial: Sendable, Hashable {
   /// A point: longitude or x, latitude or y, then height and measure where there are any.
   public typealias Position = [Double]
 
+  /// The kinds of shapes, with their positions.
   public indirect enum Shape: Sendable, Hashable {
     case point(Position)
     case lineString([Position])

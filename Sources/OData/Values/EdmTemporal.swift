@@ -7,7 +7,9 @@ public struct EdmDate: Sendable, Hashable, Comparable {
 
   /// Nil when there is no such day.
   public init?(year: Int32, month: UInt8, day: UInt8) {
-    guard month >= 1, month <= 12, day >= 1, day <= Self.days(in: month, of: year) else { return nil }
+    guard month >= 1, month <= 12, day >= 1, day <= Self.days(in: month, of: year) else {
+      return nil
+    }
     (self.year, self.month, self.day) = (year, month, day)
   }
 
@@ -67,7 +69,9 @@ public struct EdmTimeOfDay: Sendable, Hashable, Comparable {
     self.picoseconds = picoseconds
   }
 
-  public var secondsSinceMidnight: Int64 { Int64(hour) * 3_600 + Int64(minute) * 60 + Int64(second) }
+  public var secondsSinceMidnight: Int64 {
+    Int64(hour) * 3_600 + Int64(minute) * 60 + Int64(second)
+  }
 
   public static func < (left: EdmTimeOfDay, right: EdmTimeOfDay) -> Bool {
     (left.secondsSinceMidnight, left.picoseconds) < (right.secondsSinceMidnight, right.picoseconds)

@@ -12,7 +12,8 @@ extension EdmValue {
     case .single: isOld && !text.contains("N") ? text + "f" : text
     case .double: isOld && !text.contains("N") ? text + "d" : text
     case .binary(let bytes):
-      isOld ? "X'" + Self.hexadecimal(bytes) + "'" : "binary'" + Base64.text(bytes, urlSafe: true) + "'"
+      isOld
+        ? "X'" + Self.hexadecimal(bytes) + "'" : "binary'" + Base64.text(bytes, urlSafe: true) + "'"
     case .guid(let value): isOld ? "guid'\(value)'" : value.description
     case .dateTime(let value): isOld ? "datetime'\(value)'" : "\(value)Z"
     case .dateTimeOffset(let value): isOld ? "datetimeoffset'\(value)'" : value.description

@@ -164,7 +164,8 @@ struct EdmTextScanner {
       guard byte >= 0x30, byte <= 0x39 else { return nil }
       let digit = Int64(byte - 0x30)
       let (product, over) = value.multipliedReportingOverflow(by: 10)
-      let (sum, over2) = negative
+      let (sum, over2) =
+        negative
         ? product.subtractingReportingOverflow(digit) : product.addingReportingOverflow(digit)
       if over || over2 { return nil }
       value = sum

@@ -26,7 +26,8 @@ extension EdmValue {
     }
   }
 
-  private static func text<T: BinaryFloatingPoint & CustomStringConvertible>(of value: T) -> String {
+  private static func text<T: BinaryFloatingPoint & CustomStringConvertible>(of value: T) -> String
+  {
     if value.isNaN { return "NaN" }
     if value.isInfinite { return value < 0 ? "-INF" : "INF" }
     let text = value.description
@@ -58,7 +59,8 @@ extension EdmDateTimeOffset: CustomStringConvertible {
   public var description: String {
     if offsetMinutes == 0 { return "\(local)Z" }
     let size = offsetMinutes.magnitude
-    return "\(local)\(offsetMinutes < 0 ? "-" : "+")\(two(UInt8(size / 60))):\(two(UInt8(size % 60)))"
+    return
+      "\(local)\(offsetMinutes < 0 ? "-" : "+")\(two(UInt8(size / 60))):\(two(UInt8(size % 60)))"
   }
 }
 
@@ -108,12 +110,14 @@ enum Base64 {
     func letter(_ value: UInt32) -> UInt8 {
       let byte = letters[Int(value & 63)]
       guard urlSafe else { return byte }
-      return byte == UInt8(ascii: "+") ? UInt8(ascii: "-")
+      return byte == UInt8(ascii: "+")
+        ? UInt8(ascii: "-")
         : byte == UInt8(ascii: "/") ? UInt8(ascii: "_") : byte
     }
     while index < bytes.count {
       let left = bytes.count - index
-      let word = UInt32(bytes[index]) << 16
+      let word =
+        UInt32(bytes[index]) << 16
         | (left > 1 ? UInt32(bytes[index + 1]) << 8 : 0) | (left > 2 ? UInt32(bytes[index + 2]) : 0)
       text.append(letter(word >> 18))
       text.append(letter(word >> 12))

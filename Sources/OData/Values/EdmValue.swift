@@ -61,7 +61,9 @@ public enum EdmValue: Sendable, Hashable {
   public var string: String? { if case .string(let value) = self { value } else { nil } }
   public var boolean: Bool? { if case .boolean(let value) = self { value } else { nil } }
   public var complex: EdmComplex? { if case .complex(let value) = self { value } else { nil } }
-  public var collection: [EdmValue]? { if case .collection(let value) = self { value } else { nil } }
+  public var collection: [EdmValue]? {
+    if case .collection(let value) = self { value } else { nil }
+  }
 
   /// The value as an integer, of whatever width it came in; nil when it is none.
   public var integer: Int64? {
@@ -143,5 +145,6 @@ public struct EdmComplex: Sendable, Hashable {
     self.properties = properties
   }
 
+  /// The value of a property; nil where there was none.
   public subscript(name: String) -> EdmValue? { properties[name] }
 }

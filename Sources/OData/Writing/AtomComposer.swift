@@ -10,8 +10,10 @@ struct AtomComposer {
   }
 
   private static func spaces(_ writer: inout XMLWriter, _ version: ODataVersion) {
-    let base = version >= .v4
-      ? "http://docs.oasis-open.org/odata/ns/" : "http://schemas.microsoft.com/ado/2007/08/dataservices"
+    let base =
+      version >= .v4
+      ? "http://docs.oasis-open.org/odata/ns/"
+      : "http://schemas.microsoft.com/ado/2007/08/dataservices"
     writer.attribute("xmlns:d", version >= .v4 ? base + "data" : base)
     writer.attribute("xmlns:m", version >= .v4 ? base + "metadata" : base + "/metadata")
   }
@@ -134,7 +136,9 @@ struct AtomComposer {
       writer.optional("m:etag", entry.etag)
       if isV4 { writer.optional("m:context", entry.context) }
     }
-    if let id = entry.id, isWhole || operation != .create { writer.element("id", id) } else if !isWhole {
+    if let id = entry.id, isWhole || operation != .create {
+      writer.element("id", id)
+    } else if !isWhole {
       writer.element("id", "")
     }
     if entry.title != nil || !isWhole { writer.element("title", entry.title ?? "") }
@@ -254,7 +258,8 @@ struct AtomComposer {
     writer.open(name)
     switch value {
     case .null:
-      if let declared, !declared.isCollection, declared.primitive != .string, !declared.name.isEmpty {
+      if let declared, !declared.isCollection, declared.primitive != .string, !declared.name.isEmpty
+      {
         writer.attribute("m:type", mark(declared.name))
       }
       writer.attribute("m:null", "true")
@@ -267,7 +272,8 @@ struct AtomComposer {
     case .collection(let values):
       guard composer.version >= .v3 else {
         throw ODataError(
-          .unwritable, "\(name.dropFirst(2)) is a collection, which V\(composer.version.rawValue) has not")
+          .unwritable,
+          "\(name.dropFirst(2)) is a collection, which V\(composer.version.rawValue) has not")
       }
       let element = Self.elementType(values, declared)
       writer.attribute("m:type", element.map { mark($0, isCollection: true) } ?? "Collection()")

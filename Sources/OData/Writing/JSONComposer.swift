@@ -2,10 +2,10 @@ import FerryJSON
 
 /// Writes entries and feeds as JSON: verbose for V2 and V3, the JSON format of V4.
 struct JSONComposer {
-  private let composer: ODataComposer
-  private let operation: ODataEntryOperation
-  private var isV4: Bool { composer.version >= .v4 }
-  private var isWhole: Bool { operation == .archive }
+  let composer: ODataComposer
+  let operation: ODataEntryOperation
+  var isV4: Bool { composer.version >= .v4 }
+  var isWhole: Bool { operation == .archive }
 
   init(_ composer: ODataComposer, _ operation: ODataEntryOperation) {
     self.composer = composer
@@ -71,12 +71,12 @@ struct JSONComposer {
     return writer.bytes
   }
 
-  private func number(_ text: String, _ name: String, to writer: inout JSONWriter) {
+  func number(_ text: String, _ name: String, to writer: inout JSONWriter) {
     writer.key(name)
     if Int64(text) != nil { writer.raw(text.utf8) } else { writer.string(text) }
   }
 
-  private func array(_ feed: ODataFeed, to writer: inout JSONWriter) throws(ODataError) {
+  func array(_ feed: ODataFeed, to writer: inout JSONWriter) throws(ODataError) {
     writer.beginArray()
     for item in feed.items {
       switch item {
@@ -96,7 +96,7 @@ struct JSONComposer {
     writer.endArray()
   }
 
-  private func write(_ entry: ODataDeletedEntry, to writer: inout JSONWriter) throws(ODataError) {
+  func write(_ entry: ODataDeletedEntry, to writer: inout JSONWriter) throws(ODataError) {
     guard isV4 else {
       throw ODataError(.unwritable, "JSON of V\(composer.version.rawValue) has no deleted entries")
     }
@@ -110,12 +110,14 @@ struct JSONComposer {
     writer.endObject()
   }
 
-  private func write(
+  func write(
     _ entry: ODataEntry, isRoot: Bool, to writer: inout JSONWriter
   ) throws(ODataError) {
     writer.beginObject()
     let type = entry.type.flatMap { composer.metadata?.structuredType($0) }
-    if isV4 { try marks(entry, isRoot: isRoot, to: &writer) } else {
+    if isV4 {
+      try marks(entry, isRoot: isRoot, to: &writer)
+    } else {
       metadata(entry, to: &writer)
     }
     for property in entry.properties {
@@ -131,17 +133,18 @@ struct JSONComposer {
       }
     }
     for (name, targets) in bindings.sorted(by: { $0.key < $1.key }) {
-      try bind(name, targets, isCollection: isCollection(name, type) ?? (targets.count > 1), to: &writer)
+      try bind(
+        name, targets, isCollection: isCollection(name, type) ?? (targets.count > 1), to: &writer)
     }
     writer.endObject()
   }
 
-  private func isCollection(_ navigation: String, _ type: EdmStructuredType?) -> Bool? {
+  func isCollection(_ navigation: String, _ type: EdmStructuredType?) -> Bool? {
     guard let type else { return nil }
     return composer.metadata?.navigationProperty(navigation, of: type)?.type?.isCollection
   }
 
-  private func bind(
+  func bind(
     _ name: String, _ targets: [String], isCollection: Bool, to writer: inout JSONWriter
   ) throws(ODataError) {
     func reference(_ uri: String, _ writer: inout JSONWriter) {
@@ -164,7 +167,7 @@ struct JSONComposer {
   }
 
   /// `__metadata` of V2 and V3.
-  private func metadata(_ entry: ODataEntry, to writer: inout JSONWriter) {
+  func metadata(_ entry: ODataEntry, to writer: inout JSONWriter) {
     let uri = entry.editLink ?? entry.id
     var fields: [(String, String)] = []
     if isWhole {
@@ -204,7 +207,7 @@ struct JSONComposer {
   }
 
   /// The controls of V4.
-  private func marks(
+  func marks(
     _ entry: ODataEntry, isRoot: Bool, to writer: inout JSONWriter
   ) throws(ODataError) {
     if isRoot, isWhole, let context = entry.context { writer.field("@odata.context", context) }
@@ -235,7 +238,7 @@ struct JSONComposer {
     }
   }
 
-  private func write(_ link: ODataLink, to writer: inout JSONWriter) throws(ODataError) {
+  func write(_ link: ODataLink, to writer: inout JSONWriter) throws(ODataError) {
     let name: String
     switch link.role {
     case .related(let navigation): name = navigation
@@ -252,7 +255,9 @@ struct JSONComposer {
     }
     guard composer.writesInline, let inline = link.inline else {
       guard isWhole else { return }
-      if isV4 { writer.field(name + "@odata.navigationLink", link.href) } else {
+      if isV4 {
+        writer.field(name + "@odata.navigationLink", link.href)
+      } else {
         writer.key(name)
         writer.beginObject()
         writer.key("__deferred")
@@ -277,7 +282,7 @@ struct JSONComposer {
     }
   }
 
-  private func write(
+  func write(
     _ feed: ODataFeed, _ name: String, to writer: inout JSONWriter
   ) throws(ODataError) {
     if isV4 {
@@ -302,144 +307,5 @@ struct JSONComposer {
     if let count = feed.head.count { writer.field("__count", count) }
     if let next = feed.head.next { writer.field("__next", next) }
     writer.endObject()
-  }
-
-  private func write(
-    _ property: ODataProperty, isDeclared: Bool, to writer: inout JSONWriter
-  ) throws(ODataError) {
-    if property.type?.primitive == .stream { return }
-    if isV4, !isDeclared, let mark = mark(property) {
-      writer.field(property.name + "@odata.type", mark)
-    }
-    if isV4 {
-      for (term, value) in property.annotations.sorted(by: { $0.key < $1.key }) {
-        writer.key(property.name + "@" + term)
-        try write(value, declared: nil, to: &writer)
-      }
-    }
-    writer.key(property.name)
-    try write(property.value, declared: property.type, to: &writer)
-  }
-
-  /// The type of an undeclared property, where JSON alone would not tell it.
-  private func mark(_ property: ODataProperty) -> String? {
-    switch property.value {
-    case .null, .boolean, .string, .complex, .invalid: return nil
-    case .enumeration(_, let type): return "#" + type
-    case .collection(let values):
-      guard let name = AtomComposer.elementType(values, property.type) else { return nil }
-      return "#Collection(\(name.hasPrefix("Edm.") ? String(name.dropFirst(4)) : name))"
-    default: return property.value.primitive.map { "#" + $0.rawValue.dropFirst(4) }
-    }
-  }
-
-  private func write(
-    _ value: EdmValue, declared: EdmTypeReference?, to writer: inout JSONWriter
-  ) throws(ODataError) {
-    switch value {
-    case .null: writer.null()
-    case .boolean(let value): writer.boolean(value)
-    case .byte, .sbyte, .int16, .int32: writer.raw(value.text.utf8)
-    case .int64(let value):
-      if isV4, !composer.isIEEE754Compatible { writer.integer(value) } else {
-        writer.string(String(value))
-      }
-    case .decimal(let value):
-      if isV4, !composer.isIEEE754Compatible, let number = Self.number(value) {
-        writer.raw(number.utf8)
-      } else {
-        writer.string(value.text)
-      }
-    case .single(let value): real(value.isFinite, .single(value), to: &writer)
-    case .double(let value): real(value.isFinite, .double(value), to: &writer)
-    case .string(let text): writer.string(text)
-    case .binary(let bytes): writer.string(Base64.text(bytes, urlSafe: isV4))
-    case .dateTime(let value):
-      if isV4 { throw ODataError(.unwritable, "V4 has no Edm.DateTime") }
-      let time = value.milliseconds
-      // What the milliseconds would lose is written as V3 writes it.
-      writer.string(time.exact ? "/Date(\(time.value))/" : value.description)
-    case .dateTimeOffset(let value):
-      let local = value.local.milliseconds
-      if isV4 || !local.exact { writer.string(value.description) } else {
-        let utc = local.value - Int64(value.offsetMinutes) * 60_000
-        let size = String(value.offsetMinutes.magnitude)
-        let padded = String(repeating: "0", count: max(0, 4 - size.utf8.count)) + size
-        writer.string("/Date(\(utc)\(value.offsetMinutes < 0 ? "-" : "+")\(padded))/")
-      }
-    case .spatial(let shape): GeoJSON.write(shape, to: &writer)
-    case .enumeration(let text, _): writer.string(text)
-    case .complex(let complex): try write(complex, to: &writer)
-    case .collection(let values): try collection(values, declared, to: &writer)
-    case .invalid(let text, _): writer.string(text)
-    case .time:
-      if isV4 { throw ODataError(.unwritable, "V4 has no Edm.Time") }
-      writer.string(value.text)
-    case .guid: writer.string(value.text)
-    case .date, .timeOfDay, .duration:
-      if !isV4, let primitive = value.primitive {
-        throw ODataError(
-          .unwritable, "V\(composer.version.rawValue) has no \(primitive.rawValue)")
-      }
-      writer.string(value.text)
-    }
-  }
-
-  private func real(_ isFinite: Bool, _ value: EdmValue, to writer: inout JSONWriter) {
-    if isFinite { writer.raw(value.text.utf8) } else { writer.string(value.text) }
-  }
-
-  /// A decimal as JSON can write it; nil for INF and NaN.
-  private static func number(_ value: EdmDecimal) -> String? {
-    guard var text = value.plainText() else { return nil }
-    let sign = text.hasPrefix("-") ? "-" : ""
-    if !sign.isEmpty { text.removeFirst() }
-    var parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    while parts[0].utf8.count > 1, parts[0].hasPrefix("0") { parts[0].removeFirst() }
-    if parts[0].isEmpty { parts[0] = "0" }
-    if parts.count > 1, parts[1].isEmpty { parts.removeLast() }
-    return sign + parts.joined(separator: ".")
-  }
-
-  private func write(_ complex: EdmComplex, to writer: inout JSONWriter) throws(ODataError) {
-    writer.beginObject()
-    if let type = complex.type {
-      if isV4 { writer.field("@odata.type", "#" + type) } else {
-        writer.key("__metadata")
-        writer.beginObject()
-        writer.field("type", type)
-        writer.endObject()
-      }
-    }
-    let known = complex.type.flatMap { composer.metadata?.structuredType($0) }
-    for property in complex.properties {
-      let isDeclared = known.flatMap { composer.metadata?.property(property.name, of: $0) } != nil
-      try write(property, isDeclared: isDeclared, to: &writer)
-    }
-    for link in complex.links { try write(link, to: &writer) }
-    writer.endObject()
-  }
-
-  private func collection(
-    _ values: [EdmValue], _ declared: EdmTypeReference?, to writer: inout JSONWriter
-  ) throws(ODataError) {
-    guard composer.version >= .v3 else {
-      throw ODataError(
-        .unwritable, "a collection of values, which V\(composer.version.rawValue) has not")
-    }
-    if !isV4 {
-      writer.beginObject()
-      if let name = AtomComposer.elementType(values, declared) {
-        writer.key("__metadata")
-        writer.beginObject()
-        writer.field("type", "Collection(\(name))")
-        writer.endObject()
-      }
-      writer.key("results")
-    }
-    writer.beginArray()
-    for value in values { try write(value, declared: declared?.element, to: &writer) }
-    writer.endArray()
-    if !isV4 { writer.endObject() }
   }
 }

@@ -16,6 +16,7 @@ public struct ODataRequestBody: Sendable, Hashable {
   /// `Content-Type`, version, `If-Match`, `Slug`, in this order where they apply.
   public var headers: [Header]
 
+  /// A header to be sent.
   public struct Header: Sendable, Hashable {
     public let name: String
     public let value: String
@@ -71,7 +72,9 @@ public struct ODataComposer: Sendable {
     changed.properties = difference(entry.properties, original.properties, isRoot: true)
     let keys = Set(keyNames(entry.type ?? original.type))
     changed.properties = ODataProperties(changed.properties.filter { !keys.contains($0.name) })
-    changed.links = entry.links.filter { !original.links.contains($0) && ($0.inline != nil || $0.isBinding) }
+    changed.links = entry.links.filter {
+      !original.links.contains($0) && ($0.inline != nil || $0.isBinding)
+    }
     if changed.properties.isEmpty && changed.links.isEmpty { return nil }
     changed.etag = entry.etag ?? original.etag
     return try patch(changed)
@@ -149,7 +152,8 @@ public struct ODataComposer: Sendable {
   }
 
   /// POST of a subscription to changes of a collection, sent to its subscription link.
-  public func subscription(_ subscription: ODataSubscription) throws(ODataError) -> ODataRequestBody {
+  public func subscription(_ subscription: ODataSubscription) throws(ODataError) -> ODataRequestBody
+  {
     var entry = ODataEntry(type: subscription.type)
     entry.title = subscription.title
     entry.properties = [
@@ -205,7 +209,9 @@ public struct ODataComposer: Sendable {
     case (.json, .v3): add("Content-Type", "application/json;odata=verbose")
     case (.json, _): add("Content-Type", "application/json")
     }
-    if version >= .v4 { add("OData-Version", "4.0") } else {
+    if version >= .v4 {
+      add("OData-Version", "4.0")
+    } else {
       add("DataServiceVersion", "\(version.rawValue).0")
     }
     if let etag = entry?.etag { add("If-Match", etag) }

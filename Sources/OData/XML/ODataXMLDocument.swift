@@ -8,6 +8,7 @@ public struct ODataXMLDocument: Sendable {
     case text(String)
   }
 
+  /// An attribute with its namespace.
   public struct Attribute: Sendable, Hashable {
     public let name: String
     public let namespace: String
@@ -15,6 +16,7 @@ public struct ODataXMLDocument: Sendable {
     public let value: String
   }
 
+  /// An element with all that is in it.
   public struct Element: Sendable, Hashable {
     public let name: String
     public let namespace: String
@@ -65,7 +67,8 @@ public struct ODataXMLDocument: Sendable {
 
   private static func steps(_ route: String) -> [String] {
     guard route.hasPrefix("/") else { return [] }
-    return route.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    return route.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(
+      String.init)
   }
 
   private func element(at steps: [String]) -> Element? {
@@ -108,12 +111,15 @@ public struct ODataXMLDocument: Sendable {
     return writer.bytes
   }
 
-  private static func write(_ element: Element, to writer: inout XMLWriter, declared: [String: String])
-  {
+  private static func write(
+    _ element: Element, to writer: inout XMLWriter, declared: [String: String]
+  ) {
     var declared = declared
     var pending: [(String, String)] = []
     func name(_ local: String, _ prefix: String, _ namespace: String, isAttribute: Bool) -> String {
-      if prefix != "xml", !(isAttribute && prefix.isEmpty), declared[prefix, default: ""] != namespace {
+      if prefix != "xml", !(isAttribute && prefix.isEmpty),
+        declared[prefix, default: ""] != namespace
+      {
         declared[prefix] = namespace
         pending.append((prefix.isEmpty ? "xmlns" : "xmlns:\(prefix)", namespace))
       }

@@ -63,7 +63,8 @@ struct TextDecoding {
       }
     }
     encoding = .utf8
-    guard head[start...].starts(with: "<?xml".utf8), let named = declaredEncoding(from: start) else {
+    guard head[start...].starts(with: "<?xml".utf8), let named = declaredEncoding(from: start)
+    else {
       return start
     }
     switch named {
@@ -127,7 +128,8 @@ struct TextDecoding {
         continue
       }
       pendingByte = nil
-      let unit = encoding == .utf16BigEndian
+      let unit =
+        encoding == .utf16BigEndian
         ? UInt16(first) << 8 | UInt16(byte) : UInt16(byte) << 8 | UInt16(first)
       if let high = highSurrogate {
         guard unit & 0xFC00 == 0xDC00 else { throw halfPair }

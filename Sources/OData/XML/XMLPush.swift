@@ -138,7 +138,9 @@ final class XMLPush {
       }
       throw failure
     }
-    if depth > 0 || !sawElement { throw error(.truncated, "the document ends before its root does") }
+    if depth > 0 || !sawElement {
+      throw error(.truncated, "the document ends before its root does")
+    }
   }
 
   private func stop(_ error: ODataError) {
@@ -197,6 +199,12 @@ final class XMLPush {
       if code == 201 || code == 202 { receiver.complain(message, from: self) }
       return
     }
-    stop(error(code == 81 || code == 6003 ? .encoding : .malformed, message))
+    // A character that may not stand there is told by its number; from 128 on it is a byte that is
+    // no UTF-8.
+    let number = message.split(separator: " ").reversed().lazy.compactMap { word in
+      word.hasPrefix("0x") ? Int(word.dropFirst(2), radix: 16) : Int(word)
+    }.first
+    let isForeign = code == 9 && number.map { $0 > 0x7F } == true
+    stop(error(code == 81 || isForeign ? .encoding : .malformed, message))
   }
 }

@@ -170,7 +170,9 @@ final class XMLTreeBuilder: XMLReceiver {
   init(limits: ODataLimits) { self.limits = limits }
 
   /// Reads a whole document.
-  static func read(_ bytes: [UInt8], limits: ODataLimits = .standard) throws(ODataError) -> (
+  static func read(
+    _ bytes: [UInt8], limits: ODataLimits = .standard
+  ) throws(ODataError) -> (
     tree: XMLTree, diagnostics: [ODataDiagnostic]
   ) {
     let builder = XMLTreeBuilder(limits: limits)
@@ -264,7 +266,9 @@ final class XMLTreeBuilder: XMLReceiver {
   private func link(_ index: Int32, under parent: Int32, in tree: XMLTree) {
     guard parent >= 0 else { return }
     let last = tree.nodes[Int(parent)].lastChild
-    if last >= 0 { tree.nodes[Int(last)].next = index } else {
+    if last >= 0 {
+      tree.nodes[Int(last)].next = index
+    } else {
       tree.nodes[Int(parent)].firstChild = index
     }
     tree.nodes[Int(parent)].lastChild = index
