@@ -208,4 +208,25 @@ import Testing
       #expect(error?.description.contains("\n") == false)
     }
   }
+
+  @Test("A chain of 20,000 base types is cut at its limit and reported")
+  func chain() throws {
+    let types = (0..<20_000).map {
+      "<EntityType Name=\"T\($0)\" BaseType=\"A.T\($0 + 1)\"/>"
+    }
+    let metadata = try EdmMetadata.read(
+      "<Schema Namespace=\"A\" xmlns=\"http://docs.oasis-open.org/odata/ns/edm\">\(types.joined())</Schema>"
+        .bytes)
+    let first = try #require(metadata.entityType("A.T0"))
+    #expect(metadata.lineage(of: first).count == 64)
+    #expect(metadata.diagnostics.contains { $0.message == "A.T0 has too many base types" })
+  }
+
+  @Test("More diagnostics than the limit are counted, not kept")
+  func diagnostics() throws {
+    let types = String(repeating: "<ComplexType Name=\"T\"/>", count: 5_000)
+    let metadata = try EdmMetadata.read("<Schema Namespace=\"A\">\(types)</Schema>".bytes)
+    #expect(metadata.diagnostics.count == 1_001)
+    #expect(metadata.diagnostics.last?.message == "3999 more diagnostics")
+  }
 }

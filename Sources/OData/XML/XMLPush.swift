@@ -204,7 +204,8 @@ final class XMLPush {
     let number = message.split(separator: " ").reversed().lazy.compactMap { word in
       word.hasPrefix("0x") ? Int(word.dropFirst(2), radix: 16) : Int(word)
     }.first
-    let isForeign = code == 9 && number.map { $0 > 0x7F } == true
+    let isForeign =
+      message.contains("UTF-8") || (code == 9 && number.map { $0 > 0x7F } == true)
     stop(error(code == 81 || isForeign ? .encoding : .malformed, message))
   }
 }
