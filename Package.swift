@@ -186,8 +186,8 @@ var products: [Product] = [
     program(
       "FerryCommand", "Sources/Programs/FerryCommand",
       [
-        "FerryArguments", "FerryGenerator", "FerryModel", "FerryJSON", "FerryServer", "Ferry",
-        "FerrySimulation",
+        "FerryArguments", "FerryGenerator", "FerryModel", "FerryJSON", "FerryOData", "FerryServer",
+        "Ferry", "FerrySimulation",
         "FerryPasswords", "FerryWorld", "FerrySQLite",
       ]),
     program(

@@ -119,8 +119,8 @@ private func problems(_ value: JSONNode, _ schema: JSONNode, _ path: String = ""
       "bad": "<feed xmlns=\"http://www.w3.org/2005/Atom\">\n<entry></feed>",
     ]
     struct Missing: Error {}
-    func run(_ arguments: String...) -> ODataCommand.Outcome {
-      ODataCommand.run(arguments) { path in
+    func run(_ arguments: String...) -> ODataShell.Outcome {
+      ODataShell.run(arguments) { path in
         guard let text = files[path] else { throw Missing() }
         return text.bytes
       }

@@ -7,6 +7,7 @@ enum CommandTable {
     [
       NewCommand.self, CheckCommand.self, DiffCommand.self, InspectCommand.self,
       WhyCommand.self, SimulateCommand.self,
+      ODataCommand.self,
     ]
   }
 

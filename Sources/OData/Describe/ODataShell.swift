@@ -1,5 +1,5 @@
 /// What `ferry odata describe` and `ferry odata convert` do, without touching a file themselves.
-public enum ODataCommand {
+public enum ODataShell {
   /// What the program prints and how it ends.
   public struct Outcome: Sendable, Equatable {
     public var status: Int32
