@@ -56,7 +56,7 @@ def read_json(request):
     kind = schema.entity_type(request["type"])
     return {
         p.name: str(p.from_json(request["entry"][p.name]))
-        for p in kind.properties()
+        for p in kind.proprties()
         if request["entry"].get(p.name) is not None and not isinstance(request["entry"][p.name], dict)
     }
 
@@ -65,7 +65,7 @@ def metadata(source):
     from pyodata.v2.model import MetadataBuilder
 
     schema = MetadataBuilder(source.encode()).build()
-    return {t.name: sorted(p.name for p in t.properties()) for t in schema.entity_types}
+    return {t.name: sorted(p.name for p in t.proprties()) for t in schema.entity_types}
 
 
 def main():

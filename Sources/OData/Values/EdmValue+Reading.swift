@@ -63,8 +63,16 @@ extension EdmValue {
       else { return nil }
       self = .dateTimeOffset(whole)
     case .time:
-      guard let value = scan.duration() else { return nil }
-      self = .time(value)
+      if let value = scan.duration() {
+        self = .time(value)
+      } else {
+        // Some writers put a time of day where the protocol wants a duration.
+        scan = EdmTextScanner(raw)
+        guard let clock = scan.timeOfDay() else { return nil }
+        self = .time(
+          EdmDuration(
+            seconds: UInt64(clock.secondsSinceMidnight), picoseconds: clock.picoseconds))
+      }
     case .duration:
       guard let value = scan.duration() else { return nil }
       self = .duration(value)
