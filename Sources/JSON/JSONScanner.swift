@@ -12,6 +12,9 @@ public struct JSONScanner {
   /// Offset in bytes of the next character to read.
   public private(set) var position: Int
   public let depthLimit: Int
+  /// Whether something looked beyond the last byte: what was read, or failed, may read otherwise
+  /// once more bytes are there. A reader of pieces tries again then.
+  public private(set) var reachedEnd: Bool = false
   private var depth: Int = 0
   private var afterValue: Bool = false
 
@@ -24,7 +27,10 @@ public struct JSONScanner {
   /// The kind of the next value, without reading it.
   public mutating func peek() throws(JSONError) -> Kind {
     skipSpace()
-    guard position < bytes.count else { return .end }
+    guard position < bytes.count else {
+      reachedEnd = true
+      return .end
+    }
     switch bytes[position] {
     case UInt8(ascii: "{"): return .object
     case UInt8(ascii: "["): return .array
@@ -139,7 +145,46 @@ public struct JSONScanner {
       if byte < 0x20 { throw failure("a control character stands in a string") }
       position += 1
     }
-    throw failure("the string does not end")
+    throw ended("the string does not end")
+  }
+
+  /// Reads a string without making one: the range of its text between the quotes, and whether
+  /// escapes stand in it. The text is not checked as UTF-8 here.
+  public mutating func stringRange() throws(JSONError) -> (text: Range<Int>, hasEscapes: Bool) {
+    try expect(UInt8(ascii: "\""), "a string was expected")
+    let start = position
+    var hasEscapes = false
+    while position < bytes.count {
+      let byte = bytes[position]
+      if byte == UInt8(ascii: "\"") {
+        position += 1
+        afterValue = true
+        return (start..<position - 1, hasEscapes)
+      }
+      if byte == UInt8(ascii: "\\") {
+        hasEscapes = true
+        position += 1
+      } else if byte < 0x20 {
+        throw failure("a control character stands in a string")
+      }
+      position += 1
+    }
+    position = bytes.count
+    throw ended("the string does not end")
+  }
+
+  /// Reads a number without making one: the range of its text.
+  public mutating func numberTextRange() throws(JSONError) -> Range<Int> { try numberRange() }
+
+  /// Reads the colon after a key that was read with `stringRange`.
+  public mutating func colon() throws(JSONError) {
+    try expect(UInt8(ascii: ":"), "a colon was expected after the key")
+    afterValue = false
+  }
+
+  /// Moves to the next member of the object that was entered; false at its end.
+  public mutating func nextMember() throws(JSONError) -> Bool {
+    try advance(closing: UInt8(ascii: "}"))
   }
 
   /// Skips one value of any kind and returns where its text stands.
@@ -174,6 +219,11 @@ public struct JSONScanner {
     JSONError(offset: position, problem: problem)
   }
 
+  private mutating func ended(_ problem: String) -> JSONError {
+    reachedEnd = true
+    return failure(problem)
+  }
+
   private mutating func skipSpace() {
     while position < bytes.count {
       switch bytes[position] {
@@ -191,13 +241,14 @@ public struct JSONScanner {
 
   private mutating func expect(_ byte: UInt8, _ problem: String) throws(JSONError) {
     skipSpace()
-    guard position < bytes.count, bytes[position] == byte else { throw failure(problem) }
+    guard position < bytes.count else { throw ended(problem) }
+    guard bytes[position] == byte else { throw failure(problem) }
     position += 1
   }
 
   private mutating func advance(closing: UInt8) throws(JSONError) -> Bool {
     skipSpace()
-    guard position < bytes.count else { throw failure("the text ends inside a container") }
+    guard position < bytes.count else { throw ended("the text ends inside a container") }
     if bytes[position] == closing {
       position += 1
       depth -= 1
@@ -216,7 +267,7 @@ public struct JSONScanner {
   private mutating func word(_ word: StaticString) throws(JSONError) {
     skipSpace()
     let count = word.utf8CodeUnitCount
-    guard position + count <= bytes.count else { throw failure("\(word) was expected") }
+    guard position + count <= bytes.count else { throw ended("\(word) was expected") }
     for index in 0..<count where bytes[position + index] != word.utf8Start[index] {
       throw failure("\(word) was expected")
     }
@@ -229,13 +280,16 @@ public struct JSONScanner {
     let start = position
     if position < bytes.count, bytes[position] == UInt8(ascii: "-") { position += 1 }
     let whole = digits()
+    if position == bytes.count { reachedEnd = true }
     guard whole > 0 else { throw failure("a number was expected") }
     if whole > 1, bytes[position - whole] == UInt8(ascii: "0") {
       throw failure("a number begins with a zero")
     }
     if position < bytes.count, bytes[position] == UInt8(ascii: ".") {
       position += 1
-      guard digits() > 0 else { throw failure("a digit was expected after the point") }
+      let fraction = digits()
+      if position == bytes.count { reachedEnd = true }
+      guard fraction > 0 else { throw failure("a digit was expected after the point") }
     }
     if position < bytes.count, bytes[position] | 0x20 == UInt8(ascii: "e") {
       position += 1
@@ -244,9 +298,12 @@ public struct JSONScanner {
       {
         position += 1
       }
-      guard digits() > 0 else { throw failure("a digit was expected in the exponent") }
+      let exponent = digits()
+      if position == bytes.count { reachedEnd = true }
+      guard exponent > 0 else { throw failure("a digit was expected in the exponent") }
     }
     afterValue = true
+    if position == bytes.count { reachedEnd = true }
     return start..<position
   }
 
@@ -277,11 +334,11 @@ public struct JSONScanner {
       default: text.append(byte)
       }
     }
-    throw failure("the string does not end")
+    throw ended("the string does not end")
   }
 
   private mutating func escape(into text: inout [UInt8]) throws(JSONError) {
-    guard position < bytes.count else { throw failure("the string does not end") }
+    guard position < bytes.count else { throw ended("the string does not end") }
     let byte = bytes[position]
     position += 1
     switch byte {
@@ -294,6 +351,7 @@ public struct JSONScanner {
     case UInt8(ascii: "u"):
       var code = try hexadecimal()
       if code & 0xFC00 == 0xD800 {
+        if position + 1 >= bytes.count { reachedEnd = true }
         guard position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"),
           bytes[position + 1] == UInt8(ascii: "u")
         else { throw failure("half of a surrogate pair stands alone") }
@@ -311,7 +369,7 @@ public struct JSONScanner {
   }
 
   private mutating func hexadecimal() throws(JSONError) -> UInt32 {
-    guard position + 4 <= bytes.count else { throw failure("the string does not end") }
+    guard position + 4 <= bytes.count else { throw ended("the string does not end") }
     var code: UInt32 = 0
     for _ in 0..<4 {
       guard let digit = Character(Unicode.Scalar(bytes[position])).hexDigitValue else {

@@ -6,7 +6,8 @@ enum CommandTable {
   static var commands: [any Subcommand.Type] {
     [
       NewCommand.self, CheckCommand.self, DiffCommand.self, InspectCommand.self,
-      WhyCommand.self, SimulateCommand.self, UserCommand.self,
+      NewCommand.self, CheckCommand.self, DiffCommand.self, UserCommand.self, InspectCommand.self,
+      WhyCommand.self, SimulateCommand.self, ODataCommand.self,
     ]
   }
 

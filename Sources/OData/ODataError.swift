@@ -1,0 +1,154 @@
+/// Where in a document something stands.
+public struct ODataPlace: Sendable, Hashable, CustomStringConvertible {
+  /// Counted from 1; 0 when the document has no lines (a value made by hand).
+  public let line: Int
+  /// Counted from 1.
+  public let column: Int
+  /// The way to it from the root, such as `/feed/entry[3]/content`; may be empty.
+  public let path: String
+
+  public init(line: Int = 0, column: Int = 0, path: String = "") {
+    self.line = line
+    self.column = column
+    self.path = path
+  }
+
+  public var description: String {
+    path.isEmpty ? "\(line):\(column)" : "\(line):\(column) \(path)"
+  }
+}
+
+/// Why a document was refused, where, and what can be done about it.
+///
+/// Reference: ios/PAR-10, adr/PAX-5 (`SDMParserException`); the identifiers named there are the raw
+/// values of `noServiceDocument` and `noEntitySchema`.
+public struct ODataError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// A closed word for the reason; more may be added.
+  public struct Code: RawRepresentable, Sendable, Hashable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The text is not well-formed XML or not JSON.
+    public static let malformed = Code(rawValue: "malformed")
+    /// The document ends before it is complete.
+    public static let truncated = Code(rawValue: "truncated")
+    /// The bytes are not in an encoding that is read, or not valid in the one they name.
+    public static let encoding = Code(rawValue: "encoding")
+    /// A DOCTYPE stands in the document; none is read, so that no entity can do harm.
+    public static let doctype = Code(rawValue: "doctype")
+    /// A limit of `ODataLimits` was passed.
+    public static let limit = Code(rawValue: "limit")
+    /// A well-formed document that is not what was asked for.
+    public static let unexpectedDocument = Code(rawValue: "unexpected-document")
+    /// An HTML page (often a login) came instead of OData.
+    public static let htmlPage = Code(rawValue: "html-page")
+    /// A mandatory attribute or element is missing.
+    public static let missing = Code(rawValue: "missing")
+    /// A text is no value of its type.
+    public static let invalidValue = Code(rawValue: "invalid-value")
+    /// A diagnostic while reading strictly.
+    public static let strict = Code(rawValue: "strict")
+    /// The service reported an error inside the stream.
+    public static let service = Code(rawValue: "service")
+    /// A next link was followed before, or leads to another host.
+    public static let link = Code(rawValue: "link")
+    /// Something cannot be written in the asked format or version.
+    public static let unwritable = Code(rawValue: "unwritable")
+    /// Metadata needs a service document first.
+    public static let noServiceDocument = Code(rawValue: "ParserNoServiceDocument")
+    /// Entries need an entity schema.
+    public static let noEntitySchema = Code(rawValue: "ParserNoEntitySchema")
+  }
+
+  public let code: Code
+  /// What was found, as a sentence without its end.
+  public let message: String
+  public let place: ODataPlace?
+  /// What the caller can do about it.
+  public let hint: String
+
+  public init(_ code: Code, _ message: String, at place: ODataPlace? = nil, hint: String? = nil) {
+    self.code = code
+    self.message = message
+    self.place = place
+    self.hint = hint ?? Self.hint(for: code)
+  }
+
+  /// One line: place, what, cure.
+  public var description: String {
+    let head = place.map { "\($0): " } ?? ""
+    return "\(head)\(message) [\(code.rawValue)] (\(hint))"
+  }
+
+  private static func hint(for code: Code) -> String {
+    switch code {
+    case .truncated: "ask for the document again; it was cut off on its way"
+    case .encoding: "have the service send UTF-8"
+    case .doctype: "remove the DOCTYPE; OData has no use for one"
+    case .limit: "raise the limit in ODataLimits if the document is meant to be so large"
+    case .unexpectedDocument: "`ferry odata describe` says what the document is"
+    case .htmlPage: "sign in, then ask for the document again"
+    case .strict: "read leniently, and look at the diagnostics"
+    case .noServiceDocument: "read the service document first and pass it"
+    case .noEntitySchema: "pass the entity schema of the collection that was read"
+    case .link: "look at the address; it was not followed"
+    case .service: "look at what the service says; ask again when it has recovered"
+    default: "mend the document where it stands"
+    }
+  }
+}
+
+/// Something in a document that is not as it should be, and what follows from it.
+public struct ODataDiagnostic: Sendable, Hashable, CustomStringConvertible {
+  public let place: ODataPlace
+  public let message: String
+  /// What the reader did instead.
+  public let consequence: String
+
+  public init(_ message: String, at place: ODataPlace, consequence: String) {
+    self.place = place
+    self.message = message
+    self.consequence = consequence
+  }
+
+  public var description: String { "\(place): \(message); \(consequence)" }
+}
+
+/// What no document may pass. Documentation/ODataLimits.md gives the reasons.
+public struct ODataLimits: Sendable, Hashable {
+  /// Open elements or containers: deeper than any service nests, shallow enough for any stack.
+  public var depth: Int = 100
+  /// One XML tag or comment: attributes are compared with each other, which is quadratic.
+  public var tagBytes: Int = 256 << 10
+  /// One text: 20 MB of binary must pass.
+  public var valueBytes: Int = 32 << 20
+  /// One entry of a feed with all it holds, and any document that is read as a whole.
+  public var recordBytes: Int = 64 << 20
+  /// Members of one object, or properties of one entry.
+  public var members: Int = 100_000
+  /// Diagnostics kept; the rest are counted into the last one.
+  public var diagnostics: Int = 1_000
+
+  public init() {}
+  public static let standard = ODataLimits()
+}
+
+/// The generations of the protocol that differ in their payloads.
+public enum ODataVersion: Int, Sendable, Hashable, Comparable, CaseIterable {
+  case v1 = 1
+  case v2, v3, v4
+
+  public static func < (left: ODataVersion, right: ODataVersion) -> Bool {
+    left.rawValue < right.rawValue
+  }
+
+  /// The version that a header or attribute such as `3.0;NetFx` names; nil when it names none.
+  public init?(header: String) {
+    guard let first = header.utf8.drop(while: { $0 == 0x20 }).first, first >= 0x31, first <= 0x34
+    else { return nil }
+    self.init(rawValue: Int(first - 0x30))
+  }
+}
+
+/// The two shapes of a payload.
+public enum ODataFormat: Sendable, Hashable, CaseIterable { case atom, json }

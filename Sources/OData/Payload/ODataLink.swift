@@ -1,0 +1,154 @@
+/// What a link of an entry, a feed or a collection leads to.
+///
+/// Reference: ios/1.O `SDMODataLink`, `SDMODataRelatedLink`, `SDMODataMediaResourceLink`,
+/// `SDMODataActionLink`; `TEN_LINK_SEMANTICS`.
+public struct ODataLink: Sendable, Hashable {
+  /// What the link is for, read from its relation.
+  public enum Role: Sendable, Hashable {
+    case edit, `self`, next, delta
+    /// The entry or feed of a navigation property.
+    case related(String)
+    /// The address of the relation itself, for linking and unlinking.
+    case association(String)
+    /// The media resource, to read it (`content src`) or to write it.
+    case editMedia
+    /// A named stream of V3 and V4.
+    case stream(String)
+    case editStream(String)
+    /// An action that the service offers for the entry (`sap:semantics="action"` or relation).
+    case action
+    case callableEntities
+    case subscriptions
+    case search
+    case other
+  }
+
+  /// The semantics of the reference.
+  public enum Semantic: Sendable, Hashable { case none, action, callableEntities, subscriptions }
+
+  /// The relation as the document writes it.
+  public var relation: String
+  /// The address, made absolute where a base is known.
+  public var href: String
+  public var type: String?
+  public var title: String?
+  public var role: Role
+  /// ETag of the media resource behind the link: the concurrency token of the reference.
+  public var etag: String?
+  /// The HTTP method of an action link.
+  public var method: String?
+  /// Content that was delivered with the link.
+  public var inline: ODataInline?
+  /// Attributes in foreign namespaces, by name (`sap:semantics` as `semantics`).
+  public var attributes: [String: String]
+
+  public init(
+    relation: String, href: String, type: String? = nil, title: String? = nil,
+    role: Role? = nil, inline: ODataInline? = nil
+  ) {
+    self.relation = relation
+    self.href = href
+    self.type = type
+    self.title = title
+    self.role = role ?? Role(relation: relation, title: title, semantics: nil)
+    self.inline = inline
+    attributes = [:]
+  }
+
+  public var semantic: Semantic {
+    switch role {
+    case .action: .action
+    case .callableEntities: .callableEntities
+    case .subscriptions: .subscriptions
+    default: .none
+    }
+  }
+
+  /// The navigation property of a related link.
+  public var navigation: String? { if case .related(let name) = role { name } else { nil } }
+
+  /// A link to the entry or feed of a navigation property.
+  public static func related(
+    _ name: String, href: String = "", inline: ODataInline? = nil
+  ) -> ODataLink {
+    ODataLink(
+      relation: ODataRelation.related + name, href: href, title: name, role: .related(name),
+      inline: inline)
+  }
+}
+
+/// What was delivered inside a link.
+public indirect enum ODataInline: Sendable, Hashable {
+  /// One entry, or nil where the service says that there is none.
+  case entry(ODataEntry?)
+  case feed(ODataFeed)
+
+  public var entry: ODataEntry? { if case .entry(let entry) = self { entry } else { nil } }
+  public var feed: ODataFeed? { if case .feed(let feed) = self { feed } else { nil } }
+
+  /// The entries, however many.
+  public var entries: [ODataEntry] {
+    switch self {
+    case .entry(let entry): entry.map { [$0] } ?? []
+    case .feed(let feed): feed.entries
+    }
+  }
+}
+
+/// The addresses that stand for relations.
+enum ODataRelation {
+  static let related = "http://schemas.microsoft.com/ado/2007/08/dataservices/related/"
+  static let association =
+    "http://schemas.microsoft.com/ado/2007/08/dataservices/relatedlinks/"
+  static let stream = "http://schemas.microsoft.com/ado/2007/08/dataservices/mediaresource/"
+  static let editStream = "http://schemas.microsoft.com/ado/2007/08/dataservices/edit-media/"
+  static let scheme = "http://schemas.microsoft.com/ado/2007/08/dataservices/scheme"
+  static let related4 = "http://docs.oasis-open.org/odata/ns/related/"
+  static let association4 = "http://docs.oasis-open.org/odata/ns/relatedlinks/"
+  static let stream4 = "http://docs.oasis-open.org/odata/ns/mediaresource/"
+  static let editStream4 = "http://docs.oasis-open.org/odata/ns/edit-media/"
+  static let scheme4 = "http://docs.oasis-open.org/odata/ns/scheme"
+  static let delta4 = "http://docs.oasis-open.org/odata/ns/delta"
+}
+
+extension ODataLink.Role {
+  init(relation: String, title: String?, semantics: String?) {
+    switch semantics {
+    case "action": self = .action
+    case "callable-entities": self = .callableEntities
+    case "subscriptions": self = .subscriptions
+    default:
+      let known: [(String, (String) -> ODataLink.Role)] = [
+        (ODataRelation.related, { .related($0) }), (ODataRelation.related4, { .related($0) }),
+        (ODataRelation.association, { .association($0) }),
+        (ODataRelation.association4, { .association($0) }),
+        (ODataRelation.stream, { .stream($0) }), (ODataRelation.stream4, { .stream($0) }),
+        (ODataRelation.editStream, { .editStream($0) }),
+        (ODataRelation.editStream4, { .editStream($0) }),
+      ]
+      for (prefix, role) in known where relation.hasPrefix(prefix) {
+        self = role(String(relation.dropFirst(prefix.count)))
+        return
+      }
+      switch relation {
+      case "edit", "http://www.iana.org/assignments/relation/edit": self = .edit
+      case "self", "http://www.iana.org/assignments/relation/self": self = .`self`
+      case "next", "http://www.iana.org/assignments/relation/next": self = .next
+      case "edit-media": self = .editMedia
+      case "delta", ODataRelation.delta4: self = .delta
+      case "search": self = .search
+      case "action": self = .action
+      default:
+        if relation.hasSuffix("/action") || relation.hasSuffix("#action") {
+          self = .action
+        } else if relation.hasSuffix("callable-entities") {
+          self = .callableEntities
+        } else if relation.hasSuffix("subscriptions") {
+          self = .subscriptions
+        } else {
+          self = .other
+        }
+      }
+    }
+  }
+}

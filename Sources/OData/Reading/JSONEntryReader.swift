@@ -1,0 +1,330 @@
+import FerryJSON
+
+/// Makes entries of JSON objects: verbose (V1 to V3), light (V3) and V4.
+struct JSONEntryReader {
+  let context: ODataReadContext
+  let record: JSONRecord
+  /// Whether the document is verbose JSON (inside `d`).
+  let isVerbose: Bool
+
+  var readsInline: Bool { context.options.readsInline }
+
+  /// `@odata.type`, `odata.type` and `@type` are the same control; `Name@odata.type` is one of Name.
+  struct Key {
+    var name: Substring
+    /// Nil for a plain member.
+    var control: Substring?
+    /// Whether the control is one of the protocol, not of a vocabulary.
+    var isProtocol = false
+  }
+
+  func split(_ key: String) -> Key {
+    let at = key.utf8.firstIndex(of: UInt8(ascii: "@"))
+    if at == nil {
+      if !isVerbose, key.hasPrefix("odata.") {
+        return Key(name: "", control: key.dropFirst(6), isProtocol: true)
+      }
+      return Key(name: key[...])
+    }
+    guard let at else { return Key(name: key[...]) }
+    let name = key[..<at]
+    let rest = key[key.index(after: at)...]
+    if rest.hasPrefix("odata.") {
+      return Key(name: name, control: rest.dropFirst(6), isProtocol: true)
+    }
+    return Key(name: name, control: rest, isProtocol: !rest.utf8.contains(UInt8(ascii: ".")))
+  }
+
+  func path(_ node: Int, _ name: String) -> ODataPlace {
+    let place = record.place(record.offset(node))
+    return ODataPlace(line: place.line, column: place.column, path: place.path + "/" + name)
+  }
+
+  /// An object of a feed: an entry, or one of the things that a feed of changes holds.
+  func item(_ node: Int, type: String?) throws(ODataError) -> ODataItem {
+    guard record.kind(node) == .object else {
+      return .value(try value(node, type: nil, name: "value"))
+    }
+    if let error = try inStreamError(node) { throw error }
+    var isRemoved = false
+    var reason: String?
+    var control: [String: String] = [:]
+    for child in record.children(node) {
+      let key = try record.key(child)
+      switch key {
+      case "@removed", "@odata.removed":
+        isRemoved = true
+        reason = try record.text(child, "reason")
+      case "@odata.context", "@context", "@odata.id", "@id", "id", "reason", "source", "target",
+        "relationship":
+        control[key] = try record.scalar(child)
+      default: break
+      }
+    }
+    let context = control["@odata.context"] ?? control["@context"] ?? ""
+    let id = control["@odata.id"] ?? control["@id"] ?? control["id"] ?? ""
+    if isRemoved {
+      let entry = try entry(node, type: type)
+      return .deleted(
+        ODataDeletedEntry(
+          id: entry.id ?? id, reason: reason, properties: entry.properties))
+    }
+    if context.hasSuffix("$deletedEntity") {
+      return .deleted(ODataDeletedEntry(id: id, reason: control["reason"]))
+    }
+    if context.hasSuffix("$link") || context.hasSuffix("$deletedLink") {
+      return .link(
+        ODataChangedLink(
+          isDeleted: context.hasSuffix("$deletedLink"), source: control["source"] ?? "",
+          relationship: control["relationship"] ?? "", target: control["target"] ?? ""))
+    }
+    if let type, self.context.options.metadata?.complexType(type) != nil {
+      return .value(try value(node, type: EdmTypeReference(type), name: "value"))
+    }
+    return .entry(try entry(node, type: type))
+  }
+
+  /// `{"error": {"code": …, "message": …}}` in the place of an entry.
+  func inStreamError(_ node: Int) throws(ODataError) -> ODataError? {
+    var count = 0
+    var error: Int?
+    for child in record.children(node) {
+      count += 1
+      let key = try record.key(child)
+      if key == "error" || key == "odata.error" || key == "@odata.error" { error = child }
+    }
+    guard count == 1, let error, record.kind(error) == .object,
+      try record.member(error, "message") != nil
+    else { return nil }
+    return try record.errorDocument(error).thrown(at: record.place(record.offset(node)))
+  }
+
+  func entry(_ node: Int, type expected: String?) throws(ODataError) -> ODataEntry {
+    var entry = ODataEntry()
+    var marks: [Substring: EdmTypeReference] = [:]
+    var links: [String: ODataLink] = [:]
+    var order: [String] = []
+    var notes: [String: [String: EdmValue]] = [:]
+    var hasMarks = false
+    // What describes the members may stand after them, so it is gathered first.
+    for child in record.children(node) {
+      let text = try record.key(child)
+      if isVerbose {
+        if text == "__metadata" { try metadata(child, into: &entry, &links, &order) }
+        continue
+      }
+      let key = split(text)
+      guard let control = key.control else { continue }
+      hasMarks = true
+      if key.name.isEmpty {
+        try self.control(String(control), key.isProtocol, child, into: &entry)
+      } else if key.isProtocol {
+        if control == "type" {
+          if let mark = try record.scalar(child) { marks[key.name] = context.marked(mark) }
+        } else {
+          try member(String(key.name), String(control), child, &links, &order, &notes)
+        }
+      } else {
+        notes[String(key.name), default: [:]][String(control)] = try value(
+          child, type: nil, name: String(control))
+      }
+    }
+    let index = context.index(entry.type ?? expected) ?? context.index(expected)
+    if entry.type == nil { entry.type = index?.name ?? expected }
+    var properties: [ODataProperty] = []
+    for child in record.children(node) {
+      let name = try record.key(child)
+      if isVerbose ? name == "__metadata" : (hasMarks && split(name).control != nil) { continue }
+      if let inline = try navigation(child, name, index, links[name], notes[name]) {
+        var link = links[name] ?? .related(name)
+        link.role = .related(name)
+        if inline.href != nil { link.href = inline.href ?? link.href }
+        if readsInline { link.inline = inline.content }
+        if links[name] == nil { order.append(name) }
+        links[name] = link
+        continue
+      }
+      var declared: EdmTypeReference?
+      if case .property(let property, _)? = index?.members[name] { declared = property.type }
+      let mark = marks[name[...]]
+      let value = try self.value(child, type: mark ?? declared, name: name)
+      if isVerbose, let stream = stream(value, child) {
+        entry.links += stream.map { link in
+          var link = link
+          link.role = link.relation == "edit" ? .editStream(name) : .stream(name)
+          return link
+        }
+        continue
+      }
+      var property = ODataProperty(name, value, type: mark ?? declared)
+      if let own = notes[name] { property.annotations = own }
+      properties.append(property)
+    }
+    entry.properties = ODataProperties(properties)
+    for name in order { if let link = links[name] { entry.links.append(link) } }
+    return entry
+  }
+
+  func control(
+    _ control: String, _ isProtocol: Bool, _ node: Int, into entry: inout ODataEntry
+  ) throws(ODataError) {
+    guard isProtocol else {
+      entry.annotations[control] = try value(node, type: nil, name: control)
+      return
+    }
+    if control.hasPrefix("#") || control.contains("#") {
+      return try operation(control, node, &entry)
+    }
+    let text = try record.scalar(node)
+    func media() -> ODataMedia { entry.media ?? ODataMedia() }
+    switch control {
+    case "context", "metadata":
+      entry.context = text
+      if text?.hasSuffix("$ref") == true { entry.isReference = true }
+    case "type": entry.type = text.map { context.marked($0).name }
+    case "id": entry.id = text
+    case "etag": entry.etag = text
+    case "editLink":
+      entry.links.append(ODataLink(relation: "edit", href: text ?? "", role: .edit))
+    case "readLink":
+      entry.links.append(ODataLink(relation: "self", href: text ?? "", role: .`self`))
+    case "mediaReadLink":
+      var changed = media()
+      changed.source = text
+      entry.media = changed
+    case "mediaEditLink":
+      var changed = media()
+      changed.editLink = text
+      entry.media = changed
+      entry.links.append(ODataLink(relation: "edit-media", href: text ?? "", role: .editMedia))
+    case "mediaContentType":
+      var changed = media()
+      changed.contentType = text
+      entry.media = changed
+    case "mediaEtag", "mediaETag":
+      var changed = media()
+      changed.etag = text
+      entry.media = changed
+    default: entry.annotations["odata." + control] = try value(node, type: nil, name: control)
+    }
+  }
+
+  /// `"#NS.Approve": {"title": …, "target": …}`.
+  func operation(
+    _ name: String, _ node: Int, _ entry: inout ODataEntry
+  ) throws(ODataError) {
+    let targets = record.kind(node) == .array ? Array(record.children(node)) : [node]
+    for target in targets {
+      entry.operations.append(
+        ODataOperation(
+          isFunction: false, metadata: name, title: try record.text(target, "title"),
+          target: try record.text(target, "target")))
+    }
+  }
+
+  /// A control that stands beside a property or navigation property.
+  func member(
+    _ name: String, _ control: String, _ node: Int, _ links: inout [String: ODataLink],
+    _ order: inout [String], _ notes: inout [String: [String: EdmValue]]
+  ) throws(ODataError) {
+    let text = try record.scalar(node) ?? ""
+    func add(_ key: String, _ link: ODataLink) {
+      if links[key] == nil { order.append(key) }
+      links[key] = link
+    }
+    switch control {
+    case "navigationLink", "navigationLinkUrl":
+      var link = links[name] ?? .related(name)
+      link.href = text
+      add(name, link)
+    case "associationLink", "associationLinkUrl":
+      add(
+        name + "/$ref",
+        ODataLink(
+          relation: ODataRelation.association + name, href: text, title: name,
+          role: .association(name)))
+    case "mediaReadLink":
+      add(
+        name + "/read",
+        ODataLink(relation: ODataRelation.stream + name, href: text, title: name))
+    case "mediaEditLink":
+      add(
+        name + "/edit",
+        ODataLink(relation: ODataRelation.editStream + name, href: text, title: name))
+    case "bind":
+      let values = record.kind(node) == .array ? Array(record.children(node)) : [node]
+      for (number, value) in values.enumerated() {
+        var link = ODataLink.related(name, href: try record.scalar(value) ?? "")
+        link.attributes["bind"] = "true"
+        add(name + "/bind\(number)", link)
+      }
+    default:
+      notes[name, default: [:]]["odata." + control] = try value(node, type: nil, name: control)
+    }
+  }
+
+  /// `__metadata` of verbose JSON.
+  func metadata(
+    _ node: Int, into entry: inout ODataEntry, _ links: inout [String: ODataLink],
+    _ order: inout [String]
+  ) throws(ODataError) {
+    guard record.kind(node) == .object else { return }
+    var media = ODataMedia()
+    for child in record.children(node) {
+      let text = try record.scalar(child)
+      switch try record.key(child) {
+      case "uri":
+        entry.id = entry.id ?? text
+        entry.links.append(ODataLink(relation: "edit", href: text ?? "", role: .edit))
+      case "id": entry.id = text
+      case "type": entry.type = text.map { context.marked($0).name }
+      case "etag": entry.etag = text
+      case "media_src": media.source = text
+      case "content_type": media.contentType = text
+      case "media_etag": media.etag = text
+      case "edit_media":
+        media.editLink = text
+        entry.links.append(ODataLink(relation: "edit-media", href: text ?? "", role: .editMedia))
+      case "properties":
+        for property in record.children(child) where record.kind(property) == .object {
+          guard let uri = try record.text(property, "associationuri") else { continue }
+          let name = try record.key(property)
+          links[name + "/$ref"] = ODataLink(
+            relation: ODataRelation.association + name, href: uri, title: name,
+            role: .association(name))
+          order.append(name + "/$ref")
+        }
+      case "actions", "functions":
+        let isFunction = try record.key(child) == "functions"
+        for operation in record.children(child) {
+          let name = try record.key(operation)
+          let targets =
+            record.kind(operation) == .array ? Array(record.children(operation)) : [operation]
+          for target in targets {
+            entry.operations.append(
+              ODataOperation(
+                isFunction: isFunction, metadata: name, title: try record.text(target, "title"),
+                target: try record.text(target, "target")))
+          }
+        }
+      default: break
+      }
+    }
+    if media != ODataMedia() { entry.media = media }
+  }
+
+  func stream(_ value: EdmValue, _ node: Int) -> [ODataLink]? {
+    guard let inner = value.complex, inner.properties.count == 1,
+      let resource = inner["__mediaresource"]?.complex
+    else { return nil }
+    var links: [ODataLink] = []
+    for (name, relation) in [("media_src", "read"), ("edit_media", "edit")] {
+      guard let href = resource[name]?.string else { continue }
+      var link = ODataLink(
+        relation: relation, href: href, type: resource["content_type"]?.string, role: .other)
+      link.etag = resource["media_etag"]?.string
+      links.append(link)
+    }
+    return links
+  }
+}

@@ -1,0 +1,227 @@
+/// Reads a feed or an entry of any size in constant memory: push bytes, pull entries.
+///
+///     let reader = ODataFeedReader()
+///     try reader.push(bytes)
+///     while let entry = try reader.nextEntry() { … }
+///     try reader.finish()
+///
+/// Atom and JSON are told apart by their first bytes. Not safe to use from two threads at once.
+/// Reference: adr/PAX-10, ios/PAR-3.
+public final class ODataFeedReader {
+  private enum Engine {
+    case unknown
+    case atom(AtomFeedEngine)
+    case json(JSONFeedEngine)
+  }
+
+  private let context: ODataReadContext
+  private var engine = Engine.unknown
+  private var early: [UInt8] = []
+  /// Pieces that were pushed and not yet read, so that one push does not make all entries at once.
+  private var waiting: [[UInt8]] = []
+  private var offset = 0
+  private var ready: [ODataItem] = []
+  private var taken = 0
+  private var isFinishing = false
+  private var isFinished = false
+  private var failure: ODataError?
+
+  public init(_ options: ODataReadOptions = ODataReadOptions()) {
+    context = ODataReadContext(options)
+  }
+
+  /// Hands over the next bytes of the document; they are read when entries are asked for.
+  public func push(_ bytes: [UInt8]) {
+    if !bytes.isEmpty { waiting.append(bytes) }
+  }
+
+  /// Says that all bytes were pushed. What is left can still be pulled.
+  public func finish() { isFinishing = true }
+
+  /// The next thing of the feed; nil when more bytes must be pushed, or after `finish` at the end.
+  public func next() throws(ODataError) -> ODataItem? {
+    while true {
+      if taken < ready.count {
+        defer { taken += 1 }
+        return ready[taken]
+      }
+      if let failure { throw failure }
+      ready.removeAll(keepingCapacity: true)
+      taken = 0
+      do throws(ODataError) {
+        guard try read() else { return nil }
+      } catch {
+        // What stood before the fault is still handed out, then the fault again and again.
+        failure = error
+      }
+    }
+  }
+
+  /// The next entry; passes over what is none (deleted entries, values).
+  public func nextEntry() throws(ODataError) -> ODataEntry? {
+    while let item = try next() {
+      if case .entry(let entry) = item { return entry }
+    }
+    return nil
+  }
+
+  /// What the feed says of itself; count and next may only be known at its end.
+  public var head: ODataFeedHead {
+    switch engine {
+    case .unknown: ODataFeedHead()
+    case .atom(let engine): engine.head
+    case .json(let engine): engine.head
+    }
+  }
+
+  /// Whether the document is a feed; nil while that is not known.
+  public var isFeed: Bool? {
+    switch engine {
+    case .unknown: nil
+    case .atom(let engine): engine.isFeed
+    case .json(let engine): engine.isFeed
+    }
+  }
+
+  /// Whether the document is Atom, verbose JSON of V2 and V3, or other JSON; nil while unknown.
+  var shape: (format: ODataFormat, isVerbose: Bool)? {
+    switch engine {
+    case .unknown: nil
+    case .atom: (.atom, false)
+    case .json(let engine): (.json, engine.isVerbose)
+    }
+  }
+
+  /// What was not as it should be, so far.
+  public var diagnostics: [ODataDiagnostic] { context.diagnostics.list }
+
+  /// Reads one piece; false when there is nothing to read.
+  private func read() throws(ODataError) -> Bool {
+    if isFinished { return false }
+    guard let first = waiting.first else {
+      guard isFinishing else { return false }
+      isFinished = true
+      try feed([], isLast: true)
+      return !ready.isEmpty
+    }
+    let size = 64 << 10
+    let piece: [UInt8]
+    if first.count - offset <= size {
+      piece = offset == 0 ? first : Array(first[offset...])
+      waiting.removeFirst()
+      offset = 0
+    } else {
+      piece = Array(first[offset..<offset + size])
+      offset += size
+    }
+    try feed(piece, isLast: false)
+    return true
+  }
+
+  private func feed(_ bytes: [UInt8], isLast: Bool) throws(ODataError) {
+    if case .unknown = engine {
+      early += bytes
+      guard early.count >= 64 || isLast else { return }
+      if HTMLPage.isHTML(early) { throw HTMLPage.refusal }
+      engine =
+        ODataSniff.isJSON(early) ? .json(JSONFeedEngine(context)) : .atom(AtomFeedEngine(context))
+      let first = early
+      early = []
+      return try pass(first, isLast: isLast)
+    }
+    try pass(bytes, isLast: isLast)
+  }
+
+  private func pass(_ bytes: [UInt8], isLast: Bool) throws(ODataError) {
+    switch engine {
+    case .unknown: break
+    case .atom(let engine):
+      defer { take(&engine.items) }
+      try engine.push(bytes, isLast: isLast)
+    case .json(let engine):
+      defer { take(&engine.items) }
+      try engine.push(bytes, isLast: isLast)
+    }
+  }
+
+  private func take(_ items: inout [ODataItem]) {
+    swap(&ready, &items)
+    items.removeAll(keepingCapacity: true)
+    taken = 0
+  }
+}
+
+extension ODataFeed {
+  /// Reads a feed whole; a document that is one entry becomes a feed of one.
+  public static func read(
+    _ bytes: [UInt8], _ options: ODataReadOptions = ODataReadOptions()
+  ) throws(ODataError) -> ODataFeed {
+    let reader = ODataFeedReader(options)
+    reader.push(bytes)
+    reader.finish()
+    var feed = ODataFeed()
+    while let item = try reader.next() { feed.items.append(item) }
+    feed.head = reader.head
+    return feed
+  }
+}
+
+extension ODataEntry {
+  /// Reads a document that is one entry.
+  public static func read(
+    _ bytes: [UInt8], _ options: ODataReadOptions = ODataReadOptions()
+  ) throws(ODataError) -> ODataEntry {
+    let feed = try ODataFeed.read(bytes, options)
+    guard feed.items.count == 1, let entry = feed.entries.first else {
+      throw ODataError(
+        .unexpectedDocument, "the document holds \(feed.entries.count) entries, not one",
+        at: ODataPlace(line: 1, column: 1))
+    }
+    return entry
+  }
+}
+
+/// The entries of a feed as they arrive.
+public struct ODataEntrySequence<Bytes: AsyncSequence>: AsyncSequence
+where Bytes.Element == [UInt8] {
+  /// What a feed holds.
+  public typealias Element = ODataItem
+  private let bytes: Bytes
+  private let options: ODataReadOptions
+
+  /// `bytes` gives the pieces of the document in order.
+  public init(_ bytes: Bytes, _ options: ODataReadOptions = ODataReadOptions()) {
+    self.bytes = bytes
+    self.options = options
+  }
+
+  /// Pulls pieces as entries are asked for.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    fileprivate var bytes: Bytes.AsyncIterator
+    fileprivate let reader: ODataFeedReader
+    private var isOver = false
+
+    fileprivate init(_ bytes: Bytes.AsyncIterator, _ reader: ODataFeedReader) {
+      self.bytes = bytes
+      self.reader = reader
+    }
+
+    /// The next thing of the feed. Throws `ODataError`, and what the bytes throw.
+    public mutating func next() async throws -> ODataItem? {
+      while true {
+        if let item = try reader.next() { return item }
+        if isOver { return nil }
+        if let piece = try await bytes.next() {
+          reader.push(piece)
+        } else {
+          isOver = true
+          reader.finish()
+        }
+      }
+    }
+  }
+
+  public func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(bytes.makeAsyncIterator(), ODataFeedReader(options))
+  }
+}

@@ -1,0 +1,174 @@
+/// How a collection, or several, can be searched.
+///
+/// Reference: ios/PAR-6, ios/1.O `SDMOpenSearchDescription`.
+public struct ODataOpenSearchDescription: Sendable, Hashable {
+  public var shortName: String
+  public var longName: String?
+  public var description: String
+  public var tags: [String]
+  public var contact: String?
+  public var urlTemplates: [URLTemplate]
+
+  /// An address with places for parameters.
+  public struct URLTemplate: Sendable, Hashable {
+    /// A place in the template.
+    public struct Parameter: Sendable, Hashable {
+      /// With its prefix, such as `searchTerms` or `sap:plant`.
+      public var name: String
+      public var isOptional: Bool
+    }
+
+    public var urlTemplate: String
+    public var urlType: String
+    public var relation: String?
+    public var parameters: [Parameter]
+
+    /// The address with each place filled; texts are percent-encoded. Throws `missing` where a
+    /// parameter that is not optional has no value.
+    public func url(_ values: [String: String]) throws(ODataError) -> String {
+      var url = ""
+      var rest = urlTemplate[...]
+      while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
+        url += rest[..<open]
+        var name = rest[rest.index(after: open)..<close]
+        let isOptional = name.hasSuffix("?")
+        if isOptional { name = name.dropLast() }
+        if let value = values[String(name)] {
+          url += ODataURL.encoded(value)
+        } else if !isOptional {
+          throw ODataError(.missing, "the search needs a value for \(name)")
+        }
+        rest = rest[rest.index(after: close)...]
+      }
+      return url + rest
+    }
+  }
+
+  /// Reads a description. Throws `unexpectedDocument` for any other document.
+  public static func read(
+    _ bytes: [UInt8], limits: ODataLimits = .standard
+  ) throws(ODataError) -> ODataOpenSearchDescription {
+    if HTMLPage.isHTML(bytes) { throw HTMLPage.refusal }
+    let (tree, _) = try XMLTreeBuilder.read(bytes, limits: limits)
+    let root = tree.root
+    if let page = HTMLPage.error(root) { throw page }
+    guard root.local == "OpenSearchDescription" else {
+      throw ODataError(
+        .unexpectedDocument, "the root is \(root.local), not OpenSearchDescription", at: root.place)
+    }
+    func text(_ name: String) -> String? {
+      root.children.first { $0.local == name }?.text.trimmed.nilIfEmpty
+    }
+    var found = ODataOpenSearchDescription(
+      shortName: text("ShortName") ?? "", longName: text("LongName"),
+      description: text("Description") ?? "",
+      tags: text("Tags")?.split(separator: " ").map(String.init) ?? [], contact: text("Contact"),
+      urlTemplates: [])
+    for element in root.children where element.local == "Url" {
+      guard let template = element.attribute("template") else {
+        throw ODataError(.missing, "a Url has no template", at: element.place)
+      }
+      found.urlTemplates.append(
+        URLTemplate(
+          urlTemplate: template, urlType: element.attribute("type") ?? "",
+          relation: element.attribute("rel"), parameters: parameters(of: template)))
+    }
+    return found
+  }
+
+  private static func parameters(of template: String) -> [URLTemplate.Parameter] {
+    var found: [URLTemplate.Parameter] = []
+    var rest = template[...]
+    while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
+      let name = rest[rest.index(after: open)..<close]
+      found.append(
+        URLTemplate.Parameter(
+          name: String(name.hasSuffix("?") ? name.dropLast() : name),
+          isOptional: name.hasSuffix("?")))
+      rest = rest[rest.index(after: close)...]
+    }
+    return found
+  }
+}
+
+/// The little of addresses that payloads need.
+enum ODataURL {
+  /// Everything but letters, digits and `-._~` as `%XX`.
+  static func encoded(_ text: String, keeping extra: String = "") -> String {
+    var encoded = ""
+    let digits = Array("0123456789ABCDEF".unicodeScalars)
+    let kept = Set(extra.utf8)
+    for byte in text.utf8 {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."),
+        UInt8(ascii: "_"), UInt8(ascii: "~"):
+        encoded.unicodeScalars.append(Unicode.Scalar(byte))
+      case _ where kept.contains(byte): encoded.unicodeScalars.append(Unicode.Scalar(byte))
+      default:
+        encoded.append("%")
+        encoded.unicodeScalars.append(digits[Int(byte >> 4)])
+        encoded.unicodeScalars.append(digits[Int(byte & 15)])
+      }
+    }
+    return encoded
+  }
+
+  static func decoded(_ text: some StringProtocol) -> String {
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "%"), rest.count >= 2,
+        let high = hexadecimalDigit(rest[rest.startIndex]),
+        let low = hexadecimalDigit(rest[rest.startIndex + 1])
+      {
+        bytes.append(high << 4 | low)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte == UInt8(ascii: "+") ? 0x20 : byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Scheme and authority of an absolute address; nil for a relative one.
+  static func origin(_ url: String) -> String? {
+    guard let end = url.firstRange(of: "://") else { return nil }
+    let scheme = url[..<end.lowerBound].lowercased()
+    guard !scheme.isEmpty, scheme.allSatisfy({ $0.isLetter || $0.isNumber }) else { return nil }
+    let rest = url[end.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    var host = rest.split(separator: "@").last.map { $0.lowercased() } ?? ""
+    if scheme == "https", host.hasSuffix(":443") { host = String(host.dropLast(4)) }
+    if scheme == "http", host.hasSuffix(":80") { host = String(host.dropLast(3)) }
+    return "\(scheme)://\(host)"
+  }
+
+  /// The address that a relative one means beside a base.
+  static func resolved(_ reference: String, base: String?) -> String {
+    guard origin(reference) == nil, let base, let origin = origin(base) else { return reference }
+    if reference.hasPrefix("//") {
+      return String(base.prefix { $0 != ":" }) + ":" + reference
+    }
+    guard let start = base.firstRange(of: "://") else { return reference }
+    let after = base[start.upperBound...]
+    let path = after.firstIndex(of: "/").map { after[$0...] } ?? "/"
+    let plain = path.prefix { $0 != "?" && $0 != "#" }
+    if reference.isEmpty { return base }
+    if reference.hasPrefix("/") { return origin + collapsed(reference[...]) }
+    if reference.hasPrefix("?") { return origin + plain + reference }
+    let folder = plain.lastIndex(of: "/").map { plain[...$0] } ?? "/"
+    return origin + collapsed(folder + reference)
+  }
+
+  private static func collapsed(_ path: Substring) -> String {
+    let end = path.firstIndex { $0 == "?" || $0 == "#" } ?? path.endIndex
+    var steps: [Substring] = []
+    for step in path[..<end].split(separator: "/", omittingEmptySubsequences: false) {
+      if step == ".." {
+        if steps.count > 1 { steps.removeLast() }
+      } else if step != "." {
+        steps.append(step)
+      }
+    }
+    return steps.joined(separator: "/") + path[end...]
+  }
+}

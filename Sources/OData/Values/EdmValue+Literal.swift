@@ -1,0 +1,70 @@
+extension EdmValue {
+  /// The literal that addresses and function parameters use for the value, not percent-encoded.
+  ///
+  /// V2 marks types (`datetime'…'`, `5L`, `1.0M`); V4 writes most values bare.
+  public func literal(_ version: ODataVersion) -> String {
+    let isOld = version < .v4
+    return switch self {
+    case .null: "null"
+    case .string(let value): Self.quoted(value)
+    case .int64(let value): isOld ? "\(value)L" : String(value)
+    case .decimal(let value): isOld ? "\(value.text)M" : value.text
+    case .single: isOld && !text.contains("N") ? text + "f" : text
+    case .double: isOld && !text.contains("N") ? text + "d" : text
+    case .binary(let bytes):
+      isOld
+        ? "X'" + Self.hexadecimal(bytes) + "'" : "binary'" + Base64.text(bytes, urlSafe: true) + "'"
+    case .guid(let value): isOld ? "guid'\(value)'" : value.description
+    case .dateTime(let value): isOld ? "datetime'\(value)'" : "\(value)Z"
+    case .dateTimeOffset(let value): isOld ? "datetimeoffset'\(value)'" : value.description
+    case .time(let value): isOld ? "time'\(value)'" : "duration'\(value)'"
+    case .duration(let value): isOld ? "time'\(value)'" : "duration'\(value)'"
+    case .enumeration(let value, let type): "\(type)'\(value)'"
+    case .spatial(let value): (value.isGeometry ? "geometry'" : "geography'") + value.literal + "'"
+    default: text
+    }
+  }
+
+  private static func quoted(_ text: String) -> String {
+    "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+  }
+
+  private static func hexadecimal(_ bytes: [UInt8]) -> String {
+    bytes.map { byte in
+      let text = String(byte, radix: 16, uppercase: true)
+      return byte < 16 ? "0" + text : text
+    }.joined()
+  }
+}
+
+extension EdmSpatial {
+  /// `SRID=4326;Point(1 2)`.
+  var literal: String { "SRID=\(srid ?? (isGeometry ? 0 : 4_326));" + Self.text(shape) }
+
+  private static func text(_ position: Position) -> String {
+    position.map { EdmValue.double($0).text }.joined(separator: " ")
+  }
+
+  private static func text(_ points: [Position]) -> String {
+    "(" + points.map { text($0) }.joined(separator: ",") + ")"
+  }
+
+  private static func text(_ rings: [[Position]]) -> String {
+    "(" + rings.map { text($0) as String }.joined(separator: ",") + ")"
+  }
+
+  private static func text(_ shape: Shape) -> String {
+    switch shape {
+    case .point(let point): "Point(\(text(point) as String))"
+    case .lineString(let points): "LineString" + text(points)
+    case .polygon(let rings): "Polygon" + text(rings)
+    case .multiPoint(let points):
+      "MultiPoint(" + points.map { "(\(text($0) as String))" }.joined(separator: ",") + ")"
+    case .multiLineString(let lines): "MultiLineString" + text(lines)
+    case .multiPolygon(let polygons):
+      "MultiPolygon(" + polygons.map { text($0) as String }.joined(separator: ",") + ")"
+    case .collection(let parts):
+      "Collection(" + parts.map { text($0) as String }.joined(separator: ",") + ")"
+    }
+  }
+}

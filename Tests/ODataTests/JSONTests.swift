@@ -1,0 +1,166 @@
+import FerryOData
+import Testing
+
+@Suite("JSON") struct JSONTests {
+  @Test("Verbose JSON of V2 gives the same kinds of things as Atom")
+  func verbose() throws {
+    let metadata = try EdmMetadata.read(Samples.metadata2.bytes)
+    let text = #"""
+      {"d":{"__count":"3","results":[{
+        "__metadata":{"uri":"http://host/FlightCollection('AA')","type":"FLIGHT.Flight",
+          "etag":"W/\"7\"","media_src":"m","content_type":"image/png","edit_media":"e",
+          "media_etag":"t"},
+        "carrid":"AA","fldate":"\/Date(1795248000123)\/","PRICE":"422.9400","MILES":"9007199254740993",
+        "SEATSMAX":385,"DURATION":"PT8H","CURRENCY":null,
+        "Carrier":{"__deferred":{"uri":"http://host/Carrier"}},
+        "Stops":{"results":[{"__metadata":{"uri":"s1"},"a":1}],"__next":"n2"},
+        "Home":{"__metadata":{"type":"FLIGHT.Address"},"City":"Erfurt","Zip":null}
+      }],"__next":"http://host/p2"}}
+      """#
+    let feed = try ODataFeed.read(
+      text.bytes, ODataReadOptions(metadata: metadata, set: "FlightCollection"))
+    #expect(feed.count == "3" && feed.next == "http://host/p2")
+    let entry = try #require(feed.entries.first)
+    #expect(entry.id == "http://host/FlightCollection('AA')")
+    #expect(entry.etag == "W/\"7\"")
+    #expect(entry["fldate"]?.text == "2026-11-21T08:00:00.123")
+    #expect(entry["PRICE"]?.text == "422.9400")
+    #expect(entry["MILES"] == .int64(9_007_199_254_740_993))
+    #expect(entry["CURRENCY"] == .null)
+    #expect(
+      entry.media == ODataMedia(contentType: "image/png", source: "m", editLink: "e", etag: "t"))
+    #expect(entry.relatedLink("Carrier")?.href == "http://host/Carrier")
+    #expect(entry.inline("Carrier") == nil)
+    #expect(entry.inline("Stops")?.feed?.next == "n2")
+    #expect(entry.inline("Stops")?.entries.first?["a"] == .int32(1))
+    #expect(entry[path: "Home/City"] == .string("Erfurt"))
+    #expect(entry.properties.names.contains("Home"))
+  }
+
+  @Test("JSON of V4 gives typed values, streams, bindings, counts and links of changes")
+  func version4() throws {
+    let metadata = try EdmMetadata.read(Samples.metadata4.bytes)
+    let text = #"""
+      {"@odata.context":"$metadata#Products","@odata.count":2,"value":[
+       {"ID":"01234567-89ab-cdef-0123-456789abcdef","Name":"Ha\u00e9\ud83d\ude00","Price":1.10,
+        "Big":9223372036854775807,"Ratio":"-INF","Color":"Red,Green","Tags":["a","b"],
+        "Size":{"Width":1,"Height":null},"Sizes":[{"Width":2,"Height":3}],
+        "Place":{"type":"Point","coordinates":[11.03,50.97]},
+        "Stamp":"2026-11-21T08:00:00.1234567+01:00","Day":"2026-11-21","Open":"08:00:00.5",
+        "Span":"P1DT1S","Blob":"_-8","Free":12345678901234567890.5,"Free@odata.type":"#Decimal",
+        "Photo@odata.mediaReadLink":"p","Photo@odata.mediaContentType":"image/png",
+        "Weight":2.500,"Name@Core.Note":"n",
+        "Parts@odata.count":1,"Parts@odata.nextLink":"more","Parts":[{"Name":"x"}],
+        "Whole":null,"Whole@odata.navigationLink":"Products(1)/Whole",
+        "@odata.etag":"W/\"1\"","@odata.id":"Products(1)","#Shop.Model.Top":{"title":"t"},
+        "@odata.type":"#Shop.Model.Product"},
+       {"@odata.context":"#Products/$deletedEntity","id":"Products(9)","reason":"deleted"},
+       {"@removed":{"reason":"changed"},"@id":"Products(8)"},
+       {"@odata.context":"#Products/$link","source":"a","relationship":"Parts","target":"b"}
+      ],"@odata.deltaLink":"d1"}
+      """#
+    let feed = try ODataFeed.read(text.bytes, ODataReadOptions(metadata: metadata, set: "Products"))
+    #expect(feed.count == "2" && feed.delta == "d1")
+    let entry = try #require(feed.entries.first)
+    #expect(entry["Name"] == .string("Haé😀"))
+    #expect(entry["Price"]?.text == "1.10")
+    #expect(entry["Big"] == .int64(.max))
+    #expect(entry["Ratio"] == .double(-.infinity))
+    #expect(entry["Color"] == .enumeration("Red,Green", type: "Shop.Model.Color"))
+    #expect(entry["Tags"] == .collection([.string("a"), .string("b")]))
+    #expect(entry[path: "Size/Width"] == .int32(1))
+    #expect(entry["Place"] == .spatial(EdmSpatial(.point([11.03, 50.97]))))
+    #expect(entry["Stamp"]?.text == "2026-11-21T08:00:00.1234567+01:00")
+    #expect(entry["Open"]?.text == "08:00:00.5")
+    #expect(entry["Blob"] == .binary([0xFF, 0xEF]))
+    #expect(entry["Free"]?.text == "12345678901234567890.5")
+    #expect(entry["Weight"]?.text == "2.500")
+    #expect(entry.properties.property("Name")?.annotations["Core.Note"] == .string("n"))
+    #expect(entry.inline("Parts")?.feed?.count == "1")
+    #expect(entry.inline("Parts")?.feed?.next == "more")
+    #expect(entry.inline("Whole") == .entry(nil))
+    #expect(entry.relatedLink("Whole")?.href == "Products(1)/Whole")
+    #expect(entry.mediaLinksForReading.first?.href == "p")
+    #expect(feed.deletedEntries.map(\.id) == ["Products(9)", "Products(8)"])
+    #expect(
+      feed.items.last
+        == .link(
+          ODataChangedLink(isDeleted: false, source: "a", relationship: "Parts", target: "b")))
+  }
+
+  @Test("Light JSON of V3 is read with its controls")
+  func light() throws {
+    let text = #"""
+      {"odata.metadata":"http://h/$metadata#Products","odata.count":"5","value":[
+        {"odata.type":"NS.Product","odata.id":"http://h/P(1)","odata.etag":"e",
+         "odata.editLink":"P(1)","Whole@odata.navigationLinkUrl":"P(1)/Whole","ID":1,
+         "Big@odata.type":"Edm.Int64","Big":"5"}],"odata.nextLink":"n"}
+      """#
+    let feed = try ODataFeed.read(text.bytes)
+    #expect(feed.count == "5" && feed.next == "n")
+    let entry = try #require(feed.entries.first)
+    #expect(entry.type == "NS.Product" && entry.id == "http://h/P(1)" && entry.editLink == "P(1)")
+    #expect(entry["Big"] == .int64(5))
+    #expect(entry.relatedLink("Whole")?.href == "P(1)/Whole")
+  }
+
+  @Test(
+    "A document that is one entry, or one value, is told from a feed",
+    arguments: [
+      (#"{"d":{"__metadata":{"uri":"u"},"results":{"results":[1]},"a":1}}"#, false, true),
+      (#"{"@odata.context":"$metadata#P/$entity","ID":1,"value":[1,2]}"#, false, true),
+      (#"{"@odata.context":"$metadata#Edm.Int32","value":7}"#, false, false),
+      (#"{"d":[{"__metadata":{"uri":"u"},"a":1}]}"#, true, true),
+      (#"{"d":{"results":[]}}"#, true, false), (#"[{"a":1}]"#, true, true),
+      (#"{"value":[]}"#, true, false),
+    ])
+  func shapes(_ text: String, _ isFeed: Bool, _ hasEntry: Bool) throws {
+    let reader = ODataFeedReader()
+    reader.push(text.bytes)
+    reader.finish()
+    let entry = try reader.nextEntry()
+    #expect((entry != nil) == hasEntry)
+    #expect(reader.isFeed == isFeed)
+  }
+
+  @Test("A feed cut into pieces of any size gives the same entries", arguments: [1, 2, 3, 17, 512])
+  func pieces(_ size: Int) throws {
+    let entry = #"{"__metadata":{"uri":"u"},"a":"\u00e9\ud83d\ude00\\","b":[1,2,{"c":-1.5e3}]}"#
+    let bytes =
+      "{\"d\" : {\"__count\":\"2\", \"results\":[\(entry) , \(entry)], \"__next\":\"n\"}}\n".bytes
+    let whole = try ODataFeed.read(bytes)
+    let reader = ODataFeedReader()
+    var items: [ODataItem] = []
+    for start in stride(from: 0, to: bytes.count, by: size) {
+      reader.push(Array(bytes[start..<min(start + size, bytes.count)]))
+      while let item = try reader.next() { items.append(item) }
+    }
+    reader.finish()
+    while let item = try reader.next() { items.append(item) }
+    #expect(items == whole.items)
+    #expect(items.count == 2)
+    #expect(reader.head.next == "n")
+  }
+
+  @Test("An asynchronous sequence of pieces gives entries as they arrive")
+  func asynchronous() async throws {
+    let pieces = AsyncStream<[UInt8]> { continuation in
+      for piece in [#"{"value":[{"a":1}"#, #",{"a":2}"#, "]}"] { continuation.yield(piece.bytes) }
+      continuation.finish()
+    }
+    var seen: [EdmValue?] = []
+    for try await item in ODataEntrySequence(pieces) {
+      if case .entry(let entry) = item { seen.append(entry["a"]) }
+    }
+    #expect(seen == [.int32(1), .int32(2)])
+  }
+
+  @Test("An error in the stream of JSON is thrown after the entries before it")
+  func inStreamError() throws {
+    let reader = ODataFeedReader()
+    reader.push(#"{"value":[{"a":1},{"error":{"code":"x","message":"broken"}}]}"#.bytes)
+    reader.finish()
+    #expect(try reader.nextEntry() != nil)
+    #expect(throws: ODataError.self) { try reader.next() }
+  }
+}
