@@ -203,7 +203,7 @@ var products: [Product] = [
     tests(
       "FerryWayTests", "WayTests",
       [
-        "Ferryd", "FerryCommand", "FerryDevice", "FerrySample", "Ferry", "FerryWire", "FerryModel",
+        "Ferryd", "FerryCommand", "FerryDevice", "FerrySample", "Ferry", "FerryServer", "FerryWire", "FerryModel",
         "FerryJSON", "FerryWorld", "FerrySQLite", "FerrySQLConnector", "FerryFlights",
         "FerryPasswords", "FerryHTTP", "FerryHTTPClient",
       ]),

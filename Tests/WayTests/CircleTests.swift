@@ -28,6 +28,23 @@ extension Way {
       #expect(try await daemon.isHealthy())
     }
 
+    @Test("A device that comes while the server loads is not told that all is there (sync/R2)")
+    func early() async throws {
+      let business = try await Business.flights(bookings: 12_000)
+      let daemon = try await Daemon.start(business)
+      let ada = try Phone(business, "ada", daemon.address)
+      try await ada.ask(#"["login","ada","\#(Business.password)"]"#)
+      try await ada.ask(#"["subscribe"]"#)
+      let answer = try await ada.ask(#"["synchronize"]"#, mayFail: true)
+      if answer["ok"]?.boolean == false {
+        #expect(answer["message"]?.string?.contains("has not loaded") == true)
+        tell("a device that came early was told: \(answer["message"]?.string ?? "")")
+        try await ada.synchronize()
+      }
+      let mine = try business.value("SELECT count(*) FROM Bookings WHERE AgencyID = 'AG-01'")
+      #expect(try await ada.count("Bookings") == mine)
+    }
+
     private func open(_ business: Business) throws -> Int64 {
       try business.value(
         """

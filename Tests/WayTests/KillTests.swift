@@ -69,7 +69,7 @@ extension Way {
       tell("a device was killed; its import was whole: \(!first.events("importSuccess").isEmpty)")
       let second = try Phone(business, "ada", daemon.address)
       try await second.ask(#"["start"]"#)
-      try await second.ask(#"["synchronize"]"#)
+      try await second.synchronize()
       try await Shores.agree(
         business, daemon, [second], within: 60, belongs: Shores.firstAgency(business))
       let count = 60

@@ -29,7 +29,14 @@ final class Phone: Sendable {
     try await ask(#"["login","\#(user)","\#(Business.password)"]"#)
     try await ask(#"["subscribe"]"#)
     try await ask(#"["start"]"#)
-    try await ask(#"["synchronize"]"#)
+    try await synchronize()
+  }
+
+  /// Until it succeeds: a server that has just started may still load.
+  func synchronize() async throws {
+    try await until("the device synchronizes", within: 60) {
+      try await ask(#"["synchronize"]"#, mayFail: true)["ok"]?.boolean == true
+    }
   }
 
   /// One command and its answer.

@@ -65,6 +65,8 @@ extension Way {
       try await until("the change arrives") {
         try await ada.show("Bookings", key)["pending"]?.string == "N"
       }
+      // Who waits for an exchange is not kept waiting by those that broke before.
+      try await ada.ask(#"["synchronize"]"#, within: 10)
       try await Shores.agree(business, daemon, [ada], belongs: Shores.firstAgency(business))
       #expect(again.port == proxy.port)
     }
