@@ -203,9 +203,9 @@ var products: [Product] = [
     tests(
       "FerryWayTests", "WayTests",
       [
-        "Ferryd", "FerryCommand", "FerryDevice", "FerrySample", "Ferry", "FerryServer", "FerryWire", "FerryModel",
-        "FerryJSON", "FerryWorld", "FerrySQLite", "FerrySQLConnector", "FerryFlights",
-        "FerryPasswords", "FerryHTTP", "FerryHTTPClient",
+        "Ferryd", "FerryCommand", "FerryDevice", "FerrySample", "Ferry", "FerryServer",
+        "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite", "FerrySQLConnector",
+        "FerryFlights", "FerryPasswords", "FerryHTTP", "FerryHTTPClient",
       ]),
   ]
   targets += serverLibraries + serverHands + simulation + programs + serverProofs
