@@ -206,6 +206,14 @@ var products: [Product] = [
     tests(
       "FerryHTTPClientTests", "HTTPClientTests",
       ["FerryHTTPServer", "FerryHTTP", "FerryHTTPClient"]),
+    // The whole circle: the programs are dependencies so that they are built with the tests.
+    tests(
+      "FerryWayTests", "WayTests",
+      [
+        "Ferryd", "FerryCommand", "FerryDevice", "FerrySample", "Ferry", "FerryServer",
+        "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite", "FerrySQLConnector",
+        "FerryFlights", "FerryPasswords", "FerryHTTP", "FerryHTTPClient",
+      ]),
   ]
   targets += serverLibraries + serverHands + simulation + programs + serverProofs
   products += [

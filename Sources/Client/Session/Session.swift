@@ -25,7 +25,8 @@ package final class Session {
   private var confirms: [Confirm] = []
   private var isConnected = false
   var isLoginTold = false
-  /// Exchanges that ended well, counted for those who wait for one.
+  /// The number of the last exchange that ended well, for those who wait for one: it catches up
+  /// with `begunExchanges` however many broke.
   package private(set) var completedExchanges = 0
   /// Exchanges begun.
   package private(set) var begunExchanges = 0
@@ -243,7 +244,8 @@ package final class Session {
     let facts = (try? facts()) ?? SessionMachine.Facts()
     machine.succeeded(lane, facts: facts, now: store.world.clock.now)
     guard lane == .exchange else { return }
-    completedExchanges += 1
+    // There is one at a time, so the last one begun is the one that ended.
+    completedExchanges = begunExchanges
     lastFailure = nil
   }
 
@@ -363,6 +365,11 @@ package final class Session {
         ("unavailable", "\(checkpoint.unavailable)"))
       if checkpoint.unavailable.isEmpty {
         if lane == .channel { machine.channelWentAstray() } else { machine.isExchangeWanted = true }
+      } else if lane == .exchange {
+        // Whoever waits for this exchange must not believe that all is visible.
+        throw FerryError(
+          .server, "the server has not loaded all of this user's data yet",
+          hint: "It is tried again by itself.", isTransient: true)
       }
       return
     }

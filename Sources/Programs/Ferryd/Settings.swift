@@ -96,5 +96,7 @@ struct StartFailure: Error, CustomStringConvertible {
     self.hint = hint
   }
 
-  var description: String { "\(message). \(hint)" }
+  var description: String {
+    message.hasSuffix(".") ? "\(message) \(hint)" : "\(message). \(hint)"
+  }
 }

@@ -1,0 +1,126 @@
+import FerryFlights
+import FerryJSON
+import FerryModel
+import FerryPasswords
+import FerrySQLConnector
+import FerrySQLite
+import Foundation
+
+/// A business database, the model that `ferry new` made of it, and the users of a server.
+final class Business: Sendable {
+  static let password: String = "correct horse"
+
+  /// A user and the claims that a rule asks for.
+  struct User: Sendable {
+    let name: String
+    let claims: String
+
+    init(_ name: String, _ claims: String) {
+      self.name = name
+      self.claims = claims
+    }
+  }
+
+  let place: Place
+  let database: String
+  let model: String
+  let users: String
+  let package: Package
+
+  private init(_ place: Place, partition: String, users: [User]) async throws {
+    self.place = place
+    database = place.file("business.db")
+    model = place.file("model.json")
+    let maker = try ChildProcess(
+      try Programs.path("ferry"),
+      ["new", "--from", "sqlite:\(database)", "--out", model, "--partition", partition])
+    guard try await maker.ended(within: 30) == .exit(0) else {
+      throw WayFailure("ferry new: \(maker.errorText)")
+    }
+    // One hash for all: the password is the same, and a hash is dear.
+    let hash = try PasswordHash.make(
+      password: Business.password, salt: Array("salt of the way.".utf8))
+    let list = users.map {
+      #"{"name":"\#($0.name)","passwordHash":"\#(hash)","roles":[],"claims":\#($0.claims)}"#
+    }
+    self.users = try place.write(#"{"users":[\#(list.joined(separator: ","))]}"#, to: "users.json")
+    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: model)))
+    guard let package = ModelReader.read(bytes, file: model).package else {
+      throw WayFailure("the model of ferry new cannot be read")
+    }
+    self.package = package
+  }
+
+  /// The flights; ada and ben are of the first agency, cleo of the second, dora of all.
+  static func flights(bookings: Int = 2_000) async throws -> Business {
+    let place = try Place()
+    let file = place.file("business.db")
+    try FlightsSample.write(to: file, seed: 7, bookings: bookings)
+    let agencies = try Connection(path: file).rows("SELECT AgencyID FROM Agencies")
+      .compactMap { $0[0].text.map { "\"\($0)\"" } }.joined(separator: ",")
+    return try await Business(
+      place, partition: "Bookings=AgencyID:claim:agency",
+      users: [
+        User("ada", #"{"agency":["AG-01"]}"#), User("ben", #"{"agency":["AG-01"]}"#),
+        User("cleo", #"{"agency":["AG-02"]}"#), User("dora", #"{"agency":[\#(agencies)]}"#),
+      ])
+  }
+
+  /// Northwind from the shared data, or the few rows of its shape where it is not there.
+  static func northwind() async throws -> (business: Business, isReal: Bool) {
+    let place = try Place()
+    let real = "\(Programs.root)/../shared/data/northwind/northwind.sql"
+    let worktree = "\(Programs.root)/../../shared/data/northwind/northwind.sql"
+    let shape = "\(Programs.root)/Tests/Fixtures/northwind-shape.sql"
+    let file = [real, worktree].first(where: FileManager.default.isReadableFile) ?? shape
+    let sql = try String(contentsOfFile: file, encoding: .utf8)
+    do {
+      let connection = try Connection(path: place.file("business.db"))
+      try connection.transaction { () throws(SQLiteError) in try connection.execute(sql) }
+    }
+    let business = try await Business(
+      place, partition: "Orders=EmployeeID:claim:employee",
+      users: [
+        User("nancy", #"{"employee":[5]}"#), User("steven", #"{"employee":[5]}"#),
+        User("anne", #"{"employee":[1]}"#),
+      ])
+    return (business, file != shape)
+  }
+
+  func connection() throws -> Connection { try Connection(path: database, mode: .readWrite) }
+
+  /// A single value of the business database.
+  func value(_ sql: String) throws -> Int64 {
+    guard let number = try connection().value(sql)?.integer else {
+      throw WayFailure("no number: \(sql)")
+    }
+    return number
+  }
+
+  func run(_ sql: String) throws {
+    let connection = try connection()
+    try connection.execute("PRAGMA foreign_keys = ON")
+    try connection.execute(sql)
+  }
+
+  /// Every row by entity and key, in canonical text.
+  func rows() throws -> Rows {
+    var rows: Rows = [:]
+    for entity in package.entities { rows[entity.name] = [:] }
+    let connector = SQLiteConnector(path: database, package: package)
+    try connector.load(
+      package.entities,
+      each: { entity, images in
+        for image in images {
+          guard let values = image.values else { continue }
+          var writer = JSONWriter()
+          writer.row(values)
+          rows[entity.name]?[image.key.text] = writer.text
+        }
+      }, rejected: { _ in })
+    return rows
+  }
+}
+
+/// Rows in canonical text, by entity and key.
+typealias Rows = [String: [String: String]]

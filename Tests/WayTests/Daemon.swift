@@ -1,0 +1,155 @@
+import FerryHTTP
+import FerryHTTPClient
+import FerryJSON
+import FerrySQLite
+import Foundation
+import Testing
+
+/// `ferryd` as a process of its own, on a port that the system chose.
+final class Daemon: Sendable {
+  let process: ChildProcess
+  let port: Int
+  let data: String
+  /// Ends the server when this process is gone without having done so.
+  private let watcher: ChildProcess
+
+  private init(_ process: ChildProcess, port: Int, data: String) throws {
+    self.process = process
+    self.port = port
+    self.data = data
+    watcher = try ChildProcess("/bin/sh", ["-c", "read line; kill -9 \(process.id)"])
+  }
+
+  deinit {
+    watcher.kill()
+    process.kill()
+  }
+
+  var address: String { "http://127.0.0.1:\(port)" }
+
+  static func arguments(
+    _ business: Business, data: String? = nil, port: Int = 0, more: [String] = []
+  ) -> [String] {
+    [
+      "--model", business.model, "--data", data ?? business.place.file("data"), "--users",
+      business.users, "--port", String(port),
+    ] + more
+  }
+
+  /// Starts one and waits until it listens.
+  static func start(
+    _ business: Business, data: String? = nil, port: Int = 0, more: [String] = []
+  ) async throws -> Daemon {
+    let process = try ChildProcess(
+      try Programs.path("ferryd"),
+      arguments(business, data: data, port: port, more: more + ["--log", "debug"]))
+    let bound = try await poll("ferryd listens", within: 30) { () -> Int? in
+      guard process.isRunning else { throw WayFailure("ferryd ended: \(process.errorText)") }
+      for line in process.errorLines where line.contains(#""listening""#) {
+        let node = try JSONNode.parse(Array(line.utf8))
+        let port = node["port"] ?? node["fields"]?["port"]
+        if let port = port?.string.flatMap(Int.init) ?? port?.integer.map(Int.init) { return port }
+      }
+      return nil
+    }
+    return try Daemon(process, port: bound, data: data ?? business.place.file("data"))
+  }
+
+  /// Starts one that is expected not to come up: how it ended and what it said.
+  static func refuse(_ arguments: [String]) async throws -> (end: ChildProcess.End, text: String) {
+    let process = try ChildProcess(try Programs.path("ferryd"), arguments)
+    let end = try await process.ended(within: 30)
+    // The pipe is read to its end a moment after the process is gone.
+    try await until("ferryd says why", within: 5) { process.errorText.contains("ferryd:") }
+    return (end, process.errorText)
+  }
+
+  func stopNow() async throws {
+    watcher.kill()
+    try await process.killNow()
+  }
+
+  /// SIGTERM, and how it ended.
+  func stopInOrder(within seconds: Double = 15) async throws -> ChildProcess.End {
+    process.send(SIGTERM)
+    let end = try await process.ended(within: seconds)
+    watcher.kill()
+    return end
+  }
+
+  func isHealthy() async throws -> Bool {
+    let answer = try await Wires.get("\(address)/health")
+    return answer.status == 200 && answer.text.contains("ready")
+  }
+
+  func ready() async throws {
+    try await until("ferryd has loaded", within: 60) { try await isHealthy() }
+  }
+
+  /// Every row of its store that is not deleted.
+  func rows() throws -> Rows { try Daemon.rows(data) }
+
+  static func rows(_ data: String) throws -> Rows {
+    let connection = try Connection(path: "\(data)/server.sqlite", mode: .readOnly)
+    var rows: Rows = [:]
+    for row in try connection.rows("SELECT name FROM entity") { rows[row[0].text ?? ""] = [:] }
+    for row in try connection.rows(
+      """
+      SELECT e.name, r.key, CAST(r.body AS TEXT) FROM row AS r JOIN entity AS e ON e.id = r.entity
+      WHERE r.deleted = 0
+      """)
+    {
+      rows[row[0].text ?? ""]?[row[1].text ?? ""] = row[2].text ?? ""
+    }
+    return rows
+  }
+}
+
+/// Plain requests.
+enum Wires {
+  struct Reply: Sendable {
+    let status: Int
+    let bytes: [UInt8]
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+    var node: JSONNode? { try? JSONNode.parse(bytes) }
+    /// The code of a refusal.
+    var code: String { node?["code"]?.string ?? "" }
+  }
+
+  static let transport = SystemTransport.make()
+
+  static func get(_ url: String) async throws -> Reply {
+    try await send(TransportRequest(url: url, deadlines: deadlines))
+  }
+
+  static func post(
+    _ url: String, _ body: [UInt8], token: String? = nil, headers: HTTPHeaders = [:]
+  ) async throws -> Reply {
+    var headers = headers
+    if let token { headers["Authorization"] = "Bearer \(token)" }
+    return try await send(
+      TransportRequest(url: url, method: .post, headers: headers, body: body, deadlines: deadlines))
+  }
+
+  static func login(_ address: String, _ user: String, device: String) async throws -> Reply {
+    let body =
+      #"{"user":"\#(user)","password":"\#(Business.password)","device":"\#(device)"}"#
+    return try await post("\(address)/ferry/1/login", Array(body.utf8))
+  }
+
+  static func token(_ address: String, _ user: String, device: String) async throws -> String {
+    let reply = try await login(address, user, device: device)
+    guard let token = reply.node?["accessToken"]?.string else {
+      throw WayFailure("no token: \(reply.status) \(reply.text)")
+    }
+    return token
+  }
+
+  private static let deadlines = TransportDeadlines(
+    connect: .seconds(10), total: .seconds(60), idle: .seconds(60))
+
+  private static func send(_ request: TransportRequest) async throws -> Reply {
+    let response = try await transport.send(request)
+    return Reply(status: response.status, bytes: try await response.body.collect())
+  }
+}

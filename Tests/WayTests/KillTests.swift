@@ -1,0 +1,148 @@
+import FerryModel
+import FerrySQLite
+import Foundation
+import Testing
+
+extension Way {
+  @Suite struct KillTests {
+    @Test("kill -9 of ferryd while it loads and while a device imports loses nothing (sync/P26)")
+    func serverInImport() async throws {
+      let business = try await Business.flights(bookings: 12_000)
+      var daemon = try await Daemon.start(business)
+      let port = daemon.port
+      try await until("the load has begun") {
+        try daemon.process.isRunning && Daemon.hasStaged(daemon.data)
+      }
+      try await daemon.stopNow()
+      daemon = try await Daemon.start(business, port: port)
+      try await daemon.ready()
+      let dora = try Phone(business, "dora", daemon.address)
+      try await dora.ask(#"["login","dora","\#(Business.password)"]"#)
+      try await dora.ask(#"["subscribe"]"#)
+      try await dora.ask(#"["start"]"#)
+      try await until("pages have come") { dora.events("progress").count >= 2 }
+      try await daemon.stopNow()
+      let isWhole = !dora.events("importSuccess").isEmpty
+      tell(
+        "ferryd was killed after \(dora.events("progress").count) pages"
+          + (isWhole ? "; the import was complete already" : ""))
+      daemon = try await Daemon.start(business, port: port)
+      try await dora.ask(#"["network"]"#)
+      try await Shores.agree(business, daemon, [dora], within: 60) { _, _ in true }
+    }
+
+    @Test("kill -9 of ferryd amid replays: each create is done once (sync/P25)")
+    func serverInReplay() async throws {
+      let business = try await Business.flights(bookings: 1_000)
+      var daemon = try await Daemon.start(business)
+      let port = daemon.port
+      let ada = try await Phone.start(business, "ada", user: "ada", daemon.address)
+      let count = 120
+      try await book(count, business, ada)
+      try await ada.ask(#"["submitAll"]"#)
+      var seen: [Int64] = []
+      for share in [10, 60] {
+        let part = try await poll("some are done") { () -> Int64? in
+          let done = try Self.booked(business)
+          return done >= share ? done : nil
+        }
+        seen.append(part)
+        try await daemon.stopNow()
+        daemon = try await Daemon.start(business, port: port)
+        try await ada.ask(#"["network"]"#)
+      }
+      tell("ferryd was killed after \(seen) of \(count) creates")
+      try await once(count, business, daemon, ada)
+    }
+
+    @Test("kill -9 of a device in its import and after submit loses nothing (sync/P23, P25, P26)")
+    func device() async throws {
+      let business = try await Business.flights(bookings: 12_000)
+      let daemon = try await Daemon.start(business)
+      try await daemon.ready()
+      let first = try Phone(business, "ada", daemon.address)
+      try await first.ask(#"["login","ada","\#(Business.password)"]"#)
+      try await first.ask(#"["subscribe"]"#)
+      try await first.ask(#"["start"]"#)
+      try await until("a page has come") { !first.events("progress").isEmpty }
+      try await first.process.killNow()
+      tell("a device was killed; its import was whole: \(!first.events("importSuccess").isEmpty)")
+      let second = try Phone(business, "ada", daemon.address)
+      try await second.ask(#"["start"]"#)
+      try await second.synchronize()
+      try await Shores.agree(
+        business, daemon, [second], within: 60, belongs: Shores.firstAgency(business))
+      let count = 60
+      try await book(count, business, second)
+      try await second.ask(#"["submitAll"]"#)
+      try await second.process.killNow()
+      let third = try Phone(business, "ada", daemon.address)
+      #expect(try await third.count("Bookings") > 0)
+      try await third.ask(#"["start"]"#)
+      try await until("some are done") { try Self.booked(business) >= 5 }
+      try await third.process.killNow()
+      let fourth = try Phone(business, "ada", daemon.address)
+      try await fourth.ask(#"["start"]"#)
+      try await once(count, business, daemon, fourth)
+    }
+
+    private func book(_ count: Int, _ business: Business, _ phone: Phone) async throws {
+      let flights = try business.connection().rows(
+        "SELECT FlightID FROM Flights WHERE Status = 'planned' AND SeatsLeft > 20"
+      ).compactMap { $0[0].integer }
+      #expect(flights.count > 3)
+      for number in 0..<count {
+        _ = try await phone.create(
+          "Bookings",
+          """
+          {"agencyID":"AG-01","flightID":\(flights[number % flights.count]),\
+          "passenger":"Passenger \(number)","cabin":"economy","seats":1}
+          """)
+      }
+    }
+
+    static func booked(_ business: Business) throws -> Int64 {
+      try business.value("SELECT count(*) FROM Bookings WHERE Passenger LIKE 'Passenger %'")
+    }
+
+    /// Nothing was lost, nothing was done twice, and all shores agree.
+    private func once(
+      _ count: Int, _ business: Business, _ daemon: Daemon, _ phone: Phone
+    ) async throws {
+      try await until("all are answered", within: 90) {
+        try Self.booked(business) == count
+          && Daemon.answered(daemon.data) >= count
+      }
+      try await Shores.agree(
+        business, daemon, [phone], within: 60, belongs: Shores.firstAgency(business))
+      let connection = try business.connection()
+      let each = try connection.row(
+        """
+        SELECT count(*), count(DISTINCT Passenger) FROM Bookings
+        WHERE Passenger LIKE 'Passenger %'
+        """)
+      #expect(each?.compactMap(\.integer) == [Int64(count), Int64(count)])
+      let applied = try connection.row(
+        "SELECT count(*), count(DISTINCT operation) FROM ferry_applied")
+      #expect(applied?.compactMap(\.integer) == [Int64(count), Int64(count)])
+    }
+  }
+}
+
+extension Daemon {
+  /// Whether a load is on its way, as its store shows it.
+  static func hasStaged(_ data: String) throws -> Bool {
+    guard let connection = try? Connection(path: "\(data)/server.sqlite", mode: .readOnly) else {
+      return false
+    }
+    let found = try? connection.value("SELECT EXISTS (SELECT 1 FROM staged)")
+    return found?.integer == 1
+  }
+
+  /// Operations that the server has answered.
+  static func answered(_ data: String) throws -> Int64 {
+    let connection = try Connection(path: "\(data)/server.sqlite", mode: .readOnly)
+    return try connection.value("SELECT count(*) FROM operation WHERE answer_version IS NOT NULL")?
+      .integer ?? 0
+  }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import Glibc
+import Testing
+
+/// All tests of the whole circle, one after the other: each has processes and sockets of its own,
+/// and measures time.
+@Suite(.serialized, .timeLimit(.minutes(5))) enum Way {}
+
+/// What went wrong in the surroundings of a test.
+struct WayFailure: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}
+
+/// A folder for one test, gone with it.
+final class Place: Sendable {
+  let path: String
+
+  init() throws {
+    var template = Array("\(NSTemporaryDirectory())/ferry-way.XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw WayFailure("no temporary folder") }
+    path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func file(_ name: String) -> String { "\(path)/\(name)" }
+
+  func write(_ text: String, to name: String) throws -> String {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: file(name)))
+    return file(name)
+  }
+}
+
+/// Where the programs are: beside the test bundle.
+enum Programs {
+  static let root: String = {
+    let parts = #filePath.split(separator: "/").dropLast(3)
+    return "/" + parts.joined(separator: "/")
+  }()
+
+  static func path(_ name: String) throws -> String {
+    let beside = (CommandLine.arguments[0] as NSString).deletingLastPathComponent
+    for folder in [beside, "\(root)/.build/debug"] {
+      let path = "\(folder)/\(name)"
+      if access(path, X_OK) == 0 { return path }
+    }
+    throw WayFailure("\(name) is not built; run swift build --build-tests")
+  }
+}
+
+/// Asks until the answer is not nil; a test never waits longer than `seconds`.
+func poll<Answer>(
+  _ what: String, within seconds: Double = 20, _ question: () async throws -> Answer?
+) async throws -> Answer {
+  let end = ContinuousClock.now + .milliseconds(Int64(seconds * 1_000))
+  while true {
+    if let answer = try await question() { return answer }
+    guard ContinuousClock.now < end else {
+      throw WayFailure("not within \(seconds) s: \(what)")
+    }
+    try await Task.sleep(for: .milliseconds(3))
+  }
+}
+
+/// Asks until it is true; gives the seconds that it took.
+@discardableResult
+func until(
+  _ what: String, within seconds: Double = 20, _ question: () async throws -> Bool
+) async throws -> Double {
+  let start = ContinuousClock.now
+  _ = try await poll(what, within: seconds) { try await question() ? true : nil }
+  return (ContinuousClock.now - start) / .seconds(1)
+}
+
+/// Figures that a reader of the test's output may want.
+func tell(_ text: String) { print("way: \(text)") }

@@ -1,0 +1,106 @@
+import Foundation
+import Glibc
+
+/// nginx before a server, configured as an operator would who knows nothing of Ferry.
+final class Proxy: Sendable {
+  let port: Int
+  private let process: ChildProcess
+  private let watcher: ChildProcess
+  private let place: Place
+
+  private init(_ process: ChildProcess, _ port: Int, _ place: Place) throws {
+    self.process = process
+    self.port = port
+    self.place = place
+    watcher = try ChildProcess("/bin/sh", ["-c", "read line; kill -9 \(process.id)"])
+  }
+
+  deinit {
+    watcher.kill()
+    process.kill()
+  }
+
+  var address: String { "http://127.0.0.1:\(port)" }
+
+  /// `more` is what the operator wrote besides `proxy_pass`.
+  static func start(
+    before daemon: Daemon, port: Int? = nil, more: String = ""
+  ) async throws -> Proxy {
+    let folders = [
+      "/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin", "/opt/homebrew/bin",
+    ]
+    guard
+      let nginx = folders.map({ "\($0)/nginx" }).first(where: FileManager.default.isExecutableFile)
+    else {
+      throw WayFailure("nginx is not installed: Scripts/install puts it there (nginx-light)")
+    }
+    let place = try Place()
+    let port = try port ?? freePort()
+    let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+      .map { "\($0)_temp_path \(place.file($0));" }.joined(separator: "\n  ")
+    let file = try place.write(
+      """
+      daemon off;
+      master_process off;
+      pid \(place.file("nginx.pid"));
+      error_log stderr warn;
+      events {}
+      http {
+        access_log off;
+        \(temporary)
+        server {
+          listen 127.0.0.1:\(port);
+          location / {
+            proxy_pass http://127.0.0.1:\(daemon.port);
+            \(more)
+          }
+        }
+      }
+
+      """, to: "nginx.conf")
+    let process = try ChildProcess(nginx, ["-p", place.path, "-e", "stderr", "-c", file])
+    let proxy = try Proxy(process, port, place)
+    try await until("nginx answers", within: 15) {
+      guard process.isRunning else { throw WayFailure("nginx: \(process.errorText)") }
+      guard let answer = try? await Wires.get("\(proxy.address)/health") else { return false }
+      return answer.status == 200
+    }
+    return proxy
+  }
+
+  func stopNow() async throws {
+    watcher.kill()
+    try await process.killNow()
+  }
+
+  /// A port that was free a moment ago: nginx does not tell one that the system chose.
+  static func freePort() throws -> Int {
+    let listener = try Listener()
+    return listener.port
+  }
+}
+
+/// A socket that holds a port.
+final class Listener: Sendable {
+  let port: Int
+  private let descriptor: Int32
+
+  init() throws {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let descriptor = self.descriptor
+    let code = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        bind(descriptor, pointer, length) == 0 && listen(descriptor, 1) == 0
+          && getsockname(descriptor, pointer, &length) == 0
+      }
+    }
+    guard code else { throw WayFailure("no port is free") }
+    port = Int(UInt16(bigEndian: address.sin_port))
+  }
+
+  deinit { close(descriptor) }
+}

@@ -1,0 +1,74 @@
+import FerryModel
+import Testing
+
+extension Way {
+  @Suite struct ProxyTests {
+    @Test("Through nginx with proxy_pass alone a change is visible within a second (adr/PRX-1)")
+    func plain() async throws {
+      let seconds = try await circle(more: "", atMost: 2)
+      tell("nginx with proxy_pass alone: a change is visible after \(seconds) s")
+    }
+
+    @Test("Where the proxy keeps the channel's bytes back the device notices and polls (adr/PRX-1)")
+    func buffering() async throws {
+      let seconds = try await circle(more: "proxy_ignore_headers X-Accel-Buffering;", atMost: 3)
+      tell("nginx that buffers all the same: a change is visible after \(seconds) s")
+    }
+
+    /// The slowest of some changes, from submit on one device to sight on another.
+    private func circle(more: String, atMost limit: Double) async throws -> Double {
+      let business = try await Business.flights(bookings: 500)
+      let daemon = try await Daemon.start(business)
+      let proxy = try await Proxy.start(before: daemon, more: more)
+      let ada = try await Phone.start(business, "ada", user: "ada", proxy.address)
+      let ben = try await Phone.start(business, "ben", user: "ben", proxy.address)
+      let keys = try business.connection().rows(
+        """
+        SELECT BookingID FROM Bookings JOIN Flights USING (FlightID)
+        WHERE AgencyID = 'AG-01' AND Status = 'planned' LIMIT 4
+        """
+      ).compactMap { $0[0].integer.map(String.init) }
+      #expect(keys.count == 4)
+      var slowest = 0.0
+      for (number, key) in keys.enumerated() {
+        try await ada.update("Bookings", key, #"{"passenger":"Traveller \#(number)"}"#)
+        try await ada.submit("Bookings", key)
+        let seconds = try await until("the change is on the other device", within: 10) {
+          try await ben.text("Bookings", key, "passenger") == "Traveller \(number)"
+        }
+        slowest = max(slowest, seconds)
+      }
+      #expect(slowest < limit)
+      try await Shores.agree(
+        business, daemon, [ada, ben], belongs: Shores.firstAgency(business))
+      return slowest
+    }
+
+    @Test("A proxy that goes away and comes back loses nothing (adr/PRX-2)")
+    func restart() async throws {
+      let business = try await Business.flights(bookings: 500)
+      let daemon = try await Daemon.start(business)
+      let proxy = try await Proxy.start(before: daemon)
+      let ada = try await Phone.start(business, "ada", user: "ada", proxy.address)
+      let key = String(
+        try business.value(
+          """
+          SELECT BookingID FROM Bookings JOIN Flights USING (FlightID)
+          WHERE AgencyID = 'AG-01' AND Status = 'planned' LIMIT 1
+          """))
+      try await proxy.stopNow()
+      try await ada.update("Bookings", key, #"{"passenger":"Patient Passenger"}"#)
+      try await ada.submit("Bookings", key)
+      try await until("the device says that it is offline") { !ada.events("disconnect").isEmpty }
+      let again = try await Proxy.start(before: daemon, port: proxy.port)
+      try await ada.ask(#"["network"]"#)
+      try await until("the change arrives") {
+        try await ada.show("Bookings", key)["pending"]?.string == "N"
+      }
+      // Who waits for an exchange is not kept waiting by those that broke before.
+      try await ada.ask(#"["synchronize"]"#, within: 10)
+      try await Shores.agree(business, daemon, [ada], belongs: Shores.firstAgency(business))
+      #expect(again.port == proxy.port)
+    }
+  }
+}
