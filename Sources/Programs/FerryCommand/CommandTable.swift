@@ -5,7 +5,6 @@ import FerryModel
 enum CommandTable {
   static var commands: [any Subcommand.Type] {
     [
-      NewCommand.self, CheckCommand.self, DiffCommand.self, InspectCommand.self,
       NewCommand.self, CheckCommand.self, DiffCommand.self, UserCommand.self, InspectCommand.self,
       WhyCommand.self, SimulateCommand.self, ODataCommand.self,
     ]
