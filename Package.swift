@@ -16,6 +16,13 @@ func library(_ name: String) -> Target {
   .systemLibrary(name: name, path: "Sources/System/\(name)")
 }
 
+/// C of our own beside the libraries. It includes SQLite's header; the library comes with FerrySQLite.
+func native(_ name: String) -> Target {
+  .target(
+    name: name, path: "Sources/System/\(name)",
+    cSettings: [.treatAllWarnings(as: .error), .enableWarning("all")])
+}
+
 func program(_ name: String, _ path: String, _ imports: [Target.Dependency]) -> Target {
   .executableTarget(
     name: name, dependencies: imports, path: path, swiftSettings: strict)
@@ -43,7 +50,7 @@ let words: [Target] = [
 // Hands: each touches one thing outside.
 let hands: [Target] = [
   module("FerryCompression", "Compression", ["CZlib"]),
-  module("FerrySQLite", "SQLite", ["CSQLite"]),
+  module("FerrySQLite", "SQLite", ["CSQLite", "CSealedVFS", "FerryCrypto"]),
   module(
     "FerryCrypto", "Crypto", [.target(name: "COpenSSL", condition: .when(platforms: [.linux]))]),
   module(
@@ -123,6 +130,9 @@ let proofs: [Target] = [
       "FerryConnector", "FerryMemoryConnector", "FerrySQLConnector", "FerryTestKit", "FerryModel",
       "FerrySQLite", "FerryFlights",
     ]),
+  tests("FerryCryptoTests", "CryptoTests", ["FerryCrypto"]),
+  tests(
+    "FerrySQLiteTests", "SQLiteTests", ["FerrySQLite", "FerryCrypto"]),
   tests("FerryHTTPTests", "HTTPTests", ["FerryHTTP"]),
   tests("FerryODataTests", "ODataTests", ["FerryOData", "FerryJSON"]),
   tests(
@@ -142,6 +152,7 @@ let proofs: [Target] = [
 let clientLibraries: [Target] = [
   library("CSQLite"), library("CZlib"), library("COpenSSL"), library("CCurl"),
   library("CLibXML2"),
+  native("CSealedVFS"),
 ]
 
 var targets = words + hands + parts + sides + tools + samples + kits + proofs + clientLibraries

@@ -1,0 +1,187 @@
+import FerryCrypto
+import FerrySQLite
+import Testing
+
+@Suite("A sealed database")
+struct SealedTests {
+  let folder: Folder
+
+  init() throws { folder = try Folder() }
+
+  private func open(_ key: DatabaseKey, _ name: String = "a.db") throws -> Connection {
+    try Connection(path: folder.path(name), key: key)
+  }
+
+  @Test("No file holds plaintext, during a workload and after it", arguments: ["WAL", "DELETE"])
+  func noPlaintext(mode: String) throws {
+    let key = DatabaseKey.quick("open sesame")
+    var seen: Set<String> = []
+    func search() {
+      seen.formUnion(folder.names)
+      for text in ["needle", "plaintext", "CREATE TABLE", "visit", "SQLite format"] {
+        #expect(folder.filesHolding(text) == [], "\(text)")
+      }
+    }
+    do {
+      let connection = try open(key)
+      try connection.execute("PRAGMA journal_mode = \(mode); PRAGMA cache_size = 10")
+      try connection.fill(1...500)
+      search()
+      try connection.execute("BEGIN")
+      try connection.execute("UPDATE visit SET note = note || ' plaintext needle again'")
+      // The cache is small: the transaction has been spilled to the log or the file.
+      search()
+      try connection.execute("SAVEPOINT inner; DELETE FROM visit WHERE id > 100; ROLLBACK TO inner")
+      search()
+      try connection.execute("COMMIT; CREATE INDEX by_note ON visit (note)")
+      _ = try connection.rows("SELECT DISTINCT note FROM visit ORDER BY place, note DESC")
+      try connection.execute("VACUUM")
+      search()
+      if mode == "WAL" { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+      search()
+      #expect(try connection.isSound())
+      #expect(try connection.count() == 500)
+    }
+    search()
+    #expect(seen.contains(mode == "WAL" ? "a.db-wal" : "a.db-journal"))
+    let again = try open(key)
+    #expect(try again.count() == 500)
+    #expect(try again.isSound())
+  }
+
+  @Test("A wrong key is a clear error, and nothing is touched")
+  func wrongKey() throws {
+    try open(.quick("right")).fill(1...10)
+    let before = folder.bytes("a.db")
+    let random = try DatabaseKey.random()
+    for key in [DatabaseKey.quick("wrong"), random] {
+      let error = #expect(throws: SQLiteError.self) { try open(key) }
+      #expect(error?.seal == .wrongKey)
+      #expect(error?.description.contains("the key does not open the database") == true)
+    }
+    #expect(folder.bytes("a.db") == before)
+    #expect(folder.names == ["a.db"])
+    #expect(try open(.quick("right")).count() == 10)
+  }
+
+  @Test("Without its key a sealed database says that it is sealed, and is not touched")
+  func keyMissing() throws {
+    try open(.quick("right")).fill(1...10)
+    let before = folder.bytes("a.db")
+    let error = #expect(throws: SQLiteError.self) {
+      try Connection(path: folder.path("a.db")).configureStore(synchronous: .full)
+    }
+    #expect(error?.seal == .keyMissing)
+    #expect(folder.bytes("a.db") == before)
+  }
+
+  @Test("A key set too late is an error, not ignored")
+  func tooLate() throws {
+    try Connection(path: folder.path("plain.db")).fill(1...3)
+    let before = folder.bytes("plain.db")
+    let late = #expect(throws: SQLiteError.self) { try open(.quick("late"), "plain.db") }
+    #expect(late?.seal == .notSealed)
+    #expect(folder.bytes("plain.db") == before)
+
+    let connection = try open(.quick("right"))
+    for name in ["key", "rekey", "hexkey"] {
+      let error = #expect(throws: SQLiteError.self) {
+        try connection.execute("PRAGMA \(name) = 'other'")
+      }
+      #expect(error?.message.contains("comes too late") == true)
+    }
+    let memory = #expect(throws: SQLiteError.self) {
+      try Connection(path: ":memory:", key: .quick("right"))
+    }
+    #expect(memory?.seal == .refused)
+  }
+
+  @Test("A file that is no database is refused and stays as it is")
+  func foreign() throws {
+    for (name, bytes) in [
+      ("short", Array("hello".utf8)), ("long", [UInt8](repeating: 7, count: 9_000)),
+    ] {
+      try folder.write(bytes, to: name)
+      let error = #expect(throws: SQLiteError.self) { try open(.quick("right"), name) }
+      #expect(error?.seal == .foreign)
+      #expect(folder.bytes(name) == bytes)
+    }
+  }
+
+  @Test("Several databases with different keys live in one process, and in one connection not")
+  func severalKeys() throws {
+    let names = (0..<5).map { "\($0).db" }
+    let connections = try names.map { try open(.quick($0), $0) }
+    for (index, connection) in connections.enumerated() {
+      try connection.execute("PRAGMA journal_mode = WAL")
+      try connection.fill(1...(10 + index))
+    }
+    for (index, name) in names.enumerated() {
+      let second = try open(.quick(name), name)
+      #expect(try second.count() == Int64(10 + index))
+      #expect(throws: SQLiteError.self) { try open(.quick("other"), name) }
+    }
+    let error = #expect(throws: SQLiteError.self) {
+      try connections[0].run("ATTACH ? AS other", .text(folder.path("1.db")))
+    }
+    #expect(error?.description.contains("no key was offered") == true)
+  }
+
+  @Test("A database begun and not finished is begun again; a torn header never hides data")
+  func unfinished() throws {
+    let whole = try { try open(.quick("right")).fill(1...2); return folder.bytes("a.db") }()
+    for length in [0, 1, 7, 16, 100, 4_095] {
+      try folder.write(Array(whole.prefix(length)), to: "torn.db")
+      try open(.quick("other"), "torn.db").fill(1...4)
+      #expect(try open(.quick("other"), "torn.db").count() == 4)
+    }
+  }
+
+  @Test("One header tells two openers the same key when they begin a database together")
+  func together() async throws {
+    for round in 0..<20 {
+      let path = folder.path("race\(round).db")
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for opener in 0..<4 {
+          group.addTask {
+            let connection = try Connection(path: path, key: .quick("right"))
+            try connection.execute("CREATE TABLE IF NOT EXISTS t (x)")
+            try connection.run("INSERT INTO t VALUES (?)", .integer(Int64(opener)))
+          }
+        }
+        try await group.waitForAll()
+      }
+      let connection = try Connection(path: path, key: .quick("right"))
+      #expect(try connection.value("SELECT count(*) FROM t") == .integer(4))
+    }
+  }
+
+  @Test("What a sealed database cannot do is refused with the reason")
+  func refusals() throws {
+    let connection = try open(.quick("right"))
+    try connection.fill(1...10)
+    #expect(try connection.value("PRAGMA mmap_size = 1000000") == .integer(0))
+    let error = #expect(throws: SQLiteError.self) {
+      try connection.execute("PRAGMA page_size = 8192")
+    }
+    #expect(error?.message.contains("keep their 4096 bytes") == true)
+    try connection.execute("PRAGMA temp_store = FILE; CREATE TEMP TABLE t (x)")
+    try connection.execute("INSERT INTO t SELECT note FROM visit")
+    #expect(folder.filesHolding("needle") == [])
+    try connection.execute("VACUUM")
+    #expect(try connection.count() == 10)
+  }
+
+  @Test("A key or its error shows nothing of the secret")
+  func hidden() throws {
+    let key = DatabaseKey.quick("swordfish")
+    var text = "\(key) \(String(reflecting: key))"
+    dump(key, to: &text)
+    #expect(!text.contains("swordfish"))
+    #expect(!text.contains("115"))
+    #expect(throws: SQLiteError.self) { try DatabaseKey(bytes: [1, 2, 3]) }
+    let random = try DatabaseKey.random()
+    #expect(random.bytes?.count == 32)
+    #expect(random.bytes != (try DatabaseKey.random().bytes))
+  }
+}
