@@ -51,6 +51,7 @@ let words: [Target] = [
 let hands: [Target] = [
   module("FerryCompression", "Compression", ["CZlib"]),
   module("FerrySQLite", "SQLite", ["CSQLite", "CSealedVFS", "FerryCrypto"]),
+  module("FerryFaultVFS", "FaultVFS", ["CFaultVFS"]),
   module(
     "FerryCrypto", "Crypto", [.target(name: "COpenSSL", condition: .when(platforms: [.linux]))]),
   module(
@@ -132,7 +133,7 @@ let proofs: [Target] = [
     ]),
   tests("FerryCryptoTests", "CryptoTests", ["FerryCrypto"]),
   tests(
-    "FerrySQLiteTests", "SQLiteTests", ["FerrySQLite", "FerryCrypto"]),
+    "FerrySQLiteTests", "SQLiteTests", ["FerrySQLite", "FerryCrypto", "FerryFaultVFS"]),
   tests("FerryHTTPTests", "HTTPTests", ["FerryHTTP"]),
   tests("FerryODataTests", "ODataTests", ["FerryOData", "FerryJSON"]),
   tests(
@@ -152,7 +153,7 @@ let proofs: [Target] = [
 let clientLibraries: [Target] = [
   library("CSQLite"), library("CZlib"), library("COpenSSL"), library("CCurl"),
   library("CLibXML2"),
-  native("CSealedVFS"),
+  native("CSealedVFS"), native("CFaultVFS"),
 ]
 
 var targets = words + hands + parts + sides + tools + samples + kits + proofs + clientLibraries

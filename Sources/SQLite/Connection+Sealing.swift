@@ -47,20 +47,11 @@ extension Connection {
     return text.isEmpty ? nil : text
   }
 
-  /// Why the VFS refused, in its own words.
-  var sealFault: String? {
-    let text = String(cString: ferry_sealed_fault(UnsafeMutableRawPointer(handle), "main"))
-    return text.isEmpty ? nil : text
-  }
-
   /// SQLite's own sentence says where it stopped; the VFS knows why.
   func sealedFailure(_ error: SQLiteError) -> SQLiteError {
-    let isRefusal = error.primaryCode == SQLITE_CANTOPEN
-    guard error.primaryCode == SQLITE_IOERR || isRefusal else { return error }
-    let refusal = String(cString: ferry_sealed_refusal())
-    guard let reason = sealFault ?? (isRefusal && !refusal.isEmpty ? refusal : nil) else {
-      return error
-    }
+    guard [SQLITE_IOERR, SQLITE_CANTOPEN].contains(error.primaryCode) else { return error }
+    let reason = String(cString: ferry_sealed_reason())
+    guard !reason.isEmpty else { return error }
     return SQLiteError(
       code: error.code, message: "\(error.message): \(reason)", subject: error.subject,
       seal: error.code == SQLiteError.damaged ? .damaged : .refused)

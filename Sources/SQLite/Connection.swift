@@ -51,9 +51,9 @@ public final class Connection {
     try self.init(
       opening: uri.text, path: path, mode: mode,
       busyTimeoutMilliseconds: busyTimeoutMilliseconds, vfs: vfs, isSealed: true)
-    reserve(Int32(FERRY_SEAL_RESERVED_BYTES))
     // The page size of a database that has no page yet; for others it changes nothing.
     try execute("PRAGMA page_size = \(sealing.pageBytes); PRAGMA temp_store = MEMORY")
+    reserve(Int32(FERRY_SEAL_RESERVED_BYTES))
   }
 
   /// `name` is what SQLite is given: the path, or a URI that begins with `file:`.

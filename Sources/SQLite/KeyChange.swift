@@ -92,8 +92,9 @@ enum KeyChange {
       }
       let target = Sealing(made.header, made.dataKey)
       sealing = target
-      source.reserve(Int32(FERRY_SEAL_RESERVED_BYTES))
+      // In this order: the pragma forgets what was reserved.
       if !source.isSealed { try source.execute("PRAGMA page_size = \(pageBytes)") }
+      source.reserve(Int32(FERRY_SEAL_RESERVED_BYTES))
       let uri = try target.uri(path: work, vfs: Sealing.vfs(over: vfs, path: work))
       defer { ferry_sealed_withdraw(uri.offer) }
       try source.run("VACUUM INTO ?", .text(uri.text))

@@ -83,8 +83,7 @@ static int header_does_not_open(sealed_file *f, uint8_t *start, uint8_t *out) {
   int bits = differing_bits(start, lead, 8) +
              differing_bits(start + IDENTITY_OFFSET, start + MARK_OFFSET, 8);
   if (bits > DAMAGED_BITS) return SQLITE_OK;
-  return sealer_fault(
-      f->sealer, SEAL_DAMAGED,
+  return seal_fault(SEAL_DAMAGED,
       "the header of the journal does not open under the key, and %llu records wait for their "
       "return: it was changed or damaged",
       records);
@@ -132,8 +131,7 @@ static int open_record(sealed_file *f, uint64_t record) {
           f->sealer, journal_place(f, UNIT_JOURNAL_RECORD, record), unit,
           (size_t)logical_record(f)) != SQLITE_OK) {
     if (record < f->u.journal.synced || record < f->u.journal.written) {
-      return sealer_fault(
-          f->sealer, SEAL_DAMAGED,
+      return seal_fault(SEAL_DAMAGED,
           "record %llu of the journal does not open under the key: it was changed or damaged",
           record + 1);
     }
@@ -197,8 +195,7 @@ static int write_record(sealed_file *f, uint64_t record, int64_t within, const u
     f->u.journal.waiting_bytes = 0;
   }
   if (f->u.journal.waiting != (int64_t)record || f->u.journal.waiting_bytes != within) {
-    return sealer_fault(
-        s, SQLITE_IOERR_WRITE,
+    return seal_fault(SQLITE_IOERR_WRITE,
         "record %llu of the journal has an unknown form; a transaction over several sealed files "
         "needs the write-ahead log",
         record + 1);
@@ -221,8 +218,7 @@ static int journal_write(sqlite3_file *file, const void *in, int amount, sqlite3
   if (offset == 0 && amount == JOURNAL_HEADER) return write_header(f, in);
   if (offset == 0 && amount == ENDING_BYTES && is_zero(in, ENDING_BYTES)) return write_ending(f);
   if (offset < JOURNAL_HEADER) {
-    return sealer_fault(
-        f->sealer, SQLITE_IOERR_WRITE, "the header of the journal is written in part", 0);
+    return seal_fault(SQLITE_IOERR_WRITE, "the header of the journal is written in part", 0);
   }
   uint64_t record = (uint64_t)((offset - JOURNAL_HEADER) / logical_record(f));
   int64_t within = (offset - JOURNAL_HEADER) % logical_record(f);

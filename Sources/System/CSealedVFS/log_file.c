@@ -101,8 +101,7 @@ static int read_header(sealed_file *f, uint8_t *out) {
   if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ) return code;
   // A header is synced before its first frame is written: frames without it tell of damage.
   if (marked > generation || first > generation) {
-    return sealer_fault(
-        f->sealer, SEAL_DAMAGED,
+    return seal_fault(SEAL_DAMAGED,
         "the header of the log does not open under the key, though frames follow it: it was changed "
         "or damaged",
         0);
@@ -118,8 +117,7 @@ static int frame_does_not_open(sealed_file *f, uint64_t frame, int is_empty, voi
   if (code != SQLITE_OK) return code;
   int is_final = f->u.log.knows_generation && generation == f->u.log.generation && frame < frames;
   if (is_final || frame < f->u.log.written) {
-    return sealer_fault(
-        f->sealer, SEAL_DAMAGED,
+    return seal_fault(SEAL_DAMAGED,
         "frame %llu of the log does not open under the key: it was changed or damaged", frame + 1);
   }
   if (!is_empty) {
@@ -175,8 +173,7 @@ static int read_page(sealed_file *f, uint64_t frame, uint8_t *out) {
   if (generation == 0 || generation != f->u.log.generation ||
       sealer_open(f->sealer, where, unit + FRAME_UNIT, (size_t)size - RESERVED_BYTES) !=
           SQLITE_OK) {
-    return sealer_fault(
-        f->sealer, SEAL_DAMAGED,
+    return seal_fault(SEAL_DAMAGED,
         "frame %llu of the log does not open under the key: it was changed or damaged", frame + 1);
   }
   memcpy(out, unit + FRAME_UNIT, (size_t)size - RESERVED_BYTES);
@@ -209,7 +206,7 @@ static int log_read(sqlite3_file *file, void *out, int amount, sqlite3_int64 off
     }
     if (code == SQLITE_OK) memcpy(out, unit + within, (size_t)amount);
   } else {
-    return sealer_fault(f->sealer, SQLITE_IOERR_READ, "frame %llu is read in part", frame + 1);
+    return seal_fault(SQLITE_IOERR_READ, "frame %llu is read in part", frame + 1);
   }
   if (code == SQLITE_IOERR_SHORT_READ) memset(out, 0, (size_t)amount);
   return code;
@@ -254,8 +251,7 @@ static int write_frame_header(sealed_file *f, uint64_t frame, const uint8_t *hea
     code = learn_generation(f);
     if (code != SQLITE_OK) return code;
     if (!is_known(f, header)) {
-      return sealer_fault(
-          f->sealer, SQLITE_IOERR_WRITE, "frame %llu belongs to no header of the log", frame + 1);
+      return seal_fault(SQLITE_IOERR_WRITE, "frame %llu belongs to no header of the log", frame + 1);
     }
   }
   if (frame >= f->u.log.written) {
@@ -277,8 +273,7 @@ static int write_page(sealed_file *f, uint64_t frame, const uint8_t *bytes) {
   int is_new = f->u.log.waiting == (int64_t)frame;
   int code;
   if (!is_zero(bytes + size - RESERVED_BYTES, RESERVED_BYTES)) {
-    return sealer_fault(
-        f->sealer, SQLITE_IOERR_WRITE, "frame %llu leaves no room for its seal", frame + 1);
+    return seal_fault(SQLITE_IOERR_WRITE, "frame %llu leaves no room for its seal", frame + 1);
   }
   if (is_new) {
     memcpy(header, f->u.log.waiting_header, FRAME_HEADER);
@@ -289,8 +284,7 @@ static int write_page(sealed_file *f, uint64_t frame, const uint8_t *bytes) {
     code = real_read(f, header, FRAME_UNIT, frame_offset(f, frame));
     if (code != SQLITE_OK) return code;
     if (open_frame_header(f, frame, header) != f->u.log.generation) {
-      return sealer_fault(
-          f->sealer, SEAL_DAMAGED,
+      return seal_fault(SEAL_DAMAGED,
           "frame %llu of the log does not open under the key: it was changed or damaged", frame + 1);
     }
   }
@@ -323,8 +317,7 @@ static int log_write(sqlite3_file *file, const void *in, int amount, sqlite3_int
     } else if (within == FRAME_HEADER && amount == (int)f->sealer->page_bytes) {
       code = write_page(f, frame, in);
     } else {
-      code = sealer_fault(
-          f->sealer, SQLITE_IOERR_WRITE, "frame %llu is written in part", frame + 1);
+      code = seal_fault(SQLITE_IOERR_WRITE, "frame %llu is written in part", frame + 1);
     }
   }
   // A transaction that failed is written over by the next: nothing of it is final.

@@ -11,8 +11,7 @@ static int page_read_one(sealed_file *f, uint32_t page, uint8_t *bytes) {
   if (code != SQLITE_OK) return code;
   place where = {UNIT_PAGE, page, page, 0};
   if (sealer_open(s, where, bytes, size - RESERVED_BYTES) != SQLITE_OK) {
-    return sealer_fault(
-        s, SEAL_DAMAGED, "page %llu does not open under the key: it was changed or damaged", page);
+    return seal_fault(SEAL_DAMAGED, "page %llu does not open under the key: it was changed or damaged", page);
   }
   memset(bytes + size - RESERVED_BYTES, 0, RESERVED_BYTES);
   return SQLITE_OK;
@@ -45,7 +44,7 @@ static int page_read(sqlite3_file *file, void *out, int amount, sqlite3_int64 of
     }
     if (code == SEAL_DAMAGED && offset == 0 && amount == HEADER_READ_BYTES &&
         f->lock == SQLITE_LOCK_NONE) {
-      f->sealer->fault[0] = 0;
+      seal_forget_fault();
       answer_unlocked_head(f->sealer, bytes);
       return SQLITE_OK;
     }
@@ -91,17 +90,17 @@ static int page_write(sqlite3_file *file, const void *in, int amount, sqlite3_in
   const uint8_t *bytes = in;
   uint64_t page = (uint64_t)(offset / size) + 1;
   if (amount != (int)size || offset % size != 0) {
-    return sealer_fault(s, SQLITE_IOERR_WRITE, "page %llu is written in part", page);
+    return seal_fault(SQLITE_IOERR_WRITE, "page %llu is written in part", page);
   }
   // A page without room for its seal would lose bytes; refusing is the only honest answer.
   if (!is_zero(bytes + size - RESERVED_BYTES, RESERVED_BYTES) ||
       (page == 1 && bytes[20] != RESERVED_BYTES)) {
-    return sealer_fault(s, SQLITE_IOERR_WRITE, "page %llu leaves no room for its seal", page);
+    return seal_fault(SQLITE_IOERR_WRITE, "page %llu leaves no room for its seal", page);
   }
   if (page == 1) {
     uint32_t told = (uint32_t)bytes[16] << 8 | (uint32_t)bytes[17] << 16;
     if (told != size) {
-      return sealer_fault(s, SQLITE_IOERR_WRITE, "the page size may not change", 0);
+      return seal_fault(SQLITE_IOERR_WRITE, "the page size may not change", 0);
     }
   }
   sqlite3_int64 length = 0;
@@ -143,8 +142,7 @@ static int page_lock(sqlite3_file *file, int level) {
   if (f->real->pMethods->xFileControl(f->real, SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK &&
       moved) {
     real_unlock(file, SQLITE_LOCK_NONE);
-    return sealer_fault(
-        f->sealer, SQLITE_IOERR_LOCK, "the file was replaced, by a change of its key: open it again",
+    return seal_fault(SQLITE_IOERR_LOCK, "the file was replaced, by a change of its key: open it again",
         0);
   }
   return SQLITE_OK;

@@ -45,10 +45,22 @@ int seal_random(uint8_t *bytes, size_t length) {
 #endif
 }
 
-int sealer_fault(sealer *s, int code, const char *what, uint64_t number) {
-  snprintf(s->fault, sizeof s->fault, what, (unsigned long long)number);
-  sqlite3_log(code, "%s", s->fault);
+static _Thread_local char last_reason[200];
+static _Thread_local int has_reason;
+
+int seal_fault(int code, const char *what, uint64_t number) {
+  snprintf(last_reason, sizeof last_reason, what, (unsigned long long)number);
+  has_reason = 1;
+  sqlite3_log(code, "%s", last_reason);
   return code;
+}
+
+void seal_forget_fault(void) { has_reason = 0; }
+
+const char *ferry_sealed_reason(void) {
+  if (!has_reason) return "";
+  has_reason = 0;
+  return last_reason;
 }
 
 void sealer_notice(sealer *s, const char *what, uint64_t number) {
@@ -62,7 +74,7 @@ static int next_nonce(sealer *s, uint8_t *nonce) {
   pid_t process = getpid();
   if (s->owner != process || s->counter == UNITS_PER_SESSION) {
     if (seal_random(s->session, SESSION_BYTES) != SQLITE_OK) {
-      return sealer_fault(s, SQLITE_IOERR, "the system gives no random bytes", 0);
+      return seal_fault(SQLITE_IOERR, "the system gives no random bytes", 0);
     }
     s->owner = process;
     s->counter = 0;
@@ -91,7 +103,7 @@ int sealer_seal(sealer *s, place where, uint8_t *unit, size_t plain) {
   if (s->cipher.seal(
           s->cipher.context, nonce, associated, ASSOCIATED_BYTES, unit, plain,
           nonce + NONCE_BYTES)) {
-    return sealer_fault(s, SQLITE_IOERR_WRITE, "the cipher could not seal unit %llu", where.position);
+    return seal_fault(SQLITE_IOERR_WRITE, "the cipher could not seal unit %llu", where.position);
   }
   return SQLITE_OK;
 }

@@ -51,7 +51,6 @@ typedef struct sealer {
   uint64_t counter;
   pid_t owner;
   uint8_t *scratch;
-  char fault[160];
   char notice[160];
 } sealer;
 
@@ -60,8 +59,9 @@ int sealer_seal(sealer *s, place where, uint8_t *unit, size_t plain);
 int sealer_open(sealer *s, place where, uint8_t *unit, size_t plain);
 // Random bytes of the system.
 int seal_random(uint8_t *bytes, size_t length);
-// Notes what is wrong and gives back the code.
-int sealer_fault(sealer *s, int code, const char *what, uint64_t number);
+// Notes for this thread what is wrong, and gives back the code.
+int seal_fault(int code, const char *what, uint64_t number);
+void seal_forget_fault(void);
 void sealer_notice(sealer *s, const char *what, uint64_t number);
 int is_zero(const uint8_t *bytes, size_t length);
 

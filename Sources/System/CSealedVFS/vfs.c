@@ -123,7 +123,6 @@ static int pragma(sealed_file *f, char **arguments) {
   return SQLITE_NOTFOUND;
 }
 
-#define FCNTL_FAULT 0x46455232
 #define FCNTL_NOTICE 0x46455233
 
 int sealed_file_control(sqlite3_file *file, int operation, void *argument) {
@@ -143,9 +142,6 @@ int sealed_file_control(sqlite3_file *file, int operation, void *argument) {
     case SQLITE_FCNTL_COMMIT_ATOMIC_WRITE:
     case SQLITE_FCNTL_ROLLBACK_ATOMIC_WRITE:
       return SQLITE_NOTFOUND;
-    case FCNTL_FAULT:
-      *(const char **)argument = f->sealer->fault;
-      return SQLITE_OK;
     case FCNTL_NOTICE:
       *(const char **)argument = f->sealer->notice;
       return SQLITE_OK;
@@ -154,43 +150,24 @@ int sealed_file_control(sqlite3_file *file, int operation, void *argument) {
   }
 }
 
-static const char *text_of(void *database, const char *schema, int operation) {
+const char *ferry_sealed_notice(void *database, const char *schema) {
   const char *text = "";
   sqlite3_file *file = NULL;
   // Only a file of ours understands the question.
-  if (sqlite3_file_control(database, schema, SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK ||
-      !file || file->pMethods != &page_methods) {
-    return text;
+  if (sqlite3_file_control(database, schema, SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK &&
+      file && file->pMethods == &page_methods) {
+    sealed_file_control(file, FCNTL_NOTICE, &text);
   }
-  sealed_file_control(file, operation, &text);
   return text;
 }
 
-const char *ferry_sealed_fault(void *database, const char *schema) {
-  return text_of(database, schema, FCNTL_FAULT);
-}
-
-const char *ferry_sealed_notice(void *database, const char *schema) {
-  return text_of(database, schema, FCNTL_NOTICE);
-}
-
 // Opening.
-
-static _Thread_local const char *refusal = "";
-
-const char *ferry_sealed_refusal(void) { return refusal; }
-
-static int refuse(const char *reason) {
-  refusal = reason;
-  sqlite3_log(SQLITE_CANTOPEN, "%s", reason);
-  return SQLITE_CANTOPEN;
-}
 
 static sqlite3_vfs *base_of(sqlite3_vfs *vfs) { return vfs->pAppData; }
 
 static int take_offer(sealed_file *f, const char *name) {
   offer *found = take(sqlite3_uri_int64(name, FERRY_SEAL_PARAMETER, 0));
-  if (!found) return refuse("no key was offered for the file");
+  if (!found) return seal_fault(SQLITE_CANTOPEN, "no key was offered for the file", 0);
   sealer *s = sqlite3_malloc(sizeof *s);
   uint8_t *scratch = sqlite3_malloc64((sqlite3_uint64)found->page_bytes + 1024);
   if (!s || !scratch) {
@@ -218,7 +195,7 @@ static int open_file(
   memset(f, 0, sizeof *f);
   if (flags & SQLITE_OPEN_SUPER_JOURNAL) {
     // It would name files in clear, and the journals could not hold its name.
-    return refuse("a transaction over several files needs the write-ahead log (journal_mode = WAL)");
+    return seal_fault(SQLITE_CANTOPEN, "a transaction over several files needs the write-ahead log (journal_mode = WAL)", 0);
   }
   if (!name || !(flags & kinds)) {
     f->base.pMethods = &memory_methods;
@@ -286,39 +263,48 @@ static int current_time_64(sqlite3_vfs *vfs, sqlite3_int64 *out) {
   return base_of(vfs)->xCurrentTimeInt64(base_of(vfs), out);
 }
 
+static sqlite3_vfs *make_vfs(const char *name) {
+  // Kept for the life of the process, as connections may be.
+  sqlite3_vfs *made = sqlite3_malloc(sizeof *made);
+  char *kept = sqlite3_mprintf("%s", name);
+  if (!made || !kept) {
+    sqlite3_free(made);
+    sqlite3_free(kept);
+    return NULL;
+  }
+  memset(made, 0, sizeof *made);
+  made->zName = kept;
+  made->xOpen = open_file;
+  made->xDelete = delete_file;
+  made->xAccess = access_file;
+  made->xFullPathname = full_name;
+  made->xRandomness = randomness;
+  made->xSleep = pause_for;
+  made->xCurrentTime = current_time;
+  made->xGetLastError = last_error;
+  made->xCurrentTimeInt64 = current_time_64;
+  return made;
+}
+
 int ferry_sealed_register(const char *name, const char *base_name) {
   int code = sqlite3_initialize();
   if (code != SQLITE_OK) return code;
   sqlite3_mutex_enter(guard());
   sqlite3_vfs *base = sqlite3_vfs_find(base_name);
+  sqlite3_vfs *found = sqlite3_vfs_find(name);
+  sqlite3_vfs *made = found || !base ? NULL : make_vfs(name);
   if (!base) {
     code = SQLITE_NOTFOUND;
-  } else if (!sqlite3_vfs_find(name)) {
-    // Kept for the life of the process, as connections may be.
-    sqlite3_vfs *made = sqlite3_malloc(sizeof *made);
-    char *kept = sqlite3_mprintf("%s", name);
-    if (!made || !kept) {
-      sqlite3_free(made);
-      sqlite3_free(kept);
-      code = SQLITE_NOMEM;
-    } else {
-      memset(made, 0, sizeof *made);
-      made->iVersion = base->iVersion >= 2 ? 2 : 1;
-      made->szOsFile = (int)sizeof(sealed_file) + base->szOsFile;
-      made->mxPathname = base->mxPathname;
-      made->zName = kept;
-      made->pAppData = base;
-      made->xOpen = open_file;
-      made->xDelete = delete_file;
-      made->xAccess = access_file;
-      made->xFullPathname = full_name;
-      made->xRandomness = randomness;
-      made->xSleep = pause_for;
-      made->xCurrentTime = current_time;
-      made->xGetLastError = last_error;
-      made->xCurrentTimeInt64 = base->iVersion >= 2 ? current_time_64 : NULL;
-      code = sqlite3_vfs_register(made, 0);
-    }
+  } else if (!found && !made) {
+    code = SQLITE_NOMEM;
+  } else if (made || found->pAppData != base) {
+    // A base that was taken away and came back under its name is another one.
+    sqlite3_vfs *vfs = made ? made : found;
+    vfs->iVersion = base->iVersion >= 2 ? 2 : 1;
+    vfs->szOsFile = (int)sizeof(sealed_file) + base->szOsFile;
+    vfs->mxPathname = base->mxPathname;
+    vfs->pAppData = base;
+    if (made) code = sqlite3_vfs_register(made, 0);
   }
   sqlite3_mutex_leave(guard());
   return code;

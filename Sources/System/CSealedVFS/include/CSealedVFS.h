@@ -45,14 +45,14 @@ int64_t ferry_sealed_offer(ferry_cipher cipher, const uint8_t *file_id, uint32_t
 // Takes an offer back that no file has taken.
 void ferry_sealed_withdraw(int64_t offer);
 
-// The reason for the last failure, or what was noticed at the recovery of a log or journal, of the
-// sealed database `schema` ("main") of a connection; "" when there is none. `database` is the
-// sqlite3 pointer. The text lives as long as the connection.
-const char *ferry_sealed_fault(void *database, const char *schema);
+// What was noticed at the recovery of a log or journal of the sealed database `schema` ("main") of a
+// connection; "" when it was nothing. `database` is the sqlite3 pointer. The text lives as long as the
+// connection.
 const char *ferry_sealed_notice(void *database, const char *schema);
 
-// Why this thread was refused a file last, where no connection has it; "" when it never was.
-const char *ferry_sealed_refusal(void);
+// Why the last call on this thread failed, once: "" when it was not for a reason of this VFS. The
+// text lives until the next failure on this thread.
+const char *ferry_sealed_reason(void);
 
 // Reads the first bytes of a file as they are. `file_bytes` is its size, -1 when it does not exist.
 int ferry_sealed_peek(
