@@ -23,21 +23,29 @@ extension Connection {
   /// database is plain or sealed and whole, and asking again finishes. Needs the database for itself
   /// and as much free space again. What the flash of a device has once held in plain stays there
   /// until it is overwritten.
-  public static func seal(path: String, key: DatabaseKey, vfs: String? = nil) throws(SQLiteError) {
-    try KeyChange.run(path: path, from: nil, to: key, vfs: vfs)
+  public static func seal(
+    path: String, key: DatabaseKey, busyTimeoutMilliseconds: Int32 = 5_000, vfs: String? = nil
+  ) throws(SQLiteError) {
+    try KeyChange(path: path, vfs: vfs, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+      .run(from: nil, to: key)
   }
 
   /// Makes a sealed database plain, in the way of `seal`.
-  public static func unseal(path: String, key: DatabaseKey, vfs: String? = nil) throws(SQLiteError) {
-    try KeyChange.run(path: path, from: key, to: nil, vfs: vfs)
+  public static func unseal(
+    path: String, key: DatabaseKey, busyTimeoutMilliseconds: Int32 = 5_000, vfs: String? = nil
+  ) throws(SQLiteError) {
+    try KeyChange(path: path, vfs: vfs, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+      .run(from: key, to: nil)
   }
 
   /// Gives a sealed database another key, in the way of `seal`: every page is sealed anew under a
   /// new data key, so the old key opens nothing of it any more.
   public static func changeKey(
-    path: String, from old: DatabaseKey, to new: DatabaseKey, vfs: String? = nil
+    path: String, from old: DatabaseKey, to new: DatabaseKey,
+    busyTimeoutMilliseconds: Int32 = 5_000, vfs: String? = nil
   ) throws(SQLiteError) {
-    try KeyChange.run(path: path, from: old, to: new, vfs: vfs)
+    try KeyChange(path: path, vfs: vfs, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+      .run(from: old, to: new)
   }
 
   /// What was noticed when this connection recovered a log or journal: a part that did not open,
@@ -66,13 +74,18 @@ extension Connection {
   }
 
   /// Opens a database whose key is about to change; URIs work, so that the copy can name its VFS.
-  convenience init(source path: String, key: DatabaseKey?, vfs: String?) throws(SQLiteError) {
+  convenience init(
+    source path: String, key: DatabaseKey?, busyTimeoutMilliseconds: Int32, vfs: String?
+  ) throws(SQLiteError) {
     if let key {
-      try self.init(path: path, key: key, mode: .readWrite, vfs: vfs)
+      try self.init(
+        path: path, key: key, mode: .readWrite, busyTimeoutMilliseconds: busyTimeoutMilliseconds,
+        vfs: vfs)
     } else {
       try self.init(
         opening: Sealing.uri(path: path, vfs: vfs ?? Connection.systemVFS), path: path,
-        mode: .readWrite, busyTimeoutMilliseconds: 5_000, vfs: vfs, isSealed: false)
+        mode: .readWrite, busyTimeoutMilliseconds: busyTimeoutMilliseconds, vfs: vfs,
+        isSealed: false)
     }
   }
 

@@ -5,37 +5,38 @@ import CSealedVFS
 ///
 /// The old file is whole until the new one is: complete, checked, synced, and renamed over it. Killed
 /// at any point, one of the two stands at the path. Asking again finishes, or finds that it was done.
-enum KeyChange {
-  /// The new file until it is complete.
-  static func workPath(_ path: String) -> String { path + "-sealing" }
+struct KeyChange {
+  let path: String
+  let vfs: String?
+  var busyTimeoutMilliseconds: Int32 = 0
 
-  static func run(path: String, from old: DatabaseKey?, to new: DatabaseKey?, vfs: String?)
-    throws(SQLiteError)
-  {
-    guard try !isDone(path: path, from: old, to: new, vfs: vfs) else { return }
-    let source = try Connection(source: path, key: old, vfs: vfs)
+  /// The new file until it is complete.
+  private var workPath: String { path + "-sealing" }
+
+  func run(from old: DatabaseKey?, to new: DatabaseKey?) throws(SQLiteError) {
+    guard try !isDone(from: old, to: new) else { return }
+    let source = try Connection(
+      source: path, key: old, busyTimeoutMilliseconds: busyTimeoutMilliseconds, vfs: vfs)
     try lock(source)
-    try clear(path, vfs)
+    try clear()
     do throws(SQLiteError) {
-      try write(source, path: path, to: new, vfs: vfs)
+      try write(source, to: new)
       // A log or journal of the old key must not lie beside the new file.
-      for suffix in ["-wal", "-journal"] { try remove(path + suffix, vfs) }
-      let code = ferry_sealed_replace(vfs, workPath(path), path)
+      for suffix in ["-wal", "-journal"] { try remove(path + suffix) }
+      let code = ferry_sealed_replace(vfs, workPath, path)
       guard code == SQLITE_OK else {
         throw SQLiteError(
           code: code, message: "the new file could not take the old one's place", subject: path)
       }
     } catch {
       // What is left is cleared by the next opening or the next try; the error that counts is this.
-      _ = ferry_sealed_remove(vfs, workPath(path))
+      _ = ferry_sealed_remove(vfs, workPath)
       throw error
     }
   }
 
   /// Whether an earlier try has got through: then the old key does not open any more.
-  private static func isDone(
-    path: String, from old: DatabaseKey?, to new: DatabaseKey?, vfs: String?
-  ) throws(SQLiteError) -> Bool {
+  private func isDone(from old: DatabaseKey?, to new: DatabaseKey?) throws(SQLiteError) -> Bool {
     switch try Sealing.look(path: path, vfs: vfs).file {
     case .missing, .unfinished:
       throw SQLiteError(code: SQLITE_CANTOPEN, message: "there is no database", subject: path)
@@ -61,7 +62,7 @@ enum KeyChange {
   }
 
   /// Nobody else may have the database open: they would go on with a file that has lost its name.
-  private static func lock(_ source: Connection) throws(SQLiteError) {
+  private func lock(_ source: Connection) throws(SQLiteError) {
     let mode = try source.value("PRAGMA journal_mode = DELETE")
     guard mode == .text("delete") else {
       throw SQLiteError(
@@ -78,10 +79,8 @@ enum KeyChange {
     }
   }
 
-  private static func write(
-    _ source: Connection, path: String, to new: DatabaseKey?, vfs: String?
-  ) throws(SQLiteError) {
-    let work = workPath(path)
+  private func write(_ source: Connection, to new: DatabaseKey?) throws(SQLiteError) {
+    let work = workPath
     var sealing: Sealing?
     if let new {
       let pageBytes = max(Int(try source.value("PRAGMA page_size")?.integer ?? 4096), 1024)
@@ -109,28 +108,28 @@ enum KeyChange {
     }
   }
 
-  private static func remove(_ path: String, _ vfs: String?) throws(SQLiteError) {
+  private func remove(_ path: String) throws(SQLiteError) {
     let code = ferry_sealed_remove(vfs, path)
     guard code == SQLITE_OK else {
       throw SQLiteError(code: code, message: "the file could not be removed", subject: path)
     }
   }
 
-  private static func clear(_ path: String, _ vfs: String?) throws(SQLiteError) {
-    for suffix in ["", "-journal", "-wal"] { try remove(workPath(path) + suffix, vfs) }
+  private func clear() throws(SQLiteError) {
+    for suffix in ["", "-journal", "-wal"] { try remove(workPath + suffix) }
   }
 
   /// Removes what a change that was killed has left, unless one is at work just now: it holds the
   /// lock from its first byte to its last.
-  static func sweep(path: String, sealing: Sealing, vfs: String?) throws(SQLiteError) {
-    guard try Sealing.look(path: workPath(path), vfs: vfs).file != .missing else { return }
+  func sweep(_ sealing: Sealing) throws(SQLiteError) {
+    guard try Sealing.look(path: workPath, vfs: vfs).file != .missing else { return }
     let connection = try Connection(
       path: path, mode: .readWrite, busyTimeoutMilliseconds: 0, vfs: vfs, sealing: sealing)
     do { try connection.execute("BEGIN IMMEDIATE") } catch {
       if error.isBusy { return }
       throw error
     }
-    try clear(path, vfs)
+    try clear()
     try connection.execute("ROLLBACK")
   }
 }

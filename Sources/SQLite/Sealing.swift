@@ -36,7 +36,7 @@ public struct Sealing: Sendable {
       switch file {
       case .sealed(let header):
         self = Sealing(header, try Sealing.unlock(header, key, path: path))
-        if mode != .readOnly { try KeyChange.sweep(path: path, sealing: self, vfs: vfs) }
+        if mode != .readOnly { try KeyChange(path: path, vfs: vfs).sweep(self) }
         return
       case .missing where mode != .readWriteCreate:
         throw SQLiteError(

@@ -1,6 +1,7 @@
 import FerryCrypto
-import FerrySQLite
 import Testing
+
+@testable import FerrySQLite
 
 @Suite("A sealed database")
 struct SealedTests {
@@ -170,6 +171,33 @@ struct SealedTests {
     #expect(folder.filesHolding("needle") == [])
     try connection.execute("VACUUM")
     #expect(try connection.count() == 10)
+  }
+
+  @Test("A transaction over two sealed files is refused with a journal, and works with logs")
+  func severalFiles() throws {
+    for (name, mode) in [("a", "DELETE"), ("b", "WAL")] {
+      let (one, two) = (folder.path(name + "1.db"), folder.path(name + "2.db"))
+      let connections = try [one, two].map { try Connection(path: $0, key: .quick("right")) }
+      for connection in connections {
+        try connection.execute("PRAGMA journal_mode = \(mode)")
+        try connection.fill(1...3)
+      }
+      let sealing = try Sealing(path: two, key: .quick("right"))
+      let uri = try sealing.uri(path: two, vfs: Sealing.vfs(over: nil, path: two))
+      let first = connections[0]
+      try first.run("ATTACH ? AS other", .text(uri.text))
+      try first.execute("BEGIN; DELETE FROM visit; DELETE FROM other.visit")
+      if mode == "WAL" {
+        try first.execute("COMMIT")
+        #expect(try connections[1].count() == 0)
+      } else {
+        let error = #expect(throws: SQLiteError.self) { try first.execute("COMMIT") }
+        #expect(error?.description.contains("needs the write-ahead log") == true)
+        try? first.execute("ROLLBACK")
+        #expect(try connections[1].count() == 3)
+        #expect(try first.count() == 3)
+      }
+    }
   }
 
   @Test("A key or its error shows nothing of the secret")
