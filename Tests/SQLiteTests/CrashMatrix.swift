@@ -117,7 +117,7 @@ struct CrashMatrix {
 
   private func session(_ disk: FaultDisk, _ told: @escaping (Promise) -> Void) -> Workload.Session {
     Workload.Session(
-      vfs: disk.vfs, open: { key in try open(disk, key) },
+      vfs: disk.vfs, mode: mode, open: { key in try open(disk, key) },
       told: { connection in
         let state = try CrashMatrix.state(connection)
         told(Promise(operations: disk.operations, state: state))

@@ -4,6 +4,7 @@ import FerrySQLite
 struct Workload: Sendable {
   struct Session {
     let vfs: String
+    let mode: CrashMatrix.Mode
     /// Opens the database, in the mode of the matrix.
     let open: (DatabaseKey?) throws -> Connection
     /// The app was told that everything so far is saved.
@@ -75,9 +76,20 @@ struct Workload: Sendable {
   static let largeRollback = Workload(name: "rollback of a large transaction", before: filled(300)) {
     session in
     let connection = try session.open(CrashMatrix.key)
+    try connection.execute("INSERT INTO visit VALUES (998, 'before', 'there')")
+    try session.told(connection)
+    // A reader with an older snapshot keeps a log from beginning anew.
+    let reader = session.mode == .log ? try session.open(CrashMatrix.key) : nil
+    try reader?.execute("BEGIN; SELECT count(*) FROM visit")
+    try connection.execute("INSERT INTO visit VALUES (999, 'before', 'there')")
+    try session.told(connection)
     try connection.execute("BEGIN; UPDATE visit SET note = note || ' changed'; SAVEPOINT inner")
     try connection.execute("DELETE FROM visit WHERE id > 20; ROLLBACK TO inner; ROLLBACK")
     try session.told(connection)
+    // In a log, what was spilled stays behind the end, is synced now, and is written over later.
+    try connection.execute("PRAGMA wal_checkpoint(PASSIVE); UPDATE visit SET note = 'all'")
+    try session.told(connection)
+    try reader?.execute("COMMIT")
     try connection.execute("INSERT INTO visit VALUES (1000, 'after', 'there')")
     try session.told(connection)
     try connection.execute("BEGIN; UPDATE visit SET place = note; ROLLBACK")
