@@ -3,6 +3,7 @@
 import PackageDescription
 
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+let strictC: [CSetting] = [.treatAllWarnings(as: .error), .enableWarning("all")]
 
 func module(
   _ name: String, _ path: String, _ imports: [Target.Dependency] = [], resources: [Resource] = []
@@ -18,9 +19,7 @@ func library(_ name: String) -> Target {
 
 /// C of our own beside the libraries. It includes SQLite's header; the library comes with FerrySQLite.
 func native(_ name: String) -> Target {
-  .target(
-    name: name, path: "Sources/System/\(name)",
-    cSettings: [.treatAllWarnings(as: .error), .enableWarning("all")])
+  .target(name: name, path: "Sources/System/\(name)", cSettings: strictC)
 }
 
 func program(_ name: String, _ path: String, _ imports: [Target.Dependency]) -> Target {

@@ -50,7 +50,8 @@ public enum Derivation: Sendable, Hashable {
       }
     guard isDone else {
       throw CryptoError(
-        "the key derivation \(self) failed", hint: "There may be too little free memory; try again.")
+        "the key derivation \(self) failed", hint: "There may be too little free memory; try again."
+      )
     }
     return key
   }

@@ -4,7 +4,9 @@ public func randomBytes(_ count: Int) -> [UInt8] {
   var bytes: [UInt8] = []
   bytes.reserveCapacity(count)
   while bytes.count < count {
-    withUnsafeBytes(of: generator.next()) { bytes.append(contentsOf: $0.prefix(count - bytes.count)) }
+    withUnsafeBytes(of: generator.next()) {
+      bytes.append(contentsOf: $0.prefix(count - bytes.count))
+    }
   }
   return bytes
 }

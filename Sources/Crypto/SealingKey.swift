@@ -59,7 +59,9 @@ public struct SealingKey: Sendable {
     guard sealed.count >= overhead else { return nil }
     let nonce = Array(sealed.prefix(SealingKey.nonceBytes))
     var bytes = Array(sealed.dropFirst(SealingKey.nonceBytes))
-    guard SealingContext(self).open(&bytes, nonce: nonce, associated: associated) else { return nil }
+    guard SealingContext(self).open(&bytes, nonce: nonce, associated: associated) else {
+      return nil
+    }
     return Array(bytes.dropLast(SealingKey.tagBytes))
   }
 }

@@ -28,6 +28,7 @@ public final class FaultDisk: @unchecked Sendable {
     }
   }
 
+  /// What changes a disk.
   public enum Operation: UInt32, Sendable, CaseIterable {
     case write = 1
     case truncate, sync, create, delete, rename, syncFolder

@@ -35,9 +35,11 @@ public struct DatabaseKey: Sendable, CustomStringConvertible, CustomDebugStringC
 
   /// A new random key (the reference's `generateEncryptionKey`): keep `bytes` in a vault, for
   /// without them the database is lost.
-  public static func random() throws(SQLiteError) -> DatabaseKey {
-    try DatabaseKey(bytes: randomBytes(SealingKey.keyBytes))
+  public static func random() -> DatabaseKey {
+    DatabaseKey(secret: .bytes(randomBytes(SealingKey.keyBytes)))
   }
+
+  private init(secret: Secret) { self.secret = secret }
 
   /// The bytes of a key that is no passphrase, to be kept in a vault and nowhere else.
   public var bytes: [UInt8]? {

@@ -63,19 +63,33 @@ struct KeyChange {
 
   /// Nobody else may have the database open: they would go on with a file that has lost its name.
   private func lock(_ source: Connection) throws(SQLiteError) {
-    let mode = try source.value("PRAGMA journal_mode = DELETE")
-    guard mode == .text("delete") else {
-      throw SQLiteError(
-        code: SQLITE_BUSY, message: "the database is open elsewhere: close it before its key changes",
-        subject: source.path)
-    }
+    try leaveLog(source)
     try source.execute("PRAGMA locking_mode = EXCLUSIVE")
     // Nothing is written, so no journal comes to be; the lock stays until the connection is closed.
     try source.execute("BEGIN EXCLUSIVE; COMMIT")
-    guard try source.value("PRAGMA journal_mode") == .text("delete") else {
-      throw SQLiteError(
-        code: SQLITE_BUSY, message: "the database is open elsewhere: close it before its key changes",
-        subject: source.path)
+    guard try source.value("PRAGMA journal_mode") == .text("delete") else { throw busy }
+  }
+
+  private var busy: SQLiteError {
+    SQLiteError(
+      code: SQLITE_BUSY, message: "the database is open elsewhere: close it before its key changes",
+      subject: path)
+  }
+
+  /// Takes all of the log into the file. SQLite does not wait for others here, so this does: the
+  /// connections of a session that has just ended take a moment to go.
+  private func leaveLog(_ source: Connection) throws(SQLiteError) {
+    let stepMilliseconds: Int32 = 10
+    var waitedMilliseconds: Int32 = 0
+    while true {
+      do throws(SQLiteError) {
+        if try source.value("PRAGMA journal_mode = DELETE") == .text("delete") { return }
+      } catch {
+        guard error.isBusy else { throw error }
+      }
+      guard waitedMilliseconds < busyTimeoutMilliseconds else { throw busy }
+      sqlite3_sleep(stepMilliseconds)
+      waitedMilliseconds += stepMilliseconds
     }
   }
 
@@ -104,7 +118,8 @@ struct KeyChange {
     let copy = try Connection(path: work, mode: .readWrite, vfs: vfs, sealing: sealing)
     guard try copy.value("PRAGMA quick_check") == .text("ok") else {
       throw SQLiteError(
-        code: SQLITE_CORRUPT, message: "the new file is not sound; the old one stays", subject: path)
+        code: SQLITE_CORRUPT, message: "the new file is not sound; the old one stays", subject: path
+      )
     }
   }
 

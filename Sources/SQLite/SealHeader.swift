@@ -24,7 +24,9 @@ struct SealHeader: Equatable {
   var sealedKey: [UInt8] = []
 
   /// A header for a new database, with a data key of its own.
-  static func make(_ key: DatabaseKey, pageBytes: Int) throws(CryptoError) -> (
+  static func make(
+    _ key: DatabaseKey, pageBytes: Int
+  ) throws(CryptoError) -> (
     header: SealHeader, dataKey: SealingKey
   ) {
     var header = SealHeader(

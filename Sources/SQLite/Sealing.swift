@@ -60,7 +60,9 @@ public struct Sealing: Sendable {
     preconditionFailure("the attempts are bounded")
   }
 
-  static func look(path: String, vfs: String?) throws(SQLiteError) -> (
+  static func look(
+    path: String, vfs: String?
+  ) throws(SQLiteError) -> (
     file: SealedFile, bytes: [UInt8], fileBytes: Int64
   ) {
     var bytes = [UInt8](repeating: 0, count: SealHeader.bytes)
@@ -72,7 +74,9 @@ public struct Sealing: Sendable {
     return (SealedFile(bytes, fileBytes: fileBytes), bytes, fileBytes)
   }
 
-  static func unlock(_ header: SealHeader, _ key: DatabaseKey, path: String) throws(SQLiteError)
+  static func unlock(
+    _ header: SealHeader, _ key: DatabaseKey, path: String
+  ) throws(SQLiteError)
     -> SealingKey
   {
     guard header.version == SealHeader.version else {
@@ -92,7 +96,9 @@ public struct Sealing: Sendable {
       subject: path, seal: .wrongKey)
   }
 
-  static func make(_ key: DatabaseKey, pageBytes: Int, path: String) throws(SQLiteError) -> (
+  static func make(
+    _ key: DatabaseKey, pageBytes: Int, path: String
+  ) throws(SQLiteError) -> (
     header: SealHeader, dataKey: SealingKey
   ) {
     do { return try SealHeader.make(key, pageBytes: pageBytes) } catch {

@@ -33,7 +33,8 @@ struct CrashMatrix {
 
     var line: String {
       let kinds = FaultDisk.Operation.allCases.map { "\($0) \(self.kinds[$0] ?? 0)" }
-      return "\(workload), \(mode.rawValue): \(points) fault points (\(kinds.joined(separator: ", ")))"
+      return
+        "\(workload), \(mode.rawValue): \(points) fault points (\(kinds.joined(separator: ", ")))"
         + ", \(crashes) crashes and errors, \(failures.count) failures"
     }
   }
@@ -149,7 +150,8 @@ struct CrashMatrix {
       return ""
     }
     let text = try connection.value(
-      "SELECT group_concat(id || ' ' || note || ' ' || place) FROM (SELECT * FROM visit ORDER BY id)")
+      "SELECT group_concat(id || ' ' || note || ' ' || place) FROM (SELECT * FROM visit ORDER BY id)"
+    )
     let digest = SHA256Digest.hash(Array((text?.text ?? "").utf8))
     return "\(try connection.count()) rows \(hexadecimal(digest.prefix(6)))"
   }

@@ -20,7 +20,8 @@ struct CrashTests {
     for report in reports { #expect(report.failures.prefix(3) == [], "\(report.line)") }
   }
 
-  @Test("On a disk that lies about its syncs the matrix fails", arguments: CrashMatrix.Mode.allCases)
+  @Test(
+    "On a disk that lies about its syncs the matrix fails", arguments: CrashMatrix.Mode.allCases)
   func liar(mode: CrashMatrix.Mode) throws {
     var matrix = CrashMatrix(workload: .smallTransactions, mode: mode)
     matrix.lies = true

@@ -54,7 +54,7 @@ struct SealedTests {
   func wrongKey() throws {
     try open(.quick("right")).fill(1...10)
     let before = folder.bytes("a.db")
-    let random = try DatabaseKey.random()
+    let random = DatabaseKey.random()
     for key in [DatabaseKey.quick("wrong"), random] {
       let error = #expect(throws: SQLiteError.self) { try open(key) }
       #expect(error?.seal == .wrongKey)
@@ -130,7 +130,9 @@ struct SealedTests {
 
   @Test("A database begun and not finished is begun again; a torn header never hides data")
   func unfinished() throws {
-    let whole = try { try open(.quick("right")).fill(1...2); return folder.bytes("a.db") }()
+    let whole = try {
+      try open(.quick("right")).fill(1...2); return folder.bytes("a.db")
+    }()
     for length in [0, 1, 7, 16, 100, 4_095] {
       try folder.write(Array(whole.prefix(length)), to: "torn.db")
       try open(.quick("other"), "torn.db").fill(1...4)
@@ -208,8 +210,8 @@ struct SealedTests {
     #expect(!text.contains("swordfish"))
     #expect(!text.contains("115"))
     #expect(throws: SQLiteError.self) { try DatabaseKey(bytes: [1, 2, 3]) }
-    let random = try DatabaseKey.random()
+    let random = DatabaseKey.random()
     #expect(random.bytes?.count == 32)
-    #expect(random.bytes != (try DatabaseKey.random().bytes))
+    #expect(random.bytes != DatabaseKey.random().bytes)
   }
 }

@@ -73,7 +73,8 @@ struct Workload: Sendable {
     }
   }
 
-  static let largeRollback = Workload(name: "rollback of a large transaction", before: filled(300)) {
+  static let largeRollback = Workload(name: "rollback of a large transaction", before: filled(300))
+  {
     session in
     let connection = try session.open(CrashMatrix.key)
     try connection.execute("INSERT INTO visit VALUES (998, 'before', 'there')")

@@ -73,8 +73,8 @@ inode *disk_find(ferry_disk *disk, const char *name);
 inode *disk_create(ferry_disk *disk, const char *name);
 void disk_unlink(ferry_disk *disk, inode *file);
 void disk_drop(ferry_disk *disk, inode *file);
-// Remembers an operation. `*fault` is the code with which it is to fail, or SQLITE_OK. A NULL `name`
-// and NULL `bytes` are none.
+// Remembers an operation. `*fault` is the code with which it is to fail, or SQLITE_OK. A NULL
+// `name` and NULL `bytes` are none.
 int disk_note(
     ferry_disk *disk, ferry_operation kind, const inode *file, int64_t offset, int64_t length,
     const uint8_t *bytes, const char *name, int *fault);

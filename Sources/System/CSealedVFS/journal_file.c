@@ -1,7 +1,7 @@
 // The rollback journal: 512 bytes of header, then records of page number, page and checksum. SQLite
-// writes a record in three pieces; it is sealed and written when it is whole, once, and never again,
-// so a torn write can only hurt the end. (SQLite keeps to that because the device says SAFE_APPEND,
-// which is true here: what was not written whole does not open.)
+// writes a record in three pieces; it is sealed and written when it is whole, once, and never
+// again, so a torn write can only hurt the end. (SQLite keeps to that because the device says
+// SAFE_APPEND, which is true here: what was not written whole does not open.)
 //
 // A mark says how many records are known to be on the disk. It also tells a header that was damaged
 // from one that a crash has torn: see `header_does_not_open`.
@@ -70,8 +70,8 @@ static int read_mark(sealed_file *f, uint8_t *start, uint64_t *records) {
   return 1;
 }
 
-// A torn header shares nothing with the identity in the mark: a new journal in an old file has a new
-// one, over zeros. A damaged header shares all but a few bits.
+// A torn header shares nothing with the identity in the mark: a new journal in an old file has a
+// new one, over zeros. A damaged header shares all but a few bits.
 static int header_does_not_open(sealed_file *f, uint8_t *start, uint8_t *out) {
   uint64_t records = 0;
   memset(out, 0, JOURNAL_HEADER);
@@ -83,7 +83,8 @@ static int header_does_not_open(sealed_file *f, uint8_t *start, uint8_t *out) {
   int bits = differing_bits(start, lead, 8) +
              differing_bits(start + IDENTITY_OFFSET, start + MARK_OFFSET, 8);
   if (bits > DAMAGED_BITS) return SQLITE_OK;
-  return seal_fault(SEAL_DAMAGED,
+  return seal_fault(
+      SEAL_DAMAGED,
       "the header of the journal does not open under the key, and %llu records wait for their "
       "return: it was changed or damaged",
       records);
@@ -131,7 +132,8 @@ static int open_record(sealed_file *f, uint64_t record) {
           f->sealer, journal_place(f, UNIT_JOURNAL_RECORD, record), unit,
           (size_t)logical_record(f)) != SQLITE_OK) {
     if (record < f->u.journal.synced || record < f->u.journal.written) {
-      return seal_fault(SEAL_DAMAGED,
+      return seal_fault(
+          SEAL_DAMAGED,
           "record %llu of the journal does not open under the key: it was changed or damaged",
           record + 1);
     }
@@ -187,7 +189,8 @@ static int write_ending(sealed_file *f) {
   return f->real->pMethods->xWrite(f->real, zeros, sizeof zeros, 0);
 }
 
-static int write_record(sealed_file *f, uint64_t record, int64_t within, const uint8_t *in, int amount) {
+static int write_record(
+    sealed_file *f, uint64_t record, int64_t within, const uint8_t *in, int amount) {
   sealer *s = f->sealer;
   uint8_t *unit = f->u.journal.record;
   if (within == 0) {
@@ -195,7 +198,8 @@ static int write_record(sealed_file *f, uint64_t record, int64_t within, const u
     f->u.journal.waiting_bytes = 0;
   }
   if (f->u.journal.waiting != (int64_t)record || f->u.journal.waiting_bytes != within) {
-    return seal_fault(SQLITE_IOERR_WRITE,
+    return seal_fault(
+        SQLITE_IOERR_WRITE,
         "record %llu of the journal has an unknown form; a transaction over several sealed files "
         "needs the write-ahead log",
         record + 1);

@@ -1,7 +1,7 @@
-// The write-ahead log. SQLite's 32 bytes of header live in two places by turns, each with the number
-// of its generation, so that a torn header never hides the one before. A frame is its sealed header
-// and its sealed page. A mark says how much of a generation is known to be on the disk: what is
-// before the mark and does not open was damaged, what is behind it may have been torn by a crash.
+// The write-ahead log. SQLite's 32 bytes of header live in two places by turns, each with the
+// number of its generation, so that a torn header never hides the one before. A frame is its sealed
+// header and its sealed page. A mark says how much of a generation is known to be on the disk: what
+// is before the mark and does not open was damaged, what is behind it may have been torn by a crash.
 #include "sealed.h"
 
 #define LOG_HEADER 32
@@ -101,9 +101,10 @@ static int read_header(sealed_file *f, uint8_t *out) {
   if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ) return code;
   // A header is synced before its first frame is written: frames without it tell of damage.
   if (marked > generation || first > generation) {
-    return seal_fault(SEAL_DAMAGED,
-        "the header of the log does not open under the key, though frames follow it: it was changed "
-        "or damaged",
+    return seal_fault(
+        SEAL_DAMAGED,
+        "the header of the log does not open under the key, though frames follow it: it was "
+        "changed or damaged",
         0);
   }
   if (generation > 0) know_generation(f, generation, header + 16);
@@ -111,15 +112,19 @@ static int read_header(sealed_file *f, uint8_t *out) {
   return SQLITE_OK;
 }
 
-static int frame_does_not_open(sealed_file *f, uint64_t frame, int is_empty, void *out, int amount) {
+static int frame_damaged(uint64_t frame) {
+  return seal_fault(
+      SEAL_DAMAGED, "frame %llu of the log does not open under the key: it was changed or damaged",
+      frame + 1);
+}
+
+static int frame_does_not_open(
+    sealed_file *f, uint64_t frame, int is_empty, void *out, int amount) {
   uint64_t generation, frames;
   int code = read_mark(f, &generation, &frames);
   if (code != SQLITE_OK) return code;
   int is_final = f->u.log.knows_generation && generation == f->u.log.generation && frame < frames;
-  if (is_final || frame < f->u.log.written) {
-    return seal_fault(SEAL_DAMAGED,
-        "frame %llu of the log does not open under the key: it was changed or damaged", frame + 1);
-  }
+  if (is_final || frame < f->u.log.written) return frame_damaged(frame);
   if (!is_empty) {
     sealer_notice(
         f->sealer,
@@ -150,7 +155,8 @@ static int read_frame(sealed_file *f, uint64_t frame, uint8_t *out) {
     return SQLITE_OK;
   }
   place where = page_place(frame, unit, generation);
-  if (sealer_open(f->sealer, where, unit + FRAME_UNIT, (size_t)size - RESERVED_BYTES) != SQLITE_OK) {
+  code = sealer_open(f->sealer, where, unit + FRAME_UNIT, (size_t)size - RESERVED_BYTES);
+  if (code != SQLITE_OK) {
     return frame_does_not_open(f, frame, 0, out, FRAME_HEADER + size);
   }
   memset(unit + FRAME_UNIT + size - RESERVED_BYTES, 0, RESERVED_BYTES);
@@ -173,8 +179,7 @@ static int read_page(sealed_file *f, uint64_t frame, uint8_t *out) {
   if (generation == 0 || generation != f->u.log.generation ||
       sealer_open(f->sealer, where, unit + FRAME_UNIT, (size_t)size - RESERVED_BYTES) !=
           SQLITE_OK) {
-    return seal_fault(SEAL_DAMAGED,
-        "frame %llu of the log does not open under the key: it was changed or damaged", frame + 1);
+    return frame_damaged(frame);
   }
   memcpy(out, unit + FRAME_UNIT, (size_t)size - RESERVED_BYTES);
   memset(out + size - RESERVED_BYTES, 0, RESERVED_BYTES);
@@ -251,7 +256,8 @@ static int write_frame_header(sealed_file *f, uint64_t frame, const uint8_t *hea
     code = learn_generation(f);
     if (code != SQLITE_OK) return code;
     if (!is_known(f, header)) {
-      return seal_fault(SQLITE_IOERR_WRITE, "frame %llu belongs to no header of the log", frame + 1);
+      return seal_fault(
+          SQLITE_IOERR_WRITE, "frame %llu belongs to no header of the log", frame + 1);
     }
   }
   if (frame >= f->u.log.written) {
@@ -283,10 +289,7 @@ static int write_page(sealed_file *f, uint64_t frame, const uint8_t *bytes) {
   } else {
     code = real_read(f, header, FRAME_UNIT, frame_offset(f, frame));
     if (code != SQLITE_OK) return code;
-    if (open_frame_header(f, frame, header) != f->u.log.generation) {
-      return seal_fault(SEAL_DAMAGED,
-          "frame %llu of the log does not open under the key: it was changed or damaged", frame + 1);
-    }
+    if (open_frame_header(f, frame, header) != f->u.log.generation) return frame_damaged(frame);
   }
   memcpy(unit + FRAME_UNIT, bytes, (size_t)size);
   place where = page_place(frame, header, f->u.log.generation);

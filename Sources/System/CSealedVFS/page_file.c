@@ -11,7 +11,8 @@ static int page_read_one(sealed_file *f, uint32_t page, uint8_t *bytes) {
   if (code != SQLITE_OK) return code;
   place where = {UNIT_PAGE, page, page, 0};
   if (sealer_open(s, where, bytes, size - RESERVED_BYTES) != SQLITE_OK) {
-    return seal_fault(SEAL_DAMAGED, "page %llu does not open under the key: it was changed or damaged", page);
+    return seal_fault(
+        SEAL_DAMAGED, "page %llu does not open under the key: it was changed or damaged", page);
   }
   memset(bytes + size - RESERVED_BYTES, 0, RESERVED_BYTES);
   return SQLITE_OK;
@@ -142,13 +143,14 @@ static int page_lock(sqlite3_file *file, int level) {
   if (f->real->pMethods->xFileControl(f->real, SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK &&
       moved) {
     real_unlock(file, SQLITE_LOCK_NONE);
-    return seal_fault(SQLITE_IOERR_LOCK, "the file was replaced, by a change of its key: open it again",
-        0);
+    return seal_fault(
+        SQLITE_IOERR_LOCK, "the file was replaced, by a change of its key: open it again", 0);
   }
   return SQLITE_OK;
 }
 
-static int page_shm_map(sqlite3_file *file, int region, int bytes, int extend, void volatile **out) {
+static int page_shm_map(
+    sqlite3_file *file, int region, int bytes, int extend, void volatile **out) {
   sealed_file *f = sealed(file);
   if (f->real->pMethods->iVersion < 2) return SQLITE_IOERR_SHMMAP;
   return f->real->pMethods->xShmMap(f->real, region, bytes, extend, out);

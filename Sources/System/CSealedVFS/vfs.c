@@ -195,7 +195,9 @@ static int open_file(
   memset(f, 0, sizeof *f);
   if (flags & SQLITE_OPEN_SUPER_JOURNAL) {
     // It would name files in clear, and the journals could not hold its name.
-    return seal_fault(SQLITE_CANTOPEN, "a transaction over several files needs the write-ahead log (journal_mode = WAL)", 0);
+    return seal_fault(
+        SQLITE_CANTOPEN,
+        "a transaction over several files needs the write-ahead log (journal_mode = WAL)", 0);
   }
   if (!name || !(flags & kinds)) {
     f->base.pMethods = &memory_methods;

@@ -45,9 +45,9 @@ int64_t ferry_sealed_offer(ferry_cipher cipher, const uint8_t *file_id, uint32_t
 // Takes an offer back that no file has taken.
 void ferry_sealed_withdraw(int64_t offer);
 
-// What was noticed at the recovery of a log or journal of the sealed database `schema` ("main") of a
-// connection; "" when it was nothing. `database` is the sqlite3 pointer. The text lives as long as the
-// connection.
+// What was noticed at the recovery of a log or journal of the sealed database `schema` ("main") of
+// a connection; "" when it was nothing. `database` is the sqlite3 pointer. The text lives as long
+// as the connection.
 const char *ferry_sealed_notice(void *database, const char *schema);
 
 // Why the last call on this thread failed, once: "" when it was not for a reason of this VFS. The
