@@ -159,6 +159,8 @@ var targets = words + hands + parts + sides + tools + samples + kits + proofs + 
 var products: [Product] = [
   .library(name: "Ferry", targets: ["Ferry"]),
   .library(name: "FerryOData", targets: ["FerryOData"]),
+  // What Benchmarks/ measures by itself.
+  .library(name: "FerrySQLite", targets: ["FerrySQLite"]),
   .plugin(name: "FerryPlugin", targets: ["FerryPlugin"]),
   // Under the target's own name, by which a plugin of this package looks for its tool.
   .executable(name: "FerryGenerate", targets: ["FerryGenerate"]),

@@ -1,7 +1,7 @@
 // The write-ahead log. SQLite's 32 bytes of header live in two places by turns, each with the
 // number of its generation, so that a torn header never hides the one before. A frame is its sealed
 // header and its sealed page. A mark says how much of a generation is known to be on the disk: what
-// is before the mark and does not open was damaged, what is behind it may have been torn by a crash.
+// is before the mark and does not open was damaged, what is behind it may be torn by a crash.
 #include "sealed.h"
 
 #define LOG_HEADER 32

@@ -104,18 +104,25 @@ static int page_write(sqlite3_file *file, const void *in, int amount, sqlite3_in
       return seal_fault(SQLITE_IOERR_WRITE, "the page size may not change", 0);
     }
   }
-  sqlite3_int64 length = 0;
-  int code = page_size(file, &length);
-  // A gap would read as damage: what SQLite leaves out is sealed as zeros.
-  for (sqlite3_int64 gap = length; code == SQLITE_OK && gap < offset; gap += size) {
-    code = page_write_one(f, (uint32_t)(gap / size) + 1, NULL);
+  int code = SQLITE_OK;
+  if (page > f->u.pages.known + 1) {
+    sqlite3_int64 length = 0;
+    code = page_size(file, &length);
+    // A gap would read as damage: what SQLite leaves out is sealed as zeros.
+    for (sqlite3_int64 gap = length; code == SQLITE_OK && gap < offset; gap += size) {
+      code = page_write_one(f, (uint32_t)(gap / size) + 1, NULL);
+    }
+    f->u.pages.known = (uint64_t)((length > offset ? length : offset) / size);
   }
-  if (code != SQLITE_OK) return code;
-  return page_write_one(f, (uint32_t)page, bytes);
+  if (code == SQLITE_OK) code = page_write_one(f, (uint32_t)page, bytes);
+  if (code == SQLITE_OK && page > f->u.pages.known) f->u.pages.known = page;
+  if (code != SQLITE_OK) f->u.pages.known = 0;
+  return code;
 }
 
 static int page_truncate(sqlite3_file *file, sqlite3_int64 length) {
   sealed_file *f = sealed(file);
+  f->u.pages.known = 0;
   return f->real->pMethods->xTruncate(f->real, HEADER_BYTES + length);
 }
 
@@ -137,6 +144,7 @@ static int page_close(sqlite3_file *file) {
 static int page_lock(sqlite3_file *file, int level) {
   sealed_file *f = sealed(file);
   int had = f->lock;
+  f->u.pages.known = 0;
   int code = real_lock(file, level);
   if (code != SQLITE_OK || had != SQLITE_LOCK_NONE) return code;
   int moved = 0;
@@ -158,6 +166,8 @@ static int page_shm_map(
 
 static int page_shm_lock(sqlite3_file *file, int offset, int count, int flags) {
   sealed_file *f = sealed(file);
+  // Who may write pages now: before, others may have cut the file.
+  f->u.pages.known = 0;
   return f->real->pMethods->xShmLock(f->real, offset, count, flags);
 }
 

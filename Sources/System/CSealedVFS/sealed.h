@@ -78,6 +78,10 @@ typedef struct sealed_file {
   int lock;
   union {
     struct {
+      // Pages that are certain to be in the file, while nobody else can cut it; 0 is unknown.
+      uint64_t known;
+    } pages;
+    struct {
       // What this handle knows of the log's generation: its number and its salt.
       uint64_t generation;
       uint8_t salt[8];
