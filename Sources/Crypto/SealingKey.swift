@@ -3,8 +3,8 @@
 ///
 /// XAES-256-GCM (c2sp.org/XAES-256-GCM) is AES-256-GCM with nonces of 24 bytes: the first twelve
 /// choose a key of their own for each range of nonces. Such nonces may be drawn at random without
-/// end, where those of bare AES-GCM run out after 2^32.
-public struct SealingKey: Sendable {
+/// end, where those of bare AES-GCM run out after 2^32. A key never shows what it holds.
+public struct SealingKey: Sendable, CustomStringConvertible, CustomReflectable {
   public static let keyBytes = 32
   public static let nonceBytes = 24
   public static let tagBytes = 16
@@ -28,6 +28,9 @@ public struct SealingKey: Sendable {
     if carries { mask[15] ^= 0x87 }
     self.mask = mask
   }
+
+  public var description: String { "SealingKey(hidden)" }
+  public var customMirror: Mirror { Mirror(self, children: []) }
 
   /// The key of AES-GCM for all nonces that begin with these twelve bytes.
   func derived(_ prefix: some Collection<UInt8>) throws(CryptoError) -> [UInt8] {

@@ -42,22 +42,35 @@ public struct Sealing: Sendable {
         throw SQLiteError(
           code: SQLITE_CANTOPEN, message: "there is no database", subject: path)
       case .missing, .unfinished:
-        let made = try Sealing.make(key, pageBytes: 4096, path: path)
-        let code = ferry_sealed_begin(vfs, path, bytes, fileBytes, made.header.encoded)
-        if code == SQLITE_OK {
-          self = Sealing(made.header, made.dataKey)
+        if let begun = try Sealing.begin(
+          path: path, key: key, seen: bytes, fileBytes: fileBytes, vfs: vfs)
+        {
+          self = begun
           return
         }
-        // Somebody else begins it just now: look again.
-        guard code & 0xFF == SQLITE_BUSY, attempt < 5_000 else {
+        guard attempt < 5_000 else {
           throw SQLiteError(
-            code: code, message: "the database could not be begun", subject: path)
+            code: SQLITE_BUSY, message: "somebody else begins the database, and does not finish",
+            subject: path)
         }
         sqlite3_sleep(1)
       case .plain, .damaged, .foreign: throw Sealing.refusal(file, path: path)
       }
     }
     preconditionFailure("the attempts are bounded")
+  }
+
+  /// Begins a database where `look` has seen none; nil when somebody else was there since.
+  static func begin(
+    path: String, key: DatabaseKey, seen: [UInt8], fileBytes: Int64, vfs: String?
+  ) throws(SQLiteError) -> Sealing? {
+    let made = try make(key, pageBytes: 4096, path: path)
+    let code = ferry_sealed_begin(vfs, path, seen, fileBytes, made.header.encoded)
+    if code & 0xFF == SQLITE_BUSY { return nil }
+    guard code == SQLITE_OK else {
+      throw SQLiteError(code: code, message: "the database could not be begun", subject: path)
+    }
+    return Sealing(made.header, made.dataKey)
   }
 
   static func look(

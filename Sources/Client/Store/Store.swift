@@ -27,6 +27,7 @@ package final class Store: Sendable {
       let connection = try Connection(path: path, vfs: vfs, sealing: sealing)
       try connection.configureStore(synchronous: durability == .machine ? .full : .normal)
       try Schema(model: model).prepare(connection, world: world)
+      if let notice = connection.sealNotice { world.log.warn(notice, ("database", path)) }
       writer = SharedConnection(connection)
       readers = ReaderPool(path: path, vfs: vfs, sealing: sealing)
     } catch let error as SQLiteError {
