@@ -130,7 +130,6 @@ let proofs: [Target] = [
       "FerryConnector", "FerryMemoryConnector", "FerrySQLConnector", "FerryTestKit", "FerryModel",
       "FerrySQLite", "FerryFlights",
     ]),
-  tests("FerryCryptoTests", "CryptoTests", ["FerryCrypto"]),
   tests(
     "FerrySQLiteTests", "SQLiteTests", ["FerrySQLite", "FerryCrypto", "FerryFaultVFS"]),
   tests("FerryHTTPTests", "HTTPTests", ["FerryHTTP"]),
