@@ -3,6 +3,7 @@
 import PackageDescription
 
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+let strictC: [CSetting] = [.treatAllWarnings(as: .error), .enableWarning("all")]
 
 func module(
   _ name: String, _ path: String, _ imports: [Target.Dependency] = [], resources: [Resource] = []
@@ -14,6 +15,11 @@ func module(
 
 func library(_ name: String) -> Target {
   .systemLibrary(name: name, path: "Sources/System/\(name)")
+}
+
+/// C of our own beside the libraries. It includes SQLite's header; the library comes with FerrySQLite.
+func native(_ name: String) -> Target {
+  .target(name: name, path: "Sources/System/\(name)", cSettings: strictC)
 }
 
 func program(_ name: String, _ path: String, _ imports: [Target.Dependency]) -> Target {
@@ -43,7 +49,8 @@ let words: [Target] = [
 // Hands: each touches one thing outside.
 let hands: [Target] = [
   module("FerryCompression", "Compression", ["CZlib"]),
-  module("FerrySQLite", "SQLite", ["CSQLite"]),
+  module("FerrySQLite", "SQLite", ["CSQLite", "CSealedVFS", "FerryCrypto"]),
+  module("FerryFaultVFS", "FaultVFS", ["CFaultVFS"]),
   module(
     "FerryCrypto", "Crypto", [.target(name: "COpenSSL", condition: .when(platforms: [.linux]))]),
   module(
@@ -123,6 +130,8 @@ let proofs: [Target] = [
       "FerryConnector", "FerryMemoryConnector", "FerrySQLConnector", "FerryTestKit", "FerryModel",
       "FerrySQLite", "FerryFlights",
     ]),
+  tests(
+    "FerrySQLiteTests", "SQLiteTests", ["FerrySQLite", "FerryCrypto", "FerryFaultVFS"]),
   tests("FerryHTTPTests", "HTTPTests", ["FerryHTTP"]),
   tests("FerryODataTests", "ODataTests", ["FerryOData", "FerryJSON"]),
   tests(
@@ -142,12 +151,15 @@ let proofs: [Target] = [
 let clientLibraries: [Target] = [
   library("CSQLite"), library("CZlib"), library("COpenSSL"), library("CCurl"),
   library("CLibXML2"),
+  native("CSealedVFS"), native("CFaultVFS"),
 ]
 
 var targets = words + hands + parts + sides + tools + samples + kits + proofs + clientLibraries
 var products: [Product] = [
   .library(name: "Ferry", targets: ["Ferry"]),
   .library(name: "FerryOData", targets: ["FerryOData"]),
+  // What Benchmarks/ measures by itself.
+  .library(name: "FerrySQLite", targets: ["FerrySQLite"]),
   .plugin(name: "FerryPlugin", targets: ["FerryPlugin"]),
   // Under the target's own name, by which a plugin of this package looks for its tool.
   .executable(name: "FerryGenerate", targets: ["FerryGenerate"]),

@@ -7,6 +7,10 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
 
     /// The local database cannot be opened, read or written.
     public static let store = Code(rawValue: "store")
+    /// The key is not the local database's, is missing, or was given for a plain one.
+    public static let wrongKey = Code(rawValue: "wrongKey")
+    /// Something in the local database was changed or damaged: see `message`.
+    public static let damaged = Code(rawValue: "damaged")
     /// The local database belongs to another package, user or server.
     public static let otherOwner = Code(rawValue: "otherOwner")
     /// There is no object with this key.

@@ -1,4 +1,5 @@
 import CSQLite
+import CSealedVFS
 
 /// One connection to a SQLite database file. Use it from one thread at a time.
 ///
@@ -21,6 +22,9 @@ public final class Connection {
   }
 
   public let path: String
+  /// Whether the file is sealed, and this connection has its key.
+  public let isSealed: Bool
+  private let vfs: String?
   let handle: OpaquePointer
   private var statements: [String: Statement] = [:]
   /// How often a statement was begun, for tests that count executions.
@@ -30,26 +34,51 @@ public final class Connection {
 
   /// Opens the file; `busyTimeoutMilliseconds` is how long to wait for another connection.
   ///
-  /// `vfs` names a registered VFS; nil is the system's own.
-  public init(
+  /// `vfs` names a registered VFS; nil is the system's own. With `sealing` the file is sealed and
+  /// kept in that VFS.
+  public convenience init(
     path: String, mode: Mode = .readWriteCreate, busyTimeoutMilliseconds: Int32 = 5_000,
-    vfs: String? = nil
+    vfs: String? = nil, sealing: Sealing? = nil
   ) throws(SQLiteError) {
-    let access =
+    guard let sealing else {
+      try self.init(
+        opening: path, path: path, mode: mode, busyTimeoutMilliseconds: busyTimeoutMilliseconds,
+        vfs: vfs, isSealed: false)
+      return
+    }
+    let uri = try sealing.uri(path: path, vfs: Sealing.vfs(over: vfs, path: path))
+    defer { ferry_sealed_withdraw(uri.offer) }
+    try self.init(
+      opening: uri.text, path: path, mode: mode,
+      busyTimeoutMilliseconds: busyTimeoutMilliseconds, vfs: vfs, isSealed: true)
+    // The page size of a database that has no page yet; for others it changes nothing.
+    try execute("PRAGMA page_size = \(sealing.pageBytes); PRAGMA temp_store = MEMORY")
+    reserve(Int32(FERRY_SEAL_RESERVED_BYTES))
+  }
+
+  /// `name` is what SQLite is given: the path, or a URI that begins with `file:`.
+  init(
+    opening name: String, path: String, mode: Mode, busyTimeoutMilliseconds: Int32, vfs: String?,
+    isSealed: Bool
+  ) throws(SQLiteError) {
+    var access =
       switch mode {
       case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
       case .readWrite: SQLITE_OPEN_READWRITE
       case .readOnly: SQLITE_OPEN_READONLY
       }
+    if name != path { access |= SQLITE_OPEN_URI }
     var opened: OpaquePointer?
     let code = sqlite3_open_v2(
-      path, &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, vfs)
+      name, &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, vfs)
     guard code == SQLITE_OK, let opened else {
       let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
       sqlite3_close_v2(opened)
       throw SQLiteError(code: code, message: message, subject: path)
     }
     self.path = path
+    self.vfs = vfs
+    self.isSealed = isSealed
     handle = opened
     sqlite3_busy_timeout(opened, busyTimeoutMilliseconds)
   }
@@ -191,7 +220,9 @@ public final class Connection {
   }
 
   func failure(_ code: Int32, _ subject: String) -> SQLiteError {
-    SQLiteError(code: code, message: String(cString: sqlite3_errmsg(handle)), subject: subject)
+    let error = SQLiteError(
+      code: code, message: String(cString: sqlite3_errmsg(handle)), subject: subject)
+    return isSealed ? sealedFailure(error) : unsealedFailure(error, path: path, vfs: vfs)
   }
 }
 

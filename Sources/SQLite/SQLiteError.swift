@@ -8,12 +8,19 @@ public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
   public let message: String
   /// The statement or the file it is about.
   public let subject: String
+  /// What is wrong with the key or the seal, when that is the reason.
+  public let seal: SealProblem?
 
-  public init(code: Int32, message: String, subject: String) {
+  public init(code: Int32, message: String, subject: String, seal: SealProblem? = nil) {
     self.code = code
     self.message = message
     self.subject = subject
+    self.seal = seal
   }
+
+  static let misuse = SQLITE_MISUSE
+  /// SQLITE_IOERR_DATA: something does not open under its key.
+  static let damaged = SQLITE_IOERR | (32 << 8)
 
   public var primaryCode: Int32 { code & 0xFF }
   /// Another connection holds the database.

@@ -16,14 +16,16 @@ final class Device {
   private(set) var session: Session
   private let observers = Observers()
   let model: Package
+  private let key: DatabaseKey?
 
-  init(_ model: Package = Shop.package) throws {
+  init(_ model: Package = Shop.package, key: DatabaseKey? = nil) throws {
     self.model = model
+    self.key = key
     folder = FileManager.default.temporaryDirectory.appendingPathComponent(
       "ferry-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     observers.register(handler)
-    (store, session) = try Device.open(folder, model, clock, observers)
+    (store, session) = try Device.open(folder, model, key, clock, observers)
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }
@@ -31,21 +33,20 @@ final class Device {
   var path: String { folder.appendingPathComponent("device.db").path }
 
   private static func open(
-    _ folder: URL, _ model: Package, _ clock: GivenClock, _ observers: Observers
-  )
-    throws -> (Store, Session)
-  {
+    _ folder: URL, _ model: Package, _ key: DatabaseKey?, _ clock: GivenClock,
+    _ observers: Observers
+  ) throws -> (Store, Session) {
     let world = World(clock: clock, chance: SystemChance(), log: SilentLog())
     let store = try Store(
       path: folder.appendingPathComponent("device.db").path, model: model, world: world,
-      durability: .application)
+      durability: .application, key: key)
     let session = Session(store: store, observers: observers, settings: SessionSettings())
     try session.tellOwed()
     return (store, session)
   }
 
   /// The app ends and starts again.
-  func restart() throws { (store, session) = try Device.open(folder, model, clock, observers) }
+  func restart() throws { (store, session) = try Device.open(folder, model, key, clock, observers) }
 
   /// A token, without asking anyone.
   func loggedIn() throws -> Device {

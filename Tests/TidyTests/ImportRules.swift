@@ -50,7 +50,7 @@ enum ImportRules {
   /// Modules that come with the toolchain or the system, and need no line.
   static let system: Set = [
     "Swift", "Foundation", "FoundationEssentials", "Dispatch", "Synchronization", "Observation",
-    "Glibc", "Musl", "Darwin", "CryptoKit", "Security", "os",
+    "Glibc", "Musl", "Darwin", "CryptoKit", "CommonCrypto", "Security", "os",
   ]
 
   static func violations(in file: SourceFile, map: PackageMap) -> [Violation] {
@@ -153,7 +153,7 @@ enum LayerRules {
           target, rule, "\(target.name) names \(name), which is no target",
           cure: "correct the name")
       }
-      if other.kind == .library && own != 2 && !wordsWithLibrary.contains(target.name) {
+      if [.library, .native].contains(other.kind) && own != 2 && !wordsWithLibrary.contains(target.name) {
         return violation(
           target, "only hands touch C libraries", "\(target.name) names \(name)",
           cure: "use the hand that has \(name)")

@@ -1,7 +1,7 @@
 /// Package.swift as these tests understand it: one line per target, in sections that are layers.
 struct PackageMap {
   struct Target: Equatable {
-    enum Kind: String { case module, target, program, tests, library, plugin }
+    enum Kind: String { case module, target, program, tests, library, native, plugin }
 
     let name: String
     let kind: Kind
@@ -48,7 +48,7 @@ struct PackageMap {
       (path, dependencies) = (last, Array(rest.dropLast()))
     case .program: (path, dependencies) = (rest.first ?? "", Array(rest.dropFirst()))
     case .tests: (path, dependencies) = ("Tests/" + (rest.first ?? ""), Array(rest.dropFirst()))
-    case .library: (path, dependencies) = ("Sources/System/" + name, [])
+    case .library, .native: (path, dependencies) = ("Sources/System/" + name, [])
     case .plugin:
       guard call.labels.contains("capability") else { return nil }
       (path, dependencies) = ("Plugins/" + name, rest)
@@ -83,12 +83,14 @@ struct PackageMap {
   }
 
   var hands: Set<String> { names(in: "hands", "serverHands") }
-  var libraries: Set<String> { Set(targets.filter { $0.kind == .library }.map(\.name)) }
+  var libraries: Set<String> {
+    Set(targets.filter { [.library, .native].contains($0.kind) }.map(\.name))
+  }
 }
 
 extension PackageMap.Target.Kind {
   static let allNames: [PackageMap.Target.Kind] = [
-    .module, .target, .program, .tests, .library, .plugin,
+    .module, .target, .program, .tests, .library, .native, .plugin,
   ]
 
   /// How Package.swift calls it.

@@ -23,13 +23,17 @@ public final class Database: Sendable {
   /// Opens the local database and makes it when it is not there (sync/M6); what an existing one
   /// holds stays (sync/M7). Nothing is sent before `subscribe`, `synchronize` or
   /// `startBackgroundSynchronization`.
+  ///
+  /// With a `key` the database is sealed (see Documentation/Encryption.md), and opens with that key
+  /// only: anything else is `.wrongKey`, and touches nothing. A passphrase takes a good part of a
+  /// second.
   public static func open(
-    at path: String, package: Package, profile: ConnectionProfile,
+    at path: String, key: DatabaseKey? = nil, package: Package, profile: ConnectionProfile,
     durability: Durability = .application, callbackHandler: (any CallbackHandler)? = nil,
     world: World = .system()
   ) throws(FerryError) -> Database {
     try Database(
-      Store(path: path, model: package, world: world, durability: durability), profile,
+      Store(path: path, model: package, world: world, durability: durability, key: key), profile,
       callbackHandler, SystemTransport.make(), world)
   }
 

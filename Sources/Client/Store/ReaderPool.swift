@@ -5,11 +5,13 @@ import Synchronization
 final class ReaderPool: Sendable {
   private let path: String
   private let vfs: String?
+  private let sealing: Sealing?
   private let idle = Mutex<[SharedConnection]>([])
 
-  init(path: String, vfs: String?) {
+  init(path: String, vfs: String?, sealing: Sealing?) {
     self.path = path
     self.vfs = vfs
+    self.sealing = sealing
   }
 
   func withReader<Result>(
@@ -21,7 +23,7 @@ final class ReaderPool: Sendable {
     } else {
       do {
         // Not read-only: a reader must be able to take part in the write-ahead log.
-        let connection = try Connection(path: path, mode: .readWrite, vfs: vfs)
+        let connection = try Connection(path: path, mode: .readWrite, vfs: vfs, sealing: sealing)
         try connection.execute("PRAGMA query_only = ON")
         reader = SharedConnection(connection)
       } catch {

@@ -15,17 +15,21 @@ package final class Store: Sendable {
   package let bell = Bell()
 
   package init(
-    path: String, model: Package, world: World, durability: Durability, vfs: String? = nil
+    path: String, model: Package, world: World, durability: Durability, key: DatabaseKey? = nil,
+    vfs: String? = nil
   ) throws(FerryError) {
     self.model = model
     self.world = world
     self.path = path
     do {
-      let connection = try Connection(path: path, vfs: vfs)
+      var sealing: Sealing?
+      if let key { sealing = try Sealing(path: path, key: key, vfs: vfs) }
+      let connection = try Connection(path: path, vfs: vfs, sealing: sealing)
       try connection.configureStore(synchronous: durability == .machine ? .full : .normal)
       try Schema(model: model).prepare(connection, world: world)
+      if let notice = connection.sealNotice { world.log.warn(notice, ("database", path)) }
       writer = SharedConnection(connection)
-      readers = ReaderPool(path: path, vfs: vfs)
+      readers = ReaderPool(path: path, vfs: vfs, sealing: sealing)
     } catch let error as SQLiteError {
       throw Store.failure(error, path: path)
     } catch let error as FerryError {
@@ -64,6 +68,7 @@ package final class Store: Sendable {
   }
 
   package static func failure(_ error: SQLiteError, path: String) -> FerryError {
+    if let problem = error.seal { return failure(problem, error) }
     let hint: String
     var isTransient = false
     if error.isFull {
@@ -83,6 +88,23 @@ package final class Store: Sendable {
     return FerryError(
       .store, "the local database answered: \(error.message)", hint: hint,
       isTransient: isTransient, cause: error)
+  }
+}
+
+extension Store {
+  /// What stands between a key and the database is told apart from what the disk says.
+  private static func failure(_ problem: SealProblem, _ error: SQLiteError) -> FerryError {
+    let (code, hint): (FerryError.Code, String) =
+      switch problem {
+      case .wrongKey:
+        (.wrongKey, "Give the key that the database was made with, or was changed to last.")
+      case .keyMissing: (.wrongKey, "Open it with `key:`.")
+      case .notSealed: (.wrongKey, "Open it without a key, or seal it with `Database.seal` first.")
+      case .damaged:
+        (.damaged, "Keep the file, restore a copy or subscribe afresh; nothing was written to it.")
+      case .foreign, .refused: (.store, "Open another path.")
+      }
+    return FerryError(code, error.message, hint: hint, cause: error)
   }
 }
 

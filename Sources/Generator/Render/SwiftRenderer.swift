@@ -48,13 +48,14 @@ public enum SwiftRenderer {
           ])
 
         /// Opens the database of this package on the device, and makes it when it is not there.
+        /// With a key it is sealed.
         public static func open(
-          at path: String, profile: Ferry.ConnectionProfile,
+          at path: String, key: Ferry.DatabaseKey? = nil, profile: Ferry.ConnectionProfile,
           durability: Ferry.Durability = .application,
           callbackHandler: (any Ferry.CallbackHandler)? = nil
         ) throws(Ferry.FerryError) -> Ferry.Database {
           try Ferry.Database.open(
-            at: path, package: package, profile: profile, durability: durability,
+            at: path, key: key, package: package, profile: profile, durability: durability,
             callbackHandler: callbackHandler)
         }
       }
