@@ -13,6 +13,7 @@ header:libxml2/libxml/tree.h  libxml2-dev           OData payloads in XML
 program:sqlite3               sqlite3               tests that look into databases from outside
 program:nginx                 nginx-light           tests through a proxy
 program:python3               python3               sample databases and small tools of the tests
+program:pip3                  python3-pip           the OData libraries that ours is compared with
 "
 
 needed_swift="6.2"

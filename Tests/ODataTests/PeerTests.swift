@@ -12,6 +12,10 @@ import Testing
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     let script = DescribeTests.root.appendingPathComponent("Scripts/lib/odata-peer.py").path
     process.arguments = ["python3", script, verb]
+    // Scripts/test puts them beside the build.
+    process.environment = ProcessInfo.processInfo.environment.merging([
+      "PYTHONPATH": DescribeTests.root.appendingPathComponent(".build/peers").path
+    ]) { _, ours in ours }
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
       "ferry-peer-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
