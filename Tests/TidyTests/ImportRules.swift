@@ -153,7 +153,9 @@ enum LayerRules {
           target, rule, "\(target.name) names \(name), which is no target",
           cure: "correct the name")
       }
-      if [.library, .native].contains(other.kind) && own != 2 && !wordsWithLibrary.contains(target.name) {
+      if [.library, .native].contains(other.kind) && own != 2
+        && !wordsWithLibrary.contains(target.name)
+      {
         return violation(
           target, "only hands touch C libraries", "\(target.name) names \(name)",
           cure: "use the hand that has \(name)")
