@@ -13,31 +13,38 @@ final class SimulatedDevice {
   let agencies: [Int64]
   let path: String
   private let world: World
+  private let databaseKey: DatabaseKey?
   private(set) var store: Store
   private(set) var session: Session
   /// Counts starts, so that nothing of an earlier life reaches a later one.
   private(set) var life = 0
   let callbacks: CallbackCounter
 
-  init(number: Int, user: String, agencies: [Int64], path: String, world: World) throws {
+  init(
+    number: Int, user: String, agencies: [Int64], path: String, key: DatabaseKey?, world: World
+  )
+    throws
+  {
     self.number = number
     self.user = user
     self.agencies = agencies
     self.path = path
     self.world = world
+    databaseKey = key
     callbacks = CallbackCounter()
-    (store, session) = try SimulatedDevice.open(path, world, callbacks)
+    (store, session) = try SimulatedDevice.open(path, key, world, callbacks)
     try loginIfNeeded()
     try session.subscribe()
   }
 
   private static func open(
-    _ path: String, _ world: World, _ callbacks: CallbackCounter
+    _ path: String, _ key: DatabaseKey?, _ world: World, _ callbacks: CallbackCounter
   ) throws
     -> (Store, Session)
   {
     let store = try Store(
-      path: path, model: SimulatedBusiness.package, world: world, durability: .application)
+      path: path, model: SimulatedBusiness.package, world: world, durability: .application, key: key
+    )
     let observers = Observers()
     observers.register(callbacks)
     let session = Session(store: store, observers: observers, settings: SessionSettings())
@@ -48,7 +55,7 @@ final class SimulatedDevice {
 
   func restart() throws {
     life += 1
-    (store, session) = try SimulatedDevice.open(path, world, callbacks)
+    (store, session) = try SimulatedDevice.open(path, databaseKey, world, callbacks)
     try loginIfNeeded()
     try session.subscribe()
   }

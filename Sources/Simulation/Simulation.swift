@@ -24,7 +24,9 @@ final class Simulation {
   var hasFaults = true
   var step = 0
 
-  init(seed: UInt64, folder: String, planted: Set<PlantedBug>, isTracing: Bool) throws {
+  init(
+    seed: UInt64, folder: String, planted: Set<PlantedBug>, isSealed: Bool, isTracing: Bool
+  ) throws {
     self.seed = seed
     let chance = SeededChance(seed)
     self.chance = chance
@@ -43,7 +45,8 @@ final class Simulation {
       devices.append(
         try SimulatedDevice(
           number: number, user: "user\(number)", agencies: agencies,
-          path: "\(folder)/device\(number).db", world: world))
+          path: "\(folder)/device\(number).db",
+          key: isSealed ? try DatabaseKey(bytes: world.chance.bytes(32)) : nil, world: world))
     }
     setFaults()
   }

@@ -43,16 +43,18 @@ public struct SimulationResult: Sendable {
 public enum SimulationRun {
   /// One run in a folder of its own, which is removed afterwards.
   ///
-  /// `isTracing` prints every event as it happens.
+  /// `isSealed` gives each device an encrypted database; `isTracing` prints every event as it
+  /// happens.
   public static func run(
-    seed: UInt64, steps: Int, planted: Set<PlantedBug> = [], isTracing: Bool = false
+    seed: UInt64, steps: Int, planted: Set<PlantedBug> = [], isSealed: Bool = false,
+    isTracing: Bool = false
   ) -> SimulationResult {
     let folder = makeFolder(seed)
     defer { if getenv("FERRY_KEEP") == nil { removeFolder(folder) } }
     var simulation: Simulation?
     do {
       let made = try Simulation(
-        seed: seed, folder: folder, planted: planted, isTracing: isTracing)
+        seed: seed, folder: folder, planted: planted, isSealed: isSealed, isTracing: isTracing)
       simulation = made
       try made.run(steps: steps)
       return SimulationResult(

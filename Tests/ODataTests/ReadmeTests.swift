@@ -1,4 +1,5 @@
 import FerryOData
+import Foundation
 import Testing
 
 /// The lines of Documentation/OData.md and the README, compiled and run.
@@ -16,5 +17,19 @@ import Testing
     }
 
     #expect(total == 422.94)
+  }
+
+  @Test("The README shows these very lines")
+  func shown() throws {
+    let root = DescribeTests.root
+    let lines = { (path: String) in
+      try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+        .split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+    let compiled = try lines("Tests/ODataTests/ReadmeTests.swift")
+    let start = try #require(compiled.firstIndex { $0.hasPrefix("let metadata = ") })
+    let shown = try lines("README.md")
+    let place = try #require(shown.firstIndex(of: compiled[start]))
+    #expect(shown[place..<(place + 5)] == compiled[start..<(start + 5)])
   }
 }

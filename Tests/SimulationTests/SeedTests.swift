@@ -13,6 +13,12 @@ struct SeedTests {
     #expect(result.counts.steps == 500)
   }
 
+  @Test("The same holds on sealed databases", arguments: 1...3 as ClosedRange<UInt64>)
+  func sealed(seed: UInt64) {
+    let result = SimulationRun.run(seed: seed, steps: 400, isSealed: true)
+    #expect(result.failure == nil, "\(result.lastEvents.joined(separator: "\n"))")
+  }
+
   @Test("The faults and the answers all occur in a dozen seeds")
   func occurs() {
     let counts = (1...12).map { SimulationRun.run(seed: UInt64($0), steps: 400).counts }

@@ -24,6 +24,8 @@ package final class Session {
   private var lanes: [SessionMachine.Lane: Reception] = [:]
   private var confirms: [Confirm] = []
   private var isConnected = false
+  /// Somebody waits for what is new, and shall see it when the exchange is over (sync/R2).
+  private var isPullWanted = false
   var isLoginTold = false
   /// The number of the last exchange that ended well, for those who wait for one: it catches up
   /// with `begunExchanges` however many broke.
@@ -51,6 +53,7 @@ package final class Session {
   }
 
   package func requestExchange(awaitingAnswers: Bool = false) {
+    isPullWanted = true
     machine.isExchangeWanted = true
     machine.awaitsAnswers = awaitingAnswers
     isLoginTold = false
@@ -151,6 +154,8 @@ package final class Session {
   private func exchangeRequest(_ lane: SessionMachine.Lane) throws(FerryError) -> SessionRequest {
     let confirms = self.confirms
     let isChannelOpen = machine.isChannelOpen
+    let isPullWanted = self.isPullWanted
+    if lane == .exchange { self.isPullWanted = false }
     let request = try store.write { connection throws(FerryError) in
       try self.store.sql { () throws(SQLiteError) -> SessionRequest in
         let position = try self.inbox.positions(connection)
@@ -168,7 +173,7 @@ package final class Session {
         let isSubscribed = try Settings.get(.subscribed, connection) != nil
         let isSubscribing = try Settings.get(.subscribing, connection) != nil
         if isSubscribed || isSubscribing,
-          lane == .channel || !isChannelOpen || self.machine.awaitsAnswers
+          lane == .channel || !isChannelOpen || isPullWanted || self.machine.awaitsAnswers
         {
           messages += position.pulls.map(Message.pull)
         }

@@ -10,6 +10,17 @@ import FerrySQLite
 enum AppliedOperations {
   static let table: String = "ferry_applied"
 
+  /// Somebody else's table of this name: nothing could be remembered in it.
+  static func mismatch(_ connection: Connection) throws(SQLiteError) -> Mismatch? {
+    let columns = try connection.rows(
+      "SELECT name FROM pragma_table_info(?) ORDER BY cid", .text(table)
+    ).map { $0[0].text ?? "" }
+    guard !columns.isEmpty, columns != ["operation", "hash", "result"] else { return nil }
+    return Mismatch(
+      place: table, problem: "the database has a table of this name that is not Ferry's",
+      cure: "Rename it, or start ferryd with --forget-operations.")
+  }
+
   static func create(_ connection: Connection) throws(SQLiteError) {
     try connection.execute(
       """

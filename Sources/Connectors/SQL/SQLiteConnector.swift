@@ -124,8 +124,10 @@ public final class SQLiteConnector: Connector {
   }
 
   public func mismatches(with package: Package) throws(ConnectorError) -> [Mismatch] {
-    try asking { (connection) throws(SQLiteError) in
-      try SchemaComparison(connection).mismatches(with: package)
+    let remembersOperations = settings.remembersOperations
+    return try asking { (connection) throws(SQLiteError) in
+      let own = remembersOperations ? try AppliedOperations.mismatch(connection) : nil
+      return try SchemaComparison(connection).mismatches(with: package) + (own.map { [$0] } ?? [])
     }
   }
 

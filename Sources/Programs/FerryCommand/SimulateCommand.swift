@@ -13,6 +13,7 @@ enum SimulateCommand: Subcommand {
     CommandOption("seeds", "A-B", "all seeds from A to B (default 1-20)"),
     CommandOption("steps", "M", "steps with faults in each run (default 500)"),
     CommandOption("plant", "BUG", "switch a bug on, to see the checkers find it"),
+    CommandOption("sealed", nil, "encrypt the devices' databases"),
     CommandOption("trace", nil, "print every event (with --seed)"),
     CommandOption.json,
   ]
@@ -44,7 +45,8 @@ enum SimulateCommand: Subcommand {
     var failed = 0
     for seed in seeds {
       let result = SimulationRun.run(
-        seed: seed, steps: steps, planted: planted, isTracing: arguments.flag("trace"))
+        seed: seed, steps: steps, planted: planted, isSealed: arguments.flag("sealed"),
+        isTracing: arguments.flag("trace"))
       if arguments.flag("json") { print(json(result)) } else { show(result) }
       if result.failure != nil { failed += 1 }
     }

@@ -67,7 +67,8 @@ enum ServerProgram {
   /// A model that does not fit the database is told before anything is touched.
   private static func check(_ settings: Settings) throws {
     let connector = SQLiteConnector(
-      path: settings.database, package: settings.package, remembersOperations: false)
+      path: settings.database, package: settings.package,
+      remembersOperations: settings.remembersOperations)
     let mismatches = try connector.mismatches(with: settings.package)
     guard mismatches.isEmpty else {
       let lines = mismatches.map(\.description).joined(separator: "\n  ")
