@@ -51,8 +51,8 @@ struct AnswerTaker {
         .first { $0.sequence > operation.sequence }
       switch answer.outcome {
       case .replayResult: try accept(operation, next, entity)
-      case .replayFailed: try refuse(operation, next)
-      case .notTried: try putBack(operation, next)
+      case .replayFailed: try reopen(operation, next, as: .replayFailed)
+      case .notTried: try reopen(operation, next, as: .waiting)
       case .unknown:
         var unknown = operation
         if unknown.state != .withdrawn { unknown.state = .unknown }
@@ -82,21 +82,23 @@ struct AnswerTaker {
       .integer(operation.object))
   }
 
-  private func refuse(_ operation: PendingOperation, _ next: PendingOperation?) throws(SQLiteError)
-  {
+  /// The operation and what waits behind it become one change of the app's again.
+  private func reopen(
+    _ operation: PendingOperation, _ next: PendingOperation?, as state: PendingOperation.State
+  ) throws(SQLiteError) {
     guard operation.state != .withdrawn else {
       try store.operations.delete(operation, connection)
       return
     }
     let waiting = next.flatMap { $0.isOpen ? $0 : nil }
     if let waiting { try store.operations.delete(waiting, connection) }
-    guard let joined = PendingMachine.join(operation, waiting),
-      try !isDeleteOfNothing(joined)
-    else {
+    var joined = PendingMachine.join(operation, waiting)
+    if state == .replayFailed, let refused = joined, try isDeleteOfNothing(refused) { joined = nil }
+    guard let joined else {
       try store.operations.delete(operation, connection)
       return
     }
-    try store.operations.update(renewed(joined, .replayFailed), connection)
+    try store.operations.update(renewed(joined, state), connection)
   }
 
   /// The object is gone by itself: there is nothing to show again, and nothing to try again.
@@ -105,21 +107,6 @@ struct AnswerTaker {
       return false
     }
     return try Rows(entity).original(connection, object: operation.object) == nil
-  }
-
-  private func putBack(_ operation: PendingOperation, _ next: PendingOperation?) throws(SQLiteError)
-  {
-    guard operation.state != .withdrawn else {
-      try store.operations.delete(operation, connection)
-      return
-    }
-    let waiting = next.flatMap { $0.isOpen ? $0 : nil }
-    if let waiting { try store.operations.delete(waiting, connection) }
-    guard let joined = PendingMachine.join(operation, waiting) else {
-      try store.operations.delete(operation, connection)
-      return
-    }
-    try store.operations.update(renewed(joined, .waiting), connection)
   }
 
   /// An id that was answered is never sent again.

@@ -34,13 +34,12 @@ package struct Import {
     let day = store.world.clock.now.day
     try store.write { connection throws(FerryError) in
       try self.store.sql { () throws(SQLiteError) in
+        let inbox = Inbox(self.store)
         for partition in partitions {
+          try inbox.restart(partition, connection)
           try connection.run(
-            """
-            UPDATE ferry_partition SET state = CASE state WHEN 'new' THEN 'new' ELSE 'reset' END,
-              staged_version = 0, staged_row = 0, repaired_day = ? WHERE number = ?
-            """, .integer(day), .integer(partition))
-          try connection.run("DELETE FROM ferry_page WHERE partition = ?", .integer(partition))
+            "UPDATE ferry_partition SET repaired_day = ? WHERE number = ?", .integer(day),
+            .integer(partition))
         }
       }
     }

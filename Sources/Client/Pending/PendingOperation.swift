@@ -1,6 +1,7 @@
 import FerryJSON
 import FerryModel
 import FerrySQLite
+import FerryWire
 
 /// A change that waits beside its object, from the moment it was saved until the import that shows
 /// its effect.
@@ -156,13 +157,7 @@ package struct OperationTable {
 
   private static func text(_ values: [Int: Value], _ entity: Entity) -> String {
     var writer = JSONWriter()
-    writer.beginObject()
-    for (position, attribute) in entity.attributes.enumerated() {
-      guard let value = values[position] else { continue }
-      writer.key(attribute.name)
-      writer.value(value)
-    }
-    writer.endObject()
+    writer.values(values, of: entity)
     return writer.text
   }
 
@@ -170,17 +165,7 @@ package struct OperationTable {
     guard let text else { return nil }
     return Array(text.utf8).withUnsafeBufferPointer { buffer in
       var scanner = JSONScanner(buffer)
-      var values: [Int: Value] = [:]
-      do {
-        try scanner.enterObject()
-        while let name = try scanner.nextKey() {
-          guard let position = entity.position(of: name) else { return nil }
-          values[position] = try scanner.value(of: entity.attributes[position].type)
-        }
-        return values
-      } catch {
-        return nil
-      }
+      return try? scanner.values(of: entity)
     }
   }
 }

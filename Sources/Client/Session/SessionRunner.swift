@@ -117,7 +117,8 @@ actor SessionRunner {
           return
         }
         settleWaiters()
-        rearm()
+        // What came may have made something else possible, while this lane goes on.
+        run()
       }
     } catch {
       guard !Task.isCancelled else { return }
@@ -135,9 +136,6 @@ actor SessionRunner {
     tasks[lane] = nil
     run()
   }
-
-  /// What came may have made something else possible, while this lane goes on.
-  private func rearm() { run() }
 
   private func wake(at time: Timestamp) {
     let wait = max(0, time.milliseconds - world.clock.now.milliseconds)
