@@ -2,42 +2,51 @@ import Foundation
 
 @main
 enum Main {
-  static func main() throws {
+  static func main() async throws {
     var arguments = Array(CommandLine.arguments.dropFirst())
-    let isJSON = arguments.contains("--json")
-    arguments.removeAll { $0 == "--json" }
-    var rounds = 5
-    if let place = arguments.firstIndex(of: "--rounds"), arguments.indices.contains(place + 1) {
-      rounds = max(Int(arguments[place + 1]) ?? rounds, 1)
-      arguments.removeSubrange(place...(place + 1))
-    }
+    let isQuick = arguments.contains("--quick")
+    arguments.removeAll { $0 == "--quick" }
+    let commit = value(of: "--commit", in: &arguments) ?? ""
+    let programs = value(of: "--programs", in: &arguments) ?? "."
+    let rounds = value(of: "--rounds", in: &arguments).flatMap(Int.init) ?? (isQuick ? 1 : 5)
     let numbers = Set(arguments.compactMap(Int.init))
-    let measures = Measure.all.filter { numbers.isEmpty || numbers.contains($0.number) }
-    var figures: [Figure] = []
-    for measure in measures {
-      FileHandle.standardError.write(Data("measure \(measure.number): \(measure.name)\n".utf8))
-      figures += try measure.take(rounds)
+    guard numbers.count == arguments.count, numbers.isSubset(of: Measure.all.map(\.number)) else {
+      let known = Measure.all.map { String($0.number) }.joined(separator: " ")
+      say("usage: Benchmarks/run [--json] [--quick] [--rounds N] [number …]; there are \(known)")
+      exit(2)
     }
-    if isJSON {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-      print(String(decoding: try encoder.encode(figures), as: UTF8.self))
-    } else {
-      print("| # | measure | n | unit | limit | ours | ratio | aim | met |")
-      print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-      for figure in figures { print(figure.row) }
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "ferry-benchmark-\(ProcessInfo.processInfo.processIdentifier)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let setting = Setting(
+      rounds: max(rounds, 1), isQuick: isQuick, folder: folder, programs: programs)
+    var results = Results(setting, commit: commit)
+    for measure in Measure.all where numbers.isEmpty || numbers.contains(measure.number) {
+      say("measure \(measure.number): \(measure.name)")
+      do {
+        let time = try await seconds { results.figures += try await measure.take(setting) }
+        say("  took \(Int(time)) s")
+      } catch {
+        say("  failed: \(error)")
+        results.failed.append(measure.number)
+      }
     }
-  }
-}
-
-extension Figure {
-  var row: String {
-    let met = met.map { $0 ? "yes" : "no" } ?? ""
-    return "| \(measure) | \(name) | \(n) | \(unit) | \(Figure.short(limit)) | "
-      + "\(Figure.short(ours)) | \(Figure.short(ratio)) | \(aim) | \(met) |"
+    try? FileManager.default.removeItem(at: folder)
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    print(String(decoding: try encoder.encode(results), as: UTF8.self))
+    exit(results.failed.isEmpty ? 0 : 1)
   }
 
-  private static func short(_ value: Double) -> String {
-    String(format: value >= 100 ? "%.0f" : "%.3f", value)
+  private static func value(of option: String, in arguments: inout [String]) -> String? {
+    guard let place = arguments.firstIndex(of: option), arguments.indices.contains(place + 1)
+    else { return nil }
+    let value = arguments[place + 1]
+    arguments.removeSubrange(place...(place + 1))
+    return value
+  }
+
+  private static func say(_ text: String) {
+    FileHandle.standardError.write(Data("\(text)\n".utf8))
   }
 }

@@ -1,36 +1,32 @@
 import FerrySQLite
-import Foundation
 
 extension Measure {
   /// A sealed database against a plain one: the same statements, through the same type of connection.
-  static let encryption = Measure(number: 13, name: "encryption at rest") { rounds in
-    let folder = FileManager.default.temporaryDirectory.appending(
-      path: "ferry-benchmark-\(ProcessInfo.processInfo.processIdentifier)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+  static let encryption = Measure(number: 13, name: "encryption at rest") { setting in
     var times: [SealedRun: (plain: [Double], sealed: [Double])] = [:]
-    for round in 0..<rounds {
-      let paths = ["plain", "sealed"].map { folder.appending(path: "\($0)-\(round).db").path }
+    for round in 0..<setting.rounds {
+      let paths = ["plain", "sealed"].map { setting.path("\($0)-\(round).db") }
       let plain = try SealedRun.prepare(Connection(path: paths[0]))
       let sealed = try SealedRun.prepare(Connection(path: paths[1], key: DatabaseKey.random()))
       for run in SealedRun.allCases {
         for turn in 0..<run.turns {
           // Side by side and by turns: what else the machine does hits both.
           if (round + turn) % 2 == 0 {
-            times[run, default: ([], [])].plain.append(try run.take(plain, turn))
-            times[run, default: ([], [])].sealed.append(try run.take(sealed, turn))
+            times[run, default: ([], [])].plain.append(try run.take(plain, turn, setting))
+            times[run, default: ([], [])].sealed.append(try run.take(sealed, turn, setting))
           } else {
-            times[run, default: ([], [])].sealed.append(try run.take(sealed, turn))
-            times[run, default: ([], [])].plain.append(try run.take(plain, turn))
+            times[run, default: ([], [])].sealed.append(try run.take(sealed, turn, setting))
+            times[run, default: ([], [])].plain.append(try run.take(plain, turn, setting))
           }
         }
       }
-      for path in paths { try FileManager.default.removeItem(atPath: path) }
+      for path in paths { setting.remove(path) }
     }
     return SealedRun.allCases.map { run in
-      Figure.atMost(
-        run.aim, measure: 13, name: run.rawValue, n: run.count, unit: "seconds",
-        limit: median(times[run]?.plain ?? []), ours: median(times[run]?.sealed ?? []))
+      Figure(
+        13, run.rawValue, n: run.count(setting), unit: "seconds",
+        ours: median(times[run]?.sealed ?? []), limit: median(times[run]?.plain ?? []),
+        of: "the same, not sealed", aim: run.aim.map { .ratioAtMost($0) } ?? .none)
     }
   }
 }
@@ -42,11 +38,11 @@ private enum SealedRun: String, CaseIterable {
   case reads = "sealed random reads by key, cache of 2 MB"
   case transactions = "sealed one-row transactions"
 
-  var count: Int {
+  func count(_ setting: Setting) -> Int {
     switch self {
-    case .insert, .scan: 1_000_000
-    case .reads: 200_000
-    case .transactions: 5_000
+    case .insert, .scan: setting.n(1_000_000, quick: 10_000)
+    case .reads: setting.n(200_000, quick: 2_000)
+    case .transactions: setting.n(5_000, quick: 50)
     }
   }
 
@@ -74,8 +70,10 @@ private enum SealedRun: String, CaseIterable {
   }
 
   /// Seconds of one turn.
-  func take(_ connection: Connection, _ turn: Int) throws -> Double {
-    try seconds {
+  func take(_ connection: Connection, _ turn: Int, _ setting: Setting) throws -> Double {
+    let count = count(setting)
+    let first = Int64(SealedRun.insert.count(setting))
+    return try seconds {
       switch self {
       case .insert:
         try SealedRun.insert(connection, 1...Int64(count))
@@ -91,13 +89,13 @@ private enum SealedRun: String, CaseIterable {
           state ^= state >> 7
           state ^= state << 17
           statement.reset()
-          try statement.bind(Int64(state % UInt64(SealedRun.insert.count)) + 1, at: 0)
+          try statement.bind(Int64(state % UInt64(first)) + 1, at: 0)
           _ = try statement.step()
         }
         statement.reset()
       case .transactions:
-        let first = Int64(SealedRun.insert.count + turn * count) + 1
-        for id in first..<(first + Int64(count)) { try SealedRun.insert(connection, id...id) }
+        let next = first + Int64(turn * count) + 1
+        for id in next..<(next + Int64(count)) { try SealedRun.insert(connection, id...id) }
       }
     }
   }

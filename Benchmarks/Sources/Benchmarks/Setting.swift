@@ -1,0 +1,29 @@
+import Foundation
+
+/// How thoroughly a run measures, and where it may write.
+struct Setting: Sendable {
+  /// At least so many rounds are taken of everything; figures are their medians.
+  let rounds: Int
+  /// Less of everything: shows that the harness runs. Its figures say nothing.
+  let isQuick: Bool
+  /// A folder of this run alone, removed at its end.
+  let folder: URL
+  /// Where the programs stand that a measure starts: `ferryd`, `ferry-device`.
+  let programs: String
+
+  /// How many of something: `full`, or `quick` where only the harness is tried.
+  func n(_ full: Int, quick: Int) -> Int { isQuick ? quick : full }
+
+  /// A path in the run's folder; nothing is there yet.
+  func path(_ name: String) -> String { folder.appending(path: name).path }
+
+  /// Tells the person who waits what is going on.
+  func say(_ text: String) { FileHandle.standardError.write(Data("  \(text)\n".utf8)) }
+
+  /// Removes a database with all its files.
+  func remove(_ path: String) {
+    for tail in ["", "-wal", "-shm", "-journal"] {
+      try? FileManager.default.removeItem(atPath: path + tail)
+    }
+  }
+}
