@@ -52,7 +52,8 @@ public enum ReservedName {
   ]
 
   static let members: Set<String> = [
-    "Self", "Type", "cancelPending", "cancelPendingOperations", "count", "create", "database",
+    "Attributes", "Self", "Type", "cancelPending", "cancelPendingOperations", "count", "create",
+    "database",
     "delete", "description", "downloadState", "entity", "find", "findAll", "hash", "hashValue",
     "getPendingObjects", "id",
     "init", "isCreated", "isDeleted", "isDirty", "isNew", "isPending", "isUpdated", "load",

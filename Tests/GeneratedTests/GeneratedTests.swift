@@ -66,6 +66,15 @@ struct GeneratedTests {
     }
   }
 
+  @Test("Each attribute and relationship has a typed name, for queries")
+  func typedNames() {
+    let shift: AttributeOf<Employees, LocalTime?> = Employees.Attributes.shift
+    #expect(Employees.entity.attributes[shift.position].name == shift.name)
+    let boss: RelationshipOf<Employees, Employees> = Employees.Attributes.boss
+    #expect(boss.inverse == nil)
+    #expect(Employees.Attributes.employeesByBoss.inverse == boss.name)
+  }
+
   @Test("The generated package is the one that the model says")
   func package() {
     #expect(Awkward.package.id == "Awkward:1.0")

@@ -12,7 +12,7 @@ struct EntityRenderer {
 
   var text: String {
     let members =
-      [description, record, initializer, finder("find"), finder("load")]
+      [description, attributes, record, initializer, finder("find"), finder("load")]
       + entity.attributes.indices.map(property)
       + entity.relationships.map(manyToOne) + inverses
     return """
@@ -89,6 +89,28 @@ struct EntityRenderer {
       }
       return ".columns([\(list.joined(separator: ", "))])"
     }
+  }
+
+  /// What queries name: each attribute with its type, each relationship with where it leads.
+  private var attributes: String {
+    let constants = entity.attributes.enumerated().map { position, attribute in
+      "  public static let \(attribute.name) = Ferry.AttributeOf<\(entity.name), "
+        + "\(SwiftLiteral.type(of: attribute))>(\(SwiftLiteral.text(attribute.name)), \(position))"
+    }
+    let ones = entity.relationships.map { relationship in
+      "  public static let \(relationship.name) = Ferry.RelationshipOf<\(entity.name), "
+        + "\(relationship.target)>(\(SwiftLiteral.text(relationship.name)))"
+    }
+    let manies = referring.map { other, relationship, inverse in
+      "  public static let \(inverse) = Ferry.RelationshipOf<\(entity.name), \(other.name)>("
+        + "\(SwiftLiteral.text(inverse)), inverseOf: \(SwiftLiteral.text(relationship.name)))"
+    }
+    return """
+      /// The attributes and relationships by name, for queries.
+      public nonisolated enum Attributes {
+      \((constants + ones + manies).joined(separator: "\n"))
+      }
+      """
   }
 
   private var record: String {
@@ -174,17 +196,24 @@ struct EntityRenderer {
   }
 
   private var inverses: [String] {
+    referring.map { other, relationship, inverse in
+      """
+      /// The objects on the device whose \(relationship.name) is this one.
+      public func \(inverse)() throws(Ferry.FerryError) -> [\(other.name)] {
+        try record.referring(by: \(SwiftLiteral.text(relationship.name)))
+      }
+      """
+    }
+  }
+
+  /// The relationships that lead here and have a name for the way back.
+  private var referring: [(entity: Entity, relationship: Relationship, inverse: String)] {
     package.entities.flatMap { other in
-      other.relationships.compactMap { relationship -> String? in
+      other.relationships.compactMap { relationship in
         guard relationship.target == entity.name, let inverse = relationship.inverse else {
           return nil
         }
-        return """
-          /// The objects on the device whose \(relationship.name) is this one.
-          public func \(inverse)() throws(Ferry.FerryError) -> [\(other.name)] {
-            try record.referring(by: \(SwiftLiteral.text(relationship.name)))
-          }
-          """
+        return (other, relationship, inverse)
       }
     }
   }
