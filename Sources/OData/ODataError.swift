@@ -114,7 +114,7 @@ public struct ODataDiagnostic: Sendable, Hashable, CustomStringConvertible {
   public var description: String { "\(place): \(message); \(consequence)" }
 }
 
-/// What no document may pass. Documentation/ODataLimits.md gives the reasons.
+/// What no document may pass. The article Limits gives the reasons.
 public struct ODataLimits: Sendable, Hashable {
   /// Open elements or containers: deeper than any service nests, shallow enough for any stack.
   public var depth: Int = 100

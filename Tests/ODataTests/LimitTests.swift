@@ -1,7 +1,7 @@
 import FerryOData
 import Testing
 
-/// One test for each row of Documentation/ODataLimits.md.
+/// One test for each row of Sources/OData/FerryOData.docc/Limits.md.
 @Suite("Limits") struct LimitTests {
   private func refusal(_ bytes: [UInt8]) -> ODataError? {
     do {

@@ -2,7 +2,7 @@ import FerryOData
 import Foundation
 import Testing
 
-/// The lines of Documentation/OData.md and the README, compiled and run.
+/// The lines of the README, compiled and run.
 @Suite("The README") struct ReadmeTests {
   @Test("A feed is read in five lines")
   func feed() throws {
