@@ -104,9 +104,14 @@ let samples: [Target] = [
   program("FerryDevice", "Samples/Device", ["Ferry", "FerryModel", "FerryJSON"]),
 ]
 
-// Kits: suites that every store and every connector must pass.
+// Kits: suites that every connector must pass, and a server for the tests of an app.
 let kits: [Target] = [
-  module("FerryTestKit", "TestKit", ["FerryConnector", "FerryModel"])
+  module(
+    "FerryTestKit", "TestKit",
+    [
+      "Ferry", "FerryServer", "FerryConnector", "FerryMemoryConnector", "FerryModel", "FerryHTTP",
+      "FerryHTTPClient", "FerryWorld",
+    ])
 ]
 
 // Proofs: what the tests may see; FerryTidyTests keeps the walls.
@@ -123,7 +128,9 @@ let proofs: [Target] = [
     "FerryGeneratorTests", "GeneratorTests",
     ["FerryGenerator", "FerryModel", "FerryJSON", "FerrySQLite", "FerryFlights"]),
   tests("FerryGeneratedTests", "GeneratedTests", ["Ferry"], plugins: ["FerryPlugin"]),
-  tests("FerryReadmeTests", "ReadmeTests", ["Ferry"], plugins: ["FerryPlugin"]),
+  tests("FerryReadmeTests", "ReadmeTests", ["Ferry", "FerryTestKit"], plugins: ["FerryPlugin"]),
+  tests(
+    "FerryTestKitTests", "TestKitTests", ["FerryTestKit", "Ferry", "FerryTravel", "FerryModel"]),
   tests(
     "FerryConnectorTests", "ConnectorTests",
     [
@@ -158,6 +165,7 @@ var targets = words + hands + parts + sides + tools + samples + kits + proofs + 
 var products: [Product] = [
   .library(name: "Ferry", targets: ["Ferry"]),
   .library(name: "FerryOData", targets: ["FerryOData"]),
+  .library(name: "FerryTestKit", targets: ["FerryTestKit"]),
   // What Benchmarks/ measures by itself.
   .library(name: "FerrySQLite", targets: ["FerrySQLite"]),
   .plugin(name: "FerryPlugin", targets: ["FerryPlugin"]),

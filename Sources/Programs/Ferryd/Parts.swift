@@ -1,4 +1,3 @@
-import FerryConnector
 import FerryHTTP
 import FerrySQLConnector
 import FerryServer
@@ -9,7 +8,7 @@ actor Parts {
   private let settings: Settings
   private let world: World
   private let doorkeeper: Doorkeeper
-  private var router: Router?
+  private var host: PackageHost?
 
   init(_ settings: Settings, _ world: World, _ users: UserFile) {
     self.settings = settings
@@ -18,29 +17,20 @@ actor Parts {
   }
 
   nonisolated func answer(_ request: HTTPRequest) async -> HTTPResponse {
-    guard let router = await router else {
+    guard let host = await host else {
       return HTTPResponse(status: 503, headers: ["Retry-After": "1"])
     }
-    return await router.answer(request)
+    return await host.answer(request)
   }
 
   func start(on loop: any TaskExecutor) async throws {
-    let (package, folder, world) = (settings.package, settings.folder, self.world)
-    let service = try await ServiceHost(world: world) { () throws(ServerError) in
-      try Service(package: package, folder: folder, world: world)
+    let settings = self.settings
+    host = try await PackageHost.start(
+      settings.package, folder: settings.folder, doorkeeper: doorkeeper, world: world, on: loop
+    ) {
+      SQLiteConnector(
+        path: settings.database, package: settings.package,
+        remembersOperations: settings.remembersOperations)
     }
-    let replay = ReplayHost(connector: connector(), service: service, world: world)
-    let load = LoadHost(
-      connector: connector(), service: service, package: package, world: world)
-    router = Router(service: service, doorkeeper: doorkeeper, world: world)
-    Task(executorPreference: loop) { await load.run() }
-    Task(executorPreference: loop) { await replay.run { await load.want() } }
-    await load.want()
-  }
-
-  private func connector() -> sending SQLiteConnector {
-    SQLiteConnector(
-      path: settings.database, package: settings.package,
-      remembersOperations: settings.remembersOperations)
   }
 }

@@ -86,6 +86,9 @@ public actor LoadHost {
   private let world: World
   private var isWanted = false
   private var isStopped = false
+  /// Loads begun, and those who wait for one that begins after they asked.
+  private var begun = 0
+  private var waiting: [(after: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
     executor.asUnownedSerialExecutor()
@@ -106,6 +109,20 @@ public actor LoadHost {
     await service.wakeReaders()
   }
 
+  /// Asks for a load and returns when it has ended well, or the host was stopped.
+  public func loadNow() async {
+    await want()
+    guard !isStopped else { return }
+    await withCheckedContinuation { continuation in
+      waiting.append((after: begun, continuation: continuation))
+    }
+  }
+
+  private func release(_ number: Int) {
+    for waiter in waiting where waiter.after < number { waiter.continuation.resume() }
+    waiting.removeAll { $0.after < number }
+  }
+
   public func run() async {
     while !isStopped {
       do throws(ServerError) {
@@ -121,6 +138,8 @@ public actor LoadHost {
 
   private func load() async throws(ServerError) {
     isWanted = false
+    begun += 1
+    let number = begun
     let ticket = try await service.beginLoad()
     let service = self.service
     var failure: ServerError?
@@ -143,6 +162,7 @@ public actor LoadHost {
       return
     }
     while case .again = try await service.endLoad(ticket) {}
+    release(number)
   }
 
   private func readBack(_ task: ReadBackTask) async throws(ServerError) {
@@ -156,5 +176,9 @@ public actor LoadHost {
     try await service.finish(task, rows)
   }
 
-  public func stop() { isStopped = true }
+  /// Ends after the load that is under way; whoever waits for one is let go.
+  public func stop() {
+    isStopped = true
+    release(.max)
+  }
 }

@@ -108,6 +108,11 @@ public actor ServiceHost {
     stirred(id)
   }
 
+  /// Ends every exchange that is open, as a line does that breaks; devices come again.
+  func hangUp() {
+    for id in exchanges.keys { close(id) }
+  }
+
   /// Like `close`, from wherever the last one that wanted the exchange has ended.
   nonisolated func letGo(of id: ExchangeID) {
     executor.perform { self.assumeIsolated { host in host.close(id) } }

@@ -1,0 +1,51 @@
+public import FerryConnector
+public import FerryHTTP
+public import FerryModel
+import FerrySQLite
+public import FerryWorld
+
+/// A package that is served: its service, its replay and its loads, each on a thread of its own.
+public struct PackageHost: Sendable {
+  private let router: Router
+  private let service: ServiceHost
+  private let replay: ReplayHost
+  private let load: LoadHost
+
+  /// Opens the folder's store, begins to replay what waits, and loads the business system.
+  ///
+  /// `connector` is called twice: who replays and who loads have each their own. The tasks that
+  /// drive them run on `loop` where one is given. Errors: what `Service` throws.
+  public static func start(
+    _ package: Package, folder: String, doorkeeper: Doorkeeper, world: World,
+    on loop: (any TaskExecutor)? = nil, connector: () -> sending any Connector
+  ) async throws(ServerError) -> PackageHost {
+    let service = try await ServiceHost(world: world) { () throws(ServerError) in
+      try Service(package: package, folder: folder, world: world)
+    }
+    let replay = ReplayHost(connector: connector(), service: service, world: world)
+    let load = LoadHost(connector: connector(), service: service, package: package, world: world)
+    Task(executorPreference: loop) { await load.run() }
+    Task(executorPreference: loop) { await replay.run { await load.want() } }
+    await load.want()
+    return PackageHost(
+      router: Router(service: service, doorkeeper: doorkeeper, world: world), service: service,
+      replay: replay, load: load)
+  }
+
+  /// Answers a device, in memory or behind a socket.
+  public func answer(_ request: HTTPRequest) async -> HTTPResponse { await router.answer(request) }
+
+  /// Reads the business system anew and returns when that is done; without being asked it is read
+  /// when it tells of changes.
+  public func reload() async { await load.loadNow() }
+
+  /// Ends every open line at once; devices come again.
+  public func hangUp() async { await service.hangUp() }
+
+  /// Ends in good order: what is in work is finished, and whoever waits is let go.
+  public func stop() async {
+    await replay.stop()
+    await load.stop()
+    await service.stop()
+  }
+}

@@ -1,0 +1,63 @@
+public import Ferry
+public import FerryModel
+
+/// A row of the business system in a test, read by the names of attributes.
+public struct TestRow: Sendable, Equatable, CustomStringConvertible {
+  let entity: Entity
+  public let values: [Value]
+
+  init(_ entity: Entity, _ values: [Value]) {
+    self.entity = entity
+    self.values = values
+  }
+
+  /// The value of an attribute in the type that is asked for; a programmer's error where the entity
+  /// has none of that name.
+  public subscript<Member: AttributeConvertible>(_ attribute: String) -> Member {
+    guard let position = entity.position(of: attribute) else {
+      preconditionFailure("\(entity.name) has no attribute \(attribute)")
+    }
+    return Member(value: values[position])
+  }
+
+  public var description: String {
+    let pairs = zip(entity.attributes, values).map { "\($0.name): \($1.shown)" }
+    return "\(entity.name)(\(pairs.joined(separator: ", ")))"
+  }
+}
+
+extension Entity {
+  /// A whole row of what a test gave by name.
+  func row(_ given: [String: any AttributeConvertible]) throws(FerryError) -> [Value] {
+    var row = [Value](repeating: .null, count: attributes.count)
+    try put(given, into: &row)
+    for (position, attribute) in attributes.enumerated() where row[position].isNull {
+      guard attribute.isNullable else {
+        throw FerryError(
+          .invalidChange, "the row of \(name) has no \(attribute.name)",
+          hint: "Give a value for it; the model says it is never null.")
+      }
+    }
+    return row
+  }
+
+  /// Replaces what is named.
+  func put(
+    _ given: [String: any AttributeConvertible], into row: inout [Value]
+  ) throws(FerryError) {
+    for (attribute, member) in given.sorted(by: { $0.key < $1.key }) {
+      guard let position = position(of: attribute) else {
+        throw FerryError(
+          .invalidChange, "\(name) has no attribute \(attribute)",
+          hint: "It has \(attributes.map(\.name).joined(separator: ", ")).")
+      }
+      guard let value = attributes[position].type.canonical(member.value) else {
+        throw FerryError(
+          .invalidChange,
+          "\(name).\(attribute) cannot be \(member.value.shown)",
+          hint: "Its type is \(attributes[position].type.rawValue).")
+      }
+      row[position] = value
+    }
+  }
+}

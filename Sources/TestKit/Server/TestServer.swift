@@ -1,0 +1,109 @@
+public import Ferry
+import FerryConnector
+import FerryHTTPClient
+public import FerryMemoryConnector
+public import FerryModel
+import FerryServer
+import FerryWorld
+import Foundation
+import Synchronization
+
+/// A server for the tests of an app: the very service that ships, over a business system in memory
+/// and without a network.
+///
+/// Devices made by `database(user:)` log in, synchronize and replay as they would against `ferryd`,
+/// in milliseconds and without a socket. The server's store and the devices' databases are files in
+/// a temporary folder, which goes with `stop()`.
+///
+/// ```swift
+/// let server = try await TestServer(Travel.package)
+/// try await server.insert(Booking.self, ["bookingID": 1, "agencyID": "A07", "passenger": "Ada"])
+/// let database = try await server.database(user: "nancy", claims: ["agency": ["A07"]])
+/// #expect(try Booking.findAll(in: database).map(\.passenger) == ["Ada"])
+/// ```
+///
+/// May be used from every thread and task; tests that run side by side have a server each.
+public final class TestServer: Sendable {
+  public let package: Package
+  /// The tables, and a history of every commit; for what `insert` and `refuse` do not offer.
+  public let business: MemoryBusiness
+  let rules: TestRules
+  private let host: PackageHost
+  private let users: TestUsers
+  private let network: TestNetwork
+  private let folder: URL
+  private let databases = Mutex<[Database]>([])
+
+  /// Starts a server whose tables are empty.
+  ///
+  /// Throws `FerryError` `.store` where the temporary folder cannot be written, or the model has
+  /// what the server refuses; the message says which.
+  public init(_ package: Package) async throws(FerryError) {
+    self.package = package
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "ferry-test-\(UUID().uuidString)")
+    self.folder = folder
+    let rules = TestRules()
+    self.rules = rules
+    let business = MemoryBusiness(package: package, rules: [rules.rule])
+    self.business = business
+    let users = TestUsers()
+    self.users = users
+    do {
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      host = try await PackageHost.start(
+        package, folder: folder.appending(path: "server").path, doorkeeper: Doorkeeper(users),
+        world: .system()
+      ) { MemoryConnector(business) }
+    } catch let error as ServerError {
+      throw FerryError(.store, error.message, hint: error.hint, cause: error)
+    } catch {
+      throw FerryError(
+        .store, "the folder \(folder.path) cannot be made: \(error.localizedDescription)",
+        hint: "The tests need a temporary folder that they may write.", cause: error)
+    }
+    network = TestNetwork(host)
+    await reload()
+  }
+
+  /// A device's database of this user, subscribed and with everything imported that the user may
+  /// see. The password is not looked at.
+  ///
+  /// `claims` are what partition rules ask for; they hold for the user from now on, on all of
+  /// their devices. `synchronize()` of this database waits for the answers to what was sent.
+  public func database(
+    user: String, claims: [String: [String]] = [:], callbackHandler: (any CallbackHandler)? = nil
+  ) async throws(FerryError) -> Database {
+    users.add(user, claims: claims)
+    let path = folder.appending(path: "\(UUID().uuidString).db").path
+    var settings = SessionSettings()
+    settings.asyncReplay = false
+    let store = try Store(
+      path: path, model: package, world: .system(), durability: .application)
+    let database = Database(
+      store, ConnectionProfile(server: "http://test.invalid", session: settings), callbackHandler,
+      network, .system())
+    databases.withLock { $0.append(database) }
+    try await database.onlineLogin(user: user, password: "")
+    try database.subscribe()
+    try await database.synchronize()
+    return database
+  }
+
+  /// With false every request of a device fails as without a network, and open lines break; with
+  /// true again `networkIsBack()` of a database makes it try at once.
+  public func setReachable(_ isReachable: Bool) async {
+    network.setReachable(isReachable)
+    if !isReachable { await host.hangUp() }
+  }
+
+  /// Reads the tables into the server, so that the next `synchronize()` of a device brings them.
+  func reload() async { await host.reload() }
+
+  /// Closes the databases that it made, ends and removes its folder.
+  public func stop() async {
+    for database in databases.withLock({ $0 }) { await database.close() }
+    await host.stop()
+    try? FileManager.default.removeItem(at: folder)
+  }
+}

@@ -1,0 +1,18 @@
+// What stands between the two marks is the test that README.md shows, line by line.
+// README begins
+import Ferry
+import FerryTestKit
+import Testing
+
+@Test func aFullFlightIsTold() async throws {
+  let server = try await TestServer(Travel.package)
+  server.refuse(Booking.self, code: 409, "The flight is full.") { $0["flightID"] == 318 }
+  let database = try await server.database(user: "nancy", claims: ["agency": ["A07"]])
+
+  let booking = try book(flight: 318, for: "Grace Hopper", in: database)
+  try await database.synchronize()  // returns when the answers are here
+
+  #expect(try booking.logRecords.map(\.message) == ["The flight is full."])
+  await server.stop()
+}
+// README ends

@@ -1,0 +1,173 @@
+import Ferry
+import FerryModel
+import FerryTestKit
+import FerryTravel
+import Foundation
+import Synchronization
+import Testing
+
+@Suite("The server for an app's tests")
+struct TestServerTests {
+  /// Two agencies and one flight; nancy works for A07.
+  private func travel() async throws -> TestServer {
+    let server = try await TestServer(Travel.package)
+    try await server.insert(
+      Agency.self, ["agencyID": "A07", "name": "Far", "city": "Bonn", "country": "DE"],
+      ["agencyID": "A08", "name": "Near", "city": "Ulm", "country": "DE"])
+    try await server.insert(
+      Carrier.self, ["carrierID": "LH", "name": "Lufthansa", "currency": "EUR"])
+    try await server.insert(
+      Flight.self,
+      [
+        "flightID": 318, "carrierID": "LH", "number": 400, "flightDate": try day("2026-11-21"),
+        "departure": try hour("10:00:00"), "origin": "FRA", "destination": "JFK",
+        "price": Decimal(400), "seats": 2, "seatsLeft": 2, "status": "open",
+      ])
+    try await server.insert(Booking.self, booking(1, "A07", "Ada"), booking(2, "A08", "Bob"))
+    return server
+  }
+
+  private func day(_ text: String) throws -> LocalDate { try #require(LocalDate(text)) }
+  private func hour(_ text: String) throws -> LocalTime { try #require(LocalTime(text)) }
+
+  private func booking(
+    _ id: Int, _ agency: String, _ passenger: String
+  ) -> [String: any AttributeConvertible] {
+    [
+      "bookingID": id, "agencyID": agency, "flightID": 318, "passenger": passenger,
+      "cabin": "economy", "seats": 1,
+    ]
+  }
+
+  private func nancy(_ server: TestServer) async throws -> Database {
+    try await server.database(user: "nancy", claims: ["agency": ["A07"]])
+  }
+
+  private func grace(in database: Database) throws -> Booking {
+    var booking = Booking(
+      agencyID: "A07", flightID: 318, passenger: "Grace", cabin: "economy", seats: 1, in: database)
+    try booking.create()
+    try booking.submitPending()
+    return booking
+  }
+
+  @Test("A device of a user begins with what the user may see")
+  func rights() async throws {
+    let server = try await travel()
+    let database = try await nancy(server)
+    #expect(try Booking.findAll(in: database).map(\.passenger) == ["Ada"])
+    await server.stop()
+  }
+
+  @Test("A created object comes back with the key that the business system gave it")
+  func accepted() async throws {
+    let server = try await travel()
+    let database = try await nancy(server)
+    var made = try grace(in: database)
+    try await database.synchronize()
+    try made.refresh()
+    #expect(!made.isPending)
+    #expect(made.bookingID == 3)
+    #expect(server.rows(of: Booking.self).map { $0["passenger"] } == ["Ada", "Bob", "Grace"])
+    await server.stop()
+  }
+
+  @Test("A refusal that the test asks for reaches the object with code and message")
+  func refused() async throws {
+    let server = try await travel()
+    server.refuse(Booking.self, [.create], code: 409, "The flight is full.") {
+      $0["flightID"] == 318
+    }
+    let database = try await nancy(server)
+    var made = try grace(in: database)
+    try await database.synchronize()
+    try made.refresh()
+    #expect(made.replayFailed)
+    #expect(try made.logRecords.map(\.message) == ["The flight is full."])
+    #expect(try made.logRecords.map(\.code) == [409])
+    server.acceptAll()
+    try made.submitPending()
+    try await database.synchronize()
+    try made.refresh()
+    #expect(!made.isPending)
+    await server.stop()
+  }
+
+  @Test("What someone else changes and removes comes with the next synchronize")
+  func others() async throws {
+    let server = try await travel()
+    let database = try await nancy(server)
+    let ada = try #require(try Booking.findAll(in: database).first)
+    try await server.change(ada, ["note": "window"])
+    try await database.synchronize()
+    #expect(try Booking.findAll(in: database).map(\.note) == ["window"])
+    try await server.remove(ada)
+    try await database.synchronize()
+    #expect(try Booking.findAll(in: database).isEmpty)
+    await server.stop()
+  }
+
+  @Test("Without a network work goes on, and is sent when it is back")
+  func offline() async throws {
+    let server = try await travel()
+    let database = try await nancy(server)
+    await server.setReachable(false)
+    var made = try grace(in: database)
+    await #expect { try await database.synchronize() } throws: { error in
+      (error as? FerryError)?.code == .offline
+    }
+    #expect(try Booking.findAll(in: database).map(\.passenger) == ["Ada", "Grace"])
+    #expect(server.rows(of: Booking.self).count == 2)
+    await server.setReachable(true)
+    try await database.synchronize()
+    try made.refresh()
+    #expect(!made.isPending)
+    #expect(server.rows(of: Booking.self).count == 3)
+    await server.stop()
+  }
+
+  @Test("A channel brings what others change without being asked")
+  func channel() async throws {
+    let server = try await travel()
+    let database = try await nancy(server)
+    let ada = try #require(try Booking.findAll(in: database).first)
+    let imports = Imports()
+    database.registerCallbackHandler(imports)
+    database.startBackgroundSynchronization()
+    try await server.change(ada, ["note": "aisle"])
+    await imports.next()
+    #expect(try Booking.findAll(in: database).map(\.note) == ["aisle"])
+    await server.stop()
+  }
+
+  @Test("A name or a value that the model does not know is told, and nothing is inserted")
+  func unknownNames() async throws {
+    let server = try await travel()
+    await #expect(throws: FerryError.self) {
+      try await server.insert(Carrier.self, ["carrierID": "AA", "name": "A", "curency": "USD"])
+    }
+    await #expect {
+      try await server.insert(Carrier.self, ["carrierID": "AA", "name": "A"])
+    } throws: { error in "\(error)".contains("currency") }
+    await #expect { try await server.insert(Booking.self, ["seats": "two"]) } throws: { error in
+      "\(error)".contains("Booking.seats cannot be")
+    }
+    await #expect {
+      try await server.insert(Booking.self, booking(4, "A07", "Eve"), booking(5, "A99", "Eve"))
+    } throws: { error in (error as? FerryError)?.code == .invalidChange }
+    #expect(server.rows(of: Carrier.self).count == 1)
+    #expect(server.rows(of: Booking.self).count == 2)
+    await server.stop()
+  }
+}
+
+/// Lets a test wait for the next import.
+private final class Imports: CallbackHandler {
+  private let (stream, told) = AsyncStream<Void>.makeStream()
+
+  func onImportSuccess(group: String) { told.yield() }
+
+  func next() async {
+    for await _ in stream { return }
+  }
+}
