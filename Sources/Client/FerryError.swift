@@ -39,18 +39,24 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
   public let message: String
   /// What to do about it.
   public let hint: String
+  /// Name of the entity it is about, if it is about one.
+  public let entity: String?
+  /// Name of the attribute it is about, if it is about one.
+  public let attribute: String?
   /// Whether the same may succeed later without anyone doing anything.
   public let isTransient: Bool
   /// The error underneath, if there is one.
   public let cause: (any Error)?
 
   public init(
-    _ code: Code, _ message: String, hint: String, isTransient: Bool = false,
-    cause: (any Error)? = nil
+    _ code: Code, _ message: String, hint: String, entity: String? = nil,
+    attribute: String? = nil, isTransient: Bool = false, cause: (any Error)? = nil
   ) {
     self.code = code
     self.message = message
     self.hint = hint
+    self.entity = entity
+    self.attribute = attribute
     self.isTransient = isTransient
     self.cause = cause
   }

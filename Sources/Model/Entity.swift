@@ -17,12 +17,14 @@ public struct Entity: Sendable, Hashable {
   /// Positions in `attributes` of each further set of attributes that is unique in the business
   /// system, the key not among them.
   public let unique: [[Int]]
+  /// Whether a composite relationship leads here: other objects are parts of these.
+  public let ownsChildren: Bool
   private let positions: [String: Int]
 
   public init(
     name: String, table: String, attributes: [Attribute], key: [Int], keyOrigin: KeyOrigin,
     relationships: [Relationship], operations: Set<OperationKind>, partition: PartitionRule?,
-    group: String, unique: [[Int]] = []
+    group: String, unique: [[Int]] = [], ownsChildren: Bool = false
   ) {
     precondition(
       !key.isEmpty && key.allSatisfy(attributes.indices.contains), "key of \(name): \(key)")
@@ -36,6 +38,7 @@ public struct Entity: Sendable, Hashable {
     self.partition = partition
     self.group = group
     self.unique = unique
+    self.ownsChildren = ownsChildren
     var positions: [String: Int] = [:]
     for (position, attribute) in attributes.enumerated() { positions[attribute.name] = position }
     self.positions = positions
@@ -46,6 +49,17 @@ public struct Entity: Sendable, Hashable {
   /// The relationship that generated code reaches by this name.
   public func relationship(named name: String) -> Relationship? {
     relationships.first { $0.name == name }
+  }
+
+  /// The relationship to the object that these are parts of; nil where they stand alone.
+  public var owner: Relationship? { relationships.first(where: \.isComposite) }
+
+  /// Whether at most one object refers to each target by this relationship: one to one.
+  public func isOneToOne(_ relationship: Relationship) -> Bool {
+    let names = Set(relationship.attributes)
+    return ([key] + unique).contains { set in
+      set.allSatisfy { names.contains(attributes[$0].name) }
+    }
   }
 
   /// The key of a row of this entity; `values` are in the order of `attributes`.
@@ -112,16 +126,19 @@ public struct Relationship: Sendable, Hashable {
   public let targetAttributes: [String]
   /// The name under which the target reaches the many; nil when it does not.
   public let inverse: String?
+  /// These objects are parts of the target: deleted with it, and replayed with it.
+  public let isComposite: Bool
 
   public init(
     name: String, target: String, attributes: [String], targetAttributes: [String],
-    inverse: String? = nil
+    inverse: String? = nil, isComposite: Bool = false
   ) {
     self.name = name
     self.target = target
     self.attributes = attributes
     self.targetAttributes = targetAttributes
     self.inverse = inverse
+    self.isComposite = isComposite
   }
 }
 

@@ -15,6 +15,8 @@ public enum WireLimits {
   public static let replayBytes: Int = 4 << 20
   /// Operations on their way at one time.
   public static let operationsInFlight: Int = 1_000
+  /// Operations that are replayed as one: the business system holds its locks for all of them.
+  public static let operationsInChain: Int = 1_000
   /// Open containers in a message.
   public static let nesting: Int = 32
 }

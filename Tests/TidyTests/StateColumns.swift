@@ -21,6 +21,10 @@ enum StateColumns {
     "ferry_operation.chain": "Pending",
     "ferry_operation.wanted": "Pending",
     "ferry_operation.state": "Pending",
+    "ferry_operation.counter": "Pending",
+    "ferry_operation.failure": "Pending",
+    "ferry_operation.root_entity": "Pending",
+    "ferry_operation.root_object": "Pending",
     "ferry_operation.payload": .shared(
       "Pending", "Outbox", because: "Outbox seals; Pending opens again what takes a new id"),
     "ferry_operation.sent": .shared(

@@ -98,6 +98,10 @@ struct AnswerTaker {
       try store.operations.delete(operation, connection)
       return
     }
+    // What it was joined with belongs to what else its transaction changed.
+    if let waiting {
+      try store.operations.unite(waiting.chain, into: operation.chain, connection)
+    }
     try store.operations.update(renewed(joined, state), connection)
   }
 
@@ -109,7 +113,8 @@ struct AnswerTaker {
     return try Rows(entity).original(connection, object: operation.object) == nil
   }
 
-  /// An id that was answered is never sent again.
+  /// An id that was answered is never sent again. The others of its chain share the fate, and stay
+  /// together.
   private func renewed(
     _ operation: PendingOperation, _ state: PendingOperation.State
   )
@@ -117,8 +122,8 @@ struct AnswerTaker {
   {
     var renewed = operation
     renewed.id = store.newOperationID()
-    renewed.chain = renewed.id
     renewed.state = state
+    if state == .replayFailed { renewed.failure = operation.counter }
     renewed.isWanted = false
     return renewed
   }

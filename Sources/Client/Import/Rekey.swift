@@ -99,7 +99,7 @@ struct Rekey {
     {
       try replace(child, object, positions, new)
     }
-    for var operation in try store.operations.of(child, object, connection) where operation.isOpen {
+    for var operation in try store.operations.of(child, object, connection) {
       for (index, position) in positions.enumerated() {
         if operation.changed[position] == old[index] { operation.changed[position] = new[index] }
         if operation.base[position] == old[index] { operation.base[position] = new[index] }

@@ -17,12 +17,24 @@ extension BusinessObject {
   public var isNew: Bool { record.object == nil && !record.deleted }
   /// Changed in memory and not saved.
   public var isDirty: Bool { !isNew && record.values != record.loaded }
+  /// Deleted here, whether its delete is pending or left nothing to send.
   public var isDeleted: Bool { record.deleted }
-  /// A change waits to be replayed or to be answered.
+  /// Its create is pending: not submitted, on its way, or refused.
+  public var isCreated: Bool { record.pending == .create }
+  /// An update of it is pending: not submitted, on its way, or refused.
+  public var isUpdated: Bool { record.pending == .update }
+  /// A change of it, or of what it owns, waits to be replayed or to be answered.
   public var isPending: Bool { record.pending != .none }
   public var pendingChange: PendingChange { record.pending }
   /// The last replay was refused; `logRecords` tell why (sync/P15).
   public var replayFailed: Bool { record.failed }
+  /// Grows with each local change and each submit; 0 where nothing is pending (facts/1.5). Like all
+  /// of the object it is what it was at the last load or save.
+  public var replayCounter: Int64 { record.replay.counter }
+  /// `replayCounter` as it was submitted while the answer is not here, else 0.
+  public var replayPending: Int64 { record.replay.pending }
+  /// `replayCounter` as it was when the change was refused, else 0.
+  public var replayFailure: Int64 { record.replay.failure }
   /// The device's own key of the object, which outlives a change of the business key.
   public var surrogateKey: Int64? { record.object }
 
@@ -33,9 +45,16 @@ extension BusinessObject {
     else {
       throw FerryError(
         .objectNotFound, "\(Self.entity.name) \(record.key) is no longer on the device",
-        hint: "Another user deleted it or it moved out of your data.")
+        hint: "Another user deleted it or it moved out of your data.", entity: Self.entity.name)
     }
     record = read
+  }
+
+  /// Takes over every attribute of `other` but the key; nothing is saved yet.
+  public mutating func copyAll(from other: Self) {
+    for position in record.values.indices where !Self.entity.key.contains(position) {
+      record.values[position] = other.record.values[position]
+    }
   }
 }
 

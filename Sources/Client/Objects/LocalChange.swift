@@ -19,7 +19,8 @@ extension Record {
     guard entity.operations.contains(kind) else {
       throw FerryError(
         .invalidChange, "the model allows no \(kind.rawValue) of \(entity.name)",
-        hint: "Add the operation to the model if the business system may take it.")
+        hint: "Add the operation to the model if the business system may take it.",
+        entity: entity.name)
     }
     guard kind != .delete else {
       return LocalChange(entity: entity, kind: kind, object: object, seen: loaded, after: nil)
@@ -27,23 +28,27 @@ extension Record {
     var after = values
     for (position, attribute) in entity.attributes.enumerated() {
       guard let value = attribute.type.canonical(values[position]) else {
-        throw invalid(attribute, "\(values[position].shown) is no \(attribute.type.rawValue)")
+        throw invalid(
+          attribute, "\(values[position].shown) is no \(attribute.type.rawValue)",
+          "Set a value of that type and save again.")
       }
       after[position] = value
       let isGiven = entity.keyOrigin == .businessSystem && entity.key.contains(position)
       if value.isNull, !attribute.isNullable, !isGiven {
-        throw invalid(attribute, "it has no value")
+        throw invalid(attribute, "it has no value", "Set one and save again.")
       }
       if let maxLength = attribute.maxLength, case .text(let text) = value, text.count > maxLength {
-        throw invalid(attribute, "\(text.count) characters are more than \(maxLength)")
+        throw invalid(
+          attribute, "\(text.count) characters are more than \(maxLength)",
+          "Shorten it to \(maxLength) characters and save again.")
       }
     }
     return LocalChange(entity: entity, kind: kind, object: object, seen: loaded, after: after)
   }
 
-  private func invalid(_ attribute: Attribute, _ problem: String) -> FerryError {
+  private func invalid(_ attribute: Attribute, _ problem: String, _ cure: String) -> FerryError {
     FerryError(
-      .invalidChange, "\(entity.name).\(attribute.name) cannot be saved: \(problem)",
-      hint: "Set another value and save again.")
+      .invalidChange, "\(entity.name).\(attribute.name) cannot be saved: \(problem)", hint: cure,
+      entity: entity.name, attribute: attribute.name)
   }
 }

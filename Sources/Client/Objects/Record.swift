@@ -15,6 +15,7 @@ public struct Record: Sendable {
   package var loaded: [Value]
   package var pending: PendingChange
   package var failed: Bool
+  package var replay: ReplayState
   package var deleted: Bool
 
   package init(_ entity: Entity, store: Store) {
@@ -24,6 +25,7 @@ public struct Record: Sendable {
     loaded = values
     pending = .none
     failed = false
+    replay = .none
     deleted = false
   }
 
@@ -35,6 +37,7 @@ public struct Record: Sendable {
     loaded = row.values
     pending = PendingChange(rawValue: row.pending) ?? .none
     failed = row.failed
+    replay = row.replay
     deleted = false
   }
 
@@ -65,4 +68,6 @@ public enum PendingChange: String, Sendable, Hashable {
   case create = "C"
   case update = "U"
   case delete = "D"
+  /// Nothing of its own, but something that it owns is pending.
+  case parent = "P"
 }

@@ -10,8 +10,9 @@ extension Record {
     }
     let own = relationship.attributes.compactMap { self[$0] }
     guard !own.contains(.null) else { return nil }
-    let test = relationship.targetAttributes.map { "\(quoted($0)) = ?" }.joined(separator: " AND ")
-    return try store.records(Object.entity, "WHERE \(test)", own).first.map(Object.init(record:))
+    return try store.records(
+      Object.entity, "WHERE \(matching(relationship.targetAttributes))", own
+    ).first.map(Object.init(record:))
   }
 
   /// The objects that refer to this one by their relationship `name`, by their surrogate keys.
@@ -20,8 +21,8 @@ extension Record {
       preconditionFailure("\(Object.entity.name) has no relationship \(name)")
     }
     let own = relationship.targetAttributes.compactMap { self[$0] }
-    let test = relationship.attributes.map { "\(quoted($0)) = ?" }.joined(separator: " AND ")
-    return try store.records(Object.entity, "WHERE \(test) ORDER BY _id", own)
-      .map(Object.init(record:))
+    return try store.records(
+      Object.entity, "WHERE \(matching(relationship.attributes)) ORDER BY _id", own
+    ).map(Object.init(record:))
   }
 }

@@ -2,7 +2,8 @@ import FerryModel
 import FerrySQLite
 
 extension BusinessObject {
-  /// Sends what is pending of this object as soon as there is a connection (sync/P2).
+  /// Sends what is pending of this object as soon as there is a connection (sync/P2), together with
+  /// what is replayed as one with it: the rest of its transaction, and of its composite graph.
   ///
   /// From here on the change is fixed: an edit becomes a second operation behind it. On an object
   /// that is not pending nothing happens (sync/P4).
@@ -10,17 +11,26 @@ extension BusinessObject {
     guard let object = record.object else {
       throw FerryError(
         .invalidChange, "a new \(Self.entity.name) was not saved",
-        hint: "Call create or save first.")
+        hint: "Call create or save first.", entity: Self.entity.name)
     }
     guard try record.store.submit(Self.entity, object) else { return }
-    if let read = try record.store.record(Self.entity, object: object) { record = read }
+    let store = record.store
+    let read = try store.read { connection throws(FerryError) in
+      try store.sql { () throws(SQLiteError) -> Record? in
+        if let row = try Rows(Self.entity).visible(connection, object: object) {
+          return Record(Self.entity, store: store, row: row)
+        }
+        return try store.hidden(Self.entity, object, connection)
+      }
+    }
+    if let read { record = read }
   }
 }
 
 extension Store {
   /// Submits everything that is pending of one entity (sync/P3).
   package func submitAll(_ entity: Entity) throws(FerryError) {
-    for object in try pendingObjects(entity) { _ = try submit(entity, object) }
+    try submit(entity, try pendingObjects(entity))
   }
 
   package func cancelAll(_ entity: Entity) throws(FerryError) {

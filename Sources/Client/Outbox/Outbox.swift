@@ -3,74 +3,175 @@ import FerrySQLite
 import FerryWire
 
 extension Store {
-  /// Fixes the bytes of what is pending of an object, or remembers the wish where something must be
-  /// answered first (sync/P2). False when nothing is pending (sync/P4).
+  /// Fixes the bytes of what is pending of an object and of everything that is replayed with it, or
+  /// remembers the wish where something must be answered first (sync/P2). False when nothing is
+  /// pending (sync/P4).
   package func submit(_ entity: Entity, _ object: Int64) throws(FerryError) -> Bool {
     let found = try write { connection throws(FerryError) in
-      let known = try self.sql { () throws(SQLiteError) in
-        try self.operations.of(entity, object, connection)
-      }
-      guard let last = known.last, last.isOpen else { return false }
-      try self.seal(last, behind: known.dropLast(), entity, connection)
-      return true
+      try self.submit(entity, object, connection)
     }
     if found { bell.ring() }
     return found
   }
 
-  private func seal(
-    _ operation: PendingOperation, behind earlier: some Collection<PendingOperation>,
-    _ entity: Entity, _ connection: Connection
-  ) throws(FerryError) {
-    var operation = operation
-    let ready = try sql { () throws(SQLiteError) in
-      try self.isReady(operation, behind: earlier, entity, connection)
+  /// Submits many objects, a thousand in each transaction.
+  package func submit(_ entity: Entity, _ objects: [Int64]) throws(FerryError) {
+    var rest = objects[...]
+    while !rest.isEmpty {
+      let now = rest.prefix(WireLimits.operationsInFlight)
+      rest = rest.dropFirst(now.count)
+      try write { connection throws(FerryError) in
+        for object in now { _ = try self.submit(entity, object, connection) }
+      }
+      bell.ring()
     }
-    guard ready else {
-      operation.isWanted = true
-      try sql { () throws(SQLiteError) in try self.operations.update(operation, connection) }
-      return
+  }
+
+  private func submit(
+    _ entity: Entity, _ object: Int64, _ connection: Connection
+  ) throws(FerryError) -> Bool {
+    let seeds = try sql { () throws(SQLiteError) in
+      try self.open(ObjectReference(entity.name, object), connection)
     }
-    operation.state = .submitted
-    operation.isWanted = false
+    guard !seeds.isEmpty else { return false }
+    let members = try sql { () throws(SQLiteError) in try self.chain(of: seeds, connection) }
+    try seal(members, connection)
+    return true
+  }
+
+  /// What waits of the object itself, else of what it owns.
+  private func open(
+    _ object: ObjectReference, _ connection: Connection
+  ) throws(SQLiteError) -> [PendingOperation] {
+    let own = try operations.select(
+      "WHERE entity = ? AND object = ? AND \(OperationTable.isOpen)",
+      [.text(object.entity), .integer(object.object)], connection)
+    guard own.isEmpty, model.entity(named: object.entity)?.ownsChildren == true else { return own }
+    return try operations.select(
+      "WHERE root_entity = ? AND root_object = ? AND \(OperationTable.isOpen)",
+      [.text(object.entity), .integer(object.object)], connection)
+  }
+
+  /// Everything that waits and is replayed with these: the rest of their transactions, the rest of
+  /// their composite graphs, and so on. In the order of the changes.
+  private func chain(
+    of seeds: [PendingOperation], _ connection: Connection
+  ) throws(SQLiteError) -> [PendingOperation] {
+    var members: [Int64: PendingOperation] = [:]
+    var chains: Set<OperationID> = []
+    var roots: Set<ObjectReference> = []
+    var queue = seeds
+    while let next = queue.popLast() {
+      guard members.updateValue(next, forKey: next.sequence) == nil else { continue }
+      if chains.insert(next.chain).inserted {
+        queue += try operations.select(
+          "WHERE chain = ? AND \(OperationTable.isOpen)", [.text(next.chain.text)], connection)
+      }
+      if roots.insert(next.root).inserted {
+        queue += try operations.select(
+          "WHERE root_entity = ? AND root_object = ? AND \(OperationTable.isOpen)",
+          [.text(next.root.entity), .integer(next.root.object)], connection)
+      }
+    }
+    return members.values.sorted { $0.sequence < $1.sequence }
+  }
+
+  private func seal(_ members: [PendingOperation], _ connection: Connection) throws(FerryError) {
+    let ordered = ChainMachine.ordered(members, in: model)
+    guard let first = ordered.first else { return }
+    guard ordered.count <= WireLimits.operationsInChain else {
+      throw FerryError(
+        .invalidChange,
+        "\(ordered.count) changes are to be replayed as one, \(WireLimits.operationsInChain) can be",
+        hint: "Change less in one transaction.", entity: first.entity)
+    }
+    let payloads = try ordered.enumerated().map { index, member throws(FerryError) in
+      try self.payload(member, first.id, index, ordered.count)
+    }
+    let ready = try sql { () throws(SQLiteError) in try self.isReady(ordered, connection) }
+    try sql { () throws(SQLiteError) in
+      for (member, payload) in zip(ordered, payloads) {
+        var member = member
+        member.chain = first.id
+        member.isWanted = !ready
+        if ready {
+          member.state = .submitted
+          member.counter = self.counter(after: member.counter)
+          member.failure = 0
+        }
+        try self.operations.update(member, connection)
+        guard ready else { continue }
+        try connection.run(
+          "UPDATE ferry_operation SET payload = ? WHERE sequence = ?", .blob(payload),
+          .integer(member.sequence))
+        guard let entity = self.model.entity(named: member.entity) else { continue }
+        try self.show(entity, member.object, shown: nil, connection)
+      }
+    }
+  }
+
+  /// The bytes of one member of a chain.
+  private func payload(
+    _ member: PendingOperation, _ chain: OperationID, _ position: Int, _ count: Int
+  ) throws(FerryError) -> [UInt8] {
+    guard let entity = model.entity(named: member.entity) else { return [] }
+    let isNew = member.kind == .create && member.isTemporary
+    var changed = member.changed
+    // The others of a chain call a new object by its temporary key.
+    if isNew, count > 1, let key = member.key.values(of: entity) {
+      for (position, value) in zip(entity.key, key) { changed[position] = value }
+    }
     let payload = Operation(
-      id: operation.id, chain: operation.chain, entity: entity.name, kind: operation.kind,
-      key: operation.kind == .create && operation.isTemporary ? nil : operation.key,
-      changed: operation.changed, base: operation.base
+      id: member.id, chain: chain, position: position, count: count, entity: entity.name,
+      kind: member.kind, key: isNew ? nil : member.key, changed: changed, base: member.base
     ).encoded(for: entity)
     guard payload.count <= WireLimits.operationBytes else {
       throw FerryError(
         .invalidChange,
-        "the change of \(entity.name) \(operation.key) has \(payload.count) bytes, "
+        "the change of \(entity.name) \(member.key) has \(payload.count) bytes, "
           + "\(WireLimits.operationBytes) are allowed",
-        hint: "Make its texts or binary values smaller.")
+        hint: "Make its texts or binary values smaller.", entity: entity.name,
+        attribute: longest(changed, entity))
     }
-    try sql { () throws(SQLiteError) in
-      try self.operations.update(operation, connection)
-      try connection.run(
-        "UPDATE ferry_operation SET payload = ? WHERE sequence = ?", .blob(payload),
-        .integer(operation.sequence))
-      try self.show(entity, operation.object, shown: nil, connection)
-    }
+    return payload
   }
 
-  /// One in flight per object, and nothing that depends on an unanswered operation.
+  private func longest(_ values: [Int: Value], _ entity: Entity) -> String? {
+    let sizes = values.map { position, value -> (Int, Int) in
+      switch value {
+      case .text(let text): (text.utf8.count, position)
+      case .bytes(let bytes): (bytes.count, position)
+      default: (0, position)
+      }
+    }
+    return sizes.max { $0 < $1 }.map { entity.attributes[$0.1].name }
+  }
+
+  /// One in flight per object, and nothing that depends on an unanswered operation outside its own
+  /// chain.
   private func isReady(
-    _ operation: PendingOperation, behind earlier: some Collection<PendingOperation>,
-    _ entity: Entity, _ connection: Connection
+    _ members: [PendingOperation], _ connection: Connection
   ) throws(SQLiteError) -> Bool {
-    guard earlier.isEmpty else { return false }
-    if operation.kind != .create, operation.isTemporary { return false }
-    for relationship in entity.relationships {
-      let positions = relationship.attributes.compactMap(entity.position(of:))
-      let values = positions.compactMap { operation.changed[$0] }
-      guard values.count == positions.count, !values.contains(.null) else { continue }
-      let waiting = try connection.value(
-        """
-        SELECT 1 FROM ferry_operation WHERE entity = ? AND key = ? AND temporary = 1
-        AND kind = 'create' AND sequence <> ? LIMIT 1
-        """, .text(relationship.target), .text(Key(values).text), .integer(operation.sequence))
-      if waiting != nil { return false }
+    let own = Set(members.map(\.sequence))
+    for member in members {
+      guard let entity = model.entity(named: member.entity) else { continue }
+      let earlier = try connection.value(
+        "SELECT 1 FROM ferry_operation WHERE entity = ? AND object = ? AND sequence < ? LIMIT 1",
+        .text(member.entity), .integer(member.object), .integer(member.sequence))
+      if earlier != nil || member.kind != .create && member.isTemporary { return false }
+      for relationship in entity.relationships {
+        let positions = relationship.attributes.compactMap(entity.position(of:))
+        let values = positions.compactMap { member.changed[$0] }
+        guard values.count == positions.count, !values.contains(.null) else { continue }
+        let creates = try connection.rows(
+          """
+          SELECT sequence FROM ferry_operation WHERE entity = ? AND key = ? AND temporary = 1
+          AND kind = 'create'
+          """, .text(relationship.target), .text(Key(values).text))
+        if creates.contains(where: { $0[0].integer.map { !own.contains($0) } ?? false }) {
+          return false
+        }
+      }
     }
     return true
   }
@@ -80,13 +181,26 @@ extension Store {
     let wanted = try sql { () throws(SQLiteError) in
       try self.operations.select("WHERE wanted = 1 ORDER BY sequence", [], connection)
     }
-    for operation in wanted {
-      guard let entity = model.entity(named: operation.entity) else { continue }
-      let known = try sql { () throws(SQLiteError) in
-        try self.operations.of(entity, operation.object, connection)
+    var done: Set<Int64> = []
+    for operation in wanted where !done.contains(operation.sequence) {
+      let members = try sql { () throws(SQLiteError) in
+        // Read again: a chain before it may have taken it along.
+        try self.chain(
+          of: try self.open(
+            ObjectReference(operation.entity, operation.object), connection), connection)
       }
-      try seal(
-        operation, behind: known.filter { $0.sequence < operation.sequence }, entity, connection)
+      done.formUnion(members.map(\.sequence))
+      do throws(FerryError) { try seal(members, connection) } catch {
+        guard error.code == .invalidChange else { throw error }
+        // It grew while it waited. The import must not fail for it; the next submit tells the app.
+        world.log.error("a change cannot be sent", ("reason", error.description))
+        try sql { () throws(SQLiteError) in
+          for var member in members {
+            member.isWanted = false
+            try self.operations.update(member, connection)
+          }
+        }
+      }
     }
   }
 

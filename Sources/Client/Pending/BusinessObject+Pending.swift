@@ -9,7 +9,7 @@ extension BusinessObject {
     guard isNew else {
       throw FerryError(
         .invalidChange, "\(Self.entity.name) \(record.key) was created before",
-        hint: "Call update, or save, which finds out by itself.")
+        hint: "Call update, or save, which finds out by itself.", entity: Self.entity.name)
     }
     try keep(.create)
   }
@@ -22,14 +22,26 @@ extension BusinessObject {
 
   /// Deletes the object on the device; the delete is pending afterwards (sync/P1).
   ///
-  /// A create that was not submitted and its delete leave nothing to send.
+  /// A create that was not submitted and its delete leave nothing to send. What the object owns by a
+  /// composite relationship is deleted with it.
   public mutating func delete() throws(FerryError) {
-    try keep(.delete)
-    record.deleted = true
-    record.pending = .delete
+    let change = try record.change(.delete)
+    if let hidden = try record.store.save(change) {
+      record = hidden
+    } else {
+      end()
+    }
   }
 
-  /// Discards what is pending of this object (sync/P20).
+  /// Nothing of the object is left on the device.
+  private mutating func end() {
+    record.deleted = true
+    record.pending = .none
+    record.failed = false
+    record.replay = .none
+  }
+
+  /// Discards what is pending of this object and of its parts (sync/P20).
   ///
   /// Returns the keys of pending creates that needed this object's temporary key and were cancelled
   /// with it.
@@ -40,10 +52,21 @@ extension BusinessObject {
     if let read = try record.store.record(Self.entity, object: object) {
       record = read
     } else {
-      record.deleted = true
-      record.pending = .none
+      end()
     }
     return gone
+  }
+
+  /// The object as it was before its first pending change; nil where nothing is pending, and for a
+  /// pending create (facts/1.5).
+  public var originalState: Self? {
+    get throws(FerryError) { try record.original().map(Self.init(record:)) }
+  }
+
+  /// The object as it was last downloaded, under its pending change; nil where nothing is pending,
+  /// and where the business system no longer has it (facts/1.5).
+  public var downloadState: Self? {
+    get throws(FerryError) { try record.downloaded().map(Self.init(record:)) }
   }
 
   private mutating func keep(_ kind: OperationKind) throws(FerryError) {

@@ -3,7 +3,7 @@ import FerrySQLite
 
 extension Store {
   /// Discards what is pending of an object: the downloaded image shows again, a pending create
-  /// disappears (sync/P20). What the server has already cannot be recalled; it stays unseen until
+  /// disappears (sync/P20). What is pending of the object's parts goes with it. What the server has already cannot be recalled; it stays unseen until
   /// it is answered (sync/P21).
   ///
   /// Returns the pending creates that referred to the object's temporary key and went with it.
@@ -35,6 +35,13 @@ extension Store {
       "DELETE FROM ferry_log_record WHERE entity = ? AND object = ?", .text(entity.name),
       .integer(object))
     try show(entity, object, shown: nil, connection)
+    if entity.ownsChildren, depth < 64 {
+      let whole = ObjectReference(entity.name, object)
+      for part in try operations.parts(of: whole, connection) {
+        guard let child = model.entity(named: part.entity) else { continue }
+        gone += try cancel(child, part.object, connection, depth: depth + 1)
+      }
+    }
     return gone
   }
 
@@ -49,9 +56,9 @@ extension Store {
       for relationship in child.relationships where relationship.target == entity.name {
         let target = entity.key.map { entity.attributes[$0].name }
         guard relationship.targetAttributes == target else { continue }
-        let test = relationship.attributes.map { "\(quoted($0)) = ?" }.joined(separator: " AND ")
         let rows = try Rows(child).visibleRows(
-          connection, "WHERE \(test) AND _pending = 'C'", key.map(\.stored))
+          connection, "WHERE \(matching(relationship.attributes)) AND _pending = 'C'",
+          key.map(\.stored))
         for row in rows where !(child.name == entity.name && row.object == create.object) {
           gone.append(child.key(of: row.values))
           gone += try cancel(child, row.object, connection, depth: depth + 1)

@@ -30,8 +30,16 @@ package enum PendingMachine {
       changed[position] = after[position]
       base[position] = seen[position]
     }
-    guard var last = operations.last, last.isOpen, last.kind != .delete else {
+    guard var last = operations.last, last.isOpen else {
       return changed.isEmpty ? .nothing : .append(kind: .update, changed: changed, base: base)
+    }
+    guard last.kind != .delete else {
+      // Only a refused delete shows its object again; who edits that does not want it deleted.
+      guard !changed.isEmpty else { return .nothing }
+      last.kind = .update
+      last.changed = changed
+      last.base = base
+      return .merge(last)
     }
     let isDecided = last.state == .replayFailed && last.kind == .update && image != nil
     guard !changed.isEmpty || isDecided else { return .nothing }
@@ -130,6 +138,15 @@ package enum PendingMachine {
     guard let first = live.first, let last = live.last else { return .none }
     if last.kind == .delete { return .delete }
     return first.kind == .create ? .create : .update
+  }
+
+  /// The reference's three numbers of an object with these operations.
+  package static func replayState(_ operations: [PendingOperation]) -> ReplayState {
+    let live = operations.filter { $0.state != .withdrawn }
+    return ReplayState(
+      counter: live.map(\.counter).max() ?? 0,
+      pending: live.last(where: \.isInFlight)?.counter ?? 0,
+      failure: live.filter { $0.state == .replayFailed }.map(\.failure).max() ?? 0)
   }
 
   private static func all(_ values: [Value]) -> [Int: Value] {

@@ -33,12 +33,20 @@ package struct PendingOperation: Equatable, Sendable {
   package var changed: [Int: Value]
   /// What each changed attribute was when it was first changed; for a delete, all attributes.
   package var base: [Int: Value]
+  /// What is replayed together shares it: one transaction's changes, one composite graph. Sealing
+  /// makes it the id of the first of them.
   package var chain: OperationID
   package var state: State
   /// Submit was asked for, but something must be answered first.
   package var isWanted: Bool
   /// Its bytes have been on their way at least once; the server may have them.
   package var isSent: Bool = false
+  /// Grows with each local change and each submit (the reference's replayCounter).
+  package var counter: Int64 = 0
+  /// What the counter was when the business said no; 0 after a submit.
+  package var failure: Int64 = 0
+  /// The top of the composite graph that the object is in; itself where it is in none.
+  package var root: ObjectReference
 
   /// Edits may still merge into it.
   package var isOpen: Bool { state == .waiting || state == .replayFailed }
@@ -46,11 +54,26 @@ package struct PendingOperation: Equatable, Sendable {
   package var isInFlight: Bool { !isOpen }
 }
 
+/// An object of this device.
+package struct ObjectReference: Hashable, Sendable {
+  package let entity: String
+  package let object: Int64
+
+  package init(_ entity: String, _ object: Int64) {
+    self.entity = entity
+    self.object = object
+  }
+}
+
 /// Reads and writes the table of pending operations.
 package struct OperationTable {
   package let model: Package
   private static let columns =
-    "sequence, id, entity, object, kind, key, temporary, changed, base, chain, state, wanted, sent"
+    "sequence, id, entity, object, kind, key, temporary, changed, base, chain, state, wanted, sent, "
+    + "counter, failure, root_entity, root_object"
+
+  /// The test for operations that edits merge into.
+  package static let isOpen = "state IN ('waiting', 'replayFailed')"
 
   package init(model: Package) { self.model = model }
 
@@ -63,6 +86,21 @@ package struct OperationTable {
     try select(
       "WHERE entity = ? AND object = ? ORDER BY sequence", [.text(entity.name), .integer(object)],
       connection)
+  }
+
+  /// The pending objects of a composite graph, its top excepted.
+  package func parts(
+    of root: ObjectReference, _ connection: Connection
+  ) throws(SQLiteError) -> [ObjectReference] {
+    try connection.rows(
+      """
+      SELECT entity, object FROM ferry_operation
+      WHERE root_entity = ?1 AND root_object = ?2 AND state <> 'withdrawn'
+        AND NOT (entity = ?1 AND object = ?2) GROUP BY entity, object ORDER BY min(sequence)
+      """, .text(root.entity), .integer(root.object)
+    ).compactMap { row in
+      row[0].text.flatMap { name in row[1].integer.map { ObjectReference(name, $0) } }
+    }
   }
 
   package func with(
@@ -90,7 +128,8 @@ package struct OperationTable {
     try connection.run(
       """
       INSERT INTO ferry_operation (id, entity, object, kind, key, temporary, changed, base, chain,
-        state, wanted, made) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        state, wanted, counter, failure, root_entity, root_object, made)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [.text(operation.id.text), .text(operation.entity), .integer(operation.object)]
         + parameters(operation, entity) + [.integer(made)])
@@ -102,7 +141,7 @@ package struct OperationTable {
     try connection.run(
       """
       UPDATE ferry_operation SET id = ?, kind = ?, key = ?, temporary = ?, changed = ?, base = ?,
-        chain = ?, state = ?, wanted = ?,
+        chain = ?, state = ?, wanted = ?, counter = ?, failure = ?, root_entity = ?, root_object = ?,
         payload = CASE WHEN ? THEN NULL ELSE payload END,
         acknowledged = CASE WHEN ? THEN 0 ELSE acknowledged END,
         sent = CASE WHEN ? THEN 0 ELSE sent END
@@ -112,6 +151,17 @@ package struct OperationTable {
         + [SQLiteValue](repeating: .flag(operation.isOpen), count: 3) + [
           .integer(operation.sequence)
         ])
+  }
+
+  /// Waits in one chain from now on.
+  package func unite(
+    _ chain: OperationID, into other: OperationID, _ connection: Connection
+  ) throws(SQLiteError) {
+    guard chain != other else { return }
+    try connection.run(
+      """
+      UPDATE ferry_operation SET chain = ? WHERE chain = ? AND state IN ('waiting', 'replayFailed')
+      """, .text(other.text), .text(chain.text))
   }
 
   package func delete(_ operation: PendingOperation, _ connection: Connection) throws(SQLiteError) {
@@ -124,7 +174,8 @@ package struct OperationTable {
       .text(operation.kind.rawValue), .text(operation.key.text), .flag(operation.isTemporary),
       .text(OperationTable.text(operation.changed, entity)),
       .text(OperationTable.text(operation.base, entity)), .text(operation.chain.text),
-      .text(operation.state.rawValue), .flag(operation.isWanted),
+      .text(operation.state.rawValue), .flag(operation.isWanted), .integer(operation.counter),
+      .integer(operation.failure), .text(operation.root.entity), .integer(operation.root.object),
     ]
   }
 
@@ -147,7 +198,9 @@ package struct OperationTable {
     return PendingOperation(
       sequence: sequence, id: id, entity: name, object: object, kind: kind, key: Key(text: key),
       isTemporary: row[6].integer == 1, changed: changed, base: base, chain: chain, state: state,
-      isWanted: row[11].integer == 1, isSent: row[12].integer == 1)
+      isWanted: row[11].integer == 1, isSent: row[12].integer == 1,
+      counter: row[13].integer ?? 0, failure: row[14].integer ?? 0,
+      root: ObjectReference(row[15].text ?? name, row[16].integer ?? object))
   }
 
   private func damaged(_ id: String) -> SQLiteError {

@@ -20,6 +20,11 @@ extension Store {
       switch change.kind {
       case .create: return try self.create(change, connection)
       case .update: return try self.update(change, connection)
+      case .delete where change.entity.ownsChildren:
+        // What it owns goes with it, as one.
+        return try self.transaction { () throws(FerryError) in
+          try self.delete(change, connection)
+        }
       case .delete: return try self.delete(change, connection)
       }
     }
@@ -44,7 +49,10 @@ extension Store {
       if let hidden = try rows.original(connection, key: key) {
         return try self.recreate(hidden, values, id, entity, connection)
       }
-      let object = try rows.insertVisible(connection, object: nil, values: values, pending: "C")
+      let counter = self.counter(after: 0)
+      let replay = ReplayState(counter: counter, pending: 0, failure: 0)
+      let object = try rows.insertVisible(
+        connection, object: nil, values: values, pending: "C", replay: replay)
       let changed = values.enumerated().filter {
         !$0.element.isNull && !(isTemporary && entity.key.contains($0.offset))
       }
@@ -52,15 +60,16 @@ extension Store {
         sequence: 0, id: id, entity: entity.name, object: object, kind: .create, key: key,
         isTemporary: isTemporary,
         changed: Dictionary(uniqueKeysWithValues: changed.map { ($0.offset, $0.element) }),
-        base: [:],
-        chain: id, state: .waiting, isWanted: false)
+        base: [:], chain: self.chain(ofNew: id), state: .waiting, isWanted: false,
+        counter: counter, root: try self.root(of: entity, object, values, connection))
       try self.operations.insert(operation, made: self.world.clock.now.milliseconds, connection)
       return try rows.visible(connection, object: object)
     }
     guard let result else {
       throw FerryError(
         .objectExists, "\(entity.name) \(key) is there already",
-        hint: "Load it and update it, or choose another key.")
+        hint: "Load it and update it, or choose another key.", entity: entity.name,
+        attribute: entity.key.count == 1 ? entity.attributes[entity.key[0]].name : nil)
     }
     return Record(entity, store: self, row: result)
   }
@@ -73,7 +82,8 @@ extension Store {
     let known = try operations.of(entity, hidden.object, connection)
     if let last = known.last, last.isOpen, last.kind == .delete {
       try carryOut(
-        PendingMachine.recreate(last, after: values), entity, hidden.object, last.key, connection)
+        PendingMachine.recreate(last, after: values), entity, hidden.object, last.key, values,
+        connection)
     } else {
       let changed = Dictionary(
         uniqueKeysWithValues: values.enumerated().map { ($0.offset, $0.element) })
@@ -81,7 +91,9 @@ extension Store {
         sequence: 0, id: id, entity: entity.name, object: hidden.object, kind: .create,
         key: entity.key(of: values), isTemporary: false,
         changed: changed.filter { !$0.value.isNull },
-        base: [:], chain: id, state: .waiting, isWanted: false)
+        base: [:], chain: chain(ofNew: id), state: .waiting, isWanted: false,
+        counter: counter(after: known.last?.counter ?? 0),
+        root: try root(of: entity, hidden.object, values, connection))
       try operations.insert(operation, made: world.clock.now.milliseconds, connection)
     }
     try show(entity, hidden.object, shown: values, connection)
@@ -102,7 +114,9 @@ extension Store {
     guard entity.key.allSatisfy({ after[$0] == before.values[$0] }) else {
       throw FerryError(
         .invalidChange, "the key of \(entity.name) \(entity.key(of: before.values)) was changed",
-        hint: "Delete the object and create another.")
+        hint: "Delete the object and create another.", entity: entity.name,
+        attribute: entity.key.first { after[$0] != before.values[$0] }
+          .map { entity.attributes[$0].name })
     }
     let row = try sql { () throws(SQLiteError) -> VisibleRow? in
       let known = try self.operations.of(entity, object, connection)
@@ -113,7 +127,7 @@ extension Store {
       try self.carryOut(
         PendingMachine.update(
           known, seen: change.seen, before: before.values, after: after, image: image?.values),
-        entity, object, entity.key(of: before.values), connection)
+        entity, object, entity.key(of: before.values), after, connection)
       try self.show(entity, object, shown: after, connection)
       return try rows.visible(connection, object: object)
     }
@@ -128,7 +142,8 @@ extension Store {
     // Based on what the app saw, under the key that the object has now.
     var base = change.seen
     for position in entity.key { base[position] = before.values[position] }
-    try sql { () throws(SQLiteError) in
+    try deleteParts(of: entity, before.values, connection)
+    return try sql { () throws(SQLiteError) -> Record? in
       let known = try self.operations.of(entity, object, connection)
       if known.allSatisfy({ $0.state == .withdrawn }) {
         try rows.keepOriginal(connection, object: object)
@@ -138,10 +153,32 @@ extension Store {
       }
       try self.carryOut(
         PendingMachine.delete(known, before: base), entity, object,
-        entity.key(of: before.values), connection)
+        entity.key(of: before.values), before.values, connection)
       try self.show(entity, object, shown: nil, connection)
+      return try self.hidden(entity, object, connection)
     }
-    return nil
+  }
+
+  /// Deletes what the object owns, as far as the model lets the device do that.
+  private func deleteParts(
+    of entity: Entity, _ values: [Value], _ connection: Connection
+  ) throws(FerryError) {
+    guard entity.ownsChildren else { return }
+    for child in model.entities {
+      guard let owner = child.owner, owner.target == entity.name,
+        child.operations.contains(.delete)
+      else { continue }
+      let parts = try sql { () throws(SQLiteError) in
+        let own = owner.targetAttributes.compactMap(entity.position(of:)).map { values[$0].stored }
+        return try Rows(child).visibleRows(
+          connection, "WHERE \(matching(owner.attributes)) ORDER BY _id", own)
+      }
+      for part in parts {
+        let change = LocalChange(
+          entity: child, kind: .delete, object: part.object, seen: part.values, after: nil)
+        _ = try delete(change, connection)
+      }
+    }
   }
 
   private func present(
@@ -157,15 +194,16 @@ extension Store {
       throw FerryError(
         .objectNotFound,
         "the \(change.entity.name) to \(change.kind.rawValue) is not on the device",
-        hint: change.object == nil ? "Create it first." : "It was deleted, here or by another user."
-      )
+        hint: change.object == nil
+          ? "Create it first." : "It was deleted, here or by another user.",
+        entity: change.entity.name)
     }
     return (row.object, row)
   }
 
   func carryOut(
     _ decision: PendingMachine.Decision, _ entity: Entity, _ object: Int64, _ key: Key,
-    _ connection: Connection
+    _ values: [Value], _ connection: Connection
   ) throws(SQLiteError) {
     switch decision {
     case .append(let kind, let changed, let base):
@@ -173,10 +211,16 @@ extension Store {
       let known = try operations.of(entity, object, connection)
       let operation = PendingOperation(
         sequence: 0, id: id, entity: entity.name, object: object, kind: kind, key: key,
-        isTemporary: known.contains(where: \.isTemporary), changed: changed, base: base, chain: id,
-        state: .waiting, isWanted: false)
+        isTemporary: known.contains(where: \.isTemporary), changed: changed, base: base,
+        chain: chain(ofNew: id), state: .waiting, isWanted: false,
+        counter: counter(after: known.last?.counter ?? 0),
+        root: try root(of: entity, object, values, connection))
       try operations.insert(operation, made: world.clock.now.milliseconds, connection)
-    case .merge(let operation): try operations.update(operation, connection)
+    case .merge(var operation):
+      operation.counter = counter(after: operation.counter)
+      operation.chain = try chain(ofOpen: operation, connection)
+      operation.root = try root(of: entity, object, values, connection)
+      try operations.update(operation, connection)
     case .remove(let operation): try operations.delete(operation, connection)
     case .nothing: break
     }
@@ -218,11 +262,13 @@ extension Store {
     }
     let letter = PendingMachine.pendingChange(live).rawValue
     let failed = live.contains { $0.state == .replayFailed }
+    let replay = PendingMachine.replayState(live)
     if visible == nil {
-      _ = try rows.insertVisible(connection, object: object, values: values, pending: letter)
+      _ = try rows.insertVisible(
+        connection, object: object, values: values, pending: letter, replay: replay)
     }
     try rows.updateVisible(
-      connection, object: object, values: values, pending: letter, failed: failed)
+      connection, object: object, values: values, pending: letter, failed: failed, replay: replay)
   }
 
   /// From a place that no business system uses: the lowest quarter of the integers, or a text that

@@ -19,7 +19,7 @@ extension BusinessObject {
     guard let object = try find(key: key, in: database) else {
       throw FerryError(
         .objectNotFound, "\(entity.name) \(key) is not on the device",
-        hint: "It was deleted, or it is not among this user's data.")
+        hint: "It was deleted, or it is not among this user's data.", entity: entity.name)
     }
     return object
   }
@@ -35,11 +35,39 @@ extension BusinessObject {
     ).map(Self.init(record:))
   }
 
-  /// All objects with a change that waits to be replayed or answered, deletes excepted: those are
-  /// not visible.
-  public static func getPendingObjects(in database: Database) throws(FerryError) -> [Self] {
-    try database.store.records(entity, "WHERE _pending <> 'N' ORDER BY _id", []).map(
-      Self.init(record:))
+  /// The object with this business key, as the reference calls it: `find` (facts/1.5).
+  public static func findByPrimaryKey(
+    _ key: Key, in database: Database
+  ) throws(FerryError) -> Self? { try find(key: key, in: database) }
+
+  /// The objects with a change of their own that waits to be replayed or answered, in the order of
+  /// their surrogate keys; with a `change`, those only whose pending change it is (facts/1.5).
+  ///
+  /// Pending deletes are among them, though no query sees them: `isDeleted` tells, and
+  /// `cancelPending` brings them back.
+  public static func getPendingObjects(
+    _ change: PendingChange? = nil, in database: Database, skip: Int = 0, take: Int? = nil
+  ) throws(FerryError) -> [Self] {
+    try database.store.pendingRecords(entity, change, .all, skip: skip, take: take)
+      .map(Self.init(record:))
+  }
+
+  /// How many objects have a pending change of their own.
+  public static func countPendingObjects(
+    _ change: PendingChange? = nil, in database: Database
+  ) throws(FerryError) -> Int { try database.store.pendingCount(entity, change, .all) }
+
+  /// The objects whose change was submitted and is not answered (facts/1.5).
+  public static func getReplayPendingObjects(
+    in database: Database, skip: Int = 0, take: Int? = nil
+  ) throws(FerryError) -> [Self] {
+    try database.store.pendingRecords(entity, nil, .replaying, skip: skip, take: take)
+      .map(Self.init(record:))
+  }
+
+  /// How many objects have a change that was submitted and is not answered (facts/1.5).
+  public static func countReplayPendingObjects(in database: Database) throws(FerryError) -> Int {
+    try database.store.pendingCount(entity, nil, .replaying)
   }
 
   /// How many objects are visible.

@@ -160,15 +160,23 @@ public final class Database: Sendable {
   /// Every log record that the app has not dealt with, oldest first.
   public func logRecords() throws(FerryError) -> [LogRecord] { try store.logRecords("", []) }
 
-  /// Runs `body` in one transaction: all of its changes are saved, or none.
+  /// Runs `body` in one transaction: all of its changes are saved, or none where it throws.
+  ///
+  /// What it changed is replayed as one, too: the business system takes all of it or refuses all of
+  /// it, where it has transactions. Inside another transaction it is a savepoint, undone alone where
+  /// it throws and else part of the outer one. Other threads' changes wait meanwhile.
   public func transaction<Result>(
     _ body: () throws(FerryError) -> Result
   ) throws(FerryError) -> Result {
-    let result = try store.write { _ throws(FerryError) in try body() }
+    let result = try store.transaction(body)
     // What was submitted inside can be seen by the session only now.
     store.bell.ring()
     return result
   }
+
+  /// Inside a transaction: undoes what this transaction (or savepoint) changed when its body
+  /// returns, without an error (facts/1.4).
+  public func rollback() { store.rollback() }
 
   /// Whether a first import of this synchronization group is complete.
   public func isSynchronized(group: String) throws(FerryError) -> Bool {

@@ -22,8 +22,28 @@ package struct Rows {
 
   // The visible rows.
 
-  package var selectVisible: String {
-    "SELECT _id, _pending, _failed, \(columns) FROM \(Schema.table(entity))"
+  /// Columns of a visible row, to be read by `visibleRow`.
+  package var visibleColumns: String { "_id, \(pendingColumn), _failed, _replay, \(columns)" }
+
+  package var selectVisible: String { "SELECT \(visibleColumns) FROM \(Schema.table(entity))" }
+
+  /// The owner of a composite graph is pending with what is pending below it.
+  private var pendingColumn: String {
+    guard entity.ownsChildren else { return "_pending" }
+    return """
+      CASE WHEN _pending = 'N' AND EXISTS (SELECT 1 FROM ferry_operation
+        WHERE root_entity = '\(entity.name)' AND root_object = _id AND state <> 'withdrawn')
+      THEN 'P' ELSE _pending END
+      """
+  }
+
+  /// The row that the statement stands at, if it began with `visibleColumns`.
+  package func visibleRow(_ statement: Statement) -> VisibleRow {
+    VisibleRow(
+      object: statement.integer(at: 0), pending: statement.text(at: 1),
+      failed: statement.integer(at: 2) != 0,
+      replay: statement.isNull(at: 3) ? .none : ReplayState(text: statement.text(at: 3)),
+      values: values(statement, from: 4))
   }
 
   package func visible(_ connection: Connection, object: Int64) throws(SQLiteError) -> VisibleRow? {
@@ -42,32 +62,34 @@ package struct Rows {
     defer { statement.reset() }
     try statement.bind(parameters)
     var rows: [VisibleRow] = []
-    while try statement.step() {
-      rows.append(
-        VisibleRow(
-          object: statement.integer(at: 0), pending: statement.text(at: 1),
-          failed: statement.integer(at: 2) != 0, values: values(statement, from: 3)))
-    }
+    while try statement.step() { rows.append(visibleRow(statement)) }
     return rows
   }
 
   package func insertVisible(
-    _ connection: Connection, object: Int64?, values: [Value], pending: String
+    _ connection: Connection, object: Int64?, values: [Value], pending: String,
+    replay: ReplayState
   ) throws(SQLiteError) -> Int64 {
     try connection.run(
-      "INSERT INTO \(Schema.table(entity)) (_id, _pending, \(columns)) VALUES (?, ?, \(parameters))",
-      [.optional(object), .text(pending)] + values.map(\.stored))
+      """
+      INSERT INTO \(Schema.table(entity)) (_id, _pending, _replay, \(columns))
+      VALUES (?, ?, ?, \(parameters))
+      """,
+      [.optional(object), .text(pending), .text(replay.text)] + values.map(\.stored))
     return connection.lastInsertRowID
   }
 
   package func updateVisible(
-    _ connection: Connection, object: Int64, values: [Value], pending: String, failed: Bool
+    _ connection: Connection, object: Int64, values: [Value], pending: String, failed: Bool,
+    replay: ReplayState
   ) throws(SQLiteError) {
     try connection.run(
       """
-      UPDATE \(Schema.table(entity)) SET _pending = ?, _failed = ?, _partition = NULL, _hash = NULL,
-      \(assignments) WHERE _id = ?
-      """, [.text(pending), .flag(failed)] + values.map(\.stored) + [.integer(object)])
+      UPDATE \(Schema.table(entity)) SET _pending = ?, _failed = ?, _replay = ?, _partition = NULL,
+      _hash = NULL, \(assignments) WHERE _id = ?
+      """,
+      [.text(pending), .flag(failed), .text(replay.text)] + values.map(\.stored)
+        + [.integer(object)])
   }
 
   package func deleteVisible(_ connection: Connection, object: Int64) throws(SQLiteError) {
@@ -142,8 +164,8 @@ package struct Rows {
   ) throws(SQLiteError) {
     try connection.run(
       """
-      UPDATE \(Schema.table(entity)) SET _pending = 'N', _failed = 0, _partition = ?, _hash = ?,
-      \(assignments) WHERE _id = ?
+      UPDATE \(Schema.table(entity)) SET _pending = 'N', _failed = 0, _replay = NULL,
+      _partition = ?, _hash = ?, \(assignments) WHERE _id = ?
       """, [.integer(partition), .integer(hash)] + values.map(\.stored) + [.integer(object)])
   }
 
@@ -173,12 +195,18 @@ package struct Rows {
   }
 }
 
+/// The test that these columns have the values that are bound.
+package func matching(_ names: [String]) -> String {
+  names.map { "\(quoted($0)) = ?" }.joined(separator: " AND ")
+}
+
 /// A row as the app sees it.
 package struct VisibleRow: Equatable {
   package var object: Int64
-  /// N not pending, C, U or D pending; see `PendingChange`.
+  /// N not pending, C, U or D pending, P only what it owns; see `PendingChange`.
   package var pending: String
   package var failed: Bool
+  package var replay: ReplayState
   package var values: [Value]
 }
 

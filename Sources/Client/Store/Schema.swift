@@ -57,9 +57,23 @@ package struct Schema {
         changed TEXT NOT NULL, base TEXT NOT NULL, chain TEXT NOT NULL, state TEXT NOT NULL,
         wanted INTEGER NOT NULL DEFAULT 0, payload BLOB, sent INTEGER NOT NULL DEFAULT 0,
         acknowledged INTEGER NOT NULL DEFAULT 0,
-        may_have_run INTEGER NOT NULL DEFAULT 0, made INTEGER NOT NULL)
+        may_have_run INTEGER NOT NULL DEFAULT 0, made INTEGER NOT NULL,
+        counter INTEGER NOT NULL, failure INTEGER NOT NULL, root_entity TEXT NOT NULL,
+        root_object INTEGER NOT NULL)
       """,
       "CREATE INDEX IF NOT EXISTS ferry_operation_object ON ferry_operation (entity, object, sequence)",
+      "CREATE INDEX IF NOT EXISTS ferry_operation_key ON ferry_operation (entity, key)",
+      "CREATE INDEX IF NOT EXISTS ferry_operation_chain ON ferry_operation (chain)",
+      "CREATE INDEX IF NOT EXISTS ferry_operation_root ON ferry_operation (root_entity, root_object)",
+      // What is to be sent, and what is sent and not answered, are found without the rest.
+      """
+      CREATE INDEX IF NOT EXISTS ferry_operation_outgoing ON ferry_operation (sequence)
+      WHERE state = 'submitted' AND acknowledged = 0
+      """,
+      """
+      CREATE INDEX IF NOT EXISTS ferry_operation_wanted ON ferry_operation (sequence)
+      WHERE wanted = 1
+      """,
       """
       CREATE TABLE IF NOT EXISTS ferry_page (
         number INTEGER PRIMARY KEY AUTOINCREMENT, partition INTEGER NOT NULL, bytes BLOB NOT NULL)
@@ -115,7 +129,8 @@ package struct Schema {
       """
       CREATE TABLE IF NOT EXISTS \(Schema.table(entity)) (
         _id INTEGER PRIMARY KEY AUTOINCREMENT, \(all), _partition INTEGER, _hash INTEGER,
-        _pending TEXT NOT NULL DEFAULT 'N', _failed INTEGER NOT NULL DEFAULT 0, UNIQUE (\(key)))
+        _pending TEXT NOT NULL DEFAULT 'N', _failed INTEGER NOT NULL DEFAULT 0, _replay TEXT,
+        UNIQUE (\(key)))
       """,
       """
       CREATE TABLE IF NOT EXISTS \(Schema.original(entity)) (

@@ -1,6 +1,7 @@
 import FerryModel
 import FerrySQLite
 import FerryWorld
+import Synchronization
 
 /// The device's database file: one connection writes, several read.
 ///
@@ -13,6 +14,8 @@ package final class Store: Sendable {
   private let readers: ReaderPool
   /// Rung when there may be something for the session to do.
   package let bell = Bell()
+  /// Touched only by the thread that holds the writing connection.
+  let scope = Mutex(TransactionScope())
 
   package init(
     path: String, model: Package, world: World, durability: Durability, key: DatabaseKey? = nil,

@@ -1,0 +1,57 @@
+import FerryModel
+import FerrySQLite
+
+/// What belongs together: the changes of one transaction, and the parts of one composite graph.
+extension Store {
+  /// Greater than `last`, whatever the clock does.
+  func counter(after last: Int64) -> Int64 { max(world.clock.now.milliseconds, last + 1) }
+
+  /// The chain of a new operation: its transaction's, else its own.
+  func chain(ofNew id: OperationID) -> OperationID {
+    scope.withLock { scope in
+      guard scope.depth > 0 else { return id }
+      if scope.chain == nil { scope.chain = id }
+      return scope.chain ?? id
+    }
+  }
+
+  /// The chain of an operation that a change merges into. Two transactions that changed the same
+  /// object cannot be told apart any more: what waits of either becomes one chain.
+  func chain(
+    ofOpen operation: PendingOperation, _ connection: Connection
+  ) throws(SQLiteError) -> OperationID {
+    let chain = scope.withLock { scope in
+      guard scope.depth > 0 else { return operation.chain }
+      if scope.chain == nil { scope.chain = operation.chain }
+      return scope.chain ?? operation.chain
+    }
+    try operations.unite(operation.chain, into: chain, connection)
+    return chain
+  }
+
+  /// The top of the composite graph that an object with these values is in: itself where nothing
+  /// owns it, or the owner is not on the device.
+  func root(
+    of entity: Entity, _ object: Int64, _ values: [Value], _ connection: Connection
+  ) throws(SQLiteError) -> ObjectReference {
+    var top = ObjectReference(entity.name, object)
+    var part = entity
+    var values = values
+    // A part of a part of a part: a model that goes deeper than this goes in a circle.
+    for _ in 0..<16 {
+      guard let owner = part.owner, let whole = model.entity(named: owner.target) else { break }
+      let key = owner.attributes.compactMap(part.position(of:)).map { values[$0] }
+      guard key.count == owner.attributes.count, !key.contains(.null) else { break }
+      let rows = Rows(whole)
+      if let row = try rows.visible(connection, key: Key(key)) {
+        (top, values) = (ObjectReference(whole.name, row.object), row.values)
+      } else if let row = try rows.original(connection, key: Key(key)) {
+        (top, values) = (ObjectReference(whole.name, row.object), row.values)
+      } else {
+        break
+      }
+      part = whole
+    }
+    return top
+  }
+}

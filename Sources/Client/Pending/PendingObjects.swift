@@ -1,0 +1,146 @@
+import FerryModel
+import FerrySQLite
+
+/// Objects by what is pending of them.
+extension Store {
+  /// The record of an object whose delete is pending, which no table of visible rows holds; nil
+  /// for any other.
+  func hidden(
+    _ entity: Entity, _ object: Int64, _ connection: Connection
+  ) throws(SQLiteError) -> Record? {
+    let live = try operations.of(entity, object, connection).filter { $0.state != .withdrawn }
+    guard let last = live.last, last.kind == .delete else { return nil }
+    var values = try Rows(entity).original(connection, object: object)?.values
+    if values == nil, last.base.count == entity.attributes.count {
+      values = entity.attributes.indices.map { last.base[$0] ?? .null }
+    }
+    guard let values else { return nil }
+    var record = Record(
+      entity, store: self,
+      row: VisibleRow(
+        object: object, pending: PendingChange.delete.rawValue,
+        failed: live.contains { $0.state == .replayFailed },
+        replay: PendingMachine.replayState(live), values: values))
+    record.deleted = true
+    return record
+  }
+
+  /// Pending objects in the order of their surrogate keys, pending deletes among them; those with
+  /// operations in one of `states`, and with this pending change if one is given.
+  package func pendingRecords(
+    _ entity: Entity, _ change: PendingChange?, _ states: PendingStates, skip: Int, take: Int?
+  ) throws(FerryError) -> [Record] {
+    try read { connection throws(FerryError) in
+      try self.sql { () throws(SQLiteError) in
+        let objects = try self.pendingObjects(entity, change, states, connection)
+        var records: [Record] = []
+        for object in objects.dropFirst(skip).prefix(take ?? objects.count) {
+          if let row = try Rows(entity).visible(connection, object: object) {
+            records.append(Record(entity, store: self, row: row))
+          } else if let record = try self.hidden(entity, object, connection) {
+            records.append(record)
+          }
+        }
+        return records
+      }
+    }
+  }
+
+  package func pendingCount(
+    _ entity: Entity, _ change: PendingChange?, _ states: PendingStates
+  ) throws(FerryError) -> Int {
+    try read { connection throws(FerryError) in
+      try self.sql { () throws(SQLiteError) in
+        try self.pendingObjects(entity, change, states, connection).count
+      }
+    }
+  }
+
+  private func pendingObjects(
+    _ entity: Entity, _ change: PendingChange?, _ states: PendingStates, _ connection: Connection
+  ) throws(SQLiteError) -> [Int64] {
+    let statement = try connection.statement(
+      """
+      SELECT object, kind FROM ferry_operation WHERE entity = ? AND state IN (\(states.list))
+      ORDER BY object, sequence
+      """)
+    defer { statement.reset() }
+    try statement.bind([.text(entity.name)])
+    var objects: [Int64] = []
+    // Of one object: its first operation says whether it is new, its last whether it is to go.
+    var first: OperationKind?
+    var last: OperationKind?
+    func end() {
+      guard let change, let found = first, let newest = last, !objects.isEmpty else { return }
+      let letter: PendingChange =
+        newest == .delete ? .delete : found == .create ? .create : .update
+      if letter != change { objects.removeLast() }
+    }
+    while try statement.step() {
+      let object = statement.integer(at: 0)
+      let kind = OperationKind(rawValue: statement.text(at: 1))
+      if object != objects.last || first == nil {
+        end()
+        objects.append(object)
+        first = kind
+      }
+      last = kind
+    }
+    end()
+    return objects
+  }
+}
+
+/// Which operations make an object count as pending.
+package enum PendingStates: Sendable {
+  case all
+  /// Submitted and not answered.
+  case replaying
+
+  var list: String {
+    switch self {
+    case .all: "'waiting', 'submitted', 'replayFailed', 'unknown'"
+    case .replaying: "'submitted', 'unknown'"
+    }
+  }
+}
+
+extension Record {
+  /// The image beneath the pending change.
+  func downloaded() throws(FerryError) -> Record? {
+    try beneath { connection, object throws(SQLiteError) in
+      try Rows(entity).original(connection, object: object)?.values
+    }
+  }
+
+  /// The image beneath, with what each attribute was when the app first changed it: an import may
+  /// have changed the image since.
+  func original() throws(FerryError) -> Record? {
+    try beneath { connection, object throws(SQLiteError) in
+      let live = try store.operations.of(entity, object, connection)
+        .filter { $0.state != .withdrawn }
+      guard let first = live.first, first.kind != .create else { return nil }
+      let rows = Rows(entity)
+      var values = try rows.original(connection, object: object)?.values
+      if values == nil { values = try rows.visible(connection, object: object)?.values }
+      for operation in live.reversed() {
+        for (position, value) in operation.base { values?[position] = value }
+      }
+      return values
+    }
+  }
+
+  private func beneath(
+    _ read: (Connection, Int64) throws(SQLiteError) -> [Value]?
+  ) throws(FerryError) -> Record? {
+    guard let object else { return nil }
+    let values = try store.read { connection throws(FerryError) in
+      try store.sql { () throws(SQLiteError) in try read(connection, object) }
+    }
+    return values.map { values in
+      Record(
+        entity, store: store,
+        row: VisibleRow(object: object, pending: "N", failed: false, replay: .none, values: values))
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/// How far the change of an object has come, in the reference's three numbers (facts/1.5).
+public struct ReplayState: Sendable, Hashable {
+  /// Grows with each local change and each submit; 0 where nothing is pending.
+  public let counter: Int64
+  /// The counter as it was when the change was submitted, while its answer is not here; else 0.
+  /// The object was changed again since exactly if `counter` is greater.
+  public let pending: Int64
+  /// The counter as it was when the change was refused, until it is submitted again; else 0.
+  public let failure: Int64
+
+  public static let none: ReplayState = ReplayState(counter: 0, pending: 0, failure: 0)
+
+  package init(counter: Int64, pending: Int64, failure: Int64) {
+    self.counter = counter
+    self.pending = pending
+    self.failure = failure
+  }
+
+  /// As the object's row keeps it; empty for nothing pending.
+  package init(text: String) {
+    let numbers = text.split(separator: " ").compactMap { Int64($0) }
+    guard numbers.count == 3 else {
+      self = .none
+      return
+    }
+    self.init(counter: numbers[0], pending: numbers[1], failure: numbers[2])
+  }
+
+  package var text: String { "\(counter) \(pending) \(failure)" }
+}
