@@ -168,6 +168,8 @@ var products: [Product] = [
   .library(name: "FerryTestKit", targets: ["FerryTestKit"]),
   // What Benchmarks/ measures by itself.
   .library(name: "FerrySQLite", targets: ["FerrySQLite"]),
+  .library(name: "FerryModel", targets: ["FerryModel"]),
+  .library(name: "FerryWire", targets: ["FerryWire"]),
   .plugin(name: "FerryPlugin", targets: ["FerryPlugin"]),
   // Under the target's own name, by which a plugin of this package looks for its tool.
   .executable(name: "FerryGenerate", targets: ["FerryGenerate"]),

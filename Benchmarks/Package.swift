@@ -10,8 +10,16 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "Benchmarks",
-      dependencies: [.product(name: "FerrySQLite", package: "Ferry")],
-      swiftSettings: [.treatAllWarnings(as: .error)])
+      dependencies: [
+        "CRawSQLite",
+        .product(name: "Ferry", package: "Ferry"),
+        .product(name: "FerrySQLite", package: "Ferry"),
+        .product(name: "FerryModel", package: "Ferry"),
+        .product(name: "FerryWire", package: "Ferry"),
+      ],
+      swiftSettings: [.treatAllWarnings(as: .error)]),
+    // The limit is SQLite as C has it, without a line of ours between.
+    .systemLibrary(name: "CRawSQLite"),
   ],
   swiftLanguageModes: [.v6]
 )
