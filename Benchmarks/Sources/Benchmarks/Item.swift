@@ -76,6 +76,12 @@ enum ItemValues {
     (0..<variety).map { "A-\($0)-17" },
   ]
 
+  static func values(_ number: Int64) -> [Value] {
+    integers(number).map(Value.integer)
+      + [.double(Double(number) * 0.25), .double(Double(number % 360))]
+      + (6...9).map { .text(texts($0)[choice(number, $0)]) }
+  }
+
   /// The same texts, bound without a copy.
   nonisolated(unsafe) static let statics: [[StaticText]] = all.map { $0.map(StaticText.init) }
 

@@ -31,6 +31,7 @@ enum Main {
         results.failed.append(measure.number)
       }
     }
+    await setting.servers.end()
     try? FileManager.default.removeItem(at: folder)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

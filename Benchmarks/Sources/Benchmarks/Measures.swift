@@ -2,7 +2,11 @@ extension Measure {
   /// All there are, in the order of the table: to add one, write a file of its own with a
   /// `static let`, and its name here.
   static let all: [Measure] = [
+    firstImport,
+    replay,
     pendingWrite,
+    polls,
+    delta,
     encryption,
   ]
 }

@@ -10,6 +10,8 @@ struct Setting: Sendable {
   let folder: URL
   /// Where the programs stand that a measure starts: `ferryd`, `ferry-device`.
   let programs: String
+  /// Servers that several measures use.
+  let servers = ServerRoom()
 
   /// How many of something: `full`, or `quick` where only the harness is tried.
   func n(_ full: Int, quick: Int) -> Int { isQuick ? quick : full }
