@@ -29,7 +29,7 @@ final class Child: Sendable {
     watcher = Process()
     watched = Pipe()
     watcher.executableURL = URL(filePath: "/bin/sh")
-    watcher.arguments = ["-c", "read line; kill -9 \(id)"]
+    watcher.arguments = ["-c", "read line; kill -9 \(id) 2> /dev/null"]
     watcher.standardInput = watched
     try watcher.run()
     let handle = pipe.fileHandleForReading
@@ -79,6 +79,9 @@ final class Child: Sendable {
       }
     }
   }
+
+  /// What it said and nobody asked for, as far as it is kept.
+  var lastLines: String { lines.withLock { $0.suffix(5).joined(separator: "\n") } }
 
   /// The most memory that it has had.
   var peakMegabytes: Double { status("VmHWM:") }

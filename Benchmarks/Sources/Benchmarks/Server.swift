@@ -10,13 +10,13 @@ final class Server: Sendable {
   /// From the start until its cache was loaded.
   let loadSeconds: Double
 
-  /// The password of the reference's own example for this hash.
+  /// What `ferry user add` made the hash from.
   static let password = "password"
   private static let users = """
     {"users": [{"name": "anna", "roles": [], "claims": {}, "passwordHash": "\(hash)"}]}
     """
   private static let hash =
-    "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
+    "$argon2id$v=19$m=19456,t=2,p=1$eTfVKrZZFbFlV6hNeQG+uw$trGTlP2k0h3MslMlj0cz2qGSVwm2XTM518FVTwLE2KM"
 
   var address: String { "http://127.0.0.1:\(port)" }
 
