@@ -18,8 +18,11 @@ enum DeviceProgram {
         throw Problem(reading.errors.map(\.description).joined(separator: "\n"))
       }
       let output = Output()
+      var settings = SessionSettings()
+      settings.isDatabaseShared = true
       let database = try Database.open(
-        at: arguments[2], package: package, profile: ConnectionProfile(server: arguments[3]),
+        at: arguments[2], package: package,
+        profile: ConnectionProfile(server: arguments[3], session: settings),
         callbackHandler: Announcer(output: output))
       let device = CommandTaker(database: database, package: package, output: output)
       while let line = readLine(strippingNewline: true) {

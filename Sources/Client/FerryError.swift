@@ -13,6 +13,12 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
     public static let damaged = Code(rawValue: "damaged")
     /// The local database belongs to another package, user or server.
     public static let otherOwner = Code(rawValue: "otherOwner")
+    /// The local database is of another model, and pending changes would be lost, or it is newer.
+    public static let incompatibleModel = Code(rawValue: "incompatibleModel")
+    /// The local database is open, and must not be for this.
+    public static let inUse = Code(rawValue: "inUse")
+    /// The local database was closed by the app.
+    public static let closed = Code(rawValue: "closed")
     /// There is no object with this key.
     public static let objectNotFound = Code(rawValue: "objectNotFound")
     /// An object with this key is there already.

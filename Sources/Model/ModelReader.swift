@@ -47,6 +47,16 @@ public enum ModelReader {
   }
 }
 
+extension ModelReader {
+  /// Reads back what `ModelWriter` wrote, without judging it: the rules for models may have become
+  /// stricter since. Nil where it cannot be read at all.
+  public static func written(_ text: String) -> Package? {
+    guard let root = try? JSONNode.parse(Array(text.utf8)) else { return nil }
+    var reader = DraftReader()
+    return reader.package(root)?.package()
+  }
+}
+
 extension ModelDraft {
   /// The model in memory; nil where something needed is missing. Call it for a draft without errors.
   func package() -> Package? {

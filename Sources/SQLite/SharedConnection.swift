@@ -8,9 +8,9 @@
 ///
 /// The thread that has it may ask for it again: a transaction inside a transaction.
 ///
-/// `@unchecked Sendable`: `connection` and `depth` are touched only by the thread that holds `lock`.
+/// `@unchecked Sendable`: `connection` and `depth` are read and written only by the thread that holds `lock`.
 public final class SharedConnection: @unchecked Sendable {
-  private let connection: Connection
+  private var connection: Connection?
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
   private var depth: Int = 0
 
@@ -30,8 +30,9 @@ public final class SharedConnection: @unchecked Sendable {
   }
 
   /// Runs `body` while no other thread uses the connection; the connection must not leave it.
+  /// Throws `closed` after `close`.
   public func withConnection<Result, Failure: Error>(
-    _ body: (Connection) throws(Failure) -> Result
+    closed: @autoclosure () -> Failure, _ body: (Connection) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     pthread_mutex_lock(lock)
     depth += 1
@@ -39,7 +40,16 @@ public final class SharedConnection: @unchecked Sendable {
       depth -= 1
       pthread_mutex_unlock(lock)
     }
+    guard let connection else { throw closed() }
     return try body(connection)
+  }
+
+  /// Closes the file, after whoever uses it now.
+  public func close() {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    precondition(depth == 0, "a database cannot be closed inside its own transaction")
+    connection = nil
   }
 
   /// Runs `body` if this thread has the connection already; nil otherwise.
@@ -48,7 +58,7 @@ public final class SharedConnection: @unchecked Sendable {
   ) throws(Failure) -> Result? {
     guard pthread_mutex_trylock(lock) == 0 else { return nil }
     defer { pthread_mutex_unlock(lock) }
-    guard depth > 0 else { return nil }
+    guard depth > 0, let connection else { return nil }
     return try body(connection)
   }
 }

@@ -8,16 +8,23 @@ enum StateColumns {
   static let client: [String: ColumnWriter] = [
     "ferry_setting.+": "Store",
     "ferry_setting.-": "Store",
+    "sqlite_sequence.+": "Store",
+    "sqlite_sequence.seq": "Store",
 
     "ferry_operation.+": "Pending",
     "ferry_operation.-": .shared(
-      "Pending", "Outbox", because: "what was withdrawn and never seen is let go where it is sent"),
+      "Pending", "Outbox", "Store",
+      because:
+        "what was withdrawn and never seen is let go where it is sent, and what no model knows "
+        + "where it is migrated, if the app asked for that"),
     "ferry_operation.id": "Pending",
     "ferry_operation.kind": "Pending",
     "ferry_operation.key": "Pending",
     "ferry_operation.temporary": "Pending",
-    "ferry_operation.changed": "Pending",
-    "ferry_operation.base": "Pending",
+    "ferry_operation.changed": .shared(
+      "Pending", "Store", because: "a newer model's migration writes it in the model's words"),
+    "ferry_operation.base": .shared(
+      "Pending", "Store", because: "a newer model's migration writes it in the model's words"),
     "ferry_operation.chain": "Pending",
     "ferry_operation.wanted": "Pending",
     "ferry_operation.state": "Pending",
@@ -26,7 +33,9 @@ enum StateColumns {
     "ferry_operation.root_entity": "Pending",
     "ferry_operation.root_object": "Pending",
     "ferry_operation.payload": .shared(
-      "Pending", "Outbox", because: "Outbox seals; Pending opens again what takes a new id"),
+      "Pending", "Outbox", "Store",
+      because:
+        "Outbox seals; Pending opens again what takes a new id; a migration keeps it readable"),
     "ferry_operation.sent": .shared(
       "Pending", "Outbox", because: "Outbox sends; Pending opens again what takes a new id"),
     "ferry_operation.acknowledged": .shared(
@@ -35,15 +44,20 @@ enum StateColumns {
 
     "ferry_page.+": "Inbox",
     "ferry_page.-": .shared(
-      "Inbox", "Import", because: "Inbox throws away what no longer fits, Import what it took"),
+      "Inbox", "Import", "Store",
+      because: "Inbox throws away what no longer fits, Import what it took, a migration all"),
     "ferry_partition.+": "Inbox",
     "ferry_partition.-": "Import",
     "ferry_partition.staged_version": .shared(
-      "Inbox", "Import", because: "an import and a repair set the download back to what is shown"),
+      "Inbox", "Import", "Store",
+      because: "an import, a repair and a migration set the download back"),
     "ferry_partition.staged_row": .shared(
-      "Inbox", "Import", because: "an import and a repair set the download back to what is shown"),
+      "Inbox", "Import", "Store",
+      because: "an import, a repair and a migration set the download back"),
     "ferry_partition.state": .shared(
-      "Inbox", "Import", because: "Inbox notes what the server asks for, Import that it is done"),
+      "Inbox", "Import", "Store",
+      because: "Inbox notes what the server asks for, Import that it is done, a migration that all "
+        + "comes anew"),
     "ferry_partition.version": "Import",
     "ferry_partition.row": "Import",
     "ferry_partition.sum": "Import",

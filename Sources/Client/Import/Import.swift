@@ -66,6 +66,8 @@ final class ImportRun {
   /// Partitions that were downloaded from the start: what no page named leaves.
   private var restarted: Set<Int64> = []
   private var named: [String: Set<Int64>] = [:]
+  /// Partitions that are no longer this device's; what another one has taken over by the end stays.
+  private var dropped: [Int64] = []
   /// Nothing of the group was imported before; the app hears of its end even if it is empty.
   private var isFirst = false
 
@@ -117,7 +119,7 @@ final class ImportRun {
     {
       guard let partition = row[0].integer else { continue }
       switch row[1].text {
-      case "drop": try drop(partition)
+      case "drop": dropped.append(partition)
       case "reset": restarted.insert(partition)
       default: break
       }
@@ -151,6 +153,7 @@ final class ImportRun {
 
   private func removeUnnamed() throws(SQLiteError) {
     for partition in restarted.sorted() { try leaveAll(partition, but: named) }
+    for partition in dropped { try drop(partition) }
   }
 
   private func applyPages() throws(FerryError) {

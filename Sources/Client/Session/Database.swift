@@ -57,10 +57,12 @@ public final class Database: Sendable {
     Task { await runner.start() }
   }
 
-  /// Ends the session. What is pending stays in the database.
+  /// Ends the session and closes the file (the reference's `closeConnection`, facts/1.6). What is
+  /// pending stays in it; objects in the app's hands keep their values and throw `closed` at
+  /// everything else.
   public func close() async {
-    store.bell.onRing(nil)
     await runner.stop()
+    store.close()
   }
 
   /// Tells `handler` of everything that happens from now on, instead of the one before (sync/M2).

@@ -210,6 +210,10 @@ public struct SessionSettings: Sendable, Equatable {
   public var longestRetry: Duration = .seconds(30)
   /// Whether a session asks for data without waiting for its operations' answers (sync/R5, R6).
   public var asyncReplay: Bool = true
+  /// Another process of the app (an extension) opens the same database and submits changes too:
+  /// once a second it is looked at whether it did. Which of them synchronizes they settle by
+  /// themselves, with this or without.
+  public var isDatabaseShared: Bool = false
 
   public init() {}
 }

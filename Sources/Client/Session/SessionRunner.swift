@@ -13,9 +13,19 @@ actor SessionRunner {
   private let profile: ConnectionProfile
   private let world: World
   private var tasks: [SessionMachine.Lane: Task<Void, Never>] = [:]
-  private var timer: Task<Void, Never>?
+  private var timer: (time: Duration, task: Task<Void, Never>)?
   private var waiters: [Waiter] = []
   private var isStopped = false
+  /// One process at a time synchronizes.
+  private let lease: SessionLease
+  private var leaseWanted: Duration?
+
+  /// How soon to ask again for the lease while somebody waits here, and how soon to look for what
+  /// other processes changed.
+  private static let leaseInterval: Duration = .milliseconds(250)
+  private static let watchInterval: Duration = .seconds(1)
+  /// How long whoever waits here waits for the lease.
+  private static let leasePatience: Duration = .seconds(5)
 
   private struct Waiter {
     let after: Int
@@ -32,31 +42,57 @@ actor SessionRunner {
     self.transport = transport
     self.profile = profile
     self.world = world
+    lease = SessionLease(database: session.store.path)
     executor = ThreadExecutor(name: "ferry-session")
   }
 
   /// Does all that can be done now. Called whenever something happened.
   func run() {
     guard !isStopped else { return }
-    timer?.cancel()
+    timer?.task.cancel()
     timer = nil
     while true {
       do throws(FerryError) {
+        guard try lease.take() else {
+          waitForLease()
+          return
+        }
+        leaseWanted = nil
         switch try session.next() {
         case .send(let request): begin(request)
         case .cancel(let lane): tasks.removeValue(forKey: lane)?.cancel()
         case .wait(let until):
           settleWaiters()
+          if tasks.isEmpty { lease.release() }
           if let until { wake(at: until) }
+          if profile.session.isDatabaseShared { wake(after: SessionRunner.watchInterval) }
           return
         }
       } catch {
         world.log.error("the session cannot go on", ("reason", error.description))
         finishWaiters(.failure(error))
-        wake(at: world.clock.now.advanced(by: .seconds(5)))
+        wake(after: .seconds(5))
         return
       }
     }
+  }
+
+  /// Another process synchronizes. What was submitted goes out by it; whoever waits here for more
+  /// waits a moment only, since an open channel may last for hours.
+  private func waitForLease() {
+    let now = world.clock.uptime
+    let since = leaseWanted ?? now
+    leaseWanted = since
+    if !waiters.isEmpty, now >= since + SessionRunner.leasePatience {
+      leaseWanted = nil
+      finishWaiters(
+        .failure(
+          FerryError(
+            .inUse, "another process synchronizes the database \(session.store.path)",
+            hint: "It sends what is submitted here too; try again when it has ended.",
+            isTransient: true)))
+    }
+    wake(after: waiters.isEmpty ? SessionRunner.watchInterval : SessionRunner.leaseInterval)
   }
 
   func act(_ body: @Sendable (Session) throws(FerryError) -> Void) throws(FerryError) {
@@ -85,9 +121,10 @@ actor SessionRunner {
 
   func stop() {
     isStopped = true
-    timer?.cancel()
+    timer?.task.cancel()
     for task in tasks.values { task.cancel() }
     tasks = [:]
+    lease.release()
     finishWaiters(
       .failure(FerryError(.cancelled, "the database was closed", hint: "Open it again.")))
   }
@@ -125,7 +162,7 @@ actor SessionRunner {
       failure = FerryError(
         .offline, error.message, hint: error.hint, isTransient: true, cause: error)
     }
-    guard !Task.isCancelled else { return }
+    guard !Task.isCancelled, !isStopped else { return }
     do throws(FerryError) { try session.ended(lane, failure) } catch {
       world.log.error("the session cannot go on", ("reason", error.description))
     }
@@ -138,11 +175,19 @@ actor SessionRunner {
   }
 
   private func wake(at time: Timestamp) {
-    let wait = max(0, time.milliseconds - world.clock.now.milliseconds)
-    timer = Task {
-      do { try await Task.sleep(for: .milliseconds(wait)) } catch { return }
+    wake(after: .milliseconds(max(0, time.milliseconds - world.clock.now.milliseconds)))
+  }
+
+  /// The sooner of this and what was asked for before.
+  private func wake(after wait: Duration) {
+    let time = world.clock.uptime + wait
+    if let timer, timer.time <= time { return }
+    timer?.task.cancel()
+    let task = Task {
+      do { try await Task.sleep(for: wait) } catch { return }
       self.run()
     }
+    timer = (time, task)
   }
 
   private func settleWaiters() {

@@ -6,7 +6,13 @@ final class ReaderPool: Sendable {
   private let path: String
   private let vfs: String?
   private let sealing: Sealing?
-  private let idle = Mutex<[SharedConnection]>([])
+  /// Nil once the pool was closed.
+  private let idle = Mutex<[Reader]?>([])
+
+  private struct Reader {
+    let connection: SharedConnection
+    let file: OpenFile
+  }
 
   init(path: String, vfs: String?, sealing: Sealing?) {
     self.path = path
@@ -17,25 +23,31 @@ final class ReaderPool: Sendable {
   func withReader<Result>(
     wrap: (SQLiteError) -> FerryError, _ body: (Connection) throws(FerryError) -> Result
   ) throws(FerryError) -> Result {
-    let reader: SharedConnection
-    if let known = idle.withLock({ $0.popLast() }) {
-      reader = known
-    } else {
-      do {
-        // Not read-only: a reader must be able to take part in the write-ahead log.
-        let connection = try Connection(path: path, mode: .readWrite, vfs: vfs, sealing: sealing)
-        try connection.execute("PRAGMA query_only = ON")
-        reader = SharedConnection(connection)
-      } catch {
-        throw wrap(error)
-      }
-    }
-    defer { idle.withLock { $0.append(reader) } }
-    return try reader.withConnection { connection throws(FerryError) in
+    let reader = try take(wrap)
+    defer { idle.withLock { $0?.append(reader) } }
+    return try reader.connection.withConnection(closed: Store.closed(path)) {
+      connection throws(FerryError) in
       try connection.transaction(
         .deferred, wrap: wrap, { () throws(FerryError) -> Result in try body(connection) })
     }
   }
+
+  private func take(_ wrap: (SQLiteError) -> FerryError) throws(FerryError) -> Reader {
+    let (known, isClosed) = idle.withLock { ($0?.popLast(), $0 == nil) }
+    if isClosed { throw Store.closed(path) }
+    if let known { return known }
+    do {
+      // Not read-only: a reader must be able to take part in the write-ahead log.
+      let connection = try Connection(path: path, mode: .readWrite, vfs: vfs, sealing: sealing)
+      try connection.execute("PRAGMA query_only = ON")
+      return Reader(connection: SharedConnection(connection), file: OpenFile(path: path))
+    } catch {
+      throw wrap(error)
+    }
+  }
+
+  /// What reads now goes on to its end; nothing begins any more.
+  func close() { idle.withLock { $0 = nil } }
 }
 
 /// Tells whoever listens that something has changed; ringing twice is like ringing once.

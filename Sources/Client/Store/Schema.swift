@@ -17,36 +17,92 @@ package struct Schema {
     quoted("ferry_original_\(entity.name)")
   }
 
-  func prepare(_ connection: Connection, world: World) throws {
+  /// Makes what is missing. A database of an older model is brought to this one, or refused and
+  /// left as it is. One transaction: another process may be opening the same file.
+  func prepare(
+    _ connection: Connection, world: World, migration: MigrationPolicy = .keepPending
+  ) throws {
+    let discarded = try connection.transaction(wrap: { $0 as any Error }) { () throws in
+      try prepare(connection, world, migration)
+    }
+    for line in discarded {
+      world.log.warn("pending changes were discarded for a new model", ("changes", line))
+    }
+  }
+
+  private func prepare(
+    _ connection: Connection, _ world: World, _ migration: MigrationPolicy
+  ) throws -> [String] {
     let known = try connection.value("PRAGMA user_version")?.integer ?? 0
     guard known <= Schema.version else {
       throw FerryError(
         .store, "the database \(connection.path) was written by a newer version of Ferry",
         hint: "Update the app.")
     }
-    try connection.transaction { () throws(SQLiteError) in
-      for statement in statements { try connection.execute(statement) }
-      try connection.execute("PRAGMA user_version = \(Schema.version)")
-      for (name, value) in identity(world) {
-        try connection.run(
-          "INSERT OR IGNORE INTO ferry_setting (name, value) VALUES (?, ?)", .text(name),
-          .text(value))
-      }
+    let makeTables = { () throws(SQLiteError) in
+      for statement in self.statements { try connection.execute(statement) }
     }
-    let owner = try connection.value("SELECT value FROM ferry_setting WHERE name = 'package'")?.text
-    guard owner == model.id else {
+    let text = ModelWriter.text(of: model, schema: nil)
+    var discarded: [String] = []
+    if known > 0, let old = try knownModel(connection, unless: text) {
+      discarded = try Migration(old: old, new: model, policy: migration, connection: connection)
+        .run(makeTables: makeTables)
+    } else {
+      try makeTables()
+    }
+    try connection.execute("PRAGMA user_version = \(Schema.version)")
+    for (name, value) in identity(world) {
+      try connection.run(
+        "INSERT OR IGNORE INTO ferry_setting (name, value) VALUES (?, ?)", .text(name), .text(value)
+      )
+    }
+    try Settings.set(.package, model.id, connection)
+    try Settings.set(.model, text, connection)
+    return discarded
+  }
+
+  /// The model that the database was last opened with, where it differs from `current`; refuses one
+  /// that is not of this package, or is newer.
+  private func knownModel(_ connection: Connection, unless current: String) throws -> Package? {
+    let id = try Settings.get(.package, connection) ?? ""
+    let text = try Settings.get(.model, connection) ?? ""
+    guard id.split(separator: ":").first.map(String.init) == model.name else {
       throw FerryError(
-        .otherOwner, "the database \(connection.path) holds \(owner ?? "nothing"), not \(model.id)",
+        .otherOwner, "the database \(connection.path) holds \(id), not \(model.id)",
         hint: "Open it with its own package, or give this package a file of its own.")
     }
+    if text == current { return nil }
+    guard let old = ModelReader.written(text) else {
+      throw FerryError(
+        .damaged, "the model in the database \(connection.path) cannot be read",
+        hint: "Keep the file, restore a copy or subscribe afresh; nothing was written to it.")
+    }
+    guard !Schema.isNewer(old.version, than: model.version) else {
+      throw FerryError(
+        .incompatibleModel,
+        "the database \(connection.path) is of \(old.id), which is newer than \(model.id)",
+        hint: "Update the app.")
+    }
+    return old
+  }
+
+  private static func isNewer(_ left: String, than right: String) -> Bool {
+    let numbers = { (text: String) in text.split(separator: ".").map { Int($0) ?? 0 } }
+    return numbers(right).lexicographicallyPrecedes(numbers(left))
   }
 
   private func identity(_ world: World) -> [(String, String)] {
     [
-      ("package", model.id), ("device", hexadecimal(world.chance.bytes(16))),
+      ("device", hexadecimal(world.chance.bytes(16))),
       ("incarnation", hexadecimal(world.chance.bytes(16))),
     ]
   }
+
+  /// Everything but the entities' tables and the settings.
+  static let workTables: [String] = [
+    "ferry_operation", "ferry_page", "ferry_partition", "ferry_checkpoint", "ferry_alias",
+    "ferry_log_record", "ferry_notice",
+  ]
 
   private var statements: [String] {
     model.entities.flatMap(entityStatements) + [

@@ -3,7 +3,8 @@ import FerrySQLite
 /// Small values that the device keeps under a name.
 package enum Settings {
   package enum Name: String, Sendable {
-    case package, device, incarnation, server, refreshToken, accessToken, accessTokenExpires, user
+    case package, model, device, incarnation, server, refreshToken, accessToken, accessTokenExpires,
+      user
     case subscribing, subscribed, rightsVersion
   }
 

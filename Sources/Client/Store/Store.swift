@@ -10,8 +10,11 @@ package final class Store: Sendable {
   package let model: Package
   package let world: World
   package let path: String
-  private let writer: SharedConnection
+  let writer: SharedConnection
   private let readers: ReaderPool
+  private let file: Mutex<OpenFile?>
+  /// How long a save waits for another process that writes.
+  static let patienceMilliseconds: Int32 = 30_000
   /// Rung when there may be something for the session to do.
   package let bell = Bell()
   /// Touched only by the thread that holds the writing connection.
@@ -19,17 +22,20 @@ package final class Store: Sendable {
 
   package init(
     path: String, model: Package, world: World, durability: Durability, key: DatabaseKey? = nil,
-    vfs: String? = nil
+    vfs: String? = nil, migration: MigrationPolicy = .keepPending
   ) throws(FerryError) {
     self.model = model
     self.world = world
     self.path = path
+    file = Mutex(OpenFile(path: path))
     do {
       var sealing: Sealing?
       if let key { sealing = try Sealing(path: path, key: key, vfs: vfs) }
-      let connection = try Connection(path: path, vfs: vfs, sealing: sealing)
+      // Another process may be importing: whoever saves waits for it.
+      let connection = try Connection(
+        path: path, busyTimeoutMilliseconds: Store.patienceMilliseconds, vfs: vfs, sealing: sealing)
       try connection.configureStore(synchronous: durability == .machine ? .full : .normal)
-      try Schema(model: model).prepare(connection, world: world)
+      try Schema(model: model).prepare(connection, world: world, migration: migration)
       if let notice = connection.sealNotice { world.log.warn(notice, ("database", path)) }
       writer = SharedConnection(connection)
       readers = ReaderPool(path: path, vfs: vfs, sealing: sealing)
@@ -48,7 +54,7 @@ package final class Store: Sendable {
   ) throws(FerryError)
     -> Result
   {
-    try writer.withConnection { connection throws(FerryError) in
+    try writer.withConnection(closed: Store.closed(path)) { connection throws(FerryError) in
       try connection.transaction(
         wrap: { error in Store.failure(error, path: self.path) },
         { () throws(FerryError) -> Result in try body(connection) })
@@ -63,6 +69,18 @@ package final class Store: Sendable {
   {
     if let result = try writer.withHeldConnection(body) { return result }
     return try readers.withReader(wrap: { Store.failure($0, path: self.path) }, body)
+  }
+
+  /// Closes the file when whoever writes now has ended; what reads goes on to its end.
+  package func close() {
+    bell.onRing(nil)
+    writer.close()
+    readers.close()
+    file.withLock { $0 = nil }
+  }
+
+  package static func closed(_ path: String) -> FerryError {
+    FerryError(.closed, "the database \(path) was closed", hint: "Open it again.")
   }
 
   /// Calls SQLite and speaks of its errors as the store's.

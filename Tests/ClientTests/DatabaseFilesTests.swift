@@ -1,0 +1,102 @@
+import Ferry
+import FerrySQLite
+import FerryTravel
+import Foundation
+import Testing
+
+@testable import Ferry
+
+@Suite("The files of databases")
+struct DatabaseFilesTests {
+  private let profile = ConnectionProfile(server: "http://127.0.0.1:9")
+
+  private func inFolder(_ body: (String) async throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "ferry-\(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try await body(folder.path)
+  }
+
+  private func book(_ passenger: String, in database: Database) throws {
+    var booking = Booking(
+      agencyID: "A07", flightID: 1, passenger: passenger, cabin: "economy", seats: 1, in: database)
+    try booking.create()
+  }
+
+  @Test("A database is made, kept, closed, and deleted with all that belongs to it (facts/1.6)")
+  func lifeCycle() async throws {
+    try await inFolder { folder in
+      let path = "\(folder)/device.db"
+      #expect(!Database.exists(at: path))
+      let database = try Travel.open(at: path, profile: profile)
+      try book("Ada", in: database)
+      #expect(Database.exists(at: path))
+      #expect(throws: FerryError.self) { try Database.delete(at: path) }
+      let ada = try #require(try Booking.findAll(in: database).first)
+      await database.close()
+      #expect(ada.passenger == "Ada")
+      #expect { try Booking.findAll(in: database) } throws: { ($0 as? FerryError)?.code == .closed }
+      #expect { try book("Bob", in: database) } throws: { ($0 as? FerryError)?.code == .closed }
+      let again = try Travel.open(at: path, profile: profile)
+      #expect(try Booking.findAll(in: again).map(\.passenger) == ["Ada"])
+      await again.close()
+      try Database.delete(at: path)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+      try Database.delete(at: path)
+    }
+  }
+
+  @Test("Each user of a device has a file with pending work of their own")
+  func users() async throws {
+    try await inFolder { folder in
+      let names = ["nancy", "Nancy", "näncy", "nancy/../x", "n%41"]
+      let paths = names.map { Database.path(of: $0, package: "Travel", in: folder) }
+      #expect(Set(paths.map { $0.lowercased() }).count == names.count)
+      #expect(
+        paths.allSatisfy {
+          $0.split(separator: "/").count == folder.split(separator: "/").count + 1
+        })
+      let nancy = try Travel.open(at: paths[0], profile: profile)
+      let other = try Travel.open(at: paths[1], profile: profile)
+      try book("Ada", in: nancy)
+      try book("Bob", in: other)
+      #expect(try Booking.findAll(in: nancy).map(\.passenger) == ["Ada"])
+      #expect(try Booking.findAll(in: other).map(\.passenger) == ["Bob"])
+      await nancy.close()
+      try Database.delete(at: paths[0])
+      #expect(try other.hasPendingOperations)
+      await other.close()
+    }
+  }
+
+  @Test(
+    "cleanAllData leaves nothing but login and subscription, and everything comes anew (facts/1.6)")
+  func cleaned() throws {
+    let shop = try Stocked()
+    var order = try #require(try shop.device.order(1))
+    order.city = "Kiel"
+    try order.update()
+    try order.submitPending()
+    try shop.device.store.cleanAllData()
+    #expect(try shop.device.dump() == "")
+    #expect(try shop.device.operations().isEmpty)
+    try shop.device.exchange(shop.shore)
+    #expect(shop.shore.received.isEmpty)
+    #expect(try shop.device.dump().split(separator: "\n").count == 3)
+  }
+
+  @Test("vacuum gives back the space of what was deleted (facts/1.6)")
+  func vacuumed() throws {
+    let shop = try Stocked()
+    for number in 0..<2_000 {
+      var line = shop.device.newLine(of: 1, Int64(number), String(repeating: "x", count: 200))
+      try line.create()
+    }
+    let size = { try Data(contentsOf: URL(filePath: shop.device.path)).count }
+    try shop.device.store.vacuum()
+    let full = try size()
+    try shop.device.store.cleanAllData()
+    try shop.device.store.vacuum()
+    #expect(try size() < full / 4)
+  }
+}
