@@ -44,6 +44,8 @@ let words: [Target] = [
   module("FerryHTTP", "HTTP"),
   // libxml2 is on Apple's systems too; it parses, and opens nothing.
   module("FerryOData", "OData", ["FerryJSON", "CLibXML2"]),
+  // Beside the payloads: who reads a feed need not compile a grammar (Decision 0011).
+  module("FerryODataAddress", "ODataAddress", ["FerryOData", "FerryJSON"]),
 ]
 
 // Hands: each touches one thing outside.
@@ -142,6 +144,9 @@ let proofs: [Target] = [
   tests("FerryHTTPTests", "HTTPTests", ["FerryHTTP"]),
   tests("FerryODataTests", "ODataTests", ["FerryOData", "FerryJSON"]),
   tests(
+    "FerryODataAddressTests", "ODataAddressTests",
+    ["FerryODataAddress", "FerryOData", "FerryJSON"]),
+  tests(
     "FerryServerTests", "ServerTests",
     [
       "FerryServer", "FerryConnector", "FerryWire", "FerryModel", "FerryJSON", "FerryWorld",
@@ -164,7 +169,7 @@ let clientLibraries: [Target] = [
 var targets = words + hands + parts + sides + tools + samples + kits + proofs + clientLibraries
 var products: [Product] = [
   .library(name: "Ferry", targets: ["Ferry"]),
-  .library(name: "FerryOData", targets: ["FerryOData"]),
+  .library(name: "FerryOData", targets: ["FerryOData", "FerryODataAddress"]),
   .library(name: "FerryTestKit", targets: ["FerryTestKit"]),
   // What Benchmarks/ measures by itself.
   .library(name: "FerrySQLite", targets: ["FerrySQLite"]),

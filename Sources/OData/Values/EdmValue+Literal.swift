@@ -8,7 +8,8 @@ extension EdmValue {
     case .null: "null"
     case .string(let value): Self.quoted(value)
     case .int64(let value): isOld ? "\(value)L" : String(value)
-    case .decimal(let value): isOld ? "\(value.text)M" : value.text
+    case .decimal(let value):
+      (value.plainText(limit: 60) ?? value.text) + (isOld && !text.contains("N") ? "M" : "")
     case .single: isOld && !text.contains("N") ? text + "f" : text
     case .double: isOld && !text.contains("N") ? text + "d" : text
     case .binary(let bytes):
@@ -64,7 +65,7 @@ extension EdmSpatial {
     case .multiPolygon(let polygons):
       "MultiPolygon(" + polygons.map { text($0) as String }.joined(separator: ",") + ")"
     case .collection(let parts):
-      "Collection(" + parts.map { text($0) as String }.joined(separator: ",") + ")"
+      "GeometryCollection(" + parts.map { text($0) as String }.joined(separator: ",") + ")"
     }
   }
 }

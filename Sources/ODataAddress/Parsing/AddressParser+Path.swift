@@ -1,0 +1,221 @@
+import FerryOData
+
+/// Paths inside expressions, with keys, functions, lambdas and counts.
+extension AddressParser {
+  /// Reads on behind a first name that was taken, or from a `$` or `@`.
+  func path(
+    after first: (name: String, start: Int)?
+  ) throws(AddressFault) -> ODataExpression {
+    var path = ODataPath(.entry, [])
+    var highest = 0
+    if let first {
+      path.steps = [.name(first.name)]
+      path.columns.values = [mark(first.start)]
+    } else {
+      try start(&path)
+    }
+    while true {
+      switch byte {
+      case UInt8(ascii: "("):
+        guard path.steps.last.map({ if case .predicate = $0 { false } else { true } }) ?? false
+        else { throw failure("( where an operator was expected") }
+        let place = position
+        add(.predicate(try predicate(literalsOnly: false)), place, &path)
+        highest = max(highest, height)
+      case UInt8(ascii: "/"):
+        position += 1
+        try count()
+        if let lambda = try lambda(over: path) {
+          try grow(max(highest, height))
+          return lambda
+        }
+        try step(&path)
+        highest = max(highest, height)
+      default:
+        if path.start == .root, path.steps.isEmpty {
+          throw failure("$root alone", "write a set behind it: $root/Orders(1)")
+        }
+        try grow(highest)
+        return .path(path)
+      }
+    }
+  }
+
+  private func add(_ step: ODataPath.Step, _ place: Int, _ path: inout ODataPath) {
+    path.steps.append(step)
+    path.columns.values.append(mark(place))
+  }
+
+  private func start(_ path: inout ODataPath) throws(AddressFault) {
+    height = 0
+    if isOld, version < .v3 || byte == UInt8(ascii: "@") {
+      throw failure("\(found) begins nothing in V\(version.rawValue)", code: .notOffered)
+    }
+    let place = position
+    if take("$") {
+      switch peekWord() {
+      case "it": path.start = .it
+      case "this": path.start = .this
+      case "root": path.start = .root
+      default:
+        throw failure(
+          "$\(peekWord()) is no variable", at: place, "$it, $this and $root are")
+      }
+      position += peekWord().utf8.count
+      return
+    }
+    position += 1
+    guard let name = try qualifiedWord() else {
+      throw failure("\(found) where the name of an alias was expected")
+    }
+    if name.contains(".") || byte == UInt8(ascii: "#") {
+      add(.annotation(name + (try qualifier())), place, &path)
+    } else {
+      path.start = .alias(name)
+    }
+  }
+
+  private func qualifier() throws(AddressFault) -> String {
+    guard take("#") else { return "" }
+    return "#" + (try name("a qualifier"))
+  }
+
+  /// One step behind a slash.
+  private func step(_ path: inout ODataPath) throws(AddressFault) {
+    height = 0
+    let place = position
+    if take("@") {
+      guard let name = try qualifiedWord() else {
+        throw failure("\(found) where a term was expected")
+      }
+      add(.annotation(name + (try qualifier())), place, &path)
+      return
+    }
+    guard take("$") else {
+      guard let name = try qualifiedWord() else {
+        throw failure("\(found) where a name was expected")
+      }
+      add(.name(name), place, &path)
+      return
+    }
+    let word = peekWord()
+    position += word.utf8.count
+    switch word {
+    case "count" where !isOld:
+      var options = ODataQueryOptions()
+      if byte == UInt8(ascii: "(") { options = try nestedOptions(.count) }
+      add(.count(options), place, &path)
+    case "filter" where !isOld:
+      try enter(2)
+      try expect("(", "a (")
+      blanks()
+      let condition = try expression()
+      blanks()
+      try expect(")", "a )")
+      leave(2)
+      add(.filter(condition), place, &path)
+    case "value": add(.value, place, &path)
+    default: throw failure("$\(word) cannot stand in an expression", at: place)
+    }
+  }
+
+  /// Stands behind a slash; nil where no `any` or `all` with a parenthesis follows.
+  private func lambda(over path: ODataPath) throws(AddressFault) -> ODataExpression? {
+    let word = peekWord()
+    guard let quantifier = ODataLambda.Quantifier(rawValue: isOld ? word : word.lowercased())
+    else { return nil }
+    let after = position + word.utf8.count
+    guard after < text.bytes.count, text.bytes[after] == UInt8(ascii: "(") else { return nil }
+    if version < .v3 {
+      throw failure(
+        "V2 has no \(word)", "expand the collection, and choose among what comes",
+        code: .notOffered)
+    }
+    position = after
+    try enter(2)
+    position += 1
+    blanks()
+    if quantifier == .any, take(")") {
+      leave(2)
+      return .lambda(ODataLambda(.any, of: path))
+    }
+    let place = position
+    let variable = try name("the name of a variable")
+    guard !variables.contains(variable) else {
+      throw failure(
+        "the variable \(variable) is taken", at: place, "give the inner one another name")
+    }
+    blanks()
+    try expect(":", "a colon")
+    blanks()
+    variables.append(variable)
+    let predicate = try expression()
+    variables.removeLast()
+    blanks()
+    try expect(")", "an operator or )")
+    leave(2)
+    return .lambda(
+      ODataLambda(quantifier, of: path, variable: variable, predicate: predicate))
+  }
+
+  /// What stands in parentheses behind a name. In a resource path only literals and aliases may.
+  func predicate(literalsOnly: Bool) throws(AddressFault) -> ODataPredicate {
+    try enter(2)
+    position += 1
+    blanks()
+    var values: [ODataNamedValue] = []
+    var highest = 0
+    if take(")") {
+      leave(2)
+      height = 0
+      return .named([])
+    }
+    repeat {
+      blanks()
+      let start = position
+      guard let name = try word(), take("=") else {
+        guard values.isEmpty else { throw failure("\(found) where a name and = was expected") }
+        position = start
+        let value = try predicateValue(literalsOnly)
+        blanks()
+        guard take(")") else {
+          let isList = byte == UInt8(ascii: ",")
+          throw failure(
+            "\(found) where a ) was expected", isList ? "name the parts: (A=1,B=2)" : nil)
+        }
+        leave(2)
+        return .value(value)
+      }
+      guard !values.contains(where: { $0.name == name }) else {
+        throw failure("\(name) is given twice", at: start)
+      }
+      try count()
+      values.append(ODataNamedValue(name, try predicateValue(literalsOnly)))
+      highest = max(highest, height)
+      blanks()
+    } while take(",")
+    try expect(")", "a comma or )")
+    leave(2)
+    height = highest
+    return .named(values)
+  }
+
+  private func predicateValue(_ literalsOnly: Bool) throws(AddressFault) -> ODataExpression {
+    guard literalsOnly else { return try expression() }
+    let start = position
+    if byte == UInt8(ascii: "@"), !isOld {
+      let alias = try path(after: nil)
+      guard case .path(let path) = alias, path.steps.isEmpty else {
+        throw failure("an alias has no path here", at: start)
+      }
+      return alias
+    }
+    try count()
+    guard let value = try literal() else {
+      throw failure(
+        "\(found) where a literal was expected", "write strings in single quotes")
+    }
+    height = 1
+    return .literal(value)
+  }
+}

@@ -1,0 +1,172 @@
+import FerryOData
+
+/// The address as a whole, and its resource path.
+extension AddressParser {
+  func wholeAddress() throws(AddressFault) -> ODataAddress {
+    part = "address"
+    try checkLength()
+    let hash = address.firstIndex(of: UInt8(ascii: "#")) ?? address.count
+    let question = address[..<hash].firstIndex(of: UInt8(ascii: "?")) ?? hash
+    let root = try serviceEnd(question)
+    var found = ODataAddress(String(decoding: address[..<root], as: UTF8.self))
+    try resourcePath(root..<question, &found)
+    if question < hash {
+      found.options = try query((question + 1)..<hash)
+    }
+    if hash < address.count {
+      guard found.path == [.metadata] else {
+        throw failure(
+          "a # ends the address", inAddressAt: hash, "write # inside a value as %23")
+      }
+      try open((hash + 1)..<address.count, isQuery: false, part: "fragment")
+      found.fragment = slice(0..<text.bytes.count)
+    }
+    if found.path.first == .entity, found.options.id == nil {
+      part = "query"
+      throw failure(
+        "$entity without $id", inAddressAt: hash, "say which: $entity?$id=Orders(1)")
+    }
+    return found
+  }
+
+  private func resourcePath(
+    _ range: Range<Int>, _ found: inout ODataAddress
+  ) throws(AddressFault) {
+    var start = range.lowerBound
+    var columns: [Int32] = []
+    while start < range.upperBound {
+      let end =
+        address[start..<range.upperBound].firstIndex(of: UInt8(ascii: "/"))
+        ?? range.upperBound
+      try open(start..<end, isQuery: false, part: "path")
+      guard end > start else {
+        throw failure("an empty segment", inAddressAt: start, "write one / between segments")
+      }
+      try check(after: found.path)
+      let before = found.path.count
+      try segment(into: &found.path)
+      columns += (before..<found.path.count).map { _ in mark(0) }
+      start = end + 1
+      if start == range.upperBound, end < range.upperBound {
+        throw failure("nothing behind the last /", inAddressAt: end, "remove the /")
+      }
+    }
+    if found.path.last == .links {
+      throw failure("$links leads nowhere", "name the navigation property: $links/Lines")
+    }
+    found.columns = ODataColumns(columns)
+  }
+
+  /// Whether anything may follow what stands last.
+  private func check(after path: [ODataSegment]) throws(AddressFault) {
+    guard let last = path.last else { return }
+    switch last {
+    case .count, .value, .ref, .query, .metadata, .batch:
+      throw failure("a segment behind the last one", "end the path before this segment")
+    default: break
+    }
+  }
+
+  private func segment(into path: inout [ODataSegment]) throws(AddressFault) {
+    try count()
+    if take("$") {
+      path.append(try systemSegment(after: path))
+      if case .filter? = path.last { try predicates(into: &path) }
+      try endOfSegment()
+      return
+    }
+    let start = position
+    guard let word = try qualifiedWord() else {
+      return try keySegment(into: &path, start)
+    }
+    if let byte, byte != UInt8(ascii: "("), !path.isEmpty, path != [.all], !isOld,
+      !text.bytes.contains(UInt8(ascii: "("))
+    {
+      return try keySegment(into: &path, start)
+    }
+    if path == [.entity] || path == [.all] {
+      path.append(.name(word))
+      return try endOfSegment()
+    }
+    if path.isEmpty, word.contains("."), settings.metadata == nil, isOld {
+      path.append(.name(word))
+      return try predicates(into: &path)
+    }
+    path.append(.name(word))
+    try predicates(into: &path)
+    try endOfSegment()
+  }
+
+  private func predicates(into path: inout [ODataSegment]) throws(AddressFault) {
+    while byte == UInt8(ascii: "(") {
+      try count()
+      path.append(.predicate(try predicate(literalsOnly: true)))
+    }
+  }
+
+  private func endOfSegment() throws(AddressFault) {
+    guard position == text.bytes.count else {
+      throw failure(
+        "\(found) where the segment was to end", "percent-encode it, or put a / before it")
+    }
+  }
+
+  private func keySegment(
+    into path: inout [ODataSegment], _ start: Int
+  ) throws(AddressFault) {
+    position = start
+    guard !isOld, !path.isEmpty, byte != UInt8(ascii: "("), byte != UInt8(ascii: "'") else {
+      throw failure("\(found) where a name was expected")
+    }
+    path.append(.keySegment(slice(0..<text.bytes.count)))
+    position = text.bytes.count
+  }
+
+  private func systemSegment(
+    after path: [ODataSegment]
+  ) throws(AddressFault) -> ODataSegment {
+    let word = peekWord()
+    position += word.utf8.count
+    let isFirst = path.isEmpty
+    switch word {
+    case "metadata" where isFirst: return .metadata
+    case "batch" where isFirst: return .batch
+    case "entity" where isFirst && !isOld: return .entity
+    case "all" where isFirst && !isOld: return .all
+    case "crossjoin" where isFirst && !isOld: return .crossjoin(try crossjoin())
+    case "count" where !isFirst: return .count
+    case "value" where !isFirst: return .value
+    case "ref" where !isFirst && !isOld: return .ref
+    case "each" where !isFirst && !isOld: return .each
+    case "query" where !isFirst && !isOld: return .query
+    case "filter" where !isFirst && !isOld:
+      try expect("(", "a (")
+      blanks()
+      let condition = try expression()
+      blanks()
+      try expect(")", "an operator or )")
+      return .filter(condition)
+    case "links" where !isFirst && isOld: return .links
+    default:
+      let cure: String
+      switch word {
+      case "links": cure = "V4 writes $ref behind the navigation property"
+      case "ref": cure = "V2 writes $links before the navigation property"
+      default: cure = isFirst ? "an address begins with a set" : "end the path before this segment"
+      }
+      throw failure("$\(word) cannot stand here", at: 0, cure)
+    }
+  }
+
+  private func crossjoin() throws(AddressFault) -> [String] {
+    try expect("(", "a (")
+    var names: [String] = []
+    repeat {
+      blanks()
+      names.append(try name("a set"))
+      blanks()
+    } while take(",")
+    try expect(")", "a comma or )")
+    return names
+  }
+}

@@ -1,0 +1,65 @@
+import FerryOData
+
+/// `$search`.
+extension AddressWriter {
+  func search(_ search: ODataSearch) throws(AddressFault) {
+    try needs(.v4, "$search")
+    let start = text.endIndex
+    try term(search, 1)
+    guard Self.hasOperatorWord(search) else { return }
+    // AND, OR and NOT are words only where they cannot be operators: the reader decides.
+    let parser = AddressParser(Array(text[start...].utf8), ODataAddressSettings())
+    do {
+      try parser.open(0..<parser.address.count, isQuery: true, part: "$search")
+      if try parser.search(isNested: false) == search { return }
+    } catch { throw error }
+    throw unwritable(
+      "AND, OR or NOT as a word between others", "make a phrase of it: .phrase(\"AND\")")
+  }
+
+  private static func hasOperatorWord(_ search: ODataSearch) -> Bool {
+    switch search {
+    case .word(let word): ["AND", "OR", "NOT"].contains(word)
+    case .phrase, .incomplete: false
+    case .not(let inner): hasOperatorWord(inner)
+    case .and(let parts), .or(let parts): parts.contains { hasOperatorWord($0) }
+    }
+  }
+
+  private func term(_ search: ODataSearch, _ least: Int) throws(AddressFault) {
+    switch search {
+    case .word(let word):
+      guard ODataSearch.isWord(word) || Self.hasOperatorWord(search) else {
+        throw unwritable("\"\(word)\" is no single word", "make a phrase of it")
+      }
+      data(word, encodingAlso: ";")
+    case .phrase(let phrase):
+      guard !phrase.isEmpty, !phrase.contains("\"") else {
+        throw unwritable("a phrase that is empty or holds a quote", "take the quote out")
+      }
+      raw("%22")
+      data(phrase, encodingAlso: ";")
+      raw("%22")
+    case .incomplete(let typed): quoted(typed)
+    case .not(let inner):
+      raw("NOT%20")
+      try term(inner, 3)
+    case .and(let parts): try chain(parts, "AND", 2, least)
+    case .or(let parts): try chain(parts, "OR", 1, least)
+    }
+  }
+
+  private func chain(
+    _ parts: [ODataSearch], _ joint: String, _ strength: Int, _ least: Int
+  ) throws(AddressFault) {
+    guard parts.count > 1 else {
+      throw unwritable("\(joint) of \(parts.count)", "give it two parts or more")
+    }
+    if strength < least { raw("(") }
+    for (index, part) in parts.enumerated() {
+      if index > 0 { raw("%20\(joint)%20") }
+      try term(part, strength + 1)
+    }
+    if strength < least { raw(")") }
+  }
+}

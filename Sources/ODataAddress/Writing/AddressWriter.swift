@@ -1,0 +1,128 @@
+import FerryOData
+
+/// Writes addresses: the one place where text is percent-encoded.
+///
+/// A class for the sake of small frames, as the parser is.
+final class AddressWriter {
+  let version: ODataVersion
+  var text = ""
+  /// Whether a `/` or `?` inside of a value would end a segment.
+  var isPath = false
+  /// Whether nothing is percent-encoded.
+  var isPlain = false
+  var variables: [String] = []
+
+  init(_ version: ODataVersion) { self.version = version }
+
+  var isOld: Bool { version < .v4 }
+
+  func unwritable(_ message: String, _ hint: String) -> AddressFault {
+    AddressFault(ODataError(.unwritable, message, hint: hint))
+  }
+
+  /// What only newer versions have.
+  func needs(_ least: ODataVersion, _ what: String) throws(AddressFault) {
+    guard version >= least else {
+      throw unwritable(
+        "V\(version.rawValue) has no \(what)", "ask for it in V\(least.rawValue), or leave it out")
+    }
+  }
+
+  /// Appends syntax.
+  func raw(_ syntax: String) { text += syntax }
+
+  /// Appends syntax that is percent-encoded in an address.
+  func encoded(_ syntax: String) { data(syntax) }
+
+  private static let digits = Array("0123456789ABCDEF".utf8)
+
+  /// Appends data: everything but letters, digits and what harms nowhere as `%XX`.
+  func data(_ value: String, encodingAlso extra: String = "") {
+    if isPlain {
+      text += value
+      return
+    }
+    var bytes: [UInt8] = []
+    for byte in value.utf8 {
+      let isKept: Bool
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: isKept = true
+      case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"),
+        UInt8(ascii: "'"), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: ","),
+        UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$"), UInt8(ascii: "="),
+        UInt8(ascii: "*"), UInt8(ascii: "!"):
+        isKept = true
+      case UInt8(ascii: ";"): isKept = true
+      case UInt8(ascii: "/"), UInt8(ascii: "?"): isKept = !isPath
+      default: isKept = false
+      }
+      if isKept, !extra.utf8.contains(byte) {
+        bytes.append(byte)
+      } else {
+        bytes += [UInt8(ascii: "%"), Self.digits[Int(byte >> 4)], Self.digits[Int(byte & 15)]]
+      }
+    }
+    text += String(decoding: bytes, as: UTF8.self)
+  }
+
+  func quoted(_ value: String) {
+    raw("'")
+    data(value.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''"))
+    raw("'")
+  }
+
+  func name(_ name: String) throws(AddressFault) {
+    guard ODataNames.isName(name) else { throw notAName(name) }
+    data(name)
+  }
+
+  func qualifiedName(_ name: String) throws(AddressFault) {
+    guard ODataNames.isQualified(name) else { throw notAName(name) }
+    data(name)
+  }
+
+  func notAName(_ name: String) -> AddressFault {
+    unwritable("\"\(name)\" is no name", "names are letters, digits and _, with dots between")
+  }
+
+  /// A value as its literal.
+  func literal(_ value: EdmValue) throws(AddressFault) {
+    switch value {
+    case .date, .timeOfDay:
+      try needs(.v4, value.primitive?.rawValue ?? "type")
+    case .spatial: try needs(.v3, "shapes")
+    case .enumeration(_, let type):
+      try needs(.v3, "enumerations")
+      if !type.isEmpty, !ODataNames.isQualified(type) { throw notAName(type) }
+    case .complex(let complex): return try object(complex)
+    case .collection(let values):
+      return try expression(.array(values.map { .literal($0) }), 9)
+    case .invalid(let text, let type):
+      throw unwritable("\"\(text)\" is no \(type.rawValue)", "give it a value of its type")
+    default: break
+    }
+    let text = value.literal(version)
+    data(text)
+    // A whole number would be divided as one.
+    if !isOld, value.isBinaryFraction, text.utf8.allSatisfy({ $0 < 0x3A }), !text.contains(".") {
+      raw(".0")
+    }
+  }
+
+  private func object(_ complex: EdmComplex) throws(AddressFault) {
+    var members = complex.properties.map { ODataNamedValue($0.name, .literal($0.value)) }
+    if let type = complex.type {
+      members.insert(ODataNamedValue("@odata.type", .literal(.string("#\(type)"))), at: 0)
+    }
+    try expression(.object(members), 9)
+  }
+}
+
+extension EdmValue {
+  fileprivate var isBinaryFraction: Bool {
+    switch self {
+    case .single, .double: true
+    default: false
+    }
+  }
+}
