@@ -25,6 +25,8 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
     public static let objectExists = Code(rawValue: "objectExists")
     /// The object cannot be changed like this: see `message`.
     public static let invalidChange = Code(rawValue: "invalidChange")
+    /// A query names what is not there, or compares what cannot be compared: see `message`.
+    public static let invalidQuery = Code(rawValue: "invalidQuery")
     /// The server did not take user, password or token.
     public static let notLoggedIn = Code(rawValue: "notLoggedIn")
     /// The user may not do this.

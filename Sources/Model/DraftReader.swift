@@ -60,7 +60,8 @@ struct DraftReader {
       column: text(fields, "column") ?? name ?? Placed(content: "", place: place),
       type: choice(fields, "type", of: AttributeType.self)?.content,
       isNullable: flag(fields, "nullable"), maxLength: number(fields, "maxLength"),
-      stored: choice(fields, "stored", of: StoredForm.self))
+      stored: choice(fields, "stored", of: StoredForm.self),
+      fullText: flag(fields, "fullText") ? fields["fullText"]?.place : nil)
   }
 
   private mutating func relationship(_ node: JSONNode, _ path: String) -> DraftRelationship? {

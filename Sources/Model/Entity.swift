@@ -91,10 +91,12 @@ public struct Attribute: Sendable, Hashable {
   public let maxLength: Int?
   /// How the business system stores a value that it has no type for; nil for its own type.
   public let stored: StoredForm?
+  /// Its words are kept in the device's full-text index; only for strings.
+  public let fullText: Bool
 
   public init(
     name: String, column: String, type: AttributeType, isNullable: Bool, maxLength: Int? = nil,
-    stored: StoredForm? = nil
+    stored: StoredForm? = nil, fullText: Bool = false
   ) {
     self.name = name
     self.column = column
@@ -102,6 +104,7 @@ public struct Attribute: Sendable, Hashable {
     self.isNullable = isNullable
     self.maxLength = maxLength
     self.stored = stored
+    self.fullText = fullText
   }
 }
 

@@ -28,6 +28,11 @@ extension ModelCheck {
           stored.place, "only dateTime has a \"stored\" form; \(shown) is of type \(type.rawValue)",
           cure: "Remove \"stored\".")
       }
+      if let fullText = attribute.fullText, type != .string {
+        findings.error(
+          fullText, "only strings are searched by words; \(shown) is of type \(type.rawValue)",
+          cure: "Remove \"fullText\".")
+      }
     }
   }
 

@@ -51,6 +51,8 @@ struct DraftAttribute {
   var isNullable: Bool
   var maxLength: Placed<Int64>?
   var stored: Placed<StoredForm>?
+  /// Nil where it is not to be found by its words.
+  var fullText: ModelPlace?
 }
 
 struct DraftRelationship {

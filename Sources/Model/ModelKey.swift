@@ -21,7 +21,7 @@ public struct ModelKey: Sendable, Hashable {
 
   public static let attribute: [ModelKey] = [
     ModelKey("name", required: true), ModelKey("column"), ModelKey("type", required: true),
-    ModelKey("nullable"), ModelKey("maxLength"), ModelKey("stored"),
+    ModelKey("nullable"), ModelKey("maxLength"), ModelKey("stored"), ModelKey("fullText"),
   ]
 
   public static let relationship: [ModelKey] = [

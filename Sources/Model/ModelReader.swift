@@ -82,7 +82,7 @@ extension DraftEntity {
         Attribute(
           name: name.content, column: attribute.column.content, type: type,
           isNullable: attribute.isNullable, maxLength: attribute.maxLength.map { Int($0.content) },
-          stored: attribute.stored?.content))
+          stored: attribute.stored?.content, fullText: attribute.fullText != nil))
     }
     let position = { (name: Placed<String>) in
       madeAttributes.firstIndex { $0.name == name.content }

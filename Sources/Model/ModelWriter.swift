@@ -63,6 +63,7 @@ public enum ModelWriter {
     if attribute.isNullable { fields.append("\"nullable\": true") }
     if let length = attribute.maxLength { fields.append("\"maxLength\": \(length)") }
     if let stored = attribute.stored { fields.append("\"stored\": \(quote(stored.rawValue))") }
+    if attribute.fullText { fields.append("\"fullText\": true") }
     return "{ \(fields.joined(separator: ", ")) }"
   }
 

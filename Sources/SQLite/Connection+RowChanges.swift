@@ -72,23 +72,4 @@
     let body: (RowChange) -> Void
     init(_ body: @escaping (RowChange) -> Void) { self.body = body }
   }
-
-  extension SQLiteValue {
-    fileprivate init(_ value: OpaquePointer) {
-      switch sqlite3_value_type(value) {
-      case SQLITE_INTEGER: self = .integer(sqlite3_value_int64(value))
-      case SQLITE_FLOAT: self = .real(sqlite3_value_double(value))
-      case SQLITE_TEXT:
-        let start = sqlite3_value_text(value)
-        let count = Int(sqlite3_value_bytes(value))
-        self = .text(
-          String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self))
-      case SQLITE_BLOB:
-        let start = sqlite3_value_blob(value)
-        let count = Int(sqlite3_value_bytes(value))
-        self = .blob(Array(UnsafeRawBufferPointer(start: start, count: count)))
-      default: self = .null
-      }
-    }
-  }
 #endif

@@ -29,6 +29,8 @@ public final class Connection {
   private var statements: [String: Statement] = [:]
   /// How often a statement was begun, for tests that count executions.
   public internal(set) var executions: Int = 0
+  /// How often a statement was prepared, for tests that count.
+  public internal(set) var preparations: Int = 0
   /// Keeps what a hook of SQLite points at alive as long as the handle.
   var rowObserver: AnyObject?
 
@@ -108,13 +110,34 @@ public final class Connection {
   ///
   /// Do not ask for the same text again while its rows are being read.
   public func statement(_ sql: String) throws(SQLiteError) -> Statement {
-    if let known = statements[sql] {
-      known.reset()
-      return known
-    }
+    if let known = kept(sql) { return known }
     let made = try Statement(self, sql)
-    statements[sql] = made
+    keep(made, as: sql)
     return made
+  }
+
+  /// The statement that was prepared for this text before, reset.
+  func kept(_ sql: String) -> Statement? {
+    guard let known = statements[sql] else { return nil }
+    known.reset()
+    known.lastUse = executions
+    return known
+  }
+
+  func keep(_ statement: Statement, as place: String) {
+    statement.lastUse = executions
+    statements[place] = statement
+  }
+
+  /// Forgets the statements that were used longest ago, where more than `limit` are kept: texts
+  /// that somebody writes anew each time must not fill the memory. None may be in use.
+  public func forgetStatements(beyond limit: Int) {
+    guard statements.count > limit else { return }
+    let oldest = statements.sorted { $0.value.lastUse < $1.value.lastUse }
+    for (place, statement) in oldest.prefix(statements.count - limit / 2) {
+      statements[place] = nil
+      statement.finalize()
+    }
   }
 
   /// Runs a statement that gives no rows.

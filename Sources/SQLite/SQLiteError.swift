@@ -18,7 +18,7 @@ public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
     self.seal = seal
   }
 
-  static let misuse = SQLITE_MISUSE
+  public static let misuse: Int32 = SQLITE_MISUSE
   /// SQLITE_IOERR_DATA: something does not open under its key.
   static let damaged = SQLITE_IOERR | (32 << 8)
 

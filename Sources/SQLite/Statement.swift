@@ -40,21 +40,49 @@ public final class Statement {
   private unowned let connection: Connection
   public let sql: String
   private var isFresh: Bool = true
+  /// How many executions its connection had seen when it was last asked for.
+  var lastUse: Int = 0
+  /// Those that it reads, where it was looked into.
+  var tables: Set<String> = []
 
-  init(_ connection: Connection, _ sql: String) throws(SQLiteError) {
+  /// With `whole` the text must hold one statement; otherwise what follows the first is dropped.
+  init(_ connection: Connection, _ sql: String, whole: Bool = false) throws(SQLiteError) {
     var made: OpaquePointer?
-    let code = sqlite3_prepare_v3(
-      connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &made, nil)
+    var text = sql
+    let (code, rest) = text.withUTF8 { bytes -> (Int32, Bool) in
+      var tail: UnsafePointer<CChar>?
+      let start = bytes.baseAddress.map { UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self) }
+      let code = sqlite3_prepare_v3(
+        connection.handle, start, Int32(bytes.count), UInt32(SQLITE_PREPARE_PERSISTENT), &made,
+        &tail)
+      guard let start, let tail else { return (code, false) }
+      let read = UnsafePointer(tail) - start
+      return (code, bytes.dropFirst(read).contains { !Statement.blanks.contains($0) })
+    }
     guard code == SQLITE_OK else { throw connection.failure(code, sql) }
     guard let made else {
       throw SQLiteError(code: SQLITE_MISUSE, message: "the text holds no statement", subject: sql)
     }
+    guard !(whole && rest) else {
+      sqlite3_finalize(made)
+      throw SQLiteError(
+        code: SQLITE_MISUSE, message: "the text holds more than one statement", subject: sql)
+    }
+    connection.preparations += 1
     handle = made
     self.connection = connection
     self.sql = sql
   }
 
+  private static let blanks: Set<UInt8> = Set(" \t\r\n;".utf8)
+
   func finalize() { sqlite3_finalize(handle) }
+
+  /// Gives rows and writes nothing.
+  var isReading: Bool { sqlite3_stmt_readonly(handle) != 0 && sqlite3_column_count(handle) > 0 }
+
+  /// How many parameters the text has.
+  public var parameterCount: Int { Int(sqlite3_bind_parameter_count(handle)) }
 
   /// Ends reading and unbinds all parameters.
   public func reset() {
@@ -169,7 +197,7 @@ public final class Statement {
       UnsafeBufferPointer(start: start?.assumingMemoryBound(to: UInt8.self), count: count))
   }
 
-  private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+  static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
   // Written once here, before anyone can have it, and only read from then on.
   nonisolated(unsafe) private static let empty: UnsafePointer<UInt8> = {
     let pointer = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)

@@ -8,7 +8,8 @@ struct StageOrder {
   static let client = StageOrder(
     folder: "Sources/Client",
     stages: [
-      "Store", "Objects", "Pending", "Outbox", "Inbox", "Import", "Observers", "Inspection",
+      "Store", "Objects", "Queries", "Pending", "Outbox", "Inbox", "Import", "Observers",
+      "Inspection",
       "Session",
     ])
   static let server = StageOrder(

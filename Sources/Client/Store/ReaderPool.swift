@@ -39,6 +39,7 @@ final class ReaderPool: Sendable {
     do {
       // Not read-only: a reader must be able to take part in the write-ahead log.
       let connection = try Connection(path: path, mode: .readWrite, vfs: vfs, sealing: sealing)
+      try connection.addNumberFunctions()
       try connection.execute("PRAGMA query_only = ON")
       return Reader(connection: SharedConnection(connection), file: OpenFile(path: path))
     } catch {

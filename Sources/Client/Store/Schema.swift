@@ -45,11 +45,13 @@ package struct Schema {
     let text = ModelWriter.text(of: model, schema: nil)
     var discarded: [String] = []
     if known > 0, let old = try knownModel(connection, unless: text) {
+      try TextIndex.removeAll(connection)
       discarded = try Migration(old: old, new: model, policy: migration, connection: connection)
         .run(makeTables: makeTables)
     } else {
       try makeTables()
     }
+    for entity in model.entities { try TextIndex(entity: entity).prepare(connection) }
     try connection.execute("PRAGMA user_version = \(Schema.version)")
     for (name, value) in identity(world) {
       try connection.run(

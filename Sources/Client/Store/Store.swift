@@ -35,6 +35,7 @@ package final class Store: Sendable {
       let connection = try Connection(
         path: path, busyTimeoutMilliseconds: Store.patienceMilliseconds, vfs: vfs, sealing: sealing)
       try connection.configureStore(synchronous: durability == .machine ? .full : .normal)
+      try connection.addNumberFunctions()
       try Schema(model: model).prepare(connection, world: world, migration: migration)
       if let notice = connection.sealNotice { world.log.warn(notice, ("database", path)) }
       writer = SharedConnection(connection)

@@ -57,6 +57,7 @@ struct EntityRenderer {
     ]
     if let length = attribute.maxLength { fields.append("maxLength: \(length)") }
     if let stored = attribute.stored { fields.append("stored: .\(stored.rawValue)") }
+    if attribute.fullText { fields.append("fullText: true") }
     return "    Ferry.Attribute(\(fields.joined(separator: ", "))),"
   }
 

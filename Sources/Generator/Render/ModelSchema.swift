@@ -66,6 +66,7 @@ public enum ModelSchema {
     "nullable": "{ \"type\": \"boolean\" }",
     "maxLength": "{ \"type\": \"integer\", \"minimum\": 1 }",
     "stored": choice(StoredForm.allCases.map(\.rawValue)),
+    "fullText": "{ \"type\": \"boolean\" }",
   ]
 
   private static let relationship: [String: String] = [

@@ -1,0 +1,184 @@
+import FerryModel
+
+/// A question to the local database: which rows, of which entities, in which form and order.
+///
+/// A value; each call returns a changed copy. Names that came as texts are looked at when the query
+/// runs: `invalidQuery` says which name is wrong and which is near.
+///
+/// ```swift
+/// let query = Query(from: Order.self)
+///   .join(Order.Attributes.customer)
+///   .select(Customer.Attributes.city, .sum(Order.Attributes.total).as("total"))
+///   .groupBy(Customer.Attributes.city)
+///   .having(.sum(Order.Attributes.total) > 1000)
+///   .orderBy(.descending("total"))
+/// for row in try database.executeQuery(query) { … }
+/// ```
+public struct Query: Sendable, Hashable {
+  package struct Source: Sendable, Hashable {
+    package indirect enum Content: Sendable, Hashable {
+      case entity(String)
+      case query(Query)
+    }
+    package let content: Content
+    package let alias: String
+  }
+
+  package struct Join: Sendable, Hashable {
+    package indirect enum Condition: Sendable, Hashable {
+      case relationship(
+        entity: String, source: String?, name: String, inverse: String?)
+      case test(TestCriteria)
+    }
+    package let source: Source
+    package let isOuter: Bool
+    package let condition: Condition
+  }
+
+  package enum Composition: String, Sendable, Hashable {
+    case union = "UNION"
+    case unionAll = "UNION ALL"
+    case except = "EXCEPT"
+    case intersect = "INTERSECT"
+  }
+
+  package struct Part: Sendable, Hashable {
+    package let composition: Composition
+    package let query: Query
+  }
+
+  package let source: Source
+  package var items: [SelectItem] = []
+  package var joins: [Join] = []
+  package var test: TestCriteria?
+  package var groups: [SelectItem] = []
+  package var groupTest: TestCriteria?
+  package var order: [SortCriteria] = []
+  package var isDistinct = false
+  package var skipped = 0
+  package var taken: Int?
+  package var filter: EntityFilter?
+  package var parts: [Part] = []
+
+  /// All rows of one entity; `alias` is needed where the query has the entity twice.
+  public init<Object: BusinessObject>(from type: Object.Type, as alias: String? = nil) {
+    self.init(from: Object.entity.name, as: alias)
+  }
+
+  public init(from entity: String, as alias: String? = nil) {
+    source = Source(content: .entity(entity), alias: alias ?? entity)
+  }
+
+  /// The rows that another query gives; its items are named by `alias`: `t.total`.
+  public init(fromQuery query: Query, as alias: String) {
+    source = Source(content: .query(query), alias: alias)
+  }
+
+  /// What the rows hold; without it every attribute of the first entity.
+  public func select<each Item: Selectable>(_ items: repeat each Item) -> Query {
+    var query = self
+    repeat query.items.append((each items).item)
+    return query
+  }
+
+  /// In the reference's form: `"a.city, sum(b.total) total"`.
+  public func select(_ items: String) -> Query {
+    with { query in
+      query.items += items.split(separator: ",").map {
+        SelectItem(reading: $0.split(separator: " ").joined(separator: " "))
+      }
+    }
+  }
+
+  /// Adds the objects at the other end of a relationship, one row for each pair.
+  ///
+  /// `source` is the alias of the relationship's own entity where the query has it twice. An outer
+  /// join keeps rows that have nobody at the other end.
+  public func join<Object, Target>(
+    _ relationship: RelationshipOf<Object, Target>, as alias: String? = nil,
+    of source: String? = nil, outer: Bool = false
+  ) -> Query {
+    let target = Target.entity.name
+    return with {
+      $0.joins.append(
+        Join(
+          source: Source(content: .entity(target), alias: alias ?? target), isOuter: outer,
+          condition: .relationship(
+            entity: Object.entity.name, source: source, name: relationship.name,
+            inverse: relationship.inverse)))
+    }
+  }
+
+  /// Adds another entity where two attributes are equal: `join("Customer", as: "c", "c.id",
+  /// "Order.customerID")`.
+  public func join(
+    _ entity: String, as alias: String? = nil, _ left: String, _ right: String, outer: Bool = false
+  ) -> Query {
+    let test = TestCriteria(.compare(SelectItem(left), .equal, .item(SelectItem(right))))
+    return with {
+      $0.joins.append(
+        Join(
+          source: Source(content: .entity(entity), alias: alias ?? entity), isOuter: outer,
+          condition: .test(test)))
+    }
+  }
+
+  /// Only rows that pass; of several calls all must hold.
+  public func `where`(_ test: some QueryTest) -> Query {
+    with { $0.test = $0.test.map { known in known && test } ?? test.criteria }
+  }
+
+  /// One row for all rows that are equal in these items.
+  public func groupBy<each Item: Selectable>(_ items: repeat each Item) -> Query {
+    var query = self
+    repeat query.groups.append((each items).item)
+    return query
+  }
+
+  /// Only groups that pass; of several calls all must hold.
+  public func having(_ test: some QueryTest) -> Query {
+    with { $0.groupTest = $0.groupTest.map { known in known && test } ?? test.criteria }
+  }
+
+  /// Of several, the first decides; further calls add what decides after them (the reference's
+  /// thenBy).
+  public func orderBy(_ order: SortCriteria...) -> Query { with { $0.order += order } }
+
+  /// Equal rows once.
+  public func distinct() -> Query { with { $0.isDistinct = true } }
+
+  /// Leaves out the first rows. Without an order, objects stand in that in which they came.
+  public func skip(_ count: Int) -> Query {
+    precondition(count >= 0, "skip \(count)")
+    return with { $0.skipped = count }
+  }
+
+  /// At most so many rows.
+  public func take(_ count: Int) -> Query {
+    precondition(count >= 0, "take \(count)")
+    return with { $0.taken = count }
+  }
+
+  /// Only objects in this state.
+  public func entityFilter(_ filter: EntityFilter) -> Query { with { $0.filter = filter } }
+
+  /// The rows of both, equal ones once. Order, skip and take of the result stand here, not in the
+  /// other query; they name items, as `.ascending("total")`.
+  public func union(_ other: Query) -> Query { with(.union, other) }
+  /// The rows of both.
+  public func unionAll(_ other: Query) -> Query { with(.unionAll, other) }
+  /// The rows that the other query does not give.
+  public func except(_ other: Query) -> Query { with(.except, other) }
+  /// The rows that both give.
+  public func intersect(_ other: Query) -> Query { with(.intersect, other) }
+
+  private func with(_ change: (inout Query) -> Void) -> Query {
+    var query = self
+    change(&query)
+    return query
+  }
+
+  private func with(_ composition: Composition, _ other: Query) -> Query {
+    with { $0.parts.append(Part(composition: composition, query: other)) }
+  }
+}

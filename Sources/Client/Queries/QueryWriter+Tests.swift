@@ -1,0 +1,141 @@
+import FerryModel
+import FerrySQLite
+
+extension QueryWriter {
+  mutating func write(_ test: TestCriteria.Content) throws(FerryError) -> String {
+    switch test {
+    case .constant(let holds): return holds ? "1" : "0"
+    case .compare(let item, let comparison, .value(let value)):
+      return try compare(item, comparison, value)
+    case .compare(let item, let comparison, .item(let other)):
+      let (left, type) = try write(item)
+      let right = try write(other).sql
+      if comparison == .equal { return "\(left) IS \(right)" }
+      return "\(left) \(comparison.rawValue) \(right)\(collation(type))"
+    case .like(let item, let pattern):
+      let sql = try write(item).sql
+      parameters.append(.text(pattern))
+      return "\(sql) LIKE ? ESCAPE '\\'"
+    case .inList(let item, let values): return try inList(item, values)
+    case .inQuery(let item, let query):
+      let left = try write(item).sql
+      return "\(left) IN (\(try innerQuery(query, items: 1)))"
+    case .exists(let query): return "EXISTS (\(try innerQuery(query, items: nil)))"
+    case .related(let entity, let name, let inverse, let target, let test):
+      return try related(entity, name, inverse, target, test)
+    case .fullText(let entity, let words): return try fullText(entity, words)
+    case .object(let entity, let object):
+      parameters.append(.integer(object))
+      return "\(quoted(try place(of: entity, nil)))._id = ?"
+    case .pending(let filter): return pending(filter)
+    case .and(let tests): return try several(tests, " AND ", none: "1")
+    case .or(let tests): return try several(tests, " OR ", none: "0")
+    case .not(.compare(let item, .equal, .value(let value))) where !value.isNull:
+      let (sql, type) = try write(item)
+      parameters.append(try canonical(value, type, item))
+      return "\(sql) IS NOT ?"
+    case .not(.compare(let item, .equal, .value(.null))):
+      return "\(try write(item).sql) IS NOT NULL"
+    case .not(let test): return "(\(try write(test))) IS NOT TRUE"
+    }
+  }
+
+  private mutating func several(
+    _ tests: [TestCriteria.Content], _ word: String, none: String
+  ) throws(FerryError) -> String {
+    let texts = try tests.map { test throws(FerryError) in try write(test) }
+    return texts.isEmpty ? none : "(\(texts.joined(separator: word)))"
+  }
+
+  private mutating func compare(
+    _ item: SelectItem, _ comparison: TestCriteria.Comparison, _ value: Value
+  ) throws(FerryError) -> String {
+    let (sql, type) = try write(item)
+    guard !value.isNull else { return comparison == .equal ? "\(sql) IS NULL" : "0" }
+    parameters.append(try canonical(value, type, item))
+    guard comparison != .equal else { return "\(sql) = ?" }
+    return "\(sql) \(comparison.rawValue) ?\(collation(type))"
+  }
+
+  private mutating func inList(
+    _ item: SelectItem, _ values: [Value]
+  ) throws(FerryError) -> String {
+    let (sql, type) = try write(item)
+    let present = try values.filter { !$0.isNull }.map { value throws(FerryError) in
+      try canonical(value, type, item)
+    }
+    let hasNull = present.count < values.count
+    var tests: [String] = hasNull ? ["\(sql) IS NULL"] : []
+    if let list = SQLiteValue.list(present) {
+      // One text for lists of every length.
+      parameters.append(.text(list))
+      tests.append("\(sql) IN (SELECT value FROM json_each(?))")
+    } else {
+      parameters += present
+      tests.append("\(sql) IN (\(present.map { _ in "?" }.joined(separator: ", ")))")
+    }
+    return "(\(tests.joined(separator: " OR ")))"
+  }
+
+  private mutating func innerQuery(
+    _ query: Query, items expected: Int?
+  ) throws(FerryError) -> String {
+    var columns: Columns = []
+    let sql = try whole(query, .rows, &columns)
+    guard expected == nil || columns.count == expected else {
+      throw invalid(
+        "an inner query behind `in` gives \(columns.count) items", hint: "Select one.")
+    }
+    return sql
+  }
+
+  private mutating func related(
+    _ entity: String, _ name: String, _ inverse: String?, _ target: String,
+    _ test: TestCriteria.Content
+  ) throws(FerryError) -> String {
+    let owner = try place(of: entity, nil)
+    given += 1
+    let alias = "ferry_\(given)"
+    let other = Query.Source(content: .entity(target), alias: alias)
+    let ties = try pairs(owner, entity, name, inverse, other)
+    let targetEntity = try self.entity(target)
+    scopes.append([Place(alias: alias, entity: targetEntity, columns: [])])
+    defer { scopes.removeLast() }
+    let condition = try write(test)
+    return "EXISTS (SELECT 1 FROM \(Schema.table(targetEntity)) AS \(quoted(alias))"
+      + " WHERE \(ties) AND \(condition))"
+  }
+
+  private mutating func fullText(_ name: String?, _ words: String) throws(FerryError) -> String {
+    let place: String
+    if let name {
+      place = try self.place(of: name, nil)
+    } else {
+      place = scopes.last?.first?.alias ?? ""
+    }
+    let entity = scopes.joined().first { $0.alias == place }?.entity
+    guard let entity, !entity.searched.isEmpty else {
+      throw invalid(
+        "\(name ?? place) has no attribute for full-text search",
+        hint: "Mark its texts with \"fullText\": true in the model.")
+    }
+    parameters.append(.text(SearchWords(words).expression))
+    let index = Schema.textIndex(entity)
+    return "\(quoted(place))._id IN (SELECT rowid FROM \(index) WHERE \(index) MATCH ?)"
+  }
+
+  private func pending(_ filter: EntityFilter) -> String {
+    guard filter.rawValue < EntityFilter.all.rawValue, let place = scopes.last?.first else {
+      return "1"
+    }
+    let column = "\(quoted(place.alias))._pending"
+    let tests: [(EntityFilter, String)] = [
+      (.pending, "\(column) <> 'N'"), (.notPending, "\(column) = 'N'"),
+      (.created, "\(column) = 'C'"), (.notCreated, "\(column) <> 'C'"),
+      (.updated, "\(column) = 'U'"), (.notUpdated, "\(column) <> 'U'"),
+      (.deleted, "\(column) = 'D'"), (.notDeleted, "\(column) <> 'D'"),
+    ]
+    let wanted = tests.filter { filter.contains($0.0) }.map(\.1)
+    return wanted.isEmpty ? "1" : "(\(wanted.joined(separator: " AND ")))"
+  }
+}

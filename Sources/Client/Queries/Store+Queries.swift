@@ -1,0 +1,129 @@
+import FerryModel
+import FerrySQLite
+
+extension Store {
+  /// The objects that a query from their entity gives.
+  package func records(_ entity: Entity, _ query: Query) throws(FerryError) -> [Record] {
+    let text = try QueryWriter.text(query, .objects(entity), model)
+    let rows = Rows(entity)
+    return try reading { connection throws(SQLiteError) in
+      let statement = try connection.statement(text.sql)
+      defer { statement.reset() }
+      try statement.bind(text.parameters)
+      var records: [Record] = []
+      while try statement.step() {
+        records.append(Record(entity, store: self, row: rows.visibleRow(statement)))
+      }
+      return records
+    }
+  }
+
+  package func count(_ query: Query) throws(FerryError) -> Int {
+    let text = try QueryWriter.text(query, .count, model)
+    return try reading { connection throws(SQLiteError) in
+      let statement = try connection.statement(text.sql)
+      defer { statement.reset() }
+      try statement.bind(text.parameters)
+      return try statement.step() ? Int(statement.integer(at: 0)) : 0
+    }
+  }
+
+  package func rows(_ query: Query) throws(FerryError) -> QueryResultSet {
+    let text = try QueryWriter.text(query, .rows, model)
+    let values = try reading { connection throws(SQLiteError) -> [[Value]] in
+      let statement = try connection.statement(text.sql)
+      defer { statement.reset() }
+      try statement.bind(text.parameters)
+      return try statement.rows(of: text.columns.map(\.type))
+    }
+    return QueryResultSet(text.columns, values)
+  }
+
+  /// The rows that a SQL text gives, which may read the entities' tables and nothing else.
+  package func rows(
+    sql: String, _ parameters: [Value]
+  ) throws(FerryError) -> QueryResultSet {
+    try read { connection throws(FerryError) in
+      do throws(SQLiteError) {
+        return try self.rows(sql, parameters, connection)
+      } catch {
+        guard !error.isOfTheMachine, !error.isBusy else {
+          throw Store.failure(error, path: self.path)
+        }
+        throw FerryError(
+          .invalidQuery, "the SQL text cannot be run: \(error.message)",
+          hint: "One SELECT, of entities by their names, with a value for each `?`.", cause: error)
+      }
+    }
+  }
+
+  private func rows(
+    _ sql: String, _ parameters: [Value], _ connection: Connection
+  ) throws(SQLiteError) -> QueryResultSet {
+    let tables = readableTables
+    let (statement, _) = try connection.readingStatement(sql) { name in
+      name.hasPrefix("ferry_text_") || tables.contains(name.lowercased())
+    }
+    defer {
+      statement.reset()
+      connection.forgetStatements(beyond: Store.keptStatements)
+    }
+    guard statement.parameterCount == parameters.count else {
+      throw SQLiteError(
+        code: SQLiteError.misuse,
+        message: "\(statement.parameterCount) parameters, \(parameters.count) values", subject: sql)
+    }
+    try statement.bind(parameters.map(\.stored))
+    let columns = (0..<statement.columnCount).map {
+      (name: statement.columnName(at: $0), type: AttributeType?.none)
+    }
+    return QueryResultSet(columns, try statement.rows(of: columns.map(\.type)))
+  }
+
+  private var readableTables: Set<String> {
+    Set(model.entities.map { $0.name.lowercased() } + ["", "json_each", "json_tree"])
+  }
+
+  /// Statements that a connection keeps; an app's own queries are few, their texts do not depend on
+  /// values.
+  static let keptStatements = 500
+
+  /// Reads on one snapshot and speaks of SQLite's errors as the store's.
+  func reading<Result>(
+    _ body: (Connection) throws(SQLiteError) -> Result
+  ) throws(FerryError) -> Result {
+    try read { connection throws(FerryError) in
+      defer { connection.forgetStatements(beyond: Store.keptStatements) }
+      return try self.sql { () throws(SQLiteError) in try body(connection) }
+    }
+  }
+}
+
+extension Statement {
+  /// All rows, each column as its type or, where none is known, as it is stored.
+  func rows(of types: [AttributeType?]) throws(SQLiteError) -> [[Value]] {
+    var rows: [[Value]] = []
+    while try step() {
+      var row: [Value] = []
+      row.reserveCapacity(types.count)
+      for (index, type) in types.enumerated() {
+        row.append(type.map { stored(at: index, as: $0) } ?? Value(value(at: index)))
+      }
+      rows.append(row)
+    }
+    return rows
+  }
+}
+
+extension Value {
+  init(_ stored: SQLiteValue) {
+    self =
+      switch stored {
+      case .null: .null
+      case .integer(let number): .integer(number)
+      case .real(let number): .double(number)
+      case .text(let text): .text(text)
+      case .blob(let bytes): .bytes(bytes)
+      }
+  }
+}

@@ -1,0 +1,266 @@
+import FerryModel
+
+/// A test that a row passes or does not: the condition of a query.
+///
+/// Nil is a value like any other, as in Swift: `city != "Berlin"` holds where there is no city, and
+/// nothing that is compared by less or greater with nil holds. So a test holds or does not, and
+/// `!` is its opposite.
+public struct TestCriteria: QueryTest, Hashable {
+  package indirect enum Content: Sendable, Hashable {
+    case constant(Bool)
+    case compare(SelectItem, Comparison, Operand)
+    /// SQL's LIKE with `\` before what is meant literally.
+    case like(SelectItem, String)
+    case inList(SelectItem, [Value])
+    case inQuery(SelectItem, Query)
+    case exists(Query)
+    /// There is an object at the other end of a relationship of `entity` that passes the test.
+    case related(entity: String, relationship: String, inverse: String?, target: String, Content)
+    /// Words, in attributes that the model marks for full-text search.
+    case fullText(entity: String?, String)
+    /// The object with this surrogate key.
+    case object(entity: String, Int64)
+    case pending(EntityFilter)
+    case and([Content])
+    case or([Content])
+    case not(Content)
+  }
+
+  package enum Comparison: String, Sendable, Hashable {
+    case equal = "="
+    case less = "<"
+    case lessEqual = "<="
+    case greater = ">"
+    case greaterEqual = ">="
+  }
+
+  package enum Operand: Sendable, Hashable {
+    case value(Value)
+    case item(SelectItem)
+  }
+
+  package let content: Content
+
+  package init(_ content: Content) { self.content = content }
+
+  public var criteria: TestCriteria { self }
+}
+
+/// What `where` and `having` of a query take.
+public protocol QueryTest: Sendable {
+  var criteria: TestCriteria { get }
+}
+
+/// A test of one entity's objects: `Order.Attributes.total > 100`.
+///
+/// A test that names another entity's attributes has another type, and does not compile where this
+/// one is asked for.
+public struct TestOf<Object: BusinessObject>: QueryTest, Hashable {
+  public let criteria: TestCriteria
+
+  package init(_ content: TestCriteria.Content) { criteria = TestCriteria(content) }
+
+  /// The objects that `test` holds for, where it was written for rows of any kind; a name in it
+  /// that the entity does not have is an error when the query runs.
+  public init(_ test: some QueryTest) { criteria = test.criteria }
+
+  public static func && (left: Self, right: Self) -> Self {
+    Self(.and([left.criteria.content, right.criteria.content]))
+  }
+
+  public static func || (left: Self, right: Self) -> Self {
+    Self(.or([left.criteria.content, right.criteria.content]))
+  }
+
+  public static prefix func ! (test: Self) -> Self { Self(.not(test.criteria.content)) }
+}
+
+extension TestCriteria {
+  public static func && (left: Self, right: some QueryTest) -> Self {
+    Self(.and([left.content, right.criteria.content]))
+  }
+
+  public static func || (left: Self, right: some QueryTest) -> Self {
+    Self(.or([left.content, right.criteria.content]))
+  }
+
+  public static prefix func ! (test: Self) -> Self { Self(.not(test.content)) }
+}
+
+/// A test of one attribute by its name, in the reference's words.
+///
+/// ```swift
+/// AttributeTest("city", .equal, "Berlin")
+/// AttributeTest("customerID", .in, Query(from: Customer.self).select("id"))
+/// ```
+/// Names and types are looked at when the query runs: `invalidQuery` says what is wrong.
+public struct AttributeTest: QueryTest, Hashable {
+  /// With the reference's numbers (facts/1.3).
+  public enum Operator: Int, Sendable, Hashable, CaseIterable {
+    case isNull = 1
+    case notNull
+    case equal
+    case notEqual
+    case like
+    case notLike
+    /// Words, in attributes that the model marks for full-text search.
+    case match
+    case notMatch
+    case lessThan
+    case lessEqual
+    case greaterThan
+    case greaterEqual
+    case contains
+    case notContains
+    case startsWith
+    case notStartsWith
+    case endsWith
+    case notEndsWith
+    case `in`
+    case notIn
+    case exists
+    case notExists
+  }
+
+  public let criteria: TestCriteria
+
+  /// A test of one value; `nil` where the operator takes none. A list or a query have their own.
+  public init(
+    _ attribute: String, _ operator: Operator, _ value: (any AttributeConvertible)? = nil
+  ) {
+    let item = SelectItem(attribute)
+    let value = value?.value ?? .null
+    let text = if case .text(let text) = value { text } else { "" }
+    self.init(`operator`) {
+      switch $0 {
+      case .isNull: .compare(item, .equal, .value(.null))
+      case .equal: .compare(item, .equal, .value(value))
+      case .like: .like(item, text)
+      case .match: .fullText(entity: nil, text)
+      case .lessThan: .compare(item, .less, .value(value))
+      case .lessEqual: .compare(item, .lessEqual, .value(value))
+      case .greaterThan: .compare(item, .greater, .value(value))
+      case .greaterEqual: .compare(item, .greaterEqual, .value(value))
+      case .contains: .like(item, "%\(TestCriteria.literal(text))%")
+      case .startsWith: .like(item, "\(TestCriteria.literal(text))%")
+      case .endsWith: .like(item, "%\(TestCriteria.literal(text))")
+      case .in: .inList(item, [value])
+      default: nil
+      }
+    }
+  }
+
+  /// `equal`, `less…` and `greater…` with another attribute of the query: the reference's Column.
+  public init(_ attribute: String, _ operator: Operator, column: String) {
+    let item = SelectItem(attribute)
+    let other = TestCriteria.Operand.item(SelectItem(column))
+    self.init(`operator`) {
+      switch $0 {
+      case .equal: .compare(item, .equal, other)
+      case .lessThan: .compare(item, .less, other)
+      case .lessEqual: .compare(item, .lessEqual, other)
+      case .greaterThan: .compare(item, .greater, other)
+      case .greaterEqual: .compare(item, .greaterEqual, other)
+      default: nil
+      }
+    }
+  }
+
+  /// `in` and `notIn`.
+  public init(_ attribute: String, _ operator: Operator, _ values: [any AttributeConvertible]) {
+    self.init(`operator`) {
+      $0 == .in ? .inList(SelectItem(attribute), values.map(\.value)) : nil
+    }
+  }
+
+  /// `in` and `notIn` of what a query of one item gives.
+  public init(_ attribute: String, _ operator: Operator, _ query: Query) {
+    self.init(`operator`) { $0 == .in ? .inQuery(SelectItem(attribute), query) : nil }
+  }
+
+  /// `exists` and `notExists`; the inner query may name aliases of the outer one.
+  public init(_ operator: Operator, _ query: Query) {
+    self.init(`operator`) { $0 == .exists ? .exists(query) : nil }
+  }
+
+  /// `test` makes the positive tests; each negative one follows its positive one.
+  private init(_ operator: Operator, _ test: (Operator) -> TestCriteria.Content?) {
+    if let content = test(`operator`) {
+      criteria = TestCriteria(content)
+    } else if let positive = `operator`.positive, let content = test(positive) {
+      criteria = TestCriteria(.not(content))
+    } else {
+      preconditionFailure("the test \(`operator`) does not take what it was given")
+    }
+  }
+}
+
+extension AttributeTest.Operator {
+  /// What this one is the opposite of.
+  fileprivate var positive: Self? {
+    switch self {
+    case .notNull: .isNull
+    case .notEqual: .equal
+    case .notLike: .like
+    case .notMatch: .match
+    case .notContains: .contains
+    case .notStartsWith: .startsWith
+    case .notEndsWith: .endsWith
+    case .notIn: .in
+    case .notExists: .exists
+    default: nil
+    }
+  }
+}
+
+/// Several tests as one, in the reference's words.
+public struct CompositeTest: QueryTest, Hashable {
+  /// With the reference's numbers (facts/1.3).
+  public enum Operator: Int, Sendable, Hashable, CaseIterable {
+    case not = 1
+    case and
+    case or
+  }
+
+  public let criteria: TestCriteria
+
+  /// `not` holds where none of the tests does; `and` of none holds, `or` of none does not.
+  public init(_ operator: Operator, _ tests: [any QueryTest]) {
+    let contents = tests.map(\.criteria.content)
+    switch `operator` {
+    case .not: criteria = TestCriteria(.not(.or(contents)))
+    case .and: criteria = TestCriteria(.and(contents))
+    case .or: criteria = TestCriteria(.or(contents))
+    }
+  }
+}
+
+/// Which objects by their state, in the reference's words; several must all hold.
+public struct EntityFilter: OptionSet, Sendable, Hashable {
+  public let rawValue: Int32
+  public init(rawValue: Int32) { self.rawValue = rawValue }
+
+  public static let pending = EntityFilter(rawValue: 1)
+  public static let notPending = EntityFilter(rawValue: 2)
+  public static let created = EntityFilter(rawValue: 4)
+  public static let notCreated = EntityFilter(rawValue: 8)
+  public static let updated = EntityFilter(rawValue: 16)
+  public static let notUpdated = EntityFilter(rawValue: 32)
+  /// None: an object whose delete is pending is not visible.
+  public static let deleted = EntityFilter(rawValue: 64)
+  public static let notDeleted = EntityFilter(rawValue: 128)
+  /// The reference's constant for all (facts/1.3).
+  public static let all = EntityFilter(rawValue: 217_483_647)
+}
+
+extension TestCriteria {
+  /// A text for `like` in which nothing has a meaning of its own.
+  static func literal(_ text: String) -> String {
+    var literal = ""
+    for character in text {
+      if character == "%" || character == "_" || character == "\\" { literal.append("\\") }
+      literal.append(character)
+    }
+    return literal
+  }
+}

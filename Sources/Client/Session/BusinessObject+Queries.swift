@@ -1,0 +1,87 @@
+import FerryModel
+
+extension BusinessObject {
+  /// The objects that pass a test, sorted as said and otherwise as they came.
+  ///
+  /// ```swift
+  /// typealias A = Order.Attributes
+  /// let orders = try Order.findAll(
+  ///   where: A.total > 100 && A.city == "Berlin", orderBy: .descending(A.date), take: 20,
+  ///   in: database)
+  /// ```
+  /// Reads one snapshot and waits for nobody; inside a transaction it sees what that changed.
+  public static func findAll(
+    where test: TestOf<Self>, orderBy order: SortCriteria..., skip: Int = 0, take: Int? = nil,
+    in database: Database
+  ) throws(FerryError) -> [Self] {
+    try findWithQuery(query(test, order, skip, take), in: database)
+  }
+
+  /// All objects, sorted as said.
+  public static func findAll(
+    orderBy first: SortCriteria, _ more: SortCriteria..., skip: Int = 0, take: Int? = nil,
+    in database: Database
+  ) throws(FerryError) -> [Self] {
+    try findWithQuery(query(nil, [first] + more, skip, take), in: database)
+  }
+
+  /// The first of the objects that pass a test; nil where none does.
+  public static func findFirst(
+    where test: TestOf<Self>? = nil, orderBy order: SortCriteria..., in database: Database
+  ) throws(FerryError) -> Self? {
+    try findWithQuery(query(test, order, 0, 1), in: database).first
+  }
+
+  /// The objects that a query gives, each once, however many rows its joins make of it. The query
+  /// begins with this entity; what it selects does not matter.
+  public static func findWithQuery(
+    _ query: Query, in database: Database
+  ) throws(FerryError) -> [Self] {
+    try database.store.records(entity, query).map(Self.init(record:))
+  }
+
+  /// How many objects pass a test; all, where none is given.
+  public static func count(
+    where test: TestOf<Self>, in database: Database
+  ) throws(FerryError) -> Int {
+    try database.store.count(query(test, [], 0, nil))
+  }
+
+  /// How many objects a query gives (the reference's getSize).
+  public static func countWithQuery(
+    _ query: Query, in database: Database
+  ) throws(FerryError) -> Int {
+    try database.store.count(query)
+  }
+
+  package static func query(
+    _ test: TestOf<Self>?, _ order: [SortCriteria], _ skip: Int, _ take: Int?
+  ) -> Query {
+    var query = Query(from: Self.self).skip(skip)
+    query.test = test?.criteria
+    query.order = order
+    query.taken = take
+    return query
+  }
+}
+
+extension Database {
+  /// The rows that a query gives.
+  public func executeQuery(_ query: Query) throws(FerryError) -> QueryResultSet {
+    try store.rows(query)
+  }
+
+  /// The rows that a SQL text gives: one SELECT, over the entities' names, with a value for each
+  /// `?`. It can read objects and nothing else, and write nothing.
+  ///
+  /// Decimals and unbounded integers are texts: they sort and compare as numbers with `COLLATE
+  /// ferry_decimal`, and `ferry_sum` adds them without loss. Write values as parameters, not into
+  /// the text: it is prepared once and kept.
+  ///
+  /// `invalidQuery` names what SQLite does not take.
+  public func executeSQL(
+    _ text: String, _ parameters: any AttributeConvertible...
+  ) throws(FerryError) -> QueryResultSet {
+    try store.rows(sql: text, parameters.map(\.value))
+  }
+}
