@@ -103,7 +103,7 @@ let samples: [Target] = [
   .target(
     name: "FerryTravel", dependencies: ["Ferry"], path: "Samples/Travel", swiftSettings: strict,
     plugins: ["FerryPlugin"]),
-  program("FerryDevice", "Samples/Device", ["Ferry", "FerryModel", "FerryJSON"]),
+  program("FerryDevice", "Samples/Device", ["Ferry", "FerryModel", "FerryJSON", "FerrySQLite"]),
 ]
 
 // Kits: suites that every connector must pass, and a server for the tests of an app.
@@ -219,7 +219,9 @@ var products: [Product] = [
       ]),
     program(
       "FerryDemo", "Samples/Demo",
-      ["FerryModel", "FerryJSON", "FerrySQLite", "FerryPasswords", "FerryCrypto"]),
+      [
+        "FerryModel", "FerryJSON", "FerrySQLite", "FerryPasswords", "FerryCrypto", "FerryFlights",
+      ]),
   ]
   let serverProofs: [Target] = [
     tests(
@@ -239,7 +241,7 @@ var products: [Product] = [
       [
         "Ferryd", "FerryCommand", "FerryDevice", "FerrySample", "Ferry", "FerryServer",
         "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite", "FerrySQLConnector",
-        "FerryFlights", "FerryPasswords", "FerryHTTP", "FerryHTTPClient",
+        "FerryFlights", "FerryPasswords", "FerryHTTP", "FerryHTTPClient", "FerryDemo",
       ]),
   ]
   targets += serverLibraries + serverHands + simulation + programs + serverProofs

@@ -18,14 +18,20 @@ struct Comparison {
     var differences: [String] = []
   }
 
-  /// Compares until all is equal, as the last changes are still on their way; tells at the end.
-  func tell(_ narrator: Narrator) throws -> Bool {
-    let deadline = ContinuousClock.now + .seconds(15)
+  /// Compares until all is equal, as the last changes are still on their way.
+  func settled(within patience: Duration = .seconds(15)) throws -> [Line] {
+    let deadline = ContinuousClock.now + patience
     var lines = try compare()
     while lines.contains(where: { !$0.differences.isEmpty }), ContinuousClock.now < deadline {
       usleep(100_000)
       lines = try compare()
     }
+    return lines
+  }
+
+  /// Tells what is there in the end; false where something differs.
+  func tell(_ narrator: Narrator) throws -> Bool {
+    let lines = try settled()
     print(lines, narrator)
     let differences = lines.flatMap(\.differences)
     for difference in differences.prefix(20) { narrator.say("DIFFERENT: \(difference)") }

@@ -5,8 +5,10 @@ enum DemoProgram {
   static let usage = """
     usage: ferry-demo --bin <folder of ferryd, ferry, ferry-sample, ferry-device>
                       --work <empty folder> [--pids <file>] [--rows <bookings>]
-                      [--database <file>]
+                      [--database <file>] [--kill <rounds> [--seed <number>] [--json]]
     Without --database: a sample business of travel agencies. With it: a copy of your database.
+    With --kill: rounds of work on the sample in which processes are killed at random times;
+    --plant forgottenOperations|emptiedRecord|lostLog makes a fault that they must find.
     """
 
   static func run(_ words: [String]) {
@@ -21,7 +23,12 @@ enum DemoProgram {
     var code: Int32 = 0
     do {
       let isEqual =
-        if let database = settings.database {
+        if let rounds = settings.rounds {
+          try KillStory(
+            stage: stage, rounds: rounds, seed: settings.seed, isJSON: settings.isJSON,
+            plant: settings.plant
+          ).tell()
+        } else if let database = settings.database {
           try DatabaseStory(stage, original: database).tell()
         } else {
           try FlightsStory(stage).tell()
@@ -47,12 +54,21 @@ struct DemoSettings {
   var folder = ""
   var rows = "20000"
   var database: String?
+  /// With killed processes, and from which seed.
+  var rounds: Int?
+  var seed: UInt64 = 1
+  var isJSON = false
+  var plant: KillPlant?
   /// Where the ids of the processes go, for a script that outlives the demo.
   var processes: String?
 
   init?(_ words: ArraySlice<String>) {
     var rest = words
     while let option = rest.popFirst() {
+      if option == "--json" {
+        isJSON = true
+        continue
+      }
       guard let value = rest.popFirst() else { return nil }
       switch option {
       case "--bin": programs = value
@@ -60,6 +76,15 @@ struct DemoSettings {
       case "--rows": rows = value
       case "--database": database = value
       case "--pids": processes = value
+      case "--kill":
+        guard let number = Int(value), number > 0 else { return nil }
+        rounds = number
+      case "--seed":
+        guard let number = UInt64(value) else { return nil }
+        seed = number
+      case "--plant":
+        guard let known = KillPlant(rawValue: value) else { return nil }
+        plant = known
       default: return nil
       }
     }

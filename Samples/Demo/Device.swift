@@ -1,5 +1,6 @@
 import FerryJSON
 import FerryModel
+import Foundation
 
 /// One device, by remote control: commands in, answers and events out.
 final class Device {
@@ -38,6 +39,33 @@ final class Device {
 
   func cancel(_ entity: String, _ key: Key) throws {
     try ask("cancel", .string(entity), .key(key))
+  }
+
+  func delete(_ entity: String, _ key: Key) throws {
+    try ask("delete", .string(entity), .key(key))
+  }
+
+  func submitAll() throws { try ask("submitAll") }
+
+  /// What waits on the device, in the order of the changes.
+  func pending() throws -> [JSONNode] { try ask("pending")["operations"]?.array ?? [] }
+
+  var isRunning: Bool { process.isRunning }
+
+  /// Whether it has ended; a process that was killed is gone only a moment later.
+  func isGone(within seconds: Int) -> Bool {
+    let deadline = ContinuousClock.now + .seconds(seconds)
+    while process.isRunning, ContinuousClock.now < deadline { usleep(2_000) }
+    return !process.isRunning
+  }
+
+  /// All events until now, also those of a device that is gone.
+  func takeEvents() -> [JSONNode] {
+    while let line = try? process.line(until: .now, nil) {
+      if let node = try? JSONNode.parse(line), node["event"] != nil { events.append(node) }
+    }
+    defer { events = [] }
+    return events
   }
 
   func count(_ entity: String) throws -> Int {

@@ -13,6 +13,8 @@ final class Stage {
   private var port = 0
   private var starts = 0
   private var server: ChildProcess?
+  /// Told of each process as soon as it runs.
+  var hasStarted: ((ChildProcess) -> Void)?
 
   init(_ settings: DemoSettings, _ narrator: Narrator) {
     self.settings = settings
@@ -46,8 +48,21 @@ final class Stage {
   /// The password of every user of the demo.
   static let password = "a password for the demo"
 
+  /// Users with the agencies that each of them works for.
+  func writeUsers(_ users: [(name: String, agencies: [String])]) throws {
+    try writeUsers(
+      users.map { user in
+        let list = user.agencies.map { "\"\($0)\"" }.joined(separator: ",")
+        return (user.name, "{\"agency\":[\(list)]}")
+      })
+  }
+
   func writeUsers(_ names: [String], claims: String) throws {
-    let users = try names.map { name in
+    try writeUsers(names.map { ($0, claims) })
+  }
+
+  private func writeUsers(_ users: [(name: String, claims: String)]) throws {
+    let users = try users.map { name, claims in
       let salt = (0..<16).map { _ in UInt8.random(in: 0...255) }
       let hash = try PasswordHash.make(password: Stage.password, salt: salt)
       return #"{"name":"\#(name)","passwordHash":"\#(hash)","roles":[],"claims":\#(claims)}"#
@@ -91,6 +106,11 @@ final class Stage {
     return Int(line[range.upperBound...].prefix { $0.isNumber })
   }
 
+  var isServerRunning: Bool { server?.isRunning ?? false }
+
+  /// Lets go of the processes that have ended, and of their pipes.
+  func forgetEnded() { children.removeAll { !$0.isRunning } }
+
   func stopServer() throws {
     try server?.terminate()
     server = nil
@@ -114,6 +134,7 @@ final class Stage {
       name, program: "\(settings.programs)/\(program)", arguments, log: log)
     children.append(child)
     remember(child)
+    hasStarted?(child)
     return child
   }
 

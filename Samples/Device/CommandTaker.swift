@@ -1,6 +1,7 @@
 import Ferry
 import FerryJSON
 import FerryModel
+import FerrySQLite
 
 /// Performs one command after the other: `["update", "Order", "[1]", {"city": "Kiel"}]`.
 struct CommandTaker {
@@ -50,6 +51,9 @@ struct CommandTaker {
     case "network": database.networkIsBack()
     case "submitAll": try database.submitPendingOperations()
     case "cancelAll": try database.cancelPendingOperations()
+    case "pending":
+      try listPending()
+      return
     case "count":
       let entity = try entity(words)
       let count = try database.store.count(entity)
@@ -127,6 +131,34 @@ struct CommandTaker {
         Dictionary(
           uniqueKeysWithValues: record.values.enumerated().map { ($0.offset, $0.element) }),
         of: record.entity)
+    }
+  }
+
+  /// Every pending operation in the order of the changes, with how many log records tell of it.
+  private func listPending() throws {
+    let store = database.store
+    let operations = try store.read { connection throws(FerryError) in
+      try store.sql { () throws(SQLiteError) in
+        try store.operations.select("ORDER BY sequence", [], connection)
+      }
+    }
+    let listed = try operations.map { operation in
+      let records = try store.logRecords(
+        "WHERE entity = ? AND object = ?", [.text(operation.entity), .integer(operation.object)])
+      return (operation, records.count)
+    }
+    output.write { writer in
+      writer.field("ok", true)
+      writer.key("operations")
+      writer.array(listed) { writer, listed in
+        writer.beginObject()
+        writer.field("entity", listed.0.entity)
+        writer.field("key", listed.0.key.text)
+        writer.field("kind", listed.0.kind.rawValue)
+        writer.field("state", listed.0.state.rawValue)
+        writer.field("logs", listed.1)
+        writer.endObject()
+      }
     }
   }
 

@@ -147,11 +147,13 @@ public enum FlightsSample {
 }
 
 /// SplitMix64: numbers that are the same on every machine and with every Swift.
-struct Dice {
+package struct Dice: Sendable {
   var state: UInt64
 
+  package init(state: UInt64) { self.state = state }
+
   /// 0 up to, not including, `limit`.
-  mutating func below(_ limit: Int) -> Int {
+  package mutating func below(_ limit: Int) -> Int {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

@@ -14,8 +14,15 @@ public actor ServiceHost {
   nonisolated let accessTokens: AccessTokens
   private var exchanges: [ExchangeID: Exchange] = [:]
   private var waiting: [ExchangeID: Waiting] = [:]
+  /// Exchanges that were stirred after they had said that they wait, and before somebody did: on
+  /// the way to a continuation others may have their turn.
+  private var missed: Set<ExchangeID> = []
   private var workers: [CheckedContinuation<Void, Never>] = []
   private var readers: [CheckedContinuation<Void, Never>] = []
+  /// Calls for work so far, and those that the last look for something to read has seen.
+  private var workerCalls = 0
+  private var readerCalls = 0
+  private var seenReaderCalls = 0
   private var isStopped = false
   private var lastCompaction: Timestamp
 
@@ -67,10 +74,12 @@ public actor ServiceHost {
   /// and then says only that the line is alive.
   public func next(of id: ExchangeID) async -> [UInt8]? {
     while let exchange = exchanges[id], !isStopped {
+      missed.remove(id)
       switch exchange.next() {
       case .bytes(let bytes): return bytes
       case .end:
         exchanges[id] = nil
+        missed.remove(id)
         return nil
       case .waiting:
         let isStirred = await wait(id)
@@ -90,7 +99,7 @@ public actor ServiceHost {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         waiting[id] = Waiting(since: since, continuation: continuation)
-        if Task.isCancelled || isStopped { stirred(id) }
+        if missed.remove(id) != nil || Task.isCancelled || isStopped { stirred(id) }
       }
     } onCancel: {
       executor.perform { self.assumeIsolated { host in host.stirred(id) } }
@@ -99,13 +108,18 @@ public actor ServiceHost {
   }
 
   private func stirred(_ id: ExchangeID) {
-    waiting.removeValue(forKey: id)?.continuation.resume()
+    if let wait = waiting.removeValue(forKey: id) {
+      wait.continuation.resume()
+    } else if exchanges[id] != nil {
+      missed.insert(id)
+    }
   }
 
   /// The client went away.
   public func close(_ id: ExchangeID) {
     if let exchange = exchanges.removeValue(forKey: id) { service.close(exchange) }
     stirred(id)
+    missed.remove(id)
   }
 
   /// Ends every exchange that is open, as a line does that breaks; devices come again.
@@ -134,9 +148,11 @@ public actor ServiceHost {
 
   /// The next chain of operations to perform; nil when none came within `patience`.
   func nextReplay(patience: Duration) async throws(ServerError) -> ReplayTask? {
+    let calls = workerCalls
     if let task = try service.nextReplay() { return task }
     guard !isStopped else { return nil }
     await withCheckedContinuation { continuation in
+      guard workerCalls == calls else { return continuation.resume() }
       workers.append(continuation)
       executor.perform(after: patience) { [weak self] in
         self?.assumeIsolated { host in host.wakeWorkers() }
@@ -150,7 +166,10 @@ public actor ServiceHost {
     return try service.report(task, report)
   }
 
-  func nextReadBack() throws(ServerError) -> ReadBackTask? { try service.nextReadBack() }
+  func nextReadBack() throws(ServerError) -> ReadBackTask? {
+    seenReaderCalls = readerCalls
+    return try service.nextReadBack()
+  }
 
   func finish(_ task: ReadBackTask, _ rows: [RowImage]) throws(ServerError) {
     try service.finish(task, rows)
@@ -195,9 +214,11 @@ public actor ServiceHost {
     }
   }
 
-  /// Waits until something may have to be read from the business system.
+  /// Waits until something may have to be read from the business system, and not at all when that
+  /// has come to be since `nextReadBack` was asked.
   func waitForReading(patience: Duration) async {
     await withCheckedContinuation { continuation in
+      guard readerCalls == seenReaderCalls, !isStopped else { return continuation.resume() }
       readers.append(continuation)
       executor.perform(after: patience) { [weak self] in
         self?.assumeIsolated { host in host.wakeReaders() }
@@ -206,12 +227,14 @@ public actor ServiceHost {
   }
 
   func wakeReaders() {
+    readerCalls += 1
     let woken = readers
     readers = []
     for continuation in woken { continuation.resume() }
   }
 
   private func wakeWorkers() {
+    workerCalls += 1
     let woken = workers
     workers = []
     for continuation in woken { continuation.resume() }

@@ -1,0 +1,189 @@
+import FerryJSON
+import FerryModel
+import FerrySQLite
+import Foundation
+
+/// A fault on purpose, to see that the rounds find it.
+enum KillPlant: String, CaseIterable {
+  /// The server keeps no record of what it performed in the business database.
+  case forgottenOperations
+  /// That record is emptied whenever the server starts.
+  case emptiedRecord
+  /// A device that is killed loses what it had only written to its log.
+  case lostLog
+}
+
+/// The business database, the server and two devices of a run, raised again when they were killed.
+final class KillHouse {
+  let stage: Stage
+  let reaper = Reaper()
+  let package: Package
+  let business: Connection
+  let agencies: [String: [String]]
+  /// The devices, each named like its user.
+  let names: [String]
+  private let database: String
+  private var devices: [String: Device] = [:]
+  private var heard: [String: [JSONNode]] = [:]
+  private var raised: [String: Int] = [:]
+  var restarts: Int { raised.values.reduce(0, +) }
+  private let plant: KillPlant?
+
+  init(_ stage: Stage, plant: KillPlant?) throws {
+    self.stage = stage
+    self.plant = plant
+    if plant == .forgottenOperations { stage.serverOptions = ["--forget-operations"] }
+    database = stage.path("flights.db")
+    _ = try stage.run("ferry-sample", ["--out", database, "--rows", "600"])
+    package = try stage.makeModel(of: database, ["--partition", "Bookings=AgencyID:claim:agency"]).0
+    business = try Connection(path: database, mode: .readWrite)
+    try business.execute("PRAGMA foreign_keys = ON")
+    try business.execute(AuditTrail.tables)
+    let all = try business.rows("SELECT AgencyID FROM Agencies").compactMap { $0[0].text }
+    agencies = ["ada": Array(all.prefix(1)), "dora": all]
+    names = agencies.keys.sorted()
+    try stage.writeUsers(names.map { ($0, agencies[$0] ?? []) })
+    stage.hasStarted = { [reaper] child in
+      reaper.watch(child.name.hasPrefix("ferryd") ? "ferryd" : child.name, child.processID)
+    }
+    _ = try stage.startServer(database)
+    for name in names { try begin(name) }
+  }
+
+  private func begin(_ name: String) throws {
+    let device = try stage.startDevice(name, user: name, package)
+    devices[name] = device
+    try device.login()
+    try device.subscribe()
+    try device.start()
+    var missing = Set(package.groups.map(\.name))
+    while !missing.isEmpty {
+      let event = try device.anyEvent("the first import")
+      if event["event"]?.string == "importSuccess" { missing.remove(event["group"]?.string ?? "") }
+    }
+  }
+
+  /// The device, started again if it was killed.
+  func device(_ name: String) throws -> Device {
+    if let device = devices[name], device.isRunning { return device }
+    if let gone = devices[name] { keep(name, gone) }
+    if plant == .lostLog {
+      try? FileManager.default.removeItem(atPath: stage.path("\(name).device-wal"))
+    }
+    let device = try stage.startDevice(name, user: name, package)
+    devices[name] = device
+    raised[name, default: 0] += 1
+    try device.start()
+    return device
+  }
+
+  /// Asks a device, and once more if it was killed just before.
+  func ask<Answer>(_ name: String, _ question: (Device) throws -> Answer) throws -> Answer {
+    let device = try device(name)
+    do { return try question(device) } catch {
+      guard device.isGone(within: 2) else { throw error }
+      return try question(try self.device(name))
+    }
+  }
+
+  /// Processes that ended more often than they were killed.
+  func crashed(_ kills: [String]) -> [String] {
+    (["ferryd"] + names).compactMap { name in
+      let deaths = raised[name] ?? 0
+      let wanted = kills.filter { $0 == name }.count
+      return deaths > wanted ? "\(name) was killed \(wanted) times and ended \(deaths) times" : nil
+    }
+  }
+
+  /// The server, started again if it was killed and it is its time.
+  func raiseServer(perhaps: Bool) throws {
+    guard perhaps, !stage.isServerRunning else { return }
+    if plant == .emptiedRecord { try business.execute("DELETE FROM ferry_applied") }
+    for _ in 0..<5 {
+      raised["ferryd", default: 0] += 1
+      do {
+        _ = try stage.startServer(database)
+        return
+      } catch {
+        // Killed while it started, as may be; any other reason stays and is thrown.
+        guard reaper.isFinished else { continue }
+        throw error
+      }
+    }
+  }
+
+  func forgetEnded() { stage.forgetEnded() }
+
+  // What was told.
+
+  private func keep(_ name: String, _ device: Device) {
+    heard[name, default: []] += device.takeEvents()
+  }
+
+  /// The keys of each callback since the last time they were forgotten.
+  func events(_ name: String) -> [String: [String]] {
+    if let device = devices[name] { keep(name, device) }
+    var keys: [String: [String]] = [:]
+    for event in heard[name] ?? [] {
+      let list = [event["key"]?.string, event["newKey"]?.string].compactMap { $0 }
+      guard let kind = event["event"]?.string, let key = list.last else { continue }
+      keys[kind, default: []].append(key)
+    }
+    return keys
+  }
+
+  func forgetEvents() { heard = [:] }
+
+  // What the server keeps.
+
+  struct Answer {
+    let isAccepted: Bool
+    let key: String?
+  }
+
+  private func store() throws -> Connection {
+    try Connection(path: stage.path("data/server.sqlite"), mode: .readOnly)
+  }
+
+  func lastOperation() throws -> Int64 {
+    try store().value("SELECT max(sequence) FROM operation")?.integer ?? 0
+  }
+
+  func answers(_ name: String, after sequence: Int64) throws -> [Answer] {
+    try store().rows(
+      """
+      SELECT outcome, coalesce(new_key, object_key) FROM operation
+      WHERE user = ? AND sequence > ? AND outcome IN ('replayResult', 'replayFailed')
+      """, [.text(name), .integer(sequence)]
+    ).map { Answer(isAccepted: $0[0].text == "replayResult", key: $0[1].text) }
+  }
+
+  func shownPending() throws -> String {
+    try names.map { name in
+      let states = try device(name).pending().map {
+        "\($0["kind"]?.string ?? "") \($0["key"]?.string ?? "") \($0["state"]?.string ?? "")"
+      }
+      return "\(name): \(states.joined(separator: ", "))"
+    }.joined(separator: "; ")
+  }
+
+  /// Business database, server and devices, row by row, and the health of their files.
+  func differences() throws -> [String] {
+    let comparison = Comparison(
+      package: package, database: database, store: stage.path("data/server.sqlite"),
+      devices: try names.map(device)
+    ) { [agencies] device, entity, values in
+      guard entity.name == "Bookings", let column = entity.position(of: "agencyID"),
+        case .text(let agency) = values[column]
+      else { return true }
+      return agencies[device.name]?.contains(agency) ?? false
+    }
+    var found = try comparison.settled(within: .seconds(30)).flatMap(\.differences)
+    let files = [database, stage.path("data/server.sqlite")]
+    for file in files + names.map({ stage.path("\($0).device") }) {
+      let word = try Connection(path: file, mode: .readOnly).value("PRAGMA quick_check")?.text
+      if word != "ok" { found.append("\(file): \(word ?? "no answer")") }
+    }
+    return found
+  }
+}

@@ -1,0 +1,264 @@
+import FerryFlights
+import FerryJSON
+import FerryModel
+import FerrySQLite
+import Foundation
+
+/// One round: work while processes are killed, then quiet, then the comparison.
+final class KillRound {
+  let number: Int
+  private let house: KillHouse
+  private var dice: Dice
+  private var ledger = KillLedger()
+  private var changes = 0
+  private(set) var problems: [String] = []
+  private(set) var tally = KillTally()
+  private let work: KillWork
+  private let auditStart: Int64
+  private let operationStart: Int64
+
+  init(_ number: Int, _ house: KillHouse, seed: UInt64) throws {
+    self.number = number
+    self.house = house
+    dice = Dice(state: seed &+ UInt64(number) &* 0x1_0000_0001)
+    let connection = house.business
+    work = try KillWork(number, house.agencies, connection)
+    auditStart = try AuditTrail(connection: connection).last()
+    operationStart = try house.lastOperation()
+  }
+
+  func run() throws {
+    let names = house.names
+    var strikes: [Reaper.Strike] = []
+    // Now and then without a pause, so that a kill meets a device in the middle of a command.
+    let isStorm = dice.below(3) == 0
+    let actions = isStorm ? 100 + dice.below(100) : 12 + dice.below(20)
+    let reach = isStorm ? actions * 4 + 300 : actions * 20 + 600
+    for _ in 0..<(1 + dice.below(3)) {
+      let victim = dice.below(names.count + 1)
+      strikes.append(
+        Reaper.Strike(
+          victim: victim == names.count ? "ferryd" : names[victim],
+          milliseconds: dice.below(reach)))
+    }
+    house.reaper.arm(strikes)
+    for _ in 0..<actions {
+      try house.raiseServer(perhaps: dice.below(3) == 0)
+      let name = names[dice.below(names.count)]
+      act(name, work.next(name, &dice))
+      if !isStorm { usleep(UInt32(dice.below(40)) * 1_000) }
+    }
+    while !house.reaper.isFinished {
+      try house.raiseServer(perhaps: true)
+      for name in names where (try? house.device(name).submitAll()) == nil { tally.untold += 1 }
+      usleep(50_000)
+    }
+    tally.kills = house.reaper.done.map(\.victim)
+    let quiet = ContinuousClock.now
+    try comeToRest()
+    if problems.isEmpty { try compare() }
+    tally.quiet = quiet.duration(to: .now)
+    tally.saved = ledger.saved
+  }
+
+  // Work.
+
+  private func token(_ name: String) -> String {
+    changes += 1
+    return "R\(number)-\(name)-\(changes)"
+  }
+
+  /// A device that is killed in the middle leaves open whether its change was saved.
+  private func act(_ name: String, _ action: KillWork.Action) {
+    do { try perform(name, action) } catch { tally.untold += 1 }
+  }
+
+  private func perform(_ name: String, _ action: KillWork.Action) throws {
+    let device = try house.device(name)
+    switch action {
+    case .create(let flight, let agency, let submit):
+      try create(device, name, flight, agency, submit: submit)
+    case .note(let booking):
+      try change(device, name, Key([.integer(booking)]), .update, "note")
+    case .passenger(let booking):
+      try change(device, name, Key([.integer(booking)]), .update, "passenger")
+    case .delete(let booking): try change(device, name, Key([.integer(booking)]), .delete, "")
+    case .noteOwn:
+      if let own = own(name) { try change(device, name, own.key, .update, "note") }
+    case .cancelOwn:
+      guard let own = own(name) else { return }
+      own.isCancelled = true
+      try device.cancel("Bookings", own.key)
+      tally.cancelled += 1
+    case .submitOwn:
+      if let own = own(name) { try device.submit("Bookings", own.key) }
+    case .submitAll: try device.submitAll()
+    case .outside:
+      let bookings = work.open.values.flatMap { $0 }.sorted()
+      guard !bookings.isEmpty else { return }
+      try house.business.run(
+        "UPDATE Bookings SET Note = ? WHERE BookingID = ?", .text("X\(number)-\(token("others"))"),
+        .integer(bookings[dice.below(bookings.count)]))
+      tally.outside += 1
+    }
+  }
+
+  private func own(_ name: String) -> KillLedger.Object? {
+    let mine = ledger.objects.filter { $0.device == name && !$0.isCancelled }
+    return mine.isEmpty ? nil : mine[dice.below(mine.count)]
+  }
+
+  private func create(
+    _ device: Device, _ name: String, _ flight: Int64, _ agency: String, submit: Bool
+  ) throws {
+    let token = token(name)
+    let key: Key
+    do {
+      key = try device.create(
+        "Bookings",
+        [
+          ("agencyID", .text(agency)), ("flightID", .integer(flight)),
+          ("passenger", .text(token)), ("cabin", .text("economy")), ("seats", .integer(1)),
+        ])
+    } catch {
+      ledger.forgot(token)
+      throw error
+    }
+    ledger.object(name, key).changes.append(
+      KillLedger.Change(kind: .create, token: token, isToldSaved: true))
+    if submit { try device.submit("Bookings", key) }
+  }
+
+  private func change(
+    _ device: Device, _ name: String, _ key: Key, _ kind: OperationKind, _ attribute: String
+  ) throws {
+    let token = token(name)
+    let object = ledger.object(name, key)
+    object.changes.append(KillLedger.Change(kind: kind, token: token))
+    let place = object.changes.count - 1
+    if kind == .delete {
+      try device.delete("Bookings", key)
+    } else {
+      try device.update("Bookings", key, [(attribute, .text(token))])
+    }
+    object.changes[place].isToldSaved = true
+  }
+
+  // Quiet.
+
+  /// Submits what waits, deals with what was refused, until nothing is pending any more.
+  private func comeToRest() throws {
+    let deadline = ContinuousClock.now + .seconds(90)
+    while true {
+      try house.raiseServer(perhaps: true)
+      var isQuiet = true
+      for name in house.names {
+        let pending = try house.ask(name) { try $0.pending() }
+        for operation in pending { try settle(name, operation) }
+        if pending.contains(where: { $0["state"]?.string == "waiting" }) {
+          try house.ask(name) { try $0.submitAll() }
+        }
+        isQuiet = isQuiet && pending.isEmpty
+      }
+      // An outcome that nobody knows does not end by waiting.
+      if isQuiet || !problems.isEmpty { return }
+      guard ContinuousClock.now < deadline else {
+        problems.append("90 s were not enough: \(try house.shownPending())")
+        return
+      }
+      usleep(30_000)
+    }
+  }
+
+  private func settle(_ name: String, _ operation: JSONNode) throws {
+    let key = Key(text: operation["key"]?.string ?? "")
+    let device = try house.device(name)
+    switch operation["state"]?.string {
+    case "unknown": problems.append("\(name): the outcome of \(key) is unknown")
+    case "replayFailed":
+      if (operation["logs"]?.integer ?? 0) == 0 {
+        problems.append("\(name): \(key) was refused without a reason")
+      }
+      learn()
+      if let object = ledger.find(name, key) {
+        object.isRefused = true
+      }
+      tally.refused += 1
+      try device.cancel("Bookings", key)
+    default: break
+    }
+  }
+
+  private func learn() {
+    if let trail = try? AuditTrail(connection: house.business).entries(after: auditStart) {
+      ledger.learn(trail)
+    }
+  }
+
+  private func compare() throws {
+    problems += try house.differences()
+    let trail = try AuditTrail(connection: house.business).entries(after: auditStart)
+    tally.effects = trail.count
+    ledger.learn(trail)
+    try checkCallbacks()
+    problems += ledger.problems(trail)
+  }
+
+  /// Every answer that the server gave was told to the app, at least once.
+  private func checkCallbacks() throws {
+    let deadline = ContinuousClock.now + .seconds(10)
+    var missing: [String] = []
+    repeat {
+      missing = []
+      for name in house.names {
+        let answers = try house.answers(name, after: operationStart)
+        let told = house.events(name)
+        for event in told["replayFailure"] ?? [] {
+          ledger.find(name, Key(text: event))?.isRefused = true
+        }
+        missing += KillRound.missing(name, answers, told, ledger)
+      }
+      if missing.isEmpty { break }
+      usleep(50_000)
+    } while ContinuousClock.now < deadline
+    problems += missing
+    for name in house.names {
+      tally.accepted += try house.answers(name, after: operationStart).filter(\.isAccepted).count
+    }
+    house.forgetEvents()
+  }
+
+  private static func missing(
+    _ name: String, _ answers: [KillHouse.Answer], _ told: [String: [String]],
+    _ ledger: KillLedger
+  ) -> [String] {
+    let cancelled = ledger.objects.filter { $0.device == name && $0.isCancelled }
+    var missing: [String] = []
+    for (event, isAccepted) in [("replaySuccess", true), ("replayFailure", false)] {
+      let owed = answers.filter { $0.isAccepted == isAccepted }
+      let heard = told[event] ?? []
+      if heard.count < owed.count - cancelled.count {
+        missing.append("\(name): \(owed.count) answers, \(heard.count) callbacks \(event)")
+      }
+      for answer in owed {
+        guard let key = answer.key, !heard.contains(key) else { continue }
+        if ledger.find(name, Key(text: key))?.isCancelled ?? false { continue }
+        missing.append("\(name): \(event) of \(key) was not told")
+      }
+    }
+    return missing
+  }
+}
+
+/// What came of a round.
+struct KillTally {
+  var kills: [String] = []
+  var saved = 0
+  var untold = 0
+  var accepted = 0
+  var refused = 0
+  var cancelled = 0
+  var outside = 0
+  var effects = 0
+  var quiet: Duration = .zero
+}
