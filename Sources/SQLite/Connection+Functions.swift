@@ -1,16 +1,16 @@
 import CSQLite
 
 extension Connection {
-  /// Gives SQL a function of this connection; it takes any number of arguments, and what it returns
-  /// depends on nothing else.
+  /// Gives SQL a function of this connection, of any number of arguments; what a pure one returns
+  /// depends on them alone.
   ///
   /// `body` runs while a statement of this connection steps, and must not use the connection.
   public func addFunction(
-    _ name: String, _ body: @escaping ([SQLiteValue]) -> SQLiteValue
+    _ name: String, isPure: Bool = true, _ body: @escaping ([SQLiteValue]) -> SQLiteValue
   ) throws(SQLiteError) {
     let box = Unmanaged.passRetained(FunctionBox(body)).toOpaque()
     let code = sqlite3_create_function_v2(
-      handle, name, -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, box,
+      handle, name, -1, SQLITE_UTF8 | (isPure ? SQLITE_DETERMINISTIC : 0), box,
       { context, count, values in
         guard let data = sqlite3_user_data(context) else { return }
         let function = Unmanaged<FunctionBox>.fromOpaque(data).takeUnretainedValue()

@@ -189,6 +189,8 @@ public final class Connection {
   }
 
   public var changes: Int { Int(sqlite3_changes64(handle)) }
+  /// Rows that this connection has inserted, changed and deleted since it was opened.
+  public var totalChanges: Int { Int(sqlite3_total_changes64(handle)) }
   public var lastInsertRowID: Int64 { sqlite3_last_insert_rowid(handle) }
   public var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 

@@ -17,6 +17,7 @@ import Synchronization
 public final class Database: Sendable {
   package let store: Store
   private let runner: SessionRunner
+  package let live: LiveQueries
   private let observers: Observers
   private let settings: SessionSettings
 
@@ -42,6 +43,7 @@ public final class Database: Sendable {
     _ transport: any Transport, _ world: World
   ) {
     self.store = store
+    live = LiveQueries(store.rowWatch)
     settings = profile.session
     let observers = Observers()
     self.observers = observers
@@ -61,6 +63,7 @@ public final class Database: Sendable {
   /// pending stays in it; objects in the app's hands keep their values and throw `closed` at
   /// everything else.
   public func close() async {
+    live.end()
     await runner.stop()
     store.close()
   }

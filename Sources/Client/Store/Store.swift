@@ -19,6 +19,8 @@ package final class Store: Sendable {
   package let bell = Bell()
   /// Touched only by the thread that holds the writing connection.
   let scope = Mutex(TransactionScope())
+  /// Sees which visible rows a transaction changes.
+  package let rowWatch: RowWatch
 
   package init(
     path: String, model: Package, world: World, durability: Durability, key: DatabaseKey? = nil,
@@ -28,6 +30,7 @@ package final class Store: Sendable {
     self.world = world
     self.path = path
     file = Mutex(OpenFile(path: path))
+    rowWatch = RowWatch(model)
     do {
       var sealing: Sealing?
       if let key { sealing = try Sealing(path: path, key: key, vfs: vfs) }
@@ -36,6 +39,7 @@ package final class Store: Sendable {
         path: path, busyTimeoutMilliseconds: Store.patienceMilliseconds, vfs: vfs, sealing: sealing)
       try connection.configureStore(synchronous: durability == .machine ? .full : .normal)
       try connection.addNumberFunctions()
+      try rowWatch.connect(connection)
       try Schema(model: model).prepare(connection, world: world, migration: migration)
       if let notice = connection.sealNotice { world.log.warn(notice, ("database", path)) }
       writer = SharedConnection(connection)
@@ -55,11 +59,17 @@ package final class Store: Sendable {
   ) throws(FerryError)
     -> Result
   {
-    try writer.withConnection(closed: Store.closed(path)) { connection throws(FerryError) in
-      try connection.transaction(
+    let (result, changes) = try writer.withConnection(closed: Store.closed(path)) {
+      connection throws(FerryError) in
+      let isOutermost = !connection.isInTransaction
+      if isOutermost { try sql { () throws(SQLiteError) in try rowWatch.begin(connection) } }
+      let result = try connection.transaction(
         wrap: { error in Store.failure(error, path: self.path) },
         { () throws(FerryError) -> Result in try body(connection) })
+      return (result, isOutermost ? rowWatch.end(connection) : RowChanges())
     }
+    rowWatch.tell(changes)
+    return result
   }
 
   /// Runs `body` on one snapshot; inside a transaction of this thread it sees what that changed.

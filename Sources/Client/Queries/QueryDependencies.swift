@@ -1,0 +1,80 @@
+import FerryModel
+
+/// Which rows of which entities a query's result hangs on.
+package struct QueryDependencies: Sendable {
+  /// By entity: a changed row matters if one of the tests says so.
+  package private(set) var tests: [String: [RowTest]] = [:]
+  private let model: Package
+
+  package init(_ query: Query, _ model: Package) {
+    self.model = model
+    add(query)
+  }
+
+  /// Everything of these entities.
+  package init(all entities: [String], _ model: Package) {
+    self.model = model
+    for name in entities { tests[name] = [.any] }
+  }
+
+  package func concern(_ changes: RowChanges) -> Bool {
+    changes.entities.contains { name, extent in
+      guard let tests = tests[name] else { return false }
+      guard case .rows(let rows) = extent else { return true }
+      return rows.contains { row in tests.contains { $0.mayConcern(row) } }
+    }
+  }
+
+  private mutating func add(_ query: Query) {
+    let isAlone = query.joins.isEmpty
+    add(query.source, query.test, isAlone: isAlone)
+    for join in query.joins {
+      // Of an outer join a row matters also where it does not pass: it may take a row's place that
+      // has nobody at the other end.
+      add(join.source, join.isOuter ? nil : query.test, isAlone: false)
+      if case .test(let test) = join.condition { addInner(test.content) }
+    }
+    if let test = query.test { addInner(test.content) }
+    if let test = query.groupTest { addInner(test.content) }
+    for part in query.parts { add(part.query) }
+  }
+
+  private mutating func add(_ source: Query.Source, _ test: TestCriteria?, isAlone: Bool) {
+    switch source.content {
+    case .query(let query): add(query)
+    case .entity(let name):
+      guard let entity = model.entity(named: name) else { return }
+      let rowTest = test.map {
+        RowTest($0.content, entity, alias: source.alias, isAlone: isAlone)
+      }
+      tests[name, default: []].append(rowTest ?? .any)
+      addParts(of: entity)
+    }
+  }
+
+  /// An object of a composite graph shows whether something below it is pending.
+  private mutating func addParts(of entity: Entity) {
+    guard entity.ownsChildren else { return }
+    for child in model.entities
+    where child.owner?.target == entity.name && tests[child.name]?.isEmpty ?? true {
+      tests[child.name] = [.any]
+      addParts(of: child)
+    }
+  }
+
+  /// What a test asks of other entities.
+  private mutating func addInner(_ test: TestCriteria.Content) {
+    switch test {
+    case .inQuery(_, let query), .exists(let query): add(query)
+    case .related(_, _, _, let target, let inner):
+      if let entity = model.entity(named: target) {
+        tests[target, default: []].append(
+          RowTest(inner, entity, alias: nil, isAlone: true))
+      }
+      addInner(inner)
+    case .and(let tests), .or(let tests): for test in tests { addInner(test) }
+    case .not(let test): addInner(test)
+    case .constant, .compare, .like, .inList, .fullText, .object, .pending: break
+    }
+  }
+}

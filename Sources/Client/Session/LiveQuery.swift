@@ -1,0 +1,188 @@
+import FerryModel
+
+/// What a query gives, now and each time it may have become something else.
+///
+/// ```swift
+/// for try await orders in Order.live(where: Order.Attributes.city == "Berlin", in: database) {
+///   show(orders)
+/// }
+/// ```
+/// The first element is the present state. A further one comes after a commit (a save, an import)
+/// that changed a row which the query's test holds for, before or after; what a query joins or asks
+/// of other entities counts too. Several commits while the last element is being worked with become
+/// one element. Each element is one snapshot, read on a thread of Ferry's own, never on the caller's.
+///
+/// It ends when the task that iterates is cancelled, and when the database is closed. An object
+/// that was deleted is not in the next element; a copy of it that is saved throws `objectNotFound`.
+///
+/// Cost: a change is held against each live query in memory, and only the ones it concerns run.
+public struct LiveQuery<Element: Sendable>: AsyncSequence, Sendable {
+  /// What reading may throw.
+  public typealias Failure = FerryError
+
+  private let live: LiveQueries
+  private let dependencies: QueryDependencies
+  private let beginsWithState: Bool
+  private let read: @Sendable (RowChanges) throws(FerryError) -> Element
+
+  package init(
+    _ live: LiveQueries, _ dependencies: QueryDependencies, beginsWithState: Bool = true,
+    _ read: @escaping @Sendable (RowChanges) throws(FerryError) -> Element
+  ) {
+    self.live = live
+    self.dependencies = dependencies
+    self.beginsWithState = beginsWithState
+    self.read = read
+  }
+
+  /// Watches from now on.
+  public func makeAsyncIterator() -> Iterator {
+    let (number, signal) = live.add(dependencies, isRung: beginsWithState)
+    return Iterator(live, number, signal, read)
+  }
+
+  /// Watches from the moment it is made.
+  public final class Iterator: AsyncIteratorProtocol {
+    private let live: LiveQueries
+    private let read: @Sendable (RowChanges) throws(FerryError) -> Element
+    private let number: Int
+    private let signal: LiveSignal
+
+    fileprivate init(
+      _ live: LiveQueries, _ number: Int, _ signal: LiveSignal,
+      _ read: @escaping @Sendable (RowChanges) throws(FerryError) -> Element
+    ) {
+      self.live = live
+      self.number = number
+      self.signal = signal
+      self.read = read
+    }
+
+    deinit { live.remove(number) }
+
+    public func next() async throws(FerryError) -> Element? { try await next(isolation: nil) }
+
+    public func next(isolation actor: isolated (any Actor)?) async throws(FerryError) -> Element? {
+      guard await signal.wait() else { return nil }
+      let changes = signal.takeChanges()
+      let read = self.read
+      return try await live.read { () throws(FerryError) in try read(changes) }
+    }
+  }
+}
+
+extension BusinessObject {
+  /// The objects that pass a test, now and whenever they change; sorted as said.
+  public static func live(
+    where test: TestOf<Self>, orderBy order: SortCriteria..., skip: Int = 0, take: Int? = nil,
+    in database: Database
+  ) -> LiveQuery<[Self]> {
+    live(query(test, order, skip, take), in: database)
+  }
+
+  /// All objects, now and whenever they change.
+  public static func live(
+    orderBy order: SortCriteria..., skip: Int = 0, take: Int? = nil, in database: Database
+  ) -> LiveQuery<[Self]> {
+    live(query(nil, order, skip, take), in: database)
+  }
+
+  /// The objects that a query from this entity gives, now and whenever they change.
+  public static func live(_ query: Query, in database: Database) -> LiveQuery<[Self]> {
+    let store = database.store
+    return LiveQuery(database.live, QueryDependencies(query, store.model)) {
+      _ throws(FerryError) in
+      try store.records(entity, query).map(Self.init(record:))
+    }
+  }
+
+  /// How many objects pass a test, now and whenever that may have changed.
+  public static func liveCount(
+    where test: TestOf<Self>? = nil, in database: Database
+  ) -> LiveQuery<Int> {
+    let query = query(test, [], 0, nil)
+    let store = database.store
+    return LiveQuery(database.live, QueryDependencies(query, store.model)) {
+      _ throws(FerryError) in try store.count(query)
+    }
+  }
+
+  /// This object as it is now and whenever it changes; nil when it is gone.
+  ///
+  /// A new object that was not saved is a programmer's error.
+  public func live(in database: Database) -> LiveQuery<Self?> {
+    guard let object = record.object else {
+      preconditionFailure("a \(Self.entity.name) that was not saved cannot be watched")
+    }
+    let entity = Self.entity
+    let query = Self.query(TestOf(.object(entity: entity.name, object)), [], 0, nil)
+    let store = database.store
+    return LiveQuery(database.live, QueryDependencies(query, store.model)) {
+      _ throws(FerryError) in
+      try store.record(entity, object: object).map(Self.init(record:))
+    }
+  }
+
+  /// What changes of this entity's objects, commit by commit: the first element comes with the first
+  /// change after the iteration began.
+  public static func changes(in database: Database) -> LiveQuery<ObjectChanges> {
+    let store = database.store
+    let dependencies = QueryDependencies(all: [entity.name], store.model)
+    return LiveQuery(database.live, dependencies, beginsWithState: false) {
+      changes throws(FerryError) in
+      ObjectChanges(entity, changes.entities[entity.name])
+    }
+  }
+}
+
+extension Database {
+  /// The rows that a query gives, now and whenever they may have changed.
+  public func live(_ query: Query) -> LiveQuery<QueryResultSet> {
+    let store = store
+    return LiveQuery(live, QueryDependencies(query, store.model)) {
+      _ throws(FerryError) in try store.rows(query)
+    }
+  }
+}
+
+/// What commits changed of one entity's visible objects.
+public struct ObjectChanges: Sendable, Equatable {
+  /// In the order in which it happened. Empty at the beginning, and where `isComplete` is false.
+  public let changes: [ObjectChange]
+  /// False where too much changed to tell it one by one: read again.
+  public let isComplete: Bool
+
+  init(_ entity: Entity, _ extent: RowChanges.Extent?) {
+    guard case .rows(let rows) = extent ?? .rows([]) else {
+      (changes, isComplete) = ([], false)
+      return
+    }
+    changes = rows.compactMap { ObjectChange(entity, $0) }
+    isComplete = true
+  }
+}
+
+/// One change of one visible object.
+public struct ObjectChange: Sendable, Equatable {
+  /// What became of the object.
+  public enum Kind: Sendable { case inserted, updated, deleted }
+
+  public let kind: Kind
+  /// The business key, afterwards if it was given one.
+  public let key: Key
+  public let surrogateKey: Int64
+  /// Names of the attributes that have another value; for an update of the state alone, none.
+  public let attributes: [String]
+
+  fileprivate init?(_ entity: Entity, _ row: RowChange) {
+    guard let values = row.after ?? row.before else { return nil }
+    kind = row.before == nil ? .inserted : row.after == nil ? .deleted : .updated
+    key = entity.key(of: values)
+    surrogateKey = row.object
+    let before = row.before ?? []
+    attributes =
+      kind == .updated
+      ? entity.attributes.indices.filter { before[$0] != values[$0] }
+        .map { entity.attributes[$0].name } : []
+  }
+}

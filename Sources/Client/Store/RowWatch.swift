@@ -1,0 +1,174 @@
+import FerryModel
+import FerrySQLite
+import Synchronization
+
+/// One row that a transaction changed: nil before it was there, nil when it is gone.
+package struct RowChange: Sendable, Equatable {
+  package let object: Int64
+  package let before: [Value]?
+  package var after: [Value]?
+}
+
+/// The visible rows that a transaction changed, for those who watch.
+package struct RowChanges: Sendable, Equatable {
+  package enum Extent: Sendable, Equatable {
+    case rows([RowChange])
+    /// More than are told one by one, or nobody looked from the beginning.
+    case all
+  }
+
+  /// By the entity's name; only entities that somebody watches.
+  package var entities: [String: Extent] = [:]
+}
+
+/// Sees which visible rows each transaction changes, of the entities that somebody watches.
+///
+/// A watched table has temporary triggers on the writing connection, which tell a function of this
+/// process the values before and after. Nobody else sees them, and what is not watched costs
+/// nothing.
+package final class RowWatch: Sendable {
+  /// Rows of one entity in one transaction that are told one by one; an import of many is told as
+  /// a whole, and costs no memory.
+  static let rowLimit = 1_000
+  /// What SQLite passes to a function, less the three that say which row it is.
+  static let attributeLimit = 120
+
+  private struct State {
+    /// How many watch each entity.
+    var watchers: [String: Int] = [:]
+    /// Entities whose triggers are there.
+    var installed: Set<String> = []
+    var changes = RowChanges()
+    /// SQLite's count when the transaction began.
+    var changesBefore = 0
+    var listener: (@Sendable (RowChanges) -> Void)?
+  }
+
+  private let model: Package
+  private let state = Mutex(State())
+
+  init(_ model: Package) { self.model = model }
+
+  /// Called after each commit that changed something of what is watched, by the thread that wrote.
+  package func onChange(_ listener: (@Sendable (RowChanges) -> Void)?) {
+    state.withLock { $0.listener = listener }
+  }
+
+  package func watch(_ entities: some Sequence<String>) {
+    state.withLock { state in for name in entities { state.watchers[name, default: 0] += 1 } }
+  }
+
+  package func unwatch(_ entities: some Sequence<String>) {
+    state.withLock { state in
+      for name in entities {
+        let count = (state.watchers[name] ?? 0) - 1
+        state.watchers[name] = count > 0 ? count : nil
+      }
+    }
+  }
+
+  // What the writing connection tells.
+
+  func connect(_ connection: Connection) throws(SQLiteError) {
+    try connection.addFunction("ferry_row", isPure: false) { [weak self] arguments in
+      self?.take(arguments)
+      return .null
+    }
+  }
+
+  /// Before a transaction begins: its triggers as they are wanted now.
+  func begin(_ connection: Connection) throws(SQLiteError) {
+    let (wanted, installed) = state.withLock { state in
+      state.changes = RowChanges()
+      state.changesBefore = connection.totalChanges
+      return (Set(state.watchers.keys), state.installed)
+    }
+    guard wanted != installed else { return }
+    for name in installed.subtracting(wanted) {
+      guard let entity = model.entity(named: name) else { continue }
+      for trigger in triggers(entity) {
+        try connection.execute("DROP TRIGGER IF EXISTS temp.\(trigger.name)")
+      }
+    }
+    for name in wanted.subtracting(installed) {
+      guard let entity = model.entity(named: name) else { continue }
+      for trigger in triggers(entity) { try connection.execute(trigger.text) }
+    }
+    state.withLock { $0.installed = wanted }
+  }
+
+  /// After the commit; returns what is to be told.
+  func end(_ connection: Connection) -> RowChanges {
+    state.withLock { state in
+      guard connection.totalChanges != state.changesBefore else { return RowChanges() }
+      // Who began to watch in the middle, or cannot be told by triggers, reads everything again.
+      for name in state.watchers.keys
+      where !state.installed.contains(name) || model.entity(named: name).map(isTooWide) ?? true {
+        state.changes.entities[name] = .all
+      }
+      defer { state.changes = RowChanges() }
+      return state.changes
+    }
+  }
+
+  func tell(_ changes: RowChanges) {
+    guard !changes.entities.isEmpty else { return }
+    state.withLock { $0.listener }?(changes)
+  }
+
+  private func take(_ arguments: [SQLiteValue]) {
+    guard arguments.count > 2, let place = arguments[0].integer, let kind = arguments[1].text,
+      let object = arguments[2].integer, model.entities.indices.contains(Int(place))
+    else { return }
+    let entity = model.entities[Int(place)]
+    state.withLock { state in
+      guard case .rows(var rows) = state.changes.entities[entity.name] ?? .rows([]) else { return }
+      // Taken out, so that adding to it copies nothing.
+      state.changes.entities[entity.name] = nil
+      let values = zip(arguments.dropFirst(3), entity.attributes).map { $0.value(as: $1.type) }
+      switch kind {
+      case "new": rows.append(RowChange(object: object, before: nil, after: values))
+      case "after" where !rows.isEmpty: rows[rows.count - 1].after = values
+      default: rows.append(RowChange(object: object, before: values, after: nil))
+      }
+      state.changes.entities[entity.name] = rows.count > RowWatch.rowLimit ? .all : .rows(rows)
+    }
+  }
+
+  private func isTooWide(_ entity: Entity) -> Bool {
+    entity.attributes.count > RowWatch.attributeLimit
+  }
+
+  private func triggers(_ entity: Entity) -> [(name: String, text: String)] {
+    guard !isTooWide(entity), let place = model.entities.firstIndex(of: entity) else { return [] }
+    let call = { (row: String, kind: String) in
+      let values = entity.attributes.map { ", \(row).\(quoted($0.name))" }.joined()
+      return "ferry_row(\(place), '\(kind)', \(row)._id\(values))"
+    }
+    let bodies = [
+      ("INSERT", call("new", "new")), ("DELETE", call("old", "before")),
+      ("UPDATE", "\(call("old", "before")), \(call("new", "after"))"),
+    ]
+    return bodies.map { event, body in
+      let name = quoted("ferry_watch_\(entity.name)_\(event.lowercased())")
+      let table = "main.\(Schema.table(entity))"
+      return (
+        name, "CREATE TEMP TRIGGER \(name) AFTER \(event) ON \(table) BEGIN SELECT \(body); END"
+      )
+    }
+  }
+}
+
+extension SQLiteValue {
+  /// A value of an entity's table as its attribute's type.
+  func value(as type: AttributeType) -> Value {
+    switch self {
+    case .null: .null
+    case .integer(let number) where type == .boolean: .boolean(number != 0)
+    case .integer(let number): .integer(number)
+    case .real(let number): .double(number)
+    case .text(let text): .text(text)
+    case .blob(let bytes): .bytes(bytes)
+    }
+  }
+}
