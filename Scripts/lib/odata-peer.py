@@ -5,6 +5,8 @@
   odata-peer.py write-atom  stdin: JSON, name -> [type, text]   stdout: an Atom entry
   odata-peer.py read-json   stdin: JSON, {"metadata": text, "type": name, "entry": object}
   odata-peer.py metadata    stdin: V2 metadata   stdout: JSON, entity types with their properties
+  odata-peer.py read-batch  stdin: a MIME message, multipart/mixed   stdout: JSON, its HTTP messages
+  odata-peer.py write-batch stdin: JSON, [[group or null, id or null, HTTP message], ...]
 """
 import json
 import sys
@@ -68,7 +70,52 @@ def metadata(source):
     return {t.name: sorted(p.name for p in t.proprties()) for t in schema.entity_types}
 
 
+def read_batch(source):
+    from email import message_from_bytes, policy
+
+    def leaves(message, group=None):
+        for part in message.get_payload():
+            if part.get_content_type() == "multipart/mixed":
+                yield from leaves(part, part.get_boundary())
+            else:
+                text = part.get_payload(decode=True).decode()
+                yield [group, part.get("Content-ID"), part.get_content_type(), text]
+
+    return list(leaves(message_from_bytes(source.encode(), policy=policy.HTTP)))
+
+
+def write_batch(parts):
+    from email import policy
+    from email.encoders import encode_noop
+    from email.mime.application import MIMEApplication
+    from email.mime.multipart import MIMEMultipart
+
+    batch = MIMEMultipart("mixed", boundary="=_batch 1")
+    changesets = {}
+    for group, identifier, text in parts:
+        part = MIMEApplication(text, "http", encode_noop)
+        part["Content-Transfer-Encoding"] = "binary"
+        if identifier is not None:
+            part["Content-ID"] = identifier
+        if group is None:
+            batch.attach(part)
+            continue
+        if group not in changesets:
+            changesets[group] = MIMEMultipart("mixed", boundary=group)
+            batch.attach(changesets[group])
+        changesets[group].attach(part)
+    return batch.as_bytes(policy=policy.HTTP).decode()
+
+
 def main():
+    verb = sys.argv[1] if len(sys.argv) > 1 else ""
+    # Python's own parser of mail reads and writes MIME; nothing needs to be installed for it.
+    if verb == "read-batch":
+        print(json.dumps(read_batch(sys.stdin.buffer.read().decode())))
+        return 0
+    if verb == "write-batch":
+        sys.stdout.buffer.write(write_batch(json.loads(sys.stdin.read())).encode())
+        return 0
     try:
         import pyodata
         import pyslet
@@ -76,7 +123,6 @@ def main():
         print(f"{missing}; install them with: {INSTALL}", file=sys.stderr)
         return 3
     source = sys.stdin.read()
-    verb = sys.argv[1] if len(sys.argv) > 1 else ""
     if verb == "read-atom":
         print(json.dumps(read_atom(source)))
     elif verb == "write-atom":

@@ -54,6 +54,8 @@ public struct ODataError: Error, Sendable, Equatable, CustomStringConvertible {
     public static let link = Code(rawValue: "link")
     /// Something cannot be written in the asked format or version.
     public static let unwritable = Code(rawValue: "unwritable")
+    /// An id or group of a batch is given twice, or named before it stands there.
+    public static let reference = Code(rawValue: "reference")
     /// Metadata needs a service document first.
     public static let noServiceDocument = Code(rawValue: "ParserNoServiceDocument")
     /// Entries need an entity schema.
@@ -92,6 +94,7 @@ public struct ODataError: Error, Sendable, Equatable, CustomStringConvertible {
     case .noServiceDocument: "read the service document first and pass it"
     case .noEntitySchema: "pass the entity schema of the collection that was read"
     case .link: "look at the address; it was not followed"
+    case .reference: "give each part an id of its own, and name only parts that stand before"
     case .service: "look at what the service says; ask again when it has recovered"
     default: "mend the document where it stands"
     }
@@ -126,6 +129,14 @@ public struct ODataLimits: Sendable, Hashable {
   public var recordBytes: Int = 64 << 20
   /// Members of one object, or properties of one entry.
   public var members: Int = 100_000
+  /// Parts of a batch: each one is work for a service; none answers more within its deadline.
+  public var parts: Int = 100_000
+  /// The head of one part of a batch: servers take heads of 8 to 64 KB.
+  public var headBytes: Int = 64 << 10
+  /// Headers of one part of a batch: each is searched for by its name.
+  public var headFields: Int = 256
+  /// What is kept of a JSON body while other members of its part may still come.
+  public var heldBytes: Int = 1 << 20
   /// Diagnostics kept; the rest are counted into the last one.
   public var diagnostics: Int = 1_000
 

@@ -3,7 +3,7 @@ import FerryOData
 import Foundation
 import Testing
 
-/// What pyslet and pyodata say of our documents, and we of theirs. The differences that are known,
+/// What pyslet, pyodata and Python's parser of mail say of our documents, and we of theirs. The differences that are known,
 /// with a ruling each, stand in Documentation/OData.md.
 @Suite("Peers: pyslet and pyodata") struct PeerTests {
   /// Runs Scripts/lib/odata-peer.py; where the packages are missing it fails with the install line.
@@ -86,6 +86,52 @@ import Testing
     for property in entry.properties { #expect(read[property.name] == property.value) }
     // pyslet writes a time of day where the protocol wants a duration; both are read.
     #expect(read["e"] == .time(EdmDuration(seconds: 30_600)))
+  }
+
+  @Test("Python's parser of mail finds the parts of a multipart batch that we wrote")
+  func mailReads() throws {
+    for seed in UInt64(1)...5 {
+      var maker = BatchMaker(seed)
+      var batch = maker.batch(false)
+      for index in batch.parts.indices {
+        // Mail knows no other text than ASCII in heads, and ends every line with CR LF.
+        batch.parts[index].headers.removeAll { $0.name == "X-Name" || $0.name == "Content-Type" }
+        batch.parts[index].body = "body \(index)\r\n--\r\n--b\(index)".bytes
+      }
+      let format = ODataBatchFormat.multipart(boundary: batch.freeBoundary)
+      let head = "Content-Type: \(format.contentType)\r\n\r\n"
+      let read = try JSONNode.parse(peer("read-batch", head.bytes + batch.body(format)))
+      let found = try #require(read.array).map { $0.array ?? [] }
+      #expect(found.count == batch.parts.count)
+      for (theirs, ours) in zip(found, batch.parts) {
+        #expect((theirs[0].string == nil) == (ours.group == nil))
+        #expect(theirs[0].string?.hasSuffix("_\(ours.group ?? "")") != false)
+        #expect(theirs[1].string == ours.id && theirs[2].string == "application/http")
+        let message = theirs[3].string ?? ""
+        #expect(message.hasSuffix("\r\n\r\n\(ours.text)"), "seed \(seed): \(message)")
+      }
+    }
+  }
+
+  @Test("We read the parts of a multipart batch that Python's writer of mail wrote")
+  func mailWrites() throws {
+    var writer = JSONWriter()
+    let messages: [(String?, String?, String)] = [
+      (nil, nil, "GET A HTTP/1.1\r\n\r\n"),
+      ("c 1", "1", "POST B HTTP/1.1\r\nContent-Length: 6\r\n\r\nx\r\n--y"),
+      ("c 1", "2", "PATCH $1 HTTP/1.1\r\nX: y\r\n\r\n{}"),
+    ]
+    writer.array(messages) { writer, message in
+      writer.beginArray()
+      for text in [message.0, message.1, message.2] {
+        if let text { writer.string(text) } else { writer.null() }
+      }
+      writer.endArray()
+    }
+    let parts = try ODataBatch.read(peer("write-batch", writer.bytes), strict: true).parts
+    #expect(parts.map(\.group) == [nil, "c 1", "c 1"] && parts.map(\.id) == [nil, "1", "2"])
+    #expect(parts.map(\.url) == ["A", "B", "$1"])
+    #expect(parts.map(\.text) == ["", "x\r\n--y", "{}"])
   }
 
   @Test("pyodata and we find the same types and properties in metadata")

@@ -13,12 +13,15 @@ public final class ODataDescriber {
   private var push: XMLPush?
   private let reader: ODataFeedReader
   private var tally = EntryTally()
+  private let batch: ODataBatchReader
+  private var batchTally = BatchTally()
   private var failure: ODataError?
 
   public init(_ options: ODataReadOptions = ODataReadOptions()) {
     self.options = options
     isStrict = options.isStrict
     reader = ODataFeedReader(options)
+    batch = ODataBatchReader(limits: options.limits, isStrict: options.isStrict)
     push = XMLPush(limits: options.limits, receiver: counter)
   }
 
@@ -50,7 +53,7 @@ public final class ODataDescriber {
       try take(kept)
     }
     return switch form {
-    case .batch: describeBatch()
+    case .batch: try describeBatch()
     case .json: try describeJSON()
     case .xml, nil: try describeXML()
     }
@@ -61,9 +64,11 @@ public final class ODataDescriber {
       throw ODataError(.truncated, "the document is empty", at: ODataPlace(line: 1, column: 1))
     }
     if HTMLPage.isHTML(kept) { throw HTMLPage.refusal }
-    let start = kept.drop { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
-    form =
-      start.starts(with: "--".utf8) ? .batch : ODataSniff.isJSON(kept) ? .json : .xml
+    if BatchTally.isMultipart(kept) || BatchTally.isJSON(kept) {
+      form = .batch
+    } else {
+      form = ODataSniff.isJSON(kept) ? .json : .xml
+    }
   }
 
   private func take(_ bytes: [UInt8]) throws(ODataError) {
@@ -90,9 +95,10 @@ public final class ODataDescriber {
         do throws(ODataError) { try drain() } catch { failure = error }
       }
     case .batch:
-      if kept.count > options.limits.recordBytes {
-        throw ODataError(.limit, "the batch is longer than \(options.limits.recordBytes) bytes")
-      }
+      kept = []
+      isKeeping = false
+      batch.push(bytes)
+      try batchTally.drain(batch)
     case nil: break
     }
   }
@@ -235,9 +241,8 @@ public final class ODataDescriber {
       return describe(metadata)
     }
     if root["requests"]?.array != nil || root["responses"]?.array != nil {
-      var found = ODataDescription(.batch)
-      found.counts["parts"] = (root["requests"] ?? root["responses"])?.array?.count ?? 0
-      return found
+      batch.push(kept)
+      return try describeBatch()
     }
     if let error = ODataErrorDocument(json: root),
       root["error"]?["message"] != nil || root["odata.error"] != nil
@@ -306,13 +311,12 @@ public final class ODataDescriber {
     return found
   }
 
-  private func describeBatch() -> ODataDescription {
+  private func describeBatch() throws(ODataError) -> ODataDescription {
+    batch.finish()
+    try batchTally.drain(batch)
     var found = ODataDescription(.batch)
-    let lines = kept.split(separator: 0x0A, omittingEmptySubsequences: false).map { line in
-      line.last == 0x0D ? line.dropLast() : line
-    }
-    let boundary = lines.first { $0.starts(with: "--".utf8) } ?? []
-    found.counts["parts"] = lines.filter { $0.elementsEqual(boundary) }.count
+    found.counts = batchTally.counts
+    found.diagnostics = batch.diagnostics
     return found
   }
 }

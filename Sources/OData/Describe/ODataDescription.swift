@@ -38,7 +38,7 @@ public struct ODataDescription: Sendable, Hashable {
     "entityProperties", "complexProperties", "navigationProperties", "annotations",
     "sapAttributes", "entries", "entriesIncludingInline", "inlineFeeds", "properties",
     "nullProperties", "links", "mediaEntries", "deletedEntries", "entriesWithETag", "parts",
-    "urlTemplates",
+    "requests", "responses", "changesets", "failedResponses", "urlTemplates",
   ]
 
   public static let textNames = [

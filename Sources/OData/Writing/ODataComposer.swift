@@ -20,6 +20,11 @@ public struct ODataRequestBody: Sendable, Hashable {
   public struct Header: Sendable, Hashable {
     public let name: String
     public let value: String
+
+    public init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
   }
 
   public var text: String { String(decoding: body, as: UTF8.self) }
