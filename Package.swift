@@ -113,7 +113,14 @@ let kits: [Target] = [
     [
       "Ferry", "FerryServer", "FerryConnector", "FerryMemoryConnector", "FerryModel", "FerryHTTP",
       "FerryHTTPClient", "FerryWorld",
-    ])
+    ]),
+  // What a fuzzer throws bytes at; the tests of the corpora call the same functions.
+  module(
+    "FerryFuzzTargets", "FuzzTargets",
+    [
+      "FerryOData", "FerryODataAddress", "FerryWire", "FerryServer", "FerryModel", "FerryJSON",
+      "FerryHTTP", "FerryCrypto", "FerryWorld",
+    ]),
 ]
 
 // Proofs: what the tests may see; FerryTidyTests keeps the walls.
@@ -142,6 +149,7 @@ let proofs: [Target] = [
   tests(
     "FerrySQLiteTests", "SQLiteTests", ["FerrySQLite", "FerryCrypto", "FerryFaultVFS"]),
   tests("FerryHTTPTests", "HTTPTests", ["FerryHTTP"]),
+  tests("FerryFuzzTests", "FuzzTests", ["FerryFuzzTargets"]),
   tests("FerryODataTests", "ODataTests", ["FerryOData", "FerryJSON"]),
   tests(
     "FerryODataAddressTests", "ODataAddressTests",
@@ -171,6 +179,8 @@ var products: [Product] = [
   .library(name: "Ferry", targets: ["Ferry"]),
   .library(name: "FerryOData", targets: ["FerryOData", "FerryODataAddress"]),
   .library(name: "FerryTestKit", targets: ["FerryTestKit"]),
+  // What Fuzzing/ throws bytes at.
+  .library(name: "FerryFuzzTargets", targets: ["FerryFuzzTargets"]),
   // What Benchmarks/ measures by itself.
   .library(name: "FerrySQLite", targets: ["FerrySQLite"]),
   .library(name: "FerryModel", targets: ["FerryModel"]),

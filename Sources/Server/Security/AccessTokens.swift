@@ -12,7 +12,7 @@ public struct AccessTokens: Sendable {
   private let key: [UInt8]
   private let server: String
 
-  init(key: [UInt8], server: String) {
+  package init(key: [UInt8], server: String) {
     self.key = key
     self.server = server
   }
@@ -59,7 +59,9 @@ public struct AccessTokens: Sendable {
     guard let node, let user = node["sub"]?.string, let expires = node["exp"]?.integer,
       node["iss"]?.string == server
     else { throw AccessTokens.forged }
-    let end = Timestamp(milliseconds: expires * 1_000)
+    let (milliseconds, isBeyond) = expires.multipliedReportingOverflow(by: 1_000)
+    if isBeyond { throw AccessTokens.forged }
+    let end = Timestamp(milliseconds: milliseconds)
     guard now < end else {
       throw ServerError(
         .expiredToken, "the token's time is over", hint: "Renew it with the refresh token.")
@@ -74,7 +76,7 @@ public struct AccessTokens: Sendable {
   private static let forged = ServerError(
     .forgedToken, "the token is not one of this server", hint: "Log in again.")
 
-  static func encode(_ bytes: [UInt8]) -> String {
+  package static func encode(_ bytes: [UInt8]) -> String {
     var text = ""
     for character in Base64.encode(bytes) where character != "=" {
       text.append(character == "+" ? "-" : character == "/" ? "_" : character)
