@@ -215,8 +215,8 @@ public struct JSONScanner {
   }
 
   /// An error at the place where the scanner stands.
-  public func failure(_ problem: String) -> JSONError {
-    JSONError(offset: position, problem: problem)
+  public func failure(_ problem: String, _ subject: [String] = []) -> JSONError {
+    JSONError(offset: position, problem: problem, subject: subject)
   }
 
   private mutating func ended(_ problem: String) -> JSONError {

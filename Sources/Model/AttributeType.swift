@@ -16,6 +16,14 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable {
   /// `2013-01-31T23:59:59`, a local date and time, with a fraction like `time`.
   case dateTime
   case binary
+  /// Several values of one type; canonical: a JSON list without blanks.
+  case list
+  /// A value of a complex type of the model; canonical: a JSON object without blanks, its members
+  /// by name.
+  case complex
+
+  /// Whether the model must say what it is of.
+  public var hasElements: Bool { self == .list || self == .complex }
 
   /// The value in this type's canonical form, or nil when it is not a value of this type.
   ///
@@ -47,6 +55,8 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable {
     case (.time, .text(let text)): return LocalTime(text).map { .text($0.description) }
     case (.dateTime, .text(let text)): return LocalDateTime(text).map { .text($0.description) }
     case (.binary, .bytes): return value
+    case (.list, .text(let text)): return CanonicalJSON.list(text).map(Value.text)
+    case (.complex, .text(let text)): return CanonicalJSON.object(text).map(Value.text)
     default: return nil
     }
   }

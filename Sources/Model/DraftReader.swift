@@ -19,6 +19,9 @@ struct DraftReader {
     for (node, path) in elements(fields, "entities") {
       if let entity = entity(node, path, group: firstGroup) { draft.entities.append(entity) }
     }
+    for (node, path) in elements(fields, "types") {
+      if let type = complexType(node, path) { draft.types.append(type) }
+    }
     return draft
   }
 
@@ -43,25 +46,38 @@ struct DraftReader {
       if let relationship = relationship(node, path) { entity.relationships.append(relationship) }
     }
     for (node, path) in elements(fields, "unique") { entity.unique.append(texts(node, path)) }
+    entity.isClientOnly = flag(fields, "clientOnly")
+    if fields["performs"] != nil {
+      entity.performs = texts(fields, "performs")
+      if fields["operations"] == nil { entity.operations = [.create] }
+    }
+    for (node, path) in elements(fields, "queries") {
+      if let query = query(node, path) { entity.queries.append(query) }
+    }
+    // What stays on the device comes last, so that places on the wire are places on the device.
+    entity.attributes =
+      entity.attributes.filter { !$0.isClientOnly } + entity.attributes.filter(\.isClientOnly)
     if let field = fields["partition"] {
       entity.partition = partition(field.node, field.place.path)
     }
     return entity
   }
 
-  private mutating func attribute(_ node: JSONNode, _ path: String) -> DraftAttribute? {
+  mutating func attribute(_ node: JSONNode, _ path: String) -> DraftAttribute? {
     guard let fields = object(node, path: path, of: "an attribute", keys: ModelKey.attribute) else {
       return nil
     }
     let place = ModelPlace(offset: node.offset, path: path)
     let name = text(fields, "name")
+    let type = choice(fields, "type", of: AttributeType.self)?.content
     return DraftAttribute(
       place: place, name: name,
-      column: text(fields, "column") ?? name ?? Placed(content: "", place: place),
-      type: choice(fields, "type", of: AttributeType.self)?.content,
+      column: text(fields, "column") ?? name ?? Placed(content: "", place: place), type: type,
       isNullable: flag(fields, "nullable"), maxLength: number(fields, "maxLength"),
       stored: choice(fields, "stored", of: StoredForm.self),
-      fullText: flag(fields, "fullText") ? fields["fullText"]?.place : nil)
+      fullText: flag(fields, "fullText") ? fields["fullText"]?.place : nil,
+      element: text(fields, "of"), defaultValue: defaultValue(fields, type, of: name),
+      isClientOnly: flag(fields, "clientOnly"))
   }
 
   private mutating func relationship(_ node: JSONNode, _ path: String) -> DraftRelationship? {
@@ -72,7 +88,7 @@ struct DraftReader {
       place: ModelPlace(offset: node.offset, path: path), name: text(fields, "name"),
       target: text(fields, "target"), attributes: texts(fields, "attributes"),
       targetAttributes: fields["targetAttributes"] == nil ? nil : texts(fields, "targetAttributes"),
-      inverse: text(fields, "inverse"))
+      inverse: text(fields, "inverse"), isComposite: flag(fields, "composite"))
   }
 
   private mutating func partition(_ node: JSONNode, _ path: String) -> DraftPartition? {

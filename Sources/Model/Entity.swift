@@ -19,15 +19,30 @@ public struct Entity: Sendable, Hashable {
   public let unique: [[Int]]
   /// Whether a composite relationship leads here: other objects are parts of these.
   public let ownsChildren: Bool
+  /// Whether its objects stay on the device: nothing of them is sent or downloaded.
+  public let isClientOnly: Bool
+  /// How many attributes travel; those after them stay on the device.
+  public let servedCount: Int
+  /// For an entity whose create is an operation of the business system and makes no row: what a SQL
+  /// database runs, one statement after the other, `:name` standing for each attribute. Nil for an
+  /// entity with rows.
+  public let performs: [String]?
+  /// What the model asks of this entity by name.
+  public let queries: [ObjectQuery]
   private let positions: [String: Int]
 
   public init(
     name: String, table: String, attributes: [Attribute], key: [Int], keyOrigin: KeyOrigin,
     relationships: [Relationship], operations: Set<OperationKind>, partition: PartitionRule?,
-    group: String, unique: [[Int]] = [], ownsChildren: Bool = false
+    group: String, unique: [[Int]] = [], ownsChildren: Bool = false, isClientOnly: Bool = false,
+    performs: [String]? = nil, queries: [ObjectQuery] = []
   ) {
     precondition(
       !key.isEmpty && key.allSatisfy(attributes.indices.contains), "key of \(name): \(key)")
+    servedCount = attributes.count { !$0.isClientOnly }
+    precondition(
+      attributes.dropFirst(servedCount).allSatisfy(\.isClientOnly),
+      "the client-only attributes of \(name) come last")
     self.name = name
     self.table = table
     self.attributes = attributes
@@ -39,6 +54,9 @@ public struct Entity: Sendable, Hashable {
     self.group = group
     self.unique = unique
     self.ownsChildren = ownsChildren
+    self.isClientOnly = isClientOnly
+    self.performs = performs
+    self.queries = queries
     var positions: [String: Int] = [:]
     for (position, attribute) in attributes.enumerated() { positions[attribute.name] = position }
     self.positions = positions
@@ -49,6 +67,19 @@ public struct Entity: Sendable, Hashable {
   /// The relationship that generated code reaches by this name.
   public func relationship(named name: String) -> Relationship? {
     relationships.first { $0.name == name }
+  }
+
+  /// Whether its create is an operation of the business system, and there are no rows.
+  public var isOperation: Bool { performs != nil }
+
+  /// The entity without what only devices have.
+  public var served: Entity {
+    guard servedCount < attributes.count else { return self }
+    return Entity(
+      name: name, table: table, attributes: Array(attributes.prefix(servedCount)), key: key,
+      keyOrigin: keyOrigin, relationships: relationships, operations: operations,
+      partition: partition, group: group, unique: unique, ownsChildren: ownsChildren,
+      isClientOnly: isClientOnly, performs: performs, queries: queries)
   }
 
   /// The relationship to the object that these are parts of; nil where they stand alone.
@@ -72,6 +103,8 @@ public enum KeyOrigin: String, Sendable, Hashable, CaseIterable {
   case app
   /// The business system, when the create is performed; until then the key is temporary.
   case businessSystem
+  /// The device, when the object is created: a UUID, which is final at once.
+  case device
 }
 
 /// What can be done to an object.
@@ -93,10 +126,17 @@ public struct Attribute: Sendable, Hashable {
   public let stored: StoredForm?
   /// Its words are kept in the device's full-text index; only for strings.
   public let fullText: Bool
+  /// Of a list: the type of its elements, or a complex type's name. Of a complex value: its type.
+  public let element: String?
+  /// What a new object has where the app gives nothing, canonical; nil: null.
+  public let defaultValue: Value?
+  /// Whether it stays on the device: it is neither sent nor downloaded.
+  public let isClientOnly: Bool
 
   public init(
     name: String, column: String, type: AttributeType, isNullable: Bool, maxLength: Int? = nil,
-    stored: StoredForm? = nil, fullText: Bool = false
+    stored: StoredForm? = nil, fullText: Bool = false, element: String? = nil,
+    defaultValue: Value? = nil, isClientOnly: Bool = false
   ) {
     self.name = name
     self.column = column
@@ -105,6 +145,9 @@ public struct Attribute: Sendable, Hashable {
     self.maxLength = maxLength
     self.stored = stored
     self.fullText = fullText
+    self.element = element
+    self.defaultValue = defaultValue
+    self.isClientOnly = isClientOnly
   }
 }
 

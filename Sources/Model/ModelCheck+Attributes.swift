@@ -12,6 +12,7 @@ extension ModelCheck {
           cure: "Keep one of them, or mend \"column\".")
       }
       guard let type = attribute.type else { continue }
+      checkElement(attribute)
       if let maxLength = attribute.maxLength {
         if type != .string {
           findings.error(
@@ -57,6 +58,11 @@ extension ModelCheck {
           cure:
             "Remove \"nullable\" if the business system has no such rows, else choose another key.")
       }
+      if attribute.type?.hasElements == true {
+        findings.error(
+          name.place, "\"\(name.content)\" is a \(attribute.type?.rawValue ?? "") and in the key",
+          cure: "Choose attributes of simple types as the key.")
+      }
       if attribute.type == .double || attribute.type == .float {
         findings.warning(
           name.place, "the key attribute \"\(name.content)\" is a binary fraction",
@@ -67,8 +73,18 @@ extension ModelCheck {
   }
 
   private mutating func checkKeyOrigin(_ entity: DraftEntity) {
-    guard entity.keyOrigin.content == .businessSystem else { return }
     let types = entity.key.compactMap { entity.attribute(named: $0.content)?.type }
+    if entity.keyOrigin.content == .device, types != [.string] {
+      findings.error(
+        entity.keyOrigin.place, "a key that the device makes is one string",
+        cure: "Give \(entity.shownName) a key of one attribute of type string.")
+    }
+    guard entity.keyOrigin.content == .businessSystem else { return }
+    if entity.isClientOnly {
+      findings.error(
+        entity.keyOrigin.place, "\(entity.shownName) stays on the device, so nobody gives it a key",
+        cure: "Write \"keyOrigin\": \"device\" or \"app\".")
+    }
     if entity.key.count > 1 {
       findings.error(
         entity.keyOrigin.place, "a key of several attributes cannot come from the business system",

@@ -13,7 +13,12 @@ struct ModelCheck {
       checkUnique(entity)
       for relationship in entity.relationships { check(relationship, of: entity) }
       checkPartition(entity)
+      checkClientOnly(entity)
+      checkPerforms(entity)
+      checkQueries(entity)
+      checkComposite(entity)
     }
+    checkComplexTypes()
     checkMembers()
   }
 
@@ -109,7 +114,7 @@ struct ModelCheck {
     }
   }
 
-  private mutating func checkTypeName(_ name: Placed<String>, subject: String) {
+  mutating func checkTypeName(_ name: Placed<String>, subject: String) {
     if !ReservedName.isIdentifier(name.content) {
       findings.error(
         name.place, "the name \"\(name.content)\" of \(subject) is no identifier",
@@ -130,7 +135,14 @@ struct ModelCheck {
         if let name = attribute.name { members.append((name, "attribute")) }
       }
       for relationship in entity.relationships {
-        if let name = relationship.name { members.append((name, "relationship")) }
+        if let name = relationship.name {
+          members.append((name, "relationship"))
+          let setter = "set" + name.content.prefix(1).uppercased() + name.content.dropFirst()
+          members.append((Placed(content: setter, place: name.place), "setter of a relationship"))
+        }
+      }
+      for query in entity.queries {
+        if let name = query.name { members.append((name, "query")) }
       }
       for other in draft.entities {
         for relationship in other.relationships

@@ -5,6 +5,7 @@ struct ModelDraft {
   var version: Placed<String>?
   var groups: [Placed<String>]
   var entities: [DraftEntity]
+  var types: [DraftComplexType] = []
 
   func entity(named name: String) -> DraftEntity? { entities.first { $0.name?.content == name } }
 }
@@ -28,6 +29,9 @@ struct DraftEntity {
   var relationships: [DraftRelationship]
   var operations: Set<OperationKind>
   var partition: DraftPartition?
+  var isClientOnly: Bool = false
+  var performs: [Placed<String>]?
+  var queries: [DraftQuery] = []
 
   var shownName: String { name?.content ?? "without a name" }
 
@@ -53,6 +57,24 @@ struct DraftAttribute {
   var stored: Placed<StoredForm>?
   /// Nil where it is not to be found by its words.
   var fullText: ModelPlace?
+  var element: Placed<String>?
+  var defaultValue: Placed<Value>?
+  var isClientOnly: Bool = false
+}
+
+struct DraftComplexType {
+  var place: ModelPlace
+  var name: Placed<String>?
+  var attributes: [DraftAttribute]
+}
+
+struct DraftQuery {
+  var place: ModelPlace
+  var name: Placed<String>?
+  var parameters: [(name: Placed<String>?, type: AttributeType?, isNullable: Bool)]
+  var condition: Placed<String>?
+  var order: Placed<String>?
+  var isSingle: Bool
 }
 
 struct DraftRelationship {
@@ -63,6 +85,7 @@ struct DraftRelationship {
   /// Nil: the target's key.
   var targetAttributes: [Placed<String>]?
   var inverse: Placed<String>?
+  var isComposite: Bool = false
 }
 
 enum DraftPartition {

@@ -11,22 +11,39 @@ public struct ModelKey: Sendable, Hashable {
   public static let package: [ModelKey] = [
     ModelKey("$schema"), ModelKey("source"), ModelKey("name", required: true),
     ModelKey("version", required: true), ModelKey("groups"), ModelKey("entities", required: true),
+    ModelKey("types"),
   ]
 
   public static let entity: [ModelKey] = [
     ModelKey("name", required: true), ModelKey("table"), ModelKey("group"),
     ModelKey("attributes", required: true), ModelKey("key", required: true), ModelKey("keyOrigin"),
     ModelKey("unique"), ModelKey("relationships"), ModelKey("operations"), ModelKey("partition"),
+    ModelKey("clientOnly"), ModelKey("performs"), ModelKey("queries"),
   ]
 
   public static let attribute: [ModelKey] = [
     ModelKey("name", required: true), ModelKey("column"), ModelKey("type", required: true),
     ModelKey("nullable"), ModelKey("maxLength"), ModelKey("stored"), ModelKey("fullText"),
+    ModelKey("of"), ModelKey("default"), ModelKey("clientOnly"),
   ]
 
   public static let relationship: [ModelKey] = [
     ModelKey("name", required: true), ModelKey("target", required: true),
     ModelKey("attributes", required: true), ModelKey("targetAttributes"), ModelKey("inverse"),
+    ModelKey("composite"),
+  ]
+
+  public static let complexType: [ModelKey] = [
+    ModelKey("name", required: true), ModelKey("attributes", required: true),
+  ]
+
+  public static let query: [ModelKey] = [
+    ModelKey("name", required: true), ModelKey("parameters"), ModelKey("where"),
+    ModelKey("orderBy"), ModelKey("single"),
+  ]
+
+  public static let parameter: [ModelKey] = [
+    ModelKey("name", required: true), ModelKey("type", required: true), ModelKey("nullable"),
   ]
 
   public static let partition: [ModelKey] = [ModelKey("columns"), ModelKey("through")]

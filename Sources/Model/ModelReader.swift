@@ -68,7 +68,8 @@ extension ModelDraft {
     }
     return Package(
       name: name.content, version: version.content, entities: made,
-      groups: groups.map { SynchronizationGroup(name: $0.content) })
+      groups: groups.map { SynchronizationGroup(name: $0.content) },
+      complexTypes: types.compactMap(\.complexType))
   }
 }
 
@@ -77,12 +78,8 @@ extension DraftEntity {
     guard let name else { return nil }
     var madeAttributes: [Attribute] = []
     for attribute in attributes {
-      guard let name = attribute.name, let type = attribute.type else { return nil }
-      madeAttributes.append(
-        Attribute(
-          name: name.content, column: attribute.column.content, type: type,
-          isNullable: attribute.isNullable, maxLength: attribute.maxLength.map { Int($0.content) },
-          stored: attribute.stored?.content, fullText: attribute.fullText != nil))
+      guard let attribute = attribute.attribute else { return nil }
+      madeAttributes.append(attribute)
     }
     let position = { (name: Placed<String>) in
       madeAttributes.firstIndex { $0.name == name.content }
@@ -94,7 +91,47 @@ extension DraftEntity {
       keyOrigin: keyOrigin.content,
       relationships: relationships.compactMap { $0.relationship(in: draft) },
       operations: operations, partition: partition?.rule, group: group.content,
-      unique: unique.map { $0.compactMap(position) })
+      unique: unique.map { $0.compactMap(position) }, ownsChildren: draft.hasParts(name.content),
+      isClientOnly: isClientOnly, performs: performs?.map(\.content),
+      queries: queries.compactMap(\.query))
+  }
+}
+
+extension ModelDraft {
+  fileprivate func hasParts(_ name: String) -> Bool {
+    entities.contains { entity in
+      entity.relationships.contains { $0.isComposite && $0.target?.content == name }
+    }
+  }
+}
+
+extension DraftAttribute {
+  fileprivate var attribute: Attribute? {
+    guard let name, let type else { return nil }
+    return Attribute(
+      name: name.content, column: column.content, type: type, isNullable: isNullable,
+      maxLength: maxLength.map { Int($0.content) }, stored: stored?.content,
+      fullText: fullText != nil, element: element?.content, defaultValue: defaultValue?.content,
+      isClientOnly: isClientOnly)
+  }
+}
+
+extension DraftComplexType {
+  fileprivate var complexType: ComplexType? {
+    name.map { ComplexType(name: $0.content, attributes: attributes.compactMap(\.attribute)) }
+  }
+}
+
+extension DraftQuery {
+  fileprivate var query: ObjectQuery? {
+    guard let name else { return nil }
+    return ObjectQuery(
+      name: name.content,
+      parameters: parameters.compactMap { parameter in
+        guard let name = parameter.name, let type = parameter.type else { return nil }
+        return ObjectQuery.Parameter(
+          name: name.content, type: type, isNullable: parameter.isNullable)
+      }, condition: condition?.content, order: order?.content, isSingle: isSingle)
   }
 }
 
@@ -104,7 +141,8 @@ extension DraftRelationship {
     let targets = targetAttributes ?? draft.entity(named: target.content)?.key ?? []
     return Relationship(
       name: name.content, target: target.content, attributes: attributes.map(\.content),
-      targetAttributes: targets.map(\.content), inverse: inverse?.content)
+      targetAttributes: targets.map(\.content), inverse: inverse?.content,
+      isComposite: isComposite)
   }
 }
 

@@ -23,7 +23,19 @@ public enum ModelWriter {
       lines += self.lines(of: entity).map { "    \($0)" }
       lines[lines.count - 1] += comma
     }
-    lines += ["  ]", "}"]
+    if package.complexTypes.isEmpty {
+      lines += ["  ]", "}"]
+    } else {
+      lines += ["  ],", "  \"types\": ["]
+      for (index, type) in package.complexTypes.enumerated() {
+        let comma = index + 1 < package.complexTypes.count ? "," : ""
+        let parts = [
+          ["\"name\": \(quote(type.name))"], block("attributes", type.attributes.map(fields)),
+        ]
+        lines += ["    {"] + joined(parts).map { "      \($0)" } + ["    }\(comma)"]
+      }
+      lines += ["  ]", "}"]
+    }
     return lines.joined(separator: "\n") + "\n"
   }
 
@@ -52,6 +64,9 @@ public enum ModelWriter {
       let members = columns.map { "\(quote($0.attribute)): \(quote($0.source.text))" }
       parts.append(["\"partition\": { \"columns\": { \(members.joined(separator: ", ")) } }"])
     }
+    if entity.isClientOnly { parts.append(["\"clientOnly\": true"]) }
+    if let statements = entity.performs { parts.append(["\"performs\": \(list(statements))"]) }
+    if !entity.queries.isEmpty { parts.append(block("queries", entity.queries.map(fields))) }
     return ["{"] + joined(parts).map { "  \($0)" } + ["}"]
   }
 
@@ -64,6 +79,33 @@ public enum ModelWriter {
     if let length = attribute.maxLength { fields.append("\"maxLength\": \(length)") }
     if let stored = attribute.stored { fields.append("\"stored\": \(quote(stored.rawValue))") }
     if attribute.fullText { fields.append("\"fullText\": true") }
+    if let element = attribute.element { fields.append("\"of\": \(quote(element))") }
+    if let value = attribute.defaultValue {
+      fields.append("\"default\": \(shown(value, attribute.type))")
+    }
+    if attribute.isClientOnly { fields.append("\"clientOnly\": true") }
+    return "{ \(fields.joined(separator: ", ")) }"
+  }
+
+  private static func shown(_ value: Value, _ type: AttributeType) -> String {
+    if type.hasElements, case .text(let json) = value { return json }
+    var writer = JSONWriter()
+    writer.value(value)
+    return writer.text
+  }
+
+  private static func fields(of query: ObjectQuery) -> String {
+    var fields = ["\"name\": \(quote(query.name))"]
+    if !query.parameters.isEmpty {
+      let parameters = query.parameters.map { parameter in
+        "{ \"name\": \(quote(parameter.name)), \"type\": \(quote(parameter.type.rawValue))"
+          + (parameter.isNullable ? ", \"nullable\": true }" : " }")
+      }
+      fields.append("\"parameters\": [\(parameters.joined(separator: ", "))]")
+    }
+    if let condition = query.condition { fields.append("\"where\": \(quote(condition))") }
+    if let order = query.order { fields.append("\"orderBy\": \(quote(order))") }
+    if query.isSingle { fields.append("\"single\": true") }
     return "{ \(fields.joined(separator: ", ")) }"
   }
 
@@ -73,6 +115,7 @@ public enum ModelWriter {
       "\"attributes\": \(list(relationship.attributes))",
       "\"targetAttributes\": \(list(relationship.targetAttributes))",
     ]
+    if relationship.isComposite { fields.append("\"composite\": true") }
     if let inverse = relationship.inverse { fields.append("\"inverse\": \(quote(inverse))") }
     return "{ \(fields.joined(separator: ", ")) }"
   }

@@ -10,15 +10,19 @@ public struct Package: Sendable, Hashable {
   public let entities: [Entity]
   /// The units of one checkpoint; each entity is in exactly one.
   public let groups: [SynchronizationGroup]
+  /// The values of several parts that attributes can have.
+  public let complexTypes: [ComplexType]
   private let positions: [String: Int]
 
   public init(
-    name: String, version: String, entities: [Entity], groups: [SynchronizationGroup]
+    name: String, version: String, entities: [Entity], groups: [SynchronizationGroup],
+    complexTypes: [ComplexType] = []
   ) {
     self.name = name
     self.version = version
     self.entities = entities
     self.groups = groups
+    self.complexTypes = complexTypes
     var positions: [String: Int] = [:]
     for (position, entity) in entities.enumerated() { positions[entity.name] = position }
     self.positions = positions
@@ -27,6 +31,16 @@ public struct Package: Sendable, Hashable {
   public var id: String { "\(name):\(version)" }
 
   public func entity(named name: String) -> Entity? { positions[name].map { entities[$0] } }
+
+  /// The package without what only devices have, as servers and business systems know it and as it
+  /// travels.
+  public var served: Package {
+    guard entities.contains(where: { $0.isClientOnly || $0.servedCount < $0.attributes.count })
+    else { return self }
+    return Package(
+      name: name, version: version, entities: entities.filter { !$0.isClientOnly }.map(\.served),
+      groups: groups, complexTypes: complexTypes)
+  }
 
   /// The synchronization group that brings the rows of this entity.
   public func group(of entity: Entity) -> SynchronizationGroup? {

@@ -46,12 +46,15 @@ public enum ReservedName {
 
   /// Other types of Swift and Ferry are written with their module's name in generated code.
   static let types: Set<String> = [
-    "AnyObject", "Array", "Bool", "Decimal", "Double", "Ferry", "Float", "Foundation", "Int",
+    "AnyObject", "Array", "Attributes", "Bool", "Decimal", "Double", "Ferry", "Float", "Foundation",
+    "Int",
     "Int16", "Int32", "Int64", "Int8", "Optional", "Sendable", "Set", "String", "Swift", "UInt8",
     "Void",
   ]
 
   static let members: Set<String> = [
+    "copyAll", "countPendingObjects", "countReplayPendingObjects", "findByPrimaryKey",
+    "getReplayPendingObjects", "replayFailure",
     "Attributes", "Self", "Type", "cancelPending", "cancelPendingOperations", "count", "create",
     "database",
     "delete", "description", "downloadState", "entity", "find", "findAll", "hash", "hashValue",

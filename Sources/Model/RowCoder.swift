@@ -86,7 +86,7 @@ extension JSONScanner {
       return .bytes(bytes)
     case (.string, .string): return .text(try string())
     case (.string, .integer), (.string, .decimal), (.string, .date), (.string, .time),
-      (.string, .dateTime):
+      (.string, .dateTime), (.string, .list), (.string, .complex):
       value = .text(try string())
     default: throw failure("a value of type \(type.rawValue) was expected")
     }

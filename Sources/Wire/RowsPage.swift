@@ -137,14 +137,22 @@ private struct RowSet {
     }
     let name = try scanner.string()
     guard let entity = package.entity(named: name) else {
-      throw scanner.failure("the package \(package.id) has no entity \(name)")
+      throw scanner.failure("the package \(package.id) has no entity \(name)", [name])
     }
     guard try scanner.nextKey() == "columns" else {
       throw scanner.failure("a set names its columns")
     }
     let columns = try scanner.list { scanner throws(JSONError) in try scanner.string() }
-    guard columns == entity.attributes.map(\.name) else {
-      throw scanner.failure("the columns of \(name) are not those of the package \(package.id)")
+    let known = entity.attributes.map(\.name)
+    if let odd = columns.first(where: { !known.contains($0) }) {
+      throw scanner.failure(
+        "the columns of \(name) are not those of the package \(package.id), which has no \(odd)",
+        [name, odd])
+    }
+    guard columns == known else {
+      let missing = known.filter { !columns.contains($0) }
+      throw scanner.failure(
+        "the columns of \(name) are not those of the package \(package.id)", [name] + missing)
     }
     guard try scanner.nextKey() == "rows" else { throw scanner.failure("a set has rows") }
     try scanner.enterArray()
@@ -158,7 +166,8 @@ private struct RowSet {
     let values = try scanner.row(types: types)
     for (position, value) in values.enumerated()
     where value.isNull && !entity.attributes[position].isNullable {
-      throw scanner.failure("\(entity.name).\(entity.attributes[position].name) is null")
+      let attribute = entity.attributes[position].name
+      throw scanner.failure("\(entity.name).\(attribute) is null", [entity.name, attribute])
     }
     let bytes = scanner.bytes[start..<scanner.position]
     return (values, RowHash.of(entity: entity.name, key: entity.key(of: values), body: bytes))

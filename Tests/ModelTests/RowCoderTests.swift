@@ -32,6 +32,9 @@ struct RowCoderTests {
     case .dateTime: return .text("20\(10 + bits % 90)-0\(1 + bits % 9)-11T11:22:33.5")
     case .binary:
       return .bytes((0..<bits % 9).map { _ in UInt8.random(in: 0...255, using: &chance) })
+    case .list: return type.canonical(.text("[ \(bits % 97), \"a\" , null]")) ?? .null
+    case .complex:
+      return type.canonical(.text("{ \"b\": [\(bits % 97)], \"a\": \"ü\" }")) ?? .null
     }
   }
 

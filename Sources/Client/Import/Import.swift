@@ -188,11 +188,12 @@ final class ImportRun {
         cause: error)
     }
     try page.read(
-      of: store.model,
+      of: store.served,
       wrap: { error in
         FerryError(
           .protocolViolation, "a page of the partition \(page.partition) cannot be read \(error)",
-          hint: "The server speaks of another model; update the app or the server.", cause: error)
+          hint: "The server speaks of another model; update the app or the server.",
+          entity: error.subject.first, attribute: error.subject.dropFirst().first, cause: error)
       },
       row: { entity, values, hash throws(FerryError) in
         try self.sql { () throws(SQLiteError) in

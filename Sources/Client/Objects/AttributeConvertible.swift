@@ -1,3 +1,4 @@
+import FerryJSON
 import FerryModel
 
 #if canImport(FoundationEssentials)
@@ -12,9 +13,42 @@ public protocol AttributeConvertible: Sendable {
   var value: Value { get }
   /// Reads a value of the attribute's type; a null where none is allowed reads as the type's zero.
   init(value: Value)
+  /// Whether its value is JSON, which stands in other JSON as it is.
+  static var isStructured: Bool { get }
 }
 
-extension Bool: AttributeConvertible {
+extension AttributeConvertible {
+  public static var isStructured: Bool { false }
+}
+
+/// A Swift type that the elements of a list can have.
+public protocol AttributeElement: AttributeConvertible {
+  /// The canonical value of a list of these.
+  static func value(of list: [Self]) -> Value
+  /// Reads a list; what is none reads as the empty one.
+  static func list(from value: Value) -> [Self]
+  /// Whether a list of these is JSON.
+  static var isListStructured: Bool { get }
+}
+
+extension AttributeElement {
+  public static var isListStructured: Bool { true }
+
+  public static func value(of list: [Self]) -> Value {
+    var writer = JSONWriter()
+    writer.array(list) { writer, element in
+      writer.raw(StructuredText.json(element.value, isStructured: isStructured))
+    }
+    return .text(writer.text)
+  }
+
+  public static func list(from value: Value) -> [Self] {
+    guard case .text(let text) = value else { return [] }
+    return StructuredText.list(text).map(Self.init(value:))
+  }
+}
+
+extension Bool: AttributeElement {
   public var value: Value { .boolean(self) }
   public init(value: Value) { self = value == .boolean(true) }
 }
@@ -30,39 +64,65 @@ extension FixedWidthInteger where Self: SignedInteger & Sendable {
   }
 }
 
-extension Int8: AttributeConvertible {}
-extension Int16: AttributeConvertible {}
-extension Int32: AttributeConvertible {}
-extension Int64: AttributeConvertible {}
-extension Int: AttributeConvertible {}
+extension Int8: AttributeElement {}
+extension Int16: AttributeElement {}
+extension Int32: AttributeElement {}
+extension Int64: AttributeElement {}
+extension Int: AttributeElement {}
 
-extension Double: AttributeConvertible {
-  public var value: Value { .double(self) }
-  public init(value: Value) {
-    if case .double(let number) = value { self = number } else { self = 0 }
+/// For lists of bytes, which are binary values and no JSON; no attribute is a single one.
+extension UInt8: AttributeElement {
+  public static var isListStructured: Bool { false }
+  public var value: Value { .integer(Int64(self)) }
+  public init(value: Value) { self = UInt8(truncatingIfNeeded: Int64(value: value)) }
+  public static func value(of list: [UInt8]) -> Value { .bytes(list) }
+
+  public static func list(from value: Value) -> [UInt8] {
+    switch value {
+    case .bytes(let bytes): bytes
+    case .text(let text): Base64.decode(text) ?? []
+    default: []
+    }
   }
 }
 
-extension Float: AttributeConvertible {
+extension Double: AttributeElement {
+  public var value: Value { .double(self) }
+  public init(value: Value) {
+    switch value {
+    case .double(let number): self = number
+    case .integer(let number): self = Double(number)
+    default: self = 0
+    }
+  }
+}
+
+extension Float: AttributeElement {
   public var value: Value { .double(Double(self)) }
   public init(value: Value) { self = Float(Double(value: value)) }
 }
 
-extension String: AttributeConvertible {
+extension String: AttributeElement {
   public var value: Value { .text(self) }
   public init(value: Value) {
     if case .text(let text) = value { self = text } else { self = "" }
   }
 }
 
-extension Array: AttributeConvertible where Element == UInt8 {
-  public var value: Value { .bytes(self) }
-  public init(value: Value) {
-    if case .bytes(let bytes) = value { self = bytes } else { self = [] }
-  }
+extension Array: AttributeConvertible where Element: AttributeElement {
+  public static var isStructured: Bool { Element.isListStructured }
+  public var value: Value { Element.value(of: self) }
+  public init(value: Value) { self = Element.list(from: value) }
 }
 
-extension Decimal: AttributeConvertible {
+extension BigInteger: AttributeElement {
+  public var value: Value { .text(description) }
+  public init(value: Value) { self = BigInteger(String(value: value)) ?? 0 }
+}
+
+/// Exact for every decimal of the model, which has at most 38 digits. What may have more is a string
+/// in the model.
+extension Decimal: AttributeElement {
   public var value: Value {
     AttributeType.decimal.canonical(.text(description)) ?? .text(description)
   }
@@ -71,7 +131,7 @@ extension Decimal: AttributeConvertible {
   }
 }
 
-extension LocalDate: AttributeConvertible {
+extension LocalDate: AttributeElement {
   public var value: Value { .text(description) }
   public init(value: Value) { self = LocalDate(String(value: value)) ?? .zero }
 
@@ -79,14 +139,14 @@ extension LocalDate: AttributeConvertible {
   private static let zero: LocalDate = LocalDate("0001-01-01").unsafelyUnwrapped
 }
 
-extension LocalTime: AttributeConvertible {
+extension LocalTime: AttributeElement {
   public var value: Value { .text(description) }
   public init(value: Value) { self = LocalTime(String(value: value)) ?? .midnight }
 
   private static let midnight: LocalTime = LocalTime("00:00:00").unsafelyUnwrapped
 }
 
-extension LocalDateTime: AttributeConvertible {
+extension LocalDateTime: AttributeElement {
   public var value: Value { .text(description) }
   public init(value: Value) {
     let text = String(value: value)
@@ -97,6 +157,7 @@ extension LocalDateTime: AttributeConvertible {
 }
 
 extension Optional: AttributeConvertible where Wrapped: AttributeConvertible {
+  public static var isStructured: Bool { Wrapped.isStructured }
   public var value: Value { self?.value ?? .null }
   public init(value: Value) { self = value.isNull ? nil : Wrapped(value: value) }
 }

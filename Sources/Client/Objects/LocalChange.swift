@@ -33,7 +33,7 @@ extension Record {
           "Set a value of that type and save again.")
       }
       after[position] = value
-      let isGiven = entity.keyOrigin == .businessSystem && entity.key.contains(position)
+      let isGiven = entity.keyOrigin != .app && entity.key.contains(position)
       if value.isNull, !attribute.isNullable, !isGiven {
         throw invalid(attribute, "it has no value", "Set one and save again.")
       }

@@ -17,11 +17,13 @@ public struct Record: Sendable {
   package var failed: Bool
   package var replay: ReplayState
   package var deleted: Bool
+  /// What was read together with it, by relationship.
+  package var prefetched: [String: [Record]] = [:]
 
   package init(_ entity: Entity, store: Store) {
     self.entity = entity
     self.store = store
-    values = [Value](repeating: .null, count: entity.attributes.count)
+    values = entity.attributes.map { $0.defaultValue ?? .null }
     loaded = values
     pending = .none
     failed = false

@@ -3,26 +3,71 @@ import FerrySQLite
 
 extension Record {
   /// The object that a many-to-one relationship leads to; nil when it refers to none, or to one
-  /// that is not on the device.
+  /// that is not on the device. Read now, unless it was read together with this one.
   public func related<Object: BusinessObject>(_ name: String) throws(FerryError) -> Object? {
+    let way = Way(to: name, from: entity)
+    if let known = prefetched[way.name] { return known.first.map(Object.init(record:)) }
+    let own = way.key(of: self)
+    guard !own.contains(.null) else { return nil }
+    return try store.records(Object.entity, "WHERE \(matching(way.columns))", own).first
+      .map(Object.init(record:))
+  }
+
+  /// The objects that refer to this one by their relationship `name`, by their surrogate keys. Read
+  /// now, unless they were read together with this one.
+  public func referring<Object: BusinessObject>(by name: String) throws(FerryError) -> [Object] {
+    let way = Way(back: name, from: Object.entity, to: entity)
+    if let known = prefetched[way.name] { return known.map(Object.init(record:)) }
+    return try store.records(
+      Object.entity, "WHERE \(matching(way.columns)) ORDER BY _id", way.key(of: self)
+    ).map(Object.init(record:))
+  }
+
+  /// Takes over the key of another object where the relationship refers to it; nil: refers to none.
+  public mutating func refer(by name: String, to other: Record?) {
+    let way = Way(to: name, from: entity)
+    for (position, column) in zip(way.own, way.columns) {
+      values[position] = other?[column] ?? .null
+    }
+    prefetched[way.name] = nil
+  }
+
+  /// Forgets what was read together with this object: the next call reads it anew.
+  public mutating func clearRelationshipObjects() { prefetched = [:] }
+}
+
+/// From an object to others: which of its attributes are equal to which of theirs.
+struct Way {
+  /// Under which a record keeps what it leads to.
+  let name: String
+  /// Positions in the entity that it starts from.
+  let own: [Int]
+  /// Columns of the entity that it leads to.
+  let columns: [String]
+  /// Types of those.
+  let types: [AttributeType]
+
+  /// From the many to the one.
+  init(to name: String, from entity: Entity) {
     guard let relationship = entity.relationship(named: name) else {
       preconditionFailure("\(entity.name) has no relationship \(name)")
     }
-    let own = relationship.attributes.compactMap { self[$0] }
-    guard !own.contains(.null) else { return nil }
-    return try store.records(
-      Object.entity, "WHERE \(matching(relationship.targetAttributes))", own
-    ).first.map(Object.init(record:))
+    self.name = name
+    own = relationship.attributes.compactMap(entity.position(of:))
+    columns = relationship.targetAttributes
+    types = own.map { entity.attributes[$0].type }
   }
 
-  /// The objects that refer to this one by their relationship `name`, by their surrogate keys.
-  public func referring<Object: BusinessObject>(by name: String) throws(FerryError) -> [Object] {
-    guard let relationship = Object.entity.relationship(named: name) else {
-      preconditionFailure("\(Object.entity.name) has no relationship \(name)")
+  /// From the one to those of `child` whose relationship leads to it.
+  init(back name: String, from child: Entity, to entity: Entity) {
+    guard let relationship = child.relationship(named: name) else {
+      preconditionFailure("\(child.name) has no relationship \(name)")
     }
-    let own = relationship.targetAttributes.compactMap { self[$0] }
-    return try store.records(
-      Object.entity, "WHERE \(matching(relationship.attributes)) ORDER BY _id", own
-    ).map(Object.init(record:))
+    self.name = "\(child.name).\(name)"
+    own = relationship.targetAttributes.compactMap(entity.position(of:))
+    columns = relationship.attributes
+    types = own.map { entity.attributes[$0].type }
   }
+
+  func key(of record: Record) -> [Value] { own.map { record.values[$0] } }
 }

@@ -11,7 +11,7 @@ extension Store {
     let live = try operations.of(entity, object, connection).filter { $0.state != .withdrawn }
     guard let last = live.last, last.kind == .delete else { return nil }
     var values = try Rows(entity).original(connection, object: object)?.values
-    if values == nil, last.base.count == entity.attributes.count {
+    if values == nil, last.base.count == entity.servedCount {
       values = entity.attributes.indices.map { last.base[$0] ?? .null }
     }
     guard let values else { return nil }

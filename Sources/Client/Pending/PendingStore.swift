@@ -17,6 +17,7 @@ extension Store {
   /// when it is gone (sync/P1).
   package func save(_ change: LocalChange) throws(FerryError) -> Record? {
     try write { connection throws(FerryError) in
+      guard !change.entity.isClientOnly else { return try self.saveHere(change, connection) }
       switch change.kind {
       case .create: return try self.create(change, connection)
       case .update: return try self.update(change, connection)
@@ -36,6 +37,7 @@ extension Store {
     let rows = Rows(entity)
     var values = change.after ?? []
     let id = newOperationID()
+    makeKey(entity, &values)
     let isTemporary =
       entity.keyOrigin == .businessSystem && entity.key.contains { values[$0].isNull }
     if isTemporary {
@@ -53,7 +55,7 @@ extension Store {
       let replay = ReplayState(counter: counter, pending: 0, failure: 0)
       let object = try rows.insertVisible(
         connection, object: nil, values: values, pending: "C", replay: replay)
-      let changed = values.enumerated().filter {
+      let changed = values.prefix(entity.servedCount).enumerated().filter {
         !$0.element.isNull && !(isTemporary && entity.key.contains($0.offset))
       }
       let operation = PendingOperation(
@@ -82,11 +84,13 @@ extension Store {
     let known = try operations.of(entity, hidden.object, connection)
     if let last = known.last, last.isOpen, last.kind == .delete {
       try carryOut(
-        PendingMachine.recreate(last, after: values), entity, hidden.object, last.key, values,
-        connection)
+        PendingMachine.recreate(last, after: served(values, of: entity)), entity, hidden.object,
+        last.key, values, connection)
     } else {
       let changed = Dictionary(
-        uniqueKeysWithValues: values.enumerated().map { ($0.offset, $0.element) })
+        uniqueKeysWithValues: served(values, of: entity).enumerated().map {
+          ($0.offset, $0.element)
+        })
       let operation = PendingOperation(
         sequence: 0, id: id, entity: entity.name, object: hidden.object, kind: .create,
         key: entity.key(of: values), isTemporary: false,
@@ -126,9 +130,13 @@ extension Store {
       let image = try rows.original(connection, object: object)
       try self.carryOut(
         PendingMachine.update(
-          known, seen: change.seen, before: before.values, after: after, image: image?.values),
+          known, seen: change.seen, before: served(before.values, of: entity),
+          after: served(after, of: entity), image: image?.values),
         entity, object, entity.key(of: before.values), after, connection)
       try self.show(entity, object, shown: after, connection)
+      if after.dropFirst(entity.servedCount) != before.values.dropFirst(entity.servedCount) {
+        try rows.updateClientOnly(connection, object: object, values: after)
+      }
       return try rows.visible(connection, object: object)
     }
     return row.map { Record(entity, store: self, row: $0) }
@@ -152,7 +160,7 @@ extension Store {
         try self.cancelDependents(of: last, entity, connection, depth: 0)
       }
       try self.carryOut(
-        PendingMachine.delete(known, before: base), entity, object,
+        PendingMachine.delete(known, before: served(base, of: entity)), entity, object,
         entity.key(of: before.values), before.values, connection)
       try self.show(entity, object, shown: nil, connection)
       return try self.hidden(entity, object, connection)
@@ -199,6 +207,10 @@ extension Store {
         entity: change.entity.name)
     }
     return (row.object, row)
+  }
+
+  private func served(_ values: [Value], of entity: Entity) -> [Value] {
+    Array(values.prefix(entity.servedCount))
   }
 
   func carryOut(
@@ -256,9 +268,13 @@ extension Store {
       return
     }
     let values = PendingMachine.lay(live, on: image?.values, shown: shown ?? visible?.values)
-    guard let values else {
+    guard var values else {
       if visible != nil { try rows.deleteVisible(connection, object: object) }
       return
+    }
+    // Neither image nor operation knows what stays on the device.
+    for position in entity.servedCount..<values.count {
+      values[position] = (visible?.values ?? shown ?? values)[position]
     }
     let letter = PendingMachine.pendingChange(live).rawValue
     let failed = live.contains { $0.state == .replayFailed }

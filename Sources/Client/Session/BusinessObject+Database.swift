@@ -25,14 +25,17 @@ extension BusinessObject {
   }
 
   /// All objects that are visible, in the order in which they came; `take` limits their number.
+  ///
+  /// What `prefetching` names is read with one statement for each relationship, and walking it from
+  /// these objects reads nothing more: `Order.findAll(in: database, prefetching: [Order.Attributes.lines])`.
   public static func findAll(
-    in database: Database, skip: Int = 0, take: Int? = nil
-  )
-    throws(FerryError) -> [Self]
-  {
-    try database.store.records(
-      entity, "ORDER BY _id LIMIT ? OFFSET ?", [.integer(Int64(take ?? -1)), .integer(Int64(skip))]
-    ).map(Self.init(record:))
+    in database: Database, skip: Int = 0, take: Int? = nil,
+    prefetching paths: [any RelationshipPath<Self>] = []
+  ) throws(FerryError) -> [Self] {
+    var records = try database.store.records(
+      entity, "ORDER BY _id LIMIT ? OFFSET ?", [.integer(Int64(take ?? -1)), .integer(Int64(skip))])
+    for path in paths { try database.store.prefetch(path, of: &records) }
+    return records.map(Self.init(record:))
   }
 
   /// The object with this business key, as the reference calls it: `find` (facts/1.5).
@@ -68,6 +71,17 @@ extension BusinessObject {
   /// How many objects have a change that was submitted and is not answered (facts/1.5).
   public static func countReplayPendingObjects(in database: Database) throws(FerryError) -> Int {
     try database.store.pendingCount(entity, nil, .replaying)
+  }
+
+  /// The objects that a query of the model finds; what generated code calls.
+  public static func query(
+    _ rest: String, _ parameters: [Value], in database: Database, skip: Int = 0, take: Int? = nil
+  ) throws(FerryError) -> [Self] {
+    let count = parameters.count
+    return try database.store.records(
+      entity, "\(rest) LIMIT ?\(count + 1) OFFSET ?\(count + 2)",
+      parameters + [.integer(Int64(take ?? -1)), .integer(Int64(skip))]
+    ).map(Self.init(record:))
   }
 
   /// How many objects are visible.

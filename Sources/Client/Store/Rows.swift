@@ -6,19 +6,20 @@ package struct Rows {
   package let entity: Entity
   /// The attributes' columns, quoted and joined by commas.
   private let columns: String
+  /// Those of them that are downloaded.
+  private let served: [Attribute]
   private let keyTest: String
 
   package init(_ entity: Entity) {
     self.entity = entity
     columns = entity.attributes.map { quoted($0.name) }.joined(separator: ", ")
+    served = entity.isClientOnly ? [] : Array(entity.attributes.prefix(entity.servedCount))
     keyTest = entity.key.map { "\(quoted(entity.attributes[$0].name)) = ?" }.joined(
       separator: " AND ")
   }
 
   private var parameters: String { entity.attributes.map { _ in "?" }.joined(separator: ", ") }
-  private var assignments: String {
-    entity.attributes.map { "\(quoted($0.name)) = ?" }.joined(separator: ", ")
-  }
+  private var assignments: String { Rows.assignments(entity.attributes) }
 
   // The visible rows.
 
@@ -165,8 +166,36 @@ package struct Rows {
     try connection.run(
       """
       UPDATE \(Schema.table(entity)) SET _pending = 'N', _failed = 0, _replay = NULL,
-      _partition = ?, _hash = ?, \(assignments) WHERE _id = ?
-      """, [.integer(partition), .integer(hash)] + values.map(\.stored) + [.integer(object)])
+      _partition = ?, _hash = ?, \(Rows.assignments(served)) WHERE _id = ?
+      """,
+      [.integer(partition), .integer(hash)] + values.prefix(served.count).map(\.stored)
+        + [.integer(object)])
+  }
+
+  // What stays on the device.
+
+  /// Writes the attributes that stay on the device, whatever is pending of the others.
+  package func updateClientOnly(
+    _ connection: Connection, object: Int64, values: [Value]
+  ) throws(SQLiteError) {
+    let own = entity.attributes.dropFirst(served.count)
+    try connection.run(
+      "UPDATE \(Schema.table(entity)) SET \(Rows.assignments(own)) WHERE _id = ?",
+      values.dropFirst(served.count).map(\.stored) + [.integer(object)])
+  }
+
+  /// A row of an entity that stays on the device.
+  package func insertClientOnly(
+    _ connection: Connection, values: [Value]
+  ) throws(SQLiteError) -> Int64 {
+    try connection.run(
+      "INSERT INTO \(Schema.table(entity)) (\(columns)) VALUES (\(parameters))",
+      values.map(\.stored))
+    return connection.lastInsertRowID
+  }
+
+  private static func assignments(_ attributes: some Sequence<Attribute>) -> String {
+    attributes.map { "\(quoted($0.name)) = ?" }.joined(separator: ", ")
   }
 
   /// Object, partition and hash of the visible row with this key; the last two are nil while it is
@@ -240,7 +269,8 @@ extension Statement {
     case .byte, .short, .int, .long: .integer(integer(at: index))
     case .float, .double: .double(double(at: index))
     case .binary: .bytes(bytes(at: index))
-    case .integer, .decimal, .string, .date, .time, .dateTime: .text(text(at: index))
+    case .integer, .decimal, .string, .date, .time, .dateTime, .list, .complex:
+      .text(text(at: index))
     }
   }
 }

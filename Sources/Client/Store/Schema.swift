@@ -172,7 +172,12 @@ package struct Schema {
   /// AUTOINCREMENT: the number of an object that is hidden (its delete is pending) or gone (an alias
   /// still knows it) is never given to another.
   private func entityStatements(_ entity: Entity) -> [String] {
-    let columns = entity.attributes.map { "\(quoted($0.name)) \(Schema.affinity($0.type))" }
+    let columns = entity.attributes.map { attribute in
+      // A downloaded row brings no value for what stays on the device.
+      let initial = attribute.isClientOnly ? attribute.defaultValue.map(Schema.literal) : nil
+      return "\(quoted(attribute.name)) \(Schema.affinity(attribute.type))"
+        + (initial.map { " DEFAULT \($0)" } ?? "")
+    }
     let key = entity.key.map { quoted(entity.attributes[$0].name) }.joined(separator: ", ")
     let all = columns.joined(separator: ", ")
     let indexes = entity.relationships.compactMap { relationship -> String? in
@@ -197,12 +202,24 @@ package struct Schema {
     ] + indexes
   }
 
+  private static func literal(_ value: Value) -> String {
+    switch value {
+    case .null: "NULL"
+    case .boolean(let flag): flag ? "1" : "0"
+    case .integer(let number): String(number)
+    case .double(let number): number.description
+    case .text(let text):
+      "'\(text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''"))'"
+    case .bytes(let bytes): "x'\(hexadecimal(bytes))'"
+    }
+  }
+
   private static func affinity(_ type: AttributeType) -> String {
     switch type {
     case .boolean, .byte, .short, .int, .long: "INTEGER"
     case .float, .double: "REAL"
     case .binary: "BLOB"
-    case .integer, .decimal, .string, .date, .time, .dateTime: "TEXT"
+    case .integer, .decimal, .string, .date, .time, .dateTime, .list, .complex: "TEXT"
     }
   }
 }

@@ -8,6 +8,8 @@ import Synchronization
 /// It may be used from every thread. A write waits for other writes; a read never waits.
 package final class Store: Sendable {
   package let model: Package
+  /// The model as the server knows it.
+  package let served: Package
   package let world: World
   package let path: String
   let writer: SharedConnection
@@ -27,6 +29,7 @@ package final class Store: Sendable {
     vfs: String? = nil, migration: MigrationPolicy = .keepPending
   ) throws(FerryError) {
     self.model = model
+    served = model.served
     self.world = world
     self.path = path
     file = Mutex(OpenFile(path: path))

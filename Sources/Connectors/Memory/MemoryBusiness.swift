@@ -21,15 +21,18 @@ public final class MemoryBusiness: Sendable {
   /// Whether an operation performed before is known by its id.
   public let remembersOperations: Bool
   private let rules: [MemoryRule]
+  private let operations: [String: MemoryOperation]
   private let constraints: MemoryConstraints
   private let state: Mutex<State> = Mutex(State())
 
+  /// `operations`: what the entities without rows do, by their names.
   public init(
-    package: Package, rules: [MemoryRule] = [], isTransactional: Bool = true,
-    remembersOperations: Bool = true
+    package: Package, rules: [MemoryRule] = [], operations: [String: MemoryOperation] = [:],
+    isTransactional: Bool = true, remembersOperations: Bool = true
   ) {
-    self.package = package
+    self.package = package.served
     self.rules = rules
+    self.operations = operations
     self.isTransactional = isTransactional
     self.remembersOperations = remembersOperations
     constraints = MemoryConstraints(package: package)
@@ -189,7 +192,7 @@ public final class MemoryBusiness: Sendable {
     }
     let start = transaction.effects.count
     var work = MemoryWork(operation: operation, lastKey: state.lastKeys[operation.entity.name])
-    switch work.perform(&transaction) {
+    switch work.perform(&transaction, as: operations[operation.entity.name]) {
     case .refused(let refusal): return .refused(refusal)
     case .accepted(let key):
       // Effects of rules are not given to the rules again.

@@ -50,6 +50,16 @@ public struct MemoryRule: Sendable {
   }
 }
 
+/// What an entity without rows does to the others: the model's own operations.
+public struct MemoryOperation: Sendable {
+  /// Called with the values of its attributes, in their order; a refusal undoes what it did.
+  public let apply: @Sendable ([Value], inout MemoryTransaction) -> Refusal?
+
+  public init(_ apply: @escaping @Sendable ([Value], inout MemoryTransaction) -> Refusal?) {
+    self.apply = apply
+  }
+}
+
 /// One commit of the business system: what a checker replays.
 public struct MemoryCommit: Sendable, Equatable {
   /// What one operation of the commit did.

@@ -12,11 +12,29 @@ struct MemoryWork {
     case refused(Refusal)
   }
 
-  mutating func perform(_ transaction: inout MemoryTransaction) -> Outcome {
-    switch operation.kind {
+  mutating func perform(
+    _ transaction: inout MemoryTransaction, as stated: MemoryOperation?
+  ) -> Outcome {
+    if operation.entity.isOperation { return perform(stated, &transaction) }
+    return switch operation.kind {
     case .create: create(&transaction)
     case .update, .delete: change(&transaction)
     }
+  }
+
+  /// An operation that makes no row of its own.
+  private func perform(
+    _ stated: MemoryOperation?, _ transaction: inout MemoryTransaction
+  ) -> Outcome {
+    let entity = operation.entity
+    guard let stated, let key = operation.key, let parts = key.values(of: entity) else {
+      return .refused(
+        Refusal(code: 422, message: "The business system in memory does not know \(entity.name)."))
+    }
+    var values = entity.attributes.indices.map { operation.changed[$0] ?? .null }
+    for (position, value) in zip(entity.key, parts) { values[position] = value }
+    if let refusal = stated.apply(values, &transaction) { return .refused(refusal) }
+    return .accepted(key)
   }
 
   private mutating func create(_ transaction: inout MemoryTransaction) -> Outcome {

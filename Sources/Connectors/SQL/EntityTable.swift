@@ -153,7 +153,7 @@ struct EntityTables {
     tables = [:]
     failures = [:]
     byTable = [:]
-    for entity in package.entities {
+    for entity in package.entities where !entity.isOperation {
       do throws(ConnectorError) {
         let schema: TableSchema?
         do { schema = try TableSchema(entity.table, in: connection) } catch {

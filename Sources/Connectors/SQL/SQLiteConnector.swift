@@ -29,6 +29,7 @@ public final class SQLiteConnector: Connector {
     busyTimeoutMilliseconds: Int32 = 5_000
   ) {
     self.path = path
+    let package = package.served
     settings = Settings(
       package: package, remembersOperations: remembersOperations,
       busyTimeoutMilliseconds: busyTimeoutMilliseconds)
@@ -56,8 +57,11 @@ public final class SQLiteConnector: Connector {
 
   public func read(_ entity: Entity, keys: [Key]) throws(ConnectorError) -> [RowImage] {
     try inSnapshot { (connection) throws(ConnectorError) in
-      let table = try tables.table(of: entity)
       var images: [RowImage] = []
+      guard !entity.isOperation else {
+        return keys.map { RowImage(entity: entity.name, key: $0, values: nil) }
+      }
+      let table = try tables.table(of: entity)
       for key in keys {
         do throws(SQLiteError) { images.append(try table.image(key, connection)) } catch {
           throw ConnectorError(error, path)
@@ -85,7 +89,8 @@ public final class SQLiteConnector: Connector {
     rejected: (RejectedRow) -> Void
   ) throws(ConnectorError) {
     try inSnapshot { (connection) throws(ConnectorError) in
-      for entity in entities {
+      // An operation of the business system makes no rows.
+      for entity in entities where !entity.isOperation {
         let table = try tables.table(of: entity)
         var batch: [RowImage] = []
         batch.reserveCapacity(SQLiteConnector.batchRows)
@@ -125,6 +130,7 @@ public final class SQLiteConnector: Connector {
 
   public func mismatches(with package: Package) throws(ConnectorError) -> [Mismatch] {
     let remembersOperations = settings.remembersOperations
+    let package = package.served
     return try asking { (connection) throws(SQLiteError) in
       let own = remembersOperations ? try AppliedOperations.mismatch(connection) : nil
       return try SchemaComparison(connection).mismatches(with: package) + (own.map { [$0] } ?? [])

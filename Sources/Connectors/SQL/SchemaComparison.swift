@@ -17,8 +17,24 @@ struct SchemaComparison {
           place: connection.path, problem: "this SQLite does not enforce foreign keys",
           cure: "Use a SQLite built with them."))
     }
-    for entity in package.entities { found += try mismatches(entity) }
+    for entity in package.entities {
+      found += entity.isOperation ? unprepared(entity) : try mismatches(entity)
+    }
     return found
+  }
+
+  /// The statements of an operation that the database does not understand.
+  private func unprepared(_ entity: Entity) -> [Mismatch] {
+    (entity.performs ?? []).compactMap { statement in
+      do throws(SQLiteError) {
+        _ = try connection.statement("EXPLAIN \(statement)")
+        return nil
+      } catch {
+        return Mismatch(
+          place: entity.name, problem: "\(statement) cannot be performed: \(error.message)",
+          cure: "Mend \"performs\" in the model, or the table that it names.")
+      }
+    }
   }
 
   private func mismatches(_ entity: Entity) throws(SQLiteError) -> [Mismatch] {
@@ -112,6 +128,8 @@ struct SchemaComparison {
     case .time: .text("23:59:59")
     case .dateTime: .text("2013-01-31T23:59:59")
     case .binary: .bytes([1])
+    case .list: .text("[]")
+    case .complex: .text("{}")
     }
   }
 }

@@ -85,22 +85,20 @@ final class Writer {
   private func performOnce(
     _ given: ConnectorOperation, _ operation: ConnectorOperation
   ) throws(Interruption) -> Key {
-    let table: EntityTable
-    do { table = try tables.table(of: operation.entity) } catch { throw .failed(error) }
-    guard remembersOperations else { return try work(operation, table) }
+    guard remembersOperations else { return try work(operation) }
     let claim: AppliedOperations.Claim
     do { claim = try AppliedOperations.claim(given, connection) } catch {
       throw .failed(ConnectorError(error, connection.path))
     }
     switch claim {
     case .performed(let key):
-      touched.note(table, key)
+      if !operation.entity.isOperation { touched.note(try table(of: operation.entity), key) }
       return key
     case .otherContent:
       throw .refused(
         Refusal(code: 422, message: "An earlier form of this change was accepted already."))
     case .new:
-      let key = try work(operation, table)
+      let key = try work(operation)
       do { try AppliedOperations.finish(given, key: key, connection) } catch {
         throw .failed(ConnectorError(error, connection.path))
       }
@@ -108,10 +106,16 @@ final class Writer {
     }
   }
 
+  private func table(of entity: Entity) throws(Interruption) -> EntityTable {
+    do { return try tables.table(of: entity) } catch { throw .failed(error) }
+  }
+
   /// Its own row counts as touched even where nothing changed, so that the caller has it fresh.
-  private func work(
-    _ operation: ConnectorOperation, _ table: EntityTable
-  ) throws(Interruption) -> Key {
+  private func work(_ operation: ConnectorOperation) throws(Interruption) -> Key {
+    guard !operation.entity.isOperation else {
+      return try StatementWork(operation, connection).perform()
+    }
+    let table = try table(of: operation.entity)
     let key = try OperationWork(operation, table, connection).perform()
     touched.note(table, key)
     return key

@@ -30,7 +30,8 @@ public struct ModelDifference: Sendable, Equatable {
 
   public static func compare(_ package: Package, with schema: DatabaseSchema) -> ModelDifference {
     var difference = ModelDifference()
-    for entity in package.entities {
+    let package = package.served
+    for entity in package.entities where !entity.isOperation {
       guard let table = schema.table(named: entity.table) else {
         difference.breaks(
           entity.table,

@@ -91,6 +91,7 @@ public struct ColumnProfile: Sendable, Equatable {
       case .iso, nil: return onlyTexts && texts == forms[.iso, default: 0]
       }
     case .binary: return values == blobs
+    case .list, .complex: return numbers == 0
     }
   }
 

@@ -14,13 +14,21 @@ struct EntityRenderer {
     let members =
       [description, attributes, record, initializer, finder("find"), finder("load")]
       + entity.attributes.indices.map(property)
-      + entity.relationships.map(manyToOne) + inverses
+      + entity.relationships.flatMap { [manyToOne($0)] + [setter($0)].compactMap { $0 } }
+      + inverses + entity.queries.map(query)
     return """
-      /// Objects of the table \(SwiftLiteral.comment(entity.table)).
+      /// \(subject)
       public nonisolated struct \(entity.name): Ferry.BusinessObject {
       \(members.map(indented).joined(separator: "\n\n"))
       }
       """
+  }
+
+  private var subject: String {
+    if entity.isOperation { return "An operation of the business system: create it and submit it." }
+    return entity.isClientOnly
+      ? "Objects that stay on the device."
+      : "Objects of the table \(SwiftLiteral.comment(entity.table))."
   }
 
   private func indented(_ text: String) -> String {
@@ -33,9 +41,13 @@ struct EntityRenderer {
     let relationships =
       entity.relationships.isEmpty
       ? "[]" : "[\n\(entity.relationships.map(relationship).joined(separator: "\n"))\n  ]"
-    let unique =
-      entity.unique.isEmpty
-      ? "" : ", unique: [\(entity.unique.map(SwiftLiteral.numbers).joined(separator: ", "))]"
+    var rest = ""
+    if !entity.unique.isEmpty {
+      rest += ", unique: [\(entity.unique.map(SwiftLiteral.numbers).joined(separator: ", "))]"
+    }
+    if entity.ownsChildren { rest += ", ownsChildren: true" }
+    if entity.isClientOnly { rest += ", isClientOnly: true" }
+    if let statements = entity.performs { rest += ", performs: \(SwiftLiteral.texts(statements))" }
     return """
       public static let entity: Ferry.Entity = Ferry.Entity(
         name: \(SwiftLiteral.text(entity.name)), table: \(SwiftLiteral.text(entity.table)),
@@ -45,7 +57,7 @@ struct EntityRenderer {
         key: \(SwiftLiteral.numbers(entity.key)), keyOrigin: .\(entity.keyOrigin.rawValue),
         relationships: \(relationships),
         operations: [\(operations.map { ".\($0.rawValue)" }.joined(separator: ", "))],
-        partition: \(partition), group: \(SwiftLiteral.text(entity.group))\(unique))
+        partition: \(partition), group: \(SwiftLiteral.text(entity.group))\(rest))
       """
   }
 
@@ -58,6 +70,11 @@ struct EntityRenderer {
     if let length = attribute.maxLength { fields.append("maxLength: \(length)") }
     if let stored = attribute.stored { fields.append("stored: .\(stored.rawValue)") }
     if attribute.fullText { fields.append("fullText: true") }
+    if let element = attribute.element { fields.append("element: \(SwiftLiteral.text(element))") }
+    if let value = attribute.defaultValue {
+      fields.append("defaultValue: \(SwiftLiteral.value(value))")
+    }
+    if attribute.isClientOnly { fields.append("isClientOnly: true") }
     return "    Ferry.Attribute(\(fields.joined(separator: ", "))),"
   }
 
@@ -71,6 +88,7 @@ struct EntityRenderer {
     if let inverse = relationship.inverse {
       fields.append("inverse: \(SwiftLiteral.text(inverse))")
     }
+    if relationship.isComposite { fields.append("isComposite: true") }
     return "    Ferry.Relationship(\(fields.joined(separator: ", "))),"
   }
 
@@ -127,18 +145,29 @@ struct EntityRenderer {
     let given = entity.attributes.indices.filter { position in
       entity.keyOrigin == .app || !entity.key.contains(position)
     }
-    let ordered =
-      given.filter { !entity.attributes[$0].isNullable }
-      + given.filter { entity.attributes[$0].isNullable }
+    let isOptional = { (position: Int) in
+      entity.attributes[position].isNullable || entity.attributes[position].defaultValue != nil
+    }
+    let ordered = given.filter { !isOptional($0) } + given.filter(isOptional)
     let parameters = ordered.map { position in
       let attribute = entity.attributes[position]
       let type = SwiftLiteral.type(of: attribute)
-      return "  \(attribute.name): \(type)\(attribute.isNullable ? " = nil" : ""),"
+      guard isOptional(position) else { return "  \(attribute.name): \(type)," }
+      return "  \(attribute.name): \(type)\(attribute.isNullable ? "" : "?") = nil,"
     }
-    let assignments = given.map { "  record.set(\($0), \(entity.attributes[$0].name))" }
+    let assignments = given.map { position in
+      let name = entity.attributes[position].name
+      let set = "record.set(\(position), \(name))"
+      // Nothing given leaves the default, which a new record has already.
+      return entity.attributes[position].defaultValue == nil
+        ? "  \(set)" : "  if let \(name) { \(set) }"
+    }
     let key =
-      entity.keyOrigin == .businessSystem
-      ? " The business system gives the key when the object is replayed." : ""
+      switch entity.keyOrigin {
+      case .businessSystem: " The business system gives the key when the object is replayed."
+      case .device: " The device makes the key when the object is created."
+      case .app: ""
+      }
     return """
       /// A new object, in memory only until it is created.\(key)
       public init(
@@ -196,14 +225,69 @@ struct EntityRenderer {
     """
   }
 
-  private var inverses: [String] {
-    referring.map { other, relationship, inverse in
-      """
-      /// The objects on the device whose \(relationship.name) is this one.
-      public func \(inverse)() throws(Ferry.FerryError) -> [\(other.name)] {
-        try record.referring(by: \(SwiftLiteral.text(relationship.name)))
+  /// Refers to another object from now on; only where that changes no key.
+  private func setter(_ relationship: Relationship) -> String? {
+    let positions = relationship.attributes.compactMap(entity.position(of:))
+    guard let target = package.entity(named: relationship.target),
+      !positions.contains(where: entity.key.contains) || entity.keyOrigin == .app
+    else { return nil }
+    let isOptional = positions.allSatisfy { entity.attributes[$0].isNullable }
+    let name = relationship.name.prefix(1).uppercased() + relationship.name.dropFirst()
+    let mark = isOptional ? "?" : ""
+    return """
+      /// Makes \(relationship.attributes.joined(separator: ", ")) refer to this object; nothing is saved yet.
+      public mutating func set\(name)(_ target: \(target.name)\(mark)) {
+        record.refer(by: \(SwiftLiteral.text(relationship.name)), to: target\(mark).record)
       }
       """
+  }
+
+  /// A query that the model names.
+  private func query(_ query: ObjectQuery) -> String {
+    let first = query.parameters.first?.name
+    let parameters = query.parameters.map {
+      "\($0.name == first ? "_ " : "")\($0.name): \(SwiftLiteral.type(of: $0)), "
+    }
+    let values = query.parameters.map { "\($0.name).value" }.joined(separator: ", ")
+    let condition = query.condition.map(SwiftLiteral.comment) ?? "all of them"
+    let find = "try Self.query(\(SwiftLiteral.text(query.sql)), [\(values)], in: database"
+    if query.isSingle {
+      return """
+        /// The first object with \(condition); nil when there is none.
+        public static func \(query.name)(
+          \(parameters.joined())in database: Ferry.Database
+        ) throws(Ferry.FerryError) -> Self? {
+          \(find), take: 1).first
+        }
+        """
+    }
+    return """
+      /// The objects with \(condition).
+      public static func \(query.name)(
+        \(parameters.joined())in database: Ferry.Database, skip: Int = 0, take: Int? = nil
+      ) throws(Ferry.FerryError) -> [Self] {
+        \(find), skip: skip, take: take)
+      }
+      """
+  }
+
+  private var inverses: [String] {
+    referring.map { other, relationship, inverse in
+      guard !other.isOneToOne(relationship) else {
+        return """
+          /// The object on the device whose \(relationship.name) is this one, if there is one.
+          public func \(inverse)() throws(Ferry.FerryError) -> \(other.name)? {
+            let found: [\(other.name)] = try record.referring(by: \(SwiftLiteral.text(relationship.name)))
+            return found.first
+          }
+          """
+      }
+      return """
+        /// The objects on the device whose \(relationship.name) is this one.
+        public func \(inverse)() throws(Ferry.FerryError) -> [\(other.name)] {
+          try record.referring(by: \(SwiftLiteral.text(relationship.name)))
+        }
+        """
     }
   }
 

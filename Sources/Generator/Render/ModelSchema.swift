@@ -18,6 +18,9 @@ public enum ModelSchema {
       ("entity", object(ModelKey.entity, entity)),
       ("attribute", object(ModelKey.attribute, attribute)),
       ("relationship", object(ModelKey.relationship, relationship)),
+      ("query", object(ModelKey.query, query)),
+      ("parameter", object(ModelKey.parameter, parameter)),
+      ("complexType", object(ModelKey.complexType, complexType)),
       (
         "partition",
         object(ModelKey.partition, partition) + ["\"minProperties\": 1, \"maxProperties\": 1"]
@@ -39,6 +42,7 @@ public enum ModelSchema {
     { "type": "string", "pattern": "^[A-Za-z\\u0080-\\uFFFF][A-Za-z0-9_\\u0080-\\uFFFF]*$" }
     """#
   private static let text1 = "{ \"type\": \"string\", \"minLength\": 1 }"
+  private static let flag = "{ \"type\": \"boolean\" }"
   private static let names = "{ \"type\": \"array\", \"items\": \(text1), \"minItems\": 1 }"
 
   private static let package: [String: String] = [
@@ -46,7 +50,7 @@ public enum ModelSchema {
     "version": "{ \"type\": \"string\", \"pattern\": \"^(0|[1-9][0-9]*)[.](0|[1-9][0-9]*)$\" }",
     "groups":
       "{ \"type\": \"array\", \"items\": \(identifier), \"minItems\": 1, \"uniqueItems\": true }",
-    "entities": list(of: "entity", atLeast: 1),
+    "entities": list(of: "entity", atLeast: 1), "types": list(of: "complexType", atLeast: 0),
   ]
 
   private static let entity: [String: String] = [
@@ -58,12 +62,26 @@ public enum ModelSchema {
     "operations":
       "{ \"type\": \"array\", \"items\": \(choice(OperationKind.allCases.map(\.rawValue))), "
       + "\"uniqueItems\": true }",
-    "partition": "{ \"$ref\": \"#/$defs/partition\" }",
+    "partition": "{ \"$ref\": \"#/$defs/partition\" }", "clientOnly": flag,
+    "performs": names, "queries": list(of: "query", atLeast: 0),
+  ]
+
+  private static let query: [String: String] = [
+    "name": identifier, "parameters": list(of: "parameter", atLeast: 0), "where": text1,
+    "orderBy": text1, "single": flag,
+  ]
+
+  private static let parameter: [String: String] = [
+    "name": identifier, "type": choice(AttributeType.allCases.map(\.rawValue)), "nullable": flag,
+  ]
+
+  private static let complexType: [String: String] = [
+    "name": identifier, "attributes": list(of: "attribute", atLeast: 1),
   ]
 
   private static let attribute: [String: String] = [
     "name": identifier, "column": text1, "type": choice(AttributeType.allCases.map(\.rawValue)),
-    "nullable": "{ \"type\": \"boolean\" }",
+    "nullable": flag, "of": identifier, "default": "true", "clientOnly": flag,
     "maxLength": "{ \"type\": \"integer\", \"minimum\": 1 }",
     "stored": choice(StoredForm.allCases.map(\.rawValue)),
     "fullText": "{ \"type\": \"boolean\" }",
@@ -71,7 +89,7 @@ public enum ModelSchema {
 
   private static let relationship: [String: String] = [
     "name": identifier, "target": identifier, "attributes": names, "targetAttributes": names,
-    "inverse": identifier,
+    "inverse": identifier, "composite": flag,
   ]
 
   private static let partition: [String: String] = [

@@ -15,6 +15,17 @@ enum SwiftLiteral {
     return literal + "\""
   }
 
+  static func value(_ value: Value) -> String {
+    switch value {
+    case .null: ".null"
+    case .boolean(let flag): ".boolean(\(flag))"
+    case .integer(let number): ".integer(\(number))"
+    case .double(let number): ".double(\(number))"
+    case .text(let text): ".text(\(self.text(text)))"
+    case .bytes(let bytes): ".bytes(\(numbers(bytes.map(Int.init))))"
+    }
+  }
+
   /// For a comment, on one line whatever the text holds.
   static func comment(_ text: String) -> String {
     text.split(whereSeparator: \.isNewline).joined(separator: " ")
@@ -30,11 +41,19 @@ enum SwiftLiteral {
 
   /// The Swift type of an attribute.
   static func type(of attribute: Attribute) -> String {
-    type(attribute.type) + (attribute.isNullable ? "?" : "")
+    type(attribute.type, of: attribute.element) + (attribute.isNullable ? "?" : "")
   }
 
-  private static func type(_ type: AttributeType) -> String {
+  /// The Swift type of a parameter, which has no elements.
+  static func type(of parameter: ObjectQuery.Parameter) -> String {
+    type(parameter.type, of: nil) + (parameter.isNullable ? "?" : "")
+  }
+
+  private static func type(_ type: AttributeType, of element: String?) -> String {
     switch type {
+    case .complex: element ?? "String"
+    case .list:
+      "[\(element.map { name in AttributeType(rawValue: name).map { self.type($0, of: nil) } ?? name } ?? "String")]"
     case .boolean: "Bool"
     case .byte: "Int8"
     case .short: "Int16"
@@ -43,7 +62,8 @@ enum SwiftLiteral {
     case .decimal: "Decimal"
     case .float: "Float"
     case .double: "Double"
-    case .string, .integer: "String"
+    case .string: "String"
+    case .integer: "Ferry.BigInteger"
     case .date: "Ferry.LocalDate"
     case .time: "Ferry.LocalTime"
     case .dateTime: "Ferry.LocalDateTime"

@@ -7,7 +7,12 @@ import FerryModel
 public enum SwiftRenderer {
   /// `file` is where the model came from, for the comment at the top.
   public static func render(_ package: Package, from file: String) -> String {
-    let hasDecimals = package.entities.contains { $0.attributes.contains { $0.type == .decimal } }
+    let attributes =
+      package.entities.flatMap(\.attributes) + package.complexTypes.flatMap(\.attributes)
+    let parameters = package.entities.flatMap(\.queries).flatMap(\.parameters)
+    let hasDecimals =
+      attributes.contains { $0.type == .decimal || $0.element == AttributeType.decimal.rawValue }
+      || parameters.contains { $0.type == .decimal }
     var parts = [
       """
       // swift-format-ignore-file
@@ -26,6 +31,7 @@ public enum SwiftRenderer {
         """
     }
     parts.append(self.package(package))
+    for type in package.complexTypes { parts.append(ComplexTypeRenderer(type).text) }
     for entity in package.entities { parts.append(EntityRenderer(package, entity).text) }
     return parts.joined(separator: "\n\n") + "\n"
   }

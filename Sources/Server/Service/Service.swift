@@ -47,6 +47,7 @@ public final class Service {
     package: Package, folder path: String, world: World, limits: ServiceLimits = .standard,
     synchronous: Connection.Synchronous = .full
   ) throws(ServerError) {
+    let package = package.served
     let rules = try PartitionRules(package)
     let folder = try Folder(path)
     let store = try Store(folder: folder, package: package, world: world, synchronous: synchronous)

@@ -1,0 +1,78 @@
+import FerryJSON
+import FerryModel
+
+/// A Swift type that stands for a complex type of the model; generated, a plain struct of its parts.
+public protocol ComplexValue: AttributeElement, Hashable {
+  init(parts: ComplexParts)
+  var parts: ComplexParts { get }
+}
+
+extension ComplexValue {
+  public static var isStructured: Bool { true }
+  public var value: Value { .text(parts.text) }
+  public init(value: Value) { self.init(parts: ComplexParts(text: String(value: value))) }
+}
+
+/// The parts of a complex value by name, on their way to and from the JSON that is stored.
+public struct ComplexParts: Sendable {
+  private var json: [String: [UInt8]] = [:]
+  private var read: [String: Value] = [:]
+
+  public init() {}
+
+  fileprivate init(text: String) {
+    guard let node = try? JSONNode.parse(Array(text.utf8)), let members = node.object else {
+      return
+    }
+    for member in members { read[member.key] = StructuredText.value(of: member.value) }
+  }
+
+  /// A part that is not there reads as null does.
+  public func get<Part: AttributeConvertible>(_ name: String) -> Part {
+    Part(value: read[name] ?? .null)
+  }
+
+  /// Keeps a part; nil leaves it out.
+  public mutating func set<Part: AttributeConvertible>(_ name: String, _ part: Part) {
+    let value = part.value
+    read[name] = value
+    json[name] = value.isNull ? nil : StructuredText.json(value, isStructured: Part.isStructured)
+  }
+
+  fileprivate var text: String {
+    var writer = JSONWriter()
+    writer.beginObject()
+    for (name, bytes) in json.sorted(by: { $0.key < $1.key }) {
+      writer.key(name)
+      writer.raw(bytes)
+    }
+    writer.endObject()
+    return writer.text
+  }
+}
+
+/// Values inside lists and complex values, as JSON.
+enum StructuredText {
+  static func json(_ value: Value, isStructured: Bool) -> [UInt8] {
+    if isStructured, case .text(let json) = value { return Array(json.utf8) }
+    var writer = JSONWriter()
+    writer.value(value)
+    return writer.bytes
+  }
+
+  static func value(of node: JSONNode) -> Value {
+    switch node.content {
+    case .null: .null
+    case .boolean(let flag): .boolean(flag)
+    case .number(let text):
+      Int64(text).map(Value.integer) ?? Double(text).map(Value.double) ?? .text(text)
+    case .string(let text): .text(text)
+    case .array, .object: .text(CanonicalJSON.text(of: node))
+    }
+  }
+
+  static func list(_ text: String) -> [Value] {
+    guard let node = try? JSONNode.parse(Array(text.utf8)) else { return [] }
+    return (node.array ?? []).map(value)
+  }
+}

@@ -1,0 +1,65 @@
+import FerryJSON
+
+extension DraftReader {
+  /// What a new object has, in the form of the attribute's type.
+  mutating func defaultValue(
+    _ fields: ModelFields, _ type: AttributeType?, of name: Placed<String>?
+  ) -> Placed<Value>? {
+    guard let field = fields["default"], let type else { return nil }
+    guard let value = DraftReader.value(field.node, type).flatMap(type.canonical) else {
+      findings.error(
+        field.place, "the default of \(name?.content ?? "?") is no \(type.rawValue)",
+        cure: "Write a value of that type, dates and decimals in quotes.")
+      return nil
+    }
+    return Placed(content: value, place: field.place)
+  }
+
+  private static func value(_ node: JSONNode, _ type: AttributeType) -> Value? {
+    switch node.content {
+    case .null: return .null
+    case .boolean(let flag): return .boolean(flag)
+    case .number(let text):
+      if type == .decimal || type == .integer { return .text(text) }
+      if type == .float || type == .double { return Double(text).map(Value.double) }
+      return Int64(text).map(Value.integer)
+    case .string(let text):
+      return type == .binary ? Base64.decode(text).map(Value.bytes) : .text(text)
+    case .array, .object: return .text(CanonicalJSON.text(of: node))
+    }
+  }
+
+  mutating func complexType(_ node: JSONNode, _ path: String) -> DraftComplexType? {
+    guard let fields = object(node, path: path, of: "a complex type", keys: ModelKey.complexType)
+    else { return nil }
+    var type = DraftComplexType(
+      place: ModelPlace(offset: node.offset, path: path), name: text(fields, "name"),
+      attributes: [])
+    for (node, path) in elements(fields, "attributes") {
+      if let attribute = attribute(node, path) { type.attributes.append(attribute) }
+    }
+    return type
+  }
+
+  mutating func query(_ node: JSONNode, _ path: String) -> DraftQuery? {
+    guard let fields = object(node, path: path, of: "a query", keys: ModelKey.query) else {
+      return nil
+    }
+    var query = DraftQuery(
+      place: ModelPlace(offset: node.offset, path: path), name: text(fields, "name"),
+      parameters: [], condition: text(fields, "where"), order: text(fields, "orderBy"),
+      isSingle: flag(fields, "single"))
+    guard fields["parameters"] != nil else { return query }
+    for (node, path) in elements(fields, "parameters") {
+      guard let fields = object(node, path: path, of: "a parameter", keys: ModelKey.parameter)
+      else { continue }
+      query.parameters.append(
+        (
+          name: text(fields, "name"),
+          type: choice(fields, "type", of: AttributeType.self)?.content,
+          isNullable: flag(fields, "nullable")
+        ))
+    }
+    return query
+  }
+}

@@ -1,0 +1,167 @@
+extension ModelCheck {
+  mutating func checkComplexTypes() {
+    var names: Set<String> = []
+    for type in draft.types {
+      guard let name = type.name else { continue }
+      checkTypeName(name, subject: "a complex type")
+      let isTaken =
+        draft.entity(named: name.content) != nil || draft.name?.content == name.content
+      if isTaken || !names.insert(name.content).inserted {
+        findings.error(
+          name.place, "\"\(name.content)\" is the name of another type", cure: "Rename one of them."
+        )
+      }
+      for attribute in type.attributes {
+        checkElement(attribute)
+        if let part = attribute.name, let clash = ReservedName.clashOfMember(part.content) {
+          findings.error(part.place, "the name \"\(part.content)\" is \(clash)", cure: "Rename it.")
+        }
+      }
+    }
+  }
+
+  /// A list says what it is a list of, a complex value which type it has.
+  mutating func checkElement(_ attribute: DraftAttribute) {
+    guard let type = attribute.type else { return }
+    let shown = attribute.name?.content ?? "?"
+    guard type.hasElements else {
+      if let element = attribute.element {
+        findings.error(
+          element.place, "only lists and complex values are \"of\" something, not \(shown)",
+          cure: "Remove \"of\".")
+      }
+      return
+    }
+    let types = draft.types.compactMap { $0.name?.content }
+    let simple = AttributeType.allCases.filter { !$0.hasElements }.map(\.rawValue)
+    let known = type == .list ? simple + types : types
+    guard let element = attribute.element else {
+      findings.error(
+        attribute.place, "\(shown) does not say what it is \(type == .list ? "a list " : "")of",
+        cure: "Add \"of\": the name of a complex type\(type == .list ? " or a simple one" : "").")
+      return
+    }
+    if !known.contains(element.content) {
+      findings.error(
+        element.place, "\"\(element.content)\" is no type that \(shown) can be of",
+        cure: NearestWord.cure(element.content, among: known))
+    }
+  }
+
+  mutating func checkClientOnly(_ entity: DraftEntity) {
+    if entity.isClientOnly, entity.partition != nil || entity.performs != nil {
+      findings.error(
+        entity.place, "\(entity.shownName) stays on the device and has a partition or performs",
+        cure: "Remove one or the other.")
+    }
+    for attribute in entity.attributes where attribute.isClientOnly {
+      let shown = "\(entity.shownName).\(attribute.name?.content ?? "?")"
+      if entity.key.contains(where: { $0.content == attribute.name?.content }) {
+        findings.error(
+          attribute.place, "\(shown) stays on the device and is part of the key",
+          cure: "Make the whole entity \"clientOnly\", or take the attribute from the key.")
+      } else if !attribute.isNullable, attribute.defaultValue == nil {
+        findings.error(
+          attribute.place, "\(shown) stays on the device, and a downloaded row has no value for it",
+          cure: "Add \"nullable\": true, or a \"default\".")
+      }
+    }
+    guard !entity.isClientOnly else { return }
+    for relationship in entity.relationships {
+      let isLocal = relationship.attributes.contains { name in
+        entity.attribute(named: name.content)?.isClientOnly == true
+      }
+      let target = relationship.target.flatMap { draft.entity(named: $0.content) }
+      guard isLocal || target?.isClientOnly == true else { continue }
+      findings.error(
+        relationship.place,
+        "\(entity.shownName).\(relationship.name?.content ?? "?") leads to what stays on the device",
+        cure: "Make \(entity.shownName) \"clientOnly\" too, or remove the relationship.")
+    }
+  }
+
+  mutating func checkPerforms(_ entity: DraftEntity) {
+    guard let statements = entity.performs else { return }
+    if entity.operations != [.create] {
+      findings.error(
+        entity.place, "\(entity.shownName) performs something: it is created and nothing else",
+        cure: "Write \"operations\": [\"create\"], or leave \"operations\" out.")
+    }
+    if entity.keyOrigin.content == .businessSystem {
+      findings.error(
+        entity.keyOrigin.place, "\(entity.shownName) makes no row, so nothing gives it a key",
+        cure: "Write \"keyOrigin\": \"device\".")
+    }
+    for statement in statements {
+      for part in SQLText.parts(of: statement.content) {
+        guard case .parameter(let name) = part, entity.attribute(named: name) == nil else {
+          continue
+        }
+        findings.error(
+          statement.place, "\(entity.shownName) has no attribute \"\(name)\" to perform with",
+          cure: NearestWord.cure(name, among: entity.attributeNames))
+      }
+    }
+  }
+
+  mutating func checkQueries(_ entity: DraftEntity) {
+    for query in entity.queries {
+      let names = query.parameters.compactMap { $0.name?.content }
+      if Set(names).count != names.count {
+        findings.error(
+          query.place, "two parameters of \(query.name?.content ?? "a query") have one name",
+          cure: "Rename one of them.")
+      }
+      for name in query.parameters.compactMap(\.name)
+      where !ReservedName.isIdentifier(name.content)
+        || ReservedName.clashOfMember(name.content) != nil
+      {
+        findings.error(
+          name.place, "\"\(name.content)\" cannot be a parameter's name", cure: "Choose another.")
+      }
+      for text in [query.condition, query.order].compactMap({ $0 }) {
+        for part in SQLText.parts(of: text.content) {
+          guard case .parameter(let name) = part, !names.contains(name) else { continue }
+          findings.error(
+            text.place, "the query has no parameter \"\(name)\"",
+            cure: NearestWord.cure(name, among: names))
+        }
+      }
+    }
+  }
+
+  /// An object is part of one other at most, and not of itself.
+  mutating func checkComposite(_ entity: DraftEntity) {
+    let owners = entity.relationships.filter(\.isComposite)
+    guard let owner = owners.first else { return }
+    if owners.count > 1 {
+      findings.error(
+        owners[1].place, "\(entity.shownName) would be part of two objects",
+        cure: "Keep \"composite\" at one relationship.")
+    }
+    guard let target = owner.target.flatMap({ draft.entity(named: $0.content) }) else { return }
+    let targets = (owner.targetAttributes ?? target.key).map(\.content)
+    if targets != target.key.map(\.content) {
+      findings.error(
+        owner.place, "a part refers to the key of \(target.shownName)",
+        cure: "Leave \"targetAttributes\" out.")
+    }
+    if entity.group.content != target.group.content {
+      findings.error(
+        owner.place,
+        "\(entity.shownName) is part of \(target.shownName), which is in another group",
+        cure: "Put both entities into one group.")
+    }
+    var seen: Set<String> = [entity.shownName]
+    var next: DraftEntity? = target
+    while let whole = next {
+      guard seen.insert(whole.shownName).inserted else {
+        findings.error(
+          owner.place, "\(entity.shownName) is part of itself", cure: "Cut the circle somewhere.")
+        return
+      }
+      next = whole.relationships.first(where: \.isComposite)?.target
+        .flatMap { draft.entity(named: $0.content) }
+    }
+  }
+}

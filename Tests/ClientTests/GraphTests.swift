@@ -1,0 +1,178 @@
+import Ferry
+import FerryModel
+import FerrySQLite
+import FerryWire
+import Testing
+
+@testable import Ferry
+
+@Suite("Composite graphs and what leads from object to object")
+struct GraphTests {
+  @Test("Submitting any part of a composite graph submits all of it, as one")
+  func submitted() throws {
+    let shop = try Filled()
+    var basket = shop.newBasket("new")
+    try basket.create()
+    var item = shop.newItem(of: basket.id, 1, "plum")
+    try item.create()
+    var remark = Remark(
+      record: shop.new(
+        .text("r2"), .integer(basket.id), .integer(1), .text("soft"), of: Remark.entity))
+    try remark.create()
+    var other = try #require(try shop.item(2))
+    other.text = "quince"
+    try other.update()
+    try remark.submitPending()
+    #expect(try shop.sent() == ["Basket create 1/3", "Item create 2/3", "Remark create 3/3"])
+    #expect(try shop.item(2)?.replayPending == 0, "the other basket is another graph")
+  }
+
+  @Test("The key that the business system gives reaches the whole graph and all that refers to it")
+  func keys() throws {
+    let shop = try Filled()
+    var basket = shop.newBasket("new")
+    try basket.create()
+    let temporary = basket.id
+    var item = shop.newItem(of: temporary, 1, "plum")
+    try item.create()
+    var remark = Remark(
+      record: shop.new(
+        .text("r2"), .integer(temporary), .integer(1), .text("soft"), of: Remark.entity))
+    try remark.create()
+    var receipt = Receipt(
+      record: shop.new(.integer(temporary), .text("2.5"), of: Receipt.entity))
+    try receipt.create()
+    try basket.submitPending()
+    try shop.device.exchange(shop.shore)
+    let create = try #require(shop.shore.stored.values.first { $0.entity == "Basket" })
+    #expect(
+      create.key == nil && create.changed[0] == .integer(temporary),
+      "the others of the chain know it by its temporary key")
+    for operation in shop.shore.stored.values.sorted(by: { $0.position < $1.position }) {
+      switch operation.entity {
+      case "Basket": shop.shore.accept(operation.id, newKey: Key([.integer(7)]))
+      case "Item":
+        shop.shore.accept(
+          operation.id, newKey: Key([.integer(7), .integer(1)]), changing: [0: .integer(7)])
+      default: shop.shore.accept(operation.id, changing: [1: .integer(7)])
+      }
+    }
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.names(Basket.entity) == ["1 N", "7 N"])
+    #expect(try shop.names(Item.entity) == ["1,1 N", "1,2 N", "7,1 N"])
+    #expect(try shop.names(Remark.entity) == ["\"r1\" N", "\"r2\" N"])
+    #expect(
+      try shop.device.store.records(Remark.entity, "ORDER BY _id", [])[1]["basketID"] == .integer(7)
+    )
+    #expect(try shop.names(Receipt.entity) == ["7 C"], "not part of the graph: it waits, rekeyed")
+    try receipt.refresh()
+    #expect(receipt.record["basketID"] == .integer(7))
+  }
+
+  @Test("Deleting an object deletes its parts, and cancelling that brings all of them back")
+  func cascade() throws {
+    let shop = try Filled()
+    var basket = try #require(try shop.basket(1))
+    try basket.delete()
+    #expect(try shop.names(Item.entity) == [] && shop.names(Remark.entity) == [])
+    #expect(try shop.device.operations().count == 4)
+    try basket.cancelPending()
+    #expect(try shop.names(Basket.entity) == ["1 N"])
+    #expect(try shop.names(Item.entity) == ["1,1 N", "1,2 N"])
+    #expect(try shop.names(Remark.entity) == ["\"r1\" N"] && shop.device.operations().isEmpty)
+  }
+
+  @Test("Creating a graph and deleting it leaves nothing to send")
+  func createdAndDeleted() throws {
+    let shop = try Filled()
+    var basket = shop.newBasket("new")
+    try basket.create()
+    var item = shop.newItem(of: basket.id, 1, "plum")
+    try item.create()
+    try basket.delete()
+    #expect(try shop.device.operations().isEmpty && basket.isDeleted && !basket.isPending)
+    #expect(try shop.names(Item.entity) == ["1,1 N", "1,2 N"])
+  }
+
+  @Test("An owner is pending with its parts, and says that it is only for them (facts/1.3: P)")
+  func parentLetter() throws {
+    let shop = try Filled()
+    var item = try #require(try shop.item(1))
+    item.text = "quince"
+    try item.update()
+    let basket = try #require(try shop.basket(1))
+    #expect(basket.isPending && basket.pendingChange == .parent && !basket.isUpdated)
+    let own = try shop.device.store.pendingRecords(Basket.entity, nil, .all, skip: 0, take: nil)
+    #expect(own.isEmpty)
+    var owner = basket
+    try owner.submitPending()
+    #expect(try shop.item(1)?.replayPending != 0, "submitting the owner submits what it owns")
+    try owner.cancelPending()
+    #expect(try shop.item(1)?.text == "apple" && !owner.isPending)
+  }
+
+  @Test("1,000 baskets with their items, prefetched, are two statements; walking them is none more")
+  func prefetched() throws {
+    let shop = try Filled()
+    shop.shore.pageRows = 5_000
+    for id in 2...1_000 as ClosedRange<Int64> {
+      shop.shore.put(Basket.entity, [.integer(id), .text("basket")])
+      for number in 1...3 as ClosedRange<Int64> {
+        shop.shore.put(Item.entity, [.integer(id), .integer(number), .text("item")])
+      }
+    }
+    try shop.device.exchange(shop.shore)
+    // Inside a transaction of this thread every read uses the connection that is counted.
+    try shop.device.store.write { connection throws(FerryError) in
+      let before = connection.executions
+      var records = try shop.device.store.records(Basket.entity, "ORDER BY _id", [])
+      try shop.device.store.prefetch(Basket.Attributes.items, of: &records)
+      let baskets = records.map(Basket.init(record:))
+      var count = 0
+      for basket in baskets { count += try basket.items().count }
+      #expect(baskets.count == 1_000 && count == 999 * 3 + 2)
+      #expect(connection.executions - before == 2)
+      _ = try Basket(record: shop.device.store.records(Basket.entity, "LIMIT 1", [])[0]).items()
+      #expect(connection.executions - before == 4, "without prefetching, one for each walk")
+    }
+  }
+
+  @Test("Prefetching follows two attributes, and the way from the many to the one")
+  func prefetchedWays() throws {
+    let shop = try Filled()
+    var items = try shop.device.store.records(Item.entity, "ORDER BY _id", [])
+    try shop.device.store.prefetch(Item.Attributes.remarks, of: &items)
+    try shop.device.store.prefetch(Item.Attributes.basket, of: &items)
+    try shop.device.store.write { connection throws(FerryError) in
+      let before = connection.executions
+      let remarks: [[Remark]] = try items.map { item throws(FerryError) in
+        try item.referring(by: "item")
+      }
+      let owner: Basket? = try items[1].related("basket")
+      #expect(remarks.map(\.count) == [1, 0] && owner?.name == "fruit")
+      #expect(connection.executions == before)
+    }
+    items[0].clearRelationshipObjects()
+    #expect(items[0].prefetched.isEmpty)
+  }
+
+  @Test("An attribute that the model does not have is an error of the import that names it")
+  func unknownAttribute() throws {
+    let order = Entity(
+      name: "Order", table: "orders",
+      attributes: Order.entity.attributes + [
+        Attribute(name: "colour", column: "colour", type: .string, isNullable: true)
+      ], key: [0], keyOrigin: .businessSystem, relationships: [], operations: [], partition: nil,
+      group: "default")
+    let shore = Shore(
+      Package(
+        name: "Shop", version: "1.0", entities: [order, Line.entity],
+        groups: [SynchronizationGroup(name: "default")]))
+    let device = try Device().loggedIn()
+    shore.put(order, [.integer(9), .text("ALFKI"), .null, .null, .text("red")])
+    let error = #expect(throws: FerryError.self) { try device.exchange(shore) }
+    #expect(error?.entity == "Order" && error?.attribute == "colour")
+    #expect(error?.hint == "The server speaks of another model; update the app or the server.")
+    #expect(try device.orders().isEmpty)
+  }
+}

@@ -1,0 +1,192 @@
+import Ferry
+import Foundation
+import Testing
+
+/// The club's model goes through the build plugin; these call every kind of thing that came out.
+struct ClubTests {
+  private func withDatabase(_ body: (Database) throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "ferry-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let database = try Club.open(
+      at: folder.appending(path: "device.db").path,
+      profile: ConnectionProfile(server: "http://127.0.0.1:9"))
+    do {
+      try body(database)
+    } catch {
+      await database.close()
+      throw error
+    }
+    await database.close()
+  }
+
+  @Test("A value of every type is kept exactly: 38 digits, whole numbers of any size, lists, parts")
+  func everyType() async throws {
+    try await withDatabase { database in
+      let fee = try #require(Decimal(string: "-12345678901234567890123456789012345.678"))
+      let home = Address(
+        street: "Kai 1", phones: ["+49 1", ""], zip: "24\"103", since: LocalDate("2020-02-29"),
+        rent: Decimal(string: "0.10"))
+      var member = Member(name: "Ada", in: database)
+      member.floor = -128
+      member.locker = 32_767
+      member.visits = -5
+      member.points = 123_456_789_012_345_678_901_234_567_890
+      member.fee = fee
+      member.height = 1.75
+      member.weight = 61.3
+      member.born = LocalDate("1815-12-10")
+      member.wakes = LocalTime("06:00:00.25")
+      member.joined = LocalDateTime("2024-01-31T10:00:00")
+      member.photo = [0, 255, 1]
+      member.tags = ["a", "b,\"c\"", "ü"]
+      member.scores = [Decimal(string: "1.5") ?? 0, 2]
+      member.address = home
+      member.others = [home, Address(street: "", phones: [])]
+      try member.create()
+      let read = try Member.load(key: member.record.key, in: database)
+      #expect(read.floor == -128 && read.locker == 32_767 && read.visits == -5)
+      #expect(read.points?.description == "123456789012345678901234567890")
+      #expect(read.fee == fee && read.height == 1.75 && read.weight == 61.3)
+      #expect(read.born == member.born && read.wakes == member.wakes)
+      #expect(read.joined == member.joined && read.photo == [0, 255, 1])
+      #expect(read.tags == member.tags && read.scores == member.scores)
+      #expect(read.address == home && read.others == member.others)
+    }
+  }
+
+  @Test("A new object has the model's defaults, and what the app gives instead")
+  func defaults() async throws {
+    try await withDatabase { database in
+      let plain = Member(name: "Ada", in: database)
+      #expect(plain.status == "new" && plain.isActive && plain.visits == 0 && plain.tags == [])
+      #expect(plain.fee == Decimal(string: "12.5") && plain.isOpen == false)
+      let given = Member(name: "Bob", status: "old", isActive: false, fee: 1, in: database)
+      #expect(given.status == "old" && !given.isActive && given.fee == 1)
+    }
+  }
+
+  @Test("A key that the device makes is there at once, and is final")
+  func deviceKeys() async throws {
+    try await withDatabase { database in
+      var team = Team(name: "Blue", in: database)
+      try team.create()
+      #expect(UUID(uuidString: team.teamID) != nil)
+      #expect(try Team.find(team.teamID, in: database)?.name == "Blue")
+      #expect(try Team.findByPrimaryKey(team.record.key, in: database)?.name == "Blue")
+    }
+  }
+
+  @Test("Setters refer to another object; one to one gives one, one to many all")
+  func relationships() async throws {
+    try await withDatabase { database in
+      var team = Team(name: "Blue", in: database)
+      try team.create()
+      var member = Member(name: "Ada", in: database)
+      member.setTeam(team)
+      try member.create()
+      #expect(try member.team()?.teamID == team.teamID)
+      #expect(try team.members().map(\.name) == ["Ada"])
+      var contract = Contract(memberID: member.memberID, text: "one year", in: database)
+      try contract.create()
+      #expect(try member.contract()?.text == "one year")
+      #expect(member.isCreated && !member.isUpdated)
+      member.setTeam(nil)
+      try member.update()
+      #expect(try member.team() == nil && team.members().isEmpty)
+    }
+  }
+
+  @Test("The model's queries are functions with typed parameters, pages and an order")
+  func queries() async throws {
+    try await withDatabase { database in
+      for (name, born, visits) in [("Ada", "1815-12-10", 3), ("Bob", "1900-01-01", 9)] {
+        var member = Member(name: name, visits: Int32(visits), born: LocalDate(born), in: database)
+        try member.create()
+      }
+      #expect(try Member.findByStatus("new", in: database).map(\.name) == ["Ada", "Bob"])
+      #expect(try Member.findByStatus("new", in: database, skip: 1).map(\.name) == ["Bob"])
+      #expect(try Member.findByStatus("new' OR 1=1 --", in: database).isEmpty)
+      #expect(try Member.findOldest(in: database)?.name == "Ada")
+      #expect(try Member.findRich(4, status: nil, in: database).map(\.name) == ["Bob"])
+      #expect(try Member.findRich(1, status: "old", in: database).isEmpty)
+    }
+  }
+
+  @Test("What stays on the device is saved at once and never pending; the rest of the object is")
+  func clientOnly() async throws {
+    try await withDatabase { database in
+      var member = Member(name: "Ada", in: database)
+      try member.create()
+      var reminder = Reminder(text: "call", in: database)
+      reminder.setMember(member)
+      try reminder.create()
+      reminder.text = "call again"
+      try reminder.update()
+      #expect(!reminder.isPending && !reminder.isDirty)
+      #expect(try Reminder.findAll(in: database).map(\.text) == ["call again"])
+      #expect(try member.reminders().count == 1)
+      let counter = member.replayCounter
+      member.draft = "half a sentence"
+      member.isOpen = true
+      try member.update()
+      #expect(member.draft == "half a sentence" && member.isOpen && member.replayCounter == counter)
+      try reminder.delete()
+      #expect(try Reminder.count(in: database) == 0 && !reminder.isPending && reminder.isDeleted)
+      try member.cancelPending()
+      #expect(try !database.hasPendingOperations)
+    }
+  }
+
+  @Test("An operation of the business system is an object that is created and submitted")
+  func operation() async throws {
+    try await withDatabase { database in
+      var member = Member(name: "Ada", in: database)
+      try member.create()
+      var promote = Promote(memberID: member.memberID, status: "gold", in: database)
+      try promote.create()
+      try promote.submitPending()
+      #expect(promote.isCreated && promote.replayPending == 0, "it waits for the member's key")
+      try member.submitPending()
+      #expect(member.replayPending == member.replayCounter)
+      #expect(throws: FerryError.self) { try promote.delete() }
+    }
+  }
+
+  @Test("A value that is too long, and one that is missing, name entity, attribute and cure")
+  func badValues() async throws {
+    try await withDatabase { database in
+      var member = Member(name: String(repeating: "x", count: 41), in: database)
+      let long = #expect(throws: FerryError.self) { try member.create() }
+      #expect(long?.entity == "Member" && long?.attribute == "name")
+      #expect(long?.hint == "Shorten it to 40 characters and save again.")
+      member.name = "Ada"
+      member.fee = Decimal.nan
+      let wrong = #expect(throws: FerryError.self) { try member.create() }
+      #expect(
+        wrong?.attribute == "fee" && wrong?.hint == "Set a value of that type and save again.")
+      member.fee = 1
+      try member.create()
+      var team = Team(name: "Blue", in: database)
+      try team.create()
+      var visit = Visit(
+        memberID: member.memberID, day: try #require(LocalDate("2024-02-29")), in: database)
+      visit.record = Record(Visit.entity, in: database)
+      let missing = #expect(throws: FerryError.self) { try visit.create() }
+      #expect(missing?.entity == "Visit" && missing?.attribute == "memberID")
+    }
+  }
+
+  @Test("Whole numbers of any size compare as numbers do")
+  func bigIntegers() {
+    let numbers: [BigInteger] = [
+      -100_000_000_000_000_000_000, -9, 0, 7, 10, 18_446_744_073_709_551_616,
+    ]
+    #expect(numbers.shuffled().sorted() == numbers)
+    #expect(numbers[0].description == "-100000000000000000000")
+    #expect(numbers[5].description == "18446744073709551616" && Int64(exactly: numbers[5]) == nil)
+    #expect(Int64(exactly: numbers[1]) == -9 && BigInteger("1.5") == nil && BigInteger("007") == 7)
+    #expect(BigInteger(UInt64.max).description == "18446744073709551615")
+  }
+}
