@@ -192,7 +192,8 @@ extension FuzzTarget {
   /// JSON keeps no white space around a body, and takes null for none.
   private static func jsonBody(_ part: ODataBatchPart) -> [UInt8] {
     let type = part.header("Content-Type").map { $0.prefix { $0 != ";" }.lowercased() } ?? ""
-    let kind = type.filter { $0 != " " && $0 != "\t" }
+    var kind = type.drop { $0 == " " || $0 == "\t" }
+    while let last = kind.last, last == " " || last == "\t" { kind.removeLast() }
     let isJSON =
       part.header("Content-Type") == nil || kind == "application/json" || kind == "text/json"
       || kind.hasSuffix("+json")

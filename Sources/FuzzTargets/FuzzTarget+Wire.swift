@@ -154,8 +154,8 @@ extension FuzzTarget {
     }
     let text = #"""
       {"name":"Fuzz","version":"1.0","groups":["default"],"entities":[{"name":"Thing",
-      "group":"default","attributes":[{"name":"id","type":"long"},\#(attributes.joined(separator: ","))],
-      "key":["id"],"keyOrigin":"app","operations":["create","update","delete"]}]}
+      "group":"default","attributes":[{"name":"number","type":"long"},\#(attributes.joined(separator: ","))],
+      "key":["number"],"keyOrigin":"app","operations":["create","update","delete"]}]}
       """#
     let reading = ModelReader.read(Array(text.utf8), file: "business.json")
     guard let package = reading.package else {

@@ -18,13 +18,10 @@ import FerryFuzzTargets
     }
     // libFuzzer gets the arguments without the target's name.
     var count = CommandLine.argc - 1
-    var values = CommandLine.unsafeArgv + 1
+    let values = CommandLine.unsafeArgv + 1
     values[0] = CommandLine.unsafeArgv[0]
     var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = values
-    _ = LLVMFuzzerRunDriver(&count, &arguments) { data, size in
-      Fuzz.one(Array(UnsafeBufferPointer(start: data, count: size)))
-      return 0
-    }
+    _ = LLVMFuzzerRunDriver(&count, &arguments) { data, size in testOneInput(data, size) }
   }
 
   static func one(_ bytes: [UInt8]) {
@@ -37,4 +34,11 @@ import FerryFuzzTargets
       }
     #endif
   }
+}
+
+/// The name by which libFuzzer's own start, which is linked too and not used, asks for it.
+@_cdecl("LLVMFuzzerTestOneInput")
+func testOneInput(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
+  Fuzz.one(Array(UnsafeBufferPointer(start: data, count: size)))
+  return 0
 }

@@ -44,6 +44,9 @@ struct JSONBatchForm: BatchForm {
     case .response(let status): writer.field("status", status)
     }
     let headers = BatchCheck.headers(part)
+    guard headers.count <= limits.headFields else {
+      throw ODataError(.limit, "a part has more than \(limits.headFields) headers")
+    }
     writer.key("headers")
     writer.beginObject()
     for (index, header) in headers.enumerated() {
@@ -53,6 +56,9 @@ struct JSONBatchForm: BatchForm {
       writer.field(header.name, header.value)
     }
     writer.endObject()
+    guard writer.bytes.count <= limits.headBytes else {
+      throw ODataError(.limit, "the head of a part is longer than \(limits.headBytes) bytes")
+    }
     let list = part.isRequest ? "requests" : "responses"
     output += Array((isEmpty ? "{\"\(list)\":[" : ",").utf8)
     output += writer.bytes

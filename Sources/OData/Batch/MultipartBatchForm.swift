@@ -3,6 +3,7 @@ struct MultipartBatchForm: BatchForm {
   var output: [UInt8] = []
   var ledger: BatchLedger
   private let boundary: String
+  private let limits: ODataLimits
   private var group: String?
   /// Looks for the boundaries in the body that is written.
   private var scan: BoundaryScan
@@ -13,6 +14,7 @@ struct MultipartBatchForm: BatchForm {
       throw BatchCheck.unwritable("\"\(BatchText.shown(boundary))\" is no boundary")
     }
     self.boundary = boundary
+    self.limits = limits
     scan = BoundaryScan([])
     ledger = BatchLedger(isJSON: false, limits: limits, isStrict: false)
   }
@@ -39,6 +41,15 @@ struct MultipartBatchForm: BatchForm {
       throw BatchCheck.unwritable(
         "a changeset holds no \(part.method ?? "")", hint: "put it beside the changeset")
     }
+    // What a reader with these limits refuses is not written; one header is the length.
+    let headers = BatchCheck.headers(part)
+    let bytes = headers.reduce(part.url?.utf8.count ?? 0) {
+      $0 + $1.name.utf8.count + $1.value.utf8.count + 4
+    }
+    guard headers.count < limits.headFields,
+      bytes + (part.method?.utf8.count ?? 0) + 100 < limits.headBytes,
+      (part.id?.utf8.count ?? 0) + 200 < limits.headBytes
+    else { throw ODataError(.limit, "the head of a part is longer than a reader takes") }
     try move(to: part.group)
     line("--\(group.map(inner) ?? boundary)")
     line("Content-Type: application/http")
@@ -49,7 +60,7 @@ struct MultipartBatchForm: BatchForm {
     case .request(let method, let url): line("\(method) \(url) HTTP/1.1")
     case .response(let status): line("HTTP/1.1 \(status) \(Self.reason(status))")
     }
-    for header in BatchCheck.headers(part) { line("\(header.name): \(header.value)") }
+    for header in headers { line("\(header.name): \(header.value)") }
     if let length, length > 0 { line("Content-Length: \(length)") }
     line("")
     scan = BoundaryScan([boundary] + (group.map { [inner($0)] } ?? []))

@@ -64,7 +64,9 @@ public final class ODataDescriber {
       throw ODataError(.truncated, "the document is empty", at: ODataPlace(line: 1, column: 1))
     }
     if HTMLPage.isHTML(kept) { throw HTMLPage.refusal }
-    if BatchTally.isMultipart(kept) || BatchTally.isJSON(kept) {
+    // The same bytes tell, however the document was cut.
+    let head = Array(kept.prefix(512))
+    if BatchTally.isMultipart(head) || BatchTally.isJSON(head) {
       form = .batch
     } else {
       form = ODataSniff.isJSON(kept) ? .json : .xml
