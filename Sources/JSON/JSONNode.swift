@@ -23,12 +23,16 @@ public struct JSONNode: Sendable {
   /// Offset in bytes of the first character of the value.
   public let offset: Int
 
-  /// Reads a whole text. At most `depthLimit` levels may be nested.
-  public static func parse(_ text: [UInt8], depthLimit: Int = 64) throws(JSONError) -> JSONNode {
+  /// Reads a whole text. At most `depthLimit` levels may be nested, one object may have
+  /// `memberLimit` members, and all of it `nodeLimit` values.
+  public static func parse(
+    _ text: [UInt8], depthLimit: Int = 64, memberLimit: Int = .max, nodeLimit: Int = .max
+  ) throws(JSONError) -> JSONNode {
     let result: Result<JSONNode, JSONError> = text.withUnsafeBufferPointer { buffer in
       var scanner = JSONScanner(buffer, depthLimit: depthLimit)
+      var limits = Limits(members: memberLimit, nodes: nodeLimit)
       do throws(JSONError) {
-        let node = try JSONNode(&scanner)
+        let node = try JSONNode(&scanner, &limits)
         try scanner.finish()
         return .success(node)
       } catch {
@@ -38,7 +42,17 @@ public struct JSONNode: Sendable {
     return try result.get()
   }
 
-  init(_ scanner: inout JSONScanner) throws(JSONError) {
+  private struct Limits {
+    let members: Int
+    /// Values that may still come.
+    var nodes: Int
+  }
+
+  private init(_ scanner: inout JSONScanner, _ limits: inout Limits) throws(JSONError) {
+    limits.nodes -= 1
+    guard limits.nodes >= 0 else {
+      throw scanner.failure("more than the values that one text may hold")
+    }
     let kind = try scanner.peek()
     offset = scanner.position
     switch kind {
@@ -51,7 +65,7 @@ public struct JSONNode: Sendable {
     case .array:
       var elements: [JSONNode] = []
       try scanner.enterArray()
-      while try scanner.nextElement() { elements.append(try JSONNode(&scanner)) }
+      while try scanner.nextElement() { elements.append(try JSONNode(&scanner, &limits)) }
       content = .array(elements)
     case .object:
       var members: [Member] = []
@@ -59,7 +73,11 @@ public struct JSONNode: Sendable {
       while true {
         let keyOffset = scanner.position
         guard let key = try scanner.nextKey() else { break }
-        members.append(Member(key: key, keyOffset: keyOffset, value: try JSONNode(&scanner)))
+        let value = try JSONNode(&scanner, &limits)
+        members.append(Member(key: key, keyOffset: keyOffset, value: value))
+        guard members.count <= limits.members else {
+          throw scanner.failure("more than \(limits.members) members")
+        }
       }
       content = .object(members)
     case .end: throw scanner.failure("the text ends where a value was expected")
@@ -95,28 +113,4 @@ public struct JSONNode: Sendable {
   public var isNull: Bool {
     if case .null = content { true } else { false }
   }
-}
-
-/// Line and column, counted from 1, of an offset in a text.
-public struct TextPlace: Sendable, Equatable, CustomStringConvertible {
-  public let line: Int
-  /// Counted in characters of UTF-8 that begin a code point.
-  public let column: Int
-
-  public init(offset: Int, in text: [UInt8]) {
-    var line = 1
-    var column = 1
-    for byte in text.prefix(offset) {
-      if byte == 0x0A {
-        line += 1
-        column = 1
-      } else if byte & 0xC0 != 0x80 {
-        column += 1
-      }
-    }
-    self.line = line
-    self.column = column
-  }
-
-  public var description: String { "\(line):\(column)" }
 }

@@ -6,7 +6,9 @@
 /// the stack. The bytes must outlive the scanner.
 public struct JSONScanner {
   /// What stands at the position of a scanner.
-  public enum Kind: Sendable { case object, array, string, number, boolean, null, end }
+  public enum Kind: Sendable, BitwiseCopyable {
+    case object, array, string, number, boolean, null, end
+  }
 
   public let bytes: UnsafeBufferPointer<UInt8>
   /// Offset in bytes of the next character to read.
@@ -129,7 +131,8 @@ public struct JSONScanner {
   public mutating func string() throws(JSONError) -> String {
     try expect(UInt8(ascii: "\""), "a string was expected")
     let start = position
-    while position < bytes.count {
+    position = JSONBytes(bytes).special(position)
+    if position < bytes.count {
       let byte = bytes[position]
       if byte == UInt8(ascii: "\"") {
         let slice = UnsafeBufferPointer(rebasing: bytes[start..<position])
@@ -142,8 +145,7 @@ public struct JSONScanner {
         return text
       }
       if byte == UInt8(ascii: "\\") { return try escapedString(from: start) }
-      if byte < 0x20 { throw failure("a control character stands in a string") }
-      position += 1
+      throw failure("a control character stands in a string")
     }
     throw ended("the string does not end")
   }

@@ -7,6 +7,13 @@ public struct JSONWriter {
 
   public var text: String { String(decoding: bytes, as: UTF8.self) }
 
+  /// What was written so far, taken out; the text goes on after it.
+  public mutating func take() -> [UInt8] {
+    var taken: [UInt8] = []
+    swap(&taken, &bytes)
+    return taken
+  }
+
   public mutating func beginObject() { open(UInt8(ascii: "{")) }
   public mutating func endObject() { close(UInt8(ascii: "}")) }
   public mutating func beginArray() { open(UInt8(ascii: "[")) }

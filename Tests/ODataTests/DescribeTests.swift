@@ -138,6 +138,50 @@ private func problems(_ value: JSONNode, _ schema: JSONNode, _ path: String = ""
     #expect(json.status == 0 && json.output.starts(with: "{\"d\":{\"results\":[".utf8))
   }
 
+  @Test(
+    "A feed is converted by pieces, whose bytes come out while it is read", arguments: [1, 999])
+  func streams(_ size: Int) throws {
+    let atom = Samples.atomFeed(
+      entries: String(repeating: Samples.flightEntry, count: 20), head: "<m:count>20</m:count>"
+    ).bytes
+    let metadata = try EdmMetadata.read(Samples.metadata2.bytes)
+    let options = ODataReadOptions(metadata: metadata, set: "FlightCollection")
+    let json = try ODataConversion.convert(atom, to: .json, options)
+    let late = #"{"value":[{"@odata.id":"1","a":1}],"@odata.count":7,"@odata.context":"c"}"#.bytes
+    for (text, format) in [(atom, ODataFormat.json), (json, .atom), (atom, .atom), (late, .json)] {
+      let options = text == late ? ODataReadOptions() : options
+      let conversion = ODataConversion(to: format, options)
+      var early: [UInt8] = []
+      for start in stride(from: 0, to: text.count, by: size) {
+        early += try conversion.push(Array(text[start..<min(start + size, text.count)]))
+      }
+      if text.count > 1_000 { #expect(early.count > 1_000) }
+      let all = try early + conversion.finish()
+      let before = try ODataFeed.read(text, options)
+      let after = try ODataFeed.read(all, options)
+      #expect(after.entries.map { $0["PRICE"] } == before.entries.map { $0["PRICE"] })
+      #expect(after.entries.map { essence($0) } == before.entries.map { essence($0) })
+      #expect(after.count == before.count && after.head.context == before.head.context)
+    }
+  }
+
+  @Test("A feed of JSON is described in the memory of an entry, a document of another kind is kept")
+  func describesByPieces() throws {
+    var limits = ODataLimits()
+    limits.recordBytes = 10_000
+    let options = ODataReadOptions(limits: limits)
+    let entries = (0..<2_000).map { "{\"@odata.id\":\"\($0)\",\"a\":\($0)}" }
+    let feed = "{\"value\":[\(entries.joined(separator: ","))]}"
+    let found = try ODataDescriber.describe(feed.bytes, options)
+    #expect(found.kind == .jsonV4 && found.counts["entries"] == 2_000)
+    let items = (0..<2_000).map { "{\"name\":\"\($0)\",\"url\":\"\($0)\"}" }
+    let service = "{\"value\":[\(items.joined(separator: ","))]}"
+    let error = #expect(throws: ODataError.self) {
+      try ODataDescriber.describe(service.bytes, options)
+    }
+    #expect(error?.code == .limit)
+  }
+
   @Test("A feed converted to the other format and back is equal")
   func convert() throws {
     let metadata = try EdmMetadata.read(Samples.metadata2.bytes)

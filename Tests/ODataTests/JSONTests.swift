@@ -63,6 +63,11 @@ import Testing
     #expect(feed.count == "2" && feed.delta == "d1")
     let entry = try #require(feed.entries.first)
     #expect(entry["Name"] == .string("Haé😀"))
+    #expect(
+      entry.operations == [
+        ODataOperation(isFunction: false, metadata: "#Shop.Model.Top", title: "t")
+      ])
+    #expect(entry["#Shop.Model.Top"] == nil)
     #expect(entry["Price"]?.text == "1.10")
     #expect(entry["Big"] == .int64(.max))
     #expect(entry["Ratio"] == .double(-.infinity))
@@ -97,11 +102,12 @@ import Testing
          "Big@odata.type":"Edm.Int64","Big":"5"}],"odata.nextLink":"n"}
       """#
     let feed = try ODataFeed.read(text.bytes)
-    #expect(feed.count == "5" && feed.next == "n")
+    #expect(feed.count == "5" && feed.next == "http://h/n")
     let entry = try #require(feed.entries.first)
-    #expect(entry.type == "NS.Product" && entry.id == "http://h/P(1)" && entry.editLink == "P(1)")
+    #expect(entry.type == "NS.Product" && entry.id == "http://h/P(1)")
+    #expect(entry.editLink == "http://h/P(1)")
     #expect(entry["Big"] == .int64(5))
-    #expect(entry.relatedLink("Whole")?.href == "P(1)/Whole")
+    #expect(entry.relatedLink("Whole")?.href == "http://h/P(1)/Whole")
   }
 
   @Test(

@@ -167,8 +167,7 @@ import Testing
   @Test("20 MB in one value are read, and more than the limit refused")
   func longValue() throws {
     let long = [UInt8](repeating: UInt8(ascii: "x"), count: 20 << 20)
-    let (head, tail) = (atom("").bytes, "")
-    _ = tail
+    let head = atom("").bytes
     let cut = try #require(String(decoding: head, as: UTF8.self).firstRange(of: "</d:v>"))
     let offset = String(decoding: head, as: UTF8.self).utf8.distance(
       from: "".startIndex, to: cut.lowerBound)
@@ -220,6 +219,59 @@ import Testing
     let first = try #require(metadata.entityType("A.T0"))
     #expect(metadata.lineage(of: first).count == 64)
     #expect(metadata.diagnostics.contains { $0.message == "A.T0 has too many base types" })
+  }
+
+  @Test("Four million references to a character in one value are read as what they stand for")
+  func references() throws {
+    let text = String(repeating: "&amp;", count: 4 << 20)
+    let value = try ODataFeed.read(atom(text).bytes).entries.first?["v"]?.string
+    #expect(value?.utf8.count == 4 << 20)
+    #expect(value?.utf8.allSatisfy { $0 == UInt8(ascii: "&") } == true)
+  }
+
+  @Test("More elements than a record may have are refused, in entries and in metadata")
+  func elements() {
+    let many = String(repeating: "<a/>", count: 2_500_000)
+    #expect(refusal("<entry xmlns=\"http://www.w3.org/2005/Atom\">\(many)</entry>")?.code == .limit)
+    #expect(refusal("<Schema Namespace=\"A\">\(many)</Schema>")?.code == .limit)
+  }
+
+  @Test("More different names than members may be are refused, in however many entries they are")
+  func names() {
+    let entries = (0..<101).map { entry in
+      let elements = (0..<1_000).map { "<d:p\(entry * 1_000 + $0)/>" }.joined()
+      return "<entry><content><m:properties>\(elements)</m:properties></content></entry>"
+    }
+    #expect(refusal(Samples.atomFeed(entries: entries.joined()))?.code == .limit)
+  }
+
+  @Test("An enumeration of a million members in CSDL JSON is refused, and so are too many values")
+  func jsonMetadata() {
+    let members = (0..<1_000_000).map { "\"M\($0)\":\($0)" }.joined(separator: ",")
+    let text = #"{"$Version":"4.01","S":{"E":{"$Kind":"EnumType",\#(members)}}}"#
+    #expect(throws: ODataError.self) { try EdmMetadata.read(text.bytes) }
+    #expect(refusal(text)?.code == .limit)
+    let numbers = String(repeating: "0,", count: 1_100_000)
+    #expect(refusal(#"{"$Version":"4.01","S":[\#(numbers)0]}"#)?.code == .limit)
+  }
+
+  @Test("A thousand faults at the end of large metadata are told with their places")
+  func faultsAtTheEnd() throws {
+    let sound = (0..<10_000).map { "<EntityType Name=\"T\($0)\"/>\n" }.joined()
+    let wrong = (0..<1_000).map { "<EntityType Name=\"W\($0)\" BaseType=\"A.Gone\"/>\n" }
+    let metadata = try EdmMetadata.read(
+      "<Schema Namespace=\"A\">\n\(sound)\(wrong.joined())</Schema>".bytes)
+    #expect(metadata.diagnostics.count == 1_000)
+    #expect(metadata.diagnostics.last?.place.line == 11_001)
+    #expect(metadata.diagnostics.last?.place.path == "/Schema/EntityType[11000]")
+    let types = (0..<10_000).map { "\"T\($0)\":{\"$Kind\":\"EntityType\"},\n" }.joined()
+    let faults = (0..<1_000).map {
+      "\"W\($0)\":{\"$Kind\":\"EntityType\",\"$BaseType\":\"A.Gone\"}"
+    }
+    let json = "{\"$Version\":\"4.01\",\"A\":{\n\(types)\(faults.joined(separator: ",\n"))}}"
+    let other = try EdmMetadata.read(json.bytes)
+    #expect(other.diagnostics.count == 1_000)
+    #expect(other.diagnostics.last?.place.line == 11_001)
   }
 
   @Test("More diagnostics than the limit are counted, not kept")

@@ -1,56 +1,63 @@
 /// Counts the elements of an XML document while it streams.
-final class DocumentCounter: XMLReceiver {
+final class DocumentCounter {
   private(set) var root: (space: XMLSpace, local: String)?
   private(set) var counts: [String: Int] = [:]
   private(set) var schemas: [String] = []
-  private var stack: [Int32] = []
+  /// Nodes of the tree that were counted.
+  private var seen = 0
 
   private func add(_ name: String) { counts[name, default: 0] += 1 }
 
-  func start(
-    _ name: Int32, attributes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, count: Int,
-    from parser: XMLPush
-  ) throws(ODataError) {
-    let names = parser.names
-    let own = names[name]
-    if stack.isEmpty { root = (own.space, own.local) }
-    let parent = stack.last.map { names[$0] }
-    stack.append(name)
-    if parent?.space == .metadata, parent?.local == "properties" { add("properties") }
+  /// Counts what the parser has added, and has it forgotten.
+  func take(_ parser: XMLPush) {
+    let tree = parser.tree
+    let count = tree.memory.pointee.nodes.count
+    for index in seen..<max(seen, count) {
+      let node = tree.memory.pointee.nodes[index]
+      if node.name >= 0 { self.count(node, in: tree, isRoot: index == 0) }
+    }
+    parser.forget()
+    seen = tree.memory.pointee.nodes.count
+  }
+
+  private func count(_ node: XMLNode, in tree: XMLTree, isRoot: Bool) {
+    let own = tree.names[node.name]
+    if isRoot { root = (own.space, own.local) }
+    var parent: XMLNames.Name?
+    if node.parent >= 0 {
+      parent = tree.names[tree.memory.pointee.nodes[Int(node.parent)].name]
+    }
+    if parent?.word == .properties { add("properties") }
     switch own.space {
-    case .atom: atom(own.local, parent)
+    case .atom: atom(own.local, parent, isRoot: isRoot, isChildOfRoot: node.parent == 0)
     case .tombstone where own.local == "deleted-entry": add("deletedEntries")
     case .edm, .none, .other: edm(own.local, parent?.local)
     default: break
     }
-    guard let attributes else { return }
-    for number in 0..<count {
-      let base = attributes + number * 5
-      guard let local = base[0], let start = base[3], let end = base[4] else { continue }
-      let attribute = names[names.id(local, base[1], base[2])]
+    for number in Int(node.attributeStart)..<Int(node.attributeEnd) {
+      let part = tree.memory.pointee.attributes[number]
+      let attribute = tree.names[part.name]
       if attribute.space == .sap { add("sapAttributes") }
-      func text() -> String {
-        String(decoding: UnsafeBufferPointer(start: start, count: end - start), as: UTF8.self)
-      }
       switch (attribute.space, attribute.local) {
-      case (.metadata, "null") where text() == "true" || text() == "1": add("nullProperties")
-      case (.metadata, "etag") where own.space == .atom && own.local == "entry":
-        add("entriesWithETag")
-      case (.none, "src") where own.space == .atom && own.local == "content":
-        add("mediaEntries")
-      case (.none, "Namespace") where own.local == "Schema": schemas.append(text())
+      case (.metadata, "null") where ["true", "1"].contains(tree.value(part)):
+        add("nullProperties")
+      case (.metadata, "etag") where own.word == .entry: add("entriesWithETag")
+      case (.none, "src") where own.word == .content: add("mediaEntries")
+      case (.none, "Namespace") where own.local == "Schema": schemas.append(tree.value(part))
       default: break
       }
     }
   }
 
-  private func atom(_ local: String, _ parent: XMLNames.Name?) {
+  private func atom(
+    _ local: String, _ parent: XMLNames.Name?, isRoot: Bool, isChildOfRoot: Bool
+  ) {
     switch local {
     case "link": add("links")
     case "entry":
       add("entriesIncludingInline")
-      if stack.count == 1 || (stack.count == 2 && parent?.local == "feed") { add("entries") }
-    case "feed" where stack.count > 1: add("inlineFeeds")
+      if isRoot || (isChildOfRoot && parent?.local == "feed") { add("entries") }
+    case "feed" where !isRoot: add("inlineFeeds")
     default: break
     }
   }
@@ -75,8 +82,4 @@ final class DocumentCounter: XMLReceiver {
     default: break
     }
   }
-
-  func end(from parser: XMLPush) throws(ODataError) { stack.removeLast() }
-  func characters(_ text: UnsafeBufferPointer<UInt8>, from parser: XMLPush) throws(ODataError) {}
-  func complain(_ message: String, from parser: XMLPush) {}
 }

@@ -10,7 +10,20 @@ struct EntryTally {
   private(set) var etags = 0
   private(set) var first: ODataEntry?
 
+  private var others = 0
+
+  /// Whether something was counted that only a feed holds.
+  var isFeed: Bool { others > 0 || (entries > 0 && !Self.isServiceItem(first)) }
+
+  /// Items of a service document look like entries with a name and an address.
+  static func isServiceItem(_ entry: ODataEntry?) -> Bool {
+    guard let entry else { return false }
+    return entry["url"]?.string != nil
+      && Set(entry.properties.names).isSubset(of: ["name", "url", "kind", "title"])
+  }
+
   mutating func add(_ item: ODataItem) {
+    if case .entry = item {} else { others += 1 }
     switch item {
     case .entry(let entry):
       entries += 1

@@ -1,26 +1,55 @@
-/// Rewrites a feed or entry in the other format.
-public enum ODataConversion {
-  /// Reads a feed or entry of any format and writes it in another.
-  ///
-  /// The version stays what it was unless another is asked for; going to V4, dates without a zone
-  /// become UTC and times of day become durations.
+/// Rewrites a feed or entry in the other format, by pieces: memory is that of the largest entry.
+///
+/// The version stays what it was unless another is asked for; going to V4, dates without a zone
+/// become UTC and times of day become durations. Relative links become absolute where the document
+/// says beside what they stand.
+public final class ODataConversion {
+  private let format: ODataFormat
+  private let version: ODataVersion?
+  private let options: ODataReadOptions
+  private let reader: ODataFeedReader
+  private var early: [UInt8] = []
+  private var target = ODataVersion.v2
+  private var writer: ODataFeedWriter?
+  private var single: ODataItem?
+
+  public init(
+    to format: ODataFormat, version: ODataVersion? = nil,
+    _ options: ODataReadOptions = ODataReadOptions()
+  ) {
+    self.format = format
+    self.version = version
+    self.options = options
+    reader = ODataFeedReader(options)
+  }
+
+  /// Reads and writes a document that is there as a whole.
   public static func convert(
     _ bytes: [UInt8], to format: ODataFormat, version: ODataVersion? = nil,
     _ options: ODataReadOptions = ODataReadOptions()
   ) throws(ODataError) -> [UInt8] {
-    let reader = ODataFeedReader(options)
+    let conversion = ODataConversion(to: format, version: version, options)
+    return try conversion.push(bytes) + conversion.finish()
+  }
+
+  /// Takes the next bytes; gives what can be written by now.
+  public func push(_ bytes: [UInt8]) throws(ODataError) -> [UInt8] {
+    if early.count < 4_096 { early += bytes.prefix(4_096 - early.count) }
     reader.push(bytes)
+    try drain()
+    return writer?.take() ?? []
+  }
+
+  /// Says that the document is over; gives the rest.
+  public func finish() throws(ODataError) -> [UInt8] {
     reader.finish()
-    var feed = ODataFeed()
-    while let item = try reader.next() { feed.items.append(item) }
-    feed.head = reader.head
-    let isV4 = isV4(bytes, reader)
-    let target = version ?? options.version ?? options.metadata?.version ?? (isV4 ? .v4 : .v2)
-    if target >= .v4 { feed.items = feed.items.map { modern($0) } }
-    // Collections came with V3, whatever the document calls itself.
-    let composer = ODataComposer(format, version: target, metadata: options.metadata)
-    if reader.isFeed == true { return try composer.body(feed) }
-    guard let entry = feed.entries.first else {
+    try drain()
+    if reader.isFeed == true {
+      try begin()
+      try writer?.end(reader.head)
+      return writer?.take() ?? []
+    }
+    guard case .entry(let entry)? = single else {
       throw ODataError(
         .unexpectedDocument, "the document is neither a feed nor an entry",
         at: ODataPlace(line: 1, column: 1))
@@ -28,11 +57,40 @@ public enum ODataConversion {
     return try composer.body(entry, .archive)
   }
 
-  private static func isV4(_ bytes: [UInt8], _ reader: ODataFeedReader) -> Bool {
+  private func drain() throws(ODataError) {
+    while let item = try reader.next() {
+      if writer == nil, single == nil { decide() }
+      let item = target >= .v4 ? Self.modern(item) : item
+      if reader.isFeed == true {
+        try begin()
+        try writer?.add(item)
+      } else if single == nil {
+        single = item
+      }
+    }
+  }
+
+  private func begin() throws(ODataError) {
+    guard writer == nil else { return }
+    decide()
+    var made = ODataFeedWriter(composer)
+    try made.begin(reader.head)
+    writer = made
+  }
+
+  // Collections came with V3, whatever the document calls itself.
+  private var composer: ODataComposer {
+    ODataComposer(format, version: target, metadata: options.metadata)
+  }
+
+  private func decide() {
+    target = version ?? options.version ?? options.metadata?.version ?? (isV4 ? .v4 : .v2)
+  }
+
+  private var isV4: Bool {
     guard let shape = reader.shape else { return false }
     if shape.format == .json { return !shape.isVerbose }
-    return String(decoding: bytes.prefix(4_096), as: UTF8.self).contains(
-      "docs.oasis-open.org/odata")
+    return String(decoding: early, as: UTF8.self).contains("docs.oasis-open.org/odata")
   }
 
   private static func modern(_ item: ODataItem) -> ODataItem {

@@ -10,7 +10,7 @@ public final class ODataDescriber {
   private var kept: [UInt8] = []
   private var isKeeping = true
   private let counter = DocumentCounter()
-  private var push: XMLPush?
+  private let parser: XMLPush
   private let reader: ODataFeedReader
   private var tally = EntryTally()
   private let batch: ODataBatchReader
@@ -18,11 +18,14 @@ public final class ODataDescriber {
   private var failure: ODataError?
 
   public init(_ options: ODataReadOptions = ODataReadOptions()) {
+    // A description says what stands in the document, not what it means beside a base.
+    var options = options
+    options.resolvesLinks = false
     self.options = options
     isStrict = options.isStrict
     reader = ODataFeedReader(options)
     batch = ODataBatchReader(limits: options.limits, isStrict: options.isStrict)
-    push = XMLPush(limits: options.limits, receiver: counter)
+    parser = XMLPush(limits: options.limits)
   }
 
   /// Describes a document that is there as a whole.
@@ -76,7 +79,7 @@ public final class ODataDescriber {
   private func take(_ bytes: [UInt8]) throws(ODataError) {
     switch form {
     case .xml:
-      try push?.push(bytes)
+      try parser.push(bytes) { counter.take(parser) }
       guard let root = counter.root else { break }
       if root.space == .atom {
         reader.push(isKeeping ? kept : bytes)
@@ -87,14 +90,20 @@ public final class ODataDescriber {
         throw ODataError(.limit, "the document is longer than \(options.limits.recordBytes) bytes")
       }
     case .json:
-      if kept.count > options.limits.recordBytes {
-        kept = []
-        isKeeping = false
-      }
       // What is wrong may only be wrong for a feed; the end tells.
       if failure == nil {
         reader.push(bytes)
         do throws(ODataError) { try drain() } catch { failure = error }
+      }
+      // Once it has given what only a feed holds, it is one, whatever key may come yet.
+      if isKeeping, reader.isFeed == true, tally.isFeed {
+        kept = []
+        isKeeping = false
+      }
+      if isKeeping, kept.count > options.limits.recordBytes {
+        throw failure
+          ?? ODataError(
+            .limit, "a document that is no feed is longer than \(options.limits.recordBytes) bytes")
       }
     case .batch:
       kept = []
@@ -110,7 +119,8 @@ public final class ODataDescriber {
   }
 
   private func describeXML() throws(ODataError) -> ODataDescription {
-    try push?.finish()
+    try parser.finish()
+    counter.take(parser)
     guard let root = counter.root else {
       throw ODataError(.truncated, "the document is empty", at: ODataPlace(line: 1, column: 1))
     }
@@ -201,7 +211,7 @@ public final class ODataDescriber {
   }
 
   private func describeJSON() throws(ODataError) -> ODataDescription {
-    if !kept.isEmpty, let found = try describeWholeJSON() { return found }
+    if isKeeping, let found = try describeWholeJSON() { return found }
     if let failure { throw failure }
     reader.finish()
     try drain()
@@ -229,7 +239,7 @@ public final class ODataDescriber {
     guard
       keys.contains("$Version") || keys.contains("error") || keys.contains("odata.error")
         || keys.contains("requests") || keys.contains("responses")
-        || keys.contains("EntitySets") || inner || Self.isServiceItem(tally.first)
+        || keys.contains("EntitySets") || inner || EntryTally.isServiceItem(tally.first)
         || (keys.contains("value") && tally.entries == 0)
     else { return nil }
     let root: JSONNode
@@ -260,13 +270,6 @@ public final class ODataDescriber {
       return describe(document)
     }
     return nil
-  }
-
-  /// Items of a service document look like entries with a name and an address.
-  private static func isServiceItem(_ entry: ODataEntry?) -> Bool {
-    guard let entry else { return false }
-    return entry["url"]?.string != nil
-      && Set(entry.properties.names).isSubset(of: ["name", "url", "kind", "title"])
   }
 
   private static func outerKeys(_ text: [UInt8]) -> Set<String> {

@@ -26,7 +26,7 @@ struct EdmCheck {
   }
 
   private func isKnown(_ name: String) -> Bool {
-    EdmPrimitive(rawValue: name) != nil || Self.abstract.contains(name)
+    (name.hasPrefix("Edm.") && EdmPrimitive(name: name) != nil) || Self.abstract.contains(name)
       || metadata.structuredType(name) != nil || metadata.enumType(name) != nil
       || metadata.typeDefinition(name) != nil || isElsewhere(name)
   }
@@ -65,9 +65,9 @@ struct EdmCheck {
     }
   }
 
-  private mutating func identifier(_ name: String, _ path: [String]) {
+  private mutating func identifier(_ name: String, _ path: @autoclosure () -> [String]) {
     if !EdmNames.isIdentifier(name) {
-      report("\"\(name)\" is no identifier", path, "it is kept as it is")
+      report("\"\(name)\" is no identifier", path(), "it is kept as it is")
     }
   }
 
@@ -90,8 +90,8 @@ struct EdmCheck {
     }
     var seen: Set<String> = []
     for level in line.dropLast() {
-      seen.formUnion(level.properties.map(\.name))
-      seen.formUnion(level.navigationProperties.map(\.name))
+      for property in level.properties { seen.insert(property.name) }
+      for property in level.navigationProperties { seen.insert(property.name) }
     }
     for property in type.properties {
       identifier(property.name, [name, property.name])
@@ -266,10 +266,7 @@ struct EdmCheck {
       if !end.role.isEmpty, !association.ends.contains(where: { $0.role == end.role }) {
         report("the role \(end.role) is not one of \(joint.association)", path, "it joins nothing")
       }
-      let line = metadata.lineage(of: container)
-      if !line.contains(where: { $0.entitySets.contains { $0.name == end.entitySet } }),
-        metadata.entitySet(end.entitySet) == nil
-      {
+      if metadata.entitySet(end.entitySet) == nil {
         report("the entity set \(end.entitySet) is not declared", path, "it joins nothing")
       }
     }

@@ -4,7 +4,7 @@ import FerryJSON
 struct EdmJSONReader {
   var diagnostics: EdmDiagnostics
   var aliases: [String: String] = [:]
-  let text: [UInt8]
+  private let places: TextPlaces
 
   static func read(_ bytes: [UInt8], limits: ODataLimits) throws(ODataError) -> EdmMetadata {
     let text = try decoded(bytes)
@@ -25,7 +25,9 @@ struct EdmJSONReader {
       throw ODataError(.limit, "the document is longer than \(limits.recordBytes) bytes")
     }
     do throws(JSONError) {
-      return try JSONNode.parse(text, depthLimit: limits.depth)
+      return try JSONNode.parse(
+        text, depthLimit: limits.depth, memberLimit: limits.members,
+        nodeLimit: limits.recordBytes / 64)
     } catch {
       throw ODataError(json: error, in: text)
     }
@@ -33,11 +35,11 @@ struct EdmJSONReader {
 
   private init(diagnostics: EdmDiagnostics, text: [UInt8]) {
     self.diagnostics = diagnostics
-    self.text = text
+    places = TextPlaces(text)
   }
 
   func place(_ node: JSONNode, _ path: String) -> ODataPlace {
-    let place = TextPlace(offset: node.offset, in: text)
+    let place = places.place(node.offset)
     return ODataPlace(line: place.line, column: place.column, path: path)
   }
 
@@ -86,17 +88,10 @@ struct EdmJSONReader {
     }
     var metadata = EdmMetadata(
       version: .v4, edmxVersion: version, schemas: schemas, references: references)
-    let text = text
+    let places = places
+    let lookup = EdmJSONPlaces(root)
     var check = EdmCheck(metadata, diagnostics) { path in
-      var node = root
-      for (step, name) in path.enumerated() {
-        if step == 0, let dot = name.lastIndex(of: "."), let space = root[String(name[..<dot])] {
-          node = space[String(name[name.index(after: dot)...])] ?? space
-        } else {
-          node = node[name] ?? node
-        }
-      }
-      let place = TextPlace(offset: node.offset, in: text)
+      let place = places.place(lookup.offset(of: path))
       return ODataPlace(
         line: place.line, column: place.column, path: "/" + path.joined(separator: "/"))
     }

@@ -32,7 +32,7 @@ public struct EdmMetadata: Sendable {
 
   /// An entity or complex type by qualified name (or with a schema's alias).
   public func structuredType(_ name: String) -> EdmStructuredType? {
-    index.structured[resolve(name)]
+    index.place(resolve(name)).map { index.types[$0] }
   }
 
   /// An entity type by qualified name, or with a schema's alias.
@@ -59,8 +59,7 @@ public struct EdmMetadata: Sendable {
 
   /// All overloads of a function or action.
   public func operations(_ name: String) -> [EdmOperation] {
-    let name = resolve(name)
-    return schemas.flatMap { $0.functions + $0.actions }.filter { $0.qualifiedName == name }
+    index.operations[resolve(name)] ?? []
   }
 
   /// The name with an alias in front replaced by its namespace.
@@ -68,7 +67,7 @@ public struct EdmMetadata: Sendable {
 
   /// The primitive type behind a name: itself, or what a type definition or enum stands on.
   public func primitive(_ name: String) -> EdmPrimitive? {
-    if let primitive = EdmPrimitive(rawValue: name) { return primitive }
+    if let primitive = EdmPrimitive(name: name), name.hasPrefix("Edm.") { return primitive }
     return typeDefinition(name)?.underlyingType.primitive
   }
 
@@ -78,15 +77,10 @@ public struct EdmMetadata: Sendable {
   /// The type and its base types, the root first. Ends where a type derives from itself, and after
   /// 64 levels.
   public func lineage(of type: EdmStructuredType) -> [EdmStructuredType] {
-    guard type.baseType != nil else { return [type] }
-    var line = [type]
-    var seen: Set<String> = [type.qualifiedName]
-    while line.count < Self.lineageLimit, let base = line.last?.baseType,
-      let next = structuredType(base), seen.insert(next.qualifiedName).inserted
-    {
-      line.append(next)
-    }
-    return line.reversed()
+    guard let base = type.baseType else { return [type] }
+    return index.line(from: resolve(base), below: type.qualifiedName).reversed().map {
+      index.types[$0]
+    } + [type]
   }
 
   /// Whether a type is another or derives from it.
@@ -237,7 +231,11 @@ public struct EdmMetadata: Sendable {
 
 /// The dictionaries behind the look-ups.
 final class EdmIndex: Sendable {
-  let structured: [String: EdmStructuredType]
+  let types: [EdmStructuredType]
+  private let places: [String: Int]
+  /// Of each type the place of its base type; -1 where there is none.
+  private let bases: [Int]
+  let operations: [String: [EdmOperation]]
   let enums: [String: EdmEnumType]
   let definitions: [String: EdmTypeDefinition]
   let associations: [String: EdmAssociation]
@@ -246,7 +244,9 @@ final class EdmIndex: Sendable {
   private let aliases: [String: String]
 
   init(_ schemas: [EdmSchema]) {
-    var structured: [String: EdmStructuredType] = [:]
+    var types: [EdmStructuredType] = []
+    var places: [String: Int] = [:]
+    var operations: [String: [EdmOperation]] = [:]
     var enums: [String: EdmEnumType] = [:]
     var definitions: [String: EdmTypeDefinition] = [:]
     var associations: [String: EdmAssociation] = [:]
@@ -255,8 +255,13 @@ final class EdmIndex: Sendable {
     var aliases: [String: String] = [:]
     for schema in schemas {
       if let alias = schema.alias { aliases[alias] = schema.namespace }
-      for type in schema.entityTypes + schema.complexTypes {
-        structured[type.qualifiedName] = structured[type.qualifiedName] ?? type
+      for type in schema.entityTypes + schema.complexTypes
+      where places[type.qualifiedName] == nil {
+        places[type.qualifiedName] = types.count
+        types.append(type)
+      }
+      for operation in schema.functions + schema.actions {
+        operations[operation.qualifiedName, default: []].append(operation)
       }
       for type in schema.enumTypes { enums[type.qualifiedName] = type }
       for type in schema.typeDefinitions { definitions[type.qualifiedName] = type }
@@ -274,7 +279,12 @@ final class EdmIndex: Sendable {
         }
       }
     }
-    self.structured = structured
+    self.types = types
+    self.places = places
+    self.operations = operations
+    bases = types.map { type in
+      type.baseType.flatMap { places[EdmNames.resolve($0, aliases)] } ?? -1
+    }
     self.enums = enums
     self.definitions = definitions
     self.associations = associations
@@ -284,6 +294,23 @@ final class EdmIndex: Sendable {
   }
 
   func resolve(_ name: String) -> String { EdmNames.resolve(name, aliases) }
+
+  func place(_ name: String) -> Int? { places[name] }
+
+  /// The places of a base type and those above it, from below; ends where one comes again, and
+  /// before a type would have more than 64 levels.
+  func line(from base: String, below own: String) -> [Int] {
+    guard var current = places[base] else { return [] }
+    let start = places[own] ?? -2
+    var line: [Int] = []
+    while current >= 0, current != start, line.count < EdmMetadata.lineageLimit - 1,
+      !line.contains(current)
+    {
+      line.append(current)
+      current = bases[current]
+    }
+    return line
+  }
 }
 
 /// How names with an alias become names with a namespace.
@@ -310,6 +337,13 @@ enum EdmNames {
   /// What the specification calls a simple identifier: a letter or underscore, then letters,
   /// digits, marks; at most 128.
   static func isIdentifier(_ name: String) -> Bool {
+    if name.utf8.count <= 128, let first = name.utf8.first, first > 0x39,
+      name.utf8.allSatisfy({ byte in
+        byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || byte == UInt8(ascii: "_")
+      })
+    {
+      return true
+    }
     guard let first = name.unicodeScalars.first, name.unicodeScalars.count <= 480 else {
       return false
     }

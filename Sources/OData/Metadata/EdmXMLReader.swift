@@ -7,7 +7,7 @@ struct EdmXMLReader {
   init(limits: ODataLimits) { diagnostics = EdmDiagnostics(limit: limits.diagnostics) }
 
   static func read(_ bytes: [UInt8], limits: ODataLimits) throws(ODataError) -> EdmMetadata {
-    let (tree, notes) = try XMLTreeBuilder.read(bytes, limits: limits)
+    let (tree, notes) = try XMLTree.read(bytes, limits: limits)
     var reader = EdmXMLReader(limits: limits)
     for note in notes { reader.diagnostics.add(note) }
     return try reader.metadata(tree.root)
@@ -66,35 +66,11 @@ struct EdmXMLReader {
     resolveNavigation(&schemas)
     var metadata = EdmMetadata(
       version: version, edmxVersion: edmxVersion, schemas: schemas, references: references)
-    var check = EdmCheck(metadata, diagnostics) { EdmXMLReader.place($0, in: schemaElements) }
+    let places = EdmXMLPlaces(schemaElements)
+    var check = EdmCheck(metadata, diagnostics) { places.place($0) }
     check.run()
     metadata.diagnostics = check.diagnostics.list
     return metadata
-  }
-
-  /// Finds the element of a path such as `NS.Type/Property`; only asked for diagnostics.
-  private static func place(_ path: [String], in schemas: [XMLElement]) -> ODataPlace {
-    guard let first = path.first else { return ODataPlace() }
-    for schema in schemas {
-      let space = schema.attribute("Namespace") ?? ""
-      guard first.hasPrefix(space + ".") || first == space else { continue }
-      if first == space { return schema.place }
-      var current = schema
-      var found = false
-      for (step, name) in ([String(first.dropFirst(space.utf8.count + 1))] + path.dropFirst())
-        .enumerated()
-      {
-        guard
-          let next = current.children.first(where: {
-            $0.attribute("Name") == name && (step > 0 || $0.local != "Annotation")
-          })
-        else { break }
-        current = next
-        found = true
-      }
-      if found { return current.place }
-    }
-    return schemas.first?.place ?? ODataPlace()
   }
 
   func resolve(_ name: String) -> String { EdmNames.resolve(name, aliases) }
@@ -165,10 +141,16 @@ struct EdmXMLReader {
   /// Attributes that the specification does not define for metadata: other namespaces.
   func attributes(_ element: XMLElement) -> EdmAttributes {
     var all: [EdmAttributes.Attribute] = []
-    for (name, value) in element.attributes where name.space != .none {
-      if name.space == .edm || name.space == .edmx { continue }
+    let names = element.tree.names
+    element.eachAttribute { id, text in
+      switch names.space(id) {
+      case .none, .edm, .edmx: return
+      default: break
+      }
+      let name = names[id]
       let space = name.address.isEmpty ? name.prefix : name.address
-      all.append(.init(namespace: space, name: name.local, value: value))
+      all.append(
+        .init(namespace: space, name: name.local, value: String(decoding: text, as: UTF8.self)))
     }
     return EdmAttributes(all)
   }
@@ -290,7 +272,13 @@ struct EdmXMLReader {
 
   /// `FC_TargetPath`, `FC_TargetPath_1`, … with what belongs to each.
   private func mappings(_ element: XMLElement) -> [(source: String, mapping: EdmFeedMapping)] {
-    guard element.attributes.contains(where: { $0.name.local.hasPrefix("FC_") }) else { return [] }
+    var isMapped = false
+    element.eachAttribute { id, _ in
+      if element.tree.names.space(id) == .metadata, element.tree.names.local(id).hasPrefix("FC_") {
+        isMapped = true
+      }
+    }
+    guard isMapped else { return [] }
     var found: [(String, EdmFeedMapping)] = []
     for number in 0..<32 {
       let suffix = number == 0 ? "" : "_\(number)"
@@ -374,6 +362,12 @@ struct EdmXMLReader {
 extension String {
   /// Without white space at either end.
   var trimmed: String {
+    // Most texts begin and end with what cannot be a space.
+    if let first = utf8.first, let last = utf8.last, first > 0x20, first < 0x80, last > 0x20,
+      last < 0x80
+    {
+      return self
+    }
     let isSpace: (Character) -> Bool = { $0.isWhitespace }
     guard let first = first, let last = last, isSpace(first) || isSpace(last) else { return self }
     let head = drop(while: isSpace)

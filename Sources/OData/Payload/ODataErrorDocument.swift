@@ -57,7 +57,7 @@ public struct ODataErrorDocument: Sendable, Hashable {
       }
       return error
     }
-    let (tree, _) = try XMLTreeBuilder.read(bytes, limits: limits)
+    let (tree, _) = try XMLTree.read(bytes, limits: limits)
     if let page = HTMLPage.error(tree.root) { throw page }
     guard tree.root.local == "error" else {
       throw ODataError(

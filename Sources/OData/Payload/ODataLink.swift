@@ -118,16 +118,8 @@ extension ODataLink.Role {
     case "callable-entities": self = .callableEntities
     case "subscriptions": self = .subscriptions
     default:
-      let known: [(String, (String) -> ODataLink.Role)] = [
-        (ODataRelation.related, { .related($0) }), (ODataRelation.related4, { .related($0) }),
-        (ODataRelation.association, { .association($0) }),
-        (ODataRelation.association4, { .association($0) }),
-        (ODataRelation.stream, { .stream($0) }), (ODataRelation.stream4, { .stream($0) }),
-        (ODataRelation.editStream, { .editStream($0) }),
-        (ODataRelation.editStream4, { .editStream($0) }),
-      ]
-      for (prefix, role) in known where relation.hasPrefix(prefix) {
-        self = role(String(relation.dropFirst(prefix.count)))
+      if let role = Self.ofProperty(relation) {
+        self = role
         return
       }
       switch relation {
@@ -150,5 +142,22 @@ extension ODataLink.Role {
         }
       }
     }
+  }
+
+  /// The role of a relation that begins with an address of OData and ends with a property.
+  private static func ofProperty(_ relation: String) -> ODataLink.Role? {
+    guard relation.utf8.count > 20 else { return nil }
+    func rest(_ first: String, _ second: String) -> String? {
+      for prefix in [first, second] where relation.hasPrefix(prefix) {
+        return String(relation.dropFirst(prefix.count))
+      }
+      return nil
+    }
+    if let name = rest(ODataRelation.related, ODataRelation.related4) { return .related(name) }
+    if let name = rest(ODataRelation.association, ODataRelation.association4) {
+      return .association(name)
+    }
+    if let name = rest(ODataRelation.stream, ODataRelation.stream4) { return .stream(name) }
+    return rest(ODataRelation.editStream, ODataRelation.editStream4).map { .editStream($0) }
   }
 }

@@ -4,45 +4,59 @@ struct AtomEntryReader {
 
   private var readsInline: Bool { context.options.readsInline }
 
-  func entry(_ element: XMLElement, type expected: String?) throws(ODataError) -> ODataEntry {
+  /// What relative addresses inside an element stand beside: its own `xml:base`, which may itself
+  /// be relative to the outer one.
+  func base(of element: XMLElement, in outer: ODataGround?) -> ODataGround? {
+    guard let own = element.attribute(.base) else { return outer }
+    return context.base(own, in: outer)
+  }
+
+  func entry(
+    _ element: XMLElement, type expected: String?, base outer: ODataGround?
+  ) throws(ODataError) -> ODataEntry {
+    let base = base(of: element, in: outer)
     var entry = ODataEntry()
-    entry.etag = element.attribute("etag", .metadata)
-    entry.context = element.attribute("context", .metadata)
-    entry.type = Self.type(of: element, context)
+    entry.etag = element.attribute(.etag)
+    entry.context = element.attribute(.context)
+    entry.type = type(of: element)
+    let expected = expected ?? context.type(context: entry.context)
     let index = context.index(entry.type ?? expected) ?? context.index(expected)
     if entry.type == nil { entry.type = index?.name ?? expected }
     for child in element.children {
-      switch (child.space, child.local) {
-      case (.atom, "id"): entry.id = child.text.trimmed.nilIfEmpty
-      case (.atom, "title"): entry.title = Self.content(child)
-      case (.atom, "summary"): entry.summary = Self.content(child)
-      case (.atom, "updated"): entry.updated = child.text
-      case (.atom, "published"): entry.published = child.text
-      case (.atom, "rights"): entry.rights = Self.content(child)
-      case (.atom, "author"): entry.author = child.child(.atom, "name")?.text
-      case (.atom, "link"): try link(child, index: index, into: &entry)
-      case (.atom, "content"):
-        if let source = child.attribute("src") {
+      switch child.word {
+      case .id: entry.id = child.text.trimmed.nilIfEmpty
+      case .title: entry.title = Self.content(child)
+      case .summary: entry.summary = Self.content(child)
+      case .updated: entry.updated = child.text
+      case .published: entry.published = child.text
+      case .rights: entry.rights = Self.content(child)
+      case .author: entry.author = child.child(.atom, "name")?.text
+      case .link: try link(child, index: index, base: base, into: &entry)
+      case .content:
+        if let source = child.attribute(.source) {
+          let inner = self.base(of: child, in: base)
           var media = entry.media ?? ODataMedia()
-          media.source = source
-          media.contentType = child.attribute("type")
+          media.source = inner?.resolve(source) ?? source
+          media.contentType = child.attribute(.plainType)
           entry.media = media
         }
-        if let properties = child.child(.metadata, "properties") {
+        if let properties = child.children.first(where: { $0.word == .properties }) {
           entry.properties = try self.properties(properties, index)
         }
-      case (.metadata, "properties"):
+      case .properties:
         entry.properties = try properties(child, index)
         if entry.media == nil { entry.media = ODataMedia() }
-      case (.metadata, "action"), (.metadata, "function"):
+      case .action, .function:
+        let target = child.attribute("target")
         entry.operations.append(
           ODataOperation(
-            isFunction: child.local == "function", metadata: child.attribute("metadata") ?? "",
-            title: child.attribute("title"), target: child.attribute("target")))
-      case (.metadata, "annotation"):
+            isFunction: child.word == .function, metadata: child.attribute("metadata") ?? "",
+            title: child.attribute(.plainTitle),
+            target: target.map { base?.resolve($0) ?? $0 }))
+      case .annotation:
         let value = try self.value(child, type: nil)
-        entry.annotations[child.attribute("term") ?? ""] = value
-      case (.metadata, "error"): throw ODataErrorDocument(atom: child).thrown(at: child.place)
+        entry.annotations[child.attribute(.term) ?? ""] = value
+      case .error: throw ODataErrorDocument(atom: child).thrown(at: child.place)
       default: break
       }
     }
@@ -50,11 +64,12 @@ struct AtomEntryReader {
     return entry
   }
 
-  static func type(of element: XMLElement, _ context: ODataReadContext) -> String? {
-    for child in element.children where child.is(.atom, "category") {
-      let scheme = child.attribute("scheme")
+  /// The type that a category names.
+  func type(of element: XMLElement) -> String? {
+    for child in element.children where child.word == .category {
+      let scheme = child.attribute(.scheme)
       if scheme == ODataRelation.scheme || scheme == ODataRelation.scheme4 {
-        return child.attribute("term").map { context.marked($0).name }
+        return child.withAttribute(.term) { context.resolved($0).type.name }
       }
     }
     return nil
@@ -72,27 +87,47 @@ struct AtomEntryReader {
     return text
   }
 
-  static func plainLink(_ element: XMLElement) -> ODataLink {
+  static func plainLink(_ element: XMLElement, base: ODataGround? = nil) -> ODataLink {
+    var relation: String?
+    var href = ""
+    var type: String?
+    var title: String?
+    var etag: String?
     var attributes: [String: String] = [:]
-    for (name, value) in element.attributes where name.space != .none && name.space != .xml {
-      attributes[name.local] = value
+    let names = element.tree.names
+    element.eachAttribute { name, value in
+      switch names.word(name) {
+      case .relation: relation = String(decoding: value, as: UTF8.self)
+      case .href: href = String(decoding: value, as: UTF8.self)
+      case .plainType: type = String(decoding: value, as: UTF8.self)
+      case .plainTitle: title = String(decoding: value, as: UTF8.self)
+      case .base: break
+      default:
+        guard names.space(name) != .none, names.space(name) != .xml else { return }
+        let text = String(decoding: value, as: UTF8.self)
+        if names.word(name) == .etag { etag = text }
+        attributes[names.local(name)] = text
+      }
     }
-    let relation = element.attribute("rel") ?? "alternate"
-    let title = element.attribute("title")
+    let relationName = relation ?? "alternate"
     var link = ODataLink(
-      relation: relation, href: element.attribute("href") ?? "", type: element.attribute("type"),
-      title: title,
-      role: ODataLink.Role(relation: relation, title: title, semantics: attributes["semantics"]))
-    link.etag = element.attribute("etag", .metadata)
+      relation: relationName, href: base?.resolve(href) ?? href, type: type, title: title,
+      role: ODataLink.Role(
+        relation: relationName, title: title,
+        semantics: attributes.isEmpty ? nil : attributes["semantics"]))
+    link.etag = etag
+    guard !attributes.isEmpty else { return link }
     link.method = attributes["method"] ?? attributes["http-method"]
     link.attributes = attributes
     return link
   }
 
   private func link(
-    _ element: XMLElement, index: ODataTypeIndex?, into entry: inout ODataEntry
+    _ element: XMLElement, index: ODataTypeIndex?, base outer: ODataGround?,
+    into entry: inout ODataEntry
   ) throws(ODataError) {
-    var link = Self.plainLink(element)
+    let base = base(of: element, in: outer)
+    var link = Self.plainLink(element, base: base)
     if link.role == .editMedia {
       var media = entry.media ?? ODataMedia()
       media.editLink = link.href
@@ -100,18 +135,19 @@ struct AtomEntryReader {
       if media.contentType == nil { media.contentType = link.type }
       entry.media = media
     }
-    if link.href.isEmpty, element.attribute("href") == nil {
+    if element.attribute(.href) == nil {
       try context.report("a link has no href", element.place, "it is kept without an address")
+      link.href = ""
     }
-    if readsInline, let inline = element.child(.metadata, "inline") {
+    if readsInline, let inline = element.children.first(where: { $0.word == .inline }) {
       var type: String?
       if let name = link.navigation, case .navigation(let property)? = index?.members[name] {
         type = property.type?.name
       }
-      if let child = inline.child(.atom, "entry") {
-        link.inline = .entry(try self.entry(child, type: type))
-      } else if let child = inline.child(.atom, "feed") {
-        link.inline = .feed(try feed(child, type: type))
+      if let child = inline.children.first(where: { $0.word == .entry }) {
+        link.inline = .entry(try self.entry(child, type: type, base: base))
+      } else if let child = inline.children.first(where: { $0.word == .feed }) {
+        link.inline = .feed(try feed(child, type: type, base: base))
       } else if link.type?.contains("type=feed") == true {
         link.inline = .feed(ODataFeed())
       } else {
@@ -122,48 +158,53 @@ struct AtomEntryReader {
   }
 
   /// A feed that is inside something else, read whole.
-  func feed(_ element: XMLElement, type: String?) throws(ODataError) -> ODataFeed {
+  func feed(
+    _ element: XMLElement, type: String?, base outer: ODataGround?
+  ) throws(ODataError) -> ODataFeed {
+    let base = base(of: element, in: outer)
     var feed = ODataFeed()
     for child in element.children {
-      if let item = try item(child, type: type) {
+      if let item = try item(child, type: type, base: base) {
         feed.items.append(item)
       } else {
-        head(child, into: &feed.head)
+        head(child, into: &feed.head, base: base)
       }
     }
-    feed.head.context = element.attribute("context", .metadata)
+    feed.head.context = element.attribute(.context)
     return feed
   }
 
   /// An entry, a deleted entry or a changed link; nil for what belongs to the head.
-  func item(_ child: XMLElement, type: String?) throws(ODataError) -> ODataItem? {
-    switch (child.space, child.local) {
-    case (.atom, "entry"): return .entry(try entry(child, type: type))
-    case (.tombstone, "deleted-entry"), (.metadata, "deleted-entry"):
+  func item(
+    _ child: XMLElement, type: String?, base: ODataGround?
+  ) throws(ODataError) -> ODataItem? {
+    switch child.word {
+    case .entry: return .entry(try entry(child, type: type, base: base))
+    case .deletedEntry:
       return .deleted(
         ODataDeletedEntry(
           id: child.attribute("ref") ?? "", when: child.attribute("when"),
           reason: child.attribute("reason", .metadata) ?? child.attribute("reason")))
-    case (.metadata, "link"), (.metadata, "deleted-link"):
+    case .changedLink, .deletedLink:
       return .link(
         ODataChangedLink(
-          isDeleted: child.local == "deleted-link", source: child.attribute("source") ?? "",
+          isDeleted: child.word == .deletedLink, source: child.attribute("source") ?? "",
           relationship: child.attribute("relationship") ?? "",
           target: child.attribute("target") ?? ""))
-    case (.metadata, "error"): throw ODataErrorDocument(atom: child).thrown(at: child.place)
+    case .error: throw ODataErrorDocument(atom: child).thrown(at: child.place)
     default: return nil
     }
   }
 
-  func head(_ child: XMLElement, into head: inout ODataFeedHead) {
-    switch (child.space, child.local) {
-    case (.atom, "id"): head.id = child.text.trimmed
-    case (.atom, "title"): head.title = Self.content(child)
-    case (.atom, "updated"): head.updated = child.text
-    case (.atom, "author"): head.author = child.child(.atom, "name")?.text
-    case (.metadata, "count"): head.count = child.text.trimmed
-    case (.atom, "link"):
-      let link = Self.plainLink(child)
+  func head(_ child: XMLElement, into head: inout ODataFeedHead, base outer: ODataGround?) {
+    switch child.word {
+    case .id: head.id = child.text.trimmed
+    case .title: head.title = Self.content(child)
+    case .updated: head.updated = child.text
+    case .author: head.author = child.child(.atom, "name")?.text
+    case .count: head.count = child.text.trimmed
+    case .link:
+      let link = Self.plainLink(child, base: base(of: child, in: outer))
       if link.role == .next { head.next = link.href }
       if link.role == .delta { head.delta = link.href }
       head.links.append(link)
@@ -190,39 +231,44 @@ struct AtomEntryReader {
     _ element: XMLElement, _ index: ODataTypeIndex?
   ) throws(ODataError) -> ODataProperty {
     let name = element.local
-    if let mark = element.attribute("type", .metadata) {
-      let resolved = context.resolved(mark)
-      if let plain = resolved.plain, element.attribute("null", .metadata) == nil {
-        return ODataProperty(name, try self.primitive(element, plain), type: resolved.type)
+    var isNull = false
+    var resolved: ODataReadContext.Resolved?
+    element.eachAttribute { attribute, text in
+      let word = element.tree.names.word(attribute)
+      if word == .null {
+        isNull = Self.isTrue(text)
+      } else if word == .type {
+        resolved = context.resolved(text)
+      }
+    }
+    if let resolved {
+      if isNull { return ODataProperty(name, .null, type: resolved.type) }
+      if let plain = resolved.plain {
+        return ODataProperty(name, try primitive(element, plain), type: resolved.type)
       }
       let value = try self.value(element, type: resolved.type)
       return ODataProperty(name, value, type: resolved.type)
     }
     var declared: EdmTypeReference?
-    var primitive: EdmPrimitive?
-    if let index {
-      if case .property(let property, let found)? = index.members[name] {
-        declared = property.type
-        primitive = property.type.isCollection ? nil : found
+    if let index, case .property(let property, let found)? = index.members[name] {
+      declared = property.type
+      if let found, !found.isSpatial, !property.type.isCollection {
+        if isNull { return ODataProperty(name, .null, type: declared) }
+        return ODataProperty(name, try primitive(element, found), type: declared)
       }
-    }
-    if let primitive, !primitive.isSpatial, let declared {
-      if element.attribute("null", .metadata) == "true" {
-        return ODataProperty(name, .null, type: declared)
-      }
-      let value = try self.primitive(element, primitive)
-      return ODataProperty(name, value, type: declared)
     }
     return ODataProperty(name, try value(element, type: declared), type: declared)
+  }
+
+  private static func isTrue(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    text.elementsEqual("true".utf8) || text.elementsEqual("1".utf8)
   }
 
   /// A value of any kind; the mark on the element wins over the type that was expected.
   func value(_ element: XMLElement, type expected: EdmTypeReference?) throws(ODataError) -> EdmValue
   {
-    if let null = element.attribute("null", .metadata), null == "true" || null == "1" {
-      return .null
-    }
-    var type = element.attribute("type", .metadata).map { context.marked($0) } ?? expected
+    if element.withAttribute(.null, { Self.isTrue($0) }) == true { return .null }
+    var type = element.withAttribute(.type) { context.resolved($0).type } ?? expected
     if type == nil, element.hasChildren {
       let isList = element.children.allSatisfy { $0.local == "element" }
       if isList { type = EdmTypeReference("", isCollection: true) }

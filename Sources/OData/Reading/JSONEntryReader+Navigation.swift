@@ -8,13 +8,13 @@ extension JSONEntryReader {
 
   /// What a member brings inline; nil when it is a property.
   func navigation(
-    _ node: Int, _ name: String, _ index: ODataTypeIndex?, _ link: ODataLink?,
+    _ node: Int, _ name: String, _ member: ODataTypeIndex.Member?, _ link: ODataLink?,
     _ notes: [String: EdmValue]?
   ) throws(ODataError) -> Inline? {
     let kind = record.kind(node)
     var type: String?
     var isNavigation = false
-    switch index?.members[name] {
+    switch member {
     case .navigation(let property):
       isNavigation = true
       type = property.type?.name
@@ -24,7 +24,7 @@ extension JSONEntryReader {
     guard kind == .object || kind == .array || kind == .null else { return nil }
     if isVerbose {
       if kind == .object, let deferred = try record.member(node, "__deferred") {
-        return Inline(content: nil, href: try record.text(deferred, "uri"))
+        return Inline(content: nil, href: try record.text(deferred, "uri").map { absolute($0) })
       }
       if kind == .object, let results = try record.member(node, "results"),
         record.kind(results) == .array
@@ -37,7 +37,7 @@ extension JSONEntryReader {
         guard readsInline else { return Inline() }
         var feed = try self.feed(results, type: type)
         feed.head.count = try record.text(node, "__count")
-        feed.head.next = try record.text(node, "__next")
+        feed.head.next = try record.text(node, "__next").map { absolute($0) }
         return Inline(content: .feed(feed))
       }
       if !isNavigation {
@@ -70,7 +70,7 @@ extension JSONEntryReader {
     case .object: return Inline(content: .entry(try entry(node, type: type)))
     default:
       var feed = try self.feed(node, type: type)
-      if case .string(let text)? = notes?["odata.nextLink"] { feed.head.next = text }
+      if case .string(let text)? = notes?["odata.nextLink"] { feed.head.next = absolute(text) }
       if let count = notes?["odata.count"] { feed.head.count = count.text }
       return Inline(content: .feed(feed))
     }

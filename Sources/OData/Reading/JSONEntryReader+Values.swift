@@ -74,6 +74,13 @@ extension JSONEntryReader {
   func text(
     _ node: Int, _ type: EdmTypeReference?, _ name: String
   ) throws(ODataError) -> EdmValue {
+    // A plain text of a plain type needs no string of its own.
+    if let plain = type?.primitive, plain != .string, type?.isCollection == false,
+      !record.node(node).hasEscapes, plain != .dateTime, plain != .dateTimeOffset,
+      let value = EdmValue(bytes: record.text(node), type: plain)
+    {
+      return value
+    }
     let string = try record.string(node)
     if let type, !type.isCollection, context.isEnum(type.name) {
       return .enumeration(string, type: type.name)

@@ -6,33 +6,13 @@ struct JSONEntryReader {
   let record: JSONRecord
   /// Whether the document is verbose JSON (inside `d`).
   let isVerbose: Bool
+  let base: ODataGround?
 
   var readsInline: Bool { context.options.readsInline }
 
-  /// `@odata.type`, `odata.type` and `@type` are the same control; `Name@odata.type` is one of Name.
-  struct Key {
-    var name: Substring
-    /// Nil for a plain member.
-    var control: Substring?
-    /// Whether the control is one of the protocol, not of a vocabulary.
-    var isProtocol = false
-  }
-
-  func split(_ key: String) -> Key {
-    let at = key.utf8.firstIndex(of: UInt8(ascii: "@"))
-    if at == nil {
-      if !isVerbose, key.hasPrefix("odata.") {
-        return Key(name: "", control: key.dropFirst(6), isProtocol: true)
-      }
-      return Key(name: key[...])
-    }
-    guard let at else { return Key(name: key[...]) }
-    let name = key[..<at]
-    let rest = key[key.index(after: at)...]
-    if rest.hasPrefix("odata.") {
-      return Key(name: name, control: rest.dropFirst(6), isProtocol: true)
-    }
-    return Key(name: name, control: rest, isProtocol: !rest.utf8.contains(UInt8(ascii: ".")))
+  /// An address beside the base that is known, if one is.
+  func absolute(_ address: String) -> String {
+    address.isEmpty ? address : base?.resolve(address) ?? address
   }
 
   func path(_ node: Int, _ name: String) -> ODataPlace {
@@ -101,52 +81,54 @@ struct JSONEntryReader {
 
   func entry(_ node: Int, type expected: String?) throws(ODataError) -> ODataEntry {
     var entry = ODataEntry()
-    var marks: [Substring: EdmTypeReference] = [:]
+    var marks: [String: EdmTypeReference] = [:]
     var links: [String: ODataLink] = [:]
     var order: [String] = []
     var notes: [String: [String: EdmValue]] = [:]
-    var hasMarks = false
     // What describes the members may stand after them, so it is gathered first.
     for child in record.children(node) {
-      let text = try record.key(child)
+      let key = try record.name(child)
       if isVerbose {
-        if text == "__metadata" { try metadata(child, into: &entry, &links, &order) }
+        if key.text == "__metadata" { try metadata(child, into: &entry, &links, &order) }
         continue
       }
-      let key = split(text)
       guard let control = key.control else { continue }
-      hasMarks = true
       if key.name.isEmpty {
-        try self.control(String(control), key.isProtocol, child, into: &entry)
+        try self.control(control, key.isProtocol, child, into: &entry)
       } else if key.isProtocol {
         if control == "type" {
           if let mark = try record.scalar(child) { marks[key.name] = context.marked(mark) }
         } else {
-          try member(String(key.name), String(control), child, &links, &order, &notes)
+          try member(key.name, control, child, &links, &order, &notes)
         }
       } else {
-        notes[String(key.name), default: [:]][String(control)] = try value(
-          child, type: nil, name: String(control))
+        notes[key.name, default: [:]][control] = try value(child, type: nil, name: control)
       }
     }
+    let expected = expected ?? context.type(context: entry.context)
     let index = context.index(entry.type ?? expected) ?? context.index(expected)
     if entry.type == nil { entry.type = index?.name ?? expected }
     var properties: [ODataProperty] = []
+    properties.reserveCapacity(16)
     for child in record.children(node) {
-      let name = try record.key(child)
-      if isVerbose ? name == "__metadata" : (hasMarks && split(name).control != nil) { continue }
-      if let inline = try navigation(child, name, index, links[name], notes[name]) {
-        var link = links[name] ?? .related(name)
+      let key = try record.name(child)
+      let name = key.text
+      if isVerbose ? name == "__metadata" : key.control != nil { continue }
+      let link = links.isEmpty ? nil : links[name]
+      let note = notes.isEmpty ? nil : notes[name]
+      let member = key.member(of: index)
+      if let inline = try navigation(child, name, member, link, note) {
+        var link = link ?? .related(name)
         link.role = .related(name)
-        if inline.href != nil { link.href = inline.href ?? link.href }
+        if let href = inline.href { link.href = href }
         if readsInline { link.inline = inline.content }
         if links[name] == nil { order.append(name) }
         links[name] = link
         continue
       }
       var declared: EdmTypeReference?
-      if case .property(let property, _)? = index?.members[name] { declared = property.type }
-      let mark = marks[name[...]]
+      if case .property(let property, _)? = member { declared = property.type }
+      let mark = marks.isEmpty ? nil : marks[name]
       let value = try self.value(child, type: mark ?? declared, name: name)
       if isVerbose, let stream = stream(value, child) {
         entry.links += stream.map { link in
@@ -157,7 +139,7 @@ struct JSONEntryReader {
         continue
       }
       var property = ODataProperty(name, value, type: mark ?? declared)
-      if let own = notes[name] { property.annotations = own }
+      if let note { property.annotations = note }
       properties.append(property)
     }
     entry.properties = ODataProperties(properties)
@@ -176,6 +158,7 @@ struct JSONEntryReader {
       return try operation(control, node, &entry)
     }
     let text = try record.scalar(node)
+    let address = text.map { absolute($0) } ?? ""
     func media() -> ODataMedia { entry.media ?? ODataMedia() }
     switch control {
     case "context", "metadata":
@@ -185,18 +168,18 @@ struct JSONEntryReader {
     case "id": entry.id = text
     case "etag": entry.etag = text
     case "editLink":
-      entry.links.append(ODataLink(relation: "edit", href: text ?? "", role: .edit))
+      entry.links.append(ODataLink(relation: "edit", href: address, role: .edit))
     case "readLink":
-      entry.links.append(ODataLink(relation: "self", href: text ?? "", role: .`self`))
+      entry.links.append(ODataLink(relation: "self", href: address, role: .`self`))
     case "mediaReadLink":
       var changed = media()
-      changed.source = text
+      changed.source = text == nil ? nil : address
       entry.media = changed
     case "mediaEditLink":
       var changed = media()
-      changed.editLink = text
+      changed.editLink = text == nil ? nil : address
       entry.media = changed
-      entry.links.append(ODataLink(relation: "edit-media", href: text ?? "", role: .editMedia))
+      entry.links.append(ODataLink(relation: "edit-media", href: address, role: .editMedia))
     case "mediaContentType":
       var changed = media()
       changed.contentType = text
@@ -218,7 +201,7 @@ struct JSONEntryReader {
       entry.operations.append(
         ODataOperation(
           isFunction: false, metadata: name, title: try record.text(target, "title"),
-          target: try record.text(target, "target")))
+          target: try record.text(target, "target").map { absolute($0) }))
     }
   }
 
@@ -227,7 +210,7 @@ struct JSONEntryReader {
     _ name: String, _ control: String, _ node: Int, _ links: inout [String: ODataLink],
     _ order: inout [String], _ notes: inout [String: [String: EdmValue]]
   ) throws(ODataError) {
-    let text = try record.scalar(node) ?? ""
+    let text = absolute(try record.scalar(node) ?? "")
     func add(_ key: String, _ link: ODataLink) {
       if links[key] == nil { order.append(key) }
       links[key] = link
@@ -254,7 +237,7 @@ struct JSONEntryReader {
     case "bind":
       let values = record.kind(node) == .array ? Array(record.children(node)) : [node]
       for (number, value) in values.enumerated() {
-        var link = ODataLink.related(name, href: try record.scalar(value) ?? "")
+        var link = ODataLink.related(name, href: absolute(try record.scalar(value) ?? ""))
         link.attributes["bind"] = "true"
         add(name + "/bind\(number)", link)
       }
@@ -275,22 +258,23 @@ struct JSONEntryReader {
       switch try record.key(child) {
       case "uri":
         entry.id = entry.id ?? text
-        entry.links.append(ODataLink(relation: "edit", href: text ?? "", role: .edit))
+        entry.links.append(ODataLink(relation: "edit", href: absolute(text ?? ""), role: .edit))
       case "id": entry.id = text
       case "type": entry.type = text.map { context.marked($0).name }
       case "etag": entry.etag = text
-      case "media_src": media.source = text
+      case "media_src": media.source = text.map { absolute($0) }
       case "content_type": media.contentType = text
       case "media_etag": media.etag = text
       case "edit_media":
-        media.editLink = text
-        entry.links.append(ODataLink(relation: "edit-media", href: text ?? "", role: .editMedia))
+        media.editLink = text.map { absolute($0) }
+        entry.links.append(
+          ODataLink(relation: "edit-media", href: absolute(text ?? ""), role: .editMedia))
       case "properties":
         for property in record.children(child) where record.kind(property) == .object {
           guard let uri = try record.text(property, "associationuri") else { continue }
           let name = try record.key(property)
           links[name + "/$ref"] = ODataLink(
-            relation: ODataRelation.association + name, href: uri, title: name,
+            relation: ODataRelation.association + name, href: absolute(uri), title: name,
             role: .association(name))
           order.append(name + "/$ref")
         }
@@ -321,7 +305,8 @@ struct JSONEntryReader {
     for (name, relation) in [("media_src", "read"), ("edit_media", "edit")] {
       guard let href = resource[name]?.string else { continue }
       var link = ODataLink(
-        relation: relation, href: href, type: resource["content_type"]?.string, role: .other)
+        relation: relation, href: absolute(href), type: resource["content_type"]?.string,
+        role: .other)
       link.etag = resource["media_etag"]?.string
       links.append(link)
     }

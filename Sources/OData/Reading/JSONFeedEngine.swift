@@ -7,18 +7,20 @@ final class JSONFeedEngine {
 
   let context: ODataReadContext
   private var decoding = TextDecoding()
-  private var buffer: [UInt8] = []
+  /// Replaced when somebody still holds a row of it.
+  private var memory: JSONMemory
+  private var keys: JSONKeys
   private var position = 0
-  private var line = 1
-  private var column = 1
   private var state = State.start
   private var containers: [Container] = []
   private var waitFor = 0
   private var isLast = false
-  private var tape: JSONTape
-  private(set) var isVerbose = false
+  private(set) var isVerbose = false {
+    didSet { if isVerbose != oldValue { keys = JSONKeys(isVerbose: isVerbose) } }
+  }
   private var sawWrapper = false
   private var type: String?
+  private var base: ODataGround?
   private var number = 0
   /// Members that are not the array, as text, to be read as one object at the end.
   private var rest: [UInt8] = []
@@ -26,65 +28,93 @@ final class JSONFeedEngine {
   private var isStreaming = false
   private(set) var head = ODataFeedHead()
   private(set) var isFeed: Bool?
-  var items: [ODataItem] = []
-  /// Where the next one in `items` is.
-  var isEnded: Bool { if case .end = state { true } else { false } }
+  private var item: ODataItem?
+  private var row: ODataRow?
+  private var wantsRows = false
+  /// Nodes of the tape that rows stand on.
+  private var kept = 0
+  private var isEnded: Bool { if case .end = state { true } else { false } }
 
   init(_ context: ODataReadContext) {
     self.context = context
-    tape = JSONTape(memberLimit: context.options.limits.members)
+    memory = JSONMemory(memberLimit: context.options.limits.members)
+    keys = JSONKeys(isVerbose: false)
     type = context.options.type
-    if let version = context.options.version, version < .v3 { isVerbose = true }
+    base = context.base
+    if let version = context.options.version, version < .v3 {
+      isVerbose = true
+      keys = JSONKeys(isVerbose: true)
+    }
   }
 
-  func push(_ bytes: [UInt8], isLast: Bool) throws(ODataError) {
-    let text = try decoding.decode(bytes, isLast: isLast)
+  private var bytes: UnsafeBufferPointer<UInt8> { memory.at.pointee.bytes.elements }
+  private var count: Int { memory.at.pointee.bytes.count }
+
+  /// Takes the next bytes; they are read when something is asked for.
+  func push(_ piece: [UInt8], isLast: Bool) throws(ODataError) {
+    let text = try decoding.decode(piece, isLast: isLast)
     compact()
-    buffer += text
+    text.withUnsafeBufferPointer { memory.at.pointee.bytes.append(contentsOf: $0) }
     self.isLast = isLast
-    try run()
   }
 
-  /// Reads on while there is enough.
-  private func run() throws(ODataError) {
-    while try step() {}
-    if isLast, !isEnded { throw truncated("the document ends too early") }
-    if buffer.count - position > context.options.limits.recordBytes {
+  /// The next thing of the feed, or the one that the document is; nil when more is to come.
+  func next() throws(ODataError) -> ODataItem? {
+    wantsRows = false
+    while item == nil, try step() {}
+    defer { item = nil }
+    if item == nil { try checkEnd() }
+    return item
+  }
+
+  /// The next object of the feed where it stands; what is none is passed over.
+  func nextRow() throws(ODataError) -> ODataRow? {
+    wantsRows = true
+    row = nil
+    while row == nil, try step() {}
+    defer { row = nil }
+    if row == nil { try checkEnd() }
+    return row
+  }
+
+  /// Called where nothing more can be made of what is there.
+  private func checkEnd() throws(ODataError) {
+    if count - position > context.options.limits.recordBytes {
       throw ODataError(
         .limit, "one record is longer than \(context.options.limits.recordBytes) bytes",
         at: place(position))
     }
+    if isLast, !isEnded { throw truncated("the document ends too early") }
   }
 
   private func truncated(_ message: String) -> ODataError {
-    ODataError(.truncated, message, at: place(buffer.count))
+    ODataError(.truncated, message, at: place(count))
   }
 
+  /// Forgets what was read. Whoever holds a row keeps the memory that it stands in.
   private func compact() {
-    guard position > 0 else { return }
-    let place = place(position)
-    line = place.line
-    column = place.column
-    buffer.removeSubrange(..<position)
+    let place = memory.at.pointee.place(position)
+    if isKnownUniquelyReferenced(&memory) {
+      memory.at.pointee.bytes.remove(0..<position)
+    } else {
+      let next = JSONMemory(memberLimit: context.options.limits.members)
+      next.at.pointee.bytes.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[position...]))
+      memory = next
+    }
+    memory.at.pointee.start = place
+    memory.at.pointee.nextMember = 0
+    kept = 0
     position = 0
   }
 
   private func place(_ offset: Int) -> ODataPlace {
-    var line = line
-    var column = column
-    for byte in buffer[..<min(offset, buffer.count)] {
-      if byte == 0x0A {
-        line += 1
-        column = 1
-      } else if byte & 0xC0 != 0x80 {
-        column += 1
-      }
-    }
-    return ODataPlace(line: line, column: column, path: isStreaming ? "/value[\(number + 1)]" : "")
+    let place = memory.at.pointee.place(offset)
+    return ODataPlace(
+      line: place.line, column: place.column, path: isStreaming ? "/value[\(number + 1)]" : "")
   }
 
   private func fail(_ error: JSONError) -> ODataError {
-    let isEnd = error.offset >= buffer.count || error.problem.contains("does not end")
+    let isEnd = error.offset >= count || error.problem.contains("does not end")
     let code: ODataError.Code =
       error.problem.hasPrefix("more than")
       ? .limit
@@ -94,8 +124,9 @@ final class JSONFeedEngine {
 
   /// Skips white space; false when nothing is left.
   private func skip() -> Bool {
-    while position < buffer.count {
-      switch buffer[position] {
+    let bytes = bytes
+    while position < bytes.count {
+      switch bytes[position] {
       case 0x20, 0x09, 0x0A, 0x0D: position += 1
       default: return true
       }
@@ -109,7 +140,7 @@ final class JSONFeedEngine {
 
   private func step() throws(ODataError) -> Bool {
     guard skip() else { return false }
-    let byte = buffer[position]
+    let byte = bytes[position]
     switch state {
     case .end: throw unexpected("text follows the end of the document")
     case .start:
@@ -120,12 +151,8 @@ final class JSONFeedEngine {
       } else if byte == UInt8(ascii: "[") {
         beginArray()
       } else {
-        guard
-          let value = try record({ record throws(ODataError) in
-            try self.reader(record).value(0, type: nil, name: "")
-          })
-        else { return false }
-        items.append(.value(value))
+        guard let record = try record() else { return false }
+        item = .value(try reader(record).value(record.root, type: nil, name: ""))
         isFeed = false
         state = .end
       }
@@ -153,18 +180,14 @@ final class JSONFeedEngine {
           position = start
           return false
         }
-        if buffer[position] == UInt8(ascii: "]") { throw unexpected("a comma too many") }
+        if bytes[position] == UInt8(ascii: "]") { throw unexpected("a comma too many") }
       }
-      guard
-        let item = try record({ record throws(ODataError) in
-          try self.reader(record).item(0, type: self.type)
-        })
-      else {
+      guard let record = try record() else {
         position = start
         return false
       }
-      items.append(item)
       number += 1
+      try take(record)
       state = .element(isFirst: false)
     }
     return true
@@ -179,88 +202,63 @@ final class JSONFeedEngine {
   }
 
   private func reader(_ record: JSONRecord) -> JSONEntryReader {
-    JSONEntryReader(context: context, record: record, isVerbose: isVerbose)
+    JSONEntryReader(context: context, record: record, isVerbose: isVerbose, base: base)
   }
 
   /// Reads one value whole; nil when there is more to come. Nothing is tried again before the
   /// bytes have doubled, so that a long value costs no more than twice its length.
-  private func record<T>(
-    _ body: (JSONRecord) throws(ODataError) -> T
-  ) throws(ODataError) -> T? {
-    if !isLast, buffer.count - position < waitFor { return nil }
+  private func record() throws(ODataError) -> JSONRecord? {
+    if !isLast, count - position < waitFor { return nil }
     let start = position
-    let limits = context.options.limits
-    var tape = JSONTape()
-    swap(&tape, &self.tape)
-    defer { swap(&tape, &self.tape) }
-    let outcome: Result<(T, Int)?, ODataError> = buffer.withUnsafeBufferPointer { bytes in
-      do throws(JSONError) {
-        switch try tape.read(
-          bytes, from: start, isLast: isLast, depthLimit: limits.depth - containers.count)
-        {
-        case .more: return .success(nil)
-        case .complete(let end):
-          let record = JSONRecord(tape: tape, bytes: bytes) { self.place($0) }
-          do throws(ODataError) { return .success((try body(record), end)) } catch {
-            return .failure(error)
-          }
-        }
-      } catch {
-        return .failure(fail(error))
+    let depthLimit = context.options.limits.depth - containers.count
+    do throws(JSONError) {
+      switch try memory.at.pointee.tape.read(
+        bytes, from: start, isLast: isLast, depthLimit: depthLimit, keeping: kept)
+      {
+      case .more:
+        waitFor = (count - start) * 2
+        return nil
+      case .complete(let end): position = end
       }
-    }
-    guard let (value, end) = try outcome.get() else {
-      waitFor = (buffer.count - start) * 2
-      return nil
+    } catch {
+      throw fail(error)
     }
     waitFor = 0
-    position = end
-    return value
+    let number = isStreaming ? number + 1 : 0
+    return JSONRecord(memory: memory, keys: keys, root: kept, number: number)
   }
 
   /// Reads `"key": value`; false when there is more to come.
   private func member(isFirst: Bool) throws(ODataError) -> Bool {
     let start = position
     if !isFirst {
-      guard buffer[position] == UInt8(ascii: ",") else { throw unexpected("a comma was expected") }
+      guard bytes[position] == UInt8(ascii: ",") else { throw unexpected("a comma was expected") }
       position += 1
       guard skip() else {
         position = start
         return false
       }
-      if buffer[position] == UInt8(ascii: "}") { throw unexpected("a comma too many") }
+      if bytes[position] == UInt8(ascii: "}") { throw unexpected("a comma too many") }
     }
     let keyStart = position
     let from = position
-    var isShort = false
-    let found: Result<(String, Int), JSONError> = buffer.withUnsafeBufferPointer { bytes in
-      var scanner = JSONScanner(bytes, from: from)
-      do throws(JSONError) {
-        let key = try scanner.string()
-        try scanner.colon()
-        return .success((key, scanner.position))
-      } catch {
-        isShort = scanner.reachedEnd
-        return .failure(error)
-      }
-    }
-    if case .failure = found, isShort, !isLast {
+    var scanner = JSONScanner(bytes, from: from)
+    let key: String
+    do throws(JSONError) {
+      key = try scanner.string()
+      try scanner.colon()
+    } catch {
+      guard scanner.reachedEnd, !isLast else { throw fail(error) }
       position = start
       return false
     }
-    let key: String
-    switch found {
-    case .failure(let error): throw fail(error)
-    case .success(let (name, end)):
-      key = name
-      position = end
-    }
+    position = scanner.position
     guard skip() else {
       position = start
       return false
     }
     let isTop = containers.last == .top
-    if isTop, key == "d", !sawPlainMember, buffer[position] == UInt8(ascii: "{") {
+    if isTop, key == "d", !sawPlainMember, bytes[position] == UInt8(ascii: "{") {
       isVerbose = true
       sawWrapper = true
       position += 1
@@ -269,7 +267,7 @@ final class JSONFeedEngine {
       rest = []
       return true
     }
-    let isList = buffer[position] == UInt8(ascii: "[")
+    let isList = bytes[position] == UInt8(ascii: "[")
     if isTop, key == "d", isList, !sawPlainMember {
       isVerbose = true
       beginArray()
@@ -281,14 +279,14 @@ final class JSONFeedEngine {
       return true
     }
     let valueStart = position
-    guard let text = try record({ record throws(ODataError) in try self.head(key, record) }) else {
+    guard let record = try record() else {
       position = start
       return false
     }
-    if !text { sawPlainMember = true }
+    if try !head(key, record) { sawPlainMember = true }
     if !rest.isEmpty { rest.append(UInt8(ascii: ",")) }
-    rest += buffer[keyStart..<valueStart]
-    rest += buffer[valueStart..<position]
+    rest += bytes[keyStart..<valueStart]
+    rest += bytes[valueStart..<position]
     if rest.count > context.options.limits.recordBytes {
       throw ODataError(.limit, "the document is too long to be read whole", at: place(position))
     }
@@ -305,17 +303,20 @@ final class JSONFeedEngine {
   private func head(_ key: String, _ record: JSONRecord) throws(ODataError) -> Bool {
     switch key {
     case "@odata.context", "@context", "odata.metadata":
-      head.context = try record.scalar(0)
+      head.context = try record.scalar(record.root)
       if type == nil { type = self.context.type(context: head.context) }
-    case "@odata.count", "@count", "odata.count", "__count": head.count = try record.scalar(0)
+      // What follows stands beside the address of the metadata, as OData has it.
+      if let text = head.context { base = context.base(text, in: base) }
+    case "@odata.count", "@count", "odata.count", "__count":
+      head.count = try record.scalar(record.root)
     case "@odata.nextLink", "@nextLink", "odata.nextLink", "__next":
-      head.next = try record.scalar(0)
+      head.next = try record.scalar(record.root).map { base?.resolve($0) ?? $0 }
     case "@odata.deltaLink", "@deltaLink", "odata.deltaLink", "__delta":
-      head.delta = try record.scalar(0)
-    case "@odata.id": head.id = try record.scalar(0)
+      head.delta = try record.scalar(record.root).map { base?.resolve($0) ?? $0 }
+    case "@odata.id": head.id = try record.scalar(record.root)
     case "error", "odata.error":
-      if record.kind(0) == .object, try record.member(0, "message") != nil {
-        throw try record.errorDocument(0).thrown(at: place(position))
+      if record.kind(record.root) == .object, try record.member(record.root, "message") != nil {
+        throw try record.errorDocument(record.root).thrown(at: place(position))
       }
       return false
     default:
@@ -324,7 +325,7 @@ final class JSONFeedEngine {
       }
       if key.hasPrefix("@"), key.utf8.contains(UInt8(ascii: ".")), !key.hasPrefix("@odata.") {
         head.annotations[String(key.dropFirst())] = try reader(record).value(
-          0, type: nil, name: key)
+          record.root, type: nil, name: key)
       }
     }
     return true
@@ -348,29 +349,37 @@ final class JSONFeedEngine {
   private func single(_ text: [UInt8]) throws(ODataError) {
     // The entry inside `d` was taken already.
     if containers.isEmpty, sawWrapper { return }
-    let limits = context.options.limits
-    var tape = tape
-    let end = place(position)
-    let outcome: Result<ODataItem, ODataError> = text.withUnsafeBufferPointer { bytes in
-      do throws(JSONError) {
-        _ = try tape.read(bytes, from: 0, isLast: true, depthLimit: limits.depth)
-      } catch {
-        return .failure(fail(error))
-      }
-      let record = JSONRecord(tape: tape, bytes: bytes) { _ in end }
-      do throws(ODataError) { return .success(try self.item(record)) } catch {
-        return .failure(error)
-      }
+    let whole = JSONMemory(memberLimit: context.options.limits.members)
+    whole.at.pointee.start = memory.at.pointee.place(position)
+    whole.at.pointee.isGathered = true
+    text.withUnsafeBufferPointer { whole.at.pointee.bytes.append(contentsOf: $0) }
+    do throws(JSONError) {
+      _ = try whole.at.pointee.tape.read(
+        whole.at.pointee.bytes.elements, from: 0, isLast: true,
+        depthLimit: context.options.limits.depth)
+    } catch {
+      throw fail(error)
     }
-    items.append(try outcome.get())
+    let record = JSONRecord(memory: whole, keys: keys, root: 0)
+    if wantsRows { try take(record) } else { item = try item(record) }
+  }
+
+  private func take(_ record: JSONRecord) throws(ODataError) {
+    let reader = reader(record)
+    if !wantsRows {
+      item = try reader.item(record.root, type: type)
+      return
+    }
+    row = try reader.row(type: type)
+    if row != nil, record.memory === memory { kept = memory.at.pointee.tape.nodes.count }
   }
 
   /// An entry, or the value of `{"value": …}` and `{"d": {"Name": …}}`.
   private func item(_ record: JSONRecord) throws(ODataError) -> ODataItem {
     let reader = reader(record)
-    if !isVerbose, let value = try record.member(0, "value") {
+    if !isVerbose, let value = try record.member(record.root, "value") {
       var others = 0
-      for child in record.children(0) {
+      for child in record.children(record.root) {
         let key = try record.key(child)
         if key != "value", !key.contains("@"), !key.hasPrefix("odata.") { others += 1 }
       }
@@ -379,6 +388,6 @@ final class JSONFeedEngine {
         return .value(try reader.value(value, type: type, name: "value"))
       }
     }
-    return try reader.item(0, type: type)
+    return try reader.item(record.root, type: type)
   }
 }

@@ -1,21 +1,87 @@
 import FerryJSON
 
+/// Bytes of a document that were not read yet, and the tape of the value that is being read.
+struct JSONPiece: ~Copyable {
+  var bytes = FlatArray<UInt8>(reserving: 4_096)
+  var tape: JSONTape
+  /// Of the first byte.
+  var start = TextPlace()
+  /// Whether the bytes were put together from several places, so that all stand at the first.
+  var isGathered = false
+  /// Where a row looks first for the property that it is asked for next.
+  var nextMember = 0
+
+  /// Whether a text stands at a range.
+  @inline(__always)
+  func holds(_ text: String, at range: Range<Int>) -> Bool {
+    var place = range.lowerBound
+    guard text.utf8.count == range.count else { return false }
+    for byte in text.utf8 {
+      guard bytes[place] == byte else { return false }
+      place += 1
+    }
+    return true
+  }
+
+  /// Line and column of an offset.
+  func place(_ offset: Int) -> TextPlace {
+    if isGathered { return start }
+    return start.behind(UnsafeBufferPointer(rebasing: bytes.elements[..<min(offset, bytes.count)]))
+  }
+}
+
+/// The owner of a piece.
+final class JSONMemory {
+  let at: UnsafeMutablePointer<JSONPiece>
+  /// What makes whole entries of the rows that stand here.
+  var origin: JSONOrigin?
+
+  init(memberLimit: Int) {
+    at = .allocate(capacity: 1)
+    at.initialize(to: JSONPiece(tape: JSONTape(memberLimit: memberLimit)))
+  }
+
+  deinit {
+    at.deinitialize(count: 1)
+    at.deallocate()
+  }
+}
+
 /// One JSON value on a tape, with the bytes it stands in.
 struct JSONRecord {
-  let tape: JSONTape
-  let bytes: UnsafeBufferPointer<UInt8>
-  /// Makes a place of an offset.
-  let place: (Int) -> ODataPlace
+  let memory: JSONMemory
+  let keys: JSONKeys
+  /// The node of the value.
+  let root: Int
+  /// The number of the value in its feed; 0 outside one.
+  var number = 0
 
-  func kind(_ node: Int) -> JSONScanner.Kind { tape.nodes[node].kind }
+  var bytes: UnsafeBufferPointer<UInt8> { memory.at.pointee.bytes.elements }
 
-  func key(_ node: Int) throws(ODataError) -> String {
-    let found = tape.nodes[node]
-    return try string(found.key, found.keyHasEscapes)
+  /// The place of an offset.
+  func place(_ offset: Int) -> ODataPlace {
+    let place = memory.at.pointee.place(offset)
+    return ODataPlace(
+      line: place.line, column: place.column, path: number > 0 ? "/value[\(number)]" : "")
+  }
+
+  @inline(__always)
+  func node(_ index: Int) -> JSONTape.Node { memory.at.pointee.tape.nodes[index] }
+  func kind(_ node: Int) -> JSONScanner.Kind { self.node(node).kind }
+
+  func key(_ node: Int) throws(ODataError) -> String { try name(node).text }
+
+  /// The key of a member, known from the entries before where it can be.
+  func name(_ node: Int) throws(ODataError) -> JSONKeys.Key {
+    let found = self.node(node)
+    let text = UnsafeBufferPointer(rebasing: bytes[found.key])
+    if !found.keyHasEscapes, let known = keys.find(text) { return known }
+    let made = try string(found.key, found.keyHasEscapes)
+    return keys.add(made, found.keyHasEscapes ? nil : text)
   }
 
   func string(_ node: Int) throws(ODataError) -> String {
-    let found = tape.nodes[node]
+    let found = self.node(node)
     return try string(found.value, found.hasEscapes)
   }
 
@@ -28,27 +94,27 @@ struct JSONRecord {
     }
   }
 
-  /// The text of a number, boolean or null.
+  /// The text of a value as it stands there; of a string what is between its quotes.
   func text(_ node: Int) -> UnsafeBufferPointer<UInt8> {
-    UnsafeBufferPointer(rebasing: bytes[tape.nodes[node].value])
+    UnsafeBufferPointer(rebasing: bytes[self.node(node).value])
   }
 
   func spelled(_ node: Int) -> String { String(decoding: text(node), as: UTF8.self) }
-  func offset(_ node: Int) -> Int { tape.nodes[node].value.lowerBound }
+  func offset(_ node: Int) -> Int { self.node(node).value.lowerBound }
 
   /// The members or elements directly inside a node.
   func children(_ node: Int) -> Children {
-    Children(tape: tape, position: node + 1, end: tape.nodes[node].end)
+    Children(memory: memory, position: node + 1, end: self.node(node).end)
   }
 
   struct Children: Sequence, IteratorProtocol {
-    let tape: JSONTape
+    let memory: JSONMemory
     var position: Int
     let end: Int
 
     mutating func next() -> Int? {
       guard position < end else { return nil }
-      defer { position = tape.nodes[position].end }
+      defer { position = memory.at.pointee.tape.nodes[position].end }
       return position
     }
   }
@@ -86,5 +152,20 @@ struct JSONRecord {
     let code = try text(error, "code")
     let message = try message(of: error)
     return ODataErrorDocument(code: code ?? "", message: message ?? "")
+  }
+}
+
+/// What makes whole entries of rows.
+final class JSONOrigin {
+  let context: ODataReadContext
+  let keys: JSONKeys
+  let type: String?
+  let base: ODataGround?
+
+  init(_ context: ODataReadContext, _ keys: JSONKeys, type: String?, base: ODataGround?) {
+    self.context = context
+    self.keys = keys
+    self.type = type
+    self.base = base
   }
 }

@@ -15,20 +15,30 @@ public final class ODataFeedReader {
   }
 
   private let context: ODataReadContext
+  private let clock: (() -> Duration)?
   private var engine = Engine.unknown
   private var early: [UInt8] = []
   /// Pieces that were pushed and not yet read, so that one push does not make all entries at once.
   private var waiting: [[UInt8]] = []
   private var offset = 0
-  private var ready: [ODataItem] = []
-  private var taken = 0
   private var isFinishing = false
   private var isFinished = false
   private var failure: ODataError?
+  /// Whether the failure was told: nothing more is handed out.
+  private var isOver = false
+  private var log = ODataReadLog()
 
-  public init(_ options: ODataReadOptions = ODataReadOptions()) {
+  /// With a `clock` that tells the time since any moment, `log` knows how long reading took; the
+  /// reader looks at no clock of its own (adr/PAX-8).
+  public init(
+    _ options: ODataReadOptions = ODataReadOptions(), clock: (() -> Duration)? = nil
+  ) {
     context = ODataReadContext(options)
+    self.clock = clock
   }
+
+  /// What was read so far, and what it cost.
+  public var performance: ODataReadLog { log }
 
   /// Hands over the next bytes of the document; they are read when entries are asked for.
   public func push(_ bytes: [UInt8]) {
@@ -40,20 +50,59 @@ public final class ODataFeedReader {
 
   /// The next thing of the feed; nil when more bytes must be pushed, or after `finish` at the end.
   public func next() throws(ODataError) -> ODataItem? {
-    while true {
-      if taken < ready.count {
-        defer { taken += 1 }
-        return ready[taken]
+    guard
+      let item = try pull(
+        { engine throws(ODataError) in try engine.next() },
+        { engine throws(ODataError) in try engine.next() })
+    else { return nil }
+    if case .entry = item { log.entries += 1 } else { log.others += 1 }
+    return item
+  }
+
+  /// The next entry where it stands, of which only what is asked for is made; passes over what is
+  /// none. nil when more bytes must be pushed, or after `finish` at the end.
+  public func nextRow() throws(ODataError) -> ODataRow? {
+    guard
+      let row = try pull(
+        { engine throws(ODataError) in try engine.nextRow() },
+        { engine throws(ODataError) in try engine.nextRow() })
+    else { return nil }
+    log.entries += 1
+    return row
+  }
+
+  /// Asks the engine, and reads on while it has nothing. What stood before a fault is still handed
+  /// out, then the fault again and again.
+  @inline(__always)
+  private func pull<T>(
+    _ atom: (AtomFeedEngine) throws(ODataError) -> T?,
+    _ json: (JSONFeedEngine) throws(ODataError) -> T?
+  ) throws(ODataError) -> T? {
+    if isOver, let failure { throw failure }
+    let began = clock?()
+    defer {
+      if let began, let clock { log.time = (log.time ?? .zero) + clock() - began }
+    }
+    do throws(ODataError) {
+      while true {
+        let found: T?
+        switch engine {
+        case .unknown: found = nil
+        case .atom(let engine): found = try atom(engine)
+        case .json(let engine): found = try json(engine)
+        }
+        if let found { return found }
+        if let failure { throw failure }
+        do throws(ODataError) {
+          guard try read() else { return nil }
+        } catch {
+          failure = error
+        }
       }
-      if let failure { throw failure }
-      ready.removeAll(keepingCapacity: true)
-      taken = 0
-      do throws(ODataError) {
-        guard try read() else { return nil }
-      } catch {
-        // What stood before the fault is still handed out, then the fault again and again.
-        failure = error
-      }
+    } catch {
+      failure = error
+      isOver = true
+      throw error
     }
   }
 
@@ -102,7 +151,7 @@ public final class ODataFeedReader {
       guard isFinishing else { return false }
       isFinished = true
       try feed([], isLast: true)
-      return !ready.isEmpty
+      return true
     }
     let size = 64 << 10
     let piece: [UInt8]
@@ -119,35 +168,24 @@ public final class ODataFeedReader {
   }
 
   private func feed(_ bytes: [UInt8], isLast: Bool) throws(ODataError) {
-    if case .unknown = engine {
-      early += bytes
-      guard early.count >= 64 || isLast else { return }
-      if HTMLPage.isHTML(early) { throw HTMLPage.refusal }
-      engine =
-        ODataSniff.isJSON(early) ? .json(JSONFeedEngine(context)) : .atom(AtomFeedEngine(context))
-      let first = early
-      early = []
-      return try pass(first, isLast: isLast)
-    }
-    try pass(bytes, isLast: isLast)
+    log.bytes += bytes.count
+    guard case .unknown = engine else { return try pass(bytes, isLast: isLast) }
+    early += bytes
+    guard early.count >= 64 || isLast else { return }
+    if HTMLPage.isHTML(early) { throw HTMLPage.refusal }
+    engine =
+      ODataSniff.isJSON(early) ? .json(JSONFeedEngine(context)) : .atom(AtomFeedEngine(context))
+    let first = early
+    early = []
+    try pass(first, isLast: isLast)
   }
 
   private func pass(_ bytes: [UInt8], isLast: Bool) throws(ODataError) {
     switch engine {
     case .unknown: break
-    case .atom(let engine):
-      defer { take(&engine.items) }
-      try engine.push(bytes, isLast: isLast)
-    case .json(let engine):
-      defer { take(&engine.items) }
-      try engine.push(bytes, isLast: isLast)
+    case .atom(let engine): try engine.push(bytes, isLast: isLast)
+    case .json(let engine): try engine.push(bytes, isLast: isLast)
     }
-  }
-
-  private func take(_ items: inout [ODataItem]) {
-    swap(&ready, &items)
-    items.removeAll(keepingCapacity: true)
-    taken = 0
   }
 }
 

@@ -8,8 +8,11 @@ public struct ODataReadOptions: Sendable {
   public var readsInline: Bool
   /// Whether a value that is none of its type is refused; else it is kept as `.invalid` and listed.
   public var isStrict: Bool
-  /// Where the document came from, for links that are relative.
+  /// Where the document came from: what relative links stand beside, unless the document itself
+  /// says otherwise (`xml:base`, an absolute context of JSON that stands before them).
   public var base: String?
+  /// Whether relative links are made absolute where a base is known; true unless changed.
+  public var resolvesLinks: Bool = true
   /// The version, where the document leaves it open: plain JSON of V2 looks like that of V4.
   public var version: ODataVersion?
   public var limits: ODataLimits
@@ -76,10 +79,22 @@ final class ODataReadContext {
   let options: ODataReadOptions
   private var indexes: [String: ODataTypeIndex?] = [:]
   private(set) var diagnostics: EdmDiagnostics
+  let base: ODataGround?
+  private var lastBase: (own: String, outer: ODataGround?, base: ODataGround?)?
 
   init(_ options: ODataReadOptions) {
     self.options = options
     diagnostics = EdmDiagnostics(limit: options.limits.diagnostics)
+    base = options.resolvesLinks ? options.base.flatMap { ODataGround($0) } : nil
+  }
+
+  /// A base that a document names, which may be relative to the one outside; asked for once each.
+  func base(_ own: String, in outer: ODataGround?) -> ODataGround? {
+    guard options.resolvesLinks else { return nil }
+    if let last = lastBase, last.own == own, last.outer === outer { return last.base }
+    let base = ODataGround(outer?.resolve(own) ?? own) ?? outer
+    lastBase = (own, outer, base)
+    return base
   }
 
   func index(_ name: String?) -> ODataTypeIndex? {
@@ -116,18 +131,28 @@ final class ODataReadContext {
     let plain: EdmPrimitive?
   }
 
-  private var marks: [String: Resolved] = [:]
+  /// The marks of a feed are few, and each comes again and again: those met last are looked at
+  /// first, by their bytes, before a string is made.
+  private var marks: [(text: [UInt8], resolved: Resolved)] = []
+  private var lastMark = 0
 
-  func resolved(_ mark: String) -> Resolved {
-    if let found = marks[mark] { return found }
-    let type = marked(mark)
+  func resolved(_ mark: UnsafeBufferPointer<UInt8>) -> Resolved {
+    let count = marks.count
+    for step in 0..<count {
+      let place = lastMark + step < count ? lastMark + step : lastMark + step - count
+      if marks[place].text.count == mark.count, marks[place].text.elementsEqual(mark) {
+        lastMark = place + 1 < count ? place + 1 : 0
+        return marks[place].resolved
+      }
+    }
+    let type = marked(String(decoding: mark, as: UTF8.self))
     var plain: EdmPrimitive?
     if !type.isCollection, !isEnum(type.name) {
       plain = type.primitive ?? options.metadata?.primitive(type.name)
       if plain?.isSpatial == true { plain = nil }
     }
     let made = Resolved(type: type, plain: plain)
-    if marks.count < 10_000 { marks[mark] = made }
+    if count < 64 { marks.append((Array(mark), made)) }
     return made
   }
 

@@ -145,7 +145,7 @@ public struct ODataFunctionImport: Sendable {
     _ bytes: [UInt8], type: EdmTypeReference, _ options: ODataReadOptions
   ) throws(ODataError) -> [EdmValue] {
     if HTMLPage.isHTML(bytes) { throw HTMLPage.refusal }
-    let (tree, _) = try XMLTreeBuilder.read(bytes, limits: options.limits)
+    let (tree, _) = try XMLTree.read(bytes, limits: options.limits)
     let root = tree.root
     if let page = HTMLPage.error(root) { throw page }
     if root.local == "error" { throw ODataErrorDocument(atom: root).thrown(at: root.place) }

@@ -49,7 +49,7 @@ public struct ODataOpenSearchDescription: Sendable, Hashable {
     _ bytes: [UInt8], limits: ODataLimits = .standard
   ) throws(ODataError) -> ODataOpenSearchDescription {
     if HTMLPage.isHTML(bytes) { throw HTMLPage.refusal }
-    let (tree, _) = try XMLTreeBuilder.read(bytes, limits: limits)
+    let (tree, _) = try XMLTree.read(bytes, limits: limits)
     let root = tree.root
     if let page = HTMLPage.error(root) { throw page }
     guard root.local == "OpenSearchDescription" else {
@@ -144,31 +144,6 @@ enum ODataURL {
 
   /// The address that a relative one means beside a base.
   static func resolved(_ reference: String, base: String?) -> String {
-    guard origin(reference) == nil, let base, let origin = origin(base) else { return reference }
-    if reference.hasPrefix("//") {
-      return String(base.prefix { $0 != ":" }) + ":" + reference
-    }
-    guard let start = base.firstRange(of: "://") else { return reference }
-    let after = base[start.upperBound...]
-    let path = after.firstIndex(of: "/").map { after[$0...] } ?? "/"
-    let plain = path.prefix { $0 != "?" && $0 != "#" }
-    if reference.isEmpty { return base }
-    if reference.hasPrefix("/") { return origin + collapsed(reference[...]) }
-    if reference.hasPrefix("?") { return origin + plain + reference }
-    let folder = plain.lastIndex(of: "/").map { plain[...$0] } ?? "/"
-    return origin + collapsed(folder + reference)
-  }
-
-  private static func collapsed(_ path: Substring) -> String {
-    let end = path.firstIndex { $0 == "?" || $0 == "#" } ?? path.endIndex
-    var steps: [Substring] = []
-    for step in path[..<end].split(separator: "/", omittingEmptySubsequences: false) {
-      if step == ".." {
-        if steps.count > 1 { steps.removeLast() }
-      } else if step != "." {
-        steps.append(step)
-      }
-    }
-    return steps.joined(separator: "/") + path[end...]
+    base.flatMap { ODataGround($0) }?.resolve(reference) ?? reference
   }
 }

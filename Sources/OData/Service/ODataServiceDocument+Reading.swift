@@ -15,7 +15,7 @@ extension ODataServiceDocument {
       document = try ODataServiceDocument(
         json: try EdmJSONReader.parse(text, limits: limits), text: text)
     } else {
-      let (tree, notes) = try XMLTreeBuilder.read(bytes, limits: limits)
+      let (tree, notes) = try XMLTree.read(bytes, limits: limits)
       document = try ODataServiceDocument(atom: tree.root, notes: notes)
     }
     if strict, let first = document.diagnostics.first { throw ODataError(strict: first) }
@@ -124,6 +124,8 @@ extension ODataServiceDocument {
   private init(json root: JSONNode, text: [UInt8]) throws(ODataError) {
     self.init()
     var workspace = ODataWorkspace(title: "Default")
+    let places = TextPlaces(text)
+    var notes = EdmDiagnostics(limit: ODataLimits.standard.diagnostics)
     func refusal() -> ODataError {
       ODataError(
         .unexpectedDocument, "the JSON is no service document", at: ODataPlace(line: 1, column: 1))
@@ -141,13 +143,11 @@ extension ODataServiceDocument {
       }
       for item in items {
         guard item.object != nil else { throw refusal() }
-        let place = TextPlace(offset: item.offset, in: text)
         guard let url = item["url"]?.string ?? item["name"]?.string else {
-          diagnostics.append(
-            ODataDiagnostic(
-              "an item has neither url nor name",
-              at: ODataPlace(line: place.line, column: place.column, path: "/value"),
-              consequence: "it is skipped"))
+          let place = places.place(item.offset)
+          notes.add(
+            "an item has neither url nor name",
+            ODataPlace(line: place.line, column: place.column, path: "/value"), "it is skipped")
           continue
         }
         let kind = item["kind"]?.string
@@ -160,6 +160,7 @@ extension ODataServiceDocument {
     } else {
       throw refusal()
     }
+    diagnostics = notes.list
     workspaces = [workspace]
   }
 }

@@ -15,6 +15,34 @@ public struct EdmDecimal: Sendable, Hashable, CustomStringConvertible, Expressib
     self.text = text
   }
 
+  /// The same from bytes: what is no number makes no string.
+  init?(bytes: UnsafeBufferPointer<UInt8>) {
+    var rest = bytes[...]
+    while let first = rest.first, first <= 0x20 { rest = rest.dropFirst() }
+    while let last = rest.last, last <= 0x20 { rest = rest.dropLast() }
+    let text = UnsafeBufferPointer(rebasing: rest)
+    var digits = 0
+    var points = 0
+    for (index, byte) in text.enumerated() {
+      if byte &- 0x30 < 10 {
+        digits += 1
+      } else if byte == UInt8(ascii: ".") {
+        points += 1
+      } else if index > 0 || (byte != UInt8(ascii: "-") && byte != UInt8(ascii: "+")) {
+        // An exponent, or no number at all.
+        self.init(String(decoding: text, as: UTF8.self))
+        return
+      }
+    }
+    guard digits > 0, points < 2 else {
+      self.init(String(decoding: text, as: UTF8.self))
+      return
+    }
+    self.init(checked: String(decoding: text, as: UTF8.self))
+  }
+
+  private init(checked text: String) { self.text = text }
+
   public init(integerLiteral value: Int64) { text = String(value) }
   public init(_ value: Int64) { text = String(value) }
 

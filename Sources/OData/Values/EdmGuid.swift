@@ -10,24 +10,31 @@ public struct EdmGuid: Sendable, Hashable, CustomStringConvertible {
 
   /// Reads `12345678-aaaa-bbbb-cccc-ddddeeeeffff` in either case.
   public init?(_ text: String) {
-    let bytes = Array(text.utf8)
-    guard bytes.count == 36 else { return nil }
-    var halves: (UInt64, UInt64) = (0, 0)
-    var digits = 0
-    for (index, byte) in bytes.enumerated() {
-      if index == 8 || index == 13 || index == 18 || index == 23 {
-        guard byte == UInt8(ascii: "-") else { return nil }
-        continue
+    var text = text
+    guard let value = text.withUTF8({ EdmGuid(bytes: $0) }) else { return nil }
+    self = value
+  }
+
+  init?(bytes: UnsafeBufferPointer<UInt8>) {
+    guard bytes.count == 36, bytes[8] == 0x2D, bytes[13] == 0x2D, bytes[18] == 0x2D,
+      bytes[23] == 0x2D
+    else { return nil }
+    var fault: UInt8 = 0
+    func number(_ range: Range<Int>, _ start: UInt64 = 0) -> UInt64 {
+      var value = start
+      for place in range {
+        let byte = bytes[place]
+        let digit = byte &- 0x30
+        let letter = (byte | 0x20) &- 0x61
+        fault |= digit < 10 || letter < 6 ? 0 : 1
+        value = value << 4 | UInt64(digit < 10 ? digit : (letter &+ 10) & 15)
       }
-      guard let digit = hexadecimalDigit(byte) else { return nil }
-      if digits < 16 {
-        halves.0 = halves.0 << 4 | UInt64(digit)
-      } else {
-        halves.1 = halves.1 << 4 | UInt64(digit)
-      }
-      digits += 1
+      return value
     }
-    (high, low) = halves
+    let high = number(14..<18, number(9..<13, number(0..<8)))
+    let low = number(24..<36, number(19..<23))
+    guard fault == 0 else { return nil }
+    self.init(high: high, low: low)
   }
 
   public var description: String {

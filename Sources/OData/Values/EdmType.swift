@@ -38,16 +38,19 @@ public enum EdmPrimitive: String, Sendable, Hashable, CaseIterable {
   case geometryMultiPolygon = "Edm.GeometryMultiPolygon"
   case geometryCollection = "Edm.GeometryCollection"
 
+  private static let known: [String: EdmPrimitive] = {
+    var known: [String: EdmPrimitive] = [:]
+    for type in allCases {
+      known[type.rawValue] = type
+      known[String(type.rawValue.dropFirst(4))] = type
+    }
+    return known
+  }()
+
   /// Reads `Edm.String`, and `String` as V1 documents write it.
   public init?(name: String) {
-    if let known = EdmPrimitive(rawValue: name) {
-      self = known
-    } else if !name.utf8.contains(UInt8(ascii: ".")) {
-      guard let known = EdmPrimitive(rawValue: "Edm." + name) else { return nil }
-      self = known
-    } else {
-      return nil
-    }
+    guard let known = Self.known[name] else { return nil }
+    self = known
   }
 
   /// Whether the values are shapes on the earth or on a plane.

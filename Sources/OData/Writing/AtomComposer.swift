@@ -18,11 +18,14 @@ struct AtomComposer {
     writer.attribute("xmlns:m", version >= .v4 ? base + "metadata" : base + "/metadata")
   }
 
+  func check(_ writer: XMLWriter) throws(ODataError) {
+    guard let found = writer.unwritable else { return }
+    throw ODataError(
+      .unwritable, "XML has no way to write \(found)", hint: "write JSON, or send it as binary")
+  }
+
   private func finish(_ writer: XMLWriter) throws(ODataError) -> [UInt8] {
-    if let found = writer.unwritable {
-      throw ODataError(
-        .unwritable, "XML has no way to write \(found)", hint: "write JSON, or send it as binary")
-    }
+    try check(writer)
     return writer.bytes
   }
 
@@ -66,38 +69,61 @@ struct AtomComposer {
   private func write(
     _ feed: ODataFeed, isRoot: Bool, to writer: inout XMLWriter
   ) throws(ODataError) {
+    try begin(feed.head, isRoot: isRoot, to: &writer)
+    for item in feed.items { try write(item, to: &writer) }
+    try end(feed.head, begunWith: feed.head, to: &writer)
+  }
+
+  /// The start of a feed, with what is known of it.
+  func begin(
+    _ head: ODataFeedHead, isRoot: Bool, to writer: inout XMLWriter
+  ) throws(ODataError) {
     writer.open("feed")
     if isRoot {
       writer.attribute("xmlns", "http://www.w3.org/2005/Atom")
       Self.spaces(&writer, composer.version)
     }
-    if isV4 { writer.optional("m:context", feed.head.context) }
-    if let count = feed.head.count { writer.element("m:count", count) }
-    writer.element("id", feed.head.id ?? "")
-    writer.element("title", feed.head.title ?? "")
-    writer.element("updated", feed.head.updated ?? "1970-01-01T00:00:00Z")
-    if let author = feed.head.author { self.author(author, to: &writer) }
-    for link in feed.head.links where link.role != .next && link.role != .delta {
+    if isV4 { writer.optional("m:context", head.context) }
+    if let count = head.count { writer.element("m:count", count) }
+    writer.element("id", head.id ?? "")
+    writer.element("title", head.title ?? "")
+    writer.element("updated", head.updated ?? "1970-01-01T00:00:00Z")
+    if let author = head.author { self.author(author, to: &writer) }
+    try links(head.links[...], to: &writer)
+  }
+
+  private func links(_ links: ArraySlice<ODataLink>, to writer: inout XMLWriter) throws(ODataError)
+  {
+    for link in links where link.role != .next && link.role != .delta {
       try write(link, to: &writer)
     }
-    for item in feed.items {
-      switch item {
-      case .entry(let entry): try write(entry, isRoot: false, to: &writer)
-      case .deleted(let entry): write(entry, to: &writer)
-      case .link(let link):
-        let name = link.isDeleted ? "m:deleted-link" : "m:link"
-        writer.open(name)
-        writer.attribute("source", link.source)
-        writer.attribute("relationship", link.relationship)
-        writer.attribute("target", link.target)
-        writer.close(name)
-      case .value:
-        throw ODataError(.unwritable, "a feed of Atom has no place for a value that is no entry")
-      }
+  }
+
+  func write(_ item: ODataItem, to writer: inout XMLWriter) throws(ODataError) {
+    switch item {
+    case .entry(let entry): try write(entry, isRoot: false, to: &writer)
+    case .deleted(let entry): write(entry, to: &writer)
+    case .link(let link):
+      let name = link.isDeleted ? "m:deleted-link" : "m:link"
+      writer.open(name)
+      writer.attribute("source", link.source)
+      writer.attribute("relationship", link.relationship)
+      writer.attribute("target", link.target)
+      writer.close(name)
+    case .value:
+      throw ODataError(.unwritable, "a feed of Atom has no place for a value that is no entry")
     }
+  }
+
+  /// The end of a feed, with what was not known when it began: Atom leaves the order open.
+  func end(
+    _ head: ODataFeedHead, begunWith begun: ODataFeedHead, to writer: inout XMLWriter
+  ) throws(ODataError) {
+    if begun.count == nil, let count = head.count { writer.element("m:count", count) }
+    if begun.author == nil, let author = head.author { self.author(author, to: &writer) }
+    try links(head.links.dropFirst(begun.links.count), to: &writer)
     for (relation, href) in [
-      ("next", feed.head.next),
-      (isV4 ? ODataRelation.delta4 : "delta", feed.head.delta),
+      ("next", head.next), (isV4 ? ODataRelation.delta4 : "delta", head.delta),
     ] {
       guard let href else { continue }
       writer.open("link")

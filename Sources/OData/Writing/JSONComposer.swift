@@ -28,31 +28,58 @@ struct JSONComposer {
 
   func document(_ feed: ODataFeed) throws(ODataError) -> [UInt8] {
     var writer = JSONWriter(reserving: 4_096)
+    try begin(feed.head, to: &writer)
+    for item in feed.items { try write(item, to: &writer) }
+    try end(feed.head, begunWith: feed.head, to: &writer)
+    return writer.bytes
+  }
+
+  /// The start of a feed up to its entries, with what is known of it.
+  func begin(_ head: ODataFeedHead, to writer: inout JSONWriter) throws(ODataError) {
     writer.beginObject()
-    let head = feed.head
     if isV4 {
       if let context = head.context { writer.field("@odata.context", context) }
       if let count = head.count { number(count, "@odata.count", to: &writer) }
-      for (term, value) in head.annotations.sorted(by: { $0.key < $1.key }) {
-        writer.key("@" + term)
-        try write(value, declared: nil, to: &writer)
-      }
+      try annotations(head.annotations, to: &writer)
       writer.key("value")
-      try array(feed, to: &writer)
-      if let next = head.next { writer.field("@odata.nextLink", next) }
-      if let delta = head.delta { writer.field("@odata.deltaLink", delta) }
     } else {
       writer.key("d")
       writer.beginObject()
       writer.key("results")
-      try array(feed, to: &writer)
+    }
+    writer.beginArray()
+  }
+
+  private func annotations(
+    _ annotations: [String: EdmValue], to writer: inout JSONWriter
+  ) throws(ODataError) {
+    for (term, value) in annotations.sorted(by: { $0.key < $1.key }) {
+      writer.key("@" + term)
+      try write(value, declared: nil, to: &writer)
+    }
+  }
+
+  /// The end of a feed, with what was not known when it began.
+  func end(
+    _ head: ODataFeedHead, begunWith begun: ODataFeedHead, to writer: inout JSONWriter
+  ) throws(ODataError) {
+    writer.endArray()
+    if isV4 {
+      if begun.context == nil, let context = head.context {
+        writer.field("@odata.context", context)
+      }
+      if begun.count == nil, let count = head.count { number(count, "@odata.count", to: &writer) }
+      try annotations(
+        head.annotations.filter { begun.annotations[$0.key] == nil }, to: &writer)
+      if let next = head.next { writer.field("@odata.nextLink", next) }
+      if let delta = head.delta { writer.field("@odata.deltaLink", delta) }
+    } else {
       if let count = head.count { writer.field("__count", count) }
       if let next = head.next { writer.field("__next", next) }
       if let delta = head.delta { writer.field("__delta", delta) }
       writer.endObject()
     }
     writer.endObject()
-    return writer.bytes
   }
 
   static func link(_ uri: String, _ version: ODataVersion) -> [UInt8] {
@@ -78,22 +105,24 @@ struct JSONComposer {
 
   func array(_ feed: ODataFeed, to writer: inout JSONWriter) throws(ODataError) {
     writer.beginArray()
-    for item in feed.items {
-      switch item {
-      case .entry(let entry): try write(entry, isRoot: false, to: &writer)
-      case .value(let value): try write(value, declared: nil, to: &writer)
-      case .deleted(let entry): try write(entry, to: &writer)
-      case .link(let link):
-        guard isV4 else { throw ODataError(.unwritable, "only V4 has changed links") }
-        writer.beginObject()
-        writer.field("@odata.context", "#" + (link.isDeleted ? "$deletedLink" : "$link"))
-        writer.field("source", link.source)
-        writer.field("relationship", link.relationship)
-        writer.field("target", link.target)
-        writer.endObject()
-      }
-    }
+    for item in feed.items { try write(item, to: &writer) }
     writer.endArray()
+  }
+
+  func write(_ item: ODataItem, to writer: inout JSONWriter) throws(ODataError) {
+    switch item {
+    case .entry(let entry): try write(entry, isRoot: false, to: &writer)
+    case .value(let value): try write(value, declared: nil, to: &writer)
+    case .deleted(let entry): try write(entry, to: &writer)
+    case .link(let link):
+      guard isV4 else { throw ODataError(.unwritable, "only V4 has changed links") }
+      writer.beginObject()
+      writer.field("@odata.context", "#" + (link.isDeleted ? "$deletedLink" : "$link"))
+      writer.field("source", link.source)
+      writer.field("relationship", link.relationship)
+      writer.field("target", link.target)
+      writer.endObject()
+    }
   }
 
   func write(_ entry: ODataDeletedEntry, to writer: inout JSONWriter) throws(ODataError) {

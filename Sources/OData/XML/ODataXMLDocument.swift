@@ -43,7 +43,7 @@ public struct ODataXMLDocument: Sendable {
 
   /// Reads any XML. Throws `malformed`, `truncated`, `doctype`, `encoding` or `limit`.
   public init(_ bytes: [UInt8], limits: ODataLimits = .standard) throws(ODataError) {
-    let read = try XMLTreeBuilder.read(bytes, limits: limits)
+    let read = try XMLTree.read(bytes, limits: limits)
     root = Self.element(read.tree.root)
     source = bytes
   }
@@ -85,12 +85,11 @@ public struct ODataXMLDocument: Sendable {
 
   private static func element(_ element: XMLElement) -> Element {
     var content: [Content] = []
-    var next = element.tree.nodes[Int(element.index)].firstChild
+    var next = element.tree.memory.pointee.nodes[Int(element.index)].firstChild
     while next >= 0 {
-      let node = element.tree.nodes[Int(next)]
+      let node = element.tree.memory.pointee.nodes[Int(next)]
       if node.name < 0 {
-        let text = element.tree.bytes[Int(node.textStart)..<Int(node.textEnd)]
-        content.append(.text(String(decoding: text, as: UTF8.self)))
+        content.append(.text(String(decoding: element.tree.text(node), as: UTF8.self)))
       } else {
         content.append(.element(self.element(XMLElement(tree: element.tree, index: next))))
       }

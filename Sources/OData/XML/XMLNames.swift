@@ -1,3 +1,5 @@
+import FerryJSON
+
 /// The namespaces that OData documents use, whatever address their version gave them.
 enum XMLSpace: UInt8 {
   case none, atom, app, data, metadata, edm, edmx, sap, genericPlayer, xml, openSearch, tombstone
@@ -54,22 +56,14 @@ final class XMLNames {
     let space: XMLSpace
     let address: String
     let prefix: String
+    let word: XMLWord
   }
 
-  private(set) var names: [Name] = []
-  /// The same apart, for comparing without copying.
-  private(set) var locals: [String] = []
-  private(set) var spaces: [XMLSpace] = []
-  private var known: [Pointers: Int32] = [:]
-  private var recent: [(local: UInt, address: UInt, prefix: UInt, id: Int32)]
-
-  private struct Pointers: Hashable {
-    let local: UInt
-    let address: UInt
-    let prefix: UInt
-  }
-
-  init() { recent = Array(repeating: (0, 0, 0, 0), count: 256) }
+  private var names: [Name] = []
+  /// The parts that are compared, apart: nothing is copied to look at one.
+  private var locals: [String] = []
+  private var spaces: [XMLSpace] = []
+  private var words: [XMLWord] = []
 
   subscript(id: Int32) -> Name { names[Int(id)] }
 
@@ -77,45 +71,99 @@ final class XMLNames {
     spaces[Int(id)] == space && locals[Int(id)] == local
   }
 
-  /// libxml2 keeps each text once per parser, so that addresses tell names apart.
-  func id(
+  @inline(__always)
+  func isLocal(_ id: Int32, _ local: String) -> Bool { locals[Int(id)] == local }
+
+  @inline(__always) func local(_ id: Int32) -> String { locals[Int(id)] }
+  @inline(__always) func space(_ id: Int32) -> XMLSpace { spaces[Int(id)] }
+  @inline(__always) func word(_ id: Int32) -> XMLWord { words[Int(id)] }
+
+  /// The number of a name that was not met before under these addresses.
+  func add(
     _ local: UnsafePointer<UInt8>, _ prefix: UnsafePointer<UInt8>?,
     _ address: UnsafePointer<UInt8>?
   ) -> Int32 {
-    let key = Pointers(
-      local: UInt(bitPattern: local), address: UInt(bitPattern: address),
-      prefix: UInt(bitPattern: prefix))
-    let slot = Int(truncatingIfNeeded: (key.local >> 3) ^ (key.address >> 5)) & 255
-    if recent[slot].local == key.local, recent[slot].address == key.address,
-      recent[slot].prefix == key.prefix
-    {
-      return recent[slot].id
+    let spelled = address.map { String(cString: $0) } ?? ""
+    let shown = prefix.map { String(cString: $0) } ?? ""
+    // An undeclared prefix may arrive in front of the local name.
+    var name = String(cString: local)
+    var space = XMLSpace(spelled)
+    var before = shown
+    if let colon = name.firstIndex(of: ":") {
+      before = String(name[..<colon])
+      name = String(name[name.index(after: colon)...])
+      space = XMLSpace(prefix: before)
+    } else if address == nil, prefix != nil {
+      space = XMLSpace(prefix: shown)
     }
-    let id: Int32
-    if let found = known[key] {
-      id = found
-    } else {
-      let spelled = address.map { String(cString: $0) } ?? ""
-      let shown = prefix.map { String(cString: $0) } ?? ""
-      // An undeclared prefix may arrive in front of the local name.
-      var name = String(cString: local)
-      var space = XMLSpace(spelled)
-      var before = shown
-      if let colon = name.firstIndex(of: ":") {
-        before = String(name[..<colon])
-        name = String(name[name.index(after: colon)...])
-        space = XMLSpace(prefix: before)
-      } else if address == nil, prefix != nil {
-        space = XMLSpace(prefix: shown)
-      }
-      id = Int32(names.count)
-      names.append(Name(local: name, space: space, address: spelled, prefix: before))
-      locals.append(name)
-      spaces.append(space)
-      known[key] = id
-    }
-    recent[slot] = (key.local, key.address, key.prefix, id)
-    return id
+    names.append(
+      Name(
+        local: name, space: space, address: spelled, prefix: before,
+        word: XMLWord(space: space, local: name)))
+    locals.append(name)
+    spaces.append(space)
+    words.append(XMLWord(space: space, local: name))
+    return Int32(names.count - 1)
+  }
+}
+
+/// Where the parser keeps its names, and which numbers they have here.
+///
+/// libxml2 keeps each text once per parser, so that addresses tell names apart.
+struct XMLNamePlaces: ~Copyable {
+  struct Slot: BitwiseCopyable {
+    var local: UInt = 0
+    var address: UInt = 0
+    var prefix: UInt = 0
+    var id: Int32 = -1
   }
 
+  private var slots: FlatArray<Slot>
+  private var used = 0
+  private var mask: Int
+
+  init() {
+    slots = FlatArray(reserving: 256)
+    mask = 255
+    for _ in 0...mask { slots.append(Slot()) }
+  }
+
+  @inline(__always)
+  private static func place(_ local: UInt, _ address: UInt, _ prefix: UInt) -> Int {
+    let mixed = (local >> 2) &* 0x9E37_79B9_7F4A_7C15 ^ (address >> 3) ^ (prefix >> 1)
+    return Int(truncatingIfNeeded: mixed ^ (mixed >> 29))
+  }
+
+  /// The number of a name; -1 when it was not met before.
+  @inline(__always)
+  func find(_ local: UInt, _ address: UInt, _ prefix: UInt) -> Int32 {
+    var place = Self.place(local, address, prefix) & mask
+    while true {
+      let slot = slots[place]
+      if slot.id < 0 { return -1 }
+      if slot.local == local, slot.address == address, slot.prefix == prefix { return slot.id }
+      place = (place + 1) & mask
+    }
+  }
+
+  mutating func insert(_ local: UInt, _ address: UInt, _ prefix: UInt, _ id: Int32) {
+    if used * 2 > mask { widen() }
+    var place = Self.place(local, address, prefix) & mask
+    while slots[place].id >= 0 { place = (place + 1) & mask }
+    slots[place] = Slot(local: local, address: address, prefix: prefix, id: id)
+    used += 1
+  }
+
+  private mutating func widen() {
+    var wider = FlatArray<Slot>(reserving: (mask + 1) * 4)
+    mask = (mask + 1) * 4 - 1
+    for _ in 0...mask { wider.append(Slot()) }
+    for index in 0..<slots.count where slots[index].id >= 0 {
+      let slot = slots[index]
+      var place = Self.place(slot.local, slot.address, slot.prefix) & mask
+      while wider[place].id >= 0 { place = (place + 1) & mask }
+      wider[place] = slot
+    }
+    slots = wider
+  }
 }

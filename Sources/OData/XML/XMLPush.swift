@@ -1,74 +1,107 @@
 import CLibXML2
-
-/// Takes what stands in an XML document, in the order of the text.
-protocol XMLReceiver: AnyObject {
-  func start(
-    _ name: Int32, attributes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, count: Int,
-    from parser: XMLPush) throws(ODataError)
-  func end(from parser: XMLPush) throws(ODataError)
-  func characters(_ text: UnsafeBufferPointer<UInt8>, from parser: XMLPush) throws(ODataError)
-  /// A fault that need not end the reading, such as a prefix that is not declared.
-  func complain(_ message: String, from parser: XMLPush)
-}
+import FerryJSON
 
 /// Pushes bytes through libxml2's SAX2 parser: no DOCTYPE, no entity, no file, no socket.
+///
+/// What the parser tells is written into `tree` by callbacks that do nothing else; whoever pushes
+/// looks at the tree between two pieces, and releases what it has seen.
 final class XMLPush {
-  let names = XMLNames()
+  private(set) var tree: XMLTree
   let limits: ODataLimits
-  private(set) var depth = 0
-  /// The place where the parser stands.
-  var place: (line: Int, column: Int) {
-    guard let context else { return (0, 0) }
-    let pointer = UnsafeMutableRawPointer(context)
-    return (Int(xmlSAX2GetLineNumber(pointer)), Int(xmlSAX2GetColumnNumber(pointer)))
-  }
-
-  private unowned let receiver: any XMLReceiver
+  private let sink: UnsafeMutablePointer<XMLSink>
   private var context: OpaquePointer?
   private var decoding = TextDecoding()
   private var pushed = 0
   private var failure: ODataError?
   private var isFinished = false
-  private var sawElement = false
 
-  init(limits: ODataLimits, receiver: any XMLReceiver) {
+  /// The longest piece that is parsed at once.
+  static let pieceBytes = 32 << 10
+
+  init(limits: ODataLimits) {
     self.limits = limits
-    self.receiver = receiver
+    tree = XMLTree(names: XMLNames())
+    sink = .allocate(capacity: 1)
+    sink.initialize(to: XMLSink(tree.memory, tree.names, limits))
   }
 
-  deinit { if let context { xmlFreeParserCtxt(context) } }
+  deinit {
+    if let context { xmlFreeParserCtxt(context) }
+    sink.deinitialize(count: 1)
+    sink.deallocate()
+  }
 
-  func push(_ bytes: [UInt8]) throws(ODataError) { try feed(bytes, isLast: false) }
+  /// Elements that are open.
+  var depth: Int { sink.pointee.depth }
+
+  /// Faults that need not end the reading, such as a prefix that is not declared.
+  var diagnostics: [ODataDiagnostic] { sink.pointee.diagnostics }
+
+  /// Says that the children of the root are handled one by one: white space between them is not
+  /// kept, and the limits are those of one child.
+  func splitRoot() { sink.pointee.isSplit = true }
+
+  /// Forgets the complete children of the root. Whoever still holds the tree keeps what was there.
+  func release() {
+    if isKnownUniquelyReferenced(&tree) {
+      tree.memory.pointee.release()
+      tree.forgetNumbers()
+    } else {
+      var memory = tree.memory.pointee.copy()
+      memory.release()
+      let origin = tree.origin
+      tree = XMLTree(names: tree.names, memory: memory)
+      tree.origin = origin
+      sink.pointee.memory = tree.memory
+    }
+    sink.pointee.rebase()
+  }
+
+  /// Forgets all but the path of open elements.
+  func forget() {
+    tree.memory.pointee.forget()
+    tree.forgetNumbers()
+  }
+
+  /// Parses all the bytes.
+  func push(_ bytes: [UInt8]) throws(ODataError) { try push(bytes) {} }
+
+  /// Parses the bytes by pieces of 32 KB, and calls `between` after each.
+  func push(_ bytes: [UInt8], between: () -> Void) throws(ODataError) {
+    try feed(bytes, isLast: false, between)
+  }
 
   func finish() throws(ODataError) {
     guard !isFinished else { return }
     isFinished = true
-    try feed([], isLast: true)
+    try feed([], isLast: true) {}
   }
 
   /// An error where the parser stands.
-  func error(_ code: ODataError.Code, _ message: String, path: String = "") -> ODataError {
-    let place = place
-    return ODataError(
-      code, message, at: ODataPlace(line: place.line, column: place.column, path: path))
+  private func error(_ code: ODataError.Code, _ message: String) -> ODataError {
+    let place = sink.pointee.place
+    return ODataError(code, message, at: ODataPlace(line: place.line, column: place.column))
   }
 
-  private func feed(_ bytes: [UInt8], isLast: Bool) throws(ODataError) {
+  private func feed(
+    _ bytes: [UInt8], isLast: Bool, _ between: () -> Void
+  ) throws(ODataError) {
     if let failure { throw failure }
     do throws(ODataError) {
       let text: [UInt8]
       do throws(ODataError) {
         text = try decoding.decode(bytes, isLast: isLast)
       } catch {
+        let place = sink.pointee.place
         throw ODataError(
           error.code, error.message,
           at: error.place ?? ODataPlace(line: max(1, place.line), column: max(1, place.column)),
           hint: error.hint)
       }
-      let size = 32 << 10
       var start = 0
       while start < text.count {
-        let end = min(start + size, text.count)
+        let end = min(start + Self.pieceBytes, text.count)
+        defer { between() }
         try parse(text, start..<end)
         start = end
       }
@@ -79,46 +112,52 @@ final class XMLPush {
     }
   }
 
-  private func open() throws(ODataError) {
-    guard context == nil else { return }
+  private func open() throws(ODataError) -> OpaquePointer {
+    if let context { return context }
     var handler = xmlSAXHandler()
     handler.initialized = 0xDEED_BEAF
-    handler.internalSubset = { pointer, _, _, _ in XMLPush.from(pointer)?.doctype() }
+    handler.internalSubset = { pointer, _, _, _ in XMLSink.at(pointer)?.pointee.doctype() }
     handler.startElementNs = { pointer, local, prefix, address, _, _, count, _, attributes in
-      XMLPush.from(pointer)?.start(local, prefix, address, Int(count), attributes)
+      guard let sink = XMLSink.at(pointer), let local else { return }
+      sink.pointee.start(local, prefix, address, Int(count), attributes)
     }
-    handler.endElementNs = { pointer, _, _, _ in XMLPush.from(pointer)?.end() }
-    handler.characters = { XMLPush.from($0)?.characters($1, Int($2)) }
-    handler.ignorableWhitespace = { XMLPush.from($0)?.characters($1, Int($2)) }
-    handler.cdataBlock = { XMLPush.from($0)?.characters($1, Int($2)) }
-    handler.serror = { XMLPush.from($0)?.complain($1) }
+    handler.endElementNs = { pointer, _, _, _ in XMLSink.at(pointer)?.pointee.end() }
+    let characters:
+      @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<UInt8>?, Int32) -> Void =
+        { pointer, text, count in
+          guard let sink = XMLSink.at(pointer), let text else { return }
+          sink.pointee.characters(UnsafeBufferPointer(start: text, count: Int(count)))
+        }
+    handler.characters = characters
+    handler.ignorableWhitespace = characters
+    handler.cdataBlock = characters
+    handler.serror = { pointer, detail in
+      guard let detail else { return }
+      XMLSink.at(pointer)?.pointee.complain(detail.pointee)
+    }
     xmlInitParser()
-    let this = Unmanaged.passUnretained(self).toOpaque()
-    guard let made = xmlCreatePushParserCtxt(&handler, this, nil, 0, nil) else {
+    guard let made = xmlCreatePushParserCtxt(&handler, sink, nil, 0, nil) else {
       throw ODataError(.malformed, "there is no memory for an XML parser")
     }
     context = made
+    sink.pointee.context = made
     // NONET, HUGE (the limits are ours), IGNORE_ENC (the bytes are UTF-8 by now), and NOENT, without
     // which `&amp;` in an attribute arrives as `&#38;`; there is no DOCTYPE that could declare more.
     _ = xmlCtxtUseOptions(made, 1 << 11 | 1 << 19 | 1 << 21 | 1 << 1)
-  }
-
-  private static func from(_ pointer: UnsafeMutableRawPointer?) -> XMLPush? {
-    pointer.map { Unmanaged<XMLPush>.fromOpaque($0).takeUnretainedValue() }
+    return made
   }
 
   private func parse(_ text: [UInt8], _ range: Range<Int>) throws(ODataError) {
-    try open()
-    guard let context else { return }
+    let context = try open()
     let hasNull = text.withUnsafeBufferPointer { buffer in
-      buffer.withMemoryRebound(to: CChar.self) { chars in
-        let piece = UnsafeBufferPointer(rebasing: chars[range])
-        if piece.contains(0) { return true }
-        _ = xmlParseChunk(context, piece.baseAddress, Int32(piece.count), 0)
-        return false
+      let piece = UnsafeBufferPointer(rebasing: buffer[range])
+      if Self.holdsNull(piece) { return true }
+      piece.withMemoryRebound(to: CChar.self) { chars in
+        _ = xmlParseChunk(context, chars.baseAddress, Int32(chars.count), 0)
       }
+      return false
     }
-    if let failure { throw failure }
+    if let failure = sink.pointee.failure { throw failure }
     if hasNull { throw error(.malformed, "a NUL character stands in the document") }
     pushed += range.count
     if pushed - xmlByteConsumed(context) > limits.tagBytes {
@@ -126,12 +165,32 @@ final class XMLPush {
     }
   }
 
+  /// Looks at eight bytes at a time.
+  private static func holdsNull(_ piece: UnsafeBufferPointer<UInt8>) -> Bool {
+    let raw = UnsafeRawBufferPointer(piece)
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    var found: UInt64 = 0
+    var place = 0
+    while place + 8 <= raw.count {
+      let word = raw.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+      found |= (word &- ones) & ~word
+      place += 8
+    }
+    if found & (ones &* 0x80) != 0 { return true }
+    while place < raw.count {
+      if raw[place] == 0 { return true }
+      place += 1
+    }
+    return false
+  }
+
   private func close() throws(ODataError) {
+    let sawElement = sink.pointee.sawElement
     guard let context, sawElement || pushed > 0 else {
       throw ODataError(.truncated, "the document is empty", at: ODataPlace(line: 1, column: 1))
     }
     _ = xmlParseChunk(context, nil, 0, 1)
-    if let failure {
+    if let failure = sink.pointee.failure {
       // What is missing at the end was cut off, whatever the parser calls it.
       if failure.code == .malformed, depth > 0 || !sawElement {
         throw ODataError(.truncated, failure.message, at: failure.place)
@@ -141,71 +200,5 @@ final class XMLPush {
     if depth > 0 || !sawElement {
       throw error(.truncated, "the document ends before its root does")
     }
-  }
-
-  private func stop(_ error: ODataError) {
-    guard failure == nil else { return }
-    failure = error
-    if let context { xmlStopParser(context) }
-  }
-
-  private func doctype() { stop(error(.doctype, "a DOCTYPE stands in the document")) }
-
-  private func start(
-    _ local: UnsafePointer<UInt8>?, _ prefix: UnsafePointer<UInt8>?,
-    _ address: UnsafePointer<UInt8>?, _ count: Int,
-    _ attributes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?
-  ) {
-    guard failure == nil, let local else { return }
-    sawElement = true
-    depth += 1
-    do throws(ODataError) {
-      guard depth <= limits.depth else {
-        throw error(.limit, "more than \(limits.depth) elements are nested")
-      }
-      try receiver.start(
-        names.id(local, prefix, address), attributes: attributes, count: count, from: self)
-    } catch {
-      stop(error)
-    }
-  }
-
-  private func end() {
-    guard failure == nil else { return }
-    do throws(ODataError) {
-      try receiver.end(from: self)
-      depth -= 1
-    } catch {
-      stop(error)
-    }
-  }
-
-  private func characters(_ text: UnsafePointer<UInt8>?, _ count: Int) {
-    guard failure == nil, count > 0, let text else { return }
-    do throws(ODataError) {
-      try receiver.characters(UnsafeBufferPointer(start: text, count: count), from: self)
-    } catch {
-      stop(error)
-    }
-  }
-
-  private func complain(_ detail: UnsafeMutablePointer<xmlError>?) {
-    guard failure == nil, let detail else { return }
-    let code = detail.pointee.code
-    let text = detail.pointee.message.map { String(cString: $0) } ?? "the XML is not well-formed"
-    let message = String(text.prefix { $0 != "\n" })
-    // Namespaces have codes from 200 to 208; level 1 is a warning.
-    if (200..<210).contains(code) || detail.pointee.level <= 1 {
-      if code == 201 || code == 202 { receiver.complain(message, from: self) }
-      return
-    }
-    // A character that may not stand there is told by its number; from 128 on it is a byte that is
-    // no UTF-8.
-    let number = message.split(separator: " ").reversed().lazy.compactMap { word in
-      word.hasPrefix("0x") ? Int(word.dropFirst(2), radix: 16) : Int(word)
-    }.first
-    let isForeign =
-      message.contains("UTF-8") || (code == 9 && number.map { $0 > 0x7F } == true)
-    stop(error(code == 81 || isForeign ? .encoding : .malformed, message))
   }
 }

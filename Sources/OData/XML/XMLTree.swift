@@ -1,41 +1,167 @@
+import FerryJSON
+
+/// One element or run of text of a tree, by numbers.
+struct XMLNode: BitwiseCopyable {
+  /// -1 is a run of text.
+  var name: Int32
+  var parent: Int32
+  var firstChild: Int32 = -1
+  var lastChild: Int32 = -1
+  var next: Int32 = -1
+  var attributeStart: Int32 = 0
+  var attributeEnd: Int32 = 0
+  var textStart: Int32 = 0
+  var textEnd: Int32 = 0
+  var line: Int32 = 0
+  var column: Int32 = 0
+}
+
+/// One attribute: the number of its name, and where its text stands.
+struct XMLAttribute: BitwiseCopyable {
+  let name: Int32
+  var start: Int32
+  var end: Int32
+}
+
 /// A part of an XML document as flat arrays: cheap to fill, to read and to empty again.
+struct XMLMemory: ~Copyable {
+  var nodes = FlatArray<XMLNode>(reserving: 64)
+  var attributes = FlatArray<XMLAttribute>(reserving: 64)
+  var bytes = FlatArray<UInt8>(reserving: 4_096)
+  /// The innermost element that is still open; -1 when none is.
+  var open: Int32 = -1
+  /// The child of the root that is still open; -1 when none is.
+  var openChild: Int32 = -1
+  /// Where a row looks first for the property that it is asked for next.
+  var nextProperty: Int32 = -1
+
+  /// Forgets the complete children of the root, and moves the open one to their place.
+  mutating func release() {
+    nextProperty = -1
+    guard nodes.count > 1 else { return }
+    let attributeStart = nodes[0].attributeEnd
+    let textStart = nodes[0].textEnd
+    guard openChild > 0 else {
+      nodes.cut(to: 1)
+      attributes.cut(to: Int(attributeStart))
+      bytes.cut(to: Int(textStart))
+      nodes[0].firstChild = -1
+      nodes[0].lastChild = -1
+      return
+    }
+    let nodeShift = openChild - 1
+    guard nodeShift > 0 else { return }
+    let child = nodes[Int(openChild)]
+    let attributeShift = child.attributeStart - attributeStart
+    let textShift = child.textStart - textStart
+    nodes.remove(1..<Int(openChild))
+    attributes.remove(Int(attributeStart)..<Int(child.attributeStart))
+    bytes.remove(Int(textStart)..<Int(child.textStart))
+    for index in 1..<nodes.count {
+      var node = nodes[index]
+      if node.parent > 0 { node.parent -= nodeShift }
+      if node.firstChild > 0 { node.firstChild -= nodeShift }
+      if node.lastChild > 0 { node.lastChild -= nodeShift }
+      if node.next > 0 { node.next -= nodeShift }
+      node.attributeStart -= attributeShift
+      node.attributeEnd -= attributeShift
+      node.textStart -= textShift
+      node.textEnd -= textShift
+      nodes[index] = node
+    }
+    for index in Int(attributeStart)..<attributes.count {
+      attributes[index].start -= textShift
+      attributes[index].end -= textShift
+    }
+    nodes[0].firstChild = 1
+    nodes[0].lastChild = 1
+    if open > 0 { open -= nodeShift }
+    openChild = 1
+  }
+
+  /// Forgets all but the elements that are open, and of them all but their names.
+  mutating func forget() {
+    nextProperty = -1
+    var path: [XMLNode] = []
+    var current = open
+    while current >= 0 {
+      path.append(nodes[Int(current)])
+      current = nodes[Int(current)].parent
+    }
+    nodes.cut(to: 0)
+    attributes.cut(to: 0)
+    bytes.cut(to: 0)
+    for (index, node) in path.reversed().enumerated() {
+      let place = Int32(index)
+      var kept = XMLNode(name: node.name, parent: place - 1)
+      if index + 1 < path.count { (kept.firstChild, kept.lastChild) = (place + 1, place + 1) }
+      nodes.append(kept)
+    }
+    open = Int32(path.count - 1)
+    openChild = path.count > 1 ? 1 : -1
+  }
+
+  /// A copy of its own, for a reader whose rows somebody still holds.
+  func copy() -> XMLMemory {
+    var copy = XMLMemory()
+    copy.nodes.append(contentsOf: nodes.elements)
+    copy.attributes.append(contentsOf: attributes.elements)
+    copy.bytes.append(contentsOf: bytes.elements)
+    copy.open = open
+    copy.openChild = openChild
+    return copy
+  }
+}
+
+/// The owner of a tree's memory.
 final class XMLTree {
-  struct Node {
-    /// -1 is a run of text.
-    var name: Int32
-    var parent: Int32
-    var firstChild: Int32 = -1
-    var lastChild: Int32 = -1
-    var next: Int32 = -1
-    var attributeStart: Int32 = 0
-    var attributeEnd: Int32 = 0
-    var textStart: Int32 = 0
-    var textEnd: Int32 = 0
-    var line: Int32 = 0
-    var column: Int32 = 0
-  }
-
-  struct Attribute {
-    let name: Int32
-    let start: Int32
-    let end: Int32
-  }
-
   let names: XMLNames
-  var nodes: [Node] = []
-  var attributes: [Attribute] = []
-  var bytes: [UInt8] = []
+  /// Written by the parser's callbacks, read by elements; never both at once.
+  let memory: UnsafeMutablePointer<XMLMemory>
+  /// What makes whole entries of the rows that stand here.
+  var origin: AtomOrigin?
+  private var numbers: [Int32: Int] = [:]
+  private var numbered: Set<Int32> = []
 
-  init(names: XMLNames) { self.names = names }
+  init(names: XMLNames, memory made: consuming XMLMemory = XMLMemory()) {
+    self.names = names
+    memory = .allocate(capacity: 1)
+    memory.initialize(to: made)
+  }
 
-  /// The element that holds all others.
+  deinit {
+    memory.deinitialize(count: 1)
+    memory.deallocate()
+  }
+
+  /// The element that holds all others; there must be one.
   var root: XMLElement { XMLElement(tree: self, index: 0) }
+  var isEmpty: Bool { memory.pointee.nodes.count == 0 }
 
-  /// Forgets everything but the first `count` nodes, which must have no children after them.
-  func cut(nodes count: Int, attributes: Int, bytes: Int) {
-    nodes.removeSubrange(count...)
-    self.attributes.removeSubrange(attributes...)
-    self.bytes.removeSubrange(bytes...)
+  /// Must be called when nodes have moved.
+  func forgetNumbers() {
+    if !numbered.isEmpty { (numbers, numbered) = ([:], []) }
+  }
+
+  /// The number of an element among the children of its parent that have its name, from 1; nil for
+  /// the only one. All children are numbered at once: many complaints must not cost many walks.
+  func number(of index: Int32, under parent: Int32) -> Int? {
+    if numbered.insert(parent).inserted {
+      var totals: [Int32: Int] = [:]
+      var firsts: [Int32: Int32] = [:]
+      var child = memory.pointee.nodes[Int(parent)].firstChild
+      while child >= 0 {
+        let node = memory.pointee.nodes[Int(child)]
+        if node.name >= 0 {
+          let total = totals[node.name, default: 0] + 1
+          totals[node.name] = total
+          if total == 1 { firsts[node.name] = child } else { numbers[child] = total }
+          if total == 2, let first = firsts[node.name] { numbers[first] = 1 }
+        }
+        child = node.next
+      }
+    }
+    return numbers[index]
   }
 }
 
@@ -44,16 +170,17 @@ struct XMLElement {
   let tree: XMLTree
   let index: Int32
 
-  private var node: XMLTree.Node { tree.nodes[Int(index)] }
-  var nameID: Int32 { tree.nodes[Int(index)].name }
+  private var node: XMLNode { tree.memory.pointee.nodes[Int(index)] }
+  var nameID: Int32 { tree.memory.pointee.nodes[Int(index)].name }
   private var name: XMLNames.Name { tree.names[nameID] }
-  var local: String { tree.names.locals[Int(nameID)] }
-  var space: XMLSpace { tree.names.spaces[Int(nameID)] }
+  var local: String { tree.names.local(nameID) }
+  var space: XMLSpace { tree.names.space(nameID) }
+  var word: XMLWord { tree.names.word(nameID) }
   var address: String { name.address }
   var prefix: String { name.prefix }
 
   func `is`(_ space: XMLSpace, _ local: String) -> Bool {
-    tree.names.is(tree.nodes[Int(index)].name, space, local)
+    tree.names.is(nameID, space, local)
   }
 
   var children: XMLChildren { XMLChildren(tree: tree, position: node.firstChild) }
@@ -73,19 +200,15 @@ struct XMLElement {
   var hasChildren: Bool { children.first { _ in true } != nil }
 
   func withText<T>(_ body: (UnsafeBufferPointer<UInt8>) -> T) -> T {
-    let node = node
-    guard node.firstChild >= 0 else { return body(UnsafeBufferPointer(start: nil, count: 0)) }
-    let first = tree.nodes[Int(node.firstChild)]
-    if first.name < 0, first.next < 0 {
-      return tree.bytes.withUnsafeBufferPointer {
-        body(UnsafeBufferPointer(rebasing: $0[Int(first.textStart)..<Int(first.textEnd)]))
-      }
-    }
+    let first = node.firstChild
+    guard first >= 0 else { return body(UnsafeBufferPointer(start: nil, count: 0)) }
+    let run = tree.memory.pointee.nodes[Int(first)]
+    if run.name < 0, run.next < 0 { return body(tree.text(run)) }
     var all: [UInt8] = []
-    var next = node.firstChild
+    var next = first
     while next >= 0 {
-      let child = tree.nodes[Int(next)]
-      if child.name < 0 { all += tree.bytes[Int(child.textStart)..<Int(child.textEnd)] }
+      let child = tree.memory.pointee.nodes[Int(next)]
+      if child.name < 0 { all += tree.text(child) }
       next = child.next
     }
     return all.withUnsafeBufferPointer { body($0) }
@@ -95,22 +218,44 @@ struct XMLElement {
   func attribute(_ local: String, _ space: XMLSpace = .none) -> String? {
     let node = node
     for index in Int(node.attributeStart)..<Int(node.attributeEnd) {
-      let attribute = tree.attributes[index]
-      if tree.names.is(attribute.name, space, local) { return value(of: attribute) }
+      let attribute = tree.memory.pointee.attributes[index]
+      if tree.names.is(attribute.name, space, local) { return tree.value(attribute) }
     }
     return nil
+  }
+
+  /// The value of an attribute that payloads are made of.
+  func attribute(_ word: XMLWord) -> String? {
+    withAttribute(word) { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The text of an attribute where it stands.
+  func withAttribute<T>(_ word: XMLWord, _ body: (UnsafeBufferPointer<UInt8>) -> T) -> T? {
+    let node = node
+    for index in Int(node.attributeStart)..<Int(node.attributeEnd) {
+      let attribute = tree.memory.pointee.attributes[index]
+      if tree.names.word(attribute.name) == word { return body(tree.text(attribute)) }
+    }
+    return nil
+  }
+
+  /// Gives the number of each attribute's name, and its text where it stands.
+  @inline(__always)
+  func eachAttribute(_ body: (Int32, UnsafeBufferPointer<UInt8>) -> Void) {
+    let node = node
+    for index in Int(node.attributeStart)..<Int(node.attributeEnd) {
+      let attribute = tree.memory.pointee.attributes[index]
+      body(attribute.name, tree.text(attribute))
+    }
   }
 
   /// All attributes in the order of the text.
   var attributes: [(name: XMLNames.Name, value: String)] {
     let node = node
     return (Int(node.attributeStart)..<Int(node.attributeEnd)).map {
-      (tree.names[tree.attributes[$0].name], value(of: tree.attributes[$0]))
+      let attribute = tree.memory.pointee.attributes[$0]
+      return (tree.names[attribute.name], tree.value(attribute))
     }
-  }
-
-  private func value(of attribute: XMLTree.Attribute) -> String {
-    String(decoding: tree.bytes[Int(attribute.start)..<Int(attribute.end)], as: UTF8.self)
   }
 
   var line: Int { Int(node.line) }
@@ -122,15 +267,8 @@ struct XMLElement {
     var current: XMLElement? = self
     while let element = current {
       let up = element.parent
-      var position = 0
-      var total = 0
-      if let up {
-        for child in up.children where child.nameID == element.nameID {
-          total += 1
-          if child.index == element.index { position = total }
-        }
-      }
-      steps.append(total > 1 ? "\(element.local)[\(position)]" : element.local)
+      let number = up.flatMap { tree.number(of: element.index, under: $0.index) }
+      steps.append(number.map { "\(element.local)[\($0)]" } ?? element.local)
       current = up
     }
     return ODataPlace(
@@ -146,7 +284,7 @@ struct XMLChildren: Sequence, IteratorProtocol {
   mutating func next() -> XMLElement? {
     while position >= 0 {
       let current = position
-      let node = tree.nodes[Int(current)]
+      let node = tree.memory.pointee.nodes[Int(current)]
       position = node.next
       if node.name >= 0 { return XMLElement(tree: tree, index: current) }
     }
@@ -154,129 +292,37 @@ struct XMLChildren: Sequence, IteratorProtocol {
   }
 }
 
-/// Builds a tree; and, when asked to, hands over each child of the root as soon as it is complete
-/// and forgets it, so that a document of any size needs the memory of its largest child.
-final class XMLTreeBuilder: XMLReceiver {
-  /// Called with the root once, when its attributes are known.
-  var onRoot: ((XMLElement) throws(ODataError) -> Void)?
-  /// Called with each complete child of the root; what it returns says whether the child is over.
-  var onChild: ((XMLElement) throws(ODataError) -> Void)?
-  private(set) var tree: XMLTree?
-  private(set) var diagnostics: [ODataDiagnostic] = []
-  private var open: [Int32] = []
-  private var keep: (nodes: Int, attributes: Int, bytes: Int) = (0, 0, 0)
-  private let limits: ODataLimits
+extension XMLTree {
+  /// The bytes of a run of text; valid until the tree changes.
+  @inline(__always)
+  func text(_ run: XMLNode) -> UnsafeBufferPointer<UInt8> {
+    UnsafeBufferPointer(
+      rebasing: memory.pointee.bytes.elements[Int(run.textStart)..<Int(run.textEnd)])
+  }
 
-  init(limits: ODataLimits) { self.limits = limits }
+  /// The bytes of an attribute; valid until the tree changes.
+  @inline(__always)
+  func text(_ attribute: XMLAttribute) -> UnsafeBufferPointer<UInt8> {
+    UnsafeBufferPointer(
+      rebasing: memory.pointee.bytes.elements[Int(attribute.start)..<Int(attribute.end)])
+  }
+
+  func isTrue(_ attribute: XMLAttribute) -> Bool {
+    let text = text(attribute)
+    return text.elementsEqual("true".utf8) || text.elementsEqual("1".utf8)
+  }
+
+  func value(_ attribute: XMLAttribute) -> String {
+    String(decoding: text(attribute), as: UTF8.self)
+  }
 
   /// Reads a whole document.
   static func read(
     _ bytes: [UInt8], limits: ODataLimits = .standard
-  ) throws(ODataError) -> (
-    tree: XMLTree, diagnostics: [ODataDiagnostic]
-  ) {
-    let builder = XMLTreeBuilder(limits: limits)
-    let push = XMLPush(limits: limits, receiver: builder)
-    try push.push(bytes)
-    try push.finish()
-    guard let tree = builder.tree else { throw ODataError(.truncated, "the document is empty") }
-    return (tree, builder.diagnostics)
-  }
-
-  func start(
-    _ name: Int32, attributes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, count: Int,
-    from parser: XMLPush
-  ) throws(ODataError) {
-    let tree = self.tree ?? XMLTree(names: parser.names)
-    self.tree = tree
-    let place = parser.place
-    let parent = open.last ?? -1
-    let index = Int32(tree.nodes.count)
-    var node = XMLTree.Node(name: name, parent: parent)
-    node.line = Int32(truncatingIfNeeded: place.line)
-    node.column = Int32(truncatingIfNeeded: place.column)
-    node.attributeStart = Int32(tree.attributes.count)
-    if let attributes {
-      for number in 0..<count {
-        let base = attributes + number * 5
-        guard let local = base[0], let start = base[3], let end = base[4] else { continue }
-        let from = Int32(tree.bytes.count)
-        tree.bytes.append(contentsOf: UnsafeBufferPointer(start: start, count: end - start))
-        tree.attributes.append(
-          XMLTree.Attribute(
-            name: parser.names.id(local, base[1], base[2]), start: from,
-            end: Int32(tree.bytes.count)))
-      }
-    }
-    node.attributeEnd = Int32(tree.attributes.count)
-    tree.nodes.append(node)
-    link(index, under: parent, in: tree)
-    open.append(index)
-    try check(tree, parser)
-    if index == 0 {
-      keep = (1, tree.attributes.count, tree.bytes.count)
-      try onRoot?(XMLElement(tree: tree, index: 0))
-    }
-  }
-
-  func end(from parser: XMLPush) throws(ODataError) {
-    let index = open.removeLast()
-    guard open.count == 1, let onChild, let tree else { return }
-    try onChild(XMLElement(tree: tree, index: index))
-    tree.nodes[0].firstChild = -1
-    tree.nodes[0].lastChild = -1
-    tree.cut(nodes: keep.nodes, attributes: keep.attributes, bytes: keep.bytes)
-  }
-
-  func characters(_ text: UnsafeBufferPointer<UInt8>, from parser: XMLPush) throws(ODataError) {
-    guard let tree, let parent = open.last else { return }
-    let last = tree.nodes[Int(parent)].lastChild
-    let start = Int32(tree.bytes.count)
-    tree.bytes.append(contentsOf: text)
-    if last >= 0, tree.nodes[Int(last)].name < 0, tree.nodes[Int(last)].textEnd == start {
-      tree.nodes[Int(last)].textEnd = Int32(tree.bytes.count)
-      if Int(tree.nodes[Int(last)].textEnd - tree.nodes[Int(last)].textStart) > limits.valueBytes {
-        throw parser.error(.limit, "a text is longer than \(limits.valueBytes) bytes")
-      }
-    } else {
-      // White space between the children of the root would pile up in a long feed.
-      if open.count == 1, onChild != nil {
-        tree.bytes.removeLast(text.count)
-        return
-      }
-      var node = XMLTree.Node(name: -1, parent: parent)
-      node.textStart = start
-      node.textEnd = Int32(tree.bytes.count)
-      let index = Int32(tree.nodes.count)
-      tree.nodes.append(node)
-      link(index, under: parent, in: tree)
-    }
-    try check(tree, parser)
-  }
-
-  func complain(_ message: String, from parser: XMLPush) {
-    guard diagnostics.count < limits.diagnostics else { return }
-    let place = parser.place
-    diagnostics.append(
-      ODataDiagnostic(
-        message, at: ODataPlace(line: place.line, column: place.column),
-        consequence: "the prefix is taken for the namespace it usually stands for"))
-  }
-
-  private func link(_ index: Int32, under parent: Int32, in tree: XMLTree) {
-    guard parent >= 0 else { return }
-    let last = tree.nodes[Int(parent)].lastChild
-    if last >= 0 {
-      tree.nodes[Int(last)].next = index
-    } else {
-      tree.nodes[Int(parent)].firstChild = index
-    }
-    tree.nodes[Int(parent)].lastChild = index
-  }
-
-  private func check(_ tree: XMLTree, _ parser: XMLPush) throws(ODataError) {
-    if tree.bytes.count > limits.recordBytes || tree.nodes.count > limits.recordBytes / 32 {
-      throw parser.error(.limit, "one record is longer than \(limits.recordBytes) bytes")
-    }
+  ) throws(ODataError) -> (tree: XMLTree, diagnostics: [ODataDiagnostic]) {
+    let parser = XMLPush(limits: limits)
+    try parser.push(bytes)
+    try parser.finish()
+    return (parser.tree, parser.diagnostics)
   }
 }

@@ -9,6 +9,13 @@ struct XMLWriter {
     if declaration { bytes += #"<?xml version="1.0" encoding="utf-8"?>"#.utf8 }
   }
 
+  /// What was written so far, taken out.
+  mutating func take() -> [UInt8] {
+    var taken: [UInt8] = []
+    swap(&taken, &bytes)
+    return taken
+  }
+
   mutating func open(_ name: String) {
     closeTag()
     bytes.append(UInt8(ascii: "<"))

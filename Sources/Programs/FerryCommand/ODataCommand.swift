@@ -28,12 +28,18 @@ enum ODataCommand: Subcommand {
     for option in ["metadata", "version", "to"] {
       if let value = try arguments.value(option) { words += ["--\(option)", value] }
     }
-    let outcome = ODataShell.run(words) { path in
-      if path == "-" { return Array(try FileHandle.standardInput.readToEnd() ?? Data()) }
-      return Array(try Data(contentsOf: URL(filePath: path)))
-    }
+    let outcome = ODataShell.run(
+      words,
+      open: { path in
+        let file =
+          path == "-"
+          ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
+        return {
+          let piece = try file.read(upToCount: 64 << 10)
+          return piece.flatMap { $0.isEmpty ? nil : Array($0) }
+        }
+      }, write: { try FileHandle.standardOutput.write(contentsOf: Data($0)) })
     if !outcome.complaint.isEmpty { Terminal.error(outcome.complaint) }
-    try FileHandle.standardOutput.write(contentsOf: Data(outcome.output))
     return switch outcome.status {
     case 0: .success
     case 1: .problems

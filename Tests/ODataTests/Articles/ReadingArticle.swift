@@ -31,7 +31,23 @@ import Testing
     while let entry = try reader.nextEntry() { use(entry) }
     let more = reader.head.next
 
-    #expect(total == 422.94 && more == "n")
+    #expect(total == 422.94 && more == "http://host/service/n")
     #expect(used.map { $0["PRICE"]?.approximate } == [422.94])
+  }
+
+  @Test("A feed is read into types of one's own")
+  func rows() throws {
+    var names: [String] = []
+    var total = 0.0
+    let reader = ODataFeedReader()
+    reader.push(Samples.atomFeed(entries: Samples.flightEntry).bytes)
+    reader.finish()
+
+    while let row = try reader.nextRow() {
+      names.append(try row.string("carrid") ?? "")
+      total += try row.double("PRICE") ?? 0
+    }
+
+    #expect(names == ["AA"] && total == 422.94)
   }
 }

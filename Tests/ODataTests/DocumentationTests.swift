@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+/// The tables of the documentation name what is there.
+@Suite("The tables of the documentation") struct DocumentationTests {
+  private func rows(_ page: String) throws -> [[String]] {
+    let file = DescribeTests.root.appendingPathComponent("Documentation/\(page)")
+    let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+    return lines.filter { line in
+      !["| ---", "| input ", "| id "].contains { line.hasPrefix($0) } && line.hasPrefix("| ")
+    }.map { line in
+      line.dropFirst(2).dropLast(2).components(separatedBy: " | ").map {
+        $0.trimmingCharacters(in: .whitespaces)
+      }
+    }
+  }
+
+  /// `Suite.function` of every test of this target.
+  private func tests() throws -> Set<String> {
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    let all = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+    var found: Set<String> = []
+    while let file = all?.nextObject() as? URL {
+      guard file.pathExtension == "swift" else { continue }
+      let text = try String(contentsOf: file, encoding: .utf8)
+      let suite = file.deletingPathExtension().lastPathComponent
+      for match in text.matches(of: /\n  func ([a-zA-Z0-9]+)\(/) {
+        let before = text[..<match.range.lowerBound].suffix(6_000)
+        guard let mark = before.ranges(of: "@Test(").last,
+          before.ranges(of: "\n  func ").last.map({ $0.lowerBound < mark.lowerBound }) ?? true
+        else { continue }
+        found.insert("\(suite).\(match.1)")
+      }
+    }
+    return found
+  }
+
+  @Test("Each row names tests that are there", arguments: ["ODataLimits.md", "ReferenceOData.md"])
+  func named(_ page: String) throws {
+    let tests = try tests()
+    let rows = try rows(page)
+    #expect(rows.count > 20)
+    for row in rows {
+      let names = try #require(row.last).matches(of: /`([A-Za-z0-9.]+)`/).map { String($0.1) }
+      #expect(!names.isEmpty, "\(row[0]) names no test")
+      for name in names { #expect(tests.contains(name), "\(row[0]) names \(name)") }
+    }
+  }
+
+  @Test("Each id of the reference's parser chapters has one row, which Reference.md leads to")
+  func ids() throws {
+    let first = try rows("ReferenceOData.md").map { $0[0] }
+    let listed = first.flatMap {
+      $0.matches(of: /(?:ios|adr)\/[A-Z0-9.]+(?:-[0-9]+)?/).map { String($0.0) }
+    }
+    let wanted =
+      (1...13).map { "ios/PAR-\($0)" } + (1...10).map { "adr/PAX-\($0)" }
+      + (1...10).map { "adr/PBX-\($0)" }
+      + ["ios/CS-52", "ios/CS-81", "ios/CS-82", "ios/CS-83"]
+      + ["adr/A44", "adr/A45", "adr/A48", "adr/B13", "adr/B14"]
+    for id in wanted { #expect(listed.contains(id), "\(id) has no row") }
+    let classes = first.joined(separator: "\n")
+    for name in [
+      "ServiceDocument", "Schema", "Workspace", "Collection", "EntitySchema", "PropertyInfo",
+      "FunctionImport", "links", "OpenSearch", "PropertyValueObject", "SDMODataEntry", "Error",
+      "EntryXML", "FeedXML",
+    ] { #expect(classes.contains(name), "\(name) has no row") }
+    let map = DescribeTests.root.appendingPathComponent("Documentation/Reference.md")
+    #expect(try String(contentsOf: map, encoding: .utf8).contains("(ReferenceOData.md)"))
+  }
+}
