@@ -252,6 +252,7 @@ var products: [Product] = [
         "Ferryd", "FerryCommand", "FerryDevice", "FerrySample", "Ferry", "FerryServer",
         "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite", "FerrySQLConnector",
         "FerryFlights", "FerryPasswords", "FerryHTTP", "FerryHTTPClient", "FerryDemo",
+        "FerryFaultVFS",
       ]),
   ]
   targets += serverLibraries + serverHands + simulation + programs + serverProofs

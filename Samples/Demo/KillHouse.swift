@@ -99,15 +99,14 @@ final class KillHouse {
   func raiseServer(perhaps: Bool) throws {
     guard perhaps, !stage.isServerRunning else { return }
     if plant == .emptiedRecord { try business.execute("DELETE FROM ferry_applied") }
-    for _ in 0..<5 {
+    for attempt in 1...5 {
       raised["ferryd", default: 0] += 1
       do {
         _ = try stage.startServer(database)
         return
       } catch {
         // Killed while it started, as may be; any other reason stays and is thrown.
-        guard reaper.isFinished else { continue }
-        throw error
+        if attempt == 5 { throw error }
       }
     }
   }

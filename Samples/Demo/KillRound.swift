@@ -22,6 +22,7 @@ final class KillRound {
     self.house = house
     dice = Dice(state: seed &+ UInt64(number) &* 0x1_0000_0001)
     let connection = house.business
+    try KillWork.makeRoom(connection)
     work = try KillWork(number, house.agencies, connection)
     auditStart = try AuditTrail(connection: connection).last()
     operationStart = try house.lastOperation()
@@ -55,10 +56,10 @@ final class KillRound {
     }
     tally.kills = house.reaper.done.map(\.victim)
     let quiet = ContinuousClock.now
+    defer { tally.saved = ledger.saved }
     try comeToRest()
     if problems.isEmpty { try compare() }
     tally.quiet = quiet.duration(to: .now)
-    tally.saved = ledger.saved
   }
 
   // Work.

@@ -43,6 +43,19 @@ struct KillWork {
     self.closed = closed
   }
 
+  /// The business clears old bookings away before its flights are full.
+  static func makeRoom(_ connection: Connection) throws {
+    let free = try numbers(
+      "SELECT FlightID FROM Flights WHERE Status = 'planned' AND SeatsLeft > 9", connection)
+    guard free.count < 15 else { return }
+    try connection.run(
+      """
+      DELETE FROM Bookings WHERE BookingID IN (
+        SELECT BookingID FROM Bookings JOIN Flights USING (FlightID)
+        WHERE Status = 'planned' ORDER BY BookingID LIMIT 800)
+      """)
+  }
+
   private static func numbers(_ sql: String, _ connection: Connection) throws -> [Int64] {
     try connection.rows(sql).compactMap { $0[0].integer }
   }

@@ -6,9 +6,11 @@ import Foundation
 /// One model, one database file, one server.
 enum DeviceProgram {
   static func run(_ arguments: [String]) async {
-    guard arguments.count == 4 else {
+    guard arguments.count == 4 || arguments.count == 5 else {
       FileHandle.standardError.write(
-        Data("usage: ferry-device <model.json> <database> <server address>\n".utf8))
+        Data(
+          "usage: ferry-device <model.json> <database> <server address> [<seconds of silence>]\n"
+            .utf8))
       exit(2)
     }
     do {
@@ -20,6 +22,10 @@ enum DeviceProgram {
       let output = Output()
       var settings = SessionSettings()
       settings.isDatabaseShared = true
+      // How long a line may be silent: tests of broken lines need not wait as long as people.
+      if arguments.count == 5, let seconds = Int(arguments[4]) {
+        settings.silence = .seconds(seconds)
+      }
       let database = try Database.open(
         at: arguments[2], package: package,
         profile: ConnectionProfile(server: arguments[3], session: settings),

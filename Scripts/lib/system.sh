@@ -12,6 +12,9 @@ header:argon2.h               libargon2-dev         password hashes
 header:libxml2/libxml/tree.h  libxml2-dev           OData payloads in XML
 program:sqlite3               sqlite3               tests that look into databases from outside
 program:nginx                 nginx-light           tests through a proxy
+program:nft               nftables              tests that lose packets
+program:ip                iproute2              a network of their own for these tests
+program:mkfs.ext4         e2fsprogs             tests with a disk that stands still
 program:python3               python3               sample databases and small tools of the tests
 program:pip3                  python3-pip           the OData libraries that ours is compared with
 "

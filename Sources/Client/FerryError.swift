@@ -7,6 +7,8 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
 
     /// The local database cannot be opened, read or written.
     public static let store = Code(rawValue: "store")
+    /// The device has no room left: this change was not saved, those before it are safe.
+    public static let diskFull = Code(rawValue: "diskFull")
     /// The key is not the local database's, is missing, or was given for a plain one.
     public static let wrongKey = Code(rawValue: "wrongKey")
     /// Something in the local database was changed or damaged: see `message`.

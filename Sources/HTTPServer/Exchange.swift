@@ -19,6 +19,7 @@ final class Exchange: @unchecked Sendable {
   private var isOldProtocol = false
   private var headers = HTTPHeaders()
   private var body: [UInt8] = []
+  private var bodyBegin = ContinuousClock.now
   private var response: HTTPResponse?
   private var task: Task<Void, Never>?
   private var outflow: Outflow?
@@ -117,6 +118,7 @@ final class Exchange: @unchecked Sendable {
       guard let bytes = UInt64(length) else { return refuse(400, "Bad Request") }
       if bytes > UInt64(limits.bodyBytes) { return refuse(413, "Content Too Large") }
     }
+    bodyBegin = engine.now
     peer.enter(.body, until: engine.now + limits.bodyTime)
     return true
   }
@@ -129,6 +131,9 @@ final class Exchange: @unchecked Sendable {
       return refuse(503, "Service Unavailable")
     }
     body.append(contentsOf: bytes)
+    let limits = engine.limits
+    let earned = Duration.milliseconds(body.count * 1_000 / limits.bodyBytesPerSecond)
+    peer.enter(.body, until: bodyBegin + limits.bodyTime + earned)
     return true
   }
 

@@ -29,8 +29,12 @@ public struct HTTPServerLimits: Sendable {
   /// Absolute: a client that drips bytes does not gain time.
   public var headTime = Duration.seconds(15)
 
-  /// From the end of the head to the end of the body; absolute too. 8 MB in a minute is 1 Mbit/s.
+  /// From the end of the head to the end of the body, beside what the bytes that have come may take
+  /// at `bodyBytesPerSecond`: a client that drips gains nothing.
   public var bodyTime = Duration.seconds(60)
+
+  /// The slowest upload that is waited for: a phone at the edge of its network.
+  public var bodyBytesPerSecond = 8 * 1024
 
   /// How long a client may take nothing of an answer that is ready for it.
   public var writeTime = Duration.seconds(60)
@@ -58,6 +62,7 @@ public struct HTTPServerLimits: Sendable {
     precondition(
       headTime > .zero && bodyTime > .zero && writeTime > .zero && lingerTime >= .zero,
       "a deadline of zero would refuse every request")
+    precondition(bodyBytesPerSecond > 0, "no upload would be fast enough to be waited for")
     precondition(lingerTime <= bodyTime, "a refused body is read longer than a good one")
   }
 }

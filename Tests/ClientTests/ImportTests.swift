@@ -358,7 +358,10 @@ struct ImportTests {
 
   @Test("sync/M3: without a handler the data is processed all the same")
   func noHandler() throws {
-    let store = try Device().loggedIn().store
+    let device = try Device().loggedIn()
+    // Its folder goes with it.
+    defer { withExtendedLifetime(device) {} }
+    let store = device.store
     let shore = Shore(Shop.package)
     shore.put(Order.entity, [.integer(1), .text("ALFKI"), .null, .null])
     let session = Session(store: store, observers: Observers(), settings: SessionSettings())

@@ -191,6 +191,26 @@ struct LimitTests {
     #expect(live.stop())
   }
 
+  @Test("A body that comes slowly, but faster than the slowest upload, is waited for")
+  func steadyBody() throws {
+    let live = try LiveServer(
+      limits: Self.limits {
+        $0.bodyTime = .milliseconds(300)
+        $0.lingerTime = .milliseconds(100)
+      }
+    ) { .text(200, "taken \($0.body.count)") }
+    let client = RawClient(live.port)
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 30000\r\n\r\n")
+    let begin = ContinuousClock.now
+    for _ in 0..<30 {
+      client.send([UInt8](repeating: 1, count: 1_000))
+      usleep(50_000)
+    }
+    #expect(begin.duration(to: .now) > .seconds(1))
+    #expect(client.receive(until: "taken 30000").contains("200 OK"))
+    #expect(live.stop())
+  }
+
   @Test("A client that takes nothing of a ready answer is cut, one that takes a little is not")
   func slowReader() throws {
     let bytes = [UInt8](repeating: 1, count: 20 << 20)

@@ -38,7 +38,7 @@ import Testing
     let identity = Identity(
       user: "anna", device: nil, claims: ["employee": ["1"]],
       expires: world.clock.now.advanced(by: .seconds(600)))
-    let id = await host.open(
+    let id = try await host.open(
       HostTests.hello, by: identity, isChannel: true, until: identity.expires)
     let watched = Watched()
     // As the loop of the network asks: with an executor of its own.

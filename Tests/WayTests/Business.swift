@@ -27,9 +27,9 @@ final class Business: Sendable {
   let users: String
   let package: Package
 
-  private init(_ place: Place, partition: String, users: [User]) async throws {
+  private init(_ place: Place, _ database: String, partition: String, users: [User]) async throws {
     self.place = place
-    database = place.file("business.db")
+    self.database = database
     model = place.file("model.json")
     let maker = try ChildProcess(
       try Programs.path("ferry"),
@@ -52,14 +52,18 @@ final class Business: Sendable {
   }
 
   /// The flights; ada and ben are of the first agency, cleo of the second, dora of all.
-  static func flights(bookings: Int = 2_000) async throws -> Business {
-    let place = try Place()
-    let file = place.file("business.db")
+  ///
+  /// `folder`: where the database is, if not in the place itself.
+  static func flights(
+    bookings: Int = 2_000, in folder: String? = nil, _ given: Place? = nil
+  ) async throws -> Business {
+    let place = try given ?? Place()
+    let file = folder.map { "\($0)/business.db" } ?? place.file("business.db")
     try FlightsSample.write(to: file, seed: 7, bookings: bookings)
     let agencies = try Connection(path: file).rows("SELECT AgencyID FROM Agencies")
       .compactMap { $0[0].text.map { "\"\($0)\"" } }.joined(separator: ",")
     return try await Business(
-      place, partition: "Bookings=AgencyID:claim:agency",
+      place, file, partition: "Bookings=AgencyID:claim:agency",
       users: [
         User("ada", #"{"agency":["AG-01"]}"#), User("ben", #"{"agency":["AG-01"]}"#),
         User("cleo", #"{"agency":["AG-02"]}"#), User("dora", #"{"agency":[\#(agencies)]}"#),
@@ -79,7 +83,7 @@ final class Business: Sendable {
       try connection.transaction { () throws(SQLiteError) in try connection.execute(sql) }
     }
     let business = try await Business(
-      place, partition: "Orders=EmployeeID:claim:employee",
+      place, place.file("business.db"), partition: "Orders=EmployeeID:claim:employee",
       users: [
         User("nancy", #"{"employee":[5]}"#), User("steven", #"{"employee":[5]}"#),
         User("anne", #"{"employee":[1]}"#),

@@ -38,11 +38,13 @@ final class Daemon: Sendable {
 
   /// Starts one and waits until it listens.
   static func start(
-    _ business: Business, data: String? = nil, port: Int = 0, more: [String] = []
+    _ business: Business, data: String? = nil, port: Int = 0, more: [String] = [],
+    prefix: [String] = []
   ) async throws -> Daemon {
-    let process = try ChildProcess(
-      try Programs.path("ferryd"),
-      arguments(business, data: data, port: port, more: more + ["--log", "debug"]))
+    let command =
+      prefix + [try Programs.path("ferryd")]
+      + arguments(business, data: data, port: port, more: more + ["--log", "debug"])
+    let process = try ChildProcess(command[0], Array(command.dropFirst()))
     let bound = try await poll("ferryd listens", within: 30) { () -> Int? in
       guard process.isRunning else { throw WayFailure("ferryd ended: \(process.errorText)") }
       for line in process.errorLines where line.contains(#""listening""#) {
@@ -110,6 +112,8 @@ enum Wires {
   struct Reply: Sendable {
     let status: Int
     let bytes: [UInt8]
+    /// What the header Retry-After says.
+    let retryAfter: String?
     var text: String { String(decoding: bytes, as: UTF8.self) }
     var node: JSONNode? { try? JSONNode.parse(bytes) }
     /// The code of a refusal.
@@ -150,6 +154,8 @@ enum Wires {
 
   private static func send(_ request: TransportRequest) async throws -> Reply {
     let response = try await transport.send(request)
-    return Reply(status: response.status, bytes: try await response.body.collect())
+    return Reply(
+      status: response.status, bytes: try await response.body.collect(),
+      retryAfter: response.headers["Retry-After"])
   }
 }

@@ -10,17 +10,22 @@ final class Phone: Sendable {
   let database: String
   private let answered = Mutex<Int>(0)
 
-  init(_ business: Business, _ name: String, _ address: String) throws {
+  init(
+    _ business: Business, _ name: String, _ address: String, prefix: [String] = [],
+    silence: Int? = nil
+  ) throws {
     database = business.place.file("\(name).db")
-    process = try ChildProcess(
-      try Programs.path("ferry-device"), [business.model, database, address])
+    let command =
+      prefix + [try Programs.path("ferry-device"), business.model, database, address]
+      + (silence.map { [String($0)] } ?? [])
+    process = try ChildProcess(command[0], Array(command.dropFirst()))
   }
 
   /// Logs in, subscribes, imports and stays in touch.
   static func start(
-    _ business: Business, _ name: String, user: String, _ address: String
+    _ business: Business, _ name: String, user: String, _ address: String, silence: Int? = nil
   ) async throws -> Phone {
-    let phone = try Phone(business, name, address)
+    let phone = try Phone(business, name, address, silence: silence)
     try await phone.begin(user: user)
     return phone
   }

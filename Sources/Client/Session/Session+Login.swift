@@ -51,8 +51,8 @@ extension Session {
     let message = node?["message"]?.string ?? "the server answered \(reception.status)"
     let hint = node?["hint"]?.string ?? "Look at the server's log."
     guard reception.status == 401 else {
-      let isTransient =
-        reception.status >= 500 || reception.status == 429 || reception.status == 408
+      // Whatever stands at the address may be another server tomorrow; only a no is a no.
+      let isTransient = reception.status != 403
       fail(
         lane,
         FerryError(
@@ -65,7 +65,8 @@ extension Session {
     case .exchange, .channel:
       // The token ended or was revoked: renew it.
       try forget([.accessToken, .accessTokenExpires])
-      machine.stopped(lane)
+      machine.stopped(lane, now: store.world.clock.now)
+      machine.wake()
       machine.isExchangeWanted = true
     case .token:
       try forget([.refreshToken, .accessToken, .accessTokenExpires])
@@ -78,11 +79,21 @@ extension Session {
   }
 
   func refuseLogin(_ error: FerryError) throws(FerryError) {
-    machine.stopped(.exchange)
+    machine.stopped(.exchange, now: store.world.clock.now)
     lastFailure = error
     isLoginTold = true
     observers.tell { $0.onLoginFailure(error) }
     try tellSubscribeFailure()
+  }
+
+  package func subscribe() throws(FerryError) {
+    if try store.beginSubscription() { requestExchange() }
+  }
+
+  func tellSubscribeFailure() throws(FerryError) {
+    guard let error = lastFailure, try setting(.subscribing) != nil else { return }
+    try forget([.subscribing])
+    observers.tell { $0.onSubscribeFailure(error) }
   }
 
   func forget(_ names: [Settings.Name]) throws(FerryError) {

@@ -112,7 +112,9 @@ package final class Session {
     case .renewToken: return .send(try tokenRequest())
     case .exchange:
       begunExchanges += 1
-      return .send(try exchangeRequest(.exchange))
+      let request = try exchangeRequest(.exchange)
+      machine.uploads(request.body.count)
+      return .send(request)
     case .openChannel: return .send(try exchangeRequest(.channel))
     }
   }
@@ -197,21 +199,35 @@ package final class Session {
   /// Bytes of the answer, cut anywhere.
   package func received(_ bytes: [UInt8], on lane: SessionMachine.Lane) throws(FerryError) {
     guard var reception = lanes[lane] else { return }
-    machine.heard(lane, now: store.world.clock.now)
     guard reception.status == 200, reception.kind == .exchange || reception.kind == .channel else {
+      machine.heard(lane, now: store.world.clock.now)
       reception.text.append(contentsOf: bytes.prefix(max(0, 65_536 - reception.text.count)))
       lanes[lane] = reception
       return
     }
     reception.reader.append(bytes)
+    reception.restBytes += bytes.count
+    if reception.restBytes >= Session.signOfLifeBytes { hear(&reception, lane) }
     do {
-      while let frame = try nextFrame(&reception) { try take(frame, &reception, lane) }
+      while let frame = try nextFrame(&reception) {
+        hear(&reception, lane)
+        try take(frame, &reception, lane)
+      }
     } catch {
       lanes[lane] = nil
       fail(lane, error)
       throw error
     }
     if lanes[lane] != nil { lanes[lane] = reception }
+  }
+
+  /// Fewer bytes than this are a sign of life only as a whole frame: after a broken length the
+  /// server's beats would otherwise keep a line alive on which nothing will ever be whole again.
+  private static let signOfLifeBytes: Int = 4_096
+
+  private func hear(_ reception: inout Reception, _ lane: SessionMachine.Lane) {
+    reception.restBytes = 0
+    machine.heard(lane, now: store.world.clock.now)
   }
 
   private func nextFrame(_ reception: inout Reception) throws(FerryError) -> Frame? {
@@ -255,10 +271,11 @@ package final class Session {
   }
 
   func fail(_ lane: SessionMachine.Lane, _ error: FerryError) {
-    if error.isTransient {
+    // A disk that is away may come back: what waits must not wait for the app to ask again.
+    if error.isTransient || error.code == .store {
       machine.failed(lane, now: store.world.clock.now, chance: store.world.chance.next())
     } else {
-      machine.stopped(lane)
+      machine.stopped(lane, now: store.world.clock.now)
     }
     lastFailure = error
     if isConnected || lane == .exchange, error.code == .offline {
@@ -279,18 +296,6 @@ package final class Session {
     try store.read { connection throws(FerryError) in
       try self.store.sql { () throws(SQLiteError) in try Settings.get(name, connection) }
     }
-  }
-
-  // Subscription.
-
-  package func subscribe() throws(FerryError) {
-    if try store.beginSubscription() { requestExchange() }
-  }
-
-  func tellSubscribeFailure() throws(FerryError) {
-    guard let error = lastFailure, try setting(.subscribing) != nil else { return }
-    try forget([.subscribing])
-    observers.tell { $0.onSubscribeFailure(error) }
   }
 
   // Frames.
@@ -329,7 +334,8 @@ package final class Session {
     case .stir: machine.isExchangeWanted = true
     case .beat: break
     case .failure(let failure):
-      let isTransient = failure.code == .internal || failure.code == .tooManyOperations
+      // A message that could not be read may have been torn on the way.
+      let isTransient = [.internal, .tooManyOperations, .badMessage].contains(failure.code)
       throw FerryError(
         .server, failure.message, hint: failure.hint, isTransient: isTransient, cause: failure)
     case .hello, .pull, .confirm, .replay:

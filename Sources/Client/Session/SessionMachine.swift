@@ -43,6 +43,8 @@ package struct SessionMachine: Equatable {
   /// Someone asked to wait until what was sent is answered.
   package var awaitsAnswers = false
   private var exchangeSince: Timestamp?
+  /// How long the request under way may take to be sent, beside the silence that is borne.
+  private var uploadTime: Duration = .zero
   private var channel: ChannelState = .closed
   private var failures = 0
   private var retryAt: Timestamp?
@@ -59,7 +61,7 @@ package struct SessionMachine: Equatable {
   package mutating func next(_ facts: Facts, now: Timestamp) -> Step {
     if let step = watchChannel(now) { return step }
     if let since = exchangeSince {
-      let limit = since.advanced(by: settings.silence)
+      let limit = since.advanced(by: settings.silence + uploadTime)
       return now >= limit ? .cancel(.exchange) : .wait(until: earliest(limit, channelLimit))
     }
     if let retryAt, now < retryAt { return .wait(until: earliest(retryAt, channelLimit)) }
@@ -85,7 +87,13 @@ package struct SessionMachine: Equatable {
 
   private mutating func begin(_ step: Step, _ now: Timestamp) -> Step {
     exchangeSince = now
+    uploadTime = .zero
     return step
+  }
+
+  /// The exchange that was begun sends so much.
+  package mutating func uploads(_ bytes: Int) {
+    uploadTime = SessionSettings.uploadTime(bytes)
   }
 
   /// A channel must speak soon after it was opened and now and then afterwards.
@@ -173,12 +181,14 @@ package struct SessionMachine: Equatable {
     retryAt = now.advanced(by: wait / 2 + (wait / 2) * (Double(chance % 1_000) / 1_000))
   }
 
-  /// Something that only the app can cure: no retry by itself.
-  package mutating func stopped(_ lane: Lane) {
+  /// Something that the app or the operator must cure: tried again when the app asks for it, and
+  /// by itself only after long, though there be something to send.
+  package mutating func stopped(_ lane: Lane, now: Timestamp) {
     switch lane {
     case .exchange: exchangeSince = nil
     case .channel: channel = .closed
     }
+    retryAt = now.advanced(by: settings.stoppedRetry)
   }
 
   /// The app or the network says that waiting makes no sense any more.
@@ -208,6 +218,8 @@ public struct SessionSettings: Sendable, Equatable {
   public var silence: Duration = .seconds(40)
   public var firstRetry: Duration = .milliseconds(200)
   public var longestRetry: Duration = .seconds(30)
+  /// After the server said no to the device itself, as to one whose package it does not have.
+  public var stoppedRetry: Duration = .seconds(300)
   /// Whether a session asks for data without waiting for its operations' answers (sync/R5, R6).
   public var asyncReplay: Bool = true
   /// Another process of the app (an extension) opens the same database and submits changes too:
@@ -216,4 +228,7 @@ public struct SessionSettings: Sendable, Equatable {
   public var isDatabaseShared: Bool = false
 
   public init() {}
+
+  /// What a slow line may take to send so much: 8 KB a second, below which no server waits.
+  static func uploadTime(_ bytes: Int) -> Duration { .milliseconds(bytes / 8) }
 }

@@ -19,6 +19,8 @@ struct Reception {
   let confirms: Int
   var status = 0
   var reader = FrameReader()
+  /// Bytes that came since the last whole frame, or since they were enough to be a sign of life.
+  var restBytes = 0
   /// What is no row of frames: answers to logins, and errors.
   var text: [UInt8] = []
 

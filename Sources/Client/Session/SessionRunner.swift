@@ -135,7 +135,8 @@ actor SessionRunner {
     let call = TransportRequest(
       url: profile.address(of: request.path), method: .post, headers: headers, body: request.body,
       deadlines: TransportDeadlines(
-        connect: profile.connectTimeout, total: nil, idle: profile.session.silence))
+        connect: profile.connectTimeout, total: nil,
+        idle: profile.session.silence + SessionSettings.uploadTime(request.body.count)))
     tasks[request.lane]?.cancel()
     tasks[request.lane] = Task { await self.perform(call, on: request.lane) }
   }

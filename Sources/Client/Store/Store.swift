@@ -68,7 +68,11 @@ package final class Store: Sendable {
       if isOutermost { try sql { () throws(SQLiteError) in try rowWatch.begin(connection) } }
       let result = try connection.transaction(
         wrap: { error in Store.failure(error, path: self.path) },
-        { () throws(FerryError) -> Result in try body(connection) })
+        { () throws(FerryError) -> Result in
+          // What is written into a file that nobody finds any more would be promised and lost.
+          guard !connection.hasMoved else { throw Store.moved(self.path) }
+          return try body(connection)
+        })
       return (result, isOutermost ? rowWatch.end(connection) : RowChanges())
     }
     rowWatch.tell(changes)
@@ -93,6 +97,13 @@ package final class Store: Sendable {
     file.withLock { $0 = nil }
   }
 
+  private static func moved(_ path: String) -> FerryError {
+    FerryError(
+      .store, "the local database \(path) was moved or removed while it was open",
+      hint: "Nothing of this change was saved. Put the file back where it was, or close the "
+        + "database and open it again.")
+  }
+
   package static func closed(_ path: String) -> FerryError {
     FerryError(.closed, "the database \(path) was closed", hint: "Open it again.")
   }
@@ -107,6 +118,7 @@ package final class Store: Sendable {
     let hint: String
     var isTransient = false
     if error.isFull {
+      isTransient = true
       hint = "Free some space on the device; nothing that was saved is lost."
     } else if error.isBusy {
       hint = "Another process holds the database; try again."
@@ -121,7 +133,8 @@ package final class Store: Sendable {
       hint = "The database \(path) could not be used."
     }
     return FerryError(
-      .store, "the local database answered: \(error.message)", hint: hint,
+      error.isFull ? .diskFull : .store, "the local database answered: \(error.message)",
+      hint: hint,
       isTransient: isTransient, cause: error)
   }
 }

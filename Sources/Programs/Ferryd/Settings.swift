@@ -45,8 +45,9 @@ struct Settings {
 
       \(lines.joined(separator: "\n"))
 
-      GET /health tells whether it is ready. Behind nginx a plain `proxy_pass` is enough; public TLS
-      is the proxy's. It ends in good order on SIGTERM and SIGINT, at once on a second one.
+      GET /health tells whether it is ready, and with 503 what is wrong with its disk. Behind nginx
+      a plain `proxy_pass` is enough; public TLS is the proxy's. It ends in good order on SIGTERM
+      and SIGINT, at once on a second one.
       Exit codes: 0 ended as asked; 1 it could not start, the reason is told; 2 wrong usage.
       """
   }

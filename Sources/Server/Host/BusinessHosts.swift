@@ -47,7 +47,14 @@ public actor ReplayHost {
       let report: ReplayReport
       switch step {
       case .done, .retry: return
-      case .perform(let operations): report = .performed(connector.perform(operations))
+      case .perform(let operations):
+        let result = connector.perform(operations)
+        if case .notDone(let reason) = result {
+          service.pulse.tellBusiness(reason)
+        } else {
+          service.pulse.tellBusiness(nil)
+        }
+        report = .performed(result)
       case .recall(let ids):
         do throws(ConnectorError) { report = .recalled(try connector.recall(ids)) } catch {
           report = .failed(error)
@@ -85,6 +92,8 @@ public actor LoadHost {
   private let package: Package
   private let world: World
   private var isWanted = false
+  /// One has begun and has not ended well: if the store broke it, it is begun again.
+  private var isLoading = false
   private var isStopped = false
   /// Loads begun, and those who wait for one that begins after they asked.
   private var begun = 0
@@ -130,6 +139,7 @@ public actor LoadHost {
         while let task = try await service.nextReadBack() { try await readBack(task) }
       } catch {
         world.log.error("the store failed during a load", ("reason", error.description))
+        isWanted = isWanted || isLoading
         await executor.sleep(for: .seconds(1))
       }
       if !isWanted, !isStopped { await service.waitForReading(patience: .seconds(1)) }
@@ -138,6 +148,7 @@ public actor LoadHost {
 
   private func load() async throws(ServerError) {
     isWanted = false
+    isLoading = true
     begun += 1
     let number = begun
     let ticket = try await service.beginLoad()
@@ -157,11 +168,14 @@ public actor LoadHost {
       if let failure { throw failure }
       world.log.warn(
         "the business system could not be loaded; tried again", ("reason", error.description))
+      service.pulse.tellBusiness(error.description)
       await executor.sleep(for: .seconds(1))
       isWanted = true
       return
     }
     while case .again = try await service.endLoad(ticket) {}
+    isLoading = false
+    service.pulse.tellBusiness(nil)
     release(number)
   }
 

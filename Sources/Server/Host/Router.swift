@@ -20,7 +20,7 @@ public struct Router: Sendable {
   /// Never throws: what goes wrong is an answer with code, message and hint.
   public func answer(_ request: HTTPRequest) async -> HTTPResponse {
     switch (request.method, request.path) {
-    case (.get, "/health"): return await health()
+    case (.get, "/health"): return health()
     case (.post, "/ferry/1/login"): return await login(request)
     case (.post, "/ferry/1/token"): return await renew(request)
     case (.post, "/ferry/1/exchange"): return await exchange(request, isChannel: false)
@@ -32,16 +32,10 @@ public struct Router: Sendable {
     }
   }
 
-  private func health() async -> HTTPResponse {
-    let isLoaded: Bool
-    do throws(ServerError) { isLoaded = try await service.isLoaded() } catch {
-      return refusal(503, error)
-    }
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.field("status", isLoaded ? "ready" : "loading")
-    writer.endObject()
-    return json(200, writer.bytes)
+  /// Asks no other thread: it is answered also while the store is busy, or its disk stands still.
+  private func health() -> HTTPResponse {
+    let (status, bytes) = service.pulse.report()
+    return json(status, bytes)
   }
 
   // Sessions.
@@ -96,8 +90,13 @@ public struct Router: Sendable {
     } catch {
       return refusal(401, error)
     }
-    let id = await service.open(
-      request.body, by: identity, isChannel: isChannel, until: identity.expires)
+    let id: ExchangeID
+    do throws(ServerError) {
+      id = try await service.open(
+        request.body, by: identity, isChannel: isChannel, until: identity.expires)
+    } catch {
+      return refusal(503, error)
+    }
     return HTTPResponse(
       status: 200,
       headers: [
@@ -132,8 +131,13 @@ public struct Router: Sendable {
   }
 
   private func json(_ status: Int, _ bytes: [UInt8]) -> HTTPResponse {
-    HTTPResponse(status: status, headers: ["Content-Type": "application/json"], body: .bytes(bytes))
+    var headers: HTTPHeaders = ["Content-Type": "application/json"]
+    if status == 503 { headers["Retry-After"] = Router.retryAfterSeconds }
+    return HTTPResponse(status: status, headers: headers, body: .bytes(bytes))
   }
+
+  /// A store in trouble is asked every second whether it is over.
+  private static let retryAfterSeconds: String = "2"
 }
 
 /// The bytes of an exchange as the server's loop pulls them; the exchange ends with its reader.

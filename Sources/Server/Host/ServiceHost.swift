@@ -12,6 +12,7 @@ public actor ServiceHost {
   private let world: World
   /// Verified by whoever has a token, without a visit to the service's thread.
   nonisolated let accessTokens: AccessTokens
+  nonisolated let pulse: Pulse
   private var exchanges: [ExchangeID: Exchange] = [:]
   private var waiting: [ExchangeID: Waiting] = [:]
   /// Exchanges that were stirred after they had said that they wait, and before somebody did: on
@@ -44,6 +45,8 @@ public actor ServiceHost {
   ) async throws(ServerError) {
     self.world = world
     lastCompaction = world.clock.now
+    let pulse = Pulse(world: world)
+    self.pulse = pulse
     executor = ThreadExecutor(name: "ferry-service")
     let service = try makeService()
     self.service = service
@@ -51,20 +54,22 @@ public actor ServiceHost {
     service.onStir = { [weak self] id in
       self?.assumeIsolated { host in host.stirred(id) }
     }
+    service.onTrouble = { pulse.tell($0) }
+    pulse.beat(isLoaded: try service.isLoaded())
     ticking()
   }
 
   // Exchanges.
 
-  /// Takes a request's body and returns what answers it.
+  /// Takes a request's body and returns what answers it. Throws where the store failed before
+  /// anything was answered.
   public func open(
     _ body: [UInt8], by identity: Identity, isChannel: Bool, until: Timestamp
-  )
-    -> ExchangeID
-  {
+  ) throws(ServerError) -> ExchangeID {
     let exchange =
       isChannel
       ? service.channel(body, by: identity, until: until) : service.exchange(body, by: identity)
+    if let trouble = exchange.state.trouble { throw trouble }
     exchanges[exchange.id] = exchange
     wakeWorkers()
     return exchange.id
@@ -179,7 +184,11 @@ public actor ServiceHost {
 
   func beginLoad() throws(ServerError) -> LoadTicket { try service.beginLoad() }
 
-  func endLoad(_ ticket: LoadTicket) throws(ServerError) -> LoadStep { try service.endLoad(ticket) }
+  func endLoad(_ ticket: LoadTicket) throws(ServerError) -> LoadStep {
+    let step = try service.endLoad(ticket)
+    if case .done = step { pulse.beat(isLoaded: try service.isLoaded()) }
+    return step
+  }
 
   func abandonLoad(_ ticket: LoadTicket) { service.abandonLoad(ticket) }
 
@@ -256,6 +265,7 @@ public actor ServiceHost {
 
   private func tick() {
     let now = world.clock.now
+    checkStore()
     for (id, wait) in waiting where wait.since.advanced(by: ServiceHost.beatInterval) <= now {
       stirred(id)
     }
@@ -263,6 +273,22 @@ public actor ServiceHost {
     lastCompaction = now
     do throws(ServerError) { try service.compact() } catch {
       world.log.error("the store could not be compacted", ("reason", error.description))
+    }
+  }
+
+  /// A store that failed is asked again until it takes what is written.
+  private func checkStore() {
+    do throws(ServerError) {
+      if pulse.isTroubled {
+        try service.probe()
+        pulse.tell(nil)
+        wakeWorkers()
+        wakeReaders()
+      }
+      pulse.beat(isLoaded: try service.isLoaded())
+    } catch {
+      // The pulse was told by the service; the thread itself is well.
+      pulse.beat(isLoaded: nil)
     }
   }
 

@@ -21,6 +21,8 @@ struct ExchangeState {
   var rightsVersion: String = ""
   /// Whether the partitions may change while the claims stay.
   var isOpen: Bool = false
+  /// The store failed before anything was answered.
+  var trouble: ServerError?
   /// Said at the end, after everything else.
   var lastWord: WireFailure?
   /// Chains that ended and were not told, for a channel that streams no rows.

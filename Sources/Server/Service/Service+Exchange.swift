@@ -17,6 +17,7 @@ extension Service {
   func open(
     _ bytes: [UInt8], _ identity: Identity, isChannel: Bool, until: Timestamp, id: ExchangeID
   ) -> ExchangeState {
+    var trouble: ServerError?
     do throws(WireFailure) {
       let body = try read(bytes)
       try check(body.hello, identity)
@@ -28,6 +29,7 @@ extension Service {
         try open(&state, body, id)
       } catch {
         interests.remove(id)
+        if error.isOfTheStore { trouble = error }
         throw failure(error)
       }
       return state
@@ -38,6 +40,7 @@ extension Service {
         identity: identity, hello: hello, pulls: [], isChannel: isChannel, until: until,
         phase: .ended)
       state.ready = Message.failure(error).frame.encoded()
+      state.trouble = trouble
       return state
     }
   }

@@ -171,6 +171,13 @@ extension Service {
     guard reads.removeValue(forKey: task.id) != nil else { return }
     defer { marks.end(task.mark) }
     guard let position = rules.position(of: task.entity.name) else { return }
+    var isWritten = false
+    defer {
+      // Nothing was applied: they are asked for once more.
+      if !isWritten {
+        for key in task.keys { readAgain.insert(ObjectName(entity: task.entity.name, key: key)) }
+      }
+    }
     var later: Set<ObjectName> = []
     var confirmed: [ObjectName] = []
     try write { _, writer throws(SQLiteError) in
@@ -188,6 +195,7 @@ extension Service {
       }
       return ((), [])
     }
+    isWritten = true
     readAgain.formUnion(later)
     for name in confirmed { marks.confirm(name) }
   }

@@ -24,6 +24,8 @@ struct ActiveReplay {
   var marks: [Mark]
   var notBefore: Timestamp?
   var attempts: Int = 0
+  /// What could not be written when it was decided.
+  var owed: ReplayMachine.Action?
   var areRightsJudged: Bool = true
 }
 
@@ -35,14 +37,17 @@ extension Service {
   /// with a step that asks whether it was performed.
   public func nextReplay() throws(ServerError) -> ReplayTask? {
     let now = world.clock.now
-    if let parked = replays.values.filter({ $0.notBefore.map { $0 <= now } ?? false })
+    while let parked = replays.values.filter({ $0.notBefore.map { $0 <= now } ?? false })
       .min(by: { $0.id < $1.id })
     {
-      return try resume(parked)
+      if let task = try resume(parked) { return task }
     }
     let isLoaded = try isLoaded()
     while let chain = queue.next(now: now, isLoaded: isLoaded) {
-      if let task = try begin(chain) { return task }
+      do throws(ServerError) { if let task = try begin(chain) { return task } } catch {
+        giveBack(chain)
+        throw error
+      }
     }
     return nil
   }
@@ -52,9 +57,19 @@ extension Service {
     [queue.nextMoment, replays.values.compactMap(\.notBefore).min()].compactMap { $0 }.min()
   }
 
-  private func resume(_ parked: ActiveReplay) throws(ServerError) -> ReplayTask {
+  /// Nil when it was only an answer that had to be written.
+  private func resume(_ parked: ActiveReplay) throws(ServerError) -> ReplayTask? {
     var replay = parked
     replay.notBefore = nil
+    if let owed = replay.owed {
+      replay.owed = nil
+      replays[replay.id] = replay
+      switch try carryOut(owed, replay.id) {
+      case .done, .retry: return nil
+      case let step:
+        return ReplayTask(id: replay.id, operations: replay.machine.operations, step: step)
+      }
+    }
     try note(&replay)
     replays[replay.id] = replay
     return ReplayTask(id: replay.id, operations: replay.machine.operations, step: replay.step)
@@ -78,7 +93,7 @@ extension Service {
       id: lastTask, name: chain.name, claims: userClaims, machine: machine, step: .done, mark: mark,
       marks: [mark], attempts: chain.attempts)
     if !chain.mayHaveRun, try isRefused(&replay) {
-      _ = try settle(replay.id)
+      _ = try carryOut(.settle, replay.id)
       return nil
     }
     replay.areRightsJudged = !chain.mayHaveRun || chain.wasClaimed
@@ -87,12 +102,14 @@ extension Service {
         operation.key.map { ObjectName(entity: operation.entity.name, key: $0) }
       }, creates: operations.filter { $0.kind == .create }.map(\.entity.name), task: replay.id,
       moment: marks.tick())
+    // Known before it is claimed, so that a claim which fails is given back with all that it holds.
+    replays[replay.id] = replay
     try guarded { () throws(SQLiteError) in
       try replayStore.claim(operations.map(\.id), mark: mark)
     }
     let action = replay.machine.start()
     replays[replay.id] = replay
-    let step = try act(action, replay.id)
+    let step = try carryOut(action, replay.id)
     if step == .done { return nil }
     return ReplayTask(id: replay.id, operations: operations, step: step)
   }
@@ -102,7 +119,34 @@ extension Service {
     guard var replay = replays[task.id] else { return .done }
     let action = replay.machine.take(report, during: replay.step, mark: replay.mark)
     replays[replay.id] = replay
-    return try act(action, replay.id)
+    return try carryOut(action, replay.id)
+  }
+
+  /// Does what was decided; where the store cannot take it, it is owed, and done when it can.
+  private func carryOut(
+    _ action: ReplayMachine.Action, _ id: Int64
+  ) throws(ServerError) -> ReplayStep {
+    do throws(ServerError) { return try act(action, id) } catch {
+      replays[id]?.owed = action
+      replays[id]?.notBefore = world.clock.now.advanced(by: Service.storeRetry)
+      throw error
+    }
+  }
+
+  /// How long a store that failed is left alone.
+  private static let storeRetry: Duration = .seconds(1)
+
+  /// The store could not take the claim: nothing was performed, and it is as if it had not begun.
+  private func giveBack(_ chain: ReplayQueue.Chain) {
+    // What has begun keeps its place, with what it owes.
+    guard !replays.values.contains(where: { $0.name == chain.name && $0.owed != nil }) else {
+      return
+    }
+    for replay in replays.values where replay.name == chain.name { finish(replay) }
+    claims.release(task: lastTask)
+    queue.release(
+      chain.name, notBefore: world.clock.now.advanced(by: Service.storeRetry),
+      mayHaveRun: chain.mayHaveRun)
   }
 
   private func act(_ action: ReplayMachine.Action, _ id: Int64) throws(ServerError) -> ReplayStep {

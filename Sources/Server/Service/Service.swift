@@ -37,6 +37,9 @@ public final class Service {
   var queue = ReplayQueue()
   var replays: [Int64: ActiveReplay] = [:]
 
+  /// Called when the store failed, beside the error that is thrown.
+  public var onTrouble: ((ServerError) -> Void)?
+
   /// Called with the exchanges that have something new since they said `.waiting`.
   public var onStir: ((ExchangeID) -> Void)?
 
@@ -117,10 +120,20 @@ public final class Service {
   }
 
   func guarded<Result>(_ body: () throws(SQLiteError) -> Result) throws(ServerError) -> Result {
-    do { return try body() } catch {
+    do {
+      try store.checkPlace()
+      return try body()
+    } catch {
       directory.forget()
-      throw ServerError(error, store: store.path)
+      let failure = ServerError(error, store: store.path)
+      if failure.isOfTheStore { onTrouble?(failure) }
+      throw failure
     }
+  }
+
+  /// Whether the store takes what is written; throws what stands in the way.
+  public func probe() throws(ServerError) {
+    try guarded { () throws(SQLiteError) in try store.probe() }
   }
 
   /// One numbered transaction; afterwards those whom its changes concern are stirred.

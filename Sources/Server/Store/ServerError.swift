@@ -14,6 +14,8 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
     case damagedStore
     /// The disk is full. Nothing was lost; make room.
     case diskFull
+    /// The store's file was moved or removed while the server ran. Put it back.
+    case storeGone
     /// The store could not be read or written for another reason.
     case store
     /// The model has changed, but not its version. Give it a new one.
@@ -54,8 +56,18 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
 
   public var description: String { "\(message). \(hint)" }
 
+  /// Whether the disk of the store, and not the request, is the reason.
+  var isOfTheStore: Bool {
+    [.diskFull, .storeGone, .store, .folderNotWritable, .damagedStore].contains(code)
+  }
+
   init(_ error: SQLiteError, store path: String) {
-    if error.isFull {
+    if error.code == SQLiteError.moved {
+      self.init(
+        .storeGone, "the store \(path) was moved or removed while the server ran",
+        hint: "Put it back and all goes on; is it gone, stop the server and restore a backup. "
+          + "Devices keep their pending work.", isTransient: true)
+    } else if error.isFull {
       self.init(
         .diskFull, "the disk of \(path) is full", hint: "Make room; nothing was lost.",
         isTransient: true)
@@ -66,18 +78,21 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
     } else if error.isCannotOpen || error.isReadOnly {
       self.init(
         .folderNotWritable, "\(path) cannot be opened for writing",
-        hint: "Check the owner and the rights of the folder and its files.")
+        hint: "Check that its disk is there and writable, and the owner and rights of its files.",
+        isTransient: true)
     } else {
       self.init(
         .store, "the store \(path) answered: \(error)",
-        hint: error.isBusy ? "Another program holds it; try again." : "See the log of the server.",
-        isTransient: error.isBusy)
+        hint: error.isBusy ? "Another program holds it; try again." : "Look at its disk.",
+        isTransient: error.isBusy || error.isOfTheMachine)
     }
   }
 }
 
 extension SQLiteError {
   static let corrupt: Int32 = 11
+  /// SQLITE_READONLY_DBMOVED.
+  static let moved: Int32 = 8 | (4 << 8)
 
   /// The store holds something that no server wrote.
   static func damaged(_ what: String) -> SQLiteError {

@@ -51,6 +51,20 @@ final class Store {
     try folder.secret(name) { world.chance.bytes(32) }
   }
 
+  /// What is written into a file that nobody can find any more would be promised and lost.
+  func checkPlace() throws(SQLiteError) {
+    guard !writer.hasMoved else {
+      throw SQLiteError(
+        code: SQLiteError.moved, message: "the file was moved or removed", subject: path)
+    }
+  }
+
+  /// Writes something that changes nothing, to see whether the disk takes it.
+  func probe() throws(SQLiteError) {
+    try checkPlace()
+    try writer.execute("PRAGMA user_version = \(Schema.version)")
+  }
+
   func clock(_ connection: Connection) throws(SQLiteError) -> Int64 {
     try connection.value("SELECT version FROM package WHERE id = ?", .integer(packageNumber))?
       .integer

@@ -1,0 +1,80 @@
+import FerryJSON
+import FerryWorld
+import Synchronization
+
+/// How a server is, kept where it can be told without asking a thread that may be stuck.
+public final class Pulse: Sendable {
+  private struct State {
+    var isLoaded = false
+    var trouble: ServerError?
+    var business: String?
+    var beat: Timestamp
+  }
+
+  /// How long the store's thread may be busy or stuck before that is told.
+  static let patience: Duration = .seconds(5)
+
+  private let world: World
+  private let state: Mutex<State>
+
+  init(world: World) {
+    self.world = world
+    state = Mutex(State(beat: world.clock.now))
+  }
+
+  /// The store's thread is alive; `isLoaded` where it could be asked.
+  func beat(isLoaded: Bool?) {
+    let now = world.clock.now
+    state.withLock { state in
+      state.isLoaded = isLoaded ?? state.isLoaded
+      state.beat = now
+    }
+  }
+
+  var isTroubled: Bool { state.withLock { $0.trouble != nil } }
+
+  /// What the store said last; nil when it takes what is written. Each change is logged once.
+  func tell(_ trouble: ServerError?) {
+    let before = state.withLock { state in
+      defer { state.trouble = trouble }
+      return state.trouble
+    }
+    guard before?.code != trouble?.code else { return }
+    if let trouble {
+      world.log.error(
+        "the store cannot be used", ("code", trouble.code.rawValue), ("reason", trouble.message),
+        ("hint", trouble.hint))
+    } else {
+      world.log.info("the store can be used again")
+    }
+  }
+
+  /// Why the business system did not do what it was asked; nil when it did.
+  func tellBusiness(_ trouble: String?) { state.withLock { $0.business = trouble } }
+
+  /// Status and body of `GET /health`.
+  func report() -> (status: Int, json: [UInt8]) {
+    let now = world.clock.now
+    let state = state.withLock { $0 }
+    let isStuck = now > state.beat.advanced(by: Pulse.patience)
+    var writer = JSONWriter()
+    writer.beginObject()
+    if isStuck {
+      let seconds = (now.milliseconds - state.beat.milliseconds) / 1_000
+      writer.field("status", "stuck")
+      writer.field("code", "storeStuck")
+      writer.field("message", "the store has not answered for \(seconds) s")
+      writer.field("hint", "Look at its disk; what waits goes on when the disk does.")
+    } else if let trouble = state.trouble {
+      writer.field("status", "trouble")
+      writer.field("code", trouble.code.rawValue)
+      writer.field("message", trouble.message)
+      writer.field("hint", trouble.hint)
+    } else {
+      writer.field("status", state.isLoaded ? "ready" : "loading")
+    }
+    if let business = state.business { writer.field("business", business) }
+    writer.endObject()
+    return (isStuck || state.trouble != nil ? 503 : 200, writer.bytes)
+  }
+}

@@ -1,0 +1,43 @@
+import FerryWorld
+import Testing
+
+@testable import Ferry
+
+@Suite struct SessionMachineTests {
+  private let now = Timestamp(milliseconds: 1_000_000)
+
+  private var waiting: SessionMachine.Facts {
+    var facts = SessionMachine.Facts()
+    facts.hasRefreshToken = true
+    facts.accessTokenExpires = now.advanced(by: .seconds(86_400))
+    facts.isSubscribed = true
+    facts.hasOutgoing = true
+    return facts
+  }
+
+  @Test("A device that was told no does not ask again and again, though it has something to send")
+  func stopped() {
+    var machine = SessionMachine(settings: SessionSettings())
+    machine.isBackground = true
+    #expect(machine.next(waiting, now: now) == .exchange)
+    machine.stopped(.exchange, now: now)
+    let later = now.advanced(by: .seconds(300))
+    #expect(machine.next(waiting, now: now) == .wait(until: later))
+    #expect(machine.next(waiting, now: now.advanced(by: .seconds(299))) == .wait(until: later))
+    var asked = machine
+    asked.wake()
+    #expect(asked.next(waiting, now: now) == .exchange)
+    #expect(machine.next(waiting, now: later) == .exchange)
+  }
+
+  @Test("A large message has the time that a slow line needs to send it")
+  func upload() {
+    var machine = SessionMachine(settings: SessionSettings())
+    #expect(machine.next(waiting, now: now) == .exchange)
+    machine.uploads(1 << 20)
+    let soon = now.advanced(by: .seconds(100))
+    #expect(
+      machine.next(waiting, now: soon) == .wait(until: now.advanced(by: .milliseconds(171_072))))
+    #expect(machine.next(waiting, now: now.advanced(by: .seconds(172))) == .cancel(.exchange))
+  }
+}

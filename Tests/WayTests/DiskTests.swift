@@ -1,0 +1,297 @@
+import Ferry
+import FerryFaultVFS
+import FerryJSON
+import FerryModel
+import FerrySQLite
+import FerryWorld
+import Foundation
+import Testing
+
+extension Way {
+  /// Disks that are full, stand still or go away while real processes work on them.
+  @Suite struct DiskTests {
+    /// What the reader of the output must know where a test could not be what it is called.
+    private func cannotMount() {
+      tell(
+        "mounting is not allowed here: DiskTests.fullInMemory, with a disk in memory under SQLite, "
+          + "stands in for the real disks")
+    }
+
+    @Test(
+      "A server on a full disk says so, loses nothing, and goes on when there is room (sync/P25)")
+    func serverFull() async throws {
+      let business = try await Business.flights(bookings: 300)
+      guard let disk = try await SmallDisk.memory(business.place, "small", megabytes: 6) else {
+        return cannotMount()
+      }
+      let daemon = try await Daemon.start(business, data: disk.file("data"))
+      try await daemon.ready()
+      let ada = try await Phone.start(business, "ada", user: "ada", daemon.address)
+      let token = try await Wires.token(daemon.address, "ben", device: "new")
+      try await book(40, business, ada)
+      try await ada.ask(#"["submitAll"]"#)
+      try await until("some are done") { try KillTests.booked(business) >= 3 }
+      try disk.fill()
+      let before = try KillTests.booked(business)
+      // What is on its way meets the full disk: in the inbox, at the claim, or at the answer.
+      try await book(20, business, ada, from: 40)
+      try await ada.ask(#"["submitAll"]"#)
+      let reply = try await poll("an exchange is turned away") { () -> Wires.Reply? in
+        let reply = try await Wires.post(
+          "\(daemon.address)/ferry/1/exchange", Letters.first(business, device: "new"),
+          token: token)
+        return reply.status == 503 ? reply : nil
+      }
+      #expect(reply.code == "diskFull", "\(reply.text)")
+      #expect(reply.retryAfter == "2")
+      #expect(reply.node?["hint"]?.string == "Make room; nothing was lost.")
+      let health = try await Wires.get("\(daemon.address)/health")
+      #expect(health.status == 503)
+      #expect(health.code == "diskFull", "\(health.text)")
+      #expect(
+        daemon.process.errorLines.contains {
+          $0.contains("the store cannot be used") && $0.contains("diskFull")
+        })
+      tell("the disk was full after \(before) of 60 creates")
+      try disk.free()
+      let seconds = try await until("it is well again", within: 15) { try await daemon.isHealthy() }
+      let answered = try await until("all are answered", within: 60) {
+        try KillTests.booked(business) == 60 && Daemon.answered(daemon.data) >= 60
+      }
+      tell("with room again: healthy after \(seconds) s, all answered after \(answered) s")
+      try await Shores.agree(
+        business, daemon, [ada], within: 60, belongs: Shores.firstAgency(business))
+      try once(60, business)
+    }
+
+    @Test("A device on a full disk says what to do and goes on by itself (sync/P1, P23)")
+    func deviceFull() async throws {
+      let business = try await Business.flights(bookings: 300)
+      guard let disk = try await SmallDisk.memory(business.place, "small", megabytes: 2) else {
+        return cannotMount()
+      }
+      let daemon = try await Daemon.start(business)
+      try await daemon.ready()
+      let ada = try Phone(business, "small/ada", daemon.address)
+      try await ada.begin(user: "ada")
+      try await book(5, business, ada)
+      let count = try await ada.count("Bookings")
+      try disk.fill()
+      let refused = try await fillUp(business, ada)
+      #expect(refused["code"]?.string == "diskFull", "\(refused)")
+      #expect(refused["hint"]?.string?.contains("Free some space") ?? false)
+      // What was told as saved is there, and what was not is not, in both tables.
+      let saved = try await ada.count("Bookings")
+      let pending = try await ada.ask(#"["pending"]"#)["operations"]?.array ?? []
+      #expect(Int64(pending.count) == saved - count + 5)
+      // Too much for the room that is left: the import must not be half.
+      try business.run("UPDATE Flights SET Price = Price + 1; UPDATE Bookings SET Note = 'full'")
+      try await until("the server has it") {
+        try daemon.rows()["Bookings"]?.values.allSatisfy { $0.contains("full") } ?? false
+      }
+      #expect(try await ada.count("Bookings") == saved)
+      try disk.free()
+      let begin = ContinuousClock.now
+      try await ada.ask(#"["submitAll"]"#)
+      try await Shores.agree(
+        business, daemon, [ada], within: 60, belongs: Shores.firstAgency(business))
+      tell("a device with room again was up to date after \(ContinuousClock.now - begin)")
+      try once(pending.count, business)
+    }
+
+    @Test(
+      "A full disk in memory under SQLite takes no save in part, and the next one whole (sync/P1)")
+    func fullInMemory() async throws {
+      let business = try await Business.flights(bookings: 20)
+      let entity = try #require(business.package.entity(named: "Bookings"))
+      let disk = FaultDisk()
+      let store = try Store(
+        path: "phone.db", model: business.package, world: .system(), durability: .application,
+        vfs: disk.vfs)
+      func save(_ passenger: String) throws {
+        var record = Record(entity, store: store)
+        for (name, value) in [
+          ("agencyID", Value.text("AG-01")), ("flightID", .integer(1)),
+          ("passenger", .text(passenger)), ("cabin", .text("economy")), ("seats", .integer(1)),
+        ] { record.values[try #require(entity.position(of: name))] = value }
+        _ = try store.save(try record.change(.create))
+      }
+      func counts() throws -> [Int64?] {
+        try store.read { connection throws(FerryError) in
+          try store.sql { () throws(SQLiteError) in
+            [
+              try connection.value("SELECT count(*) FROM Bookings")?.integer,
+              try connection.value("SELECT count(*) FROM ferry_operation")?.integer,
+            ]
+          }
+        }
+      }
+      try save("before")
+      disk.fail(at: disk.operations, code: 13, times: nil)
+      let failure = #expect(throws: FerryError.self) { try save("lost") }
+      #expect(failure?.code == .diskFull)
+      #expect(failure?.hint.contains("Free some space") ?? false)
+      #expect(try counts() == [1, 1])
+      disk.fail(at: .max, code: 0)
+      try save("after")
+      #expect(try counts() == [2, 2])
+      store.close()
+    }
+
+    /// Saves until the disk takes no more; gives the answer that says so.
+    private func fillUp(_ business: Business, _ phone: Phone) async throws -> JSONNode {
+      let flight = try business.value(
+        "SELECT FlightID FROM Flights WHERE Status = 'planned' AND SeatsLeft > 20 LIMIT 1")
+      for number in 5..<2_000 {
+        let answer = try await phone.ask(
+          """
+          ["create","Bookings",{"agencyID":"AG-01","flightID":\(flight),"passenger":\
+          "Passenger \(number)","cabin":"economy","seats":1,"note":"\(number)"}]
+          """, mayFail: true)
+        if answer["ok"]?.boolean != true { return answer }
+        try #require(number < 12, "a full disk took \(number) changes")
+      }
+      throw WayFailure("the disk was never full")
+    }
+
+    @Test("A full disk of the business database is a failure that is retried, never a refusal")
+    func businessFull() async throws {
+      let place = try Place()
+      guard let disk = try await SmallDisk.memory(place, "small", megabytes: 2) else {
+        return cannotMount()
+      }
+      let business = try await Business.flights(bookings: 300, in: disk.path, place)
+      let daemon = try await Daemon.start(business)
+      try await daemon.ready()
+      let ada = try await Phone.start(business, "ada", user: "ada", daemon.address)
+      try disk.fill()
+      try await book(10, business, ada)
+      try await ada.ask(#"["submitAll"]"#)
+      try await until("/health tells why nothing is done") {
+        try await Wires.get("\(daemon.address)/health").text.contains("has no room left")
+      }
+      try await until("the log tells it, with the cure") {
+        daemon.process.errorLines.contains {
+          $0.contains("the business system is away") && $0.contains("Free space on its disk")
+        }
+      }
+      #expect(try KillTests.booked(business) == 0)
+      #expect(ada.events("replayFailure").isEmpty)
+      try disk.free()
+      let seconds = try await until("all are done", within: 60) {
+        try KillTests.booked(business) == 10
+      }
+      tell("the business database had room again: all done after \(seconds) s")
+      try await Shores.agree(
+        business, daemon, [ada], within: 60, belongs: Shores.firstAgency(business))
+      #expect(ada.events("replayFailure").isEmpty)
+      #expect(ada.events("replayUnknown").isEmpty)
+      try once(10, business)
+    }
+
+    @Test("A store that was moved away is written by nobody; put back, all goes on (sync/P25)")
+    func vanished() async throws {
+      let business = try await Business.flights(bookings: 300)
+      let daemon = try await Daemon.start(business)
+      try await daemon.ready()
+      let ada = try await Phone.start(business, "ada", user: "ada", daemon.address)
+      let elsewhere = business.place.file("elsewhere")
+      try FileManager.default.moveItem(atPath: daemon.data, toPath: elsewhere)
+      try await book(3, business, ada)
+      try await ada.ask(#"["submitAll"]"#)
+      try await until("/health says what is wrong") {
+        let health = try await Wires.get("\(daemon.address)/health")
+        return health.status == 503 && health.code == "storeGone"
+          && health.text.contains("Put it back")
+      }
+      #expect(try KillTests.booked(business) == 0)
+      try FileManager.default.moveItem(atPath: elsewhere, toPath: daemon.data)
+      try await until("it is well again", within: 15) { try await daemon.isHealthy() }
+      try await until("all are done", within: 60) { try KillTests.booked(business) == 3 }
+      // The same with the device's own file.
+      let files = ["", "-wal", "-shm"]
+      for file in files {
+        try FileManager.default.moveItem(
+          atPath: ada.database + file, toPath: ada.database + ".away" + file)
+      }
+      let flight = try business.value(
+        "SELECT FlightID FROM Flights WHERE Status = 'planned' LIMIT 1")
+      let answer = try await ada.ask(
+        """
+        ["create","Bookings",{"agencyID":"AG-01","flightID":\(flight),"passenger":"Passenger 99",\
+        "cabin":"economy","seats":1}]
+        """, mayFail: true)
+      #expect(answer["ok"]?.boolean == false)
+      #expect(answer["hint"]?.string?.contains("Put the file back") ?? false, "\(answer)")
+      for file in files {
+        try FileManager.default.moveItem(
+          atPath: ada.database + ".away" + file, toPath: ada.database + file)
+      }
+      try await book(1, business, ada, from: 3)
+      try await ada.ask(#"["submitAll"]"#)
+      try await until("the device goes on") { try KillTests.booked(business) == 4 }
+      try await Shores.agree(
+        business, daemon, [ada], within: 60, belongs: Shores.firstAgency(business))
+    }
+
+    @Test("While the server's disk stands still /health answers and says so; then all goes on")
+    func frozen() async throws {
+      let business = try await Business.flights(bookings: 300)
+      guard let disk = try await SmallDisk.freezable(business.place, "slow") else {
+        return cannotMount()
+      }
+      let daemon = try await Daemon.start(business, data: disk.file("data"))
+      try await daemon.ready()
+      let ada = try await Phone.start(business, "ada", user: "ada", daemon.address)
+      try await disk.freeze()
+      var slowest = 0.0
+      do {
+        try await book(3, business, ada)
+        try await ada.ask(#"["submitAll"]"#)
+        try await until("/health says that the store is stuck", within: 30) {
+          let begin = ContinuousClock.now
+          let health = try await Wires.get("\(daemon.address)/health")
+          slowest = max(slowest, (ContinuousClock.now - begin) / .seconds(1))
+          return health.status == 503 && health.code == "storeStuck"
+        }
+      } catch {
+        try await disk.thaw()
+        throw error
+      }
+      try await disk.thaw()
+      tell("the slowest answer of /health before a disk that stood still took \(slowest) s")
+      #expect(slowest < 1)
+      try await until("it is well again", within: 15) { try await daemon.isHealthy() }
+      try await until("all are done", within: 60) { try KillTests.booked(business) == 3 }
+      try await Shores.agree(
+        business, daemon, [ada], within: 60, belongs: Shores.firstAgency(business))
+      try once(3, business)
+      _ = try await daemon.stopInOrder()
+    }
+
+    private func book(
+      _ count: Int, _ business: Business, _ phone: Phone, from first: Int = 0
+    ) async throws {
+      let flights = try business.connection().rows(
+        "SELECT FlightID FROM Flights WHERE Status = 'planned' AND SeatsLeft > 20"
+      ).compactMap { $0[0].integer }
+      for number in first..<(first + count) {
+        _ = try await phone.create(
+          "Bookings",
+          """
+          {"agencyID":"AG-01","flightID":\(flights[number % flights.count]),\
+          "passenger":"Passenger \(number)","cabin":"economy","seats":1}
+          """)
+      }
+    }
+
+    private func once(_ count: Int, _ business: Business) throws {
+      let each = try business.connection().row(
+        """
+        SELECT count(*), count(DISTINCT Passenger) FROM Bookings
+        WHERE Passenger LIKE 'Passenger %'
+        """)
+      #expect(each?.compactMap(\.integer) == [Int64(count), Int64(count)])
+    }
+  }
+}

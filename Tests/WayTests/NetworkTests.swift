@@ -1,0 +1,236 @@
+import FerryModel
+import Foundation
+import Testing
+
+extension Way {
+  /// The network as it is: real sockets, with everything that happens to bytes on their way.
+  @Suite struct NetworkTests {
+    @Test(
+      "Through cut, late, doubled and throttled bytes nothing is lost or done twice (sync/P25, P26)",
+      arguments: [UInt64(1), 2])
+    func storm(seed: UInt64) async throws {
+      let business = try await Business.flights(bookings: 400)
+      let daemon = try await Daemon.start(business)
+      try await daemon.ready()
+      let network = try RoughNetwork(before: daemon, seed: seed)
+      let ada = try await Phone.start(
+        business, "ada", user: "ada", network.address, silence: 4)
+      let dora = try await Phone.start(
+        business, "dora", user: "dora", network.address, silence: 4)
+      network.set(
+        RoughNetwork.Weather(
+          delayMilliseconds: 20, bytesPerSecond: 200_000, cuts: 60, doubles: 60, turnedAway: 15,
+          stalls: 5))
+      for number in 0..<60 {
+        try await book(number, business, number % 2 == 0 ? ada : dora)
+        if number % 5 == 4 {
+          try await ada.ask(#"["submitAll"]"#)
+          try await dora.ask(#"["submitAll"]"#)
+          try business.run(
+            "UPDATE Flights SET Price = Price + 1 WHERE FlightID % 7 = \(number % 7)")
+        }
+        try await Task.sleep(for: .milliseconds(40))
+      }
+      let begin = ContinuousClock.now
+      network.set(.calm)
+      try await settled(60, business, daemon, [ada, dora])
+      let counts = network.counts
+      tell(
+        "storm \(seed): \(counts.connections) connections, \(counts.turnedAway) turned away, "
+          + "\(counts.cuts) cut, \(counts.doubles) doubled, \(counts.stalls) stalled pieces; equal "
+          + "\(ContinuousClock.now - begin) after it")
+      #expect(counts.cuts > 0 && counts.doubles > 0)
+    }
+
+    @Test("Connections that are taken and never answered are given up, and devices come back")
+    func halfOpen() async throws {
+      let business = try await Business.flights(bookings: 300)
+      let daemon = try await Daemon.start(business)
+      try await daemon.ready()
+      let network = try RoughNetwork(before: daemon)
+      let ada = try await Phone.start(
+        business, "ada", user: "ada", network.address, silence: 4)
+      // The other end of all that is open vanishes without a FIN, and what comes new is half open.
+      let before = network.counts.connections
+      network.set(RoughNetwork.Weather(isHalfOpen: true))
+      network.vanish()
+      for number in 0..<5 { try await book(number, business, ada) }
+      try await ada.ask(#"["submitAll"]"#)
+      try await until("the device has given one up and tried another", within: 60) {
+        network.counts.connections > before
+      }
+      network.set(.calm)
+      // With 4 s of silence instead of 40: once more that, and a pause of some seconds.
+      let seconds = try await until("what waited is done", within: 30) {
+        try KillTests.booked(business) == 5
+      }
+      tell("after half-open connections the device was back within \(seconds) s")
+      try await settled(5, business, daemon, [ada])
+    }
+
+    @Test("With a tenth of all packets lost everything arrives, once (sync/P25, P26)")
+    func loss() async throws {
+      let business = try await Business.flights(bookings: 300)
+      let name = "ferry-\(getpid())"
+      let isMade = await Namespace.make(name, lossPercent: 10)
+      defer { Namespace.remove(name) }
+      guard isMade else {
+        tell(
+          "no network of our own here (ip netns and nft, as root): a proxy turns a tenth of the "
+            + "connections away and holds a tenth of the pieces back")
+        try await lossByProxy(business)
+        return
+      }
+      let daemon = try await Daemon.start(business, prefix: Namespace.prefix(name))
+      let ada = try Phone(business, "ada", daemon.address, prefix: Namespace.prefix(name))
+      let dora = try Phone(business, "dora", daemon.address, prefix: Namespace.prefix(name))
+      try await ada.begin(user: "ada")
+      try await dora.begin(user: "dora")
+      let begin = ContinuousClock.now
+      try await work(40, business, ada, dora)
+      try await settled(40, business, daemon, [ada, dora], within: 100)
+      tell(
+        "40 creates over 10 % lost packets: equal after \(ContinuousClock.now - begin); "
+          + "\(await Namespace.dropped(name)) packets were dropped")
+    }
+
+    private func lossByProxy(_ business: Business) async throws {
+      let daemon = try await Daemon.start(business)
+      try await daemon.ready()
+      let network = try RoughNetwork(
+        before: daemon, RoughNetwork.Weather(turnedAway: 10, stalls: 10))
+      let ada = try await Phone.start(business, "ada", user: "ada", network.address)
+      let dora = try await Phone.start(business, "dora", user: "dora", network.address)
+      let begin = ContinuousClock.now
+      try await work(40, business, ada, dora)
+      try await settled(40, business, daemon, [ada, dora], within: 100)
+      tell("40 creates through that proxy: equal after \(ContinuousClock.now - begin)")
+    }
+
+    @Test("A thousand clients that feed a byte a second keep nobody else waiting")
+    func drip() async throws {
+      let business = try await Business.flights(bookings: 500)
+      let daemon = try await Daemon.start(business)
+      try await daemon.ready()
+      let ada = try await Phone.start(business, "ada", user: "ada", daemon.address)
+      let ben = try await Phone.start(business, "ben", user: "ben", daemon.address)
+      let health = try await healthTimes(daemon)
+      let delta = try await deltaTimes(business, ada, ben)
+      let before = (threads: daemon.process.threadCount, bytes: residentKilobytes(daemon))
+      let feeders = DripFeeders(1_000, port: daemon.port)
+      try await until("a thousand are connected", within: 30) { feeders.connected >= 990 }
+      let healthUnder = try await healthTimes(daemon)
+      let deltaUnder = try await deltaTimes(business, ada, ben)
+      // Long enough for the first heads to meet their deadline of 15 s.
+      try await until("the server has cut some", within: 40) { feeders.cut > 100 }
+      let healthAgain = try await healthTimes(daemon)
+      let under = (threads: daemon.process.threadCount, bytes: residentKilobytes(daemon))
+      feeders.stop()
+      tell("/health alone: \(health.text)")
+      tell(
+        "/health beside 1,000 drip feeders: \(healthUnder.text); while they are cut: \(healthAgain.text)"
+      )
+      tell("a change from device to device alone: \(delta.text); beside them: \(deltaUnder.text)")
+      tell(
+        "threads \(before.threads) -> \(under.threads), resident \(before.bytes) KB -> "
+          + "\(under.bytes) KB, \(feeders.cut) connections cut")
+      #expect(healthUnder.at(0.99) < .milliseconds(500))
+      #expect(healthAgain.at(0.99) < .milliseconds(500))
+      #expect(deltaUnder.at(0.5) < .seconds(2))
+      #expect(under.threads <= before.threads)
+      #expect(under.bytes - before.bytes < 64 * 1_024)
+      try await Shores.agree(business, daemon, [ada, ben], belongs: Shores.firstAgency(business))
+    }
+
+    private func healthTimes(_ daemon: Daemon) async throws -> Quantiles {
+      var times: [Duration] = []
+      for _ in 0..<200 {
+        let begin = ContinuousClock.now
+        let reply = try await Wires.get("\(daemon.address)/health")
+        #expect(reply.status == 200)
+        times.append(ContinuousClock.now - begin)
+      }
+      return Quantiles(times)
+    }
+
+    /// From submit on one device to sight on another.
+    private func deltaTimes(
+      _ business: Business, _ from: Phone, _ to: Phone
+    ) async throws -> Quantiles {
+      let key = String(
+        try business.value(
+          """
+          SELECT BookingID FROM Bookings JOIN Flights USING (FlightID)
+          WHERE AgencyID = 'AG-01' AND Status = 'planned' LIMIT 1
+          """))
+      var times: [Duration] = []
+      for number in 0..<20 {
+        let text = "T\(number)-\(times.count)-\(UInt32.random(in: 0...9_999_999))"
+        try await from.update("Bookings", key, #"{"passenger":"\#(text)"}"#)
+        let begin = ContinuousClock.now
+        try await from.submit("Bookings", key)
+        try await until("it is on the other device") {
+          try await to.text("Bookings", key, "passenger") == text
+        }
+        times.append(ContinuousClock.now - begin)
+        try await until("it is answered") {
+          try await from.show("Bookings", key)["pending"]?.string == "N"
+        }
+      }
+      return Quantiles(times)
+    }
+
+    private func residentKilobytes(_ daemon: Daemon) -> Int {
+      let text =
+        (try? String(contentsOfFile: "/proc/\(daemon.process.id)/status", encoding: .utf8)) ?? ""
+      let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS") } ?? ""
+      return Int(line.filter(\.isNumber)) ?? 0
+    }
+
+    private func work(
+      _ count: Int, _ business: Business, _ ada: Phone, _ dora: Phone
+    ) async throws {
+      for number in 0..<count {
+        try await book(number, business, number % 2 == 0 ? ada : dora)
+        if number % 4 == 3 {
+          try await ada.ask(#"["submitAll"]"#)
+          try await dora.ask(#"["submitAll"]"#)
+        }
+      }
+    }
+
+    private func book(_ number: Int, _ business: Business, _ phone: Phone) async throws {
+      let flights = try business.connection().rows(
+        "SELECT FlightID FROM Flights WHERE Status = 'planned' AND SeatsLeft > 20"
+      ).compactMap { $0[0].integer }
+      _ = try await phone.create(
+        "Bookings",
+        """
+        {"agencyID":"AG-01","flightID":\(flights[number % flights.count]),\
+        "passenger":"Passenger \(number)","cabin":"economy","seats":1}
+        """)
+    }
+
+    /// All is there once, and all shores agree; nobody was started again or told of the network.
+    private func settled(
+      _ count: Int64, _ business: Business, _ daemon: Daemon, _ phones: [Phone],
+      within seconds: Double = 60
+    ) async throws {
+      for phone in phones { try await phone.ask(#"["submitAll"]"#) }
+      try await until("all are done", within: seconds) {
+        try KillTests.booked(business) == count
+      }
+      let firstAgency = Shores.firstAgency(business)
+      for phone in phones {
+        let seesAll = phone.database.contains("dora")
+        try await Shores.agree(business, daemon, [phone], within: seconds) { entity, values in
+          seesAll || firstAgency(entity, values)
+        }
+      }
+      let names = try business.value(
+        "SELECT count(DISTINCT Passenger) FROM Bookings WHERE Passenger LIKE 'Passenger %'")
+      #expect(names == count)
+      #expect(phones.allSatisfy { $0.events("replayUnknown").isEmpty })
+    }
+  }
+}
