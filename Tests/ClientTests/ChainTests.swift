@@ -151,6 +151,46 @@ struct ChainTests {
     #expect(try shop.device.operations().isEmpty)
   }
 
+  @Test("A chain that loses a member before it is sent is sealed again without it")
+  func recalledMember() throws {
+    let shop = try Stocked()
+    try shop.device.store.transaction { () throws(FerryError) in
+      for id in [1, 2, 3] as [Int64] { try edit(shop, id, "Kiel") }
+    }
+    try shop.device.store.submitAll(Order.entity)
+    var order = try #require(try shop.device.order(1))
+    try order.cancelPending()
+    try shop.device.exchange(shop.shore)
+    let sent = shop.shore.stored.values.sorted { $0.position < $1.position }
+    #expect(sent.map(\.key) == [Key([.integer(2)]), Key([.integer(3)])])
+    #expect(sent.map(\.count) == [2, 2] && Set(sent.map(\.chain)) == [sent[0].id])
+  }
+
+  @Test(
+    "A member that is cancelled while others are on their way goes too: the server waits for all")
+  func lateMember() throws {
+    let shop = try Stocked()
+    let city = String(repeating: "x", count: 900_000)
+    var last = shop.device.newOrder(city)
+    try shop.device.store.transaction { () throws(FerryError) in
+      for _ in 0..<4 {
+        var order = shop.device.newOrder(city)
+        try order.create()
+      }
+      try last.create()
+    }
+    try shop.device.store.submitAll(Order.entity)
+    try shop.device.exchange(shop.shore)
+    #expect(shop.shore.stored.count == 4, "the fifth does not fit into the first message")
+    try last.cancelPending()
+    #expect(last.isDeleted)
+    try shop.device.exchange(shop.shore)
+    #expect(shop.shore.stored.count == 5)
+    for operation in shop.shore.stored.values { shop.shore.refuse(operation.id) }
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.operations().count == 4, "the withdrawn one is gone with its answer")
+  }
+
   @Test("Created comes before what refers to it, deleted after what referred to it")
   func order() throws {
     let shop = try Filled()

@@ -176,10 +176,12 @@ extension Store {
     return true
   }
 
-  /// Seals what was wanted and is ready now. Called when answers have been taken.
-  package func sealWanted(_ connection: Connection) throws(FerryError) {
+  /// Seals what was wanted and is ready now. Called when answers have been taken; before something
+  /// is sent, only for chains that lost a member after they were sealed.
+  package func sealWanted(_ connection: Connection, again: Bool = false) throws(FerryError) {
     let wanted = try sql { () throws(SQLiteError) in
-      try self.operations.select("WHERE wanted = 1 ORDER BY sequence", [], connection)
+      try self.operations.select(
+        "WHERE wanted > \(again ? 1 : 0) ORDER BY sequence", [], connection)
     }
     var done: Set<Int64> = []
     for operation in wanted where !done.contains(operation.sequence) {
@@ -210,7 +212,7 @@ extension Store {
     let waiting = try connection.rows(
       """
       SELECT id, payload, may_have_run FROM ferry_operation
-      WHERE state = 'submitted' AND acknowledged = 0 ORDER BY sequence
+      WHERE \(Store.isOutgoing) ORDER BY sequence
       LIMIT \(WireLimits.operationsInFlight)
       """)
     guard !waiting.isEmpty else { return nil }
@@ -227,10 +229,18 @@ extension Store {
       mayHaveRun: rows.filter { $0[2].integer == 1 }.compactMap { OperationID($0[0].text ?? "") })
   }
 
+  /// What is submitted and not acknowledged; and what was cancelled so, if others of its chain are
+  /// there: the server performs a chain when it has all of it.
+  private static let isOutgoing = """
+    acknowledged = 0 AND state IN ('submitted', 'withdrawn') AND (state = 'submitted' OR EXISTS (
+      SELECT 1 FROM ferry_operation AS other WHERE other.chain = ferry_operation.chain
+        AND other.sequence <> ferry_operation.sequence))
+    """
+
   /// Whether anything waits to be sent.
   package func hasOutgoing(_ connection: Connection) throws(SQLiteError) -> Bool {
     try connection.value(
-      "SELECT 1 FROM ferry_operation WHERE state = 'submitted' AND acknowledged = 0 LIMIT 1") != nil
+      "SELECT 1 FROM ferry_operation WHERE wanted = 2 OR \(Store.isOutgoing) LIMIT 1") != nil
   }
 
   /// Operations that were sent, or may have been, and are not answered.
@@ -254,10 +264,15 @@ extension Store {
 
   /// The server does not know an operation that was sent: it is sent again. If the server had
   /// acknowledged it, it was restored from an older state and must look before it performs. A
-  /// withdrawn one is let go; should it have been done, the next import shows it.
+  /// withdrawn one is let go, unless others of its chain need it; should it have been done, the next
+  /// import shows it.
   package func neverSeen(_ id: OperationID, _ connection: Connection) throws(SQLiteError) {
     try connection.run(
-      "DELETE FROM ferry_operation WHERE id = ? AND state = 'withdrawn'", .text(id.text))
+      """
+      DELETE FROM ferry_operation WHERE id = ? AND state = 'withdrawn' AND NOT EXISTS (
+        SELECT 1 FROM ferry_operation AS other WHERE other.chain = ferry_operation.chain
+          AND other.sequence <> ferry_operation.sequence)
+      """, .text(id.text))
     try connection.run(
       """
       UPDATE ferry_operation SET acknowledged = 0, may_have_run = 1

@@ -23,9 +23,9 @@ extension Store {
       if operation.kind == .create, operation.state != .withdrawn {
         gone += try cancelDependents(of: operation, entity, connection, depth: depth)
       }
-      if operation.isOpen || !operation.isSent {
+      if operation.isOpen {
         try operations.delete(operation, connection)
-      } else {
+      } else if try !isRecalled(operation, connection) {
         operation.state = .withdrawn
         operation.isWanted = false
         try operations.update(operation, connection)
@@ -43,6 +43,28 @@ extension Store {
       }
     }
     return gone
+  }
+
+  /// Takes back what was sealed and never sent. The others of its chain are sealed again without
+  /// it; where some of them are on their way the server waits for all, so it must go too.
+  private func isRecalled(
+    _ operation: PendingOperation, _ connection: Connection
+  ) throws(SQLiteError) -> Bool {
+    guard !operation.isSent else { return false }
+    let others = try operations.select(
+      "WHERE chain = ? AND sequence <> ?",
+      [.text(operation.chain.text), .integer(operation.sequence)],
+      connection)
+    guard !others.contains(where: \.isSent) else { return false }
+    try operations.delete(operation, connection)
+    for var other in others where other.state == .submitted {
+      other.state = .waiting
+      try operations.update(other, connection)
+      try operations.wantAgain(other, connection)
+      guard let entity = model.entity(named: other.entity) else { continue }
+      try show(entity, other.object, shown: nil, connection)
+    }
+    return true
   }
 
   /// Cancels the pending creates that refer to a temporary key which will now never be replaced.

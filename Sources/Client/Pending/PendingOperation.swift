@@ -153,6 +153,14 @@ package struct OperationTable {
         ])
   }
 
+  /// Was submitted, and is to be sealed anew before anything is sent.
+  package func wantAgain(
+    _ operation: PendingOperation, _ connection: Connection
+  ) throws(SQLiteError) {
+    try connection.run(
+      "UPDATE ferry_operation SET wanted = 2 WHERE sequence = ?", .integer(operation.sequence))
+  }
+
   /// Waits in one chain from now on.
   package func unite(
     _ chain: OperationID, into other: OperationID, _ connection: Connection

@@ -159,7 +159,8 @@ package final class Session {
     let isPullWanted = self.isPullWanted
     if lane == .exchange { self.isPullWanted = false }
     let request = try store.write { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) -> SessionRequest in
+      if lane == .exchange { try self.store.sealWanted(connection, again: true) }
+      return try self.store.sql { () throws(SQLiteError) -> SessionRequest in
         let position = try self.inbox.positions(connection)
         let hello = Hello(
           server: try Settings.get(.server, connection), package: self.store.model.id,

@@ -126,11 +126,11 @@ package struct Schema {
       // What is to be sent, and what is sent and not answered, are found without the rest.
       """
       CREATE INDEX IF NOT EXISTS ferry_operation_outgoing ON ferry_operation (sequence)
-      WHERE state = 'submitted' AND acknowledged = 0
+      WHERE acknowledged = 0 AND state IN ('submitted', 'withdrawn')
       """,
       """
       CREATE INDEX IF NOT EXISTS ferry_operation_wanted ON ferry_operation (sequence)
-      WHERE wanted = 1
+      WHERE wanted > 0
       """,
       """
       CREATE TABLE IF NOT EXISTS ferry_page (
