@@ -41,6 +41,8 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
     public static let protocolViolation = Code(rawValue: "protocolViolation")
     /// The server will not go on: see `message`.
     public static let server = Code(rawValue: "server")
+    /// What was waited for did not come in time; it may still come.
+    public static let timedOut = Code(rawValue: "timedOut")
     /// The app ended the session.
     public static let cancelled = Code(rawValue: "cancelled")
   }

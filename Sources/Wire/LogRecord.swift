@@ -23,15 +23,16 @@ public struct LogRecord: Sendable, Hashable {
   public let level: Level
   /// The attribute it is about, if it is about one.
   public let attribute: String?
-  /// For a conflict, the value that the change was based on, as text for people.
-  public let baseValue: String?
-  /// For a conflict, the value that the business system has, as text for people.
-  public let currentValue: String?
+  /// For a conflict, the value that the change was based on, canonical for the attribute's type;
+  /// `.null` where it had none, nil where it is not known.
+  public let baseValue: Value?
+  /// For a conflict, the value that the business system has.
+  public let currentValue: Value?
 
   public init(
     component: String, entityKey: String, code: Int, message: String, operation: OperationKind,
     requestID: OperationID, timestamp: Int64, level: Level, attribute: String? = nil,
-    baseValue: String? = nil, currentValue: String? = nil
+    baseValue: Value? = nil, currentValue: Value? = nil
   ) {
     self.component = component
     self.entityKey = entityKey
@@ -71,9 +72,43 @@ extension JSONWriter {
     field("timestamp", record.timestamp)
     field("level", record.level.rawValue)
     if let attribute = record.attribute { field("attribute", attribute) }
-    if let value = record.baseValue { field("baseValue", value) }
-    if let value = record.currentValue { field("currentValue", value) }
+    for (name, value) in [("baseValue", record.baseValue), ("currentValue", record.currentValue)] {
+      guard let value else { continue }
+      key(name)
+      attributeValue(value)
+    }
     endObject()
+  }
+
+  /// A value that says itself of which kind it is: a double has a point or an exponent, bytes stand
+  /// in an array.
+  private mutating func attributeValue(_ value: Value) {
+    switch value {
+    case .null: null()
+    case .boolean(let flag): boolean(flag)
+    case .integer(let number): integer(number)
+    case .double(let number): double(number)
+    case .text(let text): string(text)
+    case .bytes(let bytes): array(bytes) { $0.integer(Int($1)) }
+    }
+  }
+}
+
+extension JSONScanner {
+  fileprivate mutating func attributeValue() throws(JSONError) -> Value {
+    switch try peek() {
+    case .null:
+      try null()
+      return .null
+    case .boolean: return .boolean(try boolean())
+    case .string: return .text(try string())
+    case .array:
+      return .bytes(try integers().map { UInt8(truncatingIfNeeded: $0) })
+    default:
+      let text = try numberText()
+      if let number = Int64(text) { return .integer(number) }
+      return .double(Double(text) ?? 0)
+    }
   }
 }
 
@@ -85,6 +120,7 @@ extension LogRecord {
 
   init(_ scanner: inout JSONScanner) throws(JSONError) {
     var texts: [String: String] = [:]
+    var values: [String: Value] = [:]
     var code: Int64 = 500
     var timestamp: Int64 = 0
     try scanner.enterObject()
@@ -92,6 +128,7 @@ extension LogRecord {
       switch (key, try scanner.peek()) {
       case ("code", _): code = try scanner.integer()
       case ("timestamp", _): timestamp = try scanner.integer()
+      case ("baseValue", _), ("currentValue", _): values[key] = try scanner.attributeValue()
       case (_, .string): texts[key] = try scanner.string()
       default: try scanner.skipValue()
       }
@@ -103,6 +140,6 @@ extension LogRecord {
       component: texts["component"] ?? "", entityKey: texts["entityKey"] ?? "", code: Int(code),
       message: texts["message"] ?? "", operation: kind, requestID: request, timestamp: timestamp,
       level: Level(rawValue: texts["level"] ?? "") ?? .error, attribute: texts["attribute"],
-      baseValue: texts["baseValue"], currentValue: texts["currentValue"])
+      baseValue: values["baseValue"], currentValue: values["currentValue"])
   }
 }

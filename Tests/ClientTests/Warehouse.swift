@@ -1,4 +1,5 @@
 import Ferry
+import FerryHTTPClient
 import FerryModel
 import FerryWorld
 import Foundation
@@ -97,25 +98,27 @@ struct Article: BusinessObject {
 final class Depot {
   let folder: URL
   let database: Database
+  let transport: ShoreTransport
   let model: Package
 
   init(
     key: DatabaseKey? = nil, model: Package = Warehouse.package(),
-    handler: (any CallbackHandler)? = nil, shore: sending Shore? = nil
+    handler: (any CallbackHandler)? = nil, shore: sending Shore? = nil,
+    silent: Bool = false,
+    decide: @escaping ShoreTransport.Decide = { shore, operation in shore.accept(operation.id) }
   ) throws {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent(
       "ferry-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     self.model = model
-    let transport = ShoreTransport(shore ?? Shore(model)) { shore, operation in
-      shore.accept(operation.id)
-    }
+    transport = ShoreTransport(shore ?? Shore(model), decide: decide)
     let world = World(clock: SystemClock(), chance: SystemChance(), log: SilentLog())
     database = Database(
       try Store(
         path: folder.appendingPathComponent("depot.db").path, model: model, world: world,
         durability: .application, key: key),
-      ConnectionProfile(server: "http://depot"), handler, transport, world)
+      ConnectionProfile(server: "http://depot"), handler,
+      silent ? SilentTransport() : transport, world)
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }
@@ -157,5 +160,21 @@ final class Depot {
     try database.store.read { connection throws(FerryError) in
       (connection.preparations, connection.executions)
     }
+  }
+}
+
+/// A network that takes everything and never answers.
+final class SilentTransport: Transport {
+  func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
+    if request.url.hasSuffix("/login") {
+      let body = Array(#"{"accessToken":"a","refreshToken":"r","expiresIn":300,"user":"n"}"#.utf8)
+      return TransportResponse(status: 200, headers: [:], body: WholeBody(body))
+    }
+    let (silence, continuation) = AsyncStream.makeStream(of: Void.self)
+    for await _ in silence {}
+    continuation.finish()
+    throw TransportError(
+      code: .cancelled, message: "cancelled", hint: "none", isTransient: false,
+      requestWasSent: true)
   }
 }

@@ -87,8 +87,8 @@ import Testing
     try device.exchange()
     let record = try #require(device.answers[id]?.logRecords.first)
     #expect(record.code == 412)
-    #expect(record.baseValue == "\"Oslo\"")
-    #expect(record.currentValue == "\"Paris\"")
+    #expect(record.baseValue == .text("Oslo"))
+    #expect(record.currentValue == .text("Paris"))
     #expect(device.shown.contains("Order 10 [10,1,\"Paris\"]"))
   }
 

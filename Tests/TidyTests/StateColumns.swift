@@ -75,6 +75,8 @@ enum StateColumns {
 
     "ferry_alias.+": "Import",
     "ferry_log_record.+": "Import",
+    "ferry_change_log.+": "Store",
+    "ferry_change_log.-": "Store",
     "ferry_log_record.-": .shared(
       "Pending", "Import", because: "a cancelled change takes its log records along"),
     "ferry_notice.+": "Import",

@@ -163,8 +163,8 @@ extension Way {
       let record = try await ben.logs("Bookings", key).first
       #expect(record?["code"]?.integer == 412)
       #expect(record?["attribute"]?.string == "passenger")
-      #expect(record?["baseValue"]?.string == before.map { "\"\($0)\"" })
-      #expect(record?["currentValue"]?.string == "\"First Hand\"")
+      #expect(record?["baseValue"]?.string == before)
+      #expect(record?["currentValue"]?.string == "First Hand")
       // The user's own value stays in sight until it is corrected or cancelled.
       #expect(try await ben.text("Bookings", key, "passenger") == "Second Hand")
       try await ben.ask(#"["cancel","Bookings","[\#(key)]"]"#)

@@ -65,7 +65,14 @@ extension SeededGenerator {
       component: text(), entityKey: text(), code: number(below: 600), message: text(),
       operation: element(OperationKind.allCases), requestID: identifier(), timestamp: long(),
       level: element(LogRecord.Level.allCases), attribute: optional { $0.text() },
-      baseValue: optional { $0.text() }, currentValue: optional { $0.text() })
+      baseValue: optional { $0.anyValue() }, currentValue: optional { $0.anyValue() })
+  }
+
+  private mutating func anyValue() -> Value {
+    element([
+      .null, .boolean(true), .integer(long()), .double(2), .double(1e300), .text(text()),
+      .bytes([0, 255]),
+    ])
   }
 
   mutating func operation() -> Operation {

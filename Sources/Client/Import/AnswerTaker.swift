@@ -19,6 +19,7 @@ struct AnswerTaker {
   struct Touched {
     let entity: String
     let object: Int64
+    let answered: AnsweredOperation
   }
 
   /// Gives accepted creates their keys, before the pages that name them. Returns the answers that
@@ -60,7 +61,9 @@ struct AnswerTaker {
       }
       try keep(answer.logRecords, operation)
       try owe(answer, operation)
-      touched.append(Touched(entity: operation.entity, object: operation.object))
+      touched.append(
+        Touched(
+          entity: operation.entity, object: operation.object, answered: AnsweredOperation(answer)))
     }
     return touched
   }
@@ -158,14 +161,30 @@ extension Store {
   /// carry no version and concern no import.
   package func takeRefused(_ answers: [Answer]) throws(FerryError) {
     guard !answers.isEmpty else { return }
-    try write { connection throws(FerryError) in
+    let touched = try write { connection throws(FerryError) in
       try self.sql { () throws(SQLiteError) in
         let taker = AnswerTaker(self, connection, answers)
-        for touched in try taker.take(try taker.takeKeys()) {
-          guard let entity = self.model.entity(named: touched.entity) else { continue }
-          try self.show(entity, touched.object, shown: nil, connection)
+        let touched = try taker.take(try taker.takeKeys())
+        for object in touched {
+          guard let entity = self.model.entity(named: object.entity) else { continue }
+          try self.show(entity, object.object, shown: nil, connection)
         }
+        return touched
       }
     }
+    self.answers.post(touched.map(\.answered))
+  }
+}
+
+extension AnsweredOperation {
+  init(_ answer: Answer) {
+    let outcome: Outcome =
+      switch answer.outcome {
+      case .replayResult: .accepted
+      case .replayFailed: .refused(answer.logRecords)
+      case .notTried: .notTried
+      case .unknown: .unknown
+      }
+    self.init(id: answer.id, outcome: outcome)
   }
 }

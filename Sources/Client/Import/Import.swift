@@ -22,6 +22,7 @@ package struct Import {
         try ImportRun(self.store, connection, batch.checkpoint).run()
       }
       store.bell.ring()
+      store.answers.post(changes.answered)
       return .imported(changes)
     } catch {
       guard let wrong = error.cause as? WrongSums else { throw error }
@@ -68,6 +69,7 @@ final class ImportRun {
   private var named: [String: Set<Int64>] = [:]
   /// Partitions that are no longer this device's; what another one has taken over by the end stays.
   private var dropped: [Int64] = []
+  private var answered: [AnsweredOperation] = []
   /// Nothing of the group was imported before; the app hears of its end even if it is empty.
   private var isFirst = false
 
@@ -86,6 +88,7 @@ final class ImportRun {
       try self.removeUnnamed()
       for object in try answers.take(accepted) {
         self.touched[object.entity, default: []].insert(object.object)
+        self.answered.append(object.answered)
       }
       for (name, objects) in self.touched.sorted(by: { $0.key < $1.key }) {
         guard let entity = self.store.model.entity(named: name) else { continue }
@@ -104,7 +107,7 @@ final class ImportRun {
     }
     return ImportedChanges(
       group: checkpoint.group, version: checkpoint.version, entities: entities,
-      confirmed: checkpoint.answers.map(\.id))
+      confirmed: checkpoint.answers.map(\.id), answered: answered, isReset: !restarted.isEmpty)
   }
 
   private func begin() throws(SQLiteError) {

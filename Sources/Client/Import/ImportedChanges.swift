@@ -17,4 +17,8 @@ package struct ImportedChanges {
   package var entities: [EntityChanges]
   /// Answers that the device keeps now; the server may empty them.
   package let confirmed: [OperationID]
+  /// How operations of this device ended.
+  package let answered: [AnsweredOperation]
+  /// Partitions came anew from their start.
+  package let isReset: Bool
 }

@@ -21,6 +21,12 @@ package enum NoticeTable {
     _ kind: Notice.Kind, entity: String?, object: Int64? = nil, key: Key? = nil, content: String?,
     _ connection: Connection
   ) throws(SQLiteError) {
+    // Nobody has listened for long: of one object, the last that was said of it.
+    if let object, try isCrowded(connection) {
+      try connection.run(
+        "DELETE FROM ferry_notice WHERE entity = ? AND object = ?", .optional(entity),
+        .integer(object))
+    }
     try connection.run(
       "INSERT INTO ferry_notice (kind, entity, object, key, content) VALUES (?, ?, ?, ?, ?)",
       .text(kind.rawValue), .optional(entity), .optional(object), .optional(key?.text),
@@ -33,12 +39,43 @@ package enum NoticeTable {
   )
     throws(SQLiteError)
   {
+    var changes = changes
+    if try isCrowded(connection) { try join(&changes, group, connection) }
     for change in changes {
       try owe(
         .entityImported, entity: change.entity,
         content: "\(change.inserted) \(change.updated) \(change.deleted)", connection)
     }
     try owe(.importSuccess, entity: nil, content: group, connection)
+  }
+
+  /// Callbacks that wait before they are joined: an app without a handler must not fill its disk.
+  static let crowd: Int64 = 100
+
+  private static func isCrowded(_ connection: Connection) throws(SQLiteError) -> Bool {
+    let last = try connection.value(
+      "SELECT number FROM ferry_notice ORDER BY number LIMIT 1 OFFSET ?", .integer(crowd))
+    return last != nil
+  }
+
+  /// What is owed of imports becomes one import: the counts of each entity together.
+  private static func join(
+    _ changes: inout [EntityChanges], _ group: String, _ connection: Connection
+  ) throws(SQLiteError) {
+    let known = try connection.rows(
+      "SELECT entity, content FROM ferry_notice WHERE kind = 'entityImported' ORDER BY number")
+    for row in known {
+      let counts = (row[1].text ?? "").split(separator: " ").compactMap { Int($0) }
+      guard let entity = row[0].text, counts.count == 3 else { continue }
+      let place = changes.firstIndex { $0.entity == entity } ?? changes.endIndex
+      if place == changes.endIndex { changes.append(EntityChanges(entity: entity)) }
+      changes[place].inserted += counts[0]
+      changes[place].updated += counts[1]
+      changes[place].deleted += counts[2]
+    }
+    try connection.run("DELETE FROM ferry_notice WHERE kind = 'entityImported'")
+    try connection.run(
+      "DELETE FROM ferry_notice WHERE kind = 'importSuccess' AND content = ?", .text(group))
   }
 
   package static func first(_ connection: Connection) throws(SQLiteError) -> Notice? {

@@ -1,48 +1,131 @@
 import FerryModel
 
-/// What the app hears of the synchronization: the reference's callbacks (sync/M2, P22).
+/// What the app hears of the synchronization: the reference's callbacks (sync/M2, P22, facts/1.7).
 ///
-/// All are made one after the other on the session's thread, never on the main thread, and always
-/// after the database shows what they tell of. Those that tell of stored things are owed: after a
-/// crash they are made at the next start, so a handler may hear the same twice. Every callback has
-/// an empty default.
+/// They are made one after the other, on the actor that was given with the handler or on the
+/// session's thread, never on the main thread by themselves, and always after the database shows
+/// what they tell of. Those that tell of stored things (`onImport…`, `onReplay…`) are owed: without
+/// a handler they wait for one, and after a crash they are made at the next start, so a handler may
+/// hear the same twice. Every callback has an empty default.
+///
+/// A handler that belongs to the main actor is registered with it, and may say so:
+///
+/// ```swift
+/// func onReplayFailure(_ object: ReplayedObject) {
+///   MainActor.assumeIsolated { screen.show(object) }
+/// }
+/// database.registerCallbackHandler(handler, on: MainActor.shared)
+/// ```
 public protocol CallbackHandler: Sendable {
+  // The line.
+
   /// The server answered, after the start or after it could not be reached.
   func onConnect()
   /// The server cannot be reached; what is pending waits.
   func onDisconnect(_ error: FerryError)
+  /// Both of the above, in the reference's form.
+  func onConnectionStatusChange(_ status: ConnectionStatus)
+  /// A message of the server is about to be worked on; `sizeBytes` of it have come.
+  func onMessageStart(sizeBytes: Int)
+  /// A message of the server could not be worked on; nothing of it was done, and it is asked for
+  /// again where that helps.
+  func onMessageException(_ error: FerryError)
+
+  // Login and subscription; only for the handler of the database.
+
   func onLoginSuccess()
   /// Ask the user for the password and call `beginOnlineLogin` again; what is pending is untouched.
   func onLoginFailure(_ error: FerryError)
   func onSubscribeSuccess()
   func onSubscribeFailure(_ error: FerryError)
+
+  // Synchronization.
+
+  /// A synchronization goes on; `cancel` ends it where `context.status` is `starting`, before
+  /// anything was sent. What it would have done, a later one does (sync/R14, R15).
+  func onSynchronize(
+    groups: [String], context: SynchronizationContext
+  ) -> SynchronizationAction
+  func onSynchronizeSuccess(groups: [String])
+  func onSynchronizeFailure(groups: [String], _ error: FerryError)
+
+  // Imports.
+
   /// Rows are on their way; `expectedRows` is 0 when it is not known.
   func onImportProgress(receivedRows: Int, expectedRows: Int)
+  /// Everything of this synchronization group has come, and the transaction that shows it begins.
+  func beforeImport(group: String)
   /// One call for each entity that an import changed, then `onImportSuccess`.
   func onImport(_ changes: EntityChanges)
   /// Everything up to a checkpoint of this synchronization group is visible.
   func onImportSuccess(group: String)
+  /// Partitions of this group were downloaded from their start, and are visible again.
+  func onResetSuccess(group: String)
+
+  // Replay.
+
   /// The change was accepted and the object shows what the business system made of it.
   func onReplaySuccess(_ object: ReplayedObject)
   /// The change was refused; it is still pending and its log records tell why.
   func onReplayFailure(_ object: ReplayedObject)
   /// Nobody knows yet whether the change was done.
   func onReplayUnknown(_ object: ReplayedObject)
+
+  // The local database.
+
+  /// A transaction of the app was committed.
+  func onTransactionCommit()
+  /// A transaction of the app was undone: its body threw, or could not be committed.
+  func onTransactionRollback()
+  /// There was no space for an import; what was saved before is safe, and it is tried again.
+  func onStorageSpaceLow()
+  /// An import found space again.
+  func onStorageSpaceRecovered()
 }
 
 extension CallbackHandler {
   public func onConnect() {}
   public func onDisconnect(_ error: FerryError) {}
+  public func onConnectionStatusChange(_ status: ConnectionStatus) {}
+  public func onMessageStart(sizeBytes: Int) {}
+  public func onMessageException(_ error: FerryError) {}
   public func onLoginSuccess() {}
   public func onLoginFailure(_ error: FerryError) {}
   public func onSubscribeSuccess() {}
   public func onSubscribeFailure(_ error: FerryError) {}
+  public func onSynchronize(
+    groups: [String], context: SynchronizationContext
+  ) -> SynchronizationAction { .proceed }
+  public func onSynchronizeSuccess(groups: [String]) {}
+  public func onSynchronizeFailure(groups: [String], _ error: FerryError) {}
   public func onImportProgress(receivedRows: Int, expectedRows: Int) {}
+  public func beforeImport(group: String) {}
   public func onImport(_ changes: EntityChanges) {}
   public func onImportSuccess(group: String) {}
+  public func onResetSuccess(group: String) {}
   public func onReplaySuccess(_ object: ReplayedObject) {}
   public func onReplayFailure(_ object: ReplayedObject) {}
   public func onReplayUnknown(_ object: ReplayedObject) {}
+  public func onTransactionCommit() {}
+  public func onTransactionRollback() {}
+  public func onStorageSpaceLow() {}
+  public func onStorageSpaceRecovered() {}
+}
+
+/// Whether the server can be reached.
+public enum ConnectionStatus: Sendable, Hashable { case connected, disconnected }
+
+/// What a handler answers while a synchronization goes on; the reference's CONTINUE and CANCEL.
+public enum SynchronizationAction: Sendable, Hashable { case proceed, cancel }
+
+/// How far a synchronization is.
+public struct SynchronizationContext: Sendable {
+  /// In the reference's words (facts/1.3).
+  public enum Status: Sendable, Hashable { case starting, downloading, finishing, error }
+
+  public let status: Status
+  /// Why it ended, where the status is `error`.
+  public let error: FerryError?
 }
 
 /// An object whose operation was answered.

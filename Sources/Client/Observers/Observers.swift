@@ -5,55 +5,256 @@ import Synchronization
 
 /// Tells the app what has happened.
 package final class Observers: Sendable {
-  private let handler = Mutex<(any CallbackHandler)?>(nil)
+  package typealias Call = @Sendable (any CallbackHandler) -> Void
+
+  private struct Registration: Sendable {
+    let handler: any CallbackHandler
+    /// Only what concerns this entity; nil for the handler of the database.
+    let entity: String?
+    /// Where it is called; nil for the thread that tells.
+    let actor: (any Actor)?
+  }
+
+  private enum Item {
+    case call(Call)
+    /// A call that a later one of its kind makes superfluous.
+    case progress(Call)
+    case owed
+  }
+
+  private struct State {
+    var registrations: [Registration] = []
+    /// What waits to be told on an actor of the app's, in order.
+    var items: [Item] = []
+    var isDelivering = false
+    var onWork: (@Sendable () -> Void)?
+    var isSpaceLow = false
+  }
+
+  /// Calls that wait while the app's actor is busy; of more the oldest are let go. What is owed
+  /// waits in the database and is never let go.
+  private static let waitingLimit = 1_000
+
+  private let state = Mutex(State())
 
   package init() {}
 
-  package func register(_ handler: any CallbackHandler) { self.handler.withLock { $0 = handler } }
-
-  /// Without a handler the data is processed all the same and nothing is told (sync/M3).
-  package func tell(_ callback: (any CallbackHandler) -> Void) {
-    if let handler = handler.withLock({ $0 }) { callback(handler) }
+  /// Takes the place of the handler before it, of the database or of this entity.
+  package func register(
+    _ handler: any CallbackHandler, of entity: String? = nil, on actor: (any Actor)? = nil
+  ) {
+    state.withLock { state in
+      state.registrations.removeAll { $0.entity == entity }
+      state.registrations.append(Registration(handler: handler, entity: entity, actor: actor))
+    }
   }
 
-  /// Makes the callbacks that are owed; each is forgotten after the handler has returned.
+  /// Called when something waits for `deliver`.
+  package func onWork(_ work: (@Sendable () -> Void)?) { state.withLock { $0.onWork = work } }
+
+  /// Without a handler the data is processed all the same and nothing is told (sync/M3).
+  package func tell(_ call: @escaping Call) { tell(.call(call), call) }
+
+  /// Of several that wait, the last is enough.
+  package func tellProgress(_ call: @escaping Call) { tell(.progress(call), call) }
+
+  private func tell(_ item: Item, _ call: Call) {
+    guard let handler = registration(of: nil) else { return }
+    if isDirect { call(handler.handler) } else { put(item) }
+  }
+
+  /// Asks the handler of the database; without one, the answer is `otherwise`.
+  package func ask<Answer: Sendable>(
+    otherwise: Answer, _ question: @escaping @Sendable (any CallbackHandler) -> Answer
+  ) async -> Answer {
+    guard let registration = registration(of: nil) else { return otherwise }
+    guard let actor = registration.actor else { return question(registration.handler) }
+    return await Observers.make(question, registration.handler, on: actor)
+  }
+
+  /// Makes the callbacks that are owed, or has them made on the app's actor; each is forgotten after
+  /// the handlers have returned. Without a handler they wait.
   package func tellOwed(of store: Store) throws(FerryError) {
-    while true {
-      let next = try store.read { connection throws(FerryError) in
-        try store.sql { () throws(SQLiteError) in try NoticeTable.first(connection) }
+    guard !state.withLock({ $0.registrations.isEmpty }) else { return }
+    guard isDirect else {
+      put(.owed)
+      return
+    }
+    while let notice = try store.firstNotice() {
+      if let (handlers, call) = try calls(of: notice, store) {
+        for handler in handlers { call(handler.handler) }
       }
-      guard let next else { return }
-      try tell(next, of: store)
-      try store.write { connection throws(FerryError) in
-        try store.sql { () throws(SQLiteError) in try NoticeTable.remove(next, connection) }
+      try store.forget(notice)
+    }
+  }
+
+  /// Makes what waits for the app's actors, on the caller's actor but for the callbacks themselves.
+  package func deliver(
+    of store: Store, isolation: isolated (any Actor)? = #isolation
+  ) async throws(FerryError) {
+    guard begin() else { return }
+    while let item = next() {
+      switch item {
+      case .call(let call), .progress(let call):
+        if let handler = registration(of: nil) { await make(call, handler) }
+      case .owed:
+        do throws(FerryError) { try await deliverOwed(of: store) } catch {
+          state.withLock { $0.isDelivering = false }
+          throw error
+        }
       }
     }
   }
 
-  private func tell(_ notice: Notice, of store: Store) throws(FerryError) {
-    switch notice.kind {
-    case .importSuccess: tell { $0.onImportSuccess(group: notice.content ?? "") }
-    case .entityImported:
-      var changes = EntityChanges(entity: notice.entity ?? "")
-      let counts = (notice.content ?? "").split(separator: " ").compactMap { Int($0) }
-      guard counts.count == 3 else { return }
-      (changes.inserted, changes.updated, changes.deleted) = (counts[0], counts[1], counts[2])
-      tell { $0.onImport(changes) }
-    case .replaySuccess, .replayFailure, .replayUnknown:
-      guard let entity = notice.entity.flatMap(store.model.entity(named:)),
-        let object = notice.object, let key = notice.key,
-        let operation = OperationKind(rawValue: notice.content ?? "")
-      else { return }
-      let record = try store.record(entity, object: object)
-      let replayed = ReplayedObject(
-        entity: entity.name, key: record?.key ?? key, operation: operation, record: record)
-      tell { handler in
-        switch notice.kind {
-        case .replaySuccess: handler.onReplaySuccess(replayed)
-        case .replayFailure: handler.onReplayFailure(replayed)
-        default: handler.onReplayUnknown(replayed)
-        }
+  private func deliverOwed(
+    of store: Store, isolation: isolated (any Actor)? = #isolation
+  ) async throws(FerryError) {
+    while let notice = try store.firstNotice() {
+      if let (handlers, call) = try calls(of: notice, store) {
+        for handler in handlers { await make(call, handler) }
       }
+      try store.forget(notice)
+    }
+  }
+
+  private func make(
+    _ call: @escaping Call, _ registration: Registration,
+    isolation: isolated (any Actor)? = #isolation
+  ) async {
+    guard let actor = registration.actor else {
+      call(registration.handler)
+      return
+    }
+    await Observers.make(call, registration.handler, on: actor)
+  }
+
+  private static func make<Answer: Sendable>(
+    _ call: @Sendable (any CallbackHandler) -> Answer, _ handler: any CallbackHandler,
+    on actor: isolated any Actor
+  ) -> Answer { call(handler) }
+
+  /// Tells once that there is no space, and once that there is again.
+  package func space(isLow: Bool) {
+    let isNew = state.withLock { state in
+      defer { state.isSpaceLow = isLow }
+      return state.isSpaceLow != isLow
+    }
+    guard isNew else { return }
+    tell { isLow ? $0.onStorageSpaceLow() : $0.onStorageSpaceRecovered() }
+  }
+
+  /// Whether there is a handler of the database.
+  package var isHeard: Bool { registration(of: nil) != nil }
+
+  // What waits.
+
+  private var isDirect: Bool {
+    state.withLock { $0.registrations.allSatisfy { $0.actor == nil } && $0.items.isEmpty }
+  }
+
+  private func put(_ item: Item) {
+    let work = state.withLock { state in
+      switch (item, state.items.last) {
+      case (.progress, .progress): state.items[state.items.count - 1] = item
+      case (.owed, .owed): break
+      default: state.items.append(item)
+      }
+      if state.items.count > Observers.waitingLimit,
+        let oldest = state.items.firstIndex(where: { if case .owed = $0 { false } else { true } })
+      {
+        state.items.remove(at: oldest)
+      }
+      return state.onWork
+    }
+    work?()
+  }
+
+  private func begin() -> Bool {
+    state.withLock { state in
+      guard !state.isDelivering else { return false }
+      state.isDelivering = true
+      return true
+    }
+  }
+
+  private func next() -> Item? {
+    state.withLock { state in
+      guard !state.items.isEmpty else {
+        state.isDelivering = false
+        return nil
+      }
+      return state.items.removeFirst()
+    }
+  }
+
+  // Who hears it.
+
+  private func registration(of entity: String?) -> Registration? {
+    state.withLock { $0.registrations.first { $0.entity == entity } }
+  }
+
+  /// Of an import first the database's handler hears, of a replay first the entity's (facts/1.7).
+  private func calls(
+    of notice: Notice, _ store: Store
+  ) throws(FerryError) -> ([Registration], Call)? {
+    let whole = registration(of: nil)
+    let own = notice.entity.flatMap { registration(of: $0) }
+    switch notice.kind {
+    case .importSuccess:
+      let group = notice.content ?? ""
+      return ([whole].compactMap(\.self), { $0.onImportSuccess(group: group) })
+    case .entityImported:
+      guard let changes = EntityChanges(notice) else { return nil }
+      return ([whole, own].compactMap(\.self), { $0.onImport(changes) })
+    case .replaySuccess, .replayFailure, .replayUnknown:
+      guard let replayed = try replayed(notice, store) else { return nil }
+      let kind = notice.kind
+      return (
+        [own, whole].compactMap(\.self),
+        { handler in
+          switch kind {
+          case .replaySuccess: handler.onReplaySuccess(replayed)
+          case .replayFailure: handler.onReplayFailure(replayed)
+          default: handler.onReplayUnknown(replayed)
+          }
+        }
+      )
+    }
+  }
+
+  private func replayed(
+    _ notice: Notice, _ store: Store
+  ) throws(FerryError) -> ReplayedObject? {
+    guard let entity = notice.entity.flatMap(store.model.entity(named:)),
+      let object = notice.object, let key = notice.key,
+      let operation = OperationKind(rawValue: notice.content ?? "")
+    else { return nil }
+    let record = try store.record(entity, object: object)
+    return ReplayedObject(
+      entity: entity.name, key: record?.key ?? key, operation: operation, record: record)
+  }
+}
+
+extension EntityChanges {
+  fileprivate init?(_ notice: Notice) {
+    let counts = (notice.content ?? "").split(separator: " ").compactMap { Int($0) }
+    guard let entity = notice.entity, counts.count == 3 else { return nil }
+    self.init(entity: entity)
+    (inserted, updated, deleted) = (counts[0], counts[1], counts[2])
+  }
+}
+
+extension Store {
+  /// The callback that is owed longest.
+  fileprivate func firstNotice() throws(FerryError) -> Notice? {
+    try read { connection throws(FerryError) in
+      try self.sql { () throws(SQLiteError) in try NoticeTable.first(connection) }
+    }
+  }
+
+  fileprivate func forget(_ notice: Notice) throws(FerryError) {
+    try write { connection throws(FerryError) in
+      try self.sql { () throws(SQLiteError) in try NoticeTable.remove(notice, connection) }
     }
   }
 }

@@ -8,11 +8,14 @@ extension Store {
   ///
   /// Returns the pending creates that referred to the object's temporary key and went with it.
   package func cancel(_ entity: Entity, _ object: Int64) throws(FerryError) -> [Key] {
-    try write { connection throws(FerryError) in
+    let (gone, cancelled) = try write { connection throws(FerryError) in
       try self.sql { () throws(SQLiteError) in
-        try self.cancel(entity, object, connection, depth: 0)
+        let known = try self.operations.of(entity, object, connection).map(\.id)
+        return (try self.cancel(entity, object, connection, depth: 0), known)
       }
     }
+    answers.post(cancelled.map { AnsweredOperation(id: $0, outcome: .cancelled) })
+    return gone
   }
 
   private func cancel(

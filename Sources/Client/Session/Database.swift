@@ -20,6 +20,8 @@ public final class Database: Sendable {
   package let live: LiveQueries
   private let observers: Observers
   private let settings: SessionSettings
+  /// Whether the app undid its outermost transaction; touched by the thread that is in it.
+  private let isRolledBack = Mutex(false)
 
   /// Opens the local database and makes it when it is not there (sync/M6); what an existing one
   /// holds stays (sync/M7). Nothing is sent before `subscribe`, `synchronize` or
@@ -56,6 +58,10 @@ public final class Database: Sendable {
       guard let runner else { return }
       Task { await runner.run() }
     }
+    observers.onWork { [weak runner] in
+      guard let runner else { return }
+      Task { await runner.deliver() }
+    }
     Task { await runner.start() }
   }
 
@@ -68,9 +74,25 @@ public final class Database: Sendable {
     store.close()
   }
 
-  /// Tells `handler` of everything that happens from now on, instead of the one before (sync/M2).
-  public func registerCallbackHandler(_ handler: any CallbackHandler) {
-    observers.register(handler)
+  /// Tells `handler` of everything that happens from now on, instead of the one before, and of what
+  /// was owed while there was none (sync/M2, facts/1.7).
+  ///
+  /// Its functions are called on `actor`, one after the other; nil is the session's own thread, where
+  /// a callback that takes long holds the synchronization up.
+  public func registerCallbackHandler(
+    _ handler: any CallbackHandler, on actor: (any Actor)? = nil
+  ) {
+    observers.register(handler, on: actor)
+    act { session throws(FerryError) in try session.tellOwed() }
+  }
+
+  /// Tells `handler` of imports and replays of one entity, besides the handler of the database
+  /// (facts/1.7). Of an import the database's handler hears first, of a replay this one.
+  public func registerCallbackHandler<Object: BusinessObject>(
+    _ handler: any CallbackHandler, of type: Object.Type, on actor: (any Actor)? = nil
+  ) {
+    observers.register(handler, of: Object.entity.name, on: actor)
+    act { session throws(FerryError) in try session.tellOwed() }
   }
 
   // Login.
@@ -86,7 +108,7 @@ public final class Database: Sendable {
   /// Logs in and waits for the server's word.
   public func onlineLogin(user: String, password: String) async throws(FerryError) {
     try await runner.act { session in session.login(Credentials(user: user, password: password)) }
-    try await runner.synchronize(awaitsAnswers: false)
+    try await runner.synchronize(awaitsAnswers: false, within: settings.patience)
   }
 
   // Synchronization.
@@ -112,31 +134,35 @@ public final class Database: Sendable {
 
   public func stopBackgroundSynchronization() { act { session in session.setBackground(false) } }
 
+  /// Whether the background synchronization is on, behind everything that was asked for before.
+  package var isBackground: Bool {
+    get async { await runner.isBackground }
+  }
+
   /// Sends what is submitted and fetches what is new, without waiting (sync/R3).
   public func beginSynchronize() { act { session in session.requestExchange() } }
 
   /// Sends what is submitted, fetches what is new and returns when it is visible (sync/R2). With
   /// `asyncReplay` off it also waits for the answers to what was sent (sync/R8).
   ///
-  /// `notSubscribed` before `subscribe` was called.
-  public func synchronize() async throws(FerryError) {
+  /// `notSubscribed` before `subscribe` was called; `timedOut` after `limit`, without which it is
+  /// `SessionSettings.patience`: the synchronization goes on by itself.
+  public func synchronize(within limit: Duration? = nil) async throws(FerryError) {
     guard try store.wantsData() else {
       throw FerryError(
         .notSubscribed, "nothing is subscribed on this device", hint: "Call subscribe first.")
     }
-    try await runner.synchronize(awaitsAnswers: !settings.asyncReplay)
+    try await runner.synchronize(
+      awaitsAnswers: !settings.asyncReplay, within: limit ?? settings.patience)
   }
 
   /// The network came back: try at once instead of at the next retry.
   public func networkIsBack() { act { session in session.wake() } }
 
+  /// In the order of the calls.
   private func act(_ body: @escaping @Sendable (Session) throws(FerryError) -> Void) {
-    let log = store.world.log
-    Task { [runner] in
-      do throws(FerryError) { try await runner.act(body) } catch {
-        log.error("a request to the session failed", ("reason", error.description))
-      }
-    }
+    runner.enqueue(body)
+    Task { [runner] in await runner.drain() }
   }
 
   // Pending operations.
@@ -162,8 +188,17 @@ public final class Database: Sendable {
     for entity in store.model.entities { try store.cancelAll(entity) }
   }
 
-  /// Every log record that the app has not dealt with, oldest first.
-  public func logRecords() throws(FerryError) -> [LogRecord] { try store.logRecords("", []) }
+  /// The log records that the app has not dealt with, oldest first; all, or those that a query names
+  /// (facts/1.4).
+  public func logRecords(
+    _ query: LogRecordQuery = LogRecordQuery()
+  ) throws(FerryError) -> [LogRecord] { try store.logRecords(query) }
+
+  /// Forgets log records: all, or those that a query names. What is pending stays, with its mark
+  /// where it was refused.
+  public func deleteLogRecords(
+    _ query: LogRecordQuery = LogRecordQuery()
+  ) throws(FerryError) { try store.deleteLogRecords(query) }
 
   /// Runs `body` in one transaction: all of its changes are saved, or none where it throws.
   ///
@@ -173,15 +208,32 @@ public final class Database: Sendable {
   public func transaction<Result>(
     _ body: () throws(FerryError) -> Result
   ) throws(FerryError) -> Result {
-    let result = try store.transaction(body)
+    let isOutermost = !store.isInTransaction
+    if isOutermost { isRolledBack.withLock { $0 = false } }
+    let result: Result
+    do throws(FerryError) { result = try store.transaction(body) } catch {
+      if isOutermost { tellTransaction(isCommitted: false) }
+      throw error
+    }
     // What was submitted inside can be seen by the session only now.
     store.bell.ring()
+    if isOutermost { tellTransaction(isCommitted: !isRolledBack.withLock { $0 }) }
     return result
+  }
+
+  private func tellTransaction(isCommitted: Bool) {
+    guard observers.isHeard else { return }
+    act { [observers] _ in
+      observers.tell { isCommitted ? $0.onTransactionCommit() : $0.onTransactionRollback() }
+    }
   }
 
   /// Inside a transaction: undoes what this transaction (or savepoint) changed when its body
   /// returns, without an error (facts/1.4).
-  public func rollback() { store.rollback() }
+  public func rollback() {
+    store.rollback()
+    if store.transactionDepth == 1 { isRolledBack.withLock { $0 = true } }
+  }
 
   /// Whether a first import of this synchronization group is complete.
   public func isSynchronized(group: String) throws(FerryError) -> Bool {

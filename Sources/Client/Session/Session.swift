@@ -72,24 +72,6 @@ package final class Session {
   /// Callbacks that were owed when the app ended.
   package func tellOwed() throws(FerryError) { try observers.tellOwed(of: store) }
 
-  package func facts() throws(FerryError) -> SessionMachine.Facts {
-    try store.read { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        var facts = SessionMachine.Facts()
-        facts.hasRefreshToken = try Settings.get(.refreshToken, connection) != nil
-        if let expires = try Settings.get(.accessTokenExpires, connection),
-          let number = Int64(expires)
-        {
-          facts.accessTokenExpires = Timestamp(milliseconds: number)
-        }
-        facts.isSubscribed = try Settings.get(.subscribed, connection) != nil
-        facts.hasOutgoing = try self.store.hasOutgoing(connection)
-        facts.hasUnanswered = try !self.store.unanswered(connection).isEmpty
-        return facts
-      }
-    }
-  }
-
   // The steps.
 
   package func next() throws(FerryError) -> Step {
@@ -175,7 +157,9 @@ package final class Session {
         // An open channel brings what is new; the exchange only takes things there.
         let isSubscribed = try Settings.get(.subscribed, connection) != nil
         let isSubscribing = try Settings.get(.subscribing, connection) != nil
-        if isSubscribed || isSubscribing,
+        // Answers come with a checkpoint, also to who has not subscribed.
+        let awaitsAnswer = try !self.store.unanswered(connection).isEmpty
+        if isSubscribed || isSubscribing || awaitsAnswer,
           lane == .channel || !isChannelOpen || isPullWanted || self.machine.awaitsAnswers
         {
           messages += position.pulls.map(Message.pull)
@@ -209,6 +193,10 @@ package final class Session {
     reception.reader.append(bytes)
     reception.restBytes += bytes.count
     if reception.restBytes >= Session.signOfLifeBytes { hear(&reception, lane) }
+    if !reception.isBegun {
+      reception.isBegun = true
+      observers.tell { $0.onMessageStart(sizeBytes: bytes.count) }
+    }
     do {
       while let frame = try nextFrame(&reception) {
         hear(&reception, lane)
@@ -217,6 +205,8 @@ package final class Session {
     } catch {
       lanes[lane] = nil
       fail(lane, error)
+      observers.tell { $0.onMessageException(error) }
+      if (error.cause as? SQLiteError)?.isFull == true { observers.space(isLow: true) }
       throw error
     }
     if lanes[lane] != nil { lanes[lane] = reception }
@@ -280,7 +270,10 @@ package final class Session {
     }
     lastFailure = error
     if isConnected || lane == .exchange, error.code == .offline {
-      if isConnected { observers.tell { $0.onDisconnect(error) } }
+      if isConnected {
+        observers.tell { $0.onDisconnect(error) }
+        observers.tell { $0.onConnectionStatusChange(.disconnected) }
+      }
       isConnected = false
     } else if error.code != .offline {
       store.world.log.warn("the session was interrupted", ("reason", error.description))
@@ -291,12 +284,7 @@ package final class Session {
     guard !isConnected else { return }
     isConnected = true
     observers.tell { $0.onConnect() }
-  }
-
-  func setting(_ name: Settings.Name) throws(FerryError) -> String? {
-    try store.read { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in try Settings.get(name, connection) }
-    }
+    observers.tell { $0.onConnectionStatusChange(.connected) }
   }
 
   // Frames.
@@ -318,7 +306,8 @@ package final class Session {
     case .rows(let page):
       if try inbox.keep(page, bytes: frame.encoded()) {
         progress.receivedRows += page.rowCount
-        observers.tell {
+        let progress = progress
+        observers.tellProgress {
           $0.onImportProgress(
             receivedRows: progress.receivedRows, expectedRows: progress.expectedRows)
         }
@@ -385,8 +374,11 @@ package final class Session {
       }
       return
     }
+    let group = checkpoint.group
+    observers.tell { $0.beforeImport(group: group) }
     switch try importer.run(batch) {
     case .imported(let changes):
+      observers.space(isLow: false)
       store.world.log.debug("imported", ("version", String(changes.version)))
       if !changes.confirmed.isEmpty {
         confirms.append(
@@ -395,6 +387,7 @@ package final class Session {
         if machine.isChannelOpen { machine.isExchangeWanted = true }
       }
       try observers.tellOwed(of: store)
+      if changes.isReset { observers.tell { $0.onResetSuccess(group: group) } }
     case .restarted: machine.isExchangeWanted = true
     }
   }

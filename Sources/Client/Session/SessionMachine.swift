@@ -128,7 +128,7 @@ package struct SessionMachine: Equatable {
 
   /// When to ask without being told: where the channel does not tell.
   private func pollTime(_ facts: Facts) -> Timestamp? {
-    guard channel == .closed, facts.isSubscribed else { return nil }
+    guard channel == .closed, facts.isSubscribed || facts.hasUnanswered else { return nil }
     guard let lastExchange else { return isBackground ? Timestamp(milliseconds: 0) : nil }
     if facts.hasUnanswered, isBackground || awaitsAnswers {
       // Answers come soon or late: ask at once, then less and less often.
@@ -222,6 +222,8 @@ public struct SessionSettings: Sendable, Equatable {
   public var stoppedRetry: Duration = .seconds(300)
   /// Whether a session asks for data without waiting for its operations' answers (sync/R5, R6).
   public var asyncReplay: Bool = true
+  /// How long `synchronize` and `onlineLogin` wait where they are not told.
+  public var patience: Duration = .seconds(300)
   /// Another process of the app (an extension) opens the same database and submits changes too:
   /// once a second it is looked at whether it did. Which of them synchronizes they settle by
   /// themselves, with this or without.

@@ -16,6 +16,9 @@ actor SessionRunner {
   private var timer: (time: Duration, task: Task<Void, Never>)?
   private var waiters: [Waiter] = []
   private var isStopped = false
+  /// What the app asked for, in its order.
+  private nonisolated let wishes = Mutex<[Wish]>([])
+  private typealias Wish = @Sendable (Session) throws(FerryError) -> Void
   /// One process at a time synchronizes.
   private let lease: SessionLease
   private var leaseWanted: Duration?
@@ -30,6 +33,8 @@ actor SessionRunner {
   private struct Waiter {
     let after: Int
     let awaitsAnswers: Bool
+    /// On the clock's uptime.
+    let deadline: Duration
     let continuation: CheckedContinuation<Result<Void, FerryError>, Never>
   }
 
@@ -51,6 +56,8 @@ actor SessionRunner {
     guard !isStopped else { return }
     timer?.task.cancel()
     timer = nil
+    endLateWaiters()
+    defer { wakeForWaiters() }
     while true {
       do throws(FerryError) {
         guard try lease.take() else {
@@ -95,9 +102,38 @@ actor SessionRunner {
     wake(after: waiters.isEmpty ? SessionRunner.watchInterval : SessionRunner.leaseInterval)
   }
 
+  /// To be done by `drain`, behind everything that was asked for before.
+  nonisolated func enqueue(_ wish: @escaping @Sendable (Session) throws(FerryError) -> Void) {
+    wishes.withLock { $0.append(wish) }
+  }
+
+  /// Does what was asked for. Tasks that call this may come in any order; the wishes do not.
+  func drain() {
+    guard !isStopped else { return }
+    while let wish = wishes.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+      do throws(FerryError) { try wish(session) } catch {
+        world.log.error("a request to the session failed", ("reason", error.description))
+      }
+    }
+    run()
+  }
+
   func act(_ body: @Sendable (Session) throws(FerryError) -> Void) throws(FerryError) {
+    drain()
     try body(session)
     run()
+  }
+
+  var isBackground: Bool {
+    drain()
+    return session.machine.isBackground
+  }
+
+  /// Makes the callbacks that wait for an actor of the app's.
+  func deliver() async {
+    do throws(FerryError) { try await session.observers.deliver(of: session.store) } catch {
+      world.log.error("callbacks cannot be made", ("reason", error.description))
+    }
   }
 
   func start() {
@@ -108,12 +144,16 @@ actor SessionRunner {
   }
 
   /// Returns after an exchange that began later than this call has ended well.
-  func synchronize(awaitsAnswers: Bool) async throws(FerryError) {
+  func synchronize(awaitsAnswers: Bool, within limit: Duration) async throws(FerryError) {
+    drain()
+    guard !isStopped else { throw Store.closed(session.store.path) }
     session.requestExchange(awaitingAnswers: awaitsAnswers)
     let after = session.begunExchanges
     let result = await withCheckedContinuation { continuation in
       waiters.append(
-        Waiter(after: after, awaitsAnswers: awaitsAnswers, continuation: continuation))
+        Waiter(
+          after: after, awaitsAnswers: awaitsAnswers, deadline: world.clock.uptime + limit,
+          continuation: continuation))
       run()
     }
     try result.get()
@@ -142,16 +182,25 @@ actor SessionRunner {
   }
 
   private func perform(_ call: TransportRequest, on lane: SessionMachine.Lane) async {
+    let isSynchronization = lane == .exchange && call.url.hasSuffix("/exchange")
+    if isSynchronization, await ask(.starting) == .cancel {
+      let error = FerryError(
+        .cancelled, "the app cancelled the synchronization", hint: "Ask again when it suits.")
+      await end(lane, error, isSynchronization: true)
+      return
+    }
     var failure: FerryError?
     do throws(TransportError) {
       let response = try await transport.send(call)
       session.received(status: response.status, on: lane)
+      if isSynchronization { _ = await ask(.downloading) }
       defer { response.body.cancel() }
       while let bytes = try await response.body.next() {
         guard !Task.isCancelled else { return }
         do throws(FerryError) { try session.received(bytes, on: lane) } catch {
           // The session has ended the lane and knows why.
-          finished(lane)
+          if isSynchronization { await tellEnd(error) }
+          if !isStopped, !Task.isCancelled { finished(lane) }
           return
         }
         settleWaiters()
@@ -163,11 +212,46 @@ actor SessionRunner {
       failure = FerryError(
         .offline, error.message, hint: error.hint, isTransient: true, cause: error)
     }
+    await end(lane, failure, isSynchronization: isSynchronization)
+  }
+
+  private func end(
+    _ lane: SessionMachine.Lane, _ failure: FerryError?, isSynchronization: Bool
+  ) async {
     guard !Task.isCancelled, !isStopped else { return }
     do throws(FerryError) { try session.ended(lane, failure) } catch {
       world.log.error("the session cannot go on", ("reason", error.description))
     }
+    if isSynchronization { await tellEnd(session.lastFailure) }
+    // Meanwhile another request may have taken the lane over.
+    guard !isStopped, !Task.isCancelled else { return }
     finished(lane)
+  }
+
+  private var groups: [String] { session.store.model.groups.map(\.name) }
+
+  private func ask(_ status: SynchronizationContext.Status) async -> SynchronizationAction {
+    let groups = groups
+    let context = SynchronizationContext(status: status, error: nil)
+    return await session.observers.ask(otherwise: .proceed) {
+      $0.onSynchronize(groups: groups, context: context)
+    }
+  }
+
+  private func tellEnd(_ error: FerryError?) async {
+    let groups = groups
+    let context = SynchronizationContext(
+      status: error == nil ? .finishing : .error, error: error)
+    _ = await session.observers.ask(otherwise: .proceed) {
+      $0.onSynchronize(groups: groups, context: context)
+    }
+    session.observers.tell { handler in
+      if let error {
+        handler.onSynchronizeFailure(groups: groups, error)
+      } else {
+        handler.onSynchronizeSuccess(groups: groups)
+      }
+    }
   }
 
   private func finished(_ lane: SessionMachine.Lane) {
@@ -206,6 +290,22 @@ actor SessionRunner {
       waiter.continuation.resume(returning: .success(()))
       return true
     }
+  }
+
+  private func endLateWaiters() {
+    let now = world.clock.uptime
+    let late = waiters.filter { $0.deadline <= now }
+    waiters.removeAll { $0.deadline <= now }
+    let error = FerryError(
+      .timedOut, "the synchronization did not end in time",
+      hint: "It goes on by itself; \(session.lastFailure?.message ?? "the server is slow").",
+      isTransient: true)
+    for waiter in late { waiter.continuation.resume(returning: .failure(error)) }
+  }
+
+  private func wakeForWaiters() {
+    guard let next = waiters.map(\.deadline).min() else { return }
+    wake(after: max(.zero, next - world.clock.uptime))
   }
 
   private func finishWaiters(_ result: Result<Void, FerryError>) {

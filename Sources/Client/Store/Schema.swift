@@ -46,8 +46,11 @@ package struct Schema {
     var discarded: [String] = []
     if known > 0, let old = try knownModel(connection, unless: text) {
       try TextIndex.removeAll(connection)
+      let isLogged = try ChangeLogTable.isEnabled(connection)
+      try ChangeLogTable.disable(connection)
       discarded = try Migration(old: old, new: model, policy: migration, connection: connection)
         .run(makeTables: makeTables)
+      if isLogged { try ChangeLogTable(model: model).enable(connection) }
     } else {
       try makeTables()
     }
@@ -165,6 +168,7 @@ package struct Schema {
         number INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, entity TEXT, object INTEGER,
         key TEXT, content TEXT)
       """,
+      ChangeLogTable.statement,
       "CREATE TABLE IF NOT EXISTS ferry_setting (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
     ]
   }

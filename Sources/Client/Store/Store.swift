@@ -21,6 +21,8 @@ package final class Store: Sendable {
   package let bell = Bell()
   /// Touched only by the thread that holds the writing connection.
   let scope = Mutex(TransactionScope())
+  /// Where those wait who want to know how an operation ended.
+  package let answers = AnswerBoard()
   /// Sees which visible rows a transaction changes.
   package let rowWatch: RowWatch
 
@@ -94,6 +96,7 @@ package final class Store: Sendable {
     bell.onRing(nil)
     writer.close()
     readers.close()
+    answers.close()
     file.withLock { $0 = nil }
   }
 
@@ -103,6 +106,8 @@ package final class Store: Sendable {
       hint: "Nothing of this change was saved. Put the file back where it was, or close the "
         + "database and open it again.")
   }
+
+  package var isClosed: Bool { file.withLock { $0 == nil } }
 
   package static func closed(_ path: String) -> FerryError {
     FerryError(.closed, "the database \(path) was closed", hint: "Open it again.")

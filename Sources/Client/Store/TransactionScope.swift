@@ -14,6 +14,13 @@ package struct TransactionScope: Sendable, Equatable {
 private struct RolledBack: Error {}
 
 extension Store {
+  /// How many transactions of the app this thread is in.
+  package var transactionDepth: Int {
+    writer.withHeldConnection { _ in self.scope.withLock { $0.depth } } ?? 0
+  }
+
+  package var isInTransaction: Bool { transactionDepth > 0 }
+
   /// Runs `body` in one transaction whose changes become one chain. Inside another one it is a
   /// savepoint: what it changed is undone alone, or belongs to the outer one.
   package func transaction<Result>(

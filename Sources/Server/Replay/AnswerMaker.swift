@@ -15,7 +15,7 @@ struct AnswerMaker {
     case .refused(let refusal):
       let record = record(
         operation, code: refusal.code, message: refusal.message, attribute: refusal.attribute,
-        baseValue: refusal.baseValue?.shown, currentValue: refusal.currentValue?.shown)
+        baseValue: refusal.baseValue, currentValue: refusal.currentValue)
       return make(operation, .replayFailed, log: [record])
     case .notTried: return make(operation, .notTried)
     }
@@ -38,7 +38,7 @@ struct AnswerMaker {
 
   private func record(
     _ operation: ConnectorOperation, code: Int, message: String, attribute: String?,
-    baseValue: String?, currentValue: String?
+    baseValue: Value?, currentValue: Value?
   ) -> LogRecord {
     LogRecord(
       component: operation.entity.name, entityKey: operation.key?.text ?? "", code: code,

@@ -1,0 +1,110 @@
+import FerryModel
+import FerrySQLite
+public import FerryWire
+
+/// A message of the server about an operation (sync/P17).
+public typealias LogRecord = FerryWire.LogRecord
+
+/// Which log records; everything that is given must hold.
+///
+/// ```swift
+/// try database.logRecords(LogRecordQuery(component: "Order", atLeast: .error, take: 50))
+/// ```
+public struct LogRecordQuery: Sendable {
+  /// The name of the entity.
+  public var component: String?
+  /// As text, as in `LogRecord.entityKey`.
+  public var entityKey: String?
+  public var code: Int?
+  /// This level or a graver one.
+  public var atLeast: LogRecord.Level?
+  /// Of one submitted operation.
+  public var requestID: OperationID?
+  /// Written by the server at this moment or later, in milliseconds since 1970.
+  public var since: Int64?
+  /// Written by the server before this moment.
+  public var before: Int64?
+  public var skip: Int
+  public var take: Int?
+
+  public init(
+    component: String? = nil, entityKey: String? = nil, code: Int? = nil,
+    atLeast: LogRecord.Level? = nil, requestID: OperationID? = nil, since: Int64? = nil,
+    before: Int64? = nil, skip: Int = 0, take: Int? = nil
+  ) {
+    self.component = component
+    self.entityKey = entityKey
+    self.code = code
+    self.atLeast = atLeast
+    self.requestID = requestID
+    self.since = since
+    self.before = before
+    self.skip = skip
+    self.take = take
+  }
+
+  /// As SQL over the records as they are kept.
+  fileprivate var tests: (sql: String, parameters: [SQLiteValue]) {
+    var tests: [(String, SQLiteValue)] = []
+    if let component { tests.append(("entity = ?", .text(component))) }
+    if let entityKey { tests.append(("record ->> 'entityKey' = ?", .text(entityKey))) }
+    if let code { tests.append(("record ->> 'code' = ?", .integer(Int64(code)))) }
+    if let requestID { tests.append(("record ->> 'requestId' = ?", .text(requestID.text))) }
+    if let since { tests.append(("record ->> 'timestamp' >= ?", .integer(since))) }
+    if let before { tests.append(("record ->> 'timestamp' < ?", .integer(before))) }
+    var sql = tests.map(\.0)
+    if let atLeast {
+      let levels = LogRecord.Level.allCases.drop { $0 != atLeast }.map { "'\($0.rawValue)'" }
+      sql.append("record ->> 'level' IN (\(levels.joined(separator: ", ")))")
+    }
+    return (sql.isEmpty ? "1" : sql.joined(separator: " AND "), tests.map(\.1))
+  }
+}
+
+extension BusinessObject {
+  /// What the server had to say about this object's operations, oldest first (sync/P18). They stay
+  /// until the object is accepted or its pending change is cancelled.
+  public var logRecords: [LogRecord] {
+    get throws(FerryError) {
+      guard let object = record.object else { return [] }
+      return try record.store.logRecords(
+        "WHERE entity = ? AND object = ? ORDER BY number",
+        [
+          .text(Self.entity.name), .integer(object),
+        ])
+    }
+  }
+}
+
+extension Store {
+  /// The log records that a query gives, oldest first.
+  package func logRecords(_ query: LogRecordQuery) throws(FerryError) -> [LogRecord] {
+    let (tests, parameters) = query.tests
+    return try logRecords(
+      "WHERE \(tests) ORDER BY number LIMIT ? OFFSET ?",
+      parameters + [.integer(Int64(query.take ?? -1)), .integer(Int64(query.skip))])
+  }
+
+  /// Forgets the log records that a query gives; its skip and take say nothing here.
+  package func deleteLogRecords(_ query: LogRecordQuery) throws(FerryError) {
+    let (tests, parameters) = query.tests
+    try write { connection throws(FerryError) in
+      try self.sql { () throws(SQLiteError) in
+        try connection.run("DELETE FROM ferry_log_record WHERE \(tests)", parameters)
+      }
+    }
+  }
+
+  package func logRecords(
+    _ rest: String, _ parameters: [SQLiteValue]
+  ) throws(FerryError) -> [LogRecord] {
+    let texts = try read { connection throws(FerryError) in
+      try self.sql { () throws(SQLiteError) in
+        try connection.rows("SELECT record FROM ferry_log_record \(rest)", parameters)
+      }
+    }
+    return texts.compactMap { row in
+      row[0].text.flatMap { try? LogRecord(json: Array($0.utf8)) }
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import FerryModel
+import FerryWire
+
+/// How the business system answered what was submitted of an object. The object is as the database
+/// shows it after the import that brought the answer.
+public enum ReplayOutcome<Object: BusinessObject>: Sendable {
+  /// With the values that the business system made of it; nil after an accepted delete, and when the
+  /// object is no longer among this user's data.
+  case accepted(Object?)
+  /// The business system said no, for these reasons. The change is still pending: correct it and
+  /// submit again, or cancel.
+  case refused(Object?, [LogRecord])
+  /// Nobody knows whether it was done; the server asks, or somebody decides.
+  case unknown(Object?)
+  /// Something before it was refused. The change waits to be submitted again.
+  case notTried(Object?)
+  /// It was taken back while it was on its way.
+  case cancelled(Object?)
+
+  /// The object, whatever came of it.
+  public var object: Object? {
+    switch self {
+    case .accepted(let object), .refused(let object, _), .unknown(let object),
+      .notTried(let object), .cancelled(let object):
+      object
+    }
+  }
+}
+
+extension BusinessObject {
+  /// Waits until what was submitted of this object, and of what it owns, is answered and imported.
+  ///
+  /// ```swift
+  /// try order.submitPending()
+  /// switch try await order.replayOutcome(within: .seconds(30)) {
+  /// case .accepted(let order): show(order)
+  /// case .refused(_, let reasons): show(reasons)
+  /// default: break
+  /// }
+  /// ```
+  /// It asks for nothing by itself: `synchronize` or the background synchronization brings the
+  /// answer. It may be asked again after a restart, and of an object that was answered meanwhile.
+  ///
+  /// `timedOut` when the answer has not come in time; the change stays on its way. `invalidChange`
+  /// when something is pending and was not submitted. `closed` when the database is closed.
+  public func replayOutcome(
+    within limit: Duration = .seconds(60)
+  ) async throws(FerryError) -> ReplayOutcome<Self> {
+    guard let object = record.object else {
+      throw FerryError(
+        .invalidChange, "a new \(Self.entity.name) has no answer to wait for",
+        hint: "Call create and submitPending first.")
+    }
+    let store = record.store
+    // Watched first, so that no answer slips between looking and waiting.
+    while true {
+      let waiting = try store.submitted(Self.entity, object)
+      guard !waiting.isEmpty else { return try rested(object) }
+      let (ticket, answers) = store.answers.wait(for: waiting)
+      guard try store.submitted(Self.entity, object) == waiting else {
+        store.answers.giveBack(ticket)
+        continue
+      }
+      let timer = Task {
+        do { try await Task.sleep(for: limit) } catch { return }
+        store.answers.giveBack(ticket)
+      }
+      var found: [OperationID: AnsweredOperation.Outcome] = [:]
+      for await answer in answers {
+        found[answer.id] = answer.outcome
+        if found.count == waiting.count { break }
+      }
+      timer.cancel()
+      store.answers.giveBack(ticket)
+      guard !Task.isCancelled else {
+        throw FerryError(.cancelled, "the wait for an answer was cancelled", hint: "Ask again.")
+      }
+      guard found.count == waiting.count else { throw unanswered(limit) }
+      return try outcome(Array(found.values), object)
+    }
+  }
+
+  private func unanswered(_ limit: Duration) -> FerryError {
+    record.store.isClosed
+      ? Store.closed(record.store.path)
+      : FerryError(
+        .timedOut, "\(Self.entity.name) \(record.key) was not answered within \(limit)",
+        hint: "It stays on its way; ask again, or look at the connection.", isTransient: true)
+  }
+
+  /// Nothing is on its way any more.
+  private func rested(_ object: Int64) throws(FerryError) -> ReplayOutcome<Self> {
+    let now = try present(object)
+    guard let now, now.isPending else { return .accepted(now) }
+    if now.replayFailed { return .refused(now, try now.logRecords) }
+    throw FerryError(
+      .invalidChange, "\(Self.entity.name) \(now.record.key) is pending and was not submitted",
+      hint: "Call submitPending first.")
+  }
+
+  private func outcome(
+    _ outcomes: [AnsweredOperation.Outcome], _ object: Int64
+  ) throws(FerryError) -> ReplayOutcome<Self> {
+    let now = try present(object)
+    var reasons: [LogRecord] = []
+    for case .refused(let records) in outcomes { reasons += records }
+    let isRefused = outcomes.contains { if case .refused = $0 { true } else { false } }
+    if isRefused { return .refused(now, reasons) }
+    if outcomes.contains(.unknown) { return .unknown(now) }
+    if outcomes.contains(.notTried) { return .notTried(now) }
+    if outcomes.contains(.cancelled) { return .cancelled(now) }
+    return .accepted(now)
+  }
+
+  private func present(_ object: Int64) throws(FerryError) -> Self? {
+    try record.store.record(Self.entity, object: object).map(Self.init(record:))
+  }
+}

@@ -1,0 +1,81 @@
+import FerryModel
+import FerryWire
+import Synchronization
+
+/// How one operation ended, as those hear who wait for it.
+package struct AnsweredOperation: Sendable, Equatable {
+  package enum Outcome: Sendable, Equatable {
+    case accepted
+    case refused([FerryWire.LogRecord])
+    case notTried
+    case unknown
+    /// The app took it back.
+    case cancelled
+  }
+
+  package let id: OperationID
+  package let outcome: Outcome
+
+  package init(id: OperationID, outcome: Outcome) {
+    self.id = id
+    self.outcome = outcome
+  }
+}
+
+/// Where answers are put up for those who wait for them, once the database shows them.
+package final class AnswerBoard: Sendable {
+  private struct State {
+    var tickets: [Int: Ticket] = [:]
+    var next = 0
+    var isClosed = false
+  }
+
+  private struct Ticket {
+    let ids: Set<OperationID>
+    let continuation: AsyncStream<AnsweredOperation>.Continuation
+  }
+
+  private let state = Mutex(State())
+
+  init() {}
+
+  /// The answers to these operations from now on, as they come; it ends when the database is closed
+  /// or the ticket given back.
+  package func wait(
+    for ids: Set<OperationID>
+  ) -> (ticket: Int, answers: AsyncStream<AnsweredOperation>) {
+    let (answers, continuation) = AsyncStream.makeStream(of: AnsweredOperation.self)
+    let ticket = state.withLock { state in
+      state.next += 1
+      state.tickets[state.next] = Ticket(ids: ids, continuation: continuation)
+      if state.isClosed { continuation.finish() }
+      return state.next
+    }
+    return (ticket, answers)
+  }
+
+  /// Whether somebody waits.
+  package var isAwaited: Bool { state.withLock { !$0.tickets.isEmpty } }
+
+  package func giveBack(_ ticket: Int) {
+    state.withLock { $0.tickets.removeValue(forKey: ticket) }?.continuation.finish()
+  }
+
+  package func post(_ answered: [AnsweredOperation]) {
+    guard !answered.isEmpty else { return }
+    let tickets = state.withLock { Array($0.tickets.values) }
+    for ticket in tickets {
+      for answer in answered where ticket.ids.contains(answer.id) {
+        ticket.continuation.yield(answer)
+      }
+    }
+  }
+
+  func close() {
+    let tickets = state.withLock { state in
+      state.isClosed = true
+      return state.tickets.values.map(\.continuation)
+    }
+    for continuation in tickets { continuation.finish() }
+  }
+}

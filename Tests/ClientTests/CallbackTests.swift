@@ -1,0 +1,234 @@
+import Ferry
+import FerryHTTPClient
+import FerryModel
+import FerrySQLite
+import FerryWire
+import FerryWorld
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Ferry
+
+/// Writes down every callback, and whether it came on the main actor.
+private final class Witness: CallbackHandler {
+  private let lines = Mutex<[String]>([])
+  private let action: SynchronizationAction
+  private let isOnMain: Bool
+  let told: AsyncStream<String>
+  private let continuation: AsyncStream<String>.Continuation
+
+  init(_ action: SynchronizationAction = .proceed, isOnMain: Bool = false) {
+    self.action = action
+    self.isOnMain = isOnMain
+    (told, continuation) = AsyncStream.makeStream(of: String.self)
+  }
+
+  var heard: [String] { lines.withLock { $0 } }
+
+  private func hear(_ line: String) {
+    if isOnMain { MainActor.preconditionIsolated("a callback is off the main actor") }
+    lines.withLock { $0.append(line) }
+    continuation.yield(line)
+  }
+
+  /// Waits until this was heard.
+  func hears(_ wanted: String) async {
+    for await line in told where line == wanted { return }
+  }
+
+  func onConnect() { hear("connect") }
+  func onConnectionStatusChange(_ status: ConnectionStatus) { hear("\(status)") }
+  func onMessageStart(sizeBytes: Int) { hear(sizeBytes > 0 ? "message" : "empty") }
+  func onLoginSuccess() { hear("login") }
+  func onSubscribeSuccess() { hear("subscribe") }
+  func onSynchronize(
+    groups: [String], context: SynchronizationContext
+  ) -> SynchronizationAction {
+    hear("synchronize \(context.status)")
+    return context.status == .starting ? action : .proceed
+  }
+  func onSynchronizeSuccess(groups: [String]) { hear("synchronized \(groups[0])") }
+  func onSynchronizeFailure(groups: [String], _ error: FerryError) {
+    hear("not synchronized \(error.code.rawValue)")
+  }
+  func beforeImport(group: String) { hear("before \(group)") }
+  func onImport(_ changes: EntityChanges) {
+    hear("import \(changes.entity) \(changes.inserted) \(changes.updated) \(changes.deleted)")
+  }
+  func onImportSuccess(group: String) { hear("imported \(group)") }
+  func onReplaySuccess(_ object: ReplayedObject) { hear("accepted \(object.key)") }
+  func onReplayFailure(_ object: ReplayedObject) { hear("refused \(object.key)") }
+  func onTransactionCommit() { hear("commit") }
+  func onTransactionRollback() { hear("rollback") }
+}
+
+@Suite("Callbacks", .timeLimit(.minutes(1)))
+struct CallbackTests {
+  private func stocked() -> Shore {
+    let shore = Shore(Warehouse.package())
+    shore.put(Maker.entity, [.integer(1), .text("Ada"), .text("Berlin"), .null])
+    return shore
+  }
+
+  private func start(_ database: Database) async throws {
+    try await database.onlineLogin(user: "nancy", password: "p")
+    try database.subscribe()
+    try await database.synchronize()
+  }
+
+  @Test("sync/P22, facts/1.7: they come in order on the actor that the app chose")
+  func onActor() async throws {
+    let depot = try Depot(shore: stocked())
+    let witness = Witness(isOnMain: true)
+    depot.database.registerCallbackHandler(witness, on: MainActor.shared)
+    try await start(depot.database)
+    await witness.hears("imported default")
+    let kinds = witness.heard.filter { !$0.hasPrefix("synchronize") && $0 != "message" }
+    #expect(Array(kinds.prefix(3)) == ["connect", "connected", "login"])
+    let imports = kinds.drop { !$0.hasPrefix("before") }
+    #expect(
+      Array(imports.prefix(3)) == ["before default", "import Maker 1 0 0", "imported default"])
+    #expect(witness.heard.contains("message"))
+    var article = try depot.article(7, "Nail")
+    try article.submitPending()
+    try await depot.database.synchronize()
+    try await depot.database.synchronize()
+    await witness.hears("accepted 7")
+    await depot.database.close()
+  }
+
+  @Test("What is owed waits for a handler, and after a crash for the next start")
+  func owed() async throws {
+    let depot = try Depot(shore: stocked())
+    try await start(depot.database)
+    let owed = try notices(depot.database.store)
+    #expect(owed == 2)
+    await depot.database.close()
+    let again = Database(
+      try Store(
+        path: depot.path, model: depot.model, world: .system(), durability: .application),
+      ConnectionProfile(server: "http://depot"), nil, ShoreTransport(stocked()) { _, _ in },
+      .system())
+    #expect(try notices(again.store) == 2)
+    let witness = Witness()
+    again.registerCallbackHandler(witness)
+    await witness.hears("imported default")
+    #expect(witness.heard == ["import Maker 1 0 0", "imported default"])
+    await again.close()
+  }
+
+  @Test("An app without a handler keeps few callbacks waiting: imports are joined")
+  func crowd() async throws {
+    let device = try Device().loggedIn()
+    let store = device.store
+    for number in 1...300 {
+      try store.write { connection throws(FerryError) in
+        try store.sql { () throws(SQLiteError) in
+          var changes = EntityChanges(entity: "Order")
+          changes.inserted = 1
+          try NoticeTable.owe([changes], group: "default", connection)
+          try NoticeTable.owe(
+            .replaySuccess, entity: "Order", object: Int64(number % 7), key: Key([.integer(1)]),
+            content: "update", connection)
+        }
+      }
+    }
+    #expect(try notices(store) < 150)
+    try device.session.tellOwed()
+    let imports = device.handler.heard.filter { $0.hasPrefix("import Order") }
+    let counts = imports.compactMap { Int($0.split(separator: " ")[2].dropFirst()) }
+    #expect(counts.reduce(0, +) == 300)
+    #expect(device.handler.heard.last?.hasPrefix("replaySuccess") == true)
+    #expect(try notices(store) == 0)
+  }
+
+  @Test(
+    "facts/1.7: an entity's handler hears of it too: after the database's of an import, before it of a replay"
+  )
+  func ofEntity() async throws {
+    let depot = try Depot(shore: stocked())
+    let order = Mutex<[String]>([])
+    struct Named: CallbackHandler {
+      let name: String
+      let write: @Sendable (String) -> Void
+      func onImport(_ changes: EntityChanges) { write("\(name) import \(changes.entity)") }
+      func onReplaySuccess(_ object: ReplayedObject) { write("\(name) replay \(object.entity)") }
+    }
+    let write: @Sendable (String) -> Void = { line in order.withLock { $0.append(line) } }
+    depot.database.registerCallbackHandler(Named(name: "own", write: write), of: Maker.self)
+    depot.database.registerCallbackHandler(Named(name: "all", write: write))
+    try await start(depot.database)
+    var ada = try #require(try Maker.findAll(in: depot.database).first)
+    ada.record.set(2, "Rome")
+    try ada.save()
+    try ada.submitPending()
+    _ = try await replayed(ada, depot.database)
+    let lines = order.withLock { $0 }
+    #expect(lines.prefix(2) == ["all import Maker", "own import Maker"])
+    let replays = lines.filter { $0.hasSuffix("replay Maker") }
+    #expect(replays == ["own replay Maker", "all replay Maker"])
+    await depot.database.close()
+  }
+
+  @Test(
+    "sync/R15, R14, R10: cancel at the start sends nothing; otherwise finishing is the last status")
+  func cancel() async throws {
+    let depot = try Depot(shore: stocked())
+    let refusing = Witness(.cancel)
+    depot.database.registerCallbackHandler(refusing)
+    let error = await #expect(throws: FerryError.self) { try await start(depot.database) }
+    #expect(error?.code == .cancelled)
+    #expect(try Maker.count(in: depot.database) == 0)
+    #expect(refusing.heard.contains("not synchronized cancelled"))
+    let willing = Witness()
+    depot.database.registerCallbackHandler(willing)
+    try depot.database.subscribe()
+    try await depot.database.synchronize()
+    let statuses = willing.heard.filter { $0.hasPrefix("synchron") }
+    #expect(
+      Array(statuses.prefix(4)) == [
+        "synchronize starting", "synchronize downloading", "synchronize finishing",
+        "synchronized default",
+      ])
+    #expect(try Maker.count(in: depot.database) == 1)
+    await depot.database.close()
+  }
+
+  @Test("A transaction's end is told, once, and an undone one as undone")
+  func transactions() async throws {
+    let depot = try Depot()
+    let witness = Witness()
+    let database = depot.database
+    database.registerCallbackHandler(witness)
+    try database.transaction { () throws(FerryError) in
+      try database.transaction { () throws(FerryError) in }
+    }
+    try? database.transaction { () throws(FerryError) in
+      throw FerryError(.cancelled, "no", hint: "no")
+    }
+    try database.transaction { () throws(FerryError) in database.rollback() }
+    try database.transaction { () throws(FerryError) in }
+    var heard: [String] = []
+    for await line in witness.told where ["commit", "rollback"].contains(line) {
+      heard.append(line)
+      if heard.count == 4 { break }
+    }
+    #expect(heard == ["commit", "rollback", "rollback", "commit"])
+    await database.close()
+  }
+
+  private func notices(_ store: Store) throws -> Int64 {
+    try store.read { connection throws(FerryError) in
+      try store.sql { () throws(SQLiteError) in
+        try connection.value("SELECT count(*) FROM ferry_notice")?.integer ?? -1
+      }
+    }
+  }
+
+  private func replayed(_ maker: Maker, _ database: Database) async throws -> ReplayOutcome<Maker> {
+    async let outcome = maker.replayOutcome(within: .seconds(20))
+    for _ in 0..<3 { try await database.synchronize() }
+    return try await outcome
+  }
+}

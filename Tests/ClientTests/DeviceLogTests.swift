@@ -1,0 +1,92 @@
+import Ferry
+import FerryModel
+import FerrySQLite
+import FerryWire
+import Foundation
+import Testing
+
+@testable import Ferry
+
+@Suite("Logs of the device")
+struct DeviceLogTests {
+  @Test("facts/1.11: the change log tells what became last of each object, from on to off")
+  func changeLog() throws {
+    let depot = try Depot()
+    let database = depot.database
+    try depot.maker(1, "Ada", nil)
+    #expect(try database.getChangeLogs() == [])
+    try database.enableChangeLog()
+    try database.enableChangeLog()
+    var nail = try depot.article(7, "Nail")
+    try depot.article(8, "Screw")
+    nail.name = "Bolt"
+    try nail.save()
+    var log = try database.getChangeLogs()
+    #expect(log.map(\.surrogateKey) == [2, 1] && log.map(\.operation) == [.upsert, .upsert])
+    #expect(log.allSatisfy { $0.rootEntity == "Article" && $0.rootSurrogateKey == $0.surrogateKey })
+    let last = try #require(log.last).number
+    try nail.delete()
+    log = try database.getChangeLogs(of: "Article", after: last)
+    #expect(log.map(\.operation) == [.delete])
+    #expect(try database.getChangeLogs(of: "Maker") == [])
+    try database.deleteChangeLogs(through: last)
+    #expect(try database.getChangeLogs().map(\.operation) == [.delete])
+    try? database.transaction { () throws(FerryError) in
+      var screw = try Article.findAll(in: database)[0]
+      try screw.delete()
+      throw FerryError(.cancelled, "no", hint: "no")
+    }
+    #expect(try database.getChangeLogs().count == 1)
+    try database.disableChangeLog()
+    try depot.article(9, "Saw")
+    #expect(try database.getChangeLogs().count == 1)
+    try database.deleteChangeLogs()
+    #expect(try database.getChangeLogs() == [])
+  }
+
+  @Test("A change log that is on stays on with a newer model")
+  func newerModel() async throws {
+    let depot = try Depot(model: Warehouse.package(searched: []))
+    try depot.database.enableChangeLog()
+    await depot.database.close()
+    let store = try Store(
+      path: depot.path, model: Warehouse.package(searched: ["name"]), world: .system(),
+      durability: .application)
+    let isOn = try store.read { connection throws(FerryError) in
+      try store.sql { () throws(SQLiteError) in try ChangeLogTable.isEnabled(connection) }
+    }
+    #expect(isOn)
+  }
+
+  @Test("sync/P17, facts/1.4: log records are found by what they say, and forgotten")
+  func logRecords() throws {
+    let shore = Shore(Shop.package)
+    let device = try Device().loggedIn()
+    shore.put(Order.entity, [.integer(1), .text("ALFKI"), .text("Bremen"), .null])
+    shore.put(Order.entity, [.integer(2), .text("BONAP"), .text("Bremen"), .null])
+    try device.exchange(shore)
+    for id in [Int64(1), 2] {
+      var order = try #require(try device.order(id))
+      order.city = "Kiel"
+      try order.save()
+      try order.submitPending()
+    }
+    try device.exchange(shore)
+    for (number, operation) in try device.operations().enumerated() {
+      shore.refuse(operation.id, code: number == 0 ? 412 : 500, "no \(number)")
+    }
+    try device.exchange(shore)
+    let find = { (query: LogRecordQuery) in try device.store.logRecords(query).map(\.message) }
+    #expect(try find(LogRecordQuery()) == ["no 0", "no 1"])
+    #expect(try find(LogRecordQuery(code: 412)) == ["no 0"])
+    #expect(try find(LogRecordQuery(component: "Order", entityKey: "2")) == ["no 1"])
+    #expect(try find(LogRecordQuery(component: "Line")) == [])
+    #expect(try find(LogRecordQuery(atLeast: .error, skip: 1)) == ["no 1"])
+    #expect(try find(LogRecordQuery(atLeast: .fatal)) == [])
+    #expect(try find(LogRecordQuery(since: 1, before: 2)) == ["no 0", "no 1"])
+    #expect(try find(LogRecordQuery(since: 2)) == [])
+    try device.store.deleteLogRecords(LogRecordQuery(code: 412))
+    #expect(try find(LogRecordQuery()) == ["no 1"])
+    #expect(try device.order(1)?.replayFailed == true)
+  }
+}

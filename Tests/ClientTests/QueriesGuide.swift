@@ -1,0 +1,117 @@
+import Ferry
+import FerryTravel
+import Foundation
+import Observation
+
+// Each piece between two marks stands in Documentation/Queries.md, line by line.
+
+enum QueriesGuide {
+  static func objects(in database: Database) throws(FerryError) {
+    // GUIDE begins
+    typealias B = Booking.Attributes
+
+    let bookings = try Booking.findAll(
+      where: B.price > 100 && B.cabin == "economy", orderBy: .descending(B.bookedAt), take: 20,
+      in: database)
+    let graces = try Booking.count(where: B.passenger.starts(with: "Grace"), in: database)
+    // GUIDE ends
+    _ = (bookings, graces)
+  }
+
+  static func relationships(in database: Database) throws(FerryError) {
+    // GUIDE begins
+    let toNewYork = try Booking.findAll(
+      where: Booking.Attributes.flight.exists(Flight.Attributes.destination == "JFK"),
+      in: database)
+    let quiet = try Flight.findAll(where: !Flight.Attributes.bookings.exists(), in: database)
+    // GUIDE ends
+    _ = (toNewYork, quiet)
+  }
+
+  static func rows(in database: Database) throws(FerryError) {
+    // GUIDE begins
+    let query = Query(from: Booking.self)
+      .join(Booking.Attributes.flight)
+      .select(Flight.Attributes.destination, .sum(Booking.Attributes.price).as("total"), .count)
+      .groupBy(Flight.Attributes.destination)
+      .having(.count > 1)
+      .orderBy(.descending("total"))
+    for row in try database.executeQuery(query) {
+      print(row.get("destination", as: String.self), row.get("total", as: Decimal?.self) ?? 0)
+    }
+    // GUIDE ends
+  }
+
+  static func reference(in database: Database) throws(FerryError) {
+    // GUIDE begins
+    let query = Query(from: "Booking", as: "b")
+      .join("Flight", as: "f", "f.flightID", "b.flightID")
+      .select("b.passenger, f.destination")
+      .where(
+        CompositeTest(
+          .and,
+          [
+            AttributeTest("b.seats", .greaterThan, 1),
+            AttributeTest("f.destination", .in, ["JFK", "EWR"]),
+          ])
+      )
+      .orderBy(.ascending("b.passenger"))
+    let rows = try database.executeQuery(query)
+    // GUIDE ends
+    _ = rows
+  }
+
+  static func sql(in database: Database) throws(FerryError) {
+    // GUIDE begins
+    let rows = try database.executeSQL(
+      "SELECT cabin, ferry_sum(price) AS total FROM Booking WHERE seats > ? GROUP BY cabin", 1)
+    // GUIDE ends
+    _ = rows
+  }
+
+  static func words(in database: Database) throws(FerryError) {
+    // GUIDE begins
+    let found = try Booking.findAll(where: Booking.matches("window grac*"), in: database)
+    // GUIDE ends
+    _ = found
+  }
+
+  static func live(in database: Database) async throws(FerryError) {
+    // GUIDE begins
+    let full = Flight.live(where: Flight.Attributes.seatsLeft < 10, in: database)
+    for try await flights in full {
+      print(flights.count, "flights are nearly full")
+    }
+    // GUIDE ends
+  }
+
+  @MainActor static func observed(in database: Database) -> LiveValue<[Booking]> {
+    // GUIDE begins
+    let bookings = LiveValue(
+      Booking.live(orderBy: .ascending(Booking.Attributes.passenger), in: database),
+      initially: [])
+    // GUIDE ends
+    return bookings
+  }
+
+  static func answer(_ draft: Booking) async throws(FerryError) {
+    // GUIDE begins
+    var booking = draft
+    try booking.create()
+    try booking.submitPending()
+    switch try await booking.replayOutcome(within: .seconds(30)) {
+    case .accepted(let booking): print("booked as", booking?.bookingID ?? 0)
+    case .refused(_, let reasons): print("refused:", reasons.map(\.message))
+    case .unknown, .notTried, .cancelled: print("not yet")
+    }
+    // GUIDE ends
+  }
+
+  static func changes(in database: Database) throws(FerryError) {
+    // GUIDE begins
+    try database.enableChangeLog()
+    let changes = try database.getChangeLogs(of: "Booking", take: 100)
+    if let last = changes.last { try database.deleteChangeLogs(through: last.number) }
+    // GUIDE ends
+  }
+}

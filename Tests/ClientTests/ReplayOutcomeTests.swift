@@ -1,0 +1,129 @@
+import Ferry
+import FerryModel
+import FerrySQLite
+import FerryWire
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Ferry
+
+@Suite("The answer to what was submitted", .timeLimit(.minutes(1)))
+struct ReplayOutcomeTests {
+  private func open(
+    _ decide: @escaping ShoreTransport.Decide
+  ) async throws -> (Depot, ShoreTransport) {
+    let depot = try Depot(decide: decide)
+    try await depot.database.onlineLogin(user: "nancy", password: "p")
+    try depot.database.subscribe()
+    try await depot.database.synchronize()
+    return (depot, depot.transport)
+  }
+
+  private func submitted(_ depot: Depot) throws -> Article {
+    var article = try depot.article(7, "Nail", price: 3)
+    try article.submitPending()
+    return article
+  }
+
+  private func outcome(_ article: Article, _ depot: Depot) async throws -> ReplayOutcome<Article> {
+    async let outcome = article.replayOutcome(within: .seconds(20))
+    for _ in 0..<3 { try await depot.database.synchronize() }
+    return try await outcome
+  }
+
+  @Test("Accepted, with the values that the business system made of it")
+  func accepted() async throws {
+    let (depot, _) = try await open { shore, operation in
+      shore.accept(operation.id, changing: [4: .text("4")])
+    }
+    guard case .accepted(let article?) = try await outcome(try submitted(depot), depot) else {
+      Issue.record("not accepted")
+      return
+    }
+    #expect(article.price == 4 && !article.isPending)
+    // Asked again later, as after a restart.
+    guard case .accepted = try await article.replayOutcome() else {
+      Issue.record("not accepted any more")
+      return
+    }
+    await depot.database.close()
+  }
+
+  @Test("Refused, with the reasons; and still so when it is asked again")
+  func refused() async throws {
+    let (depot, _) = try await open { shore, operation in
+      shore.refuse(operation.id, "sold out")
+    }
+    for _ in 0..<2 {
+      let article = try Article.findAll(in: depot.database).first ?? submitted(depot)
+      guard case .refused(let refused, let reasons) = try await outcome(article, depot) else {
+        Issue.record("not refused")
+        return
+      }
+      #expect(reasons.map(\.message) == ["sold out"])
+      #expect(refused?.replayFailed == true)
+    }
+    await depot.database.close()
+  }
+
+  @Test("Unknown, cancelled, too late, and not submitted at all")
+  func others() async throws {
+    let isSilent = Mutex(true)
+    let (depot, _) = try await open { shore, operation in
+      if !isSilent.withLock({ $0 }) { shore.answer(operation.id, .unknown) }
+    }
+    var article = try depot.article(7, "Nail")
+    let early = await #expect(throws: FerryError.self) { try await article.replayOutcome() }
+    #expect(early?.code == .invalidChange)
+    try article.submitPending()
+    try await depot.database.synchronize()
+    let waiting = article
+    let late = await #expect(throws: FerryError.self) {
+      try await waiting.replayOutcome(within: .milliseconds(20))
+    }
+    #expect(late?.code == .timedOut)
+    async let outcome = waiting.replayOutcome(within: .seconds(20))
+    // Cancelled as soon as somebody waits.
+    while !depot.database.store.answers.isAwaited { await Task.yield() }
+    try article.cancelPending()
+    guard case .cancelled = try await outcome else {
+      Issue.record("not cancelled")
+      return
+    }
+    isSilent.withLock { $0 = false }
+    var other = try depot.article(8, "Nail")
+    try other.submitPending()
+    guard case .unknown = try await self.outcome(other, depot) else {
+      Issue.record("not unknown")
+      return
+    }
+    await depot.database.close()
+    let closed = await #expect(throws: FerryError.self) { try await other.replayOutcome() }
+    #expect(closed?.code == .closed)
+  }
+
+  @Test("synchronize has a deadline, and what is asked of the session keeps its order")
+  func deadlines() async throws {
+    let depot = try Depot(silent: true)
+    let database = depot.database
+    database.beginOnlineLogin(user: "nancy", password: "p")
+    try database.subscribe()
+    let late = await #expect(throws: FerryError.self) {
+      try await database.synchronize(within: .milliseconds(50))
+    }
+    #expect(late?.code == .timedOut)
+    // However the tasks are scheduled, the last word counts.
+    for _ in 0..<200 {
+      database.startBackgroundSynchronization()
+      database.stopBackgroundSynchronization()
+    }
+    #expect(await database.isBackground == false)
+    for _ in 0..<200 {
+      database.stopBackgroundSynchronization()
+      database.startBackgroundSynchronization()
+    }
+    #expect(await database.isBackground)
+    await database.close()
+  }
+}
