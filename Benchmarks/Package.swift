@@ -12,6 +12,8 @@ let package = Package(
       name: "Benchmarks",
       dependencies: [
         "CRawSQLite",
+        "XMLPeer",
+        .product(name: "FerryOData", package: "Ferry"),
         .product(name: "Ferry", package: "Ferry"),
         .product(name: "FerrySQLite", package: "Ferry"),
         .product(name: "FerryModel", package: "Ferry"),
@@ -20,6 +22,12 @@ let package = Package(
       swiftSettings: [.treatAllWarnings(as: .error)]),
     // The limit is SQLite as C has it, without a line of ours between.
     .systemLibrary(name: "CRawSQLite"),
+    // libxml2 as C uses it; the library itself comes with FerryOData.
+    .target(
+      name: "XMLPeer", cSettings: [.treatAllWarnings(as: .error), .enableWarning("all")]),
+    .executableTarget(
+      name: "FeedMemory", dependencies: [.product(name: "FerryOData", package: "Ferry")],
+      swiftSettings: [.treatAllWarnings(as: .error)]),
   ],
   swiftLanguageModes: [.v6]
 )
