@@ -77,8 +77,11 @@ final class Announcer: CallbackHandler {
   func onSubscribeFailure(_ error: FerryError) {
     tell("subscribeFailure", ("message", error.message))
   }
-  func onImportProgress(receivedRows: Int, expectedRows: Int) {
-    tell("progress", ("received", String(receivedRows)), ("expected", String(expectedRows)))
+  func onImportProgress(_ progress: ImportProgress) {
+    tell(
+      "progress", ("received", String(progress.receivedRows)),
+      ("expected", String(progress.expectedRows)), ("bytes", String(progress.receivedBytes)),
+      ("percent", progress.fraction.map { String(Int($0 * 100)) } ?? ""))
   }
   func onImport(_ changes: EntityChanges) {
     tell(

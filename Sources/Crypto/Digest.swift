@@ -30,6 +30,62 @@ public enum SHA256Digest {
   }
 }
 
+/// SHA-256 over pieces, again and again: what it needs is fetched once.
+public final class SHA256Hasher {
+  #if canImport(CryptoKit)
+    private var state = SHA256()
+
+    /// Ready for the first byte.
+    public init() {}
+
+    /// Adds bytes to the text.
+    public func update(_ bytes: UnsafeRawBufferPointer) { state.update(bufferPointer: bytes) }
+
+    /// The first 8 bytes of the digest, big endian; begins anew.
+    public func finishNumber() -> UInt64 {
+      let digest = state.finalize()
+      state = SHA256()
+      return digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+  #else
+    private let context: OpaquePointer?
+    private let method: OpaquePointer?
+
+    public init() {
+      context = EVP_MD_CTX_new()
+      method = EVP_MD_fetch(nil, "SHA256", nil)
+      precondition(
+        EVP_DigestInit_ex2(context, method, nil) == 1, "the system's library has no SHA-256")
+    }
+
+    deinit {
+      EVP_MD_CTX_free(context)
+      EVP_MD_free(method)
+    }
+
+    /// Adds bytes to the text.
+    public func update(_ bytes: UnsafeRawBufferPointer) {
+      EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
+    }
+
+    /// The first 8 bytes of the digest, big endian; begins anew.
+    public func finishNumber() -> UInt64 {
+      let number = withUnsafeTemporaryAllocation(byteCount: 32, alignment: 8) { digest -> UInt64 in
+        EVP_DigestFinal_ex(context, digest.bindMemory(to: UInt8.self).baseAddress, nil)
+        return UInt64(bigEndian: digest.load(as: UInt64.self))
+      }
+      EVP_DigestInit_ex2(context, nil, nil)
+      return number
+    }
+  #endif
+
+  /// Adds the bytes of a text.
+  public func update(_ text: String) {
+    var text = text
+    text.withUTF8 { update(UnsafeRawBufferPointer($0)) }
+  }
+}
+
 /// Compares in a time that does not depend on where two arrays differ.
 public func equalInConstantTime(_ left: [UInt8], _ right: [UInt8]) -> Bool {
   guard left.count == right.count else { return false }

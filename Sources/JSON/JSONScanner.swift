@@ -201,7 +201,12 @@ public struct JSONScanner {
     case .array:
       try enterArray()
       while try nextElement() { try skipValue() }
-    case .string: _ = try string()
+    case .string:
+      let (text, hasEscapes) = try stringRange()
+      if hasEscapes || !isASCII(text) {
+        position = text.lowerBound - 1
+        _ = try string()
+      }
     case .number: _ = try numberRange()
     case .boolean: _ = try boolean()
     case .null: try null()

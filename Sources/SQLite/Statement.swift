@@ -127,6 +127,26 @@ public final class Statement {
     guard code == SQLITE_OK else { throw connection.failure(code, sql) }
   }
 
+  /// Ends reading and keeps the parameters, to be bound over and stepped again.
+  public func rewind() {
+    sqlite3_reset(handle)
+    isFresh = true
+  }
+
+  public func bind(_ number: Double, at index: Int) throws(SQLiteError) {
+    let code = sqlite3_bind_double(handle, Int32(index + 1), number)
+    guard code == SQLITE_OK else { throw connection.failure(code, sql) }
+  }
+
+  /// Binds UTF-8 without copying it: the bytes must stay until the statement was stepped to its end.
+  public func bind(borrowed text: UnsafeBufferPointer<UInt8>, at index: Int) throws(SQLiteError) {
+    let code = sqlite3_bind_text64(
+      handle, Int32(index + 1),
+      UnsafeRawPointer(text.baseAddress ?? Statement.empty).assumingMemoryBound(to: CChar.self),
+      UInt64(text.count), nil, UInt8(SQLITE_UTF8))
+    guard code == SQLITE_OK else { throw connection.failure(code, sql) }
+  }
+
   /// Moves to the next row; false when there is none.
   public func step() throws(SQLiteError) -> Bool {
     if isFresh {

@@ -17,6 +17,24 @@ public struct RowsPage: Sendable, Equatable {
   /// The whole message, `sets` last.
   public let json: [UInt8]
 
+  /// A page as it was kept: its frame as it came. What stands in it was looked at when it came, so
+  /// only its head is read here.
+  public init(kept frame: [UInt8]) throws(WireError) {
+    guard let content = try FrameReader.frames(of: frame).first, content.kind == .rows else {
+      throw WireError(.badMessage, "a page that was kept is none", hint: "Download it again.")
+    }
+    let header: Result<Header, JSONError> = content.content.withUnsafeBufferPointer { buffer in
+      var scanner = JSONScanner(buffer, depthLimit: WireLimits.nesting)
+      do throws(JSONError) { return .success(try Header(&scanner)) } catch {
+        return .failure(error)
+      }
+    }
+    do throws(JSONError) { self.init(try header.get(), content.content) } catch {
+      throw WireError(
+        .badMessage, "a page that was kept cannot be read \(error)", hint: "Download it again.")
+    }
+  }
+
   init(_ scanner: inout JSONScanner, _ content: [UInt8]) throws(JSONError) {
     let header = try Header(&scanner)
     try scanner.skipValue()
@@ -44,54 +62,20 @@ public struct RowsPage: Sendable, Equatable {
     row: (Entity, [Value], Int64) throws(Failure) -> Void,
     left: (Entity, Key) throws(Failure) -> Void
   ) throws(Failure) {
-    let result: Result<Void, Failure> = json.withUnsafeBufferPointer { buffer in
-      var scanner = JSONScanner(buffer, depthLimit: WireLimits.nesting)
-      do throws(Failure) {
-        try RowsPage.walk(&scanner, package, wrap, row, left)
-        return .success(())
-      } catch {
-        return .failure(error)
-      }
-    }
-    try result.get()
-  }
-
-  private static func walk<Failure: Error>(
-    _ scanner: inout JSONScanner, _ package: Package, _ wrap: (JSONError) -> Failure,
-    _ row: (Entity, [Value], Int64) throws(Failure) -> Void,
-    _ left: (Entity, Key) throws(Failure) -> Void
-  ) throws(Failure) {
-    do { _ = try Header(&scanner) } catch { throw wrap(error) }
-    // The header leaves the scanner before the array of sets.
-    do { try scanner.enterArray() } catch { throw wrap(error) }
-    while try check(wrap, { () throws(JSONError) in try scanner.nextElement() }) {
-      let set = try check(wrap) { () throws(JSONError) in try RowSet(&scanner, package) }
-      while try check(wrap, { () throws(JSONError) in try scanner.nextElement() }) {
-        let (values, hash) = try check(wrap) { () throws(JSONError) in try set.row(&scanner) }
-        try row(set.entity, values, hash)
-      }
-      try check(wrap) { () throws(JSONError) in try set.enterLeft(&scanner) }
-      while try check(wrap, { () throws(JSONError) in try scanner.nextElement() }) {
-        let key = try check(wrap) { () throws(JSONError) in
-          Key(try scanner.row(types: set.entity.key.map { set.entity.attributes[$0].type }))
-        }
-        try left(set.entity, key)
-      }
-      try check(wrap) { () throws(JSONError) in
-        guard try scanner.nextKey() == nil else {
-          throw scanner.failure("a set has a member too many")
+    try withReader(of: package, hasher: SHA256Hasher(), wrap: wrap) { reader throws(Failure) in
+      while true {
+        let step: RowsReader.Step
+        do throws(JSONError) { step = try reader.next() } catch { throw wrap(error) }
+        switch step {
+        case .end: return
+        case .row: try row(reader.entity, reader.decoded, reader.hash)
+        case .left(let key): try left(reader.entity, key)
         }
       }
     }
   }
 
-  private static func check<Result, Failure: Error>(
-    _ wrap: (JSONError) -> Failure, _ body: () throws(JSONError) -> Result
-  ) throws(Failure) -> Result {
-    do throws(JSONError) { return try body() } catch { throw wrap(error) }
-  }
-
-  private struct Header {
+  struct Header {
     let partition: Int64
     let from: Cursor
     let to: Cursor
@@ -125,9 +109,12 @@ public struct RowsPage: Sendable, Equatable {
 }
 
 /// The rows of one entity inside a page: `entity`, `columns`, `rows`, `left`, in this order.
-private struct RowSet {
+struct RowSet {
   let entity: Entity
-  private let types: [AttributeType]
+  let types: [AttributeType]
+  let isNullable: [Bool]
+  /// What the hash of each row begins with.
+  let hashHead: String
 
   /// Reads up to the first row.
   init(_ scanner: inout JSONScanner, _ package: Package) throws(JSONError) {
@@ -158,19 +145,8 @@ private struct RowSet {
     try scanner.enterArray()
     self.entity = entity
     types = entity.attributes.map(\.type)
-  }
-
-  func row(_ scanner: inout JSONScanner) throws(JSONError) -> ([Value], Int64) {
-    _ = try scanner.peek()
-    let start = scanner.position
-    let values = try scanner.row(types: types)
-    for (position, value) in values.enumerated()
-    where value.isNull && !entity.attributes[position].isNullable {
-      let attribute = entity.attributes[position].name
-      throw scanner.failure("\(entity.name).\(attribute) is null", [entity.name, attribute])
-    }
-    let bytes = scanner.bytes[start..<scanner.position]
-    return (values, RowHash.of(entity: entity.name, key: entity.key(of: values), body: bytes))
+    isNullable = entity.attributes.map(\.isNullable)
+    hashHead = entity.name + "\0"
   }
 
   func enterLeft(_ scanner: inout JSONScanner) throws(JSONError) {
@@ -183,7 +159,8 @@ private struct RowSet {
 public struct RowsPageWriter {
   private struct Set {
     let entity: Entity
-    var rows: [[UInt8]] = []
+    /// Encoded, with commas between.
+    var rows: [UInt8] = []
     var left: [Key] = []
   }
 
@@ -196,8 +173,10 @@ public struct RowsPageWriter {
   public init() {}
 
   /// Adds a row that is in the partition, already encoded.
-  public mutating func row(_ entity: Entity, body: [UInt8]) {
-    sets[position(of: entity)].rows.append(body)
+  public mutating func row(_ entity: Entity, body: some Collection<UInt8>) {
+    let position = position(of: entity)
+    if !sets[position].rows.isEmpty { sets[position].rows.append(UInt8(ascii: ",")) }
+    sets[position].rows.append(contentsOf: body)
     byteCount += body.count + 1
     rowCount += 1
   }
@@ -227,7 +206,9 @@ public struct RowsPageWriter {
       writer.key("columns")
       writer.array(set.entity.attributes) { $0.string($1.name) }
       writer.key("rows")
-      writer.array(set.rows) { $0.raw($1) }
+      writer.beginArray()
+      if !set.rows.isEmpty { writer.raw(set.rows) }
+      writer.endArray()
       writer.key("left")
       writer.array(set.left) { $0.raw("[\($1.text)]".utf8) }
       writer.endObject()
@@ -237,6 +218,7 @@ public struct RowsPageWriter {
   }
 
   private mutating func position(of entity: Entity) -> Int {
+    if let last = sets.last, last.entity.name == entity.name { return sets.count - 1 }
     if let known = positions[entity.name] { return known }
     sets.append(Set(entity: entity))
     positions[entity.name] = sets.count - 1

@@ -139,7 +139,11 @@ final class GivenClock: WorldClock {
 /// Writes down every callback.
 final class Recorder: CallbackHandler {
   private let lines = Mutex<[String]>([])
+  private let downloads = Mutex<[ImportProgress]>([])
+  /// Done while a page is told of: what takes long.
+  let whenTold = Mutex<(@Sendable () -> Void)?>(nil)
 
+  var progress: [ImportProgress] { downloads.withLock { $0 } }
   var heard: [String] { lines.withLock { $0 } }
   func forget() { lines.withLock { $0 = [] } }
   private func hear(_ line: String) { lines.withLock { $0.append(line) } }
@@ -150,6 +154,10 @@ final class Recorder: CallbackHandler {
   func onLoginFailure(_ error: FerryError) { hear("loginFailure \(error.code.rawValue)") }
   func onSubscribeSuccess() { hear("subscribeSuccess") }
   func onSubscribeFailure(_ error: FerryError) { hear("subscribeFailure") }
+  func onImportProgress(_ progress: ImportProgress) {
+    downloads.withLock { $0.append(progress) }
+    whenTold.withLock { $0 }?()
+  }
   func onImport(_ changes: EntityChanges) {
     hear("import \(changes.entity) +\(changes.inserted) ~\(changes.updated) -\(changes.deleted)")
   }

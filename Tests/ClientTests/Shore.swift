@@ -128,7 +128,14 @@ final class Shore {
         let isKnown = stored[id] != nil && !neverSeen.contains(id)
         return OperationStatus(
           id: id, state: isAnswered ? .answered : isKnown ? .inWork : .neverSeen)
-      }, expectedRows: 0)
+      }, expectedRows: expectedRows(known.subtracting(resets)))
+  }
+
+  private func expectedRows(_ known: Set<Int64>) -> Int64 {
+    let live = rows.values.flatMap(\.values).filter { row in
+      row.values != nil && partitions.contains(row.partition) && !known.contains(row.partition)
+    }
+    return Int64(live.count)
   }
 
   func download(_ pull: Pull, fromStart: Set<Int64>) throws -> [Message] {

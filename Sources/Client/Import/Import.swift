@@ -57,13 +57,13 @@ final class ImportRun {
   let connection: Connection
   let checkpoint: Checkpoint
   private var rows: [String: Rows] = [:]
-  private var changes: [String: EntityChanges] = [:]
+  var changes: [String: EntityChanges] = [:]
   /// Change of sum and count by partition.
-  private var sums: [Int64: (sum: UInt64, count: Int64)] = [:]
+  var sums: [Int64: (sum: UInt64, count: Int64)] = [:]
   /// Objects whose pending operations must be laid on top again.
   private var touched: [String: Set<Int64>] = [:]
   /// Entities that have pending operations: their images may stand aside.
-  private var pendingEntities: Set<String> = []
+  var pendingEntities: Set<String> = []
   /// Partitions that were downloaded from the start: what no page named leaves.
   private var restarted: Set<Int64> = []
   private var named: [String: Set<Int64>] = [:]
@@ -159,57 +159,8 @@ final class ImportRun {
     for partition in dropped { try drop(partition) }
   }
 
-  private func applyPages() throws(FerryError) {
-    var last: Int64 = 0
-    while true {
-      let next = try sql { () throws(SQLiteError) in
-        try self.connection.row(
-          """
-          SELECT page.number, page.bytes, page.partition FROM ferry_page AS page
-          JOIN ferry_partition AS place ON place.number = page.partition
-          WHERE page.number > ? AND place.grp = ? ORDER BY page.number LIMIT 1
-          """, .integer(last), .text(self.checkpoint.group))
-      }
-      guard let next, let number = next[0].integer, let bytes = next[1].blob else { return }
-      last = number
-      try apply(bytes)
-    }
-  }
-
-  private func apply(_ bytes: [UInt8]) throws(FerryError) {
-    let page: RowsPage
-    do throws(WireError) {
-      guard let frame = try FrameReader.frames(of: bytes).first,
-        case .rows(let read) = try Message(frame)
-      else {
-        throw WireError(.badMessage, "a page that was kept is empty", hint: "Download it again.")
-      }
-      page = read
-    } catch {
-      throw FerryError(
-        .protocolViolation, "a page cannot be imported: \(error.message)", hint: error.hint,
-        cause: error)
-    }
-    try page.read(
-      of: store.served,
-      wrap: { error in
-        FerryError(
-          .protocolViolation, "a page of the partition \(page.partition) cannot be read \(error)",
-          hint: "The server speaks of another model; update the app or the server.",
-          entity: error.subject.first, attribute: error.subject.dropFirst().first, cause: error)
-      },
-      row: { entity, values, hash throws(FerryError) in
-        try self.sql { () throws(SQLiteError) in
-          try self.enter(entity, values, hash, page.partition)
-        }
-      },
-      left: { entity, key throws(FerryError) in
-        try self.sql { () throws(SQLiteError) in try self.leave(entity, key, page.partition) }
-      })
-  }
-
   /// A row is in the partition now, with these values.
-  private func enter(
+  func enter(
     _ entity: Entity, _ values: [Value], _ hash: Int64, _ partition: Int64
   ) throws(SQLiteError) {
     let table = access(entity)
@@ -246,7 +197,7 @@ final class ImportRun {
   }
 
   /// A row is no longer in the partition; it goes if it is not in another one by now.
-  private func leave(_ entity: Entity, _ key: Key, _ partition: Int64) throws(SQLiteError) {
+  func leave(_ entity: Entity, _ key: Key, _ partition: Int64) throws(SQLiteError) {
     let table = access(entity)
     if pendingEntities.contains(entity.name),
       let original = try table.original(connection, key: key)
@@ -296,12 +247,22 @@ final class ImportRun {
   }
 
   private func note(_ entity: Entity, _ object: Int64, _ partition: Int64) {
-    if restarted.contains(partition) { named[entity.name, default: []].insert(object) }
+    noteNew(entity.name, object, partition)
   }
 
-  private func count(_ partition: Int64, plus hash: Int64) {
+  /// What a partition that is downloaded from its start has named.
+  func noteNew(_ entity: String, _ object: Int64, _ partition: Int64) {
+    guard !restarted.isEmpty, restarted.contains(partition) else { return }
+    named[entity, default: []].insert(object)
+  }
+
+  func count(_ partition: Int64, plus hash: Int64) {
+    count(partition, plus: UInt64(bitPattern: hash), rows: 1)
+  }
+
+  func count(_ partition: Int64, plus sum: UInt64, rows: Int64) {
     let known = sums[partition] ?? (0, 0)
-    sums[partition] = (known.sum &+ UInt64(bitPattern: hash), known.count + 1)
+    sums[partition] = (known.sum &+ sum, known.count + rows)
   }
 
   private func count(_ partition: Int64, minus hash: Int64) {
@@ -309,7 +270,7 @@ final class ImportRun {
     sums[partition] = (known.sum &- UInt64(bitPattern: hash), known.count - 1)
   }
 
-  private func access(_ entity: Entity) -> Rows {
+  func access(_ entity: Entity) -> Rows {
     if let known = rows[entity.name] { return known }
     let made = Rows(entity)
     rows[entity.name] = made
@@ -363,6 +324,7 @@ final class ImportRun {
       try connection.run(
         "DELETE FROM ferry_page WHERE partition = ?", .integer(partition.partition))
     }
+    try ProgressTable.restartIfEmpty(connection)
     try connection.run(
       """
       INSERT INTO ferry_checkpoint (grp, era, version, imported) VALUES (?1, ?2, ?3, ?4)
@@ -373,7 +335,7 @@ final class ImportRun {
     return wrong
   }
 
-  private func sql<Value>(_ body: () throws(SQLiteError) -> Value) throws(FerryError) -> Value {
+  func sql<Value>(_ body: () throws(SQLiteError) -> Value) throws(FerryError) -> Value {
     try store.sql(body)
   }
 }

@@ -53,6 +53,12 @@ package struct Inbox {
           THEN staged_at ELSE 0 END, staged_era = excluded.staged_era
         """, .text(group), .text(welcome.era))
     }
+    try ProgressTable.restartIfEmpty(connection)
+    if welcome.expectedRows > 0 {
+      var progress = try ProgressTable.read(connection)
+      progress.expectedRows = progress.receivedRows + Int(welcome.expectedRows)
+      try ProgressTable.write(progress, connection)
+    }
     try Settings.set(.server, welcome.server, connection)
     try Settings.set(.rightsVersion, welcome.rightsVersion, connection)
   }
@@ -72,8 +78,9 @@ package struct Inbox {
   }
 
   /// Keeps a page if it follows what is here; a page that does not is thrown away, which makes
-  /// repeated, reordered and parallel downloads harmless. Returns whether it was kept.
-  package func keep(_ page: RowsPage, bytes: [UInt8]) throws(FerryError) -> Bool {
+  /// repeated, reordered and parallel downloads harmless. Returns how far the download is with it;
+  /// nil when it was thrown away.
+  package func keep(_ page: RowsPage, bytes: [UInt8]) throws(FerryError) -> ImportProgress? {
     try store.write { connection throws(FerryError) in
       try self.store.sql { () throws(SQLiteError) in
         let row = try connection.row(
@@ -81,7 +88,7 @@ package struct Inbox {
           .integer(page.partition))
         guard let row, let version = row[0].integer, let position = row[1].integer,
           row[2].text != "drop", Cursor(version: version, row: position) == page.from
-        else { return false }
+        else { return nil }
         try connection.run(
           "INSERT INTO ferry_page (partition, bytes) VALUES (?, ?)", .integer(page.partition),
           .blob(bytes))
@@ -91,7 +98,11 @@ package struct Inbox {
         try connection.run(
           "UPDATE ferry_checkpoint SET staged_at = max(staged_at, ?) WHERE grp = ?",
           .integer(page.at), row[3])
-        return true
+        var progress = try ProgressTable.read(connection)
+        progress.receivedRows += page.rowCount
+        progress.receivedBytes += bytes.count
+        try ProgressTable.write(progress, connection)
+        return progress
       }
     }
   }

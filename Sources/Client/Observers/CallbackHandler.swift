@@ -51,8 +51,9 @@ public protocol CallbackHandler: Sendable {
 
   // Imports.
 
-  /// Rows are on their way; `expectedRows` is 0 when it is not known.
-  func onImportProgress(receivedRows: Int, expectedRows: Int)
+  /// A page more is on the device; after the last one the import follows, which the app sees at
+  /// once. Pages of up to 5,000 rows; a download goes on where it was stopped.
+  func onImportProgress(_ progress: ImportProgress)
   /// Everything of this synchronization group has come, and the transaction that shows it begins.
   func beforeImport(group: String)
   /// One call for each entity that an import changed, then `onImportSuccess`.
@@ -98,7 +99,7 @@ extension CallbackHandler {
   ) -> SynchronizationAction { .proceed }
   public func onSynchronizeSuccess(groups: [String]) {}
   public func onSynchronizeFailure(groups: [String], _ error: FerryError) {}
-  public func onImportProgress(receivedRows: Int, expectedRows: Int) {}
+  public func onImportProgress(_ progress: ImportProgress) {}
   public func beforeImport(group: String) {}
   public func onImport(_ changes: EntityChanges) {}
   public func onImportSuccess(group: String) {}

@@ -34,7 +34,6 @@ package final class Session {
   package private(set) var begunExchanges = 0
   /// Why the last exchange ended, if not well.
   package internal(set) var lastFailure: FerryError?
-  package private(set) var progress = ImportProgress()
 
   package init(store: Store, observers: Observers, settings: SessionSettings) {
     self.store = store
@@ -201,6 +200,8 @@ package final class Session {
       while let frame = try nextFrame(&reception) {
         hear(&reception, lane)
         try take(frame, &reception, lane)
+        // An import may take long; what the line brought meanwhile waits, and it was not silent.
+        hear(&reception, lane)
       }
     } catch {
       lanes[lane] = nil
@@ -304,13 +305,8 @@ package final class Session {
     switch message {
     case .welcome(let welcome): try take(welcome, reception)
     case .rows(let page):
-      if try inbox.keep(page, bytes: frame.encoded()) {
-        progress.receivedRows += page.rowCount
-        let progress = progress
-        observers.tellProgress {
-          $0.onImportProgress(
-            receivedRows: progress.receivedRows, expectedRows: progress.expectedRows)
-        }
+      if let progress = try inbox.keep(page, bytes: frame.encoded()) {
+        observers.tellProgress { $0.onImportProgress(progress) }
       }
     case .checkpoint(let checkpoint): try take(checkpoint, lane)
     case .stored(let stored):
@@ -350,9 +346,6 @@ package final class Session {
       }
     }
     let isAccepted = try store.endSubscription()
-    if welcome.expectedRows > 0 {
-      progress = ImportProgress(expectedRows: Int(welcome.expectedRows))
-    }
     connected()
     if isAccepted {
       observers.tell { $0.onSubscribeSuccess() }

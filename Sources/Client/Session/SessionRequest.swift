@@ -42,10 +42,3 @@ package struct Credentials: Sendable, Equatable {
     self.password = password
   }
 }
-
-/// How far a download has come.
-public struct ImportProgress: Sendable, Equatable {
-  public var receivedRows: Int = 0
-  /// 0 when it is not known.
-  public var expectedRows: Int = 0
-}

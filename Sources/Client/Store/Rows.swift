@@ -9,9 +9,12 @@ package struct Rows {
   /// Those of them that are downloaded.
   private let served: [Attribute]
   private let keyTest: String
+  /// Apart from the attributes: a row of many is read without touching their names.
+  private let types: [AttributeType]
 
   package init(_ entity: Entity) {
     self.entity = entity
+    types = entity.attributes.map(\.type)
     columns = entity.attributes.map { quoted($0.name) }.joined(separator: ", ")
     served = entity.isClientOnly ? [] : Array(entity.attributes.prefix(entity.servedCount))
     keyTest = entity.key.map { "\(quoted(entity.attributes[$0].name)) = ?" }.joined(
@@ -160,6 +163,14 @@ package struct Rows {
     return connection.changes == 1
   }
 
+  /// Inserts a downloaded row, bound as partition, hash and values, where none has its key.
+  package var insertNew: String {
+    """
+    INSERT OR IGNORE INTO \(Schema.table(entity)) (_partition, _hash, \(columns))
+    VALUES (?, ?, \(parameters))
+    """
+  }
+
   package func updateDownloaded(
     _ connection: Connection, object: Int64, values: [Value], partition: Int64, hash: Int64
   ) throws(SQLiteError) {
@@ -216,9 +227,9 @@ package struct Rows {
 
   private func values(_ statement: Statement, from first: Int) -> [Value] {
     var values: [Value] = []
-    values.reserveCapacity(entity.attributes.count)
-    for (index, attribute) in entity.attributes.enumerated() {
-      values.append(statement.stored(at: first + index, as: attribute.type))
+    values.reserveCapacity(types.count)
+    for index in types.indices {
+      values.append(statement.stored(at: first + index, as: types[index]))
     }
     return values
   }

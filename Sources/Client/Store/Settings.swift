@@ -5,7 +5,7 @@ package enum Settings {
   package enum Name: String, Sendable {
     case package, model, device, incarnation, server, refreshToken, accessToken, accessTokenExpires,
       user
-    case subscribing, subscribed, rightsVersion
+    case subscribing, subscribed, rightsVersion, progress
   }
 
   package static func get(_ name: Name, _ connection: Connection) throws(SQLiteError) -> String? {

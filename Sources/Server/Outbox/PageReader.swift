@@ -56,7 +56,7 @@ struct PageReader {
       let entity = store.package.entities[position]
       last = Cursor(version: statement.integer(at: 0), row: statement.integer(at: 1))
       if statement.integer(at: 2) == 0 {
-        writer.row(entity, body: statement.bytes(at: 5))
+        statement.withBytes(at: 5, isText: false) { writer.row(entity, body: $0) }
       } else if from != .start {
         writer.left(entity, key: Key(text: statement.text(at: 4)))
       }
