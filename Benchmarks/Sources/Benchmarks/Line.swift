@@ -6,6 +6,9 @@ final class Line {
   private let socket: Int32
   private var buffer = [UInt8](repeating: 0, count: 1 << 20)
 
+  private var knownHead = 0
+  private var knownLength: Int?
+
   struct Reply {
     let status: Int
     /// In small letters.
@@ -96,9 +99,17 @@ final class Line {
     return count
   }
 
-  /// Chunked answers end with an empty chunk; those without a body with their head.
+  /// Chunked answers end with an empty chunk; those without a body with their head; others tell
+  /// their length, which is looked for once in a series of equal answers.
   private func isWhole(_ head: Int, _ count: Int) -> Bool {
     if count == head { return status == 304 || status == 204 }
+    if knownHead != head {
+      let text = String(decoding: buffer[..<head], as: UTF8.self).lowercased()
+      let tail = text.range(of: "content-length: ").map { text[$0.upperBound...] }
+      knownLength = tail.flatMap { Int($0.prefix { $0.isNumber }) }
+      knownHead = head
+    }
+    if let knownLength { return count >= head + knownLength }
     return count >= 5 && buffer[count - 5] == 48 && buffer[count - 1] == 10
       && buffer[count - 4] == 13 && buffer[count - 2] == 13
   }

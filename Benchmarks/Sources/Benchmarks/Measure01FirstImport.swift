@@ -9,6 +9,7 @@ extension Measure {
     var ours: [Double] = []
     var raw: [Double] = []
     var devicePeak: [Double] = []
+    var deviceFiles = 0.0
     for round in 0..<setting.rounds {
       let device = try DeviceProcess(server, setting, name: "first-\(round)")
       ours.append(
@@ -19,6 +20,7 @@ extension Measure {
       let there = try device.perform(#"["count", "Item"]"#)
       guard there.contains("\"count\":\(count)") else { throw Trouble("imported: \(there)") }
       devicePeak.append(device.child.peakMegabytes)
+      deviceFiles = setting.megabytes(device.database)
       raw.append(try rawInsert(count, tablesOf: device.database, setting))
       setting.say(
         "\(Int(Double(count) / ours[round])) rows/s, raw \(Int(Double(count) / raw[round]))")
@@ -37,6 +39,13 @@ extension Measure {
       Figure(
         1, "first import, memory of the server", n: count, unit: "MB",
         ours: server.child.peakMegabytes),
+      Figure(
+        1, "first import, files of the device", n: count, unit: "MB", ours: deviceFiles,
+        limit: setting.megabytes(server.business), of: "the business database"),
+      Figure(
+        1, "first import, files of the server", n: count, unit: "MB",
+        ours: setting.megabytes("\(server.data)/server.sqlite"),
+        limit: setting.megabytes(server.business), of: "the business database"),
       Figure(
         1, "load of the server's cache", n: count, unit: "rows/s",
         ours: Double(count) / server.loadSeconds),

@@ -28,6 +28,11 @@ extension Measure {
   }
 }
 
+/// What went wrong on one of several threads.
+private final class FirstTrouble: Sendable {
+  let text = Mutex<String?>(nil)
+}
+
 private struct ReplayRun {
   let server: Server
   let count: Int
@@ -60,16 +65,22 @@ private struct ReplayRun {
       (0..<share).map { ReplayRun.operation(device * share + $0 + 1) }
     }
     let callers = try (0..<devices).map { try WireDevice(server, name: "device-\($0)") }
-    let trouble = Mutex<String?>(nil)
+    let trouble = FirstTrouble()
     nonisolated(unsafe) let shared = callers
     let time = seconds {
-      DispatchQueue.concurrentPerform(iterations: devices) { number in
-        do { try ReplayRun.send(all[number], shared[number]) } catch {
-          trouble.withLock { $0 = "\(error)" }
+      // A thread for each: all at once, however few processors there are.
+      let ended = DispatchSemaphore(value: 0)
+      for number in 0..<devices {
+        Thread.detachNewThread {
+          do { try ReplayRun.send(all[number], shared[number]) } catch {
+            trouble.text.withLock { $0 = "\(error)" }
+          }
+          ended.signal()
         }
       }
+      for _ in 0..<devices { ended.wait() }
     }
-    if let text = trouble.withLock({ $0 }) {
+    if let text = trouble.text.withLock({ $0 }) {
       throw Trouble("\(text); the server said: \(server.child.lastLines)")
     }
     let raw = try RawDatabase(server.business)

@@ -7,6 +7,7 @@ extension Measure {
     pendingWrite,
     polls,
     delta,
+    liveQueries,
     odata,
     encryption,
   ]

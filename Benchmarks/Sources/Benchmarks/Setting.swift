@@ -22,6 +22,14 @@ struct Setting: Sendable {
   /// Tells the person who waits what is going on.
   func say(_ text: String) { FileHandle.standardError.write(Data("  \(text)\n".utf8)) }
 
+  /// The sizes of a database's files.
+  func megabytes(_ path: String) -> Double {
+    ["", "-wal"].reduce(0) { sum, tail in
+      let size = try? FileManager.default.attributesOfItem(atPath: path + tail)[.size] as? Int
+      return sum + Double(size ?? 0) / 1_000_000
+    }
+  }
+
   /// Removes a database with all its files.
   func remove(_ path: String) {
     for tail in ["", "-wal", "-shm", "-journal"] {
