@@ -1,0 +1,69 @@
+import Ferry
+import FerryModel
+import FerrySQLite
+import Testing
+
+@testable import Ferry
+
+@Suite("What pending work costs")
+struct PendingPlanTests {
+  @Test(
+    "No statement that runs once for each pending operation looks at the others",
+    arguments: [
+      "SELECT 1 FROM ferry_operation WHERE entity = 'Order' AND object = 1 AND sequence < 9 LIMIT 1",
+      "SELECT sequence FROM ferry_operation WHERE entity = 'Order' AND key = '1' AND temporary = 1",
+      "SELECT id FROM ferry_operation WHERE chain = 'a' AND state IN ('waiting', 'replayFailed')",
+      "SELECT id FROM ferry_operation WHERE root_entity = 'Order' AND root_object = 1",
+      "SELECT id FROM ferry_operation WHERE id = 'a'",
+      "SELECT object FROM ferry_operation WHERE entity = 'Order' AND key = '1' LIMIT 1",
+      "SELECT record FROM ferry_log_record WHERE entity = 'Order' AND object = 1",
+    ])
+  func searches(_ sql: String) throws {
+    let plan = try plan(sql)
+    #expect(
+      plan.allSatisfy {
+        $0.hasPrefix("SEARCH") && $0.contains("INDEX") && !$0.hasSuffix("(entity=?)")
+      }, "\(plan)")
+  }
+
+  @Test("What is to be sent, and what is to be sealed, is found without what waits")
+  func partial() throws {
+    let outgoing = try plan(
+      """
+      SELECT id FROM ferry_operation WHERE acknowledged = 0 AND state IN ('submitted', 'withdrawn')
+      ORDER BY sequence LIMIT 9
+      """)
+    #expect(outgoing.contains { $0.contains("ferry_operation_outgoing") }, "\(outgoing)")
+    let wanted = try plan("SELECT id FROM ferry_operation WHERE wanted > 0 ORDER BY sequence")
+    #expect(wanted.contains { $0.contains("ferry_operation_wanted") }, "\(wanted)")
+  }
+
+  @Test("Submitting twice as much runs twice as many statements")
+  func linear() throws {
+    let small = try statements(of: 100)
+    let large = try statements(of: 200)
+    #expect(large <= 2 * small + 20, "\(small) for 100, \(large) for 200")
+  }
+
+  private func statements(of count: Int) throws -> Int {
+    let shop = try Stocked()
+    for _ in 0..<count {
+      var order = shop.device.newOrder("Jena")
+      try order.create()
+    }
+    return try shop.device.store.write { connection throws(FerryError) in
+      let before = connection.executions
+      try shop.device.store.submitAll(Order.entity)
+      return connection.executions - before
+    }
+  }
+
+  private func plan(_ sql: String) throws -> [String] {
+    let device = try Device()
+    return try device.store.read { connection throws(FerryError) in
+      try device.store.sql { () throws(SQLiteError) in
+        try connection.rows("EXPLAIN QUERY PLAN \(sql)").compactMap { $0[3].text }
+      }
+    }
+  }
+}
