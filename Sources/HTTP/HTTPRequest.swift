@@ -55,11 +55,11 @@ public struct HTTPRequest: Sendable {
   public var bearerToken: String? {
     let values = headers.values("Authorization")
     guard values.count == 1, let value = values.first else { return nil }
-    let parts = value.split(separator: " ", omittingEmptySubsequences: true)
-    guard parts.count == 2, HTTPHeaders.isSame(String(parts[0]), "Bearer"),
-      parts[1].utf8.allSatisfy(Self.isTokenByte)
+    let parts = value.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: true)
+    guard parts.count == 2, HTTPHeaders.isSame(String(Substring(parts[0])), "Bearer"),
+      parts[1].allSatisfy(Self.isTokenByte)
     else { return nil }
-    return String(parts[1])
+    return String(Substring(parts[1]))
   }
 
   private static func isTokenByte(_ byte: UInt8) -> Bool {

@@ -38,9 +38,11 @@ import Testing
     let identity = Identity(
       user: "anna", device: nil, claims: ["employee": ["1"]],
       expires: world.clock.now.advanced(by: .seconds(600)))
-    let id = try await host.open(
+    let opening = try await host.open(
       HostTests.hello, by: identity, isChannel: true, until: identity.expires)
+    let id = try #require(opening.id)
     let watched = Watched()
+    try watched.take(opening.bytes)
     // As the loop of the network asks: with an executor of its own.
     let reader = Task(executorPreference: Lane()) {
       while let bytes = await host.next(of: id) { try watched.take(bytes) }

@@ -93,7 +93,8 @@ extension Way {
       let good = try await Wires.token(daemon.address, "ada", device: "a")
       let strange = try await Wires.token(other.address, "ada", device: "a")
       var parts = good.split(separator: ".").map(String.init)
-      let claims = AccessTokens.decode(parts[1]).map { String(decoding: $0, as: UTF8.self) } ?? ""
+      let claims =
+        AccessTokens.decode(parts[1].utf8).map { String(decoding: $0, as: UTF8.self) } ?? ""
       #expect(claims.contains("AG-01"))
       parts[1] = AccessTokens.encode(
         Array(claims.replacingOccurrences(of: "AG-01", with: "AG-02").utf8))

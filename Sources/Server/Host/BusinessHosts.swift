@@ -30,9 +30,9 @@ public actor ReplayHost {
   public func run(load: @Sendable () async -> Void) async {
     while !isStopped {
       do throws(ServerError) {
-        if let task = try await service.nextReplay(patience: ReplayHost.lookInterval) {
-          try await perform(task)
-        }
+        try await perform(
+          try await service.nextReplays(
+            limit: ReplayHost.groupChains, patience: ReplayHost.lookInterval))
       } catch {
         world.log.error("the store failed during a replay", ("reason", error.description))
         await executor.sleep(for: .seconds(1))
@@ -41,30 +41,57 @@ public actor ReplayHost {
     }
   }
 
-  private func perform(_ task: ReplayTask) async throws(ServerError) {
-    var step = task.step
-    while true {
-      let report: ReplayReport
-      switch step {
-      case .done, .retry: return
-      case .perform(let operations):
-        let result = connector.perform(operations)
-        if case .notDone(let reason) = result {
-          service.pulse.tellBusiness(reason)
-        } else {
-          service.pulse.tellBusiness(nil)
-        }
-        report = .performed(result)
-      case .recall(let ids):
-        do throws(ConnectorError) { report = .recalled(try connector.recall(ids)) } catch {
-          report = .failed(error)
-        }
-      case .read(let entity, let keys):
-        do throws(ConnectorError) { report = .read(try connector.read(entity, keys: keys)) } catch {
-          report = .failed(error)
-        }
+  /// Chains whose answers are committed together, and how long the first of them may wait for the
+  /// others.
+  static let groupChains: Int = 64
+  static let groupWait: Duration = .milliseconds(20)
+
+  /// One after the other; what they came to is told in groups, since each commit of the store
+  /// waits for the disk.
+  private func perform(_ tasks: [ReplayTask]) async throws(ServerError) {
+    var reports: [(task: ReplayTask, report: ReplayReport)] = []
+    var since = world.clock.uptime
+    for (index, task) in tasks.enumerated() {
+      guard let report = perform(task.step) else { continue }
+      reports.append((task, report))
+      let isLast = index == tasks.count - 1
+      guard isLast || world.clock.uptime - since >= ReplayHost.groupWait else { continue }
+      try await tell(reports)
+      reports = []
+      since = world.clock.uptime
+    }
+  }
+
+  private func tell(
+    _ reports: [(task: ReplayTask, report: ReplayReport)]
+  ) async throws(ServerError) {
+    let steps = try await service.report(reports)
+    for (told, next) in zip(reports, steps) {
+      var step = next
+      while let report = perform(step) { step = try await service.report([(told.task, report)])[0] }
+    }
+  }
+
+  /// Nil when there is nothing more to do.
+  private func perform(_ step: ReplayStep) -> ReplayReport? {
+    switch step {
+    case .done, .retry: return nil
+    case .perform(let operations):
+      let result = connector.perform(operations)
+      if case .notDone(let reason) = result {
+        service.pulse.tellBusiness(reason)
+      } else {
+        service.pulse.tellBusiness(nil)
       }
-      step = try await service.report(task, report)
+      return .performed(result)
+    case .recall(let ids):
+      do throws(ConnectorError) { return .recalled(try connector.recall(ids)) } catch {
+        return .failed(error)
+      }
+    case .read(let entity, let keys):
+      do throws(ConnectorError) { return .read(try connector.read(entity, keys: keys)) } catch {
+        return .failed(error)
+      }
     }
   }
 

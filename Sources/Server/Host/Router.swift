@@ -1,6 +1,7 @@
 import FerryHTTP
 import FerryJSON
 import FerryWorld
+import Synchronization
 
 /// Answers the requests of devices: login, renewal, exchanges, channels, and the question whether
 /// all is well. `Documentation/Wire.md` tells what each takes and gives.
@@ -90,12 +91,15 @@ public struct Router: Sendable {
     } catch {
       return refusal(401, error)
     }
-    let id: ExchangeID
+    let opening: ServiceHost.Opening
     do throws(ServerError) {
-      id = try await service.open(
+      opening = try await service.open(
         request.body, by: identity, isChannel: isChannel, until: identity.expires)
     } catch {
       return refusal(503, error)
+    }
+    let body = opening.id.map { id in
+      HTTPBody.stream(ExchangeBody(service: service, id: id, first: opening.bytes))
     }
     return HTTPResponse(
       status: 200,
@@ -103,7 +107,7 @@ public struct Router: Sendable {
         "Content-Type": "application/x-ferry", "Cache-Control": "no-store",
         // Without this nginx keeps a channel's bytes back.
         "X-Accel-Buffering": "no",
-      ], body: .stream(ExchangeBody(service: service, id: id)))
+      ], body: body ?? .bytes(opening.bytes))
   }
 
   // Answers.
@@ -144,15 +148,22 @@ public struct Router: Sendable {
 private final class ExchangeBody: HTTPBodySource {
   private let service: ServiceHost
   private let id: ExchangeID
+  private let first: Mutex<[UInt8]>
 
-  init(service: ServiceHost, id: ExchangeID) {
+  init(service: ServiceHost, id: ExchangeID, first: [UInt8]) {
     self.service = service
     self.id = id
+    self.first = Mutex(first)
   }
 
   deinit { service.letGo(of: id) }
 
   func next() async -> HTTPBodyPiece {
-    await service.next(of: id).map { .bytes($0) } ?? .end
+    let begun = first.withLock { bytes in
+      defer { bytes = [] }
+      return bytes
+    }
+    if !begun.isEmpty { return .bytes(begun) }
+    return await service.next(of: id).map { .bytes($0) } ?? .end
   }
 }

@@ -24,6 +24,9 @@ public actor ServiceHost {
   private var workerCalls = 0
   private var readerCalls = 0
   private var seenReaderCalls = 0
+  /// Whether somebody wakes them after a while: one for all, however often they come.
+  private var isWorkersWakePlanned = false
+  private var isReadersWakePlanned = false
   private var isStopped = false
   private var lastCompaction: Timestamp
 
@@ -61,19 +64,41 @@ public actor ServiceHost {
 
   // Exchanges.
 
-  /// Takes a request's body and returns what answers it. Throws where the store failed before
-  /// anything was answered.
+  /// How the answer to a request begins.
+  public struct Opening: Sendable {
+    public let bytes: [UInt8]
+    /// Where `next` goes on; nil when the bytes are the whole answer.
+    public let id: ExchangeID?
+  }
+
+  /// Takes a request's body and returns the beginning of what answers it: all of it where that is
+  /// short, so that a device with nothing to hear costs one visit to this thread. Throws where the
+  /// store failed before anything was answered.
   public func open(
     _ body: [UInt8], by identity: Identity, isChannel: Bool, until: Timestamp
-  ) throws(ServerError) -> ExchangeID {
+  ) throws(ServerError) -> Opening {
+    let arrived = service.arrivedOperations
     let exchange =
       isChannel
       ? service.channel(body, by: identity, until: until) : service.exchange(body, by: identity)
     if let trouble = exchange.state.trouble { throw trouble }
+    if service.arrivedOperations != arrived { wakeWorkers() }
+    var bytes: [UInt8] = []
+    while bytes.count < ServiceHost.openingBytes, !isStopped {
+      switch exchange.next() {
+      case .bytes(let more): bytes += more
+      case .end: return Opening(bytes: bytes, id: nil)
+      case .waiting:
+        exchanges[exchange.id] = exchange
+        return Opening(bytes: bytes, id: exchange.id)
+      }
+    }
     exchanges[exchange.id] = exchange
-    wakeWorkers()
-    return exchange.id
+    return Opening(bytes: bytes, id: exchange.id)
   }
+
+  /// An answer that is longer begins to leave before it is whole.
+  static let openingBytes: Int = 64 << 10
 
   /// The next bytes of an exchange; nil at its end. Waits for as long as there is nothing to say,
   /// and then says only that the line is alive.
@@ -151,24 +176,32 @@ public actor ServiceHost {
 
   // Work for the replay and load hosts.
 
-  /// The next chain of operations to perform; nil when none came within `patience`.
-  func nextReplay(patience: Duration) async throws(ServerError) -> ReplayTask? {
+  /// The next chains of operations to perform, in this order; none when none came for about
+  /// `patience`.
+  func nextReplays(limit: Int, patience: Duration) async throws(ServerError) -> [ReplayTask] {
     let calls = workerCalls
-    if let task = try service.nextReplay() { return task }
-    guard !isStopped else { return nil }
+    let tasks = try service.nextReplays(limit: limit)
+    guard tasks.isEmpty, !isStopped else { return tasks }
     await withCheckedContinuation { continuation in
       guard workerCalls == calls else { return continuation.resume() }
       workers.append(continuation)
+      guard !isWorkersWakePlanned else { return }
+      isWorkersWakePlanned = true
       executor.perform(after: patience) { [weak self] in
-        self?.assumeIsolated { host in host.wakeWorkers() }
+        self?.assumeIsolated { host in
+          host.isWorkersWakePlanned = false
+          host.wakeWorkers()
+        }
       }
     }
-    return try service.nextReplay()
+    return try service.nextReplays(limit: limit)
   }
 
-  func report(_ task: ReplayTask, _ report: ReplayReport) throws(ServerError) -> ReplayStep {
+  func report(
+    _ reports: [(task: ReplayTask, report: ReplayReport)]
+  ) throws(ServerError) -> [ReplayStep] {
     defer { wakeReaders() }
-    return try service.report(task, report)
+    return try service.report(reports)
   }
 
   func nextReadBack() throws(ServerError) -> ReadBackTask? {
@@ -229,8 +262,13 @@ public actor ServiceHost {
     await withCheckedContinuation { continuation in
       guard readerCalls == seenReaderCalls, !isStopped else { return continuation.resume() }
       readers.append(continuation)
+      guard !isReadersWakePlanned else { return }
+      isReadersWakePlanned = true
       executor.perform(after: patience) { [weak self] in
-        self?.assumeIsolated { host in host.wakeReaders() }
+        self?.assumeIsolated { host in
+          host.isReadersWakePlanned = false
+          host.wakeReaders()
+        }
       }
     }
   }

@@ -37,12 +37,14 @@ struct ReplayStore {
   }
 
   /// Before anything is performed, and durable.
-  func claim(_ ids: [OperationID], mark: Mark) throws(SQLiteError) {
+  func claim(_ claims: [(ids: [OperationID], mark: Mark)]) throws(SQLiteError) {
     try store.writer.transaction { () throws(SQLiteError) in
-      for id in ids {
-        try store.writer.run(
-          "UPDATE operation SET state = 'claimed', claimed_by = ?, mark = ? WHERE id = ?",
-          .text(store.era), .integer(mark.version), .text(id.text))
+      for (ids, mark) in claims {
+        for id in ids {
+          try store.writer.run(
+            "UPDATE operation SET state = 'claimed', claimed_by = ?, mark = ? WHERE id = ?",
+            .text(store.era), .integer(mark.version), .text(id.text))
+        }
       }
     }
   }

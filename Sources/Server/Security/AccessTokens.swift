@@ -33,7 +33,7 @@ public struct AccessTokens: Sendable {
     writer.field("iat", now.milliseconds / 1_000)
     writer.field("exp", expires.milliseconds / 1_000)
     writer.endObject()
-    let head = AccessTokens.encode(Array(AccessTokens.header.utf8))
+    let head = AccessTokens.encode(AccessTokens.header)
     let text = "\(head).\(AccessTokens.encode(writer.bytes))"
     let seal = SHA256Digest.authenticate(Array(text.utf8), key: key)
     return ("\(text).\(AccessTokens.encode(seal))", expires)
@@ -41,14 +41,15 @@ public struct AccessTokens: Sendable {
 
   /// Who the token speaks for. Throws `forgedToken`, `otherServersToken` or `expiredToken`.
   public func verify(_ token: String, now: Timestamp) throws(ServerError) -> Identity {
-    let parts = token.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    guard parts.count == 3, token.utf8.count <= 1 << 16,
-      AccessTokens.decode(parts[0]).map({ String(decoding: $0, as: UTF8.self) })
-        == AccessTokens.header,
+    // Bytes, not characters: every request comes through here.
+    let bytes = Array(token.utf8)
+    let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard parts.count == 3, bytes.count <= 1 << 16,
+      AccessTokens.decode(parts[0]) == AccessTokens.header,
       let body = AccessTokens.decode(parts[1]), let seal = AccessTokens.decode(parts[2])
     else { throw AccessTokens.forged }
     let node = try? JSONNode.parse(body)
-    let expected = SHA256Digest.authenticate(Array("\(parts[0]).\(parts[1])".utf8), key: key)
+    let expected = SHA256Digest.authenticate(Array(bytes[..<parts[1].endIndex]), key: key)
     guard equalInConstantTime(seal, expected) else {
       // Said by the token itself, so only a help to the reader.
       guard let other = node?["iss"]?.string, other != server else { throw AccessTokens.forged }
@@ -72,7 +73,7 @@ public struct AccessTokens: Sendable {
       claims: ClaimText.decode(node["claims"]), expires: end)
   }
 
-  private static let header: String = #"{"alg":"HS256","typ":"JWT"}"#
+  private static let header: [UInt8] = Array(#"{"alg":"HS256","typ":"JWT"}"#.utf8)
   private static let forged = ServerError(
     .forgedToken, "the token is not one of this server", hint: "Log in again.")
 
@@ -84,12 +85,18 @@ public struct AccessTokens: Sendable {
     return text
   }
 
-  static func decode(_ text: String) -> [UInt8]? {
-    var base64 = ""
-    for character in text {
-      guard character != "+", character != "/", character != "=" else { return nil }
-      base64.append(character == "-" ? "+" : character == "_" ? "/" : character)
+  static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    var base64: [UInt8] = []
+    base64.reserveCapacity(text.count + 3)
+    for byte in text {
+      switch byte {
+      case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): return nil
+      case UInt8(ascii: "-"): base64.append(UInt8(ascii: "+"))
+      case UInt8(ascii: "_"): base64.append(UInt8(ascii: "/"))
+      default: base64.append(byte)
+      }
     }
-    return Base64.decode(base64 + String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4))
+    while base64.count % 4 != 0 { base64.append(UInt8(ascii: "=")) }
+    return Base64.decode(String(decoding: base64, as: UTF8.self))
   }
 }

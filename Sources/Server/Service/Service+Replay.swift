@@ -31,25 +31,42 @@ struct ActiveReplay {
 
 /// Replay: operations against the business system, in order, once.
 extension Service {
-  func enqueue(_ received: ReceivedOperation) { queue.add(received) }
+  func enqueue(_ received: ReceivedOperation) {
+    queue.add(received)
+    arrivedOperations += 1
+  }
 
   /// The next chain to perform, claimed; nil when none is ready. What a crash left comes first,
   /// with a step that asks whether it was performed.
   public func nextReplay() throws(ServerError) -> ReplayTask? {
+    try nextReplays(limit: 1).first
+  }
+
+  /// The next chains, claimed in one transaction. No two are about one object; they must be
+  /// performed one after the other, in this order.
+  public func nextReplays(limit: Int) throws(ServerError) -> [ReplayTask] {
     let now = world.clock.now
     while let parked = replays.values.filter({ $0.notBefore.map { $0 <= now } ?? false })
       .min(by: { $0.id < $1.id })
     {
-      if let task = try resume(parked) { return task }
+      if let task = try resume(parked) { return [task] }
     }
     let isLoaded = try isLoaded()
-    while let chain = queue.next(now: now, isLoaded: isLoaded) {
-      do throws(ServerError) { if let task = try begin(chain) { return task } } catch {
-        giveBack(chain)
-        throw error
+    var begun: [(ActiveReplay, ReplayQueue.Chain)] = []
+    do throws(ServerError) {
+      while begun.count < limit, let chain = queue.next(now: now, isLoaded: isLoaded) {
+        do throws(ServerError) {
+          if let replay = try begin(chain) { begun.append((replay, chain)) }
+        } catch {
+          giveBack(chain)
+          throw error
+        }
       }
+      return try claim(begun.map(\.0))
+    } catch {
+      for (_, chain) in begun { giveBack(chain) }
+      throw error
     }
-    return nil
   }
 
   /// When `nextReplay` may have something that it has not now; nil when nothing waits for a time.
@@ -76,7 +93,7 @@ extension Service {
   }
 
   /// Nil when the chain was answered without asking the business system.
-  private func begin(_ chain: ReplayQueue.Chain) throws(ServerError) -> ReplayTask? {
+  private func begin(_ chain: ReplayQueue.Chain) throws(ServerError) -> ActiveReplay? {
     var operations: [ConnectorOperation] = []
     var userClaims: [String: [String]] = [:]
     for place in chain.operations {
@@ -97,33 +114,78 @@ extension Service {
       return nil
     }
     replay.areRightsJudged = !chain.mayHaveRun || chain.wasClaimed
-    claims.claim(
-      operations.compactMap { operation in
-        operation.key.map { ObjectName(entity: operation.entity.name, key: $0) }
-      }, creates: operations.filter { $0.kind == .create }.map(\.entity.name), task: replay.id,
-      moment: marks.tick())
     // Known before it is claimed, so that a claim which fails is given back with all that it holds.
     replays[replay.id] = replay
-    try guarded { () throws(SQLiteError) in
-      try replayStore.claim(operations.map(\.id), mark: mark)
+    return replay
+  }
+
+  private func claim(_ begun: [ActiveReplay]) throws(ServerError) -> [ReplayTask] {
+    guard !begun.isEmpty else { return [] }
+    for replay in begun {
+      let operations = replay.machine.operations
+      claims.claim(
+        operations.compactMap { operation in
+          operation.key.map { ObjectName(entity: operation.entity.name, key: $0) }
+        }, creates: operations.filter { $0.kind == .create }.map(\.entity.name), task: replay.id,
+        moment: marks.tick())
     }
-    let action = replay.machine.start()
-    replays[replay.id] = replay
-    let step = try carryOut(action, replay.id)
-    if step == .done { return nil }
-    return ReplayTask(id: replay.id, operations: operations, step: step)
+    try guarded { () throws(SQLiteError) in
+      try replayStore.claim(begun.map { ($0.machine.operations.map(\.id), $0.mark) })
+    }
+    var tasks: [ReplayTask] = []
+    for begun in begun {
+      var replay = begun
+      let action = replay.machine.start()
+      replays[replay.id] = replay
+      let step = try carryOut(action, replay.id)
+      guard step != .done else { continue }
+      tasks.append(ReplayTask(id: replay.id, operations: replay.machine.operations, step: step))
+    }
+    return tasks
   }
 
   /// Takes what the business system said to the task's last step, and says what to do next.
   public func report(_ task: ReplayTask, _ report: ReplayReport) throws(ServerError) -> ReplayStep {
-    guard var replay = replays[task.id] else { return .done }
-    let action = replay.machine.take(report, during: replay.step, mark: replay.mark)
-    replays[replay.id] = replay
-    return try carryOut(action, replay.id)
+    try self.report([(task, report)])[0]
+  }
+
+  /// The same for several, in the order in which they were performed; those that come to their
+  /// answers are answered in one numbered transaction.
+  public func report(
+    _ reports: [(task: ReplayTask, report: ReplayReport)]
+  ) throws(ServerError) -> [ReplayStep] {
+    var steps = [ReplayStep](repeating: .done, count: reports.count)
+    var ready: [(place: Int, id: Int64)] = []
+    var failure: ServerError?
+    for (place, (task, report)) in reports.enumerated() {
+      guard var replay = replays[task.id] else { continue }
+      let action = replay.machine.take(report, during: replay.step, mark: replay.mark)
+      replays[replay.id] = replay
+      if action == .settle {
+        ready.append((place, replay.id))
+        continue
+      }
+      do throws(ServerError) { steps[place] = try carryOut(action, replay.id) } catch {
+        failure = error
+      }
+    }
+    do throws(ServerError) {
+      for (entry, step) in zip(ready, try settle(ready.map(\.id))) { steps[entry.place] = step }
+    } catch {
+      failure = error
+    }
+    guard let failure else { return steps }
+    // The caller hears of the failure only: what the others are to do next is asked for again.
+    for (entry, step) in zip(reports, steps) where step != .done {
+      if replays[entry.task.id]?.notBefore == nil {
+        replays[entry.task.id]?.notBefore = world.clock.now
+      }
+    }
+    throw failure
   }
 
   /// Does what was decided; where the store cannot take it, it is owed, and done when it can.
-  private func carryOut(
+  func carryOut(
     _ action: ReplayMachine.Action, _ id: Int64
   ) throws(ServerError) -> ReplayStep {
     do throws(ServerError) { return try act(action, id) } catch {
@@ -134,7 +196,7 @@ extension Service {
   }
 
   /// How long a store that failed is left alone.
-  private static let storeRetry: Duration = .seconds(1)
+  static let storeRetry: Duration = .seconds(1)
 
   /// The store could not take the claim: nothing was performed, and it is as if it had not begun.
   private func giveBack(_ chain: ReplayQueue.Chain) {
@@ -149,19 +211,19 @@ extension Service {
       mayHaveRun: chain.mayHaveRun)
   }
 
-  private func act(_ action: ReplayMachine.Action, _ id: Int64) throws(ServerError) -> ReplayStep {
+  func act(_ action: ReplayMachine.Action, _ id: Int64) throws(ServerError) -> ReplayStep {
     guard var replay = replays[id] else { return .done }
     switch action {
     case .ask(let step):
       if case .perform = step, !replay.areRightsJudged {
         replay.areRightsJudged = true
-        if try isRefused(&replay) { return try settle(id) }
+        if try isRefused(&replay) { return try settle([id])[0] }
       }
       replay.step = step
       try note(&replay)
       replays[id] = replay
       return step
-    case .settle: return try settle(id)
+    case .settle: return try settle([id])[0]
     case .giveUp(let reason): return try giveUp(id, reason)
     case .release(let reason, _) where !queue.holds(replay.name):
       // An operator asked for it: there is no chain to give back.
@@ -183,51 +245,6 @@ extension Service {
       replays[id] = replay
       return .retry(after: wait)
     }
-  }
-
-  /// Rows and answers in one numbered transaction: accepted is never written before the cache
-  /// shows it.
-  private func settle(_ id: Int64) throws(ServerError) -> ReplayStep {
-    guard var replay = replays[id] else { return .done }
-    let machine = replay.machine
-    let own = Set(
-      machine.operations.compactMap { operation in
-        operation.key.map { ObjectName(entity: operation.entity.name, key: $0) }
-      })
-    let touched: [ObjectName] = try write { transaction, writer throws(SQLiteError) in
-      var touched: [ObjectName] = []
-      for (name, seen) in machine.seen.sorted(by: { $0.key < $1.key }) {
-        let version = try cache.version(of: name)
-        // Loads leave claimed objects alone: for the task's own, a load tells nothing newer.
-        if marks.isTouched(name, version: version, since: seen.mark, byLoads: !own.contains(name)) {
-          touched.append(name)
-        }
-      }
-      guard touched.isEmpty else { return (touched, []) }
-      for (name, seen) in machine.seen.sorted(by: { $0.key < $1.key }) {
-        guard let position = rules.position(of: name.entity) else { continue }
-        if let problem = RowCheck.problem(seen.image, package.entities[position]) {
-          try loads.keepRejected(problem)
-        } else {
-          try writer.apply(position, name.key, seen.image.values)
-        }
-      }
-      let maker = AnswerMaker(version: transaction.version, now: world.clock.now)
-      for (operation, outcome) in zip(machine.operations, machine.outcomes) {
-        guard let outcome else { continue }
-        try replayStore.answer(operation, maker.answer(operation, outcome), transaction)
-      }
-      return ([], answered(replay))
-    }
-    guard touched.isEmpty else {
-      let action = replay.machine.take(touched: touched)
-      replays[id] = replay
-      return try act(action, id)
-    }
-    for name in machine.seen.keys.sorted() { marks.confirm(name) }
-    queue.remove(replay.name)
-    finish(replay)
-    return .done
   }
 
   private func giveUp(_ id: Int64, _ reason: String) throws(ServerError) -> ReplayStep {
@@ -252,7 +269,7 @@ extension Service {
     return .done
   }
 
-  private func finish(_ replay: ActiveReplay) {
+  func finish(_ replay: ActiveReplay) {
     for mark in replay.marks { marks.end(mark) }
     claims.release(task: replay.id)
     replays[replay.id] = nil
@@ -275,7 +292,7 @@ extension Service {
     return .seconds(seconds)
   }
 
-  private func answered(_ replay: ActiveReplay) -> [AnsweredOperation] {
+  func answered(_ replay: ActiveReplay) -> [AnsweredOperation] {
     let last = replay.machine.operations.count - 1
     return replay.machine.operations.enumerated().map { index, operation in
       AnsweredOperation(
@@ -348,8 +365,8 @@ extension Service {
       operation.key.map { [ObjectName(entity: operation.entity.name, key: $0)] } ?? [],
       creates: operation.kind == .create ? [operation.entity.name] : [], task: replay.id,
       moment: marks.tick())
-    try guarded { () throws(SQLiteError) in try replayStore.claim([operation.id], mark: mark) }
+    try guarded { () throws(SQLiteError) in try replayStore.claim([([operation.id], mark)]) }
     replays[replay.id] = replay
-    if replay.notBefore == nil { _ = try settle(replay.id) }
+    if replay.notBefore == nil { _ = try settle([replay.id]) }
   }
 }

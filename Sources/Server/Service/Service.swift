@@ -35,6 +35,8 @@ public final class Service {
   /// Verifies the tokens of requests; a value that may go to any thread.
   public let accessTokens: AccessTokens
   var queue = ReplayQueue()
+  /// How many operations were taken in since the start.
+  var arrivedOperations: Int64 = 0
   var replays: [Int64: ActiveReplay] = [:]
 
   /// Called when the store failed, beside the error that is thrown.

@@ -1,0 +1,86 @@
+import FerryModel
+import FerrySQLite
+import FerryWire
+
+/// How replays come to their answers.
+extension Service {
+  /// Rows and answers of all in one numbered transaction: accepted is never written before the
+  /// cache shows it. Those whose rows were touched since go on by reading them again; the others
+  /// are not kept waiting. Where the store fails, all of them are tried again later.
+  func settle(_ ids: [Int64]) throws(ServerError) -> [ReplayStep] {
+    let active = ids.compactMap { replays[$0] }
+    guard !active.isEmpty else { return ids.map { _ in .done } }
+    let touched: [Int64: [ObjectName]]
+    do throws(ServerError) { touched = try writeAnswers(active) } catch {
+      // What was performed is not forgotten because the store was full or away.
+      for replay in active {
+        replays[replay.id]?.owed = .settle
+        replays[replay.id]?.notBefore = world.clock.now.advanced(by: Service.storeRetry)
+      }
+      throw error
+    }
+    var steps: [Int64: ReplayStep] = [:]
+    for replay in active where touched[replay.id] == nil {
+      for name in replay.machine.seen.keys.sorted() { marks.confirm(name) }
+      queue.remove(replay.name)
+      finish(replay)
+    }
+    for (id, names) in touched.sorted(by: { $0.key < $1.key }) {
+      guard var replay = replays[id] else { continue }
+      let action = replay.machine.take(touched: names)
+      replays[id] = replay
+      steps[id] = try carryOut(action, id)
+    }
+    return ids.map { steps[$0] ?? .done }
+  }
+
+  /// Gives what was touched by others since it was seen, by task; nothing of such a task is written.
+  private func writeAnswers(
+    _ active: [ActiveReplay]
+  ) throws(ServerError) -> [Int64: [ObjectName]] {
+    try write { transaction, writer throws(SQLiteError) in
+      var touched: [Int64: [ObjectName]] = [:]
+      // All are looked at before the first is written. They were performed one after the other, so
+      // that of two images of one row the later one is the newer.
+      for replay in active {
+        let names = try self.touched(replay)
+        if !names.isEmpty { touched[replay.id] = names }
+      }
+      var answered: [AnsweredOperation] = []
+      let maker = AnswerMaker(version: transaction.version, now: world.clock.now)
+      for replay in active where touched[replay.id] == nil {
+        for (name, seen) in replay.machine.seen.sorted(by: { $0.key < $1.key }) {
+          guard let position = rules.position(of: name.entity) else { continue }
+          if let problem = RowCheck.problem(seen.image, package.entities[position]) {
+            try loads.keepRejected(problem)
+          } else {
+            try writer.apply(position, name.key, seen.image.values)
+          }
+        }
+        for (operation, outcome) in zip(replay.machine.operations, replay.machine.outcomes) {
+          guard let outcome else { continue }
+          try replayStore.answer(operation, maker.answer(operation, outcome), transaction)
+        }
+        answered += self.answered(replay)
+      }
+      return (touched, answered)
+    }
+  }
+
+  /// Images that may be older than what the cache has learned since.
+  private func touched(_ replay: ActiveReplay) throws(SQLiteError) -> [ObjectName] {
+    let own = Set(
+      replay.machine.operations.compactMap { operation in
+        operation.key.map { ObjectName(entity: operation.entity.name, key: $0) }
+      })
+    var touched: [ObjectName] = []
+    for (name, seen) in replay.machine.seen.sorted(by: { $0.key < $1.key }) {
+      let version = try cache.version(of: name)
+      // Loads leave claimed objects alone: for the task's own, a load tells nothing newer.
+      if marks.isTouched(name, version: version, since: seen.mark, byLoads: !own.contains(name)) {
+        touched.append(name)
+      }
+    }
+    return touched
+  }
+}
