@@ -208,7 +208,7 @@ var products: [Product] = [
       "FerrySimulation", "Simulation",
       [
         "Ferry", "FerryServer", "FerryModel", "FerryJSON", "FerryWire", "FerryWorld", "FerryHTTP",
-        "FerrySQLite", "FerryConnector", "FerryMemoryConnector",
+        "FerrySQLite", "FerryFaultVFS", "FerryConnector", "FerryMemoryConnector",
       ])
   ]
   let programs: [Target] = [

@@ -1,5 +1,3 @@
-import Ferry
-import FerryConnector
 import FerryMemoryConnector
 import FerryModel
 import FerrySQLite
@@ -7,167 +5,260 @@ import FerryWire
 
 /// The model beside the run: every state of the server's cache by version, against which devices
 /// and business system are compared.
-struct Oracle {
-  private struct State {
+///
+/// A server that was restored from a backup goes on in a branch of its own; its era tells which.
+final class Oracle {
+  struct State {
     let version: Int64
     let body: [UInt8]?
   }
 
-  private let connection: Connection
-  private var history: [String: [Key: [State]]] = [:]
-  private var seen: Int64 = 0
-  private var checked: [Int: Int64] = [:]
-
-  init(folder: String) throws {
-    connection = try Connection(path: "\(folder)/\(Oracle.storeFile)", mode: .readWrite)
+  /// The cache's states in one line of history.
+  struct Branch {
+    var states: [RowName: [State]] = [:]
+    /// How far in the business system's own history the cache has each row.
+    var places: [RowName: Int] = [:]
+    var clock: Int64 = -1
+    /// How many members were changed so far.
+    var memberChanges = 0
   }
 
-  static let storeFile = "server.sqlite"
+  private var connection: Connection?
+  private var eras: [String: Int] = [:]
+  private var branches: [Branch] = [Branch()]
+  private var current = 0
+  private(set) var business = BusinessHistory()
 
-  /// Writes down what the server's cache has become since the last look.
-  mutating func observe(at step: Int) throws {
+  /// The server has started: what it writes from now on belongs to its era.
+  func attach(_ server: SimulatedServer) throws {
+    connection = try Connection(path: server.storePath, mode: .readWrite, vfs: server.disk.vfs)
+    if server.isRunning { eras[server.service.era] = current }
+  }
+
+  func detach() { connection = nil }
+
+  /// What a backup of the server's store holds.
+  func backup() -> Branch { branches[current] }
+
+  func restore(_ backup: Branch) {
+    branches.append(backup)
+    current = branches.count - 1
+  }
+
+  private func store() throws -> Connection {
+    guard let connection else { preconditionFailure("the oracle looks at no store") }
+    return connection
+  }
+
+  // What happens.
+
+  /// Writes down what the business system and the cache have become since the last look.
+  func observe(_ real: MemoryBusiness, server: SimulatedServer) throws {
+    business.take(real.history)
+    let connection = try store()
+    let clock = try connection.value("SELECT version FROM package")?.integer ?? 0
+    guard clock != branches[current].clock else { return }
+    let seen = branches[current].clock
+    guard clock > seen else {
+      throw SimulationFailure(
+        invariant: 8, problem: "the server's clock went from \(seen) back to \(clock)")
+    }
+    try observeRows(connection, seen: seen, clock: clock, server)
+    try observeNumbers(connection, seen: seen, clock: clock)
+    branches[current].clock = clock
+  }
+
+  /// Invariants 8 and 10: no row comes with a number that the clock has passed; and none goes back
+  /// in the business system's history.
+  private func observeRows(
+    _ connection: Connection, seen: Int64, clock: Int64, _ server: SimulatedServer
+  ) throws {
+    var applied: Set<RowName> = []
     let rows = try connection.rows(
       """
       SELECT entity.name, row.key, row.body, row.version, row.deleted FROM row
-      JOIN entity ON entity.id = row.entity WHERE row.version > ? ORDER BY row.version
-      """, .integer(seen))
+      JOIN entity ON entity.id = row.entity
+      """)
     for row in rows {
       guard let entity = row[0].text, let key = row[1].text, let version = row[3].integer else {
         continue
       }
-      let state = State(version: version, body: row[4].integer == 1 ? nil : row[2].blob)
-      history[entity, default: [:]][Key(text: key), default: []].append(state)
-      seen = max(seen, version)
-    }
-  }
-
-  /// Invariant 4: the images of a device are the rows of its rights at its checkpoint, byte for
-  /// byte; invariant 5: what is not pending is shown as it was downloaded.
-  mutating func check(_ device: SimulatedDevice, at step: Int) throws {
-    guard let version = try device.checkpoint() else { return }
-    if checked[device.number] != version {
-      checked[device.number] = version
-      let expected = rows(of: device, at: version)
-      for entity in SimulatedBusiness.package.entities {
-        let images = try device.images(entity)
-        let wanted = expected[entity.name] ?? [:]
-        guard images != wanted else { continue }
+      let name = RowName(entity: entity, key: Key(text: key))
+      let last = branches[current].states[name]?.last
+      guard version != last?.version else { continue }
+      guard version > seen, version <= clock else {
         throw SimulationFailure(
-          invariant: 4, step: step,
-          problem: "device \(device.number) at \(version): \(difference(entity, images, wanted))")
+          invariant: 8,
+          problem: "\(name) has the number \(version) where the clock went from \(seen) to \(clock)"
+        )
       }
-    }
-    for entity in SimulatedBusiness.package.entities {
-      let images = try device.images(entity)
-      for record in try device.records(entity) where record.pending == .none {
-        guard images[record.key] != RowCoder.encode(record.values) else { continue }
+      let body = row[4].integer == 1 ? nil : row[2].blob
+      branches[current].states[name, default: []].append(State(version: version, body: body))
+      let place = business.place(of: name, body: body, from: branches[current].places[name] ?? 0)
+      if let place {
+        branches[current].places[name] = place
+        applied.insert(name)
+      } else if body != nil || !server.withheld.contains(name) {
         throw SimulationFailure(
-          invariant: 5, step: step,
-          problem:
-            "device \(device.number) shows \(entity.name) \(record.key) otherwise than it came")
+          invariant: 10,
+          problem: "\(name) in the cache went back to \(Oracle.shown(body)) at \(version)")
       }
     }
+    server.forgetWithheld(applied)
   }
 
-  private func difference(
-    _ entity: Entity, _ images: [Key: [UInt8]], _ wanted: [Key: [UInt8]]
-  )
-    -> String
-  {
-    let keys = Set(images.keys).union(wanted.keys).sorted { $0.text < $1.text }
-    let text = { (body: [UInt8]?) in body.map { String(decoding: $0, as: UTF8.self) } ?? "nothing" }
-    let lines = keys.filter { images[$0] != wanted[$0] }.map {
-      "\(entity.name) \($0) is \(text(images[$0])), should be \(text(wanted[$0]))"
+  /// Invariant 8: no number is above the clock.
+  private func observeNumbers(_ connection: Connection, seen: Int64, clock: Int64) throws {
+    let row = try connection.row(
+      """
+      SELECT (SELECT max(version) FROM member), (SELECT max(version) FROM partition),
+        (SELECT max(answer_version) FROM operation), (SELECT max(first_version) FROM era),
+        (SELECT count(*) FROM member WHERE version > ?)
+      """, .integer(seen))
+    guard let row else { return }
+    for (index, name) in ["member", "partition", "answer", "era"].enumerated() {
+      guard let number = row[index].integer, number > clock else { continue }
+      throw SimulationFailure(
+        invariant: 8, problem: "a \(name) has the number \(number), the clock is at \(clock)")
     }
-    return lines.joined(separator: "; ")
+    branches[current].memberChanges += Int(row[4].integer ?? 0)
   }
 
-  /// The cache at a version, as far as a device may see it, by rules of our own.
-  private func rows(of device: SimulatedDevice, at version: Int64) -> [String: [Key: [UInt8]]] {
-    var all: [String: [Key: [UInt8]]] = [:]
-    for (entity, rows) in history {
-      for (key, states) in rows {
-        guard let body = states.last(where: { $0.version <= version })?.body else { continue }
-        all[entity, default: [:]][key] = body
+  // What it knows.
+
+  /// The cache in a state of the server, as far as these agencies may see it, by rules of our own.
+  func rows(at checkpoint: CheckpointName, for agencies: Set<Int64>) -> [RowName: [UInt8]]? {
+    guard let branch = eras[checkpoint.era] else { return nil }
+    var all: [RowName: [UInt8]] = [:]
+    for (name, states) in branches[branch].states {
+      if let body = states.last(where: { $0.version <= checkpoint.version })?.body {
+        all[name] = body
       }
     }
-    let orders = (all["Order"] ?? [:]).filter { _, body in
-      guard case .integer(let agency) = Oracle.values(body, SimulatedBusiness.order)[1] else {
+    return all.filter { Oracle.isVisible($0.key, $0.value, all, agencies) }
+  }
+
+  /// The row in a state of the server; nil where it was not there.
+  func row(_ name: RowName, at checkpoint: CheckpointName) -> [UInt8]? {
+    guard let branch = eras[checkpoint.era] else { return nil }
+    return branches[branch].states[name]?.last { $0.version <= checkpoint.version }?.body
+  }
+
+  static func isVisible(
+    _ name: RowName, _ body: [UInt8], _ all: [RowName: [UInt8]], _ agencies: Set<Int64>
+  ) -> Bool {
+    switch name.entity {
+    case "Order":
+      guard case .integer(let agency) = values(body, SimulatedBusiness.order)[1] else {
         return false
       }
-      return device.agencies.contains(agency)
+      return agencies.contains(agency)
+    case "Line":
+      let order = RowName(
+        entity: "Order", key: Key([values(body, SimulatedBusiness.line)[0]]))
+      guard let parent = all[order] else { return false }
+      return isVisible(order, parent, all, agencies)
+    default: return true
     }
-    all["Order"] = orders
-    all["Line"] = (all["Line"] ?? [:]).filter { _, body in
-      orders[Key([Oracle.values(body, SimulatedBusiness.line)[0]])] != nil
-    }
-    return all
   }
 
-  private static func values(_ body: [UInt8], _ entity: Entity) -> [Value] {
+  /// Whether two states belong to one line of history, so that their versions can be compared.
+  func areComparable(_ left: CheckpointName, _ right: CheckpointName) -> Bool {
+    eras[left.era] != nil && eras[left.era] == eras[right.era]
+  }
+
+  var memberChanges: Int { branches[current].memberChanges }
+  var clock: Int64 { branches[current].clock }
+
+  /// How many members a device with these cursors has not got; all, where there is no cursor.
+  func members(above cursors: [Int64: Cursor]) throws -> Int {
+    let rows = try store().rows("SELECT partition, version, row FROM member")
+    return rows.filter { row in
+      guard let cursor = cursors[row[0].integer ?? 0] else { return true }
+      return Cursor(version: row[1].integer ?? 0, row: row[2].integer ?? 0) > cursor
+    }.count
+  }
+
+  /// The highest number among the partitions that these agencies may see.
+  func lastChange(for agencies: Set<Int64>) throws -> Int64 {
+    let rows = try store().rows("SELECT place, version FROM partition")
+    let places = Set(agencies.map(String.init)).union([""])
+    return rows.filter { places.contains($0[0].text ?? "-") }.compactMap { $0[1].integer }.max()
+      ?? 0
+  }
+
+  /// The operations of a device that are answered up to a version, and not confirmed.
+  func answered(device: String, user: String, upTo version: Int64) throws -> Set<OperationID> {
+    let rows = try store().rows(
+      """
+      SELECT id FROM operation WHERE device = ? AND user = ? AND state = 'answered'
+        AND answer_version <= ?
+      """, .text(device), .text(user), .integer(version))
+    return Set(rows.compactMap { $0[0].text.flatMap { OperationID($0) } })
+  }
+
+  /// Every answered operation and how it ended.
+  func outcomes() throws -> [OperationID: Answer.Outcome] {
+    var outcomes: [OperationID: Answer.Outcome] = [:]
+    for row in try store().rows("SELECT id, outcome FROM operation WHERE outcome IS NOT NULL") {
+      guard let id = row[0].text.flatMap({ OperationID($0) }) else { continue }
+      outcomes[id] = row[1].text.flatMap(Answer.Outcome.init(rawValue:))
+    }
+    return outcomes
+  }
+
+  /// Operations of which nobody knows how they ended, with the key they name.
+  func unknowns() throws -> [(id: OperationID, key: Key?)] {
+    try store().rows(
+      """
+      SELECT id, object_key FROM operation
+      WHERE outcome = 'unknown' AND payload IS NOT NULL AND state IN ('answered', 'confirmed')
+      ORDER BY sequence
+      """
+    ).compactMap { row in
+      guard let id = row[0].text.flatMap({ OperationID($0) }) else { return nil }
+      return (id, row[1].text.map { Key(text: $0) })
+    }
+  }
+
+  /// The cache as it is now.
+  func present() -> [RowName: [UInt8]] {
+    branches[current].states.compactMapValues { $0.last?.body }
+  }
+
+  /// Invariant 9: the sums that the server keeps with every change are those of the rows.
+  func checkSums() throws {
+    var sums: [Int64: (sum: UInt64, count: Int64)] = [:]
+    for row in try store().rows(
+      "SELECT partition, hash FROM row WHERE deleted = 0 AND partition IS NOT NULL")
+    {
+      let known = sums[row[0].integer ?? 0] ?? (0, 0)
+      let hash = UInt64(bitPattern: row[1].integer ?? 0)
+      sums[row[0].integer ?? 0] = (known.sum &+ hash, known.count + 1)
+    }
+    for row in try store().rows("SELECT id, sum, count FROM partition") {
+      let real = sums[row[0].integer ?? 0] ?? (0, 0)
+      guard real.sum != UInt64(bitPattern: row[1].integer ?? 0) || real.count != row[2].integer
+      else { continue }
+      throw SimulationFailure(
+        invariant: 9, problem: "the sum of the partition \(row[0].integer ?? 0) is not its rows'")
+    }
+  }
+
+  static func values(_ body: [UInt8], _ entity: Entity) -> [Value] {
     let read = try? RowCoder.decode(body, types: entity.attributes.map(\.type))
     return read ?? [Value](repeating: .null, count: entity.attributes.count)
   }
 
-  /// Invariant 2: no operation has more than one effect.
-  func checkEffects(_ business: MemoryBusiness, at step: Int) throws {
-    var known: Set<OperationID> = []
-    for commit in business.history {
-      for part in commit.parts {
-        guard let operation = part.operation else { continue }
-        guard known.insert(operation).inserted else {
-          throw SimulationFailure(
-            invariant: 2, step: step, problem: "the operation \(operation) was performed twice")
-        }
-      }
-    }
+  static func shown(_ body: [UInt8]?) -> String {
+    body.map { String(decoding: $0, as: UTF8.self) } ?? "nothing"
   }
 
-  /// Invariants 2, 7 and 9, when nothing moves any more.
-  func checkEnd(_ simulation: Simulation) throws {
-    let step = simulation.finalCounts().steps
-    for entity in SimulatedBusiness.package.entities {
-      let cached = (history[entity.name] ?? [:]).compactMapValues { $0.last?.body }
-      let real = simulation.business.rows(of: entity.name).mapValues { RowCoder.encode($0) }
-      guard cached == real else {
-        throw SimulationFailure(
-          invariant: 9, step: step,
-          problem: "the cache is not the business: \(difference(entity, cached, real))")
-      }
-    }
-    for device in simulation.devices {
-      let clock = try simulation.server.service.clock()
-      let expected = rows(of: device, at: clock)
-      for entity in SimulatedBusiness.package.entities {
-        let images = try device.images(entity)
-        guard images != expected[entity.name] ?? [:] else { continue }
-        throw SimulationFailure(
-          invariant: 9, step: step,
-          problem:
-            "device \(device.number) at rest: \(difference(entity, images, expected[entity.name] ?? [:]))"
-        )
-      }
-      for operation in try device.operations() where operation.isInFlight {
-        throw SimulationFailure(
-          invariant: 9, step: step,
-          problem: "\(operation.kind) \(operation.entity) \(operation.key) of device "
-            + "\(device.number) is \(operation.state) at rest")
-      }
-    }
-    try checkOutcomes(simulation, step)
-  }
-
-  private func checkOutcomes(_ simulation: Simulation, _ step: Int) throws {
-    let performed = Set(
-      simulation.business.history.flatMap(\.parts).compactMap { $0.operation?.text })
-    for row in try connection.rows("SELECT id, outcome FROM operation ORDER BY sequence") {
-      let id = row[0].text ?? ""
-      let isAccepted = row[1].text == Answer.Outcome.replayResult.rawValue
-      guard isAccepted != performed.contains(id) else { continue }
-      throw SimulationFailure(
-        invariant: 2, step: step,
-        problem: "the operation \(id) is answered \(row[1].text ?? "nothing") and was "
-          + (performed.contains(id) ? "performed" : "not performed"))
-    }
+  /// What two sets of rows differ in.
+  static func difference(_ found: [RowName: [UInt8]], _ wanted: [RowName: [UInt8]]) -> String {
+    let names = Set(found.keys).union(wanted.keys).sorted { $0.description < $1.description }
+    return names.filter { found[$0] != wanted[$0] }.prefix(5).map {
+      "\($0) is \(shown(found[$0])), should be \(shown(wanted[$0]))"
+    }.joined(separator: "; ")
   }
 }

@@ -3,6 +3,9 @@ import FerryMemoryConnector
 import FerryModel
 
 /// The business of the simulation: customers for everyone, orders by agency, lines with their order.
+///
+/// The reference of an order is given once by the app that makes it, so that an order which exists
+/// twice is found whatever its keys are.
 enum SimulatedBusiness {
   static let customer = Entity(
     name: "Customer", table: "Customer",
@@ -12,6 +15,9 @@ enum SimulatedBusiness {
     ], key: [0], keyOrigin: .app, relationships: [], operations: [.create, .update, .delete],
     partition: nil, group: "default")
 
+  /// All values that the agency of an order takes.
+  static let agencies: [Int64] = [1, 2, 3]
+
   static let order = Entity(
     name: "Order", table: "Order",
     attributes: [
@@ -19,6 +25,7 @@ enum SimulatedBusiness {
       Attribute(name: "agency", column: "agency", type: .long, isNullable: false),
       Attribute(name: "city", column: "city", type: .string, isNullable: true),
       Attribute(name: "seats", column: "seats", type: .long, isNullable: false),
+      Attribute(name: "reference", column: "reference", type: .string, isNullable: true),
     ], key: [0], keyOrigin: .businessSystem, relationships: [],
     operations: [.create, .update, .delete],
     partition: .columns([PartitionColumn(attribute: "agency", source: .claim("agency"))]),
@@ -42,7 +49,9 @@ enum SimulatedBusiness {
     groups: [SynchronizationGroup(name: "default")])
 
   /// No order has more than nine seats, and a city is written in capitals by the business itself.
-  static func make() -> MemoryBusiness {
+  ///
+  /// `remembers`: whether it knows an operation again; without that an outcome may stay unknown.
+  static func make(remembers: Bool, isTransactional: Bool) -> MemoryBusiness {
     let rule = MemoryRule { effect, transaction in
       guard effect.entity == "Order", let after = effect.after else { return nil }
       if case .integer(let seats) = after[3], seats > 9 {
@@ -55,12 +64,14 @@ enum SimulatedBusiness {
       }
       return nil
     }
-    let business = MemoryBusiness(package: package, rules: [rule])
+    let business = MemoryBusiness(
+      package: package, rules: [rule], isTransactional: isTransactional,
+      remembersOperations: remembers)
     business.insert("Customer", (1...3).map { [.text("C\($0)"), .text("Customer \($0)")] })
     business.insert(
       "Order",
       (1...6).map {
-        [.integer(Int64($0)), .integer(Int64($0 % 2 + 1)), .text("BONN"), .integer(1)]
+        [.integer(Int64($0)), .integer(Int64($0 % 3 + 1)), .text("BONN"), .integer(1), .null]
       })
     business.insert("Line", (1...6).map { [.integer(Int64($0)), .integer(1), .text("first")] })
     return business

@@ -1,125 +1,188 @@
 import Ferry
-import FerryJSON
 import FerryModel
 import FerrySQLite
 import FerryWire
 import FerryWorld
-import Synchronization
 
-/// A device of the simulation: the very store and session that ship, over a file in a folder.
+/// A device of the simulation: the very store and session that ship, over a disk that can fail.
 final class SimulatedDevice {
+  /// The app, or an extension of it that has the same database open.
+  struct Program {
+    let store: Store
+    let session: Session
+  }
+
+  /// All that a copy of a device takes with it.
+  struct Image {
+    let disk: SimulatedDisk
+    let claims: [CheckpointName: [Set<Int64>]]
+  }
+
   let number: Int
   let user: String
-  let agencies: [Int64]
-  let path: String
+  let durability: Durability
+  let clock: SimulatedClock
+  let log: DeviceLog
+  let recorder = CallbackRecorder()
+  let watch: DeviceWatch
   private let world: World
   private let databaseKey: DatabaseKey?
-  private(set) var store: Store
-  private(set) var session: Session
+  private(set) var disk: SimulatedDisk
+  private(set) var programs: [Program] = []
   /// Counts starts, so that nothing of an earlier life reaches a later one.
   private(set) var life = 0
-  let callbacks: CallbackCounter
+  /// Until this step it is switched off.
+  var sleepsUntil = 0
+  /// A copy of another device that is thrown away at this step.
+  var endsAt: Int?
 
   init(
-    number: Int, user: String, agencies: [Int64], path: String, key: DatabaseKey?, world: World
-  )
-    throws
-  {
+    number: Int, user: String, durability: Durability, disk: SimulatedDisk, key: DatabaseKey?,
+    world: World, clock: SimulatedClock, log: DeviceLog
+  ) {
     self.number = number
     self.user = user
-    self.agencies = agencies
-    self.path = path
+    self.durability = durability
+    self.disk = disk
     self.world = world
+    self.clock = clock
+    self.log = log
     databaseKey = key
-    callbacks = CallbackCounter()
-    (store, session) = try SimulatedDevice.open(path, key, world, callbacks)
-    try loginIfNeeded()
-    try session.subscribe()
+    watch = DeviceWatch(number: number, trace: log.trace)
   }
 
-  private static func open(
-    _ path: String, _ key: DatabaseKey?, _ world: World, _ callbacks: CallbackCounter
-  ) throws
-    -> (Store, Session)
-  {
+  static let path = "/device.db"
+
+  var store: Store { app.store }
+  var session: Session { app.session }
+  var isRunning: Bool { !programs.isEmpty }
+
+  private var app: Program {
+    guard let app = programs.first else { preconditionFailure("device \(number) is not running") }
+    return app
+  }
+
+  /// Starts the app, for the first time or again. Throws where the disk fails.
+  func start() throws(FerryError) {
+    stop()
+    life += 1
+    let program = try open()
+    programs = [program]
+    // As the runner does: what cannot be told now is told at the next start.
+    do throws(FerryError) { try program.session.tellOwed() } catch {
+      log.debug("owed callbacks cannot be made", ("reason", error.description))
+    }
+    try logInIfNeeded()
+  }
+
+  func stop() { programs = [] }
+
+  /// Another program opens the same database beside the app.
+  func startExtension() throws(FerryError) {
+    if programs.count == 1 { programs.append(try open()) }
+  }
+
+  func endExtension() { programs.removeLast(programs.count - 1) }
+
+  private func open() throws(FerryError) -> Program {
     let store = try Store(
-      path: path, model: SimulatedBusiness.package, world: world, durability: .application, key: key
-    )
+      path: SimulatedDevice.path, model: SimulatedBusiness.package, world: world,
+      durability: durability, key: databaseKey, vfs: disk.vfs)
     let observers = Observers()
-    observers.register(callbacks)
+    observers.register(recorder)
     let session = Session(store: store, observers: observers, settings: SessionSettings())
     session.setBackground(true)
-    try session.tellOwed()
-    return (store, session)
+    return Program(store: store, session: session)
   }
 
-  func restart() throws {
-    life += 1
-    (store, session) = try SimulatedDevice.open(path, databaseKey, world, callbacks)
-    try loginIfNeeded()
-    try session.subscribe()
+  /// As apps do: the password is asked for again where the device has no session with the server,
+  /// and the data where it was refused.
+  func logInIfNeeded() throws(FerryError) {
+    let facts = try session.facts()
+    if !facts.hasRefreshToken, !session.machine.hasCredentials {
+      session.login(Credentials(user: user, password: "secret"))
+    }
+    if !facts.isSubscribed, !facts.isSubscribing { try session.subscribe() }
   }
 
-  /// The password is asked for again where the app ended before the server had answered.
-  private func loginIfNeeded() throws {
-    guard try !session.facts().hasRefreshToken else { return }
-    session.login(Credentials(user: user, password: "secret"))
+  /// What a backup of the device holds.
+  func copy() -> Image { Image(disk: disk.copy(), claims: watch.claims) }
+
+  /// The device goes on from a backup.
+  func restore(_ image: Image) {
+    stop()
+    disk = image.disk.copy()
+    watch.forget()
+    watch.claims = image.claims
   }
 
-  func records(_ entity: Entity) throws -> [Record] {
-    try store.records(entity, "ORDER BY _id", [])
-  }
+  // What it holds.
 
-  func operations() throws -> [PendingOperation] {
+  func operations() throws(FerryError) -> [PendingOperation] {
     try sql { (connection) throws(SQLiteError) in
       try self.store.operations.select("ORDER BY sequence", [], connection)
     }
   }
 
+  func setting(_ name: Settings.Name) throws(FerryError) -> String? {
+    try sql { (connection) throws(SQLiteError) in try Settings.get(name, connection) }
+  }
+
   /// The checkpoint that the app sees; nil before the first import.
-  func checkpoint() throws -> Int64? {
+  func checkpoint() throws(FerryError) -> CheckpointName? {
     try sql { (connection) throws(SQLiteError) in
-      try connection.value("SELECT version FROM ferry_checkpoint WHERE era IS NOT NULL")?.integer
+      let row = try connection.row(
+        "SELECT era, version FROM ferry_checkpoint WHERE era IS NOT NULL")
+      guard let row, let era = row[0].text, let version = row[1].integer else { return nil }
+      return CheckpointName(era: era, version: version)
     }
   }
 
-  /// The downloaded image of every object, as it travels.
-  func images(_ entity: Entity) throws -> [Key: [UInt8]] {
+  func visible(_ entity: Entity) throws(FerryError) -> [VisibleRow] {
+    try sql { (connection) throws(SQLiteError) in
+      try Rows(entity).visibleRows(connection, "ORDER BY _id", [])
+    }
+  }
+
+  /// The downloaded image of every object by its surrogate key.
+  func images(_ entity: Entity) throws(FerryError) -> [Int64: [Value]] {
     let columns = entity.attributes.map { quoted($0.name) }.joined(separator: ", ")
     let rows = try sql { (connection) throws(SQLiteError) in
       try connection.rows(
         """
-        SELECT \(columns) FROM \(quoted(entity.name)) WHERE _hash IS NOT NULL
-        UNION ALL SELECT \(columns) FROM \(quoted("ferry_original_\(entity.name)"))
+        SELECT _id, \(columns) FROM \(quoted(entity.name)) WHERE _hash IS NOT NULL
+        UNION ALL SELECT _id, \(columns) FROM \(quoted("ferry_original_\(entity.name)"))
         """)
     }
-    var images: [Key: [UInt8]] = [:]
-    for row in rows {
-      let values = row.map(SimulatedDevice.value)
-      images[entity.key(of: values)] = RowCoder.encode(values)
-    }
+    var images: [Int64: [Value]] = [:]
+    for row in rows { images[row[0].integer ?? 0] = row.dropFirst().map(SimulatedDevice.value) }
     return images
   }
 
-  /// Everything that must be the same after a restart.
-  func state() throws -> String {
-    var lines = try SimulatedBusiness.package.entities.flatMap { entity in
-      try records(entity).map {
-        "\(entity.name) \($0.values.map(\.shown)) \($0.pending.rawValue) \($0.failed)"
-      }
+  /// How many log records it keeps for each object.
+  func logRecords() throws(FerryError) -> [ObjectNumber: Int] {
+    let rows = try sql { (connection) throws(SQLiteError) in
+      try connection.rows(
+        "SELECT entity, object, count(*) FROM ferry_log_record GROUP BY entity, object")
     }
-    lines += try operations().map { operation in
-      let values = { (values: [Int: Value]) in
-        values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.shown)" }
-      }
-      return "\(operation.sequence) \(operation.id) \(operation.kind) \(operation.key) "
-        + "\(operation.state) \(operation.isWanted) \(values(operation.changed)) "
-        + "\(values(operation.base))"
+    var counts: [ObjectNumber: Int] = [:]
+    for row in rows {
+      let name = ObjectNumber(entity: row[0].text ?? "", number: row[1].integer ?? 0)
+      counts[name] = Int(row[2].integer ?? 0)
     }
-    return lines.joined(separator: "\n")
+    return counts
   }
 
-  private func sql<Result>(_ body: (Connection) throws(SQLiteError) -> Result) throws -> Result {
+  /// Callbacks that are owed and not made.
+  func owed() throws(FerryError) -> Int64 {
+    try sql { (connection) throws(SQLiteError) in
+      try connection.value("SELECT count(*) FROM ferry_notice")?.integer ?? 0
+    }
+  }
+
+  private func sql<Result>(
+    _ body: (Connection) throws(SQLiteError) -> Result
+  ) throws(FerryError) -> Result {
     try store.read { connection throws(FerryError) in
       try self.store.sql { () throws(SQLiteError) in try body(connection) }
     }
@@ -136,15 +199,15 @@ final class SimulatedDevice {
   }
 }
 
-/// Counts what the app was told.
-final class CallbackCounter: CallbackHandler {
-  private let counts = Mutex<[String: Int]>([:])
+/// A state of the server that a device shows.
+struct CheckpointName: Hashable {
+  let era: String
+  let version: Int64
+  var text: String { "\(era) \(version)" }
+}
 
-  func count(of name: String) -> Int { counts.withLock { $0[name] ?? 0 } }
-  private func add(_ name: String) { counts.withLock { $0[name, default: 0] += 1 } }
-
-  func onImportSuccess(group: String) { add("import") }
-  func onReplaySuccess(_ object: ReplayedObject) { add("success") }
-  func onReplayFailure(_ object: ReplayedObject) { add("failure") }
-  func onReplayUnknown(_ object: ReplayedObject) { add("unknown") }
+/// An object of a device by its surrogate key.
+struct ObjectNumber: Hashable {
+  let entity: String
+  let number: Int64
 }

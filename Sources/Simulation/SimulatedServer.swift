@@ -3,74 +3,123 @@ import FerryMemoryConnector
 import FerryModel
 import FerrySQLite
 import FerryServer
+import FerryWire
 import FerryWorld
 
-/// The server of the simulation: the very service that ships, stepped by hand.
+/// The server of the simulation: the very service that ships, stepped by hand as its hosts do it.
 final class SimulatedServer {
   let folder: String
   let business: MemoryBusiness
+  let users: SimulatedUsers
+  let clock: SimulatedClock
   private let world: World
   private let chance: SeededChance
+  private let ledger: Ledger
+  private(set) var disk = SimulatedDisk()
   private var replayConnector: MemoryConnector
   private var running: Service?
+  /// Counts starts.
   private(set) var life = 0
   private var replay: (task: ReplayTask, step: ReplayStep)?
   private var report: ReplayReport?
-  private var load: (ticket: LoadTicket, batches: [(Entity, [RowImage])])?
+  /// For so many steps the business system's answer is under way.
+  private var hold = 0
+  private var load: SimulatedLoad?
   private var isLoadWanted = true
   private var readBack: (task: ReadBackTask, rows: [RowImage])?
-  /// Exchanges that have something new since they were last asked.
-  var stirred: Set<ExchangeID> = []
+  /// Rows that a load lacked although the business system has them.
+  private(set) var withheld: Set<RowName> = []
+  private(set) var tornLoads = 0
+  private(set) var refusedGroups = 0
+  private(set) var truncatedLoads = 0
+  var hasFaults = true
 
-  init(folder: String, business: MemoryBusiness, world: World, chance: SeededChance) throws {
+  init(
+    folder: String, business: MemoryBusiness, users: SimulatedUsers, world: World,
+    clock: SimulatedClock, chance: SeededChance, ledger: Ledger
+  ) {
+    self.ledger = ledger
     self.folder = folder
     self.business = business
+    self.users = users
     self.world = world
+    self.clock = clock
     self.chance = chance
     replayConnector = MemoryConnector(business)
-    running = try SimulatedServer.open(folder, world)
-    listen()
   }
+
+  /// Small, so that rounds have many pages, leaves are purged and days count.
+  static let limits: ServiceLimits = {
+    var limits = ServiceLimits()
+    limits.pageRows = 3
+    limits.roundRows = 8
+    limits.firstLoadRows = 7
+    limits.loadRows = 9
+    limits.massDeletionRows = 2
+    limits.readBackKeys = 3
+    limits.tombstonesKept = 2
+    limits.tombstoneDays = 3
+    limits.operationMemoryDays = 12
+    return limits
+  }()
+
+  var isRunning: Bool { running != nil }
 
   var service: Service {
     guard let running else { preconditionFailure("the server is not running") }
     return running
   }
 
-  private static func open(_ folder: String, _ world: World) throws -> Service {
-    try Service(
-      package: SimulatedBusiness.package, folder: folder, world: world, synchronous: .normal)
-  }
+  var storePath: String { "\(folder)/server.sqlite" }
 
-  private func listen() {
-    service.onStir = { [unowned self] id in stirred.insert(id) }
-  }
-
-  /// Everything in memory is gone; what was committed is there.
-  func restart() throws {
+  /// Starts the server, for the first time or again; everything in memory is gone, what was
+  /// committed is there. Throws where the disk fails.
+  func start() throws(ServerError) {
+    stop()
     life += 1
+    running = try Service(
+      package: SimulatedBusiness.package, folder: folder, world: world,
+      limits: SimulatedServer.limits, vfs: disk.vfs)
+  }
+
+  func stop() {
+    // The folder's lock goes with the old service.
+    running = nil
     replay = nil
     report = nil
+    hold = 0
     load = nil
     readBack = nil
     isLoadWanted = true
-    stirred = []
     replayConnector = MemoryConnector(business)
-    // The folder's lock goes with the old service.
-    running = nil
-    running = try SimulatedServer.open(folder, world)
-    listen()
   }
+
+  /// The server's store is replaced by an earlier state of it.
+  func restore(_ backup: SimulatedDisk) {
+    stop()
+    disk = backup.copy()
+  }
+
+  func wantLoad() { isLoadWanted = true }
+  func forgetWithheld(_ names: Set<RowName>) { withheld.subtract(names) }
 
   var isIdle: Bool { replay == nil && load == nil && readBack == nil && !isLoadWanted }
 
-  /// One small piece of the replay's work: claim, ask the business system, or tell the service.
+  // One small piece of work each; the errors are the store's.
+
+  /// Claims, asks the business system, or tells the service.
   func stepReplay() throws {
+    if hold > 0 {
+      hold -= 1
+      return
+    }
     if let report, let current = replay {
       self.report = nil
+      // A failure ends the task here, as in the host.
+      replay = nil
       let step = try service.report(current.task, report)
       switch step {
-      case .done, .retry: replay = nil
+      case .done, .retry: break
       default: replay = (current.task, step)
       }
       return
@@ -82,7 +131,15 @@ final class SimulatedServer {
     switch current.step {
     case .perform(let operations):
       let result = replayConnector.perform(operations)
-      if case .done(let outcomes, _) = result { try checkConflicts(operations, outcomes) }
+      // Its answer may be long under way, while loads and others go on.
+      if hasFaults, chance.happens(250) { hold = chance.number(below: 30) }
+      let ids = operations.map { $0.id.text.prefix(6) }.joined(separator: " ")
+      world.log.write(
+        .trace, "performed", [("ids", ids), ("result", SimulatedServer.shown(result))])
+      if case .done(let outcomes, _) = result {
+        if operations.count > 1, outcomes.contains(.notTried) { refusedGroups += 1 }
+        try checkConflicts(operations, outcomes)
+      }
       report = .performed(result)
     case .recall(let ids):
       do throws(ConnectorError) { report = .recalled(try replayConnector.recall(ids)) } catch {
@@ -98,13 +155,19 @@ final class SimulatedServer {
     }
   }
 
+  private static func shown(_ result: PerformResult) -> String {
+    switch result {
+    case .done(let outcomes, _): "\(outcomes)"
+    case .notDone: "not done"
+    case .unknown: "unknown"
+    }
+  }
+
   /// Invariant 6: nobody meets a conflict with a value that the business system never had; a change
   /// behind an accepted one is based on what that one became.
   private func checkConflicts(
     _ operations: [ConnectorOperation], _ outcomes: [OperationOutcome]
-  )
-    throws
-  {
+  ) throws {
     for (operation, outcome) in zip(operations, outcomes) {
       guard case .refused(let refusal) = outcome, let base = refusal.baseValue,
         let position = refusal.attribute.flatMap(operation.entity.position(of:))
@@ -116,24 +179,19 @@ final class SimulatedServer {
         }
         return effects.first?.before?[position] == base || effects.last?.after?[position] == base
       }
-      guard !wasThere else { continue }
+      let name = RowName(entity: operation.entity.name, key: operation.key ?? Key(text: ""))
+      guard !wasThere, !ledger.outOfSight.contains(name) else { continue }
       throw SimulationFailure(
-        invariant: 6, step: 0,
+        invariant: 6,
         problem: "\(operation.entity.name) \(operation.key?.text ?? "") is refused for "
           + "\(base.shown), which it never was")
     }
   }
 
-  /// One small piece of a load: notice, begin, stage a batch, end.
+  /// Begins a load, reads or stages a part of it, or ends it.
   func stepLoad() throws {
-    if var current = load {
-      guard !current.batches.isEmpty else {
-        if case .done = try service.endLoad(current.ticket) { load = nil }
-        return
-      }
-      let (entity, rows) = current.batches.removeFirst()
-      try service.stage(current.ticket, entity, rows)
-      load = current
+    if let current = load {
+      try goOn(current)
       return
     }
     do throws(ConnectorError) {
@@ -143,18 +201,47 @@ final class SimulatedServer {
     }
     guard isLoadWanted else { return }
     isLoadWanted = false
-    let ticket = try service.beginLoad()
-    var batches: [(Entity, [RowImage])] = []
-    do throws(ConnectorError) {
-      try MemoryConnector(business).load(
-        SimulatedBusiness.package.entities,
-        each: { entity, rows throws(ConnectorError) in batches.append((entity, rows)) },
-        rejected: { _ in })
-      load = (ticket, batches)
+    do { load = SimulatedLoad(ticket: try service.beginLoad(), chance: chance) } catch {
+      isLoadWanted = true
+      throw error
+    }
+  }
+
+  private func goOn(_ current: SimulatedLoad) throws {
+    do {
+      if let (entity, rows) = current.nextBatch() {
+        try service.stage(current.ticket, entity, rows)
+      } else if let entity = current.nextEntity() {
+        try read(entity, current)
+      } else if case .done(let summary) = try service.endLoad(current.ticket) {
+        load = nil
+        // What was not believed is asked for once more.
+        if !summary.doubtedPartitions.isEmpty { isLoadWanted = true }
+      }
     } catch {
-      service.abandonLoad(ticket)
+      // As the host does: nothing of a load that broke is applied, and it is tried again.
+      service.abandonLoad(current.ticket)
+      load = nil
+      isLoadWanted = true
+      guard error is ConnectorError else { throw error }
+      tornLoads += 1
+    }
+  }
+
+  /// The business system gives its tables one after the other, not from one snapshot.
+  private func read(_ entity: Entity, _ current: SimulatedLoad) throws {
+    var rows: [RowImage] = []
+    try MemoryConnector(business).load(
+      [entity], each: { _, batch throws(ConnectorError) in rows += batch }, rejected: { _ in })
+    if hasFaults, rows.count > 3, chance.happens(15) {
+      // Broken paging: half an answer that looks whole.
+      let count = chance.number(below: rows.count)
+      withheld.formUnion(rows[count...].map { RowName(entity: entity.name, key: $0.key) })
+      rows.removeSubrange(count...)
+      truncatedLoads += 1
       isLoadWanted = true
     }
+    current.take(rows, of: entity)
   }
 
   func stepReadBack() throws {
@@ -170,4 +257,40 @@ final class SimulatedServer {
       service.abandon(task)
     }
   }
+}
+
+/// A load while it lasts: its tables in any order, each in small pieces.
+private final class SimulatedLoad {
+  let ticket: LoadTicket
+  private var entities: [Entity]
+  private var batches: [(Entity, [RowImage])] = []
+  private let chance: SeededChance
+
+  init(ticket: LoadTicket, chance: SeededChance) {
+    self.ticket = ticket
+    self.chance = chance
+    entities = SimulatedBusiness.package.entities
+    // Parents and children come in any order.
+    let first = chance.number(below: entities.count)
+    entities = Array(entities[first...] + entities[..<first])
+  }
+
+  func nextEntity() -> Entity? { entities.isEmpty ? nil : entities.removeFirst() }
+  func nextBatch() -> (Entity, [RowImage])? { batches.isEmpty ? nil : batches.removeFirst() }
+
+  func take(_ rows: [RowImage], of entity: Entity) {
+    var rest = rows[...]
+    while !rest.isEmpty {
+      let count = 1 + chance.number(below: 6)
+      batches.append((entity, Array(rest.prefix(count))))
+      rest = rest.dropFirst(count)
+    }
+  }
+}
+
+/// A row of the business system or of the cache.
+struct RowName: Hashable, CustomStringConvertible {
+  let entity: String
+  let key: Key
+  var description: String { "\(entity) \(key)" }
 }

@@ -26,14 +26,29 @@ final class SeededChance: Chance {
   func pick<Element>(_ elements: [Element]) -> Element { elements[number(below: elements.count)] }
 }
 
-/// Time that moves only when the simulation moves it.
+/// Time that moves only when the simulation moves it, the same for all.
+final class SimulatedTime: Sendable {
+  private let passed = Mutex<Int64>(0)
+
+  var milliseconds: Int64 { passed.withLock { $0 } }
+  func advance(milliseconds: Int64) { passed.withLock { $0 += milliseconds } }
+}
+
+/// What somebody's clock shows: the time, more or less wrong.
 final class SimulatedClock: WorldClock {
-  private let time = Mutex<Int64>(1_750_000_000_000)
+  private let time: SimulatedTime
+  private let wrongBy = Mutex<Int64>(0)
 
-  var now: Timestamp { Timestamp(milliseconds: time.withLock { $0 }) }
-  var uptime: Duration { .milliseconds(time.withLock { $0 }) }
+  init(_ time: SimulatedTime) { self.time = time }
 
-  func advance(milliseconds: Int64) { time.withLock { $0 += milliseconds } }
+  var now: Timestamp {
+    Timestamp(milliseconds: 1_750_000_000_000 + time.milliseconds + wrongBy.withLock { $0 })
+  }
+
+  var uptime: Duration { .milliseconds(time.milliseconds) }
+
+  /// Sets the clock wrong, or right again with 0.
+  func set(wrongByMilliseconds milliseconds: Int64) { wrongBy.withLock { $0 = milliseconds } }
 }
 
 /// Keeps the last lines that a run has said.
@@ -59,12 +74,25 @@ final class TraceLog: Log {
   }
 }
 
-/// Says of every line which device it is about.
-struct DeviceLog: Log {
-  let number: Int
+/// Says of every line which device it is about, and keeps what must not happen.
+final class DeviceLog: Log {
+  private let number: Int
   let trace: TraceLog
+  private let wrong = Mutex<String?>(nil)
+
+  init(number: Int, trace: TraceLog) {
+    self.number = number
+    self.trace = trace
+  }
+
+  /// Where an import did not come to the server's sum: the sums of a run are never wrong by
+  /// themselves, so something was lost.
+  var wrongSum: String? { wrong.withLock { $0 } }
 
   func write(_ level: LogLevel, _ message: String, _ fields: [(String, String)]) {
+    if level == .error, message == "a partition does not come to the server's sum" {
+      wrong.withLock { $0 = fields.map { "\($0.0) \($0.1)" }.joined(separator: ", ") }
+    }
     trace.write(level, message, [("device", String(number))] + fields)
   }
 }

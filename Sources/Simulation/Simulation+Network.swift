@@ -6,160 +6,229 @@ import FerryWorld
 
 /// Sessions, and what the false network does to what they send.
 extension Simulation {
-  func stepSession(_ device: SimulatedDevice) throws {
-    switch try device.session.next() {
-    case .wait: break
-    case .cancel(let lane): endTransfers(of: device, lane)
-    case .send(let request):
-      endTransfers(of: device, request.lane)
-      transfers.append(
-        Transfer(device: device.number, deviceLife: device.life, request: request))
-      if hasFaults, chance.happens(60), request.path == "exchange" {
-        counts.doubled += 1
-        transfers.append(
-          Transfer(
-            device: device.number, deviceLife: device.life, request: request, isGhost: true))
+  /// Asks a session for its next step, as its runner does. False when it waits.
+  @discardableResult
+  func stepSession(_ device: SimulatedDevice) throws -> Bool {
+    guard device.isRunning else { return false }
+    var moved = false
+    for program in device.programs.indices where hasFaults ? chance.happens(700) : true {
+      moved = try stepSession(device, program) || moved
+    }
+    return moved
+  }
+
+  private func stepSession(_ device: SimulatedDevice, _ program: Int) throws -> Bool {
+    let session = device.programs[program].session
+    do throws(FerryError) {
+      switch try session.next() {
+      case .wait: return false
+      case .cancel(let lane): endTransfers(of: device, program, lane)
+      case .send(let request):
+        device.watch.touch()
+        endTransfers(of: device, program, request.lane)
+        send(request, device, program)
+        log.say(
+          "step \(step): device \(device.number) sends \(request.path)"
+            + (program == 0 ? "" : " from its extension"))
       }
-      log.say("step \(step): device \(device.number) sends \(request.path)")
+    } catch {
+      device.watch.touch()
+      guard device.disk.begun != nil else { throw error }
+      log.say("step \(step): the session of device \(device.number) fails: \(error.message)")
+      return false
+    }
+    return true
+  }
+
+  private func send(_ request: SessionRequest, _ device: SimulatedDevice, _ program: Int) {
+    let transfer = Transfer(device: device, program: program, request: request)
+    transfers.append(transfer)
+    guard hasFaults else { return }
+    if chance.happens(60), request.path == "exchange" {
+      counts.add(.requestDoubled)
+      let ghost = Transfer(device: device, program: program, request: request, isGhost: true)
+      if chance.happens(500) {
+        counts.add(.requestDelayed)
+        ghost.arrivesAt = step + chance.number(below: 120)
+      }
+      transfers.append(ghost)
+    }
+    if chance.happens(8) {
+      counts.add(.wrongServer)
+      transfer.isAstray = true
     }
   }
 
-  func endTransfers(of device: SimulatedDevice, _ lane: SessionMachine.Lane) {
+  func endTransfers(of device: SimulatedDevice, _ program: Int, _ lane: SessionMachine.Lane) {
     transfers.removeAll { transfer in
-      guard transfer.device == device.number, transfer.lane == lane, !transfer.isGhost else {
-        return false
-      }
-      close(transfer)
+      guard transfer.device === device, transfer.program == program, transfer.lane == lane,
+        !transfer.isGhost
+      else { return false }
+      // The server hears of the end of a line that still is one.
+      if !transfer.isHalfOpen { close(transfer) }
       return true
     }
   }
 
   func close(_ transfer: Transfer) {
-    if let exchange = transfer.exchange, transfer.serverLife == server.life {
+    if let exchange = transfer.exchange, transfer.serverLife == server.life, server.isRunning {
       server.service.close(exchange)
     }
     transfer.exchange = nil
   }
 
   func stepNetwork() throws {
-    guard !transfers.isEmpty else { return }
-    let index = chance.number(below: transfers.count)
-    let transfer = transfers[index]
-    let device = devices[transfer.device]
-    guard transfer.isGhost || transfer.deviceLife == device.life else {
-      close(transfer)
-      transfers.remove(at: index)
-      return
+    let ready = transfers.filter(isReady)
+    guard !ready.isEmpty else { return }
+    try step(chance.pick(ready))
+  }
+
+  /// Whether something can happen to it.
+  func isReady(_ transfer: Transfer) -> Bool {
+    if transfer.isHalfOpen || step < transfer.arrivesAt { return false }
+    return !(transfer.isWaiting && transfer.underWay.isEmpty && isAlive(transfer))
+  }
+
+  func isAlive(_ transfer: Transfer) -> Bool {
+    transfer.serverLife == server.life && server.isRunning && transfer.session != nil
+  }
+
+  func step(_ transfer: Transfer) throws {
+    let isOver: Bool
+    if transfer.session == nil, !transfer.isGhost {
+      isOver = true
+    } else {
+      isOver = try progress(transfer)
     }
-    if try progress(transfer, device) {
+    if isOver {
       close(transfer)
       transfers.removeAll { $0 === transfer }
     }
   }
 
   /// One thing happens to a transfer; true when it is over.
-  func progress(_ transfer: Transfer, _ device: SimulatedDevice) throws -> Bool {
+  private func progress(_ transfer: Transfer) throws -> Bool {
     if hasFaults, chance.happens(25) {
-      counts.lost += 1
-      return try breakOff(transfer, device)
+      counts.add(transfer.serverLife == nil ? .requestLost : .responseCut)
+      return try breakOff(transfer)
     }
-    if transfer.request.path == "login" || transfer.request.path == "token" {
-      try answerLogin(transfer, device)
-      return true
-    }
-    guard transfer.exchange != nil || transfer.isServerDone else {
-      arrive(transfer, device)
+    if hasFaults, chance.happens(4), !transfer.isGhost {
+      counts.add(.halfOpen)
+      transfer.isHalfOpen = true
       return false
     }
-    if transfer.serverLife != server.life, transfer.underWay.isEmpty, !transfer.isServerDone {
-      return try breakOff(transfer, device)
+    guard transfer.serverLife != nil else {
+      guard server.isRunning else { return try breakOff(transfer) }
+      try arrive(transfer)
+      return false
     }
-    if !transfer.underWay.isEmpty, chance.happens(700) { return try deliver(transfer, device) }
-    return try answer(transfer, device)
-  }
-
-  func arrive(_ transfer: Transfer, _ device: SimulatedDevice) {
-    let identity = Identity(
-      user: device.user, device: nil, claims: ["agency": device.agencies.map(String.init)],
-      expires: clock.now.advanced(by: .seconds(900)))
-    transfer.serverLife = server.life
-    log.write(
-      .trace, "a request arrives", [("device", "\(device.number)"), ("lane", "\(transfer.lane)")])
-    transfer.exchange =
-      transfer.lane == .channel
-      ? server.service.channel(transfer.request.body, by: identity, until: identity.expires)
-      : server.service.exchange(transfer.request.body, by: identity)
+    let isServerThere = transfer.serverLife == server.life && server.isRunning
+    if !isServerThere, transfer.underWay.isEmpty, !transfer.isServerDone {
+      return try breakOff(transfer)
+    }
+    if !transfer.underWay.isEmpty, !isServerThere || chance.happens(700) {
+      return try deliver(transfer)
+    }
+    return try answer(transfer)
   }
 
   /// The server says something more.
-  func answer(_ transfer: Transfer, _ device: SimulatedDevice) throws -> Bool {
-    guard let exchange = transfer.exchange, transfer.serverLife == server.life else {
-      return try deliver(transfer, device)
-    }
+  private func answer(_ transfer: Transfer) throws -> Bool {
+    guard let exchange = transfer.exchange, transfer.serverLife == server.life, server.isRunning
+    else { return transfer.isGhost ? true : try deliver(transfer) }
     switch exchange.next() {
-    case .bytes(let bytes): if !transfer.isGhost { transfer.underWay += bytes }
+    case .bytes(let bytes):
+      let watch = ServerWatch(oracle: oracle, ledger: ledger)
+      counts.resets += try watch.inspect(bytes, on: transfer)
+      if !transfer.isGhost { transfer.underWay += try tampered(bytes, transfer) }
     case .waiting:
       if transfer.isGhost { return true }
-      if !hasFaults || chance.happens(30) { transfer.underWay += Exchange.beat }
+      try ServerWatch(oracle: oracle, ledger: ledger).checkWaiting(transfer)
+      transfer.isWaiting = true
     case .end:
       transfer.isServerDone = true
       transfer.exchange = nil
       if transfer.isGhost { return true }
-      if transfer.underWay.isEmpty { return try finish(transfer, device) }
+      if transfer.underWay.isEmpty { return try finish(transfer) }
     }
     return false
   }
 
-  /// Some of what is under way comes to the device.
-  func deliver(_ transfer: Transfer, _ device: SimulatedDevice) throws -> Bool {
-    if !transfer.isHeadTold {
-      transfer.isHeadTold = true
-      device.session.received(status: 200, on: transfer.lane)
+  /// Loses, doubles or exchanges messages of a response.
+  private func tampered(_ bytes: [UInt8], _ transfer: Transfer) throws -> [UInt8] {
+    guard hasFaults, chance.happens(15) else { return bytes }
+    var frames = try FrameReader.frames(of: bytes).map { $0.encoded() }
+    let index = chance.number(below: frames.count)
+    switch chance.number(below: 3) {
+    case 0:
+      counts.add(.frameLost)
+      frames.remove(at: index)
+    case 1:
+      counts.add(.frameDoubled)
+      frames.insert(frames[index], at: chance.number(below: frames.count))
+    default:
+      counts.add(.framesExchanged)
+      frames.swapAt(index, chance.number(below: frames.count))
     }
-    let count =
-      chance.happens(700)
-      ? transfer.underWay.count : chance.number(below: transfer.underWay.count + 1)
-    let bytes = Array(transfer.underWay.prefix(count))
-    transfer.underWay.removeFirst(count)
-    do throws(FerryError) { try device.session.received(bytes, on: transfer.lane) } catch {
-      guard error.code != .store else { throw error }
-      return true
-    }
-    return transfer.isServerDone && transfer.underWay.isEmpty ? try finish(transfer, device) : false
+    transfer.isTampered = true
+    return frames.flatMap { $0 }
   }
 
-  func finish(_ transfer: Transfer, _ device: SimulatedDevice) throws -> Bool {
-    if !transfer.isHeadTold { device.session.received(status: 200, on: transfer.lane) }
-    try device.session.ended(transfer.lane, nil)
+  /// Some of what is under way comes to the device, cut anywhere.
+  func deliver(_ transfer: Transfer) throws -> Bool {
+    let whole = !hasFaults || chance.happens(700)
+    let count =
+      whole ? transfer.underWay.count : chance.number(below: transfer.underWay.count + 1)
+    let bytes = Array(transfer.underWay.prefix(count))
+    transfer.underWay.removeFirst(count)
+    guard try hand(bytes, transfer) else { return true }
+    return transfer.isServerDone && transfer.underWay.isEmpty ? try finish(transfer) : false
+  }
+
+  /// False when the session has ended the lane.
+  private func hand(_ bytes: [UInt8], _ transfer: Transfer) throws -> Bool {
+    guard let session = transfer.session else { return false }
+    if !transfer.isHeadTold {
+      transfer.isHeadTold = true
+      session.received(status: transfer.status, on: transfer.lane)
+    }
+    transfer.device.watch.touch()
+    transfer.device.watch.rights = transfer.rights
+    do throws(FerryError) { try session.received(bytes, on: transfer.lane) } catch {
+      guard error.code != .store || transfer.device.disk.begun != nil else { throw error }
+      log.say("step \(step): device \(transfer.device.number) breaks off: \(error.message)")
+      return false
+    }
     return true
   }
 
-  func breakOff(_ transfer: Transfer, _ device: SimulatedDevice) throws -> Bool {
+  private func finish(_ transfer: Transfer) throws -> Bool {
+    try end(transfer, nil)
+    return true
+  }
+
+  func breakOff(_ transfer: Transfer) throws -> Bool {
     guard !transfer.isGhost else { return true }
     // A part of what was under way may still have come.
-    if transfer.isHeadTold, !transfer.underWay.isEmpty {
-      let part = Array(transfer.underWay.prefix(chance.number(below: transfer.underWay.count)))
-      do throws(FerryError) { try device.session.received(part, on: transfer.lane) } catch {
-        guard error.code != .store else { throw error }
-        return true
-      }
+    if !transfer.underWay.isEmpty, chance.happens(500) {
+      let part = transfer.underWay.prefix(chance.number(below: transfer.underWay.count))
+      guard try hand(Array(part), transfer) else { return true }
     }
-    try device.session.ended(
-      transfer.lane,
+    try end(
+      transfer,
       FerryError(.offline, "the line broke", hint: "It is tried again.", isTransient: true))
     return true
   }
 
-  func answerLogin(_ transfer: Transfer, _ device: SimulatedDevice) throws {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.field("accessToken", "access")
-    writer.field("refreshToken", "refresh")
-    writer.field("expiresIn", 900)
-    writer.field("user", device.user)
-    writer.endObject()
-    device.session.received(status: 200, on: transfer.lane)
-    try device.session.received(writer.bytes, on: transfer.lane)
-    try device.session.ended(transfer.lane, nil)
+  private func end(_ transfer: Transfer, _ failure: FerryError?) throws {
+    guard let session = transfer.session else { return }
+    if failure == nil, !transfer.isHeadTold {
+      session.received(status: transfer.status, on: transfer.lane)
+    }
+    transfer.device.watch.touch()
+    do throws(FerryError) { try session.ended(transfer.lane, failure) } catch {
+      guard transfer.device.disk.begun != nil else { throw error }
+      log.say("step \(step): device \(transfer.device.number) cannot end: \(error.message)")
+    }
   }
 }

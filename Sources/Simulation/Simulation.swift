@@ -1,192 +1,164 @@
 import Ferry
-import FerryConnector
-import FerryJSON
 import FerryMemoryConnector
 import FerryModel
+import FerrySQLite
 import FerryServer
-import FerryWire
 import FerryWorld
 
-/// One run of the whole circle from a seed: devices, network, server and business system, with
-/// faults, and checkers that look after every step.
+/// One run of the whole circle from a seed: devices, network, disks, server and business system,
+/// with faults, and checkers that look after every step.
 final class Simulation {
   let seed: UInt64
   let chance: SeededChance
-  let clock = SimulatedClock()
+  let time = SimulatedTime()
   let log: TraceLog
-  let world: World
   let business: MemoryBusiness
+  let users: SimulatedUsers
   let server: SimulatedServer
+  let oracle = Oracle()
+  let ledger = Ledger()
+  let planted: Set<PlantedBug>
+  let isSealed: Bool
+  /// Whether the business system knows an operation again.
+  let remembers: Bool
   var devices: [SimulatedDevice] = []
   var transfers: [Transfer] = []
-  private var oracle: Oracle
+  var backups = Backups()
+  var effects = EffectWatch()
   var counts = SimulationCounts()
+  /// What the business system was made to do wrong.
+  let struckCalls = StruckCalls()
   var hasFaults = true
   var step = 0
+  /// Until this step the server is down.
+  var serverSleepsUntil = 0
+  private let folder: String
 
   init(
     seed: UInt64, folder: String, planted: Set<PlantedBug>, isSealed: Bool, isTracing: Bool
   ) throws {
     self.seed = seed
+    self.folder = folder
+    self.planted = planted
+    self.isSealed = isSealed
     let chance = SeededChance(seed)
     self.chance = chance
-    log = TraceLog(isPrinting: isTracing)
-    world = World(
-      clock: clock, chance: SeededChance(seed ^ 0xFE77), log: log, planted: planted)
-    business = SimulatedBusiness.make()
-    server = try SimulatedServer(
-      folder: "\(folder)/server", business: business, world: world, chance: chance)
-    oracle = try Oracle(folder: "\(folder)/server")
-    let rights: [[Int64]] = [[1], [1, 2], [2]]
-    for (number, agencies) in rights.enumerated() {
-      let world = World(
-        clock: clock, chance: SeededChance(seed ^ 0xDE71_CE00 ^ UInt64(number)),
-        log: DeviceLog(number: number, trace: log), planted: planted)
-      devices.append(
-        try SimulatedDevice(
-          number: number, user: "user\(number)", agencies: agencies,
-          path: "\(folder)/device\(number).db",
-          key: isSealed ? try DatabaseKey(bytes: world.chance.bytes(32)) : nil, world: world))
-    }
-    setFaults()
+    let log = TraceLog(isPrinting: isTracing)
+    self.log = log
+    remembers = seed % 4 != 0
+    business = SimulatedBusiness.make(remembers: remembers, isTransactional: seed % 3 != 0)
+    users = SimulatedUsers(["ann": [1], "bob": [1, 2]])
+    let clock = SimulatedClock(time)
+    server = SimulatedServer(
+      folder: "\(folder)/server", business: business, users: users,
+      world: World(clock: clock, chance: SeededChance(seed ^ 0xFE77), log: log, planted: planted),
+      clock: clock, chance: chance, ledger: ledger)
+    try startServer()
+    try addDevice(user: "ann", durability: .machine, disk: SimulatedDisk())
+    try addDevice(user: "bob", durability: .application, disk: SimulatedDisk())
+    try addDevice(user: "bob", durability: .machine, disk: SimulatedDisk())
+    setBusinessFaults()
   }
 
-  func setFaults() {
-    let chance = self.chance
-    business.setFault { call in
-      guard chance.happens(call == .perform ? 60 : 20) else { return nil }
-      switch call {
-      case .perform: return chance.pick([.away, .timeoutBeforeCommit, .timeoutAfterCommit])
-      default: return .away
-      }
-    }
+  /// Adds a device and starts it.
+  @discardableResult
+  func addDevice(
+    user: String, durability: Durability, disk: SimulatedDisk,
+    prepare: (SimulatedDevice) -> Void = { _ in }
+  ) throws -> SimulatedDevice {
+    let number = counts.devices
+    counts.devices += 1
+    let clock = SimulatedClock(time)
+    let deviceLog = DeviceLog(number: number, trace: log)
+    let world = World(
+      clock: clock, chance: SeededChance(seed ^ 0xDE71_CE00 &+ UInt64(number) &* 0x9E37),
+      log: deviceLog, planted: planted)
+    let device = SimulatedDevice(
+      number: number, user: user, durability: durability, disk: disk,
+      key: isSealed ? try DatabaseKey(bytes: [UInt8](repeating: 7, count: 32)) : nil,
+      world: world, clock: clock, log: deviceLog)
+    prepare(device)
+    devices.append(device)
+    try start(device)
+    return device
   }
 
   /// Runs so many steps with faults, then without until nothing moves, then looks at the end.
   func run(steps: Int) throws {
-    while step < steps {
-      step += 1
-      try takeStep()
+    do {
       try look()
+      while step < steps {
+        step += 1
+        time.advance(milliseconds: chance.number(in: 2..<80))
+        endClones()
+        try takeStep()
+        try settleTroubles()
+        try look()
+        for _ in 0..<2 {
+          try goOn()
+          try settleTroubles()
+          try look()
+        }
+      }
+      try becomeQuiet()
+      try checkEnd()
+    } catch var failure as SimulationFailure {
+      failure.step = step
+      throw failure
     }
-    log.say("step \(step): quiet")
-    hasFaults = false
-    business.setFault(nil)
-    try becomeQuiet()
-    try oracle.checkEnd(self)
   }
 
-  func takeStep() throws {
+  /// Ends all that runs.
+  func end() {
+    stopServer()
+    for device in devices { device.stop() }
+    transfers = []
+  }
+
+  private func takeStep() throws {
+    switch chance.number(below: 1_000) {
+    case ..<300: try actAsApp(chance.pick(devices))
+    case ..<850: try goOn()
+    case ..<910: changeByOthers()
+    case ..<950: try idle(seconds: chance.number(below: 60) + 5)
+    default: try accident()
+    }
+  }
+
+  /// What is under way goes on somewhere.
+  private func goOn() throws {
     switch chance.number(below: 100) {
-    case ..<18: try actAsApp(chance.pick(devices))
-    case ..<40: try stepSession(chance.pick(devices))
-    case ..<72: try stepNetwork()
-    case ..<84: try server.stepReplay()
-    case ..<88: try server.stepLoad()
-    case ..<91: try server.stepReadBack()
-    case ..<94: changeByOthers()
-    case ..<98: clock.advance(milliseconds: chance.number(in: 10..<4_000))
-    case ..<99: try restartDevice(chance.pick(devices))
-    default: if chance.happens(400) { try restartServer() }
+    case ..<27: try stepSession(chance.pick(devices))
+    case ..<73: try stepNetwork()
+    case ..<86: try withServer { try self.server.stepReplay() }
+    case ..<96: try withServer { try self.server.stepLoad() }
+    default: try withServer { try self.server.stepReadBack() }
     }
   }
 
   func look() throws {
-    try oracle.observe(at: step)
-    for device in devices { try oracle.check(device, at: step) }
-    try oracle.checkEffects(business, at: step)
-  }
-
-  // The business system by itself, and accidents.
-
-  func changeByOthers() {
-    let orders = business.rows(of: "Order").keys.sorted { $0.text < $1.text }
-    guard !orders.isEmpty else { return }
-    let key = chance.pick(orders)
-    let choice = chance.number(below: 10)
-    let number = Int64(chance.number(below: 9))
-    business.changeByOther { transaction in
-      guard var values = transaction.row("Order", key) else { return }
-      switch choice {
-      case ..<5: values[3] = .integer(number)
-      case ..<8: values[1] = .integer(number % 2 + 1)
-      default:
-        for (line, row) in transaction.rows(of: "Line").sorted(by: { $0.key.text < $1.key.text })
-        where row[0] == values[0] {
-          transaction.write("Line", line, nil)
-        }
-        transaction.write("Order", key, nil)
-        return
-      }
-      transaction.write("Order", key, values)
+    if server.isRunning { try oracle.observe(business, server: server) }
+    for device in devices where device.isRunning {
+      guard device.watch.cause != nil || device.watch.isUnseen(life: device.life) else { continue }
+      try device.watch.look(device, oracle, ledger)
     }
-    log.say("step \(step): others change Order \(key)")
+    try effects.check(oracle.business, ledger, isTransactional: business.isTransactional)
   }
 
-  func restartDevice(_ device: SimulatedDevice) throws {
-    let before = try device.state()
-    try device.restart()
-    counts.restarts += 1
-    log.say("step \(step): device \(device.number) starts again")
-    let after = try device.state()
-    guard before == after else {
-      throw SimulationFailure(
-        invariant: 1, step: step,
-        problem: "device \(device.number) holds something else after its restart")
-    }
-  }
-
-  func restartServer() throws {
-    for transfer in transfers { transfer.exchange = nil }
-    for transfer in transfers where transfer.serverLife == server.life {
-      transfer.isServerDone = false
-    }
-    try server.restart()
-    counts.restarts += 1
-    log.say("step \(step): the server starts again")
-  }
-
-  // The end.
-
-  func becomeQuiet() throws {
-    var still = 0
-    for round in 0..<4_000 {
-      let before = try fingerprint()
-      clock.advance(milliseconds: round % 10 == 0 ? 2_000 : 60)
-      for device in devices {
-        if round % 40 == 0 { device.session.requestExchange() }
-        try stepSession(device)
-      }
-      for _ in 0..<8 { try stepNetwork() }
-      for _ in 0..<6 {
-        try server.stepReplay()
-        try server.stepLoad()
-        try server.stepReadBack()
-      }
-      try look()
-      still = try fingerprint() == before && server.isIdle ? still + 1 : 0
-      if still > 120 { return }
-    }
-    throw SimulationFailure(
-      invariant: 9, step: step, problem: "the world does not come to rest without faults")
-  }
-
-  func fingerprint() throws -> String {
-    var text = "\(try server.service.clock()) \(business.history.count)"
-    for device in devices {
-      text += " \(try device.checkpoint() ?? -1) \(try device.operations().map(\.state.rawValue))"
-    }
-    return text
-  }
-
-  /// What was counted, the refusals and what was told included.
+  /// What was counted, and what the app was told.
   func finalCounts() -> SimulationCounts {
     var counts = counts
     counts.steps = step
+    counts.simulatedMilliseconds = Int(time.milliseconds) - counts.skippedMilliseconds
     counts.commits = business.history.count
-    counts.imports = devices.reduce(0) { $0 + $1.callbacks.count(of: "import") }
-    counts.accepted = devices.reduce(0) { $0 + $1.callbacks.count(of: "success") }
-    counts.refused = devices.reduce(0) { $0 + $1.callbacks.count(of: "failure") }
+    counts.imports = devices.reduce(counts.imports) { $0 + $1.recorder.imports }
+    counts.accepted = devices.reduce(counts.accepted) { $0 + $1.recorder.count(of: .success) }
+    counts.refused = devices.reduce(counts.refused) { $0 + $1.recorder.count(of: .failure) }
+    counts.unknown = devices.reduce(counts.unknown) { $0 + $1.recorder.count(of: .unknown) }
+    counts.faults[.refusedInGroup] = server.refusedGroups
+    counts.faults[.loadTorn] = server.tornLoads
+    for (fault, count) in struckCalls.counts { counts.faults[fault] = count }
+    counts.faults[.loadTruncated] = server.truncatedLoads
     return counts
   }
 

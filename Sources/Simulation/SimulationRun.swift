@@ -8,23 +8,15 @@ import FerryWorld
 public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
   /// The number in `Documentation/Invariants.md`.
   public let invariant: Int
-  public let step: Int
+  public internal(set) var step = 0
   public let problem: String
 
-  public var description: String { "invariant \(invariant) at step \(step): \(problem)" }
-}
+  init(invariant: Int, problem: String) {
+    self.invariant = invariant
+    self.problem = problem
+  }
 
-/// What happened in a run, counted.
-public struct SimulationCounts: Sendable, Equatable {
-  public var steps = 0
-  public var commits = 0
-  public var imports = 0
-  public var accepted = 0
-  public var refused = 0
-  public var cancelled = 0
-  public var restarts = 0
-  public var lost = 0
-  public var doubled = 0
+  public var description: String { "invariant \(invariant) at step \(step): \(problem)" }
 }
 
 /// The end of one run.
@@ -35,12 +27,47 @@ public struct SimulationResult: Sendable {
   public let failure: String?
   /// The number of the invariant that did not hold; 0 when the run broke off otherwise.
   public let invariant: Int?
+  /// The step at which it failed.
+  public let step: Int?
   /// The last events before a failure.
   public let lastEvents: [String]
 }
 
 /// Runs seeds.
 public enum SimulationRun {
+  /// Runs many seeds, as many at one time as there are cores, and gives each result in the order of
+  /// the seeds. With `stopsAtFailure` no further seed is begun after one that failed.
+  public static func run(
+    seeds: [UInt64], steps: Int, planted: Set<PlantedBug> = [], isSealed: Bool = false,
+    stopsAtFailure: Bool = false, each: (SimulationResult) -> Void
+  ) async {
+    let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    await withTaskGroup(of: (Int, SimulationResult).self) { group in
+      var begun = 0
+      var given = 0
+      var hasFailed = false
+      var ready: [Int: SimulationResult] = [:]
+      func begin() {
+        guard begun < seeds.count, !(hasFailed && stopsAtFailure) else { return }
+        let (place, seed) = (begun, seeds[begun])
+        begun += 1
+        group.addTask {
+          (place, run(seed: seed, steps: steps, planted: planted, isSealed: isSealed))
+        }
+      }
+      for _ in 0..<cores { begin() }
+      for await (place, result) in group {
+        hasFailed = hasFailed || result.failure != nil
+        begin()
+        ready[place] = result
+        while let next = ready.removeValue(forKey: given) {
+          given += 1
+          each(next)
+        }
+      }
+    }
+  }
+
   /// One run in a folder of its own, which is removed afterwards.
   ///
   /// `isSealed` gives each device an encrypted database; `isTracing` prints every event as it
@@ -52,17 +79,20 @@ public enum SimulationRun {
     let folder = makeFolder(seed)
     defer { if getenv("FERRY_KEEP") == nil { removeFolder(folder) } }
     var simulation: Simulation?
+    // Disks outlive their connections.
+    defer { simulation?.end() }
     do {
       let made = try Simulation(
         seed: seed, folder: folder, planted: planted, isSealed: isSealed, isTracing: isTracing)
       simulation = made
       try made.run(steps: steps)
       return SimulationResult(
-        seed: seed, counts: made.finalCounts(), failure: nil, invariant: nil, lastEvents: [])
+        seed: seed, counts: made.finalCounts(), failure: nil, invariant: nil, step: nil,
+        lastEvents: [])
     } catch {
       return SimulationResult(
         seed: seed, counts: simulation?.finalCounts() ?? SimulationCounts(), failure: "\(error)",
-        invariant: (error as? SimulationFailure)?.invariant ?? 0,
+        invariant: (error as? SimulationFailure)?.invariant ?? 0, step: simulation?.step,
         lastEvents: simulation?.lastEvents ?? [])
     }
   }

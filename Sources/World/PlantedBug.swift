@@ -8,4 +8,24 @@ public enum PlantedBug: String, Sendable, Hashable, CaseIterable {
   case baseNotMoved
   /// A load overwrites rows that were changed after it had begun.
   case noMark
+  /// A transaction's number is drawn when its work begins, not when it commits.
+  case sequence
+  /// A download goes on to the clock that it began with, although rows have moved beyond it since.
+  case fixedBound
+  /// An operation gets its id when it is submitted.
+  case idAtSubmit
+  /// A checkpoint carries only the answers that are older than itself.
+  case answerAfterCheckpoint
+  /// Pages that wait on a device are continued below the floor.
+  case stagedFloor
+  /// A round reads from a snapshot that may be older than the one before.
+  case olderSnapshot
+  /// An unknown outcome is taken for one that was certainly not done.
+  case retryUnknown
+  /// A channel's interest is registered only after it has read.
+  case interestAfterRead
+  /// A server goes on in the era of its last start.
+  case eraNotOpened
+  /// A load applies rows of objects that somebody is changing.
+  case loadIgnoresClaim
 }

@@ -32,6 +32,15 @@ public protocol WorldClock: Sendable {
   var uptime: Duration { get }
 }
 
+extension WorldClock {
+  /// Now, on a scale of its own that never jumps: what waits and back-offs count by, so that a clock
+  /// that is set a year back makes nobody wait for a year.
+  public var moment: Timestamp {
+    let (seconds, attoseconds) = uptime.components
+    return Timestamp(milliseconds: seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
+  }
+}
+
 /// A moment, in milliseconds since 1970-01-01T00:00:00Z.
 public struct Timestamp: Sendable, Hashable, Comparable {
   public let milliseconds: Int64

@@ -10,5 +10,6 @@ extension Measure {
     liveQueries,
     odata,
     encryption,
+    simulation,
   ]
 }

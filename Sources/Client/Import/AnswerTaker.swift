@@ -27,7 +27,10 @@ struct AnswerTaker {
   func takeKeys() throws(SQLiteError) -> [(PendingOperation, Answer)] {
     var known: [(PendingOperation, Answer)] = []
     for answer in answers {
-      guard let operation = try store.operations.with(answer.id, connection) else { continue }
+      // On a copy of the device it may not have been sent: what waits here may be another change.
+      guard let operation = try store.operations.with(answer.id, connection),
+        operation.isInFlight
+      else { continue }
       known.append((operation, answer))
     }
     known.sort { $0.0.sequence < $1.0.sequence }

@@ -70,6 +70,8 @@ final class ImportRun {
   /// Partitions that are no longer this device's; what another one has taken over by the end stays.
   private var dropped: [Int64] = []
   private var answered: [AnsweredOperation] = []
+  /// Objects that have left a partition; those that come back in another one keep their row.
+  private var leaving: [String: Set<Int64>] = [:]
   /// Nothing of the group was imported before; the app hears of its end even if it is empty.
   private var isFirst = false
 
@@ -155,6 +157,11 @@ final class ImportRun {
   }
 
   private func removeUnnamed() throws(SQLiteError) {
+    for entity in store.model.entities {
+      for object in (leaving[entity.name] ?? []).sorted() {
+        try remove(entity, object, isAside: false)
+      }
+    }
     for partition in restarted.sorted() { try leaveAll(partition, but: named) }
     for partition in dropped { try drop(partition) }
   }
@@ -187,7 +194,8 @@ final class ImportRun {
       return
     }
     guard let known = try table.downloaded(connection, key: key) else { return }
-    if let before = known.partition, let hash = known.hash { count(before, minus: hash) }
+    let isBack = leaving[entity.name]?.remove(known.object) != nil
+    if !isBack, let before = known.partition, let hash = known.hash { count(before, minus: hash) }
     count(partition, plus: hash)
     note(entity, known.object, partition)
     guard known.hash != hash || known.partition != partition else { return }
@@ -211,10 +219,10 @@ final class ImportRun {
     }
     guard let values = key.values(of: entity),
       let known = try table.downloaded(connection, key: values), let place = known.partition,
-      place == partition || store.world.has(.leaveIgnoresPartition)
+      place == partition || store.world.has(.leaveIgnoresPartition),
+      leaving[entity.name, default: []].insert(known.object).inserted
     else { return }
     count(place, minus: known.hash ?? 0)
-    try remove(entity, known.object, isAside: false)
   }
 
   private func remove(_ entity: Entity, _ object: Int64, isAside: Bool) throws(SQLiteError) {

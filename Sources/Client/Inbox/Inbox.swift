@@ -107,7 +107,8 @@ package struct Inbox {
     }
   }
 
-  /// The batch that a checkpoint closes, or nil when a page before it is missing here.
+  /// The batch that a checkpoint closes, or nil when a page before it is missing here, or the word
+  /// that a partition is no longer ours.
   package func close(_ checkpoint: Checkpoint) throws(FerryError) -> ImportBatch? {
     let complete = try store.read { connection throws(FerryError) in
       try self.store.sql { () throws(SQLiteError) in
@@ -119,7 +120,11 @@ package struct Inbox {
             row[1].integer == partition.cursor.row
           else { return false }
         }
-        return true
+        let ours = try connection.rows(
+          "SELECT number FROM ferry_partition WHERE grp = ? AND state <> 'drop'",
+          .text(checkpoint.group))
+        return Set(ours.compactMap { $0[0].integer })
+          .isSubset(of: checkpoint.partitions.map(\.partition))
       }
     }
     return complete ? ImportBatch(checkpoint: checkpoint) : nil

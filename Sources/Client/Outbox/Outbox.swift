@@ -77,7 +77,10 @@ extension Store {
   }
 
   private func seal(_ members: [PendingOperation], _ connection: Connection) throws(FerryError) {
-    let ordered = ChainMachine.ordered(members, in: model)
+    var ordered = ChainMachine.ordered(members, in: model)
+    if world.has(.idAtSubmit) {
+      for place in ordered.indices { ordered[place].id = newOperationID() }
+    }
     guard let first = ordered.first else { return }
     guard ordered.count <= WireLimits.operationsInChain else {
       throw FerryError(

@@ -8,12 +8,13 @@ extension Session {
       try self.store.sql { () throws(SQLiteError) in
         var facts = SessionMachine.Facts()
         facts.hasRefreshToken = try Settings.get(.refreshToken, connection) != nil
-        if let expires = try Settings.get(.accessTokenExpires, connection),
-          let number = Int64(expires)
-        {
-          facts.accessTokenExpires = Timestamp(milliseconds: number)
+        let expires = try Settings.get(.accessTokenExpires, connection).flatMap { Int64($0) }
+        let clock = self.store.world.clock
+        facts.accessTokenExpires = expires.map {
+          Timestamp(milliseconds: $0 - clock.now.milliseconds + clock.moment.milliseconds)
         }
         facts.isSubscribed = try Settings.get(.subscribed, connection) != nil
+        facts.isSubscribing = try Settings.get(.subscribing, connection) != nil
         facts.hasOutgoing = try self.store.hasOutgoing(connection)
         facts.hasUnanswered = try !self.store.unanswered(connection).isEmpty
         return facts

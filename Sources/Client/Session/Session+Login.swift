@@ -38,7 +38,7 @@ extension Session {
         try Settings.set(.user, user, connection)
       }
     }
-    machine.succeeded(.exchange, facts: try facts(), now: store.world.clock.now)
+    machine.succeeded(.exchange, facts: try facts(), now: store.world.clock.moment)
     connected()
     guard reception.kind == .login else { return }
     credentials = nil
@@ -65,7 +65,7 @@ extension Session {
     case .exchange, .channel:
       // The token ended or was revoked: renew it.
       try forget([.accessToken, .accessTokenExpires])
-      machine.stopped(lane, now: store.world.clock.now)
+      machine.stopped(lane, now: store.world.clock.moment)
       machine.wake()
       machine.isExchangeWanted = true
     case .token:
@@ -79,7 +79,7 @@ extension Session {
   }
 
   func refuseLogin(_ error: FerryError) throws(FerryError) {
-    machine.stopped(.exchange, now: store.world.clock.now)
+    machine.stopped(.exchange, now: store.world.clock.moment)
     lastFailure = error
     isLoginTold = true
     observers.tell { $0.onLoginFailure(error) }

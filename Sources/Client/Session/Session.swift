@@ -75,11 +75,14 @@ package final class Session {
 
   package func next() throws(FerryError) -> Step {
     let facts = try facts()
-    let now = store.world.clock.now
+    let clock = store.world.clock
+    let now = clock.moment
     switch machine.next(facts, now: now) {
     case .wait(let until):
       tellMissingLogin(facts, now)
-      return .wait(until: until)
+      // The machine counts moments; who waits asks the clock.
+      let shift = clock.now.milliseconds - now.milliseconds
+      return .wait(until: until.map { Timestamp(milliseconds: $0.milliseconds + shift) })
     case .cancel(let lane):
       lanes[lane] = nil
       if lane == .exchange {
@@ -184,7 +187,7 @@ package final class Session {
   package func received(_ bytes: [UInt8], on lane: SessionMachine.Lane) throws(FerryError) {
     guard var reception = lanes[lane] else { return }
     guard reception.status == 200, reception.kind == .exchange || reception.kind == .channel else {
-      machine.heard(lane, now: store.world.clock.now)
+      machine.heard(lane, now: store.world.clock.moment)
       reception.text.append(contentsOf: bytes.prefix(max(0, 65_536 - reception.text.count)))
       lanes[lane] = reception
       return
@@ -219,7 +222,7 @@ package final class Session {
 
   private func hear(_ reception: inout Reception, _ lane: SessionMachine.Lane) {
     reception.restBytes = 0
-    machine.heard(lane, now: store.world.clock.now)
+    machine.heard(lane, now: store.world.clock.moment)
   }
 
   private func nextFrame(_ reception: inout Reception) throws(FerryError) -> Frame? {
@@ -255,7 +258,7 @@ package final class Session {
 
   private func succeed(_ lane: SessionMachine.Lane) {
     let facts = (try? facts()) ?? SessionMachine.Facts()
-    machine.succeeded(lane, facts: facts, now: store.world.clock.now)
+    machine.succeeded(lane, facts: facts, now: store.world.clock.moment)
     guard lane == .exchange else { return }
     // There is one at a time, so the last one begun is the one that ended.
     completedExchanges = begunExchanges
@@ -265,9 +268,9 @@ package final class Session {
   func fail(_ lane: SessionMachine.Lane, _ error: FerryError) {
     // A disk that is away may come back: what waits must not wait for the app to ask again.
     if error.isTransient || error.code == .store {
-      machine.failed(lane, now: store.world.clock.now, chance: store.world.chance.next())
+      machine.failed(lane, now: store.world.clock.moment, chance: store.world.chance.next())
     } else {
-      machine.stopped(lane, now: store.world.clock.now)
+      machine.stopped(lane, now: store.world.clock.moment)
     }
     lastFailure = error
     if isConnected || lane == .exchange, error.code == .offline {

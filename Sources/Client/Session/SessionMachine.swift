@@ -20,6 +20,8 @@ package struct SessionMachine: Equatable {
     package var hasRefreshToken = false
     package var accessTokenExpires: Timestamp?
     package var isSubscribed = false
+    /// Asked for, and the server has not said its word.
+    package var isSubscribing = false
     package var hasOutgoing = false
     package var hasUnanswered = false
 
@@ -65,7 +67,8 @@ package struct SessionMachine: Equatable {
       return now >= limit ? .cancel(.exchange) : .wait(until: earliest(limit, channelLimit))
     }
     if let retryAt, now < retryAt { return .wait(until: earliest(retryAt, channelLimit)) }
-    let wantsExchange = facts.hasOutgoing || isExchangeWanted || isPollDue(facts, now)
+    let wantsExchange =
+      facts.hasOutgoing || isExchangeWanted || facts.isSubscribing || isPollDue(facts, now)
     let wantsChannel =
       isBackground && facts.isSubscribed && channel == .closed
       && channelAgainAt.map { now >= $0 } ?? true

@@ -12,16 +12,17 @@ enum SimulateCommand: Subcommand {
     CommandOption("seed", "N", "one seed; the same seed gives the same run"),
     CommandOption("seeds", "A-B", "all seeds from A to B (default 1-20)"),
     CommandOption("steps", "M", "steps with faults in each run (default 500)"),
-    CommandOption("plant", "BUG", "switch a bug on, to see the checkers find it"),
+    CommandOption("plant", "BUG", "switch a bug on; stops at the first seed that finds it"),
     CommandOption("sealed", nil, "encrypt the devices' databases"),
-    CommandOption("trace", nil, "print every event (with --seed)"),
+    CommandOption("trace", nil, "print every event, one seed after the other"),
     CommandOption.json,
   ]
   static let discussion = """
-    Drives the session and the service that ship, over real SQLite files, with a false clock,
-    network and business system: messages are lost, doubled, delayed, reordered and cut; devices
-    and server start again; the business system fails before and after its commits. After every
-    step the invariants are checked, and once more when nothing moves any longer.
+    Drives the session and the service that ship, over real SQLite on disks that fail and forget,
+    with a false clock, network and business system: messages are lost, doubled, delayed, reordered
+    and cut; devices and server die at any write and start again, are copied and restored; the
+    business system fails before and after its commits. After every step the invariants are checked,
+    and once more when nothing moves any longer. Documentation/Simulation.md tells more.
 
     Bugs: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", ")).
 
@@ -42,21 +43,28 @@ enum SimulateCommand: Subcommand {
       }
       planted.insert(bug)
     }
-    var failed = 0
-    for seed in seeds {
-      let result = SimulationRun.run(
-        seed: seed, steps: steps, planted: planted, isSealed: arguments.flag("sealed"),
-        isTracing: arguments.flag("trace"))
-      if arguments.flag("json") { print(json(result)) } else { show(result) }
-      if result.failure != nil { failed += 1 }
+    let isJSON = arguments.flag("json")
+    let began = ContinuousClock.now
+    var summary = SimulationSummary()
+    let take = { (result: SimulationResult) in
+      summary.add(result)
+      print(isJSON ? SimulationText.json(result) : SimulationText.plain(result))
     }
-    if !arguments.flag("json") {
-      let count = Terminal.counted(seeds.count, "seed", "seeds")
-      print(
-        "\(count), \(steps) steps each: \(failed == 0 ? "every invariant held" : "\(failed) failed")"
-      )
+    if arguments.flag("trace") {
+      for seed in seeds {
+        take(
+          SimulationRun.run(
+            seed: seed, steps: steps, planted: planted, isSealed: arguments.flag("sealed"),
+            isTracing: true))
+      }
+    } else {
+      await SimulationRun.run(
+        seeds: seeds, steps: steps, planted: planted, isSealed: arguments.flag("sealed"),
+        stopsAtFailure: !planted.isEmpty, each: take)
     }
-    return failed == 0 ? .success : .problems
+    summary.wall = began.duration(to: .now)
+    print(isJSON ? summary.json : summary.plain(steps: steps))
+    return summary.failed == 0 ? .success : .problems
   }
 
   private static func seeds(_ arguments: Arguments) throws -> [UInt64] {
@@ -72,37 +80,5 @@ enum SimulateCommand: Subcommand {
       throw UsageError("--seeds \(text) is no range", hint: "Write --seeds 1-20.")
     }
     return Array(bounds[0]...bounds[1])
-  }
-
-  private static func show(_ result: SimulationResult) {
-    let counts = result.counts
-    print(
-      "seed \(result.seed): \(counts.commits) commits, \(counts.imports) imports, "
-        + "\(counts.accepted) accepted, \(counts.refused) refused, \(counts.restarts) restarts, "
-        + "\(counts.lost) lines cut, \(counts.doubled) doubled")
-    guard let failure = result.failure else { return }
-    for event in result.lastEvents { print("    \(event)") }
-    print("seed \(result.seed) FAILED: \(failure)")
-  }
-
-  private static func json(_ result: SimulationResult) -> String {
-    let counts = result.counts
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.key("seed")
-    writer.raw(String(result.seed).utf8)
-    writer.field("steps", counts.steps)
-    writer.field("commits", counts.commits)
-    writer.field("imports", counts.imports)
-    writer.field("accepted", counts.accepted)
-    writer.field("refused", counts.refused)
-    writer.field("cancelled", counts.cancelled)
-    writer.field("restarts", counts.restarts)
-    writer.field("lost", counts.lost)
-    writer.field("doubled", counts.doubled)
-    writer.field("failure", result.failure)
-    writer.field("invariant", result.invariant.map { Int64($0) })
-    writer.endObject()
-    return writer.text
   }
 }

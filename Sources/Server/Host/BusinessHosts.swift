@@ -23,7 +23,7 @@ public actor ReplayHost {
     self.connector = connector
     self.service = service
     self.world = world
-    lastLook = world.clock.now
+    lastLook = world.clock.moment
   }
 
   /// Works until stopped. `load` is called when others have changed the business system.
@@ -96,7 +96,7 @@ public actor ReplayHost {
   }
 
   private func look(_ load: @Sendable () async -> Void) async {
-    let now = world.clock.now
+    let now = world.clock.moment
     guard now >= lastLook.advanced(by: ReplayHost.lookInterval) else { return }
     lastLook = now
     do throws(ConnectorError) {
@@ -200,10 +200,17 @@ public actor LoadHost {
       isWanted = true
       return
     }
-    while case .again = try await service.endLoad(ticket) {}
+    var summary: LoadSummary?
+    while summary == nil {
+      if case .done(let ended) = try await service.endLoad(ticket) { summary = ended }
+    }
     isLoading = false
     service.pulse.tellBusiness(nil)
     release(number)
+    guard let summary, !summary.doubtedPartitions.isEmpty else { return }
+    // What is not believed needs a second load that says the same.
+    await executor.sleep(for: .seconds(1))
+    isWanted = true
   }
 
   private func readBack(_ task: ReadBackTask) async throws(ServerError) {

@@ -47,7 +47,7 @@ public actor ServiceHost {
     world: World, makeService: @Sendable () throws(ServerError) -> Service
   ) async throws(ServerError) {
     self.world = world
-    lastCompaction = world.clock.now
+    lastCompaction = world.clock.moment
     let pulse = Pulse(world: world)
     self.pulse = pulse
     executor = ThreadExecutor(name: "ferry-service")
@@ -125,7 +125,7 @@ public actor ServiceHost {
 
   /// False when nothing happened for the time of a beat.
   private func wait(_ id: ExchangeID) async -> Bool {
-    let since = world.clock.now
+    let since = world.clock.moment
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         waiting[id] = Waiting(since: since, continuation: continuation)
@@ -134,7 +134,7 @@ public actor ServiceHost {
     } onCancel: {
       executor.perform { self.assumeIsolated { host in host.stirred(id) } }
     }
-    return since.advanced(by: ServiceHost.beatInterval) > world.clock.now
+    return since.advanced(by: ServiceHost.beatInterval) > world.clock.moment
   }
 
   private func stirred(_ id: ExchangeID) {
@@ -302,7 +302,7 @@ public actor ServiceHost {
   }
 
   private func tick() {
-    let now = world.clock.now
+    let now = world.clock.moment
     checkStore()
     for (id, wait) in waiting where wait.since.advanced(by: ServiceHost.beatInterval) <= now {
       stirred(id)

@@ -147,17 +147,30 @@ struct Inbox {
     return Int(count ?? 0)
   }
 
+  /// The reason of a refusal went with the answer that was confirmed; that it was refused stays.
   private func restoreAnswer(_ id: OperationID) throws(SQLiteError) {
     let row = try store.writer.row(
-      "SELECT outcome, answer_version, new_key, answer FROM operation WHERE id = ?", .text(id.text))
+      """
+      SELECT outcome, answer_version, new_key, answer, entity, kind, object_key FROM operation
+      WHERE id = ?
+      """, .text(id.text))
     guard let row, let outcome = row[0].text.flatMap(Answer.Outcome.init(rawValue:)),
       let version = row[1].integer
     else { return }
+    var records: [LogRecord] = []
+    if outcome == .replayFailed {
+      let refused = InboxMachine.Refused(
+        component: row[4].text ?? "",
+        kind: row[5].text.flatMap(OperationKind.init(rawValue:)) ?? .update,
+        entityKey: row[6].text ?? "",
+        message: "this change was refused before; its reason was told then and is not kept")
+      records = answer(id, refused).logRecords
+    }
     let answer =
       row[3].blob
       ?? Answer(
         id: id, version: version, outcome: outcome, newKey: row[2].text.map { Key(text: $0) },
-        logRecords: []
+        logRecords: records
       ).json
     try store.writer.run(
       "UPDATE operation SET state = 'answered', answer = ? WHERE id = ?", .blob(answer),

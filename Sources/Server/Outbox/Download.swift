@@ -19,6 +19,8 @@ struct Download {
   private(set) var cursors: [PartitionCursor]
   /// The highest snapshot that the device has seen.
   private(set) var at: Int64
+  /// Only with the planted bug `fixedBound`.
+  private var bound: Int64?
 
   init(group: String, cursors: [PartitionCursor], at: Int64) {
     self.group = group
@@ -40,7 +42,15 @@ struct Download {
     _ connection: Connection, clock: Int64, reader: PageReader, frames: inout FrameCache,
     asker: Asker
   ) throws(SQLiteError) -> Step {
-    guard clock >= at else { throw SQLiteError.damaged("the clock \(clock) is behind \(at)") }
+    let world = reader.store.world
+    var clock = clock
+    if world.has(.fixedBound) {
+      clock = bound ?? clock
+      bound = clock
+    }
+    guard clock >= at || world.has(.olderSnapshot) else {
+      throw SQLiteError.damaged("the clock \(clock) is behind \(at)")
+    }
     var bytes: [UInt8] = []
     var rows = 0
     var sums: [PartitionSum] = []
@@ -52,8 +62,12 @@ struct Download {
         unavailable.append(partition)
         continue
       }
-      if WelcomeMachine.isBelow(cursors[index].cursor, floor: state.floor) { return .overtaken }
-      while cursors[index].cursor < .end(of: state.version) {
+      if WelcomeMachine.isBelow(cursors[index].cursor, floor: state.floor),
+        !world.has(.stagedFloor)
+      {
+        return .overtaken
+      }
+      while cursors[index].cursor < .end(of: min(state.version, bound ?? .max)) {
         guard rows < reader.limits.roundRows, bytes.count < reader.limits.roundBytes else {
           at = clock
           return .pages(bytes)
@@ -63,7 +77,8 @@ struct Download {
         if let known = frames.page(at: place, partitionVersion: state.version) {
           page = known
         } else {
-          page = try reader.page(partition, from: place.from, connection, clock: clock)
+          page = try reader.page(
+            partition, from: place.from, connection, clock: clock, upTo: bound ?? .max)
           frames.keep(page, at: place)
         }
         bytes += page.bytes
@@ -75,6 +90,7 @@ struct Download {
           partition: partition, cursor: cursors[index].cursor, sum: state.sum, count: state.count))
     }
     at = clock
+    bound = nil
     let answers = try reader.answers(
       group: group, device: asker.device, user: asker.user, open: asker.open, connection,
       clock: clock)

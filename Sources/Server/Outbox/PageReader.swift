@@ -30,7 +30,7 @@ struct PageReader {
 
   /// The next page after `from`: one range scan.
   func page(
-    _ partition: Int64, from: Cursor, _ connection: Connection, clock: Int64
+    _ partition: Int64, from: Cursor, _ connection: Connection, clock: Int64, upTo: Int64 = .max
   )
     throws(SQLiteError) -> FrameCache.Page
   {
@@ -38,10 +38,13 @@ struct PageReader {
       """
       SELECT m.version, m.row, m.left, r.entity, r.key, r.body
       FROM member AS m JOIN row AS r ON r.id = m.row
-      WHERE m.partition = ? AND (m.version, m.row) > (?, ?) ORDER BY m.version, m.row
+      WHERE m.partition = ? AND (m.version, m.row) > (?, ?) AND m.version <= ?
+      ORDER BY m.version, m.row
       """)
     defer { statement.reset() }
-    try statement.bind([.integer(partition), .integer(from.version), .integer(from.row)])
+    try statement.bind([
+      .integer(partition), .integer(from.version), .integer(from.row), .integer(upTo),
+    ])
     var writer = RowsPageWriter()
     var to = Cursor.end(of: clock)
     var last = from
@@ -72,6 +75,7 @@ struct PageReader {
     group: String, device: String, user: String, open: [OperationID], _ connection: Connection,
     clock: Int64
   ) throws(SQLiteError) -> [Answer] {
+    let clock = store.world.has(.answerAfterCheckpoint) ? clock - 1 : clock
     var rows = try connection.rows(
       """
       SELECT answer_version, sequence, answer, id FROM operation

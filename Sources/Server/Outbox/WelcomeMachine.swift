@@ -31,6 +31,13 @@ struct WelcomeMachine {
 
   let eras: EraList
   let clock: Int64
+  /// Only with the planted bug `stagedFloor`.
+  var forgetsStagedFloor: Bool = false
+
+  init(eras: EraList, clock: Int64) {
+    self.eras = eras
+    self.clock = clock
+  }
 
   func judge(
     _ partitions: [Partition], positions: [String: Position], applied: [Int64: Cursor],
@@ -70,6 +77,7 @@ struct WelcomeMachine {
       guard let position, let era = position.era,
         eras.holds(era: era, version: max(position.stagedAt, staged.version), clock: clock)
       else { return nil }
+      if forgetsStagedFloor { return staged }
       cursor = staged
     } else if let applied, applied != .start {
       guard let position, let era = position.era,

@@ -5,17 +5,22 @@ struct Claims {
   private var objects: [ObjectName: Int64] = [:]
   /// By entity, then by task: when the creates were claimed.
   private var creates: [String: [Int64: Int64]] = [:]
+  /// Those of them whose keys the business system gives.
+  private var keyless: Set<Int64> = []
 
   var isEmpty: Bool { objects.isEmpty && creates.isEmpty }
 
-  mutating func claim(_ names: [ObjectName], creates entities: [String], task: Int64, moment: Int64)
-  {
+  mutating func claim(
+    _ names: [ObjectName], creates entities: [String], isKeyless: Bool, task: Int64, moment: Int64
+  ) {
+    if isKeyless { keyless.insert(task) }
     for name in names { objects[name] = task }
     for entity in entities { creates[entity, default: [:]][task] = moment }
   }
 
   mutating func release(task: Int64) {
     objects = objects.filter { $0.value != task }
+    keyless.remove(task)
     for entity in creates.keys {
       creates[entity]?[task] = nil
       if creates[entity]?.isEmpty ?? false { creates[entity] = nil }
@@ -28,5 +33,10 @@ struct Claims {
   /// was claimed by then and is not answered. Later creates do not count, so that nobody starves.
   func mayHaveCreated(_ entity: String, readAt moment: Int64) -> Bool {
     creates[entity]?.values.contains { $0 <= moment } ?? false
+  }
+
+  /// The same for creates alone whose keys nobody knows before they are answered.
+  func mayHaveMade(_ entity: String, readAt moment: Int64) -> Bool {
+    creates[entity]?.contains { keyless.contains($0.key) && $0.value <= moment } ?? false
   }
 }

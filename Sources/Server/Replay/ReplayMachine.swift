@@ -55,6 +55,8 @@ struct ReplayMachine {
   private var toRead: [ObjectName] = []
   private var hasRecalled: Bool = false
   private var wasUnknown: Bool = false
+  /// Only with the planted bug of that name.
+  var retriesUnknown: Bool = false
 
   init(_ operations: [ConnectorOperation], mayHaveRun: Bool, readBackKeys: Int) {
     self.operations = operations
@@ -122,6 +124,8 @@ struct ReplayMachine {
       return goOn()
     case .notDone(let reason):
       return .release(reason: reason, mayHaveRun: outcomes.contains { $0 != nil })
+    case .unknown(let reason) where retriesUnknown:
+      return .release(reason: reason, mayHaveRun: false)
     case .unknown(let reason):
       guard !wasUnknown else { return .giveUp(reason: reason) }
       wasUnknown = true

@@ -96,7 +96,9 @@ extension Service {
     let rights = Rights(rules: rules, user: state.identity.user, claims: state.identity.claims)
     let numbers = try partitions(of: groups, rights, device: hello.device)
     state.isOpen = groups.contains(where: rights.isOpen)
-    if state.isChannel { interests.register(id, state.owner, partitions: Set(numbers.keys)) }
+    if state.isChannel, !world.has(.interestAfterRead) {
+      interests.register(id, state.owner, partitions: Set(numbers.keys))
+    }
     let operations = try guarded { () throws(SQLiteError) in
       try inbox.statuses(hello.open, user: state.identity.user)
     }
@@ -110,7 +112,8 @@ extension Service {
             WelcomeMachine.Partition(
               number: number, group: group, floor: known.floor, count: known.count))
         }
-        let machine = WelcomeMachine(eras: try store.eras(connection), clock: clock)
+        var machine = WelcomeMachine(eras: try store.eras(connection), clock: clock)
+        machine.forgetsStagedFloor = world.has(.stagedFloor)
         let judgement = machine.judge(
           partitions, positions: Service.positions(hello, pulls),
           applied: Service.cursors(hello.partitions),
@@ -158,9 +161,13 @@ extension Service {
       device: state.hello.device, user: state.identity.user, open: state.hello.open,
       rightsVersion: state.rightsVersion, era: store.era)
     let step = try guarded { () throws(SQLiteError) in
-      try store.snapshot { connection, clock throws(SQLiteError) in
-        try download.round(connection, clock: clock, reader: pages, frames: &frames, asker: asker)
+      let read = {
+        (connection: Connection, clock: Int64) throws(SQLiteError) -> Download.Step in
+        try download.round(
+          connection, clock: clock, reader: self.pages, frames: &self.frames, asker: asker)
       }
+      return world.has(.olderSnapshot)
+        ? try store.laggingSnapshot(read) : try store.snapshot(read)
     }
     // Pages of a round that was overtaken are not sent, so their cursors do not hold.
     if case .overtaken = step { return try welcomeAgain(exchange) }
@@ -180,6 +187,10 @@ extension Service {
       return end(exchange)
     }
     let state = exchange.state
+    if world.has(.interestAfterRead) {
+      let partitions = Set(state.downloads.flatMap(\.cursors).map(\.partition))
+      interests.register(exchange.id, state.owner, partitions: partitions)
+    }
     guard state.pulls.isEmpty, state.hasNews || !state.finished.isEmpty else { return .waiting }
     exchange.state.hasNews = false
     exchange.state.finished = []

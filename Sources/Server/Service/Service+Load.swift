@@ -87,14 +87,14 @@ extension Service {
     var machine = loadMachine
     let verdict = machine.judge(absences)
     var summary = load?.summary ?? LoadSummary()
-    var later: Set<ObjectName> = []
+    var later: [ObjectName: Int64] = [:]
     let fresh = try write { transaction, writer throws(SQLiteError) in
       for row in staged { try apply(row, ticket, writer, &summary, &later) }
       guard isLast else { return (Set<Int64>(), []) }
       for row in verdict.deleted { try delete(row, ticket, writer, &summary, &later) }
       return (try loads.close(transaction), [])
     }
-    readAgain.formUnion(later)
+    for (name, moment) in later { readLater(name, metAt: moment) }
     summary.readAgain += later.count
     load?.summary = summary
     guard isLast else { return .again }
@@ -114,7 +114,7 @@ extension Service {
 
   private func apply(
     _ row: LoadStore.Staged, _ ticket: LoadTicket, _ writer: CacheWriter,
-    _ summary: inout LoadSummary, _ later: inout Set<ObjectName>
+    _ summary: inout LoadSummary, _ later: inout [ObjectName: Int64]
   ) throws(SQLiteError) {
     try loads.drop(row)
     let name = ObjectName(entity: package.entities[row.entity].name, key: row.key)
@@ -122,8 +122,9 @@ extension Service {
     let mayBeNew = version == nil && claims.mayHaveCreated(name.entity, readAt: row.moment)
     let isTouched =
       marks.isTouched(name, version: version, since: ticket.mark) && !world.has(.noMark)
-    if claims.holds(name) || mayBeNew || isTouched {
-      later.insert(name)
+    let isClaimed = (claims.holds(name) || mayBeNew) && !world.has(.loadIgnoresClaim)
+    if isClaimed || isTouched {
+      later[name] = row.moment
     } else {
       try writer.apply(row.entity, row.key, row.values)
       if version == nil { try loads.see(row) }
@@ -133,17 +134,23 @@ extension Service {
 
   private func delete(
     _ row: Int64, _ ticket: LoadTicket, _ writer: CacheWriter, _ summary: inout LoadSummary,
-    _ later: inout Set<ObjectName>
+    _ later: inout [ObjectName: Int64]
   ) throws(SQLiteError) {
     guard let found = try loads.name(of: row) else { return }
     let name = ObjectName(entity: package.entities[found.entity].name, key: found.key)
     // A row written since the mark may be newer than the load: rows of this very load are not here.
     if claims.holds(name) || marks.isTouched(name, version: found.version, since: ticket.mark) {
-      later.insert(name)
+      later[name] = marks.moment
     } else {
       try writer.apply(found.entity, found.key, nil)
       summary.deletedRows += 1
     }
+  }
+
+  /// A row that nobody knew waits for the creates that may have made it: those that were claimed
+  /// when it was first met. Later ones do not count, so that it does not wait for ever.
+  func readLater(_ name: ObjectName, metAt moment: Int64) {
+    if readAgain[name] == nil { readAgain[name] = moment }
   }
 
   /// Objects that must be read again and that nobody is changing at present; nil when there are
@@ -153,7 +160,10 @@ extension Service {
       reads.values.flatMap { task in
         task.keys.map { ObjectName(entity: task.entity.name, key: $0) }
       })
-    let free = readAgain.filter { !claims.holds($0) && !busy.contains($0) }.sorted()
+    var free: [ObjectName] = []
+    for name in readAgain.keys.sorted() where !claims.holds(name) && !busy.contains(name) {
+      if try !mayBeNew(name, metAt: readAgain[name] ?? 0) { free.append(name) }
+    }
     guard let first = free.first, let entity = package.entity(named: first.entity) else {
       return nil
     }
@@ -162,8 +172,14 @@ extension Service {
     let task = ReadBackTask(
       id: lastTask, entity: entity, keys: Array(keys), mark: marks.begin(clock: try clock()))
     reads[task.id] = task
-    for key in keys { readAgain.remove(ObjectName(entity: first.entity, key: key)) }
+    for key in keys { readAgain[ObjectName(entity: first.entity, key: key)] = nil }
     return task
+  }
+
+  /// Whether the object may be the work of a create that is not answered.
+  private func mayBeNew(_ name: ObjectName, metAt moment: Int64) throws(ServerError) -> Bool {
+    guard claims.mayHaveMade(name.entity, readAt: moment) else { return false }
+    return try guarded { () throws(SQLiteError) in try cache.version(of: name) == nil }
   }
 
   /// Applies what was read. Objects that were touched meanwhile are asked for once more.
@@ -171,16 +187,25 @@ extension Service {
     guard reads.removeValue(forKey: task.id) != nil else { return }
     defer { marks.end(task.mark) }
     guard let position = rules.position(of: task.entity.name) else { return }
-    var isWritten = false
-    defer {
-      // Nothing was applied: they are asked for once more.
-      if !isWritten {
-        for key in task.keys { readAgain.insert(ObjectName(entity: task.entity.name, key: key)) }
-      }
+    let later: Set<ObjectName>
+    let confirmed: [ObjectName]
+    do throws(ServerError) {
+      (later, confirmed) = try take(rows, of: task, position)
+    } catch {
+      // The store did not take them; they are read once more.
+      readAgain(task)
+      throw error
     }
-    var later: Set<ObjectName> = []
-    var confirmed: [ObjectName] = []
+    for name in later { readLater(name, metAt: task.mark.moment) }
+    for name in confirmed { marks.confirm(name) }
+  }
+
+  private func take(
+    _ rows: [RowImage], of task: ReadBackTask, _ position: Int
+  ) throws(ServerError) -> (later: Set<ObjectName>, confirmed: [ObjectName]) {
     try write { _, writer throws(SQLiteError) in
+      var later: Set<ObjectName> = []
+      var confirmed: [ObjectName] = []
       for row in rows {
         let name = ObjectName(entity: row.entity, key: row.key)
         let version = try cache.version(of: name)
@@ -193,17 +218,20 @@ extension Service {
           confirmed.append(name)
         }
       }
-      return ((), [])
+      return ((later, confirmed), [])
     }
-    isWritten = true
-    readAgain.formUnion(later)
-    for name in confirmed { marks.confirm(name) }
   }
 
   /// The business system could not be asked; the objects stay to be read.
   public func abandon(_ task: ReadBackTask) {
     guard reads.removeValue(forKey: task.id) != nil else { return }
     marks.end(task.mark)
-    for key in task.keys { readAgain.insert(ObjectName(entity: task.entity.name, key: key)) }
+    readAgain(task)
+  }
+
+  private func readAgain(_ task: ReadBackTask) {
+    for key in task.keys {
+      readLater(ObjectName(entity: task.entity.name, key: key), metAt: task.mark.moment)
+    }
   }
 }

@@ -27,6 +27,8 @@ struct ActiveReplay {
   /// What could not be written when it was decided.
   var owed: ReplayMachine.Action?
   var areRightsJudged: Bool = true
+  /// Only with the planted bug `sequence`.
+  var drawnNumber: Int64?
 }
 
 /// Replay: operations against the business system, in order, once.
@@ -45,7 +47,7 @@ extension Service {
   /// The next chains, claimed in one transaction. No two are about one object; they must be
   /// performed one after the other, in this order.
   public func nextReplays(limit: Int) throws(ServerError) -> [ReplayTask] {
-    let now = world.clock.now
+    let now = world.clock.moment
     while let parked = replays.values.filter({ $0.notBefore.map { $0 <= now } ?? false })
       .min(by: { $0.id < $1.id })
     {
@@ -71,7 +73,9 @@ extension Service {
 
   /// When `nextReplay` may have something that it has not now; nil when nothing waits for a time.
   public var nextReplayMoment: Timestamp? {
-    [queue.nextMoment, replays.values.compactMap(\.notBefore).min()].compactMap { $0 }.min()
+    let moments = [queue.nextMoment, replays.values.compactMap(\.notBefore).min()]
+    let shift = world.clock.now.milliseconds - world.clock.moment.milliseconds
+    return moments.compactMap { $0 }.min().map { Timestamp(milliseconds: $0.milliseconds + shift) }
   }
 
   /// Nil when it was only an answer that had to be written.
@@ -109,6 +113,11 @@ extension Service {
     var replay = ActiveReplay(
       id: lastTask, name: chain.name, claims: userClaims, machine: machine, step: .done, mark: mark,
       marks: [mark], attempts: chain.attempts)
+    replay.machine.retriesUnknown = world.has(.retryUnknown)
+    if world.has(.sequence) {
+      replay.drawnNumber = try guarded { () throws(SQLiteError) in try store.drawNumber() }
+    }
+    replays[replay.id] = replay
     if !chain.mayHaveRun, try isRefused(&replay) {
       _ = try carryOut(.settle, replay.id)
       return nil
@@ -126,7 +135,8 @@ extension Service {
       claims.claim(
         operations.compactMap { operation in
           operation.key.map { ObjectName(entity: operation.entity.name, key: $0) }
-        }, creates: operations.filter { $0.kind == .create }.map(\.entity.name), task: replay.id,
+        }, creates: operations.filter { $0.kind == .create }.map(\.entity.name),
+        isKeyless: operations.contains { $0.kind == .create && $0.key == nil }, task: replay.id,
         moment: marks.tick())
     }
     try guarded { () throws(SQLiteError) in
@@ -178,7 +188,7 @@ extension Service {
     // The caller hears of the failure only: what the others are to do next is asked for again.
     for (entry, step) in zip(reports, steps) where step != .done {
       if replays[entry.task.id]?.notBefore == nil {
-        replays[entry.task.id]?.notBefore = world.clock.now
+        replays[entry.task.id]?.notBefore = world.clock.moment
       }
     }
     throw failure
@@ -190,7 +200,7 @@ extension Service {
   ) throws(ServerError) -> ReplayStep {
     do throws(ServerError) { return try act(action, id) } catch {
       replays[id]?.owed = action
-      replays[id]?.notBefore = world.clock.now.advanced(by: Service.storeRetry)
+      replays[id]?.notBefore = world.clock.moment.advanced(by: Service.storeRetry)
       throw error
     }
   }
@@ -207,7 +217,7 @@ extension Service {
     for replay in replays.values where replay.name == chain.name { finish(replay) }
     claims.release(task: lastTask)
     queue.release(
-      chain.name, notBefore: world.clock.now.advanced(by: Service.storeRetry),
+      chain.name, notBefore: world.clock.moment.advanced(by: Service.storeRetry),
       mayHaveRun: chain.mayHaveRun)
   }
 
@@ -234,14 +244,14 @@ extension Service {
         try replayStore.release(replay.machine.operations.map(\.id), mayHaveRun: mayHaveRun)
       }
       queue.release(
-        replay.name, notBefore: world.clock.now.advanced(by: wait), mayHaveRun: mayHaveRun)
+        replay.name, notBefore: world.clock.moment.advanced(by: wait), mayHaveRun: mayHaveRun)
       finish(replay)
       return .retry(after: wait)
     case .park(let step, let reason):
       let wait = retry(replay.attempts, reason)
       replay.step = step
       replay.attempts += 1
-      replay.notBefore = world.clock.now.advanced(by: wait)
+      replay.notBefore = world.clock.moment.advanced(by: wait)
       replays[id] = replay
       return .retry(after: wait)
     }
@@ -262,7 +272,7 @@ extension Service {
     }
     for operation in machine.operations {
       guard let key = operation.key else { continue }
-      readAgain.insert(ObjectName(entity: operation.entity.name, key: key))
+      readLater(ObjectName(entity: operation.entity.name, key: key), metAt: marks.moment)
     }
     queue.remove(replay.name)
     finish(replay)
@@ -344,13 +354,19 @@ extension Service {
       user: received.user, device: received.device, chain: received.operation.chain)
     lastTask += 1
     let mark = marks.begin(clock: try clock())
+    do throws(ServerError) {
+      try guarded { () throws(SQLiteError) in try replayStore.claim([([operation.id], mark)]) }
+    } catch {
+      marks.end(mark)
+      throw error
+    }
     var replay = ActiveReplay(
       id: lastTask, name: name, claims: received.claims,
       machine: ReplayMachine([operation], mayHaveRun: false, readBackKeys: limits.readBackKeys),
       step: .perform([operation]), mark: mark, marks: [mark])
     for entity in package.entities { replay.machine.entities[entity.name] = entity }
     switch decision {
-    case .again: replay.notBefore = world.clock.now
+    case .again: replay.notBefore = world.clock.moment
     case .refused(let message):
       replay.machine = ReplayMachine(
         [operation], decided: [.refused(Refusal(code: 500, message: message))],
@@ -359,14 +375,14 @@ extension Service {
       replay.machine = ReplayMachine(
         [operation], decided: [.accepted(key: key)], readBackKeys: limits.readBackKeys)
       replay.step = .read(operation.entity, [key])
-      replay.notBefore = world.clock.now
+      replay.notBefore = world.clock.moment
     }
     claims.claim(
       operation.key.map { [ObjectName(entity: operation.entity.name, key: $0)] } ?? [],
-      creates: operation.kind == .create ? [operation.entity.name] : [], task: replay.id,
+      creates: operation.kind == .create ? [operation.entity.name] : [],
+      isKeyless: operation.key == nil, task: replay.id,
       moment: marks.tick())
-    try guarded { () throws(SQLiteError) in try replayStore.claim([([operation.id], mark)]) }
     replays[replay.id] = replay
-    if replay.notBefore == nil { _ = try settle([replay.id]) }
+    if replay.notBefore == nil { _ = try carryOut(.settle, replay.id) }
   }
 }

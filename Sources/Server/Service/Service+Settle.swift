@@ -15,7 +15,7 @@ extension Service {
       // What was performed is not forgotten because the store was full or away.
       for replay in active {
         replays[replay.id]?.owed = .settle
-        replays[replay.id]?.notBefore = world.clock.now.advanced(by: Service.storeRetry)
+        replays[replay.id]?.notBefore = world.clock.moment.advanced(by: Service.storeRetry)
       }
       throw error
     }
@@ -38,7 +38,8 @@ extension Service {
   private func writeAnswers(
     _ active: [ActiveReplay]
   ) throws(ServerError) -> [Int64: [ObjectName]] {
-    try write { transaction, writer throws(SQLiteError) in
+    try write(drawn: active.lazy.compactMap(\.drawnNumber).first) {
+      transaction, writer throws(SQLiteError) in
       var touched: [Int64: [ObjectName]] = [:]
       // All are looked at before the first is written. They were performed one after the other, so
       // that of two images of one row the later one is the newer.

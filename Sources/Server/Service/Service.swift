@@ -27,7 +27,8 @@ public final class Service {
   var loads: LoadStore
   var loadMachine: LoadMachine
   var load: ActiveLoad?
-  var readAgain: Set<ObjectName> = []
+  /// Objects to be read from the business system, and when each was first met.
+  var readAgain: [ObjectName: Int64] = [:]
   var reads: [Int64: ReadBackTask] = [:]
   var lastTask: Int64 = 0
   let replayStore: ReplayStore
@@ -48,14 +49,16 @@ public final class Service {
   /// Opens the folder's store, or makes it; opens an era and takes up what a crash left.
   ///
   /// `synchronous`: whether a commit survives a crash of the machine (`.full`, for what ships).
+  /// `vfs`: where SQLite keeps the store; nil is the system's files.
   public init(
     package: Package, folder path: String, world: World, limits: ServiceLimits = .standard,
-    synchronous: Connection.Synchronous = .full
+    synchronous: Connection.Synchronous = .full, vfs: String? = nil
   ) throws(ServerError) {
     let package = package.served
     let rules = try PartitionRules(package)
     let folder = try Folder(path)
-    let store = try Store(folder: folder, package: package, world: world, synchronous: synchronous)
+    let store = try Store(
+      folder: folder, package: package, world: world, synchronous: synchronous, vfs: vfs)
     self.package = package
     self.limits = limits
     self.world = world
@@ -140,10 +143,11 @@ public final class Service {
 
   /// One numbered transaction; afterwards those whom its changes concern are stirred.
   func write<Result>(
+    drawn: Int64? = nil,
     _ body: (NumberedTransaction, CacheWriter) throws(SQLiteError) -> (Result, [AnsweredOperation])
   ) throws(ServerError) -> Result {
     let (result, partitions, answered) = try guarded { () throws(SQLiteError) in
-      try store.numbered { transaction throws(SQLiteError) in
+      try store.numbered(drawn: drawn) { transaction throws(SQLiteError) in
         let writer = CacheWriter(transaction, cache, directory)
         let (result, answered) = try body(transaction, writer)
         let partitions = try writer.finish()

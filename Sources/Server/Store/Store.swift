@@ -16,20 +16,25 @@ final class Store {
   private(set) var entityPositions: [Int64: Int] = [:]
   let writer: Connection
   private let reader: Connection
+  private let vfs: String?
+  private var laggard: Connection?
+  private var laggardReads = 0
   private let folder: Folder
   let world: World
 
   init(
-    folder: Folder, package: Package, world: World, synchronous: Connection.Synchronous
+    folder: Folder, package: Package, world: World, synchronous: Connection.Synchronous,
+    vfs: String?
   ) throws(ServerError) {
     self.folder = folder
     self.package = package
     self.world = world
+    self.vfs = vfs
     path = "\(folder.path)/server.sqlite"
     do {
-      writer = try Connection(path: path)
+      writer = try Connection(path: path, vfs: vfs)
       try Store.prepare(writer, synchronous, world, path)
-      reader = try Connection(path: path, mode: .readOnly)
+      reader = try Connection(path: path, mode: .readOnly, vfs: vfs)
       guard let server = try writer.value("SELECT id FROM server")?.text else {
         throw SQLiteError.damaged("the store has no server id")
       }
@@ -89,15 +94,42 @@ final class Store {
     }
   }
 
+  /// For the planted bug: a replica that is a few reads behind.
+  func laggingSnapshot<Result>(
+    _ body: (_ connection: Connection, _ clock: Int64) throws(SQLiteError) -> Result
+  ) throws(SQLiteError) -> Result {
+    let replica: Connection
+    if let laggard {
+      replica = laggard
+    } else {
+      replica = try Connection(path: path, mode: .readOnly, vfs: vfs)
+      laggard = replica
+    }
+    laggardReads += 1
+    if replica.isInTransaction, laggardReads % 5 == 0 { try replica.execute("COMMIT") }
+    if !replica.isInTransaction { try replica.execute("BEGIN") }
+    return try body(replica, try clock(replica))
+  }
+
+  /// For the planted bug: a number for a transaction that comes later.
+  func drawNumber() throws(SQLiteError) -> Int64 {
+    try writer.transaction { () throws(SQLiteError) in
+      try writer.run(
+        "UPDATE package SET version = version + 1 WHERE id = ?", .integer(packageNumber))
+      return try clock(writer)
+    }
+  }
+
   /// The only way to change rows, members, partitions and eras, or to set an answer: the clock's
   /// row is locked first, and all that is written gets one number. Where nothing was written the
   /// clock stays.
   func numbered<Result>(
-    _ body: (NumberedTransaction) throws(SQLiteError) -> Result
+    drawn: Int64? = nil, _ body: (NumberedTransaction) throws(SQLiteError) -> Result
   )
     throws(SQLiteError) -> Result
   {
     try writer.transaction { () throws(SQLiteError) in
+      if let drawn { return try body(NumberedTransaction(version: drawn, connection: writer)) }
       try writer.run(
         "UPDATE package SET version = version + 1 WHERE id = ?", .integer(packageNumber))
       let transaction = NumberedTransaction(version: try clock(writer), connection: writer)
@@ -122,6 +154,7 @@ final class Store {
   }
 
   private func openEra() throws(SQLiteError) -> String {
+    if world.has(.eraNotOpened), let last = try eras(writer).eras.last { return last.id }
     let id = hexadecimal(world.chance.bytes(16))
     try numbered { transaction throws(SQLiteError) in
       transaction.hasWritten = true

@@ -1,0 +1,91 @@
+import FerryJSON
+import FerrySimulation
+
+/// How `ferry simulate` speaks of a run.
+enum SimulationText {
+  static func plain(_ result: SimulationResult) -> String {
+    let counts = result.counts
+    var text =
+      "seed \(result.seed): \(counts.commits) commits, \(counts.imports) imports, "
+      + "\(counts.accepted) accepted, \(counts.refused) refused, \(counts.unknown) unknown, "
+      + "\(counts.crashes) crashes, \(counts.restarts) restarts, \(counts.resets) resets"
+    guard let failure = result.failure else { return text }
+    for event in result.lastEvents { text += "\n    \(event)" }
+    return text + "\nseed \(result.seed) FAILED: \(failure)"
+  }
+
+  static func json(_ result: SimulationResult) -> String {
+    let counts = result.counts
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.key("seed")
+    writer.raw(String(result.seed).utf8)
+    writer.field("steps", counts.steps)
+    writer.field("simulatedSeconds", counts.simulatedMilliseconds / 1_000)
+    writer.field("commits", counts.commits)
+    writer.field("imports", counts.imports)
+    writer.field("accepted", counts.accepted)
+    writer.field("refused", counts.refused)
+    writer.field("unknown", counts.unknown)
+    writer.field("cancelled", counts.cancelled)
+    writer.field("crashes", counts.crashes)
+    writer.field("restarts", counts.restarts)
+    writer.field("resets", counts.resets)
+    writer.key("faults")
+    writer.beginObject()
+    for fault in SimulatedFault.allCases {
+      writer.field(fault.rawValue, counts.faults[fault] ?? 0)
+    }
+    writer.endObject()
+    writer.field("failure", result.failure)
+    writer.field("invariant", result.invariant.map { Int64($0) })
+    if result.failure != nil {
+      writer.field("step", result.step.map { Int64($0) })
+      writer.key("lastEvents")
+      writer.array(result.lastEvents) { $0.string($1) }
+    }
+    writer.endObject()
+    return writer.text
+  }
+}
+
+/// What many runs came to.
+struct SimulationSummary {
+  private var seeds = 0
+  private(set) var failed = 0
+  private var simulatedMilliseconds = 0
+  var wall: Duration = .zero
+
+  mutating func add(_ result: SimulationResult) {
+    seeds += 1
+    if result.failure != nil { failed += 1 }
+    simulatedMilliseconds += result.counts.simulatedMilliseconds
+  }
+
+  private var wallMilliseconds: Int {
+    let (seconds, attoseconds) = wall.components
+    return max(1, Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000))
+  }
+
+  /// How much faster than real time; whole days that were skipped do not count.
+  private var ratio: Int { simulatedMilliseconds / wallMilliseconds }
+
+  func plain(steps: Int) -> String {
+    let count = Terminal.counted(seeds, "seed", "seeds")
+    let end = failed == 0 ? "every invariant held" : "\(failed) failed"
+    return "\(count), \(steps) steps each: \(end); \(simulatedMilliseconds / 1_000) s simulated in "
+      + "\(wallMilliseconds) ms, \(ratio) x real time"
+  }
+
+  var json: String {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("seeds", seeds)
+    writer.field("failed", failed)
+    writer.field("simulatedSeconds", simulatedMilliseconds / 1_000)
+    writer.field("wallMilliseconds", wallMilliseconds)
+    writer.field("timesRealTime", ratio)
+    writer.endObject()
+    return writer.text
+  }
+}

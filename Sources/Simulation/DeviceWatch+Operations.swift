@@ -1,0 +1,134 @@
+import Ferry
+import FerryModel
+import FerryWire
+
+/// What may become of a pending change, and what not.
+extension DeviceWatch {
+  /// Invariants 1, 2, 6 and 12: a pending change leaves only with its answer, in the import that
+  /// carries it, or because the app took it back; its id stays until an answer has used it up.
+  func checkOperations(
+    _ current: [Int64: PendingOperation], _ checkpoint: CheckpointName?, isImport: Bool,
+    _ ledger: Ledger
+  ) throws {
+    // Keys that the very same import gives; what waits behind a create knows it by the old one.
+    given = [:]
+    for old in operations.values where isImport && old.kind == .create {
+      let told = (ledger.told[old.id] ?? []).first { $0.checkpoint == checkpoint }
+      if let key = told?.answer.newKey { given[old.key] = key }
+    }
+    for (sequence, old) in operations.sorted(by: { $0.key < $1.key }) {
+      if let new = current[sequence] {
+        guard new != old else { continue }
+        trace.say("    device \(number): \(shown(old)) became \(shown(new))")
+        try compare(old, new, ledger)
+      } else {
+        trace.say("    device \(number): \(shown(old)) is gone")
+        try accountFor(old, checkpoint, isImport: isImport, ledger)
+      }
+    }
+    if isImport, let checkpoint { try checkAnswers(current, checkpoint, ledger) }
+  }
+
+  private func compare(
+    _ old: PendingOperation, _ new: PendingOperation, _ ledger: Ledger
+  ) throws {
+    switch cause {
+    case nil: throw failure(1, "\(shown(old)) became \(shown(new)) by itself")
+    case .app:
+      guard new.id == old.id else {
+        throw failure(2, "\(shown(old)) got the id \(new.id) before it was answered")
+      }
+    case .session: try compareAnswered(old, new, ledger)
+    }
+  }
+
+  private func compareAnswered(
+    _ old: PendingOperation, _ new: PendingOperation, _ ledger: Ledger
+  ) throws {
+    let outcomes = ledger.outcomes(of: old.id)
+    if new.id != old.id {
+      ledger.loosen(old)
+      guard !outcomes.isDisjoint(with: [.replayFailed, .notTried]) else {
+        throw failure(2, "\(shown(old)) got the id \(new.id) before it was answered")
+      }
+      if new.state == .replayFailed { expect(.failure, old) }
+    } else if new.state == .unknown, old.state != .unknown {
+      ledger.loosen(old)
+      expect(.unknown, old)
+    }
+    guard new.kind == old.kind else { return }
+    guard Set(old.changed.keys).isSubset(of: new.changed.keys) else {
+      throw failure(1, "\(shown(old)) lost values: \(shown(new))")
+    }
+  }
+
+  private func accountFor(
+    _ old: PendingOperation, _ checkpoint: CheckpointName?, isImport: Bool, _ ledger: Ledger
+  ) throws {
+    switch cause {
+    case .app(removes: true): return
+    case nil, .app: throw failure(cause == nil ? 12 : 1, "\(shown(old)) is gone by itself")
+    case .session: break
+    }
+    if old.state == .withdrawn { return }
+    let told = ledger.told[old.id] ?? []
+    // What was told of it now, by this import or at the door.
+    let now = told.filter { $0.checkpoint == nil || isImport && $0.checkpoint == checkpoint }
+    if let answer = now.first(where: { $0.answer.outcome == .replayResult })?.answer {
+      guard let checkpoint, answer.version <= checkpoint.version else {
+        throw failure(6, "\(shown(old)) left before the version \(answer.version) of its answer")
+      }
+      expect(.success, old, key: answer.newKey)
+      if images[old.entity]?[old.object] == nil {
+        ledger.lose(RowName(entity: old.entity, key: answer.newKey ?? old.key))
+      }
+      return
+    }
+    if now.contains(where: { $0.answer.outcome == .replayFailed }) {
+      expect(.failure, old)
+      return
+    }
+    if now.contains(where: { $0.answer.outcome == .notTried }) { return }
+    // What waited behind a change that was not taken has become one with it.
+    let joined = operations.values.contains {
+      $0.entity == old.entity && $0.object == old.object && $0.sequence < old.sequence
+        && !ledger.outcomes(of: $0.id).isDisjoint(with: [.replayFailed, .notTried])
+    }
+    guard old.isOpen, joined else {
+      if told.contains(where: { $0.answer.outcome == .replayResult }) {
+        throw failure(
+          6, "\(shown(old)) was accepted and left outside of the import that carried its answer")
+      }
+      throw failure(1, "\(shown(old)) is gone and nobody answered it")
+    }
+  }
+
+  /// Invariant 6: what the checkpoint answered is pending no longer.
+  private func checkAnswers(
+    _ current: [Int64: PendingOperation], _ checkpoint: CheckpointName, _ ledger: Ledger
+  ) throws {
+    // What waited when the answer came was not what the answer is for.
+    let was = Set(operations.values.filter(\.isInFlight).map(\.id))
+    let inFlight = Set(current.values.filter { $0.isInFlight && $0.state != .unknown }.map(\.id))
+      .intersection(was)
+    let carried = ledger.answers(to: number, in: checkpoint)
+    guard !carried.isEmpty, carried.allSatisfy({ !$0.isDisjoint(with: inFlight) }) else { return }
+    throw failure(6, "a change is pending although the checkpoint \(checkpoint.version) answers it")
+  }
+
+  private func expect(
+    _ kind: CallbackRecorder.Told.Kind, _ operation: PendingOperation, key: Key? = nil
+  ) {
+    guard operation.state != .withdrawn else { return }
+    let told = CallbackRecorder.Told(
+      kind: kind, entity: operation.entity, key: key ?? given[operation.key] ?? operation.key)
+    expected[told, default: 0] += 1
+  }
+
+  private func shown(_ operation: PendingOperation) -> String {
+    let changed = operation.changed.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.shown)" }
+    return
+      "\(operation.id.text.prefix(6)) \(operation.state) \(operation.kind) of \(operation.entity) \(operation.key) "
+      + "(\(changed.joined(separator: " ")))"
+  }
+}

@@ -1,0 +1,159 @@
+import Ferry
+import FerryModel
+import FerryWire
+
+/// Looks at a device after each step that touched it and compares with what it was before.
+final class DeviceWatch {
+  /// What was done to the device since the last look.
+  enum Cause {
+    /// `removes`: whether it may have taken back what was pending.
+    case app(removes: Bool)
+    /// The session took what came.
+    case session
+  }
+
+  let number: Int
+  /// Whose rows each checkpoint held; more than one where the rights changed and the clock did not.
+  var claims: [CheckpointName: [Set<Int64>]] = [:]
+  /// Whose rows the exchange holds that is being taken.
+  var rights: Set<Int64> = []
+  var cause: Cause?
+  private(set) var operations: [Int64: PendingOperation] = [:]
+  private(set) var shown: CheckpointName?
+  private(set) var lineage = 0
+  /// Whether it is, or was once, a copy of an earlier state.
+  private(set) var isCopy = false
+  private(set) var images: [String: [Int64: [Value]]] = [:]
+  private var objects: [RowName: Int64] = [:]
+  private var isFresh = true
+  private var lookedAtLife = 0
+  /// Temporary keys and those that took their places, in the import that is looked at.
+  var given: [Key: Key] = [:]
+  var expected: [CallbackRecorder.Told: Int] = [:]
+
+  let trace: TraceLog
+
+  init(number: Int, trace: TraceLog) {
+    self.number = number
+    self.trace = trace
+  }
+
+  /// The session does something with the device.
+  func touch() { cause = .session }
+
+  /// Whether the device has started since the last look.
+  func isUnseen(life: Int) -> Bool { life != lookedAtLife }
+
+  /// Somebody else has what it has, and its id.
+  func isCopied() { isCopy = true }
+
+  /// The device goes on from another state than it was in.
+  func forget() {
+    isFresh = true
+    isCopy = true
+    lineage = 0
+    cause = nil
+  }
+
+  func look(_ device: SimulatedDevice, _ oracle: Oracle, _ ledger: Ledger) throws {
+    if let wrong = device.log.wrongSum { throw failure(9, "a sum is wrong: \(wrong)") }
+    if lineage == 0 { lineage = ledger.newLineage() }
+    if isFresh { expected = device.recorder.told }
+    let checkpoint = try device.checkpoint()
+    let now = try device.operations()
+    let snapshot = try Snapshot(device, now)
+    // An import may also bring other rights at the same number.
+    let isTaken = if case .session? = cause { true } else { false }
+    let isImport =
+      !isFresh && (checkpoint != shown || isTaken && snapshot.images != images)
+    if isImport, let checkpoint { claims[checkpoint, default: []].append(rights) }
+    try checkOrder(checkpoint, oracle)
+    try checkImages(snapshot, checkpoint, isImport: isImport, oracle)
+    var current: [Int64: PendingOperation] = [:]
+    for operation in now {
+      current[operation.sequence] = operation
+      ledger.note(operation, lineage: lineage)
+    }
+    images = snapshot.images
+    if !isFresh {
+      try checkOperations(current, checkpoint, isImport: isImport, ledger)
+      try checkObjects(snapshot)
+    }
+    try snapshot.check(isCopy: isCopy, ledger)
+    try checkCallbacks(device)
+    operations = current
+    objects = snapshot.objects
+    shown = checkpoint
+    lookedAtLife = device.life
+    isFresh = false
+    cause = nil
+  }
+
+  func failure(_ invariant: Int, _ problem: String) -> SimulationFailure {
+    SimulationFailure(invariant: invariant, problem: "device \(number): \(problem)")
+  }
+
+  /// Invariant 8: what the app sees never goes back to an earlier checkpoint.
+  private func checkOrder(_ checkpoint: CheckpointName?, _ oracle: Oracle) throws {
+    guard !isFresh, let shown else { return }
+    guard let checkpoint else { throw failure(8, "its checkpoint is gone") }
+    guard oracle.areComparable(shown, checkpoint), checkpoint.version < shown.version else {
+      return
+    }
+    throw failure(8, "it went from \(shown.version) back to \(checkpoint.version)")
+  }
+
+  /// Invariant 4: the images are the rows of its rights at its checkpoint, byte for byte, and
+  /// between two imports they stay.
+  private func checkImages(
+    _ snapshot: Snapshot, _ checkpoint: CheckpointName?, isImport: Bool, _ oracle: Oracle
+  ) throws {
+    guard isImport || isFresh else {
+      if snapshot.images != images {
+        throw failure(4, "downloaded rows changed without an import")
+      }
+      return
+    }
+    let found = snapshot.bodies()
+    guard let checkpoint else {
+      if !found.isEmpty { throw failure(4, "it has rows before its first import") }
+      return
+    }
+    var problem = "nobody sent it the checkpoint \(checkpoint.version)"
+    for rights in claims[checkpoint] ?? [] {
+      guard let wanted = oracle.rows(at: checkpoint, for: rights) else { continue }
+      if found == wanted { return }
+      problem = "at \(checkpoint.version): \(Oracle.difference(found, wanted))"
+    }
+    throw failure(4, problem)
+  }
+
+  /// Invariant 12: an object that stays visible keeps its surrogate key.
+  private func checkObjects(_ snapshot: Snapshot) throws {
+    if case .app = cause { return }
+    for (name, object) in snapshot.objects {
+      guard let before = objects[name], before != object else { continue }
+      // One that was made here and came by an import as well is one object from the answer on.
+      let isMade = operations.values.contains {
+        $0.entity == name.entity && $0.object == object && $0.kind == .create
+      }
+      if isMade { continue }
+      throw failure(12, "\(name) was the object \(before) and is \(object)")
+    }
+  }
+
+  /// Invariant 7: every callback that is owed is made, or still stands in the database; and nothing
+  /// is told that the database does not show.
+  private func checkCallbacks(_ device: SimulatedDevice) throws {
+    let told = device.recorder.told
+    for (callback, count) in expected where told[callback, default: 0] < count {
+      if try device.owed() > 0 { break }
+      throw failure(
+        7, "\(callback.kind) of \(callback.entity) \(callback.key) was owed \(count) times")
+    }
+    for callback in told.keys where expected[callback] == nil {
+      throw failure(
+        7, "\(callback.kind) of \(callback.entity) \(callback.key) was told before it was so")
+    }
+  }
+}

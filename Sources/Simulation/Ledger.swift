@@ -1,0 +1,88 @@
+import Ferry
+import FerryModel
+import FerryWire
+
+/// What devices have made and what the server has told them, over all lives and copies.
+final class Ledger {
+  /// Where an operation comes from.
+  struct Birth {
+    /// A device's line of history; a restored device begins a new one. 0: more than one.
+    var lineage: Int
+    let sequence: Int64
+    /// That it was sent in, once it was.
+    var chain: OperationID
+  }
+
+  /// An answer, and the checkpoint that carried it; none for one that was given at the door.
+  struct Told {
+    let answer: Answer
+    let checkpoint: CheckpointName?
+  }
+
+  private(set) var births: [OperationID: Birth] = [:]
+  private(set) var told: [OperationID: [Told]] = [:]
+  private var carried: [String: [Set<OperationID>]] = [:]
+  /// References of orders whose change was refused, is unknown or was made again on a copy: from
+  /// then on the app may well have made two of them.
+  private(set) var looseReferences: Set<String> = []
+  /// References of orders that a restored server has forgotten: their rows may come before it is
+  /// told of them again.
+  private(set) var forgottenReferences: Set<String> = []
+  /// Operations that were in flight when the server was restored.
+  private(set) var forgotten: Set<OperationID> = []
+  /// Objects that were accepted and not shown to their device: nothing told it what they became.
+  private(set) var outOfSight: Set<RowName> = []
+  private var lineages = 0
+
+  func newLineage() -> Int {
+    lineages += 1
+    return lineages
+  }
+
+  func note(_ operation: PendingOperation, lineage: Int) {
+    if let known = births[operation.id] {
+      // Two copies have it, and each goes on with it by itself.
+      if known.lineage != lineage { births[operation.id]?.lineage = 0 }
+      if operation.isInFlight { births[operation.id]?.chain = operation.chain }
+      return
+    }
+    births[operation.id] = Birth(
+      lineage: lineage, sequence: operation.sequence, chain: operation.chain)
+  }
+
+  func tell(_ answer: Answer, in checkpoint: CheckpointName?) {
+    told[answer.id, default: []].append(Told(answer: answer, checkpoint: checkpoint))
+  }
+
+  /// A checkpoint leaves the server with the answers of these operations.
+  func carry(_ checkpoint: Checkpoint, to device: Int) {
+    let name = CheckpointName(era: checkpoint.era, version: checkpoint.version)
+    for answer in checkpoint.answers { tell(answer, in: name) }
+    let final = checkpoint.answers.filter { $0.outcome != .unknown }.map(\.id)
+    carried["\(device) \(name.text)", default: []].append(Set(final))
+  }
+
+  /// What each checkpoint of this name carried to the device.
+  func answers(to device: Int, in checkpoint: CheckpointName) -> [Set<OperationID>] {
+    carried["\(device) \(checkpoint.text)"] ?? []
+  }
+
+  func outcomes(of id: OperationID) -> Set<Answer.Outcome> {
+    Set((told[id] ?? []).map(\.answer.outcome))
+  }
+
+  func forget(_ operation: PendingOperation) {
+    forgotten.insert(operation.id)
+    if operation.entity == "Order", case .text(let reference)? = operation.changed[4] {
+      forgottenReferences.insert(reference)
+    }
+  }
+
+  func lose(_ name: RowName) { outOfSight.insert(name) }
+
+  func loosen(_ operation: PendingOperation) {
+    if operation.entity == "Order", case .text(let reference)? = operation.changed[4] {
+      looseReferences.insert(reference)
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import FerryModel
+import FerryWire
+
+/// Looks at every byte that the server sends.
+struct ServerWatch {
+  let oracle: Oracle
+  let ledger: Ledger
+
+  /// Takes one piece of a response, as the server made it. Returns how many partitions it resets.
+  func inspect(_ bytes: [UInt8], on transfer: Transfer) throws -> Int {
+    var resets = 0
+    var rows = 0
+    for frame in try FrameReader.frames(of: bytes) {
+      switch frame.kind {
+      case .welcome:
+        guard case .welcome(let welcome) = try Message(frame) else { continue }
+        resets += welcome.reset.count
+        try allow(welcome, on: transfer)
+      case .rows:
+        guard case .rows(let page) = try Message(frame) else { continue }
+        rows += page.rowCount
+        try checkRights(page, transfer)
+      case .checkpoint:
+        guard case .checkpoint(let checkpoint) = try Message(frame) else { continue }
+        try take(checkpoint, on: transfer)
+      case .stored:
+        guard case .stored(let stored) = try Message(frame) else { continue }
+        for answer in stored.refused { ledger.tell(answer, in: nil) }
+      default: break
+      }
+    }
+    try checkCost(rows, transfer)
+    return resets
+  }
+
+  /// Invariant 13: a piece is no larger than a round, and a whole download no larger than what is
+  /// above the cursors and what changed meanwhile.
+  private func checkCost(_ rows: Int, _ transfer: Transfer) throws {
+    transfer.rows += rows
+    let limits = SimulatedServer.limits
+    guard rows <= limits.roundRows + limits.pageRows else {
+      throw SimulationFailure(invariant: 13, problem: "one round has \(rows) rows")
+    }
+    guard transfer.rows <= transfer.allowance + oracle.memberChanges else {
+      throw SimulationFailure(
+        invariant: 13,
+        problem: "device \(transfer.device.number) got \(transfer.rows) rows; "
+          + "\(transfer.allowance + oracle.memberChanges) were above its cursors or changed since")
+    }
+  }
+
+  private func allow(_ welcome: Welcome, on transfer: Transfer) throws {
+    var cursors: [Int64: Cursor] = [:]
+    for frame in try FrameReader.frames(of: transfer.request.body) {
+      switch try Message(frame) {
+      case .hello(let hello):
+        for place in hello.partitions where cursors[place.partition] == nil {
+          cursors[place.partition] = place.cursor
+        }
+      case .pull(let pull):
+        for place in pull.staged where place.cursor != .start {
+          cursors[place.partition] = place.cursor
+        }
+      default: break
+      }
+    }
+    for number in welcome.reset + welcome.start.map(\.partition) { cursors[number] = nil }
+    // What changed before does not count.
+    let known = transfer.allowance + oracle.memberChanges
+    transfer.allowance =
+      max(known, transfer.rows) + (try oracle.members(above: cursors)) - oracle.memberChanges
+  }
+
+  /// Invariant 11: no row leaves for somebody who may not see it in the snapshot it is from.
+  private func checkRights(_ page: RowsPage, _ transfer: Transfer) throws {
+    var names: [RowName] = []
+    do throws(JSONProblem) {
+      try page.read(
+        of: SimulatedBusiness.package, wrap: { JSONProblem(text: "\($0)") },
+        row: { (entity, values, _) throws(JSONProblem) in
+          names.append(RowName(entity: entity.name, key: entity.key(of: values)))
+        }, left: { (_, _) throws(JSONProblem) in })
+    } catch {
+      throw SimulationFailure(invariant: 11, problem: "a page cannot be read: \(error.text)")
+    }
+    let era = transfer.era
+    let checkpoint = CheckpointName(era: era, version: page.at)
+    guard let visible = oracle.rows(at: checkpoint, for: transfer.rights) else { return }
+    for name in names where visible[name] == nil {
+      throw SimulationFailure(
+        invariant: 11,
+        problem: "\(name) was sent to \(transfer.device.user), who may see the agencies "
+          + "\(transfer.rights.sorted()) at \(page.at)")
+    }
+  }
+
+  /// Invariant 6: a checkpoint carries every answer up to it.
+  private func take(_ checkpoint: Checkpoint, on transfer: Transfer) throws {
+    transfer.checkpoint = CheckpointName(era: checkpoint.era, version: checkpoint.version)
+    ledger.carry(checkpoint, to: transfer.device.number)
+    guard let device = transfer.deviceID, checkpoint.unavailable.isEmpty else { return }
+    let missing = try oracle.answered(
+      device: device, user: transfer.device.user, upTo: checkpoint.version
+    ).subtracting(checkpoint.answers.map(\.id))
+    guard let first = missing.map(\.text).min() else { return }
+    throw SimulationFailure(
+      invariant: 6,
+      problem: "the checkpoint \(checkpoint.version) for device \(transfer.device.number) lacks "
+        + "the answer of \(first)")
+  }
+
+  /// A channel that waits has brought all that it is to bring: what came between its last look and
+  /// its wait was not lost.
+  func checkWaiting(_ transfer: Transfer) throws {
+    guard let checkpoint = transfer.checkpoint else { return }
+    let last = try oracle.lastChange(for: transfer.rights)
+    guard last > checkpoint.version else { return }
+    throw SimulationFailure(
+      invariant: 9,
+      problem: "the channel of device \(transfer.device.number) waits at \(checkpoint.version), "
+        + "its partitions are at \(last)")
+  }
+}
+
+private struct JSONProblem: Error { let text: String }

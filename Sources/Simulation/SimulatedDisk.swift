@@ -1,0 +1,67 @@
+import FerryFaultVFS
+
+/// A disk of the simulation, and the trouble that is planned for it.
+final class SimulatedDisk {
+  enum Trouble {
+    /// The process or the machine ends while an operation of the disk is under way.
+    case crash(FaultDisk.Crash)
+    /// So many operations find no room.
+    case full(Int)
+    /// So many operations fail.
+    case broken(Int)
+  }
+
+  private let disk: FaultDisk
+  private var planned: (trouble: Trouble, at: Int)?
+  private static let inputOutputError: Int32 = 10
+  private static let noRoom: Int32 = 13
+
+  init(_ disk: FaultDisk = FaultDisk()) {
+    self.disk = disk
+    disk.keepHistory(false)
+  }
+
+  var vfs: String { disk.vfs }
+  var isTroubled: Bool { planned != nil }
+
+  /// Lets the trouble come at the so-many-eth operation from now on.
+  func plan(_ trouble: Trouble, in operations: Int) {
+    guard planned == nil else { return }
+    let at = disk.operations + operations
+    planned = (trouble, at)
+    switch trouble {
+    case .crash: disk.fail(at: at, code: SimulatedDisk.inputOutputError, times: nil)
+    case .full(let times): disk.fail(at: at, code: SimulatedDisk.noRoom, times: times)
+    case .broken(let times): disk.fail(at: at, code: SimulatedDisk.inputOutputError, times: times)
+    }
+  }
+
+  /// The planned trouble, once an operation has met it.
+  var begun: Trouble? { planned.flatMap { disk.operations > $0.at ? $0.trouble : nil } }
+
+  /// Whether all operations that were to fail have failed.
+  var isOver: Bool {
+    guard let planned else { return true }
+    switch planned.trouble {
+    case .crash: return false
+    case .full(let times), .broken(let times): return disk.operations >= planned.at + times
+    }
+  }
+
+  /// The disk works again.
+  func end() {
+    planned = nil
+    disk.fail(at: .max, code: 0, times: 0)
+  }
+
+  /// The crash comes now; open connections fail from then on.
+  func crash(_ crash: FaultDisk.Crash, seed: UInt64) {
+    end()
+    disk.crash(crash, seed: seed)
+  }
+
+  /// All that is on it, as a backup has it.
+  func copy() -> SimulatedDisk {
+    SimulatedDisk(disk.survivors(at: disk.operations, .kill, seed: 0))
+  }
+}

@@ -1,0 +1,88 @@
+import FerryConnector
+import FerryMemoryConnector
+import FerryModel
+import FerryServer
+import Synchronization
+
+/// The business system by itself, and the operator who looks after it.
+extension Simulation {
+  func setBusinessFaults() {
+    let chance = self.chance
+    let struck = struckCalls
+    business.setFault { call in
+      guard chance.happens(call == .perform ? 150 : 25) else { return nil }
+      let fault: MemoryFault =
+        call == .perform ? chance.pick([.away, .timeoutBeforeCommit, .timeoutAfterCommit]) : .away
+      struck.add(fault)
+      return fault
+    }
+  }
+
+  func changeByOthers() {
+    let orders = business.rows(of: "Order").keys.sorted {
+      ($0.text.count, $0.text) < ($1.text.count, $1.text)
+    }
+    guard let last = orders.last else { return }
+    let key = chance.pick(orders)
+    let choice = chance.number(below: 12)
+    let number = Int64(chance.number(below: 9))
+    counts.add(.changedByOthers)
+    business.changeByOther { transaction in
+      guard var values = transaction.row("Order", key) else { return }
+      switch choice {
+      case ..<5: values[3] = .integer(number)
+      case ..<9: values[1] = .integer(number % 3 + 1)
+      case ..<10:
+        transaction.write(
+          "Line", Key([values[0], .integer(number)]),
+          [values[0], .integer(number), .text("by others")])
+        return
+      default:
+        // The business never gives a key twice.
+        guard key != last else { return }
+        for (line, row) in transaction.rows(of: "Line").sorted(by: { $0.key.text < $1.key.text })
+        where row[0] == values[0] {
+          transaction.write("Line", line, nil)
+        }
+        transaction.write("Order", key, nil)
+        return
+      }
+      transaction.write("Order", key, values)
+    }
+    log.say("step \(step): others change Order \(key)")
+  }
+
+  /// The operator looks into the business system and says how unknown operations ended.
+  func decideUnknowns() throws {
+    try withServer {
+      for (id, key) in try oracle.unknowns() {
+        let effect = oracle.business.effects.first { $0.operation == id }
+        let decision: Service.Decision
+        if oracle.business.performed[id] != nil, let key = effect?.name.key ?? key {
+          decision = .accepted(key: key)
+        } else {
+          decision = chance.happens(500) ? .again : .refused(message: "it was not done")
+        }
+        try server.service.decide(id, decision)
+        log.say("step \(step): the operator decides \(id)")
+      }
+    }
+  }
+}
+
+/// Counts the faults of the business system, from inside its calls.
+final class StruckCalls: Sendable {
+  private let struck = Mutex<[SimulatedFault: Int]>([:])
+
+  var counts: [SimulatedFault: Int] { struck.withLock { $0 } }
+
+  func add(_ fault: MemoryFault) {
+    let name: SimulatedFault =
+      switch fault {
+      case .away: .businessAway
+      case .timeoutBeforeCommit: .timeoutBeforeCommit
+      case .timeoutAfterCommit: .timeoutAfterCommit
+      }
+    struck.withLock { $0[name, default: 0] += 1 }
+  }
+}

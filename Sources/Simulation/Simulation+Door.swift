@@ -1,0 +1,88 @@
+import Ferry
+import FerryJSON
+import FerryServer
+import FerryWire
+
+/// What happens at the server's door, as the router has it.
+extension Simulation {
+  func arrive(_ transfer: Transfer) throws {
+    transfer.serverLife = server.life
+    transfer.era = server.service.era
+    if transfer.isAstray, transfer.request.path == "exchange" || transfer.request.path == "channel"
+    {
+      say(try WrongServer.answer(transfer.request.body), 200, on: transfer)
+      return
+    }
+    do throws(ServerError) {
+      switch transfer.request.path {
+      case "login", "token": try answerLogin(transfer)
+      default: try open(transfer)
+      }
+    } catch {
+      let isDenied = [.wrongLogin, .revokedToken, .expiredToken, .forgedToken].contains(error.code)
+      guard isDenied || server.disk.begun != nil else { throw error }
+      var writer = JSONWriter()
+      writer.beginObject()
+      writer.field("code", error.code.rawValue)
+      writer.field("message", error.message)
+      writer.field("hint", error.hint)
+      writer.endObject()
+      say(writer.bytes, isDenied ? 401 : 503, on: transfer)
+    }
+  }
+
+  private func say(_ bytes: [UInt8], _ status: Int, on transfer: Transfer) {
+    transfer.status = status
+    transfer.underWay = bytes
+    transfer.isServerDone = true
+  }
+
+  private func open(_ transfer: Transfer) throws(ServerError) {
+    guard let token = transfer.request.token else {
+      throw ServerError(.forgedToken, "the request carries no token", hint: "Log in.")
+    }
+    let identity = try server.service.accessTokens.verify(token, now: server.clock.now)
+    transfer.rights = Set((identity.claims["agency"] ?? []).compactMap { Int64($0) })
+    transfer.deviceID = identity.device
+    transfer.status = 200
+    let service = server.service
+    transfer.exchange =
+      transfer.lane == .channel
+      ? service.channel(transfer.request.body, by: identity, until: identity.expires)
+      : service.exchange(transfer.request.body, by: identity)
+  }
+
+  private func answerLogin(_ transfer: Transfer) throws(ServerError) {
+    let node = try? JSONNode.parse(transfer.request.body)
+    let device = node?["device"]?.string ?? ""
+    let pair: TokenPair
+    if transfer.request.path == "login" {
+      let record = try users.authenticate(
+        user: node?["user"]?.string ?? "", password: node?["password"]?.string ?? "")
+      pair = try server.service.login(record, device: device)
+    } else {
+      pair = try server.service.renew(
+        node?["refreshToken"]?.string ?? "", device: device, provider: users)
+    }
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("accessToken", pair.accessToken)
+    writer.field("refreshToken", pair.refreshToken)
+    writer.field(
+      "expiresIn", (pair.accessExpires.milliseconds - server.clock.now.milliseconds) / 1_000)
+    writer.field("user", pair.user)
+    writer.endObject()
+    say(writer.bytes, 200, on: transfer)
+  }
+}
+
+/// A server with another store, as a device meets it behind a wrong address.
+enum WrongServer {
+  /// Says no to every device that knows its own server, and so is all that it ever gives.
+  static func answer(_ body: [UInt8]) throws -> [UInt8] {
+    Message.failure(
+      WireFailure(
+        .otherServer, "the device belongs to another server", hint: "Check the address.")
+    ).frame.encoded()
+  }
+}

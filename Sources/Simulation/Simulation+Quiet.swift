@@ -1,0 +1,120 @@
+import Ferry
+import FerryModel
+
+/// The end of a run: the faults stop, all that is on its way arrives, and all must agree.
+extension Simulation {
+  func becomeQuiet() throws {
+    log.say("step \(step): quiet")
+    hasFaults = false
+    server.hasFaults = false
+    business.setFault(nil)
+    server.disk.end()
+    for device in devices { device.disk.end() }
+    if !server.isRunning { try startServer() }
+    for device in devices where !device.isRunning { try start(device) }
+    server.wantLoad()
+    var calm = 0
+    for round in 0..<2_000 {
+      let moved = try makeProgress()
+      try look()
+      calm = moved ? 0 : calm + 1
+      if calm >= 4, try isAtRest() { return }
+      time.advance(milliseconds: moved ? 20 : 1_000)
+      if round % 10 == 9 { try beat() }
+    }
+    throw SimulationFailure(
+      invariant: 9, problem: "the world does not come to rest without faults: \(try unrest() ?? "")"
+    )
+  }
+
+  /// Everybody does what there is to do. False when nobody had anything.
+  private func makeProgress() throws -> Bool {
+    var moved = false
+    for device in devices {
+      do throws(FerryError) { try device.logInIfNeeded() } catch { throw error }
+      moved = try stepSession(device) || moved
+      try look()
+    }
+    for _ in 0..<12 {
+      guard let transfer = transfers.first(where: isReady) else { break }
+      try step(transfer)
+      try look()
+      moved = true
+    }
+    let clock = try server.service.clock()
+    let commits = business.history.count
+    for _ in 0..<6 {
+      try server.stepReplay()
+      try server.stepLoad()
+      try server.stepReadBack()
+    }
+    try decideUnknowns()
+    let hasWorked = try server.service.clock() != clock || business.history.count != commits
+    return moved || hasWorked || !server.isIdle
+  }
+
+  private func isAtRest() throws -> Bool { try unrest() == nil }
+
+  /// What still moves; nil when nothing does.
+  private func unrest() throws -> String? {
+    for device in devices {
+      guard let checkpoint = try device.checkpoint() else {
+        return "device \(device.number) has no checkpoint"
+      }
+      for operation in try device.operations() where operation.isInFlight {
+        return "\(operation.kind) of \(operation.entity) \(operation.key) on device "
+          + "\(device.number) is \(operation.state)"
+      }
+      let rights = device.watch.claims[checkpoint]?.last ?? []
+      guard try oracle.lastChange(for: rights) <= checkpoint.version else {
+        return "device \(device.number) stands at \(checkpoint.version)"
+      }
+    }
+    return nil
+  }
+
+  /// Invariants 2 and 9, when nothing moves any more.
+  func checkEnd() throws {
+    var real: [RowName: [UInt8]] = [:]
+    for entity in SimulatedBusiness.package.entities {
+      for (key, values) in business.rows(of: entity.name) {
+        real[RowName(entity: entity.name, key: key)] = RowCoder.encode(values)
+      }
+    }
+    let cached = oracle.present()
+    guard cached == real else {
+      throw SimulationFailure(
+        invariant: 9,
+        problem: "the cache is not the business: \(Oracle.difference(cached, real))")
+    }
+    for device in devices { try checkEnd(device, real) }
+    try oracle.checkSums()
+    try checkOutcomes()
+  }
+
+  private func checkEnd(_ device: SimulatedDevice, _ real: [RowName: [UInt8]]) throws {
+    guard let checkpoint = try device.checkpoint() else { return }
+    let rights = device.watch.claims[checkpoint]?.last ?? []
+    let wanted = real.filter { Oracle.isVisible($0.key, $0.value, real, rights) }
+    let found = try Snapshot(device, []).bodies()
+    guard found != wanted else { return }
+    throw SimulationFailure(
+      invariant: 9,
+      problem: "device \(device.number) at rest: \(Oracle.difference(found, wanted))")
+  }
+
+  private func checkOutcomes() throws {
+    for (id, outcome) in try oracle.outcomes().sorted(by: { $0.key.text < $1.key.text }) {
+      let times = oracle.business.performed[id] ?? 0
+      guard times != (outcome == .replayResult ? 1 : 0) else { continue }
+      // Two copies made different changes of one: the second is told that the first was accepted.
+      if outcome == .replayFailed, times == 1, ledger.births[id]?.lineage == 0 { continue }
+      // The restored server judges anew what its device could not know to have arrived.
+      if outcome == .replayFailed, times == 1, ledger.forgotten.contains(id) { continue }
+      throw SimulationFailure(
+        invariant: 2,
+        problem: "the operation \(id) is answered \(outcome.rawValue) and was performed "
+          + "\(times) times")
+    }
+  }
+}

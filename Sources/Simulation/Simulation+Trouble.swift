@@ -1,0 +1,107 @@
+import Ferry
+import FerryFaultVFS
+import FerryServer
+import FerryWorld
+
+/// Processes and machines that end and start again, and disks that fail.
+extension Simulation {
+  func withServer(_ body: () throws -> Void) throws {
+    guard server.isRunning else { return }
+    do { try body() } catch let error as ServerError {
+      guard server.disk.begun != nil else { throw error }
+      log.say("step \(step): the server fails: \(error.message)")
+    }
+  }
+
+  /// What was planned for the disks has its consequences.
+  func settleTroubles() throws {
+    if case .crash(let crash)? = server.disk.begun { try crashServer(crash) }
+    if server.disk.begun != nil, server.disk.isOver { server.disk.end() }
+    for device in devices {
+      if case .crash(let crash)? = device.disk.begun { crashDevice(device, crash) }
+      if device.disk.begun != nil, device.disk.isOver { device.disk.end() }
+      if !device.isRunning, step >= device.sleepsUntil { try start(device) }
+    }
+    if !server.isRunning, step >= serverSleepsUntil { try startServer() }
+  }
+
+  /// Starts a device whatever its disk does on the way.
+  func start(_ device: SimulatedDevice) throws {
+    if device.life > 0 { counts.restarts += 1 }
+    for _ in 0..<50 {
+      do throws(FerryError) {
+        try device.start()
+        log.say("step \(step): device \(device.number) starts")
+        return
+      } catch {
+        guard let trouble = device.disk.begun else { throw error }
+        log.say("step \(step): device \(device.number) cannot start: \(error.message)")
+        device.stop()
+        if case .crash(let crash) = trouble {
+          crashDevice(device, crash)
+        } else {
+          device.disk.end()
+        }
+      }
+    }
+    throw SimulationFailure(invariant: 1, problem: "device \(device.number) does not start")
+  }
+
+  private func crashDevice(_ device: SimulatedDevice, _ crash: FaultDisk.Crash) {
+    counts.crashes += 1
+    counts.add(crash == .kill ? .deviceKilled : .devicePowerCut)
+    log.say("step \(step): device \(device.number) dies (\(crash))")
+    device.disk.crash(crash, seed: chance.next())
+    device.stop()
+    // What was told to be saved survives the machine only where that was asked for.
+    if crash != .kill, device.durability != .machine { device.watch.forget() }
+    device.sleepsUntil = step + chance.number(below: 12)
+  }
+
+  func startServer() throws {
+    if server.life > 0 { counts.restarts += 1 }
+    try bringServerUp()
+    try oracle.attach(server)
+    log.say("step \(step): the server starts, era \(server.service.era.prefix(8))")
+  }
+
+  /// Starts the server whatever its disk does on the way.
+  private func bringServerUp() throws {
+    for _ in 0..<50 {
+      do throws(ServerError) {
+        try server.start()
+        server.service.onStir = { [unowned self] id in
+          for transfer in transfers where transfer.exchange?.id == id {
+            transfer.isWaiting = false
+          }
+        }
+        return
+      } catch {
+        guard let trouble = server.disk.begun else { throw error }
+        log.say("step \(step): the server cannot start: \(error.message)")
+        stopServer()
+        if case .crash(let crash) = trouble {
+          server.disk.crash(crash, seed: chance.next())
+        } else {
+          server.disk.end()
+        }
+      }
+    }
+    throw SimulationFailure(invariant: 1, problem: "the server does not start")
+  }
+
+  func stopServer() {
+    for transfer in transfers { transfer.exchange = nil }
+    oracle.detach()
+    server.stop()
+  }
+
+  private func crashServer(_ crash: FaultDisk.Crash) throws {
+    counts.crashes += 1
+    counts.add(crash == .kill ? .serverKilled : .serverPowerCut)
+    log.say("step \(step): the server dies (\(crash))")
+    server.disk.crash(crash, seed: chance.next())
+    stopServer()
+    serverSleepsUntil = step + chance.number(below: 15)
+  }
+}

@@ -1,0 +1,46 @@
+import Ferry
+
+/// What goes wrong in a run.
+public enum SimulatedFault: String, Sendable, CaseIterable {
+  // The network.
+  case requestLost, requestDoubled, requestDelayed, responseCut, frameLost, frameDoubled
+  case framesExchanged, halfOpen, outage, wrongServer
+  // Disks and processes.
+  case deviceKilled, devicePowerCut, serverKilled, serverPowerCut, deviceStopped, serverStopped
+  case diskFull, diskBroken
+  // Copies.
+  case serverRestored, deviceRestored, deviceCloned, extensionBeside
+  // The business system.
+  case businessAway, timeoutBeforeCommit, timeoutAfterCommit, changedByOthers
+  case loadTorn, loadTruncated
+  // Changes that belong together, and those of them that were refused.
+  case transaction, refusedInGroup
+  // Time and rights.
+  case deviceSilent, dayPassed, clockWrong, compaction, rightsChanged, tokensRevoked
+}
+
+/// What happened in a run, counted.
+public struct SimulationCounts: Sendable, Equatable {
+  public var steps = 0
+  /// Time that passed step by step; whole days that were skipped are not in it.
+  public var simulatedMilliseconds = 0
+  public var commits = 0
+  public var imports = 0
+  public var accepted = 0
+  public var refused = 0
+  /// Operations whose outcome the device was told is unknown.
+  public var unknown = 0
+  public var cancelled = 0
+  /// Processes and machines that died, at any write or sync.
+  public var crashes = 0
+  /// Starts after the first one.
+  public var restarts = 0
+  /// Partitions that the server made a device download afresh.
+  public var resets = 0
+  public var faults: [SimulatedFault: Int] = [:]
+  var devices = 0
+  var references = 0
+  var skippedMilliseconds = 0
+
+  mutating func add(_ fault: SimulatedFault) { faults[fault, default: 0] += 1 }
+}
