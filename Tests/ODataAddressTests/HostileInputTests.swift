@@ -174,7 +174,7 @@ private func onSmallStack<T: Sendable>(_ body: @escaping @Sendable () -> T) -> T
     let alphabet = Array("()'\"%/?&=;,:.@$*+- 0a\u{7F}[]{}#".utf8)
     for whole in Self.whole {
       let version: ODataVersion = whole.contains("$links") ? .v2 : .v4
-      for _ in 0..<4_000 {
+      for _ in 0..<2_000 {
         var bytes = Array(whole.utf8)
         for _ in 0..<Int.random(in: 1...3, using: &random) {
           let place = Int.random(in: 0..<bytes.count, using: &random)

@@ -155,7 +155,10 @@ extension AddressParser {
       if isOld { throw failure("a bare time in V2", at: start, "write time'PT8H30M'") }
       return value
     }
-    guard first >= 4, take("-"), digits() == 2, take("-"), digits() == 2 else { return nil }
+    let leading = first > 0 ? text.bytes[position - first] : 0
+    guard first == 4 || first > 4 && leading != 0x30, take("-"), digits() == 2, take("-"),
+      digits() == 2
+    else { return nil }
     var type = EdmPrimitive.date
     if let byte, byte | 0x20 == UInt8(ascii: "t"), Self.isDigit(self.byte(ahead: 1)) {
       position += 1
@@ -286,7 +289,9 @@ extension AddressParser {
       text.utf8.allSatisfy({
         Self.isDigit($0) || ($0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A) || $0 == UInt8(ascii: "-")
           || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "=")
-      }), case .binary(let bytes)? = EdmValue(text: text, type: .binary)
+      }), case .binary(let bytes)? = EdmValue(text: text, type: .binary),
+      EdmValue.binary(bytes).literal(.v4).dropFirst(7).dropLast()
+        == text.prefix(while: { $0 != "=" })
     else { return nil }
     return bytes
   }

@@ -35,9 +35,7 @@ extension AddressParser {
     var start = range.lowerBound
     var columns: [Int32] = []
     while start < range.upperBound {
-      let end =
-        address[start..<range.upperBound].firstIndex(of: UInt8(ascii: "/"))
-        ?? range.upperBound
+      let end = segmentEnd(start..<range.upperBound)
       try open(start..<end, isQuery: false, part: "path")
       guard end > start else {
         throw failure("an empty segment", inAddressAt: start, "write one / between segments")
@@ -55,6 +53,47 @@ extension AddressParser {
       throw failure("$links leads nowhere", "name the navigation property: $links/Lines")
     }
     found.columns = ODataColumns(columns)
+  }
+
+  /// The slash that ends a segment. The condition of `$filter(…)` may hold slashes of its own.
+  private func segmentEnd(_ range: Range<Int>) -> Int {
+    var place = range.lowerBound
+    if address[range].starts(with: "$filter(".utf8)
+      || address[range].starts(with: "$filter%28".utf8)
+    {
+      place = conditionEnd(range)
+    }
+    return address[place..<range.upperBound].firstIndex(of: UInt8(ascii: "/")) ?? range.upperBound
+  }
+
+  /// The place behind the parenthesis that closes the first one, or the start where none does.
+  private func conditionEnd(_ range: Range<Int>) -> Int {
+    var open = 0
+    var quote: UInt8?
+    var place = range.lowerBound
+    while place < range.upperBound {
+      var byte = address[place]
+      var length = 1
+      if byte == UInt8(ascii: "%"), place + 2 < range.upperBound,
+        let high = AddressText.digit(address[place + 1]),
+        let low = AddressText.digit(address[place + 2])
+      {
+        byte = high << 4 | low
+        length = 3
+      }
+      place += length
+      switch (quote, byte) {
+      case (nil, UInt8(ascii: "'")), (nil, UInt8(ascii: "\"")): quote = byte
+      case (UInt8(ascii: "\"")?, UInt8(ascii: "\\")): place += 1
+      case (byte?, _): quote = nil
+      case (nil, UInt8(ascii: "(")): open += 1
+      case (nil, UInt8(ascii: ")")):
+        open -= 1
+        if open == 0 { return place }
+      default: break
+      }
+    }
+    return range.lowerBound
   }
 
   /// Whether anything may follow what stands last.

@@ -36,7 +36,7 @@ extension AddressWriter {
       try self.expression(inner, 7)
     case .negate(let inner):
       raw("-")
-      if case .literal = inner { try parenthesized(inner) } else { try self.expression(inner, 7) }
+      try negated(inner)
     case .and(let parts): try joined(parts, "and", 3)
     case .or(let parts): try joined(parts, "or", 2)
     case .compare(let comparison, let left, let right):
@@ -53,6 +53,18 @@ extension AddressWriter {
     case .lambda(let lambda): try self.lambda(lambda)
     }
     if needsParentheses { raw(")") }
+  }
+
+  /// A minus before digits would be the sign of a number or a year.
+  private func negated(_ inner: ODataExpression) throws(AddressFault) {
+    let start = text.utf8.count
+    try expression(inner, 7)
+    let written = text.utf8.dropFirst(start)
+    guard
+      written.first.map({ $0 >= 0x30 && $0 <= 0x39 }) ?? false || written.starts(with: "INF".utf8)
+    else { return }
+    text.insert("(", at: written.startIndex)
+    raw(")")
   }
 
   private func parenthesized(_ inner: ODataExpression) throws(AddressFault) {

@@ -82,7 +82,7 @@ extension AddressWriter {
       for (index, order) in options.orderBy.enumerated() {
         if index > 0 { raw(",") }
         try expression(order.expression)
-        if order.isDescending { raw("%20desc") }
+        if order.isDescending { encoded(" desc") }
       }
     }
     if !options.select.isEmpty {
@@ -143,7 +143,7 @@ extension AddressWriter {
     for (index, item) in all.enumerated() {
       if index > 0 { raw(",") }
       try expression(item.expression)
-      raw("%20as%20")
+      encoded(" as ")
       try name(item.name)
     }
   }
@@ -196,7 +196,7 @@ extension AddressWriter {
         let parts = step.dropFirst().split(separator: "#", omittingEmptySubsequences: false)
         try qualifiedName(parts.first.map(String.init) ?? "")
         if parts.count > 1 {
-          raw("%23")
+          encoded("#")
           try name(String(parts[1]))
         }
       } else {

@@ -32,17 +32,20 @@ extension AddressWriter {
       guard ODataSearch.isWord(word) || Self.hasOperatorWord(search) else {
         throw unwritable("\"\(word)\" is no single word", "make a phrase of it")
       }
+      guard !isPlain || !word.contains(";") else {
+        throw unwritable("; in a word of a text", "make a phrase of it")
+      }
       data(word, encodingAlso: ";")
     case .phrase(let phrase):
       guard !phrase.isEmpty, !phrase.contains("\"") else {
         throw unwritable("a phrase that is empty or holds a quote", "take the quote out")
       }
-      raw("%22")
+      encoded("\"")
       data(phrase, encodingAlso: ";")
-      raw("%22")
+      encoded("\"")
     case .incomplete(let typed): quoted(typed)
     case .not(let inner):
-      raw("NOT%20")
+      encoded("NOT ")
       try term(inner, 3)
     case .and(let parts): try chain(parts, "AND", 2, least)
     case .or(let parts): try chain(parts, "OR", 1, least)
@@ -57,7 +60,7 @@ extension AddressWriter {
     }
     if strength < least { raw("(") }
     for (index, part) in parts.enumerated() {
-      if index > 0 { raw("%20\(joint)%20") }
+      if index > 0 { encoded(" \(joint) ") }
       try term(part, strength + 1)
     }
     if strength < least { raw(")") }
