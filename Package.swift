@@ -223,8 +223,8 @@ var products: [Product] = [
     program(
       "FerryCommand", "Sources/Programs/FerryCommand",
       [
-        "FerryArguments", "FerryGenerator", "FerryModel", "FerryJSON", "FerryOData", "FerryServer",
-        "Ferry", "FerrySimulation",
+        "FerryArguments", "FerryGenerator", "FerryModel", "FerryJSON", "FerryOData",
+        "FerryODataAddress", "FerryServer", "Ferry", "FerrySimulation",
         "FerryPasswords", "FerryWorld", "FerrySQLite",
       ]),
     program(

@@ -26,20 +26,22 @@ public struct ODataAddress: Sendable, Hashable {
 
   /// Parses an absolute or relative address.
   ///
-  /// Throws `address` with the column where the text is no address, `limit` where it passes a
-  /// quota, and `notOffered` for what the version has not.
+  /// With metadata, names and types are checked too. Throws `address` with the column where the
+  /// text is no address, `limit` where it passes a quota, `notOffered` for what the version has
+  /// not, `unknownName` and `typeMismatch` for what the metadata contradicts.
   public init(
     parsing uri: String, _ settings: ODataAddressSettings = ODataAddressSettings()
   ) throws(ODataError) {
     let parser = AddressParser(Array(uri.utf8), settings)
     do { self = try parser.wholeAddress() } catch { throw error.error }
+    if let metadata = settings.metadata { _ = try ODataResolvedAddress(self, in: metadata) }
   }
 }
 
 /// How an address is read.
 public struct ODataAddressSettings: Sendable {
   public var version: ODataVersion
-  /// Tells where the service ends and the path begins.
+  /// Tells where the service ends and the path begins, and checks names and types.
   public var metadata: EdmMetadata?
   /// Where the service begins; nil to find out by metadata, by `.svc`, or by looks.
   public var service: String?

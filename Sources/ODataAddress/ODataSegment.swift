@@ -1,7 +1,7 @@
 /// One step of a resource path.
 ///
 /// Without metadata nobody can tell a set from a function, or a type from a function with a
-/// namespace; so a segment says what is written.
+/// namespace; so a segment says what is written, and `ODataResolvedAddress` what it means.
 public enum ODataSegment: Sendable, Hashable {
   /// A set, singleton, property, function, action or type; qualified where it has a dot.
   case name(String)

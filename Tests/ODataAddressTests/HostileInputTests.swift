@@ -25,6 +25,32 @@ private func onSmallStack<T: Sendable>(_ body: @escaping @Sendable () -> T) -> T
     String(repeating: open, count: count) + inside + String(repeating: close, count: count)
   }
 
+  /// A set A whose entities may have any property.
+  static let open: EdmMetadata = {
+    var schema = EdmSchema(namespace: "NS")
+    var type = EdmStructuredType(.entity, namespace: "NS", name: "T")
+    type.isOpen = true
+    schema.entityTypes = [type]
+    schema.containers = [
+      EdmContainer(
+        namespace: "NS", name: "C", entitySets: [EdmEntitySet(name: "A", entityType: "NS.T")])
+    ]
+    return EdmMetadata(version: .v4, schemas: [schema])
+  }()
+
+  @Test("A chain of aliases ends at the limit, before the stack does")
+  func aliases() throws {
+    let chain = (0..<3_000).map { "@a\($0)=@a\($0 + 1)" }.joined(separator: "&")
+    let found = try parsed("A?$filter=@a0&" + chain)
+    let error = onSmallStack {
+      fault { () throws(ODataError) in
+        _ = try ODataEvaluator(aliases: found.options.aliases).holds(
+          found.options.filter ?? true, for: ODataEntry())
+      }
+    }
+    #expect(error?.code == .limit)
+  }
+
   static let shapes: [(String, String, String)] = [
     ("A?$filter=", "(", ")"), ("A?$filter=", "not ", ""), ("A?$filter=", "- ", ""),
     ("A?$filter=", "tolower(", ")"), ("A?$filter=", "A/any(", ")"), ("A?$filter=", "[", "]"),
@@ -57,6 +83,10 @@ private func onSmallStack<T: Sendable>(_ body: @escaping @Sendable () -> T) -> T
         guard let found = try? ODataAddress(parsing: uri), let text = try? found.uri(.v4) else {
           return true
         }
+        if let filter = found.options.filter {
+          _ = try? ODataEvaluator().holds(filter, for: ODataEntry())
+        }
+        _ = try? ODataResolvedAddress(found, in: Self.open)
         return (try? ODataAddress(parsing: text)) == found
       }
       #expect(isSame)

@@ -15,9 +15,13 @@ import Testing
     }
   }
 
-  /// `Suite.function` of every test of this target.
+  /// `Suite.function` of every test of OData.
   private func tests() throws -> Set<String> {
-    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    try ["ODataTests", "ODataAddressTests"].reduce(into: []) { try $0.formUnion(tests(in: $1)) }
+  }
+
+  private func tests(in folder: String) throws -> Set<String> {
+    let folder = DescribeTests.root.appendingPathComponent("Tests/\(folder)")
     let all = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
     var found: Set<String> = []
     while let file = all?.nextObject() as? URL {

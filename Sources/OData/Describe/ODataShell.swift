@@ -6,6 +6,12 @@ public enum ODataShell {
     public var output: [UInt8]
     /// One line, or nothing.
     public var complaint: String
+
+    public init(status: Int32, output: [UInt8], complaint: String) {
+      self.status = status
+      self.output = output
+      self.complaint = complaint
+    }
   }
 
   public static let usage = """

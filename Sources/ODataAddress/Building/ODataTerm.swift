@@ -12,8 +12,9 @@ public protocol ODataCondition: ODataOperand {}
 
 /// A property, or a value that is computed of properties.
 ///
-/// `Property("Price") * 2 > 10 && Property("Address/City").contains("x")`. Nothing is checked before
-/// the address is written; `uri(_:)` then refuses what is no name or what a version has not.
+/// `Property("Price") * 2 > 10 && Property("Address/City").contains("x")`. Nothing is checked
+/// before the address is written; `uri(_:)` then refuses what is no name or what a version has
+/// not.
 public struct ODataTerm: ODataCondition, Sendable {
   public let expression: ODataExpression
 

@@ -41,9 +41,9 @@ extension AddressParser {
         throw failure("an empty segment", inAddressAt: start, "write one / between segments")
       }
       try check(after: found.path)
-      let before = found.path.count
+      predicateColumns = []
       try segment(into: &found.path)
-      columns += (before..<found.path.count).map { _ in mark(0) }
+      columns += [mark(0)] + predicateColumns
       start = end + 1
       if start == range.upperBound, end < range.upperBound {
         throw failure("nothing behind the last /", inAddressAt: end, "remove the /")
@@ -139,6 +139,7 @@ extension AddressParser {
   private func predicates(into path: inout [ODataSegment]) throws(AddressFault) {
     while byte == UInt8(ascii: "(") {
       try count()
+      predicateColumns.append(mark(position))
       path.append(.predicate(try predicate(literalsOnly: true)))
     }
   }

@@ -5,6 +5,10 @@ import FerryOData
 final class AddressFault: Error {
   let error: ODataError
   init(_ error: ODataError) { self.error = error }
+
+  init(_ code: ODataError.Code, _ message: String, hint: String? = nil) {
+    error = ODataError(code, message, hint: hint ?? "change the expression")
+  }
 }
 
 /// Reads an address; recursive descent in which everything that nests is counted.
@@ -24,6 +28,8 @@ final class AddressParser {
   var nodes = 0
   /// Variables of the lambdas around.
   var variables: [String] = []
+  /// Where the parentheses of the last segment stand.
+  var predicateColumns: [Int32] = []
   /// Whether columns must be counted.
   var hasHighBytes = false
 

@@ -1,22 +1,27 @@
 import FerryArguments
 import FerryOData
+import FerryODataAddress
 import Foundation
 
-/// `ferry odata`: what any OData document holds, and the same in the other format.
+/// `ferry odata`: what any OData document holds, the same in the other format, and what an address
+/// says.
 enum ODataCommand: Subcommand {
   static let name = "odata"
   static let summary = "say what an OData document holds, or rewrite a feed in the other format"
-  static let operands = "describe|convert <file or -> [options]"
+  static let operands = "describe|convert|address <file, uri or -> [options]"
   static let options = [
     .json, CommandOption("strict", nil, "refuse what is only not as it should be"),
     CommandOption("metadata", "<file>", "the service's $metadata, for types"),
     CommandOption("version", "2|3|4", "the version, where the document leaves it open"),
     CommandOption("to", "atom|json", "the format that convert writes"),
+    CommandOption("service", "<root>", "where the service of an address begins"),
   ]
   static let discussion = """
     describe says what a service document, metadata, feed, entry, error, batch or OpenSearch
     description holds; with --json as one object (Documentation/odata-describe.schema.json).
-    convert rewrites a feed or entry between Atom and JSON. - reads the standard input.
+    convert rewrites a feed or entry between Atom and JSON. address parses an address of OData, or
+    refuses it with the column and what to do (Documentation/odata-address.schema.json).
+    - reads the standard input.
 
     Exit codes: 0 it was read; 1 it was refused, with one line that says why and where;
     2 wrong usage.
@@ -25,25 +30,34 @@ enum ODataCommand: Subcommand {
   static func run(_ arguments: Arguments) async throws -> ExitCode {
     var words = arguments.operands
     for option in ["json", "strict"] where arguments.flag(option) { words.append("--\(option)") }
-    for option in ["metadata", "version", "to"] {
+    for option in ["metadata", "version", "to", "service"] {
       if let value = try arguments.value(option) { words += ["--\(option)", value] }
     }
-    let outcome = ODataShell.run(
-      words,
-      open: { path in
-        let file =
-          path == "-"
-          ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
-        return {
-          let piece = try file.read(upToCount: 64 << 10)
-          return piece.flatMap { $0.isEmpty ? nil : Array($0) }
-        }
-      }, write: { try FileHandle.standardOutput.write(contentsOf: Data($0)) })
+    let outcome =
+      words.first == "address"
+      ? ODataAddressShell.run(Array(words.dropFirst()), load: load)
+      : ODataShell.run(
+        words, open: open, write: { try FileHandle.standardOutput.write(contentsOf: Data($0)) })
+    try FileHandle.standardOutput.write(contentsOf: Data(outcome.output))
     if !outcome.complaint.isEmpty { Terminal.error(outcome.complaint) }
     return switch outcome.status {
     case 0: .success
     case 1: .problems
     default: .usage
     }
+  }
+
+  private static func open(_ path: String) throws -> () throws -> [UInt8]? {
+    let file =
+      path == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
+    return {
+      let piece = try file.read(upToCount: 64 << 10)
+      return piece.flatMap { $0.isEmpty ? nil : Array($0) }
+    }
+  }
+
+  private static func load(_ path: String) throws -> [UInt8] {
+    if path == "-" { return Array(try FileHandle.standardInput.readToEnd() ?? Data()) }
+    return Array(try Data(contentsOf: URL(filePath: path)))
   }
 }

@@ -1,0 +1,315 @@
+import FerryOData
+
+/// Walks an address along the metadata.
+final class AddressChecker {
+  let metadata: EdmMetadata
+  let address: ODataAddress
+  var current: EdmTypeReference?
+  var set: EdmEntitySet?
+  var part = "path"
+  /// Types of the variables of lambdas around, and names that `$compute` made.
+  var variables: [String: EdmTypeReference?] = [:]
+  var computed: Set<String> = []
+
+  init(_ metadata: EdmMetadata, _ address: ODataAddress) {
+    self.metadata = metadata
+    self.address = address
+  }
+
+  typealias Step = ODataResolvedAddress.Step
+
+  func fault(
+    _ code: ODataError.Code, _ message: String, at column: Int?, _ hint: String
+  ) -> AddressFault {
+    AddressFault(
+      ODataError(
+        code, message, at: ODataPlace(line: 1, column: column ?? 1, path: part), hint: hint))
+  }
+
+  /// The nearest of some names, as a cure for a slip.
+  func cure(_ name: String, among names: [String]) -> String {
+    if let same = names.first(where: { $0.lowercased() == name.lowercased() }) {
+      return "write \(same)"
+    }
+    let known = names.sorted().prefix(8).joined(separator: ", ")
+    return known.isEmpty ? "nothing is declared there" : "declared are \(known)"
+  }
+
+  /// The type as an entity or complex type.
+  func structure(_ type: EdmTypeReference?) -> EdmStructuredType? {
+    type.flatMap { metadata.structuredType($0.name) }
+  }
+
+  func path() throws(AddressFault) -> [Step] {
+    var steps: [Step] = []
+    for (index, segment) in address.path.enumerated() {
+      let kind = try step(segment, index, steps)
+      steps.append(Step(kind: kind, type: current))
+    }
+    return steps
+  }
+
+  private func step(
+    _ segment: ODataSegment, _ index: Int, _ before: [Step]
+  ) throws(AddressFault) -> ODataResolvedAddress.Kind {
+    let column = address.columns[index]
+    switch segment {
+    case .name(let name):
+      return index == 0 || before.last?.kind == .system && address.path[index - 1] == .all
+        ? try root(name, column) : try member(name, column, index)
+    case .predicate(let predicate): return try self.predicate(predicate, column, before.last)
+    case .keySegment(let text): return try keySegment(text, column)
+    case .count:
+      guard current?.isCollection == true else {
+        throw fault(.typeMismatch, "$count counts a collection", at: column, "remove the key")
+      }
+      current = EdmTypeReference("Edm.Int64")
+    case .value:
+      if let type = current, metadata.complexType(type.name) != nil || type.isCollection {
+        throw fault(
+          .typeMismatch, "\(type) has no bare value", at: column, "ask one of its properties")
+      }
+    case .filter(let condition):
+      part = "path"
+      try self.condition(condition, current?.element, column)
+    case .crossjoin(let sets):
+      for set in sets where metadata.entitySet(set) == nil {
+        throw unknown(set, "set", column, metadata.entitySets.map(\.name))
+      }
+      current = nil
+    case .metadata, .batch, .entity, .all: current = nil
+    case .ref, .links, .each, .query: break
+    }
+    return .system
+  }
+
+  func unknown(
+    _ name: String, _ what: String, _ column: Int?, _ names: [String]
+  ) -> AddressFault {
+    fault(.unknownName, "there is no \(what) \(name)", at: column, cure(name, among: names))
+  }
+
+  private func root(
+    _ name: String, _ column: Int?
+  ) throws(AddressFault) -> ODataResolvedAddress.Kind {
+    if name.contains("."), metadata.structuredType(name) != nil {
+      current = EdmTypeReference(metadata.resolve(name), isCollection: true)
+      return .type
+    }
+    if let found = metadata.entitySets.first(where: { $0.name == name }) {
+      set = found
+      current = EdmTypeReference(found.entityType, isCollection: true)
+      return .entitySet
+    }
+    if let found = metadata.singleton(name) {
+      current = EdmTypeReference(found.type)
+      return .singleton
+    }
+    if let found = metadata.functionImport(name) {
+      set = found.entitySet.flatMap { metadata.entitySet($0) }
+      let function = found.function.flatMap { metadata.operations($0).first }
+      current = found.returnType?.type ?? function?.returnType?.type
+      return .function
+    }
+    if let found = metadata.actionImport(name) {
+      current = metadata.operations(found.action).first?.returnType?.type
+      return .action
+    }
+    let containers = metadata.containers
+    let names =
+      containers.flatMap(\.entitySets).map(\.name) + containers.flatMap(\.singletons).map(\.name)
+      + containers.flatMap(\.functionImports).map(\.name)
+    throw unknown(name, "set, singleton or function", column, names)
+  }
+
+  private func member(
+    _ name: String, _ column: Int?, _ index: Int
+  ) throws(AddressFault) -> ODataResolvedAddress.Kind {
+    guard let type = current else {
+      throw fault(.address, "\(name) follows nothing that has parts", at: column, "end the path")
+    }
+    if name.contains(".") { return try qualified(name, type, column) }
+    guard let structure = structure(type) else {
+      throw unknown(name, "part of \(type)", column, [])
+    }
+    let isLink = index > 0 && address.path[index - 1] == .links
+    if let found = metadata.navigationProperty(name, of: structure), !type.isCollection {
+      set = set.flatMap { metadata.target(of: name, from: $0) }
+      current = found.type
+      return .navigation
+    }
+    if let found = metadata.property(name, of: structure), !type.isCollection, !isLink {
+      current = found.type
+      return .property
+    }
+    if type.isCollection, metadata.entityType(type.name) != nil, metadata.version >= .v4 {
+      return try keySegment(name, column)
+    }
+    if metadata.isOpen(structure), !type.isCollection, !isLink {
+      current = nil
+      return .property
+    }
+    if type.isCollection {
+      throw fault(
+        .address, "\(name) of a collection", at: column, "name one member by its key before it")
+    }
+    throw unknown(name, "property of \(type.name)", column, names(of: structure))
+  }
+
+  func names(of structure: EdmStructuredType) -> [String] {
+    metadata.properties(of: structure).map(\.name)
+      + metadata.navigationProperties(of: structure).map(\.name)
+  }
+
+  private func qualified(
+    _ name: String, _ type: EdmTypeReference, _ column: Int?
+  ) throws(AddressFault) -> ODataResolvedAddress.Kind {
+    if metadata.structuredType(name) != nil {
+      guard metadata.isType(name, derivedFrom: type.name) else {
+        throw fault(
+          .typeMismatch, "\(name) does not derive from \(type.name)", at: column,
+          "name a derived type")
+      }
+      current = EdmTypeReference(metadata.resolve(name), isCollection: type.isCollection)
+      return .type
+    }
+    let overloads = metadata.operations(name).filter(\.isBound)
+    guard let first = overloads.first else {
+      throw unknown(name, "type, function or action", column, [])
+    }
+    let fitting = overloads.first { operation in
+      guard let binding = operation.parameters.first?.type else { return false }
+      return binding.isCollection == type.isCollection
+        && metadata.isType(type.name, derivedFrom: binding.name)
+    }
+    guard let operation = fitting else {
+      throw fault(
+        .typeMismatch, "\(name) is not bound to \(type)", at: column,
+        "call it on \(first.parameters.first.map { "\($0.type)" } ?? "another type")")
+    }
+    current = operation.returnType?.type
+    return operation.isFunction ? .function : .action
+  }
+
+  private func keySegment(
+    _ text: String, _ column: Int?
+  ) throws(AddressFault) -> ODataResolvedAddress.Kind {
+    guard let type = current, type.isCollection else {
+      throw fault(
+        .address, "\(text) follows nothing that has members", at: column, "end the path before it")
+    }
+    current = type.element
+    guard let structure = metadata.entityType(type.name) else {
+      guard Int(text) != nil else {
+        throw fault(.address, "\(text) is no ordinal", at: column, "count the members from 0")
+      }
+      return .ordinal
+    }
+    let keys = metadata.keys(of: structure)
+    if keys.count == 1, let primitive = keyType(keys[0], structure) {
+      guard primitive == .string || EdmValue(text: text, type: primitive) != nil else {
+        throw fault(
+          .typeMismatch, "\(text) is no \(primitive.rawValue), as the key is", at: column,
+          "give the key its type")
+      }
+    }
+    return .key
+  }
+
+  private func keyType(_ key: EdmKeyReference, _ structure: EdmStructuredType) -> EdmPrimitive? {
+    var structure = structure
+    let names = key.name.split(separator: "/").map(String.init)
+    for name in names.dropLast() {
+      guard let next = metadata.property(name, of: structure).flatMap({ self.structure($0.type) })
+      else { return nil }
+      structure = next
+    }
+    return metadata.property(names.last ?? "", of: structure).flatMap {
+      metadata.primitive($0.type.name)
+    }
+  }
+
+  /// A key behind entities, parameters behind a function.
+  private func predicate(
+    _ predicate: ODataPredicate, _ column: Int?, _ before: Step?
+  ) throws(AddressFault) -> ODataResolvedAddress.Kind {
+    if before?.kind == .function { return .parameters }
+    guard let type = current, type.isCollection, let structure = metadata.entityType(type.name)
+    else {
+      throw fault(
+        .address, "parentheses behind what has no members", at: column, "remove them")
+    }
+    current = type.element
+    try key(predicate, of: structure, column)
+    return .key
+  }
+
+  private func key(
+    _ predicate: ODataPredicate, of structure: EdmStructuredType, _ column: Int?
+  ) throws(AddressFault) {
+    let keys = metadata.keys(of: structure)
+    guard !keys.isEmpty else { return }
+    switch predicate {
+    case .value(let value):
+      guard keys.count == 1 else {
+        throw fault(
+          .address, "the key of \(structure.name) has \(keys.count) parts", at: column,
+          "name them: (\(keys.map { "\($0.alias ?? $0.name)=…" }.joined(separator: ",")))")
+      }
+      try keyValue(value, keyType(keys[0], structure), keys[0].name, column)
+    case .named(let values):
+      let given = Set(values.map(\.name))
+      let wanted = Set(keys.map { $0.alias ?? $0.name })
+      if given == wanted {
+        for value in values {
+          let key = keys.first { ($0.alias ?? $0.name) == value.name }
+          try keyValue(value.value, key.flatMap { keyType($0, structure) }, value.name, column)
+        }
+        return
+      }
+      // An alternate key names other properties.
+      for value in values {
+        guard let property = metadata.property(value.name, of: structure),
+          given.isDisjoint(with: wanted)
+        else {
+          throw fault(
+            .unknownName,
+            "(\(given.sorted().joined(separator: ","))) is no key of \(structure.name)",
+            at: column, "its key is (\(wanted.sorted().joined(separator: ",")))")
+        }
+        try keyValue(value.value, metadata.primitive(property.type.name), value.name, column)
+      }
+    }
+  }
+
+  private func keyValue(
+    _ value: ODataExpression, _ type: EdmPrimitive?, _ name: String, _ column: Int?
+  ) throws(AddressFault) {
+    guard case .literal(let literal) = value, let type, let own = literal.primitive else { return }
+    guard TypeFamily(type) == TypeFamily(own) else {
+      throw fault(
+        .typeMismatch, "\(name) is \(type.rawValue), not \(own.rawValue)", at: column,
+        type == .string ? "write it in single quotes" : "write a literal of its type")
+    }
+  }
+}
+
+/// Primitive types that compare with each other.
+enum TypeFamily: Hashable {
+  case number, text, truth, guid, date, moment, time, span, bytes, shape, other
+
+  init(_ type: EdmPrimitive) {
+    switch type {
+    case .byte, .sbyte, .int16, .int32, .int64, .single, .double, .decimal: self = .number
+    case .string: self = .text
+    case .boolean: self = .truth
+    case .guid: self = .guid
+    case .date: self = .date
+    case .dateTime, .dateTimeOffset: self = .moment
+    case .timeOfDay: self = .time
+    case .time, .duration: self = .span
+    case .binary, .stream: self = .bytes
+    default: self = type.isSpatial ? .shape : .other
+    }
+  }
+}

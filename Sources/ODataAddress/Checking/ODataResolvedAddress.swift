@@ -1,0 +1,46 @@
+import FerryOData
+
+/// What the segments of an address mean by the metadata, and the type of what it leads to.
+///
+/// Names, keys, parameters and options are checked; so are types where both sides have one.
+public struct ODataResolvedAddress: Sendable {
+  /// What a segment is.
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
+    case entitySet = "entity-set"
+    case singleton
+    case key
+    case navigation
+    case property
+    case type
+    case function
+    case action
+    case parameters
+    case ordinal
+    case system
+  }
+
+  /// A segment with its meaning.
+  public struct Step: Sendable, Hashable {
+    public var kind: Kind
+    /// What stands there after the segment; nil behind `$batch` and the like.
+    public var type: EdmTypeReference?
+  }
+
+  /// One for each segment.
+  public let steps: [Step]
+  /// The set that the last entities belong to; nil where the metadata does not say.
+  public let set: EdmEntitySet?
+  /// The type of the answer; nil where there is none.
+  public var type: EdmTypeReference? { steps.last?.type }
+
+  /// Throws `unknownName` for names that the metadata has not, `typeMismatch` for values of other
+  /// types, both with the column where the address was parsed; `address` for what cannot follow.
+  public init(_ address: ODataAddress, in metadata: EdmMetadata) throws(ODataError) {
+    let checker = AddressChecker(metadata, address)
+    do {
+      steps = try checker.path()
+      set = checker.set
+      try checker.options(address.options, checker.current, "")
+    } catch { throw error.error }
+  }
+}
