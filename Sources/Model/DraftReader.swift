@@ -22,6 +22,9 @@ struct DraftReader {
     for (node, path) in elements(fields, "types") {
       if let type = complexType(node, path) { draft.types.append(type) }
     }
+    for (node, path) in elements(fields, "parameters") {
+      if let parameter = packageParameter(node, path) { draft.parameters.append(parameter) }
+    }
     return draft
   }
 
@@ -123,7 +126,9 @@ struct DraftReader {
         ModelPlace(offset: member.value.offset, path: place.path),
         "the partition column \"\(member.key)\" names no source for its value",
         cure:
-          "Write \"claim:<name>\" for a claim of the user, or \"open\" if anyone may ask for any.")
+          "Write \"claim:<name>\" for a claim of the user, \"parameter:<name>\" for what the device "
+          + "chooses, \"parameter:<name> within claim:<name>\" for a choice among claims, or "
+          + "\"open\" if everyone gets all.")
     }
     return (Placed(content: member.key, place: place), source)
   }

@@ -206,28 +206,3 @@ public struct PartitionColumn: Sendable, Hashable {
     self.source = source
   }
 }
-
-/// Where the value that a subscription may ask for comes from.
-public enum PartitionSource: Sendable, Hashable {
-  /// A claim of the user, from the server's user file; `user` is the user's name.
-  case claim(String)
-  /// Anyone may ask for any value; `ferry check` lists these.
-  case open
-
-  public init?(_ text: String) {
-    if text == "open" {
-      self = .open
-    } else if text.hasPrefix("claim:"), text.count > 6 {
-      self = .claim(String(text.dropFirst(6)))
-    } else {
-      return nil
-    }
-  }
-
-  public var text: String {
-    switch self {
-    case .claim(let name): "claim:\(name)"
-    case .open: "open"
-    }
-  }
-}

@@ -23,6 +23,13 @@ extension ModelCheck {
         findings.error(
           name.place, "\"\(name.content)\" is twice in the partition rule", cure: "Keep it once.")
       }
+      if case .parameter(let parameter, within: nil) = source {
+        findings.warning(
+          name.place,
+          "\(entity.shownName).\(name.content) is what the device asks for: any user may ask for "
+            + "any \(parameter)",
+          cure: "If that is not meant, write \"parameter:\(parameter) within claim:<name>\".")
+      }
       if source == .open {
         findings.warning(
           name.place, "\(entity.shownName).\(name.content) is open: any user may ask for any value",

@@ -20,6 +20,7 @@ struct ModelCheck {
     }
     checkComplexTypes()
     checkMembers()
+    checkParameters()
   }
 
   private mutating func checkPackage() {

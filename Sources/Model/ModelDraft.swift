@@ -6,6 +6,7 @@ struct ModelDraft {
   var groups: [Placed<String>]
   var entities: [DraftEntity]
   var types: [DraftComplexType] = []
+  var parameters: [DraftParameter] = []
 
   func entity(named name: String) -> DraftEntity? { entities.first { $0.name?.content == name } }
 }
@@ -86,6 +87,15 @@ struct DraftRelationship {
   var targetAttributes: [Placed<String>]?
   var inverse: Placed<String>?
   var isComposite: Bool = false
+}
+
+struct DraftParameter {
+  var name: Placed<String>?
+  /// Nil where the type could not be read, which was told already.
+  var type: AttributeType?
+  var kind: Placed<ParameterKind>?
+  /// As it is written, with its place; nil where none is.
+  var defaultValue: Placed<Value>?
 }
 
 enum DraftPartition {

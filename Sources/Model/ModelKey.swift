@@ -11,7 +11,7 @@ public struct ModelKey: Sendable, Hashable {
   public static let package: [ModelKey] = [
     ModelKey("$schema"), ModelKey("source"), ModelKey("name", required: true),
     ModelKey("version", required: true), ModelKey("groups"), ModelKey("entities", required: true),
-    ModelKey("types"),
+    ModelKey("types"), ModelKey("parameters"),
   ]
 
   public static let entity: [ModelKey] = [
@@ -44,6 +44,11 @@ public struct ModelKey: Sendable, Hashable {
 
   public static let parameter: [ModelKey] = [
     ModelKey("name", required: true), ModelKey("type", required: true), ModelKey("nullable"),
+  ]
+
+  public static let packageParameter: [ModelKey] = [
+    ModelKey("name", required: true), ModelKey("type", required: true), ModelKey("kind"),
+    ModelKey("default"),
   ]
 
   public static let partition: [ModelKey] = [ModelKey("columns"), ModelKey("through")]

@@ -69,7 +69,8 @@ extension ModelDraft {
     return Package(
       name: name.content, version: version.content, entities: made,
       groups: groups.map { SynchronizationGroup(name: $0.content) },
-      complexTypes: types.compactMap(\.complexType))
+      complexTypes: types.compactMap(\.complexType),
+      parameters: parameters.compactMap(\.parameter))
   }
 }
 

@@ -23,10 +23,10 @@ public enum ModelWriter {
       lines += self.lines(of: entity).map { "    \($0)" }
       lines[lines.count - 1] += comma
     }
-    if package.complexTypes.isEmpty {
-      lines += ["  ]", "}"]
-    } else {
-      lines += ["  ],", "  \"types\": ["]
+    lines.append("  ]")
+    if !package.complexTypes.isEmpty {
+      lines[lines.count - 1] += ","
+      lines.append("  \"types\": [")
       for (index, type) in package.complexTypes.enumerated() {
         let comma = index + 1 < package.complexTypes.count ? "," : ""
         let parts = [
@@ -34,8 +34,13 @@ public enum ModelWriter {
         ]
         lines += ["    {"] + joined(parts).map { "      \($0)" } + ["    }\(comma)"]
       }
-      lines += ["  ]", "}"]
+      lines.append("  ]")
     }
+    if !package.parameters.isEmpty {
+      lines[lines.count - 1] += ","
+      lines += block("parameters", package.parameters.map(fields)).map { "  \($0)" }
+    }
+    lines.append("}")
     return lines.joined(separator: "\n") + "\n"
   }
 
@@ -68,6 +73,21 @@ public enum ModelWriter {
     if let statements = entity.performs { parts.append(["\"performs\": \(list(statements))"]) }
     if !entity.queries.isEmpty { parts.append(block("queries", entity.queries.map(fields))) }
     return ["{"] + joined(parts).map { "  \($0)" } + ["}"]
+  }
+
+  private static func fields(of parameter: Parameter) -> String {
+    var fields = [
+      "\"name\": \(quote(parameter.name))", "\"type\": \(quote(parameter.type.rawValue))",
+    ]
+    if parameter.kind != .synchronization {
+      fields.append("\"kind\": \(quote(parameter.kind.rawValue))")
+    }
+    switch parameter.defaultValue {
+    case .null: break
+    case .text(let text): fields.append("\"default\": \(quote(text))")
+    case let value: fields.append("\"default\": \(value.shown)")
+    }
+    return "{ \(fields.joined(separator: ", ")) }"
   }
 
   private static func fields(of attribute: Attribute) -> String {

@@ -12,17 +12,20 @@ public struct Package: Sendable, Hashable {
   public let groups: [SynchronizationGroup]
   /// The values of several parts that attributes can have.
   public let complexTypes: [ComplexType]
+  /// What partition rules name as `parameter:…`; names are unique.
+  public let parameters: [Parameter]
   private let positions: [String: Int]
 
   public init(
     name: String, version: String, entities: [Entity], groups: [SynchronizationGroup],
-    complexTypes: [ComplexType] = []
+    complexTypes: [ComplexType] = [], parameters: [Parameter] = []
   ) {
     self.name = name
     self.version = version
     self.entities = entities
     self.groups = groups
     self.complexTypes = complexTypes
+    self.parameters = parameters
     var positions: [String: Int] = [:]
     for (position, entity) in entities.enumerated() { positions[entity.name] = position }
     self.positions = positions
@@ -39,7 +42,12 @@ public struct Package: Sendable, Hashable {
     else { return self }
     return Package(
       name: name, version: version, entities: entities.filter { !$0.isClientOnly }.map(\.served),
-      groups: groups, complexTypes: complexTypes)
+      groups: groups, complexTypes: complexTypes, parameters: parameters)
+  }
+
+  /// The parameter of this name, whatever its kind; nil where there is none.
+  public func parameter(named name: String) -> Parameter? {
+    parameters.first { $0.name == name }
   }
 
   /// The synchronization group that brings the rows of this entity.

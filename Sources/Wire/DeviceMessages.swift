@@ -21,6 +21,8 @@ public struct Hello: Sendable, Equatable {
   public var partitions: [PartitionCursor]
   /// Operations that were sent and not answered.
   public var open: [OperationID]
+  /// What the device asks for; nothing where the model has no parameters.
+  public var parameters: SubscriptionParameters = SubscriptionParameters()
 
   public init(
     server: String?, package: String, device: String, incarnation: String, groups: [GroupPosition],
@@ -112,6 +114,10 @@ extension Hello {
     writer.cursors(partitions)
     writer.key("open")
     writer.identifiers(open)
+    if !parameters.isEmpty {
+      writer.key("parameters")
+      writer.parameters(parameters)
+    }
     writer.endObject()
     return writer.bytes
   }
@@ -131,6 +137,7 @@ extension Hello {
         groups = try scanner.list { scanner throws(JSONError) in try GroupPosition(&scanner) }
       case "partitions": partitions = try scanner.cursors()
       case "open": open = try scanner.identifiers()
+      case "parameters": parameters = try scanner.parameters()
       default: try scanner.skipValue()
       }
     }

@@ -13,6 +13,10 @@ public enum WireLimits {
   public static let operationBytes: Int = 1 << 20
   /// Operations in one message, in bytes: a request body is at most 8 MB, and there is more in it.
   public static let replayBytes: Int = 4 << 20
+  /// Names and values of parameters in one hello (the reference allows 64,000 characters for keys).
+  public static let parameterBytes: Int = 64 << 10
+  /// Saved sets of parameters, each a subscription of its own.
+  public static let parameterSets: Int = 200
   /// Operations on their way at one time.
   public static let operationsInFlight: Int = 1_000
   /// Operations that are replayed as one: the business system holds its locks for all of them.

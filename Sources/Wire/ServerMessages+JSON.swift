@@ -27,6 +27,10 @@ extension Welcome {
     for operation in operations { writer.field(operation.id.text, operation.state.rawValue) }
     writer.endObject()
     writer.field("expectedRows", expectedRows)
+    if !keys.isEmpty {
+      writer.key("keys")
+      writer.texts(keys)
+    }
     writer.endObject()
     return writer.bytes
   }
@@ -49,6 +53,7 @@ extension Welcome {
       case "reset": reset = try scanner.integers()
       case "operations": operations = try scanner.operationStates()
       case "expectedRows": expectedRows = try scanner.integer()
+      case "keys": keys = try scanner.texts().compactMapValues { $0 }
       default: try scanner.skipValue()
       }
     }

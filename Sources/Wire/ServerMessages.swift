@@ -20,6 +20,8 @@ public struct Welcome: Sendable, Equatable {
   public var operations: [OperationStatus]
   /// Rows that the new and reset partitions hold now, so that a first import can show its progress.
   public var expectedRows: Int64
+  /// Personalization keys of kind server, as they are kept for the user.
+  public var keys: [String: String] = [:]
 
   public init(
     server: String, era: String, clock: Int64, rightsVersion: String, keep: [Int64],

@@ -77,6 +77,56 @@ struct ModelReaderTests {
     #expect(lines.keyOrigin == .app)
   }
 
+  /// The shop whose clerks are chosen by a parameter.
+  private static let chosen = shop.replacing(
+    #""claim:clerk""#, with: #""parameter:clerk within claim:clerks""#
+  ).replacing(
+    #""groups": ["default", "stock"],"#,
+    with: #"""
+      "groups": ["default", "stock"],
+      "parameters": [{ "name": "clerk", "type": "string", "default": "ADA" }],
+      """#)
+
+  @Test("Parameters are read, with the claim that bounds them, and written back equal (facts/1.6)")
+  func parameters() throws {
+    let reading = read(Self.chosen)
+    #expect(reading.problems == [])
+    let package = try #require(reading.package)
+    #expect(
+      package.parameters == [
+        Parameter(
+          name: "clerk", type: .string, kind: .synchronization, defaultValue: .text("ADA"))
+      ])
+    #expect(
+      package.entity(named: "Orders")?.partition
+        == .columns([
+          PartitionColumn(attribute: "clerk", source: .parameter("clerk", within: "clerks"))
+        ]))
+    #expect(read(ModelWriter.text(of: package)).package == package)
+  }
+
+  @Test(
+    "A parameter that fits nothing is told",
+    arguments: [
+      (#""default": "ADA""#, #""kind": "sever""#, "\"sever\" is unknown here"),
+      (#""type": "string", "default": "ADA""#, #""type": "long""#, "is string, and the parameter"),
+      (
+        #""name": "clerk", "type": "string", "default""#,
+        #""name": "clark", "type": "string", "default""#, "the model has no parameter \"clerk\""
+      ),
+      (#""default": "ADA""#, #""default": true"#, "the default is no string"),
+      (
+        #""type": "string", "default": "ADA""#, #""type": "list""#, "cannot be a list"
+      ),
+      (#" within claim:clerks"#, "", "any user may ask for any clerk"),
+      (#"parameter:clerk within"#, "parameter:clerk in", "names no source"),
+    ])
+  func badParameters(old: String, new: String, problem: String) {
+    #expect(Self.chosen.contains(old))
+    let problems = read(Self.chosen.replacing(old, with: new)).problems.map(\.description)
+    #expect(problems.contains { $0.contains(problem) }, "\(problems)")
+  }
+
   @Test("A written model is read back equal, and written again equal")
   func roundTrip() throws {
     let package = try #require(read(Self.shop).package)

@@ -8,6 +8,11 @@ enum StateColumns {
   static let client: [String: ColumnWriter] = [
     "ferry_setting.+": "Store",
     "ferry_setting.-": "Store",
+    "ferry_parameter_set.+": "Session",
+    "ferry_parameter_set.-": "Session",
+    "ferry_personalization.+": "Session",
+    "ferry_personalization.value": "Session",
+    "ferry_personalization.changed": "Session",
     "sqlite_sequence.+": "Store",
     "sqlite_sequence.seq": "Store",
 
@@ -92,6 +97,8 @@ enum StateColumns {
     "package.loaded": "Changes",
     "era.+": "Store",
     "entity.+": "Store",
+    "personalization.+": "Security",
+    "personalization.-": "Security",
     "refresh_token.+": "Security",
     "refresh_token.-": "Security",
 

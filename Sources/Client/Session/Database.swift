@@ -156,6 +156,9 @@ public final class Database: Sendable {
       awaitsAnswers: !settings.asyncReplay, within: limit ?? settings.patience)
   }
 
+  /// What is asked for differs: the next exchange says so, soon where data is wanted at all.
+  func parametersChanged() { act { session throws(FerryError) in try session.parametersChanged() } }
+
   /// The network came back: try at once instead of at the next retry.
   public func networkIsBack() { act { session in session.wake() } }
 

@@ -142,15 +142,18 @@ package final class Session {
     let isChannelOpen = machine.isChannelOpen
     let isPullWanted = self.isPullWanted
     if lane == .exchange { self.isPullWanted = false }
+    var changed: [String: String?] = [:]
     let request = try store.write { connection throws(FerryError) in
       if lane == .exchange { try self.store.sealWanted(connection, again: true) }
       return try self.store.sql { () throws(SQLiteError) -> SessionRequest in
         let position = try self.inbox.positions(connection)
-        let hello = Hello(
+        var hello = Hello(
           server: try Settings.get(.server, connection), package: self.store.model.id,
           device: try Settings.get(.device, connection) ?? "",
           incarnation: try Settings.get(.incarnation, connection) ?? "", groups: position.groups,
           partitions: position.applied, open: try self.store.unanswered(connection))
+        hello.parameters = try self.store.subscriptionParameters(connection)
+        changed = hello.parameters.changed
         var messages: [Message] = [.hello(hello)]
         messages += confirms.map(Message.confirm)
         if lane == .exchange, let replay = try self.store.outgoing(connection) {
@@ -172,7 +175,8 @@ package final class Session {
           token: try Settings.get(.accessToken, connection))
       }
     }
-    lanes[lane] = Reception(lane == .channel ? .channel : .exchange, confirms: confirms.count)
+    lanes[lane] = Reception(
+      lane == .channel ? .channel : .exchange, confirms: confirms.count, changedKeys: changed)
     return request
   }
 
@@ -339,6 +343,7 @@ package final class Session {
     try inbox.take(welcome)
     try store.write { connection throws(FerryError) in
       try self.store.sql { () throws(SQLiteError) in
+        try self.store.takeKeys(welcome.keys, sent: reception.changedKeys, connection)
         for operation in welcome.operations {
           if operation.state == .neverSeen {
             try self.store.neverSeen(operation.id, connection)

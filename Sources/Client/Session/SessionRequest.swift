@@ -17,6 +17,8 @@ struct Reception {
   let kind: Kind
   /// How many confirms the request carried.
   let confirms: Int
+  /// Personalization keys that the request carried to the server.
+  let changedKeys: [String: String?]
   var status = 0
   var reader = FrameReader()
   /// Bytes that came since the last whole frame, or since they were enough to be a sign of life.
@@ -26,9 +28,10 @@ struct Reception {
   /// What is no row of frames: answers to logins, and errors.
   var text: [UInt8] = []
 
-  init(_ kind: Kind, confirms: Int = 0) {
+  init(_ kind: Kind, confirms: Int = 0, changedKeys: [String: String?] = [:]) {
     self.kind = kind
     self.confirms = confirms
+    self.changedKeys = changedKeys
   }
 }
 

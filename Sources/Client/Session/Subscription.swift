@@ -38,3 +38,11 @@ extension Store {
     }
   }
 }
+
+extension Session {
+  /// Something else is asked for: an open channel was opened for what was asked before.
+  package func parametersChanged() throws(FerryError) {
+    machine.channelWentAstray()
+    if try facts().isSubscribed { requestExchange() }
+  }
+}

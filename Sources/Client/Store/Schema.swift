@@ -169,6 +169,14 @@ package struct Schema {
         key TEXT, content TEXT)
       """,
       ChangeLogTable.statement,
+      """
+      CREATE TABLE IF NOT EXISTS ferry_parameter_set (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL UNIQUE)
+      """,
+      """
+      CREATE TABLE IF NOT EXISTS ferry_personalization (
+        name TEXT PRIMARY KEY, value TEXT, changed INTEGER NOT NULL DEFAULT 0)
+      """,
       "CREATE TABLE IF NOT EXISTS ferry_setting (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
     ]
   }

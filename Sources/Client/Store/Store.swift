@@ -17,6 +17,8 @@ package final class Store: Sendable {
   private let file: Mutex<OpenFile?>
   /// How long a save waits for another process that writes.
   static let patienceMilliseconds: Int32 = 30_000
+  /// Personalization keys that last as long as the app runs.
+  let sessionKeys = Mutex<[String: String]>([:])
   /// Rung when there may be something for the session to do.
   package let bell = Bell()
   /// Touched only by the thread that holds the writing connection.

@@ -102,6 +102,9 @@ struct EntityRenderer {
           switch column.source {
           case .open: ".open"
           case .claim(let name): ".claim(\(SwiftLiteral.text(name)))"
+          case .parameter(let name, let claim):
+            ".parameter(\(SwiftLiteral.text(name)), "
+              + "within: \(claim.map(SwiftLiteral.text) ?? "nil"))"
           }
         return "Ferry.PartitionColumn(attribute: \(SwiftLiteral.text(column.attribute)), "
           + "source: \(source))"

@@ -21,6 +21,7 @@ public enum ModelSchema {
       ("query", object(ModelKey.query, query)),
       ("parameter", object(ModelKey.parameter, parameter)),
       ("complexType", object(ModelKey.complexType, complexType)),
+      ("packageParameter", object(ModelKey.packageParameter, packageParameter)),
       (
         "partition",
         object(ModelKey.partition, partition) + ["\"minProperties\": 1, \"maxProperties\": 1"]
@@ -51,6 +52,7 @@ public enum ModelSchema {
     "groups":
       "{ \"type\": \"array\", \"items\": \(identifier), \"minItems\": 1, \"uniqueItems\": true }",
     "entities": list(of: "entity", atLeast: 1), "types": list(of: "complexType", atLeast: 0),
+    "parameters": list(of: "packageParameter", atLeast: 0),
   ]
 
   private static let entity: [String: String] = [
@@ -92,9 +94,16 @@ public enum ModelSchema {
     "inverse": identifier, "composite": flag,
   ]
 
+  private static let packageParameter: [String: String] = [
+    "name": identifier, "type": choice(AttributeType.allCases.map(\.rawValue)),
+    "kind": choice(ParameterKind.allCases.map(\.rawValue)),
+    "default": "{ \"type\": [\"string\", \"number\", \"boolean\"] }",
+  ]
+
   private static let partition: [String: String] = [
     "columns": "{ \"type\": \"object\", \"minProperties\": 1, \"additionalProperties\": "
-      + "{ \"type\": \"string\", \"pattern\": \"^(open|claim:.+)$\" } }",
+      + "{ \"type\": \"string\", \"pattern\": "
+      + "\"^(open|claim:.+|parameter:[^ ]+( within claim:[^ ]+)?)$\" } }",
     "through": identifier,
   ]
 

@@ -49,7 +49,7 @@ enum SwiftLiteral {
     type(parameter.type, of: nil) + (parameter.isNullable ? "?" : "")
   }
 
-  private static func type(_ type: AttributeType, of element: String?) -> String {
+  static func type(_ type: AttributeType, of element: String? = nil) -> String {
     switch type {
     case .complex: element ?? "String"
     case .list:

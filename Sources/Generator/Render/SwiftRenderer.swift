@@ -13,6 +13,7 @@ public enum SwiftRenderer {
     let hasDecimals =
       attributes.contains { $0.type == .decimal || $0.element == AttributeType.decimal.rawValue }
       || parameters.contains { $0.type == .decimal }
+      || package.parameters.contains { $0.type == .decimal }
     var parts = [
       """
       // swift-format-ignore-file
@@ -41,6 +42,7 @@ public enum SwiftRenderer {
     let groups = package.groups.map {
       "      Ferry.SynchronizationGroup(name: \(SwiftLiteral.text($0.name))),"
     }
+    let parameters = ParameterRenderer(package)
     return """
       /// The package \(package.id).
       public nonisolated enum \(package.name) {
@@ -51,7 +53,7 @@ public enum SwiftRenderer {
           ],
           groups: [
       \(groups.joined(separator: "\n"))
-          ])
+          ]\(parameters.argument))
 
         /// Opens the database of this package on the device, and makes it when it is not there.
         /// With a key it is sealed.
@@ -63,7 +65,7 @@ public enum SwiftRenderer {
           try Ferry.Database.open(
             at: path, key: key, package: package, profile: profile, durability: durability,
             callbackHandler: callbackHandler)
-        }
+        }\(parameters.members)
       }
       """
   }

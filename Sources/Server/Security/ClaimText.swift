@@ -36,15 +36,4 @@ enum ClaimText {
     default: nil
     }
   }
-
-  /// Nil when the text is no value of the type.
-  static func value(_ text: String, of type: AttributeType) -> Value? {
-    switch type {
-    case .boolean: text == "true" ? .boolean(true) : text == "false" ? .boolean(false) : nil
-    case .byte, .short, .int, .long: Int64(text).flatMap { type.canonical(.integer($0)) }
-    case .float, .double: Double(text).map { .double($0) }
-    case .binary: Base64.decode(text).map { .bytes($0) }
-    default: type.canonical(.text(text))
-    }
-  }
 }

@@ -6,11 +6,18 @@ struct Rights {
   private let rules: PartitionRules
   private let user: String
   private let claims: [String: [String]]
+  /// Sets of parameter values, by name; each is a subscription of its own.
+  private let sets: [[String: String]]
 
-  init(rules: PartitionRules, user: String, claims: [String: [String]]) {
+  /// `keys` are the user's personalization keys; they hold in every set.
+  init(
+    rules: PartitionRules, user: String, claims: [String: [String]],
+    sets: [[String: String]] = [], keys: [String: String] = [:]
+  ) {
     self.rules = rules
     self.user = user
     self.claims = claims
+    self.sets = (sets.isEmpty ? [[:]] : sets).map { $0.merging(keys) { $1 } }
   }
 
   /// Whether rows in this place are the user's.
@@ -19,8 +26,11 @@ struct Rights {
     where entity.group == place.group && rule.root.rule == place.rule {
       guard let values = values(of: place, rule.root) else { continue }
       if zip(rule.root.columns, zip(rule.root.types, values)).allSatisfy({ column, pair in
-        guard case .claim(let name) = column.source else { return true }
-        return self.values(ofClaim: name, pair.0).contains(pair.1)
+        switch column.source {
+        case .claim(let name), .parameter(_, within: let name?):
+          self.values(ofClaim: name, pair.0).contains(pair.1)
+        case .open, .parameter(_, within: nil): true
+        }
       }) {
         return true
       }
@@ -43,10 +53,12 @@ struct Rights {
         }
         continue
       }
-      for values in product(rule.root, limit: limit) {
-        let text = values.isEmpty ? "" : Key(values).text
-        found.insert(Place(group: group, rule: rule.root.rule, values: text))
-        if found.count > limit { break }
+      for set in sets where found.count <= limit {
+        for values in product(rule.root, set, limit: limit) {
+          let text = values.isEmpty ? "" : Key(values).text
+          found.insert(Place(group: group, rule: rule.root.rule, values: text))
+          if found.count > limit { break }
+        }
       }
     }
     return found.sorted { ($0.rule, $0.values) < ($1.rule, $1.values) }
@@ -59,11 +71,12 @@ struct Rights {
     }
   }
 
-  private func product(_ root: PartitionRules.Root, limit: Int) -> [[Value]] {
+  private func product(
+    _ root: PartitionRules.Root, _ set: [String: String], limit: Int
+  ) -> [[Value]] {
     var rows: [[Value]] = [[]]
     for (column, type) in zip(root.columns, root.types) {
-      guard case .claim(let name) = column.source else { return [] }
-      let values = values(ofClaim: name, type)
+      let values = values(of: column.source, type, in: set)
       var longer: [[Value]] = []
       for row in rows where longer.count <= limit { longer += values.map { row + [$0] } }
       rows = longer
@@ -71,11 +84,27 @@ struct Rights {
     return rows
   }
 
+  private func values(
+    of source: PartitionSource, _ type: AttributeType, in set: [String: String]
+  ) -> [Value] {
+    switch source {
+    case .open: return []
+    case .claim(let name): return values(ofClaim: name, type)
+    case .parameter(let name, let claim):
+      let chosen = set[name].flatMap { type.value(plainText: $0) }
+      guard let value = chosen ?? rules.package.parameter(named: name)?.defaultValue,
+        !value.isNull
+      else { return [] }
+      guard let claim else { return [value] }
+      return values(ofClaim: claim, type).filter { $0 == value }
+    }
+  }
+
   private func values(ofClaim name: String, _ type: AttributeType) -> [Value] {
     let texts = name == "user" ? [user] : claims[name] ?? []
     var values: [Value] = []
     for text in texts {
-      guard let value = ClaimText.value(text, of: type), !values.contains(value) else { continue }
+      guard let value = type.value(plainText: text), !values.contains(value) else { continue }
       values.append(value)
     }
     return values

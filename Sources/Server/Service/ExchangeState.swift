@@ -23,6 +23,8 @@ struct ExchangeState {
   var isOpen: Bool = false
   /// The store failed before anything was answered.
   var trouble: ServerError?
+  /// The user's personalization keys changed: the rights are looked at again.
+  var isStale: Bool = false
   /// Said at the end, after everything else.
   var lastWord: WireFailure?
   /// Chains that ended and were not told, for a channel that streams no rows.

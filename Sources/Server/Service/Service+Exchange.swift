@@ -53,6 +53,7 @@ extension Service {
         try inbox.confirm(confirm, user: state.identity.user)
       }
     }
+    try keep(body.hello.parameters.changed, of: state.identity.user)
     state.ready += try welcome(&state, id, pulls: body.pulls)
     for replay in body.replays { try take(replay, &state) }
     state.dirty = Array(state.downloads.indices)
@@ -93,7 +94,8 @@ extension Service {
   {
     let hello = state.hello
     let groups = subscribed(hello, pulls)
-    let rights = Rights(rules: rules, user: state.identity.user, claims: state.identity.claims)
+    let keys = try personalKeys(of: state.identity.user)
+    let rights = rights(of: state, keys)
     let numbers = try partitions(of: groups, rights, device: hello.device)
     state.isOpen = groups.contains(where: rights.isOpen)
     if state.isChannel, !world.has(.interestAfterRead) {
@@ -128,10 +130,11 @@ extension Service {
       return Download(group: pull.group, cursors: cursors, at: 0)
     }
     try remember(state)
-    let welcome = Welcome(
+    var welcome = Welcome(
       server: store.server, era: store.era, clock: clock, rightsVersion: state.rightsVersion,
       keep: judgement.keep, start: judgement.start, drop: judgement.drop, reset: judgement.reset,
       operations: operations, expectedRows: judgement.expectedRows)
+    welcome.keys = keys
     return Message.welcome(welcome).frame.encoded()
   }
 
@@ -153,8 +156,10 @@ extension Service {
   }
 
   private func advance(_ exchange: Exchange) throws(ServerError) -> Exchange.Step {
-    guard let index = exchange.state.dirty.first else { return stirred(exchange) }
+    if exchange.state.dirty.isEmpty, !exchange.state.isStale { return stirred(exchange) }
     if try haveRightsChanged(exchange) { return try welcomeAgain(exchange) }
+    exchange.state.isStale = false
+    guard let index = exchange.state.dirty.first else { return stirred(exchange) }
     var download = exchange.state.downloads[index]
     let state = exchange.state
     let asker = Download.Asker(
@@ -215,14 +220,15 @@ extension Service {
     }
     let bytes = try welcome(&state, exchange.id, pulls: pulls)
     state.dirty = Array(state.downloads.indices)
+    state.isStale = false
     exchange.state = state
     return .bytes(bytes)
   }
 
   private func haveRightsChanged(_ exchange: Exchange) throws(ServerError) -> Bool {
     let state = exchange.state
-    guard state.isOpen else { return false }
-    let rights = Rights(rules: rules, user: state.identity.user, claims: state.identity.claims)
+    guard state.isOpen || state.isStale else { return false }
+    let rights = rights(of: state, try personalKeys(of: state.identity.user))
     let numbers = try partitions(
       of: subscribed(state.hello, state.pulls), rights, device: state.hello.device)
     return Service.rightsVersion(state.identity.user, numbers) != state.rightsVersion
@@ -275,6 +281,15 @@ extension Service {
       throw WireFailure(
         .unknownPackage, "this server has no package \(hello.package); it serves \(package.id)",
         hint: "Update the app, or deploy its package on the server.")
+    }
+    guard hello.parameters.bytes <= WireLimits.parameterBytes,
+      hello.parameters.sets.count <= WireLimits.parameterSets
+    else {
+      throw WireFailure(
+        .badMessage,
+        "\(hello.parameters.sets.count) sets of parameters have \(hello.parameters.bytes) bytes; "
+          + "\(WireLimits.parameterSets) and \(WireLimits.parameterBytes) are allowed",
+        hint: "Purge sets that are no longer needed.")
     }
     if let device = identity.device, device != hello.device {
       throw WireFailure(

@@ -33,6 +33,7 @@ public final class Service {
   var lastTask: Int64 = 0
   let replayStore: ReplayStore
   let refreshTokens: RefreshTokens
+  let personalization: Personalization
   /// Verifies the tokens of requests; a value that may go to any thread.
   public let accessTokens: AccessTokens
   var queue = ReplayQueue()
@@ -73,6 +74,7 @@ public final class Service {
     loadMachine = LoadMachine(massDeletionRows: limits.massDeletionRows)
     replayStore = ReplayStore(store: store)
     refreshTokens = RefreshTokens(store: store)
+    personalization = Personalization(store: store)
     accessTokens = AccessTokens(key: try store.secret("token.key"), server: store.server)
     try guarded { () throws(SQLiteError) in try loads.empty() }
     let waiting = try guarded { () throws(SQLiteError) in try replayStore.waiting() }

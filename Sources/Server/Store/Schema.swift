@@ -70,4 +70,11 @@ enum Schema {
     CREATE INDEX refresh_token_parent ON refresh_token (parent);
     CREATE INDEX refresh_token_user ON refresh_token (user, device);
     """
+
+  /// What came later, for stores that were made before it.
+  static let additions: String = """
+    CREATE TABLE IF NOT EXISTS personalization (
+      package INTEGER NOT NULL, user TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL,
+      PRIMARY KEY (package, user, name)) STRICT, WITHOUT ROWID;
+    """
 }

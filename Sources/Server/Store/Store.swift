@@ -190,7 +190,10 @@ final class Store {
         "the store \(path) has version \(version); this server knows \(Schema.version)",
         hint: "Start the newer server, or restore a backup made before it.")
     }
-    guard version == 0 else { return }
+    guard version == 0 else {
+      try writer.execute(Schema.additions)
+      return
+    }
     if try writer.value("SELECT count(*) FROM sqlite_schema")?.integer != 0 {
       throw ServerError(
         .damagedStore, "\(path) is a database, but not a store of this server",
@@ -198,6 +201,7 @@ final class Store {
     }
     try writer.transaction { () throws(SQLiteError) in
       try writer.execute(Schema.tables)
+      try writer.execute(Schema.additions)
       try writer.run(
         "INSERT INTO server (only, id, last_day, days) VALUES (1, ?, ?, 0)",
         .text(hexadecimal(world.chance.bytes(16))), .integer(world.clock.now.day))

@@ -1,0 +1,78 @@
+public import FerryModel
+
+/// Values of synchronization parameters that were saved together: one subscription (the reference's
+/// synchronization parameters, facts/1.6).
+///
+/// Generated packages have a typed form of it, `Travel.SynchronizationParameters(region: "South")`.
+public struct ParameterSet: Sendable, Hashable {
+  /// Canonical values by the names of parameters; one that is missing has its default.
+  public let values: [String: Value]
+
+  public init(_ values: [String: any AttributeConvertible]) {
+    self.values = values.mapValues(\.value).filter { !$0.value.isNull }
+  }
+
+  init(canonical values: [String: Value]) { self.values = values }
+}
+
+/// What can be saved as a set of synchronization parameters; generated types conform.
+public protocol SynchronizationParameters: Sendable {
+  var parameterSet: ParameterSet { get }
+}
+
+extension ParameterSet: SynchronizationParameters {
+  public var parameterSet: ParameterSet { self }
+}
+
+/// A personalization key of the package, by name and type; generated packages name theirs.
+public struct PersonalizationKey<Member: AttributeConvertible>: Sendable {
+  public let name: String
+
+  public init(_ name: String) { self.name = name }
+}
+
+extension Database {
+  // Synchronization parameters.
+
+  /// Saves a set of parameters: from the next synchronization on, the rows that they ask for come
+  /// too. Several sets bring the union; saving one twice changes nothing.
+  ///
+  /// `invalidChange` for a parameter that the model does not have, or a value of another type; a
+  /// user's claims may allow fewer values than the model, which then bring nothing.
+  public func save(_ parameters: some SynchronizationParameters) throws(FerryError) {
+    if try store.saveParameters(parameters.parameterSet) { parametersChanged() }
+  }
+
+  /// Removes a saved set; what no other set asks for leaves the device with the next
+  /// synchronization, and what is pending stays.
+  public func remove(_ parameters: some SynchronizationParameters) throws(FerryError) {
+    if try store.removeParameters(parameters.parameterSet) { parametersChanged() }
+  }
+
+  /// Removes every saved set; each parameter has its default again.
+  public func purgeParameters() throws(FerryError) {
+    if try store.purgeParameters() { parametersChanged() }
+  }
+
+  /// The saved sets, in the order in which they were saved.
+  public func savedParameters() throws(FerryError) -> [ParameterSet] {
+    try store.parameterSets().map(\.set)
+  }
+
+  // Personalization keys.
+
+  /// The value of a personalization key; its default where none was set.
+  public func value<Member>(of key: PersonalizationKey<Member>) throws(FerryError) -> Member {
+    Member(value: try store.personalization(key.name))
+  }
+
+  /// Sets a personalization key; nil as an optional type gives it its default again. A key of kind
+  /// server goes to all of the user's devices with their next synchronization.
+  ///
+  /// `invalidChange` for a key that the model does not have, or a value of another type.
+  public func set<Member>(
+    _ key: PersonalizationKey<Member>, to member: Member
+  ) throws(FerryError) {
+    if try store.setPersonalization(key.name, member.value) { parametersChanged() }
+  }
+}

@@ -1,0 +1,33 @@
+/// A value that the device or its user chooses and that decides which rows come: what partition
+/// rules name as `parameter:…`.
+public struct Parameter: Sendable, Hashable {
+  /// An identifier.
+  public let name: String
+  public let type: AttributeType
+  public let kind: ParameterKind
+  /// What holds where nothing was chosen, canonical; null: no row comes by it then.
+  public let defaultValue: Value
+
+  public init(
+    name: String, type: AttributeType, kind: ParameterKind = .synchronization,
+    defaultValue: Value = .null
+  ) {
+    self.name = name
+    self.type = type
+    self.kind = kind
+    self.defaultValue = defaultValue
+  }
+}
+
+/// Who keeps the value of a parameter (facts/1.6: synchronization parameters, and personalization
+/// keys of three kinds).
+public enum ParameterKind: String, Sendable, Hashable, CaseIterable {
+  /// A synchronization parameter: in saved sets on the device, each of which is a subscription.
+  case synchronization
+  /// A personalization key that the device keeps.
+  case client
+  /// A personalization key that the server keeps for the user, for all of their devices.
+  case server
+  /// A personalization key that is forgotten when the app ends.
+  case session
+}

@@ -1,0 +1,34 @@
+import FerryModel
+import FerrySQLite
+import FerryWire
+
+/// What a device asks for beside its user's claims.
+extension Service {
+  func rights(of state: ExchangeState, _ keys: [String: String]) -> Rights {
+    let parameters = state.hello.parameters
+    return Rights(
+      rules: rules, user: state.identity.user, claims: state.identity.claims,
+      sets: parameters.sets, keys: parameters.keys.merging(keys) { $1 })
+  }
+
+  func personalKeys(of user: String) throws(ServerError) -> [String: String] {
+    guard package.parameters.contains(where: { $0.kind == .server }) else { return [:] }
+    return try guarded { () throws(SQLiteError) in try personalization.keys(of: user) }
+  }
+
+  /// Keeps the personalization keys that a user changed; their other lines look at their rights
+  /// again.
+  func keep(_ changed: [String: String?], of user: String) throws(ServerError) {
+    guard !changed.isEmpty else { return }
+    let differs = try guarded { () throws(SQLiteError) in
+      try personalization.keep(changed, of: user)
+    }
+    guard differs else { return }
+    for (id, exchange) in exchanges.sorted(by: { $0.key < $1.key })
+    where exchange.state.identity.user == user {
+      exchange.state.isStale = true
+      exchange.state.hasNews = true
+      onStir?(id)
+    }
+  }
+}
