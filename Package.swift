@@ -158,7 +158,7 @@ let proofs: [Target] = [
     "FerryServerTests", "ServerTests",
     [
       "FerryServer", "FerryConnector", "FerryWire", "FerryModel", "FerryJSON", "FerryWorld",
-      "FerrySQLite",
+      "FerrySQLite", "FerryCrypto",
     ]),
   tests(
     "FerryClientTests", "ClientTests",

@@ -1,3 +1,4 @@
+import FerryCrypto
 import FerryModel
 import FerryWorld
 import Testing
@@ -72,6 +73,30 @@ import Testing
     #expect(code(unsigned, tokens) == .forgedToken)
     bench.clock.advance(901)
     #expect(code(pair.accessToken, tokens) == .expiredToken)
+  }
+
+  @Test("A signed token whose end lies beyond all time is refused as forged, and traps nothing")
+  func endBeyondTime() throws {
+    let key = [UInt8](repeating: 7, count: 32)
+    let tokens = AccessTokens(key: key, server: "here")
+    let head = AccessTokens.encode(Array(#"{"alg":"HS256","typ":"JWT"}"#.utf8))
+    func code(_ end: String) -> ServerError.Code? {
+      let body = #"{"iss":"here","sub":"anna","exp":\#(end)}"#
+      let text = "\(head).\(AccessTokens.encode(Array(body.utf8)))"
+      let seal = SHA256Digest.authenticate(Array(text.utf8), key: key)
+      do {
+        _ = try tokens.verify("\(text).\(AccessTokens.encode(seal))", now: bench.clock.now)
+        return nil
+      } catch {
+        return error.code
+      }
+    }
+    let last = Int64.max / 1_000
+    #expect(code("\(last)") == nil)
+    for end in ["\(last + 1)", "\(Int64.max)", "\(Int64.min)", "1e300"] {
+      #expect(code(end) == .forgedToken, "exp \(end)")
+    }
+    #expect(code("-1") == .expiredToken)
   }
 
   @Test("Renewing survives a lost response; the old token dies when the new one is used")
