@@ -51,25 +51,34 @@ public actor ReplayHost {
   private func perform(_ tasks: [ReplayTask]) async throws(ServerError) {
     var reports: [(task: ReplayTask, report: ReplayReport)] = []
     var since = world.clock.uptime
+    var failure: ServerError?
     for (index, task) in tasks.enumerated() {
       guard let report = perform(task.step) else { continue }
       reports.append((task, report))
       let isLast = index == tasks.count - 1
       guard isLast || world.clock.uptime - since >= ReplayHost.groupWait else { continue }
-      try await tell(reports)
+      // All of them are claimed: what the store cannot take is owed, and the rest goes on.
+      do throws(ServerError) { try await tell(reports) } catch { failure = error }
       reports = []
       since = world.clock.uptime
     }
+    if let failure { throw failure }
   }
 
   private func tell(
     _ reports: [(task: ReplayTask, report: ReplayReport)]
   ) async throws(ServerError) {
     let steps = try await service.report(reports)
+    var failure: ServerError?
     for (told, next) in zip(reports, steps) {
       var step = next
-      while let report = perform(step) { step = try await service.report([(told.task, report)])[0] }
+      do throws(ServerError) {
+        while let report = perform(step) {
+          step = try await service.report([(told.task, report)])[0]
+        }
+      } catch { failure = error }
     }
+    if let failure { throw failure }
   }
 
   /// Nil when there is nothing more to do.
