@@ -26,12 +26,9 @@ public final class ODataBatchReader {
   private var failure: ODataError?
   private var engine: (any BatchEngine)?
   private var early: [UInt8] = []
-  private var waiting: [[UInt8]] = []
-  private var offset = 0
+  private var pieces = PieceQueue()
   private var ready: [ODataBatchItem] = []
   private var taken = 0
-  private var isFinishing = false
-  private var isFinished = false
 
   /// `contentType` is that of the whole batch. Without it the first bytes tell: `{` begins JSON,
   /// and the first line that begins with two hyphens names the boundary.
@@ -50,12 +47,10 @@ public final class ODataBatchReader {
   }
 
   /// Hands over the next bytes; they are read when items are asked for.
-  public func push(_ bytes: [UInt8]) {
-    if !bytes.isEmpty { waiting.append(bytes) }
-  }
+  public func push(_ bytes: [UInt8]) { pieces.push(bytes) }
 
   /// Says that all bytes were pushed. What is left can still be pulled.
-  public func finish() { isFinishing = true }
+  public func finish() { pieces.finish() }
 
   /// The next thing of the batch; nil when more bytes must be pushed, or after `finish` at the end.
   public func next() throws(ODataError) -> ODataBatchItem? {
@@ -86,24 +81,8 @@ public final class ODataBatchReader {
 
   /// Reads one piece; false when there is nothing to read.
   private func read() throws(ODataError) -> Bool {
-    if isFinished { return false }
-    guard let first = waiting.first else {
-      guard isFinishing else { return false }
-      isFinished = true
-      try pass([], isLast: true)
-      return true
-    }
-    let size = 64 << 10
-    let piece: [UInt8]
-    if first.count - offset <= size {
-      piece = offset == 0 ? first : Array(first[offset...])
-      waiting.removeFirst()
-      offset = 0
-    } else {
-      piece = Array(first[offset..<offset + size])
-      offset += size
-    }
-    try pass(piece, isLast: false)
+    guard let piece = pieces.next() else { return false }
+    try pass(piece.bytes, isLast: piece.isLast)
     return true
   }
 

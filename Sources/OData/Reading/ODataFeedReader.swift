@@ -19,10 +19,7 @@ public final class ODataFeedReader {
   private var engine = Engine.unknown
   private var early: [UInt8] = []
   /// Pieces that were pushed and not yet read, so that one push does not make all entries at once.
-  private var waiting: [[UInt8]] = []
-  private var offset = 0
-  private var isFinishing = false
-  private var isFinished = false
+  private var pieces = PieceQueue()
   private var failure: ODataError?
   /// Whether the failure was told: nothing more is handed out.
   private var isOver = false
@@ -41,12 +38,10 @@ public final class ODataFeedReader {
   public var performance: ODataReadLog { log }
 
   /// Hands over the next bytes of the document; they are read when entries are asked for.
-  public func push(_ bytes: [UInt8]) {
-    if !bytes.isEmpty { waiting.append(bytes) }
-  }
+  public func push(_ bytes: [UInt8]) { pieces.push(bytes) }
 
   /// Says that all bytes were pushed. What is left can still be pulled.
-  public func finish() { isFinishing = true }
+  public func finish() { pieces.finish() }
 
   /// The next thing of the feed; nil when more bytes must be pushed, or after `finish` at the end.
   public func next() throws(ODataError) -> ODataItem? {
@@ -146,24 +141,8 @@ public final class ODataFeedReader {
 
   /// Reads one piece; false when there is nothing to read.
   private func read() throws(ODataError) -> Bool {
-    if isFinished { return false }
-    guard let first = waiting.first else {
-      guard isFinishing else { return false }
-      isFinished = true
-      try feed([], isLast: true)
-      return true
-    }
-    let size = 64 << 10
-    let piece: [UInt8]
-    if first.count - offset <= size {
-      piece = offset == 0 ? first : Array(first[offset...])
-      waiting.removeFirst()
-      offset = 0
-    } else {
-      piece = Array(first[offset..<offset + size])
-      offset += size
-    }
-    try feed(piece, isLast: false)
+    guard let piece = pieces.next() else { return false }
+    try feed(piece.bytes, isLast: piece.isLast)
     return true
   }
 

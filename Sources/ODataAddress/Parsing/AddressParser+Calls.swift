@@ -50,22 +50,7 @@ extension AddressParser {
     _ word: String, _ arity: ClosedRange<Int>
   ) throws(AddressFault) -> [ODataExpression] {
     let start = position
-    try enter()
-    position += 1
-    blanks()
-    var values: [ODataExpression] = []
-    var highest = 0
-    if !take(")") {
-      repeat {
-        blanks()
-        values.append(try expression())
-        highest = max(highest, height)
-        blanks()
-      } while take(",")
-      try expect(")", "a comma or )")
-    }
-    leave()
-    try grow(highest)
+    let values = try elements()
     guard arity.contains(values.count) else {
       let wanted =
         arity.lowerBound == arity.upperBound

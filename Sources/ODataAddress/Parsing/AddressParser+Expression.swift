@@ -164,15 +164,15 @@ extension AddressParser {
       guard blanks() else { throw failure("\(word) has nothing to its right") }
       let leftHeight = height
       let right =
-        comparison == .isIn && byte == UInt8(ascii: "(") ? try list() : try primary()
+        comparison == .isIn && byte == UInt8(ascii: "(") ? .list(try elements()) : try primary()
       try count()
       try grow(max(leftHeight, height))
       left = .compare(comparison, left, right)
     }
   }
 
-  /// `(1,2,3)` behind `in`.
-  private func list() throws(AddressFault) -> ODataExpression {
+  /// `(1,2,3)`: what stands behind `in`, and what a function is given.
+  func elements() throws(AddressFault) -> [ODataExpression] {
     try enter()
     position += 1
     blanks()
@@ -189,7 +189,7 @@ extension AddressParser {
     }
     leave()
     try grow(highest)
-    return .list(items)
+    return items
   }
 
   /// A value in parentheses, a literal, a call, a path.
