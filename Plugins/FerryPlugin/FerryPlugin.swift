@@ -15,11 +15,15 @@ import PackagePlugin
         "\(target.name) uses FerryPlugin but has no model.json; make one with `ferry new`")
     }
     return models.map { model in
-      let out = context.pluginWorkDirectoryURL.appending(path: "\(packageName(model)).swift")
+      let content = content(of: model)
+      let stem = packageName(content)
+      let folder = context.pluginWorkDirectoryURL
+      let out = folder.appending(path: "\(stem).swift")
+      let entities = entityNames(content).map { folder.appending(path: "\(stem)+\($0).swift") }
       return .buildCommand(
         displayName: "Ferry: \(model.lastPathComponent) -> \(out.lastPathComponent)",
-        executable: tool, arguments: [model.path, "--out", out.path], inputFiles: [model] + schemas,
-        outputFiles: [out])
+        executable: tool, arguments: [model.path, "--out", out.path, "--split"],
+        inputFiles: [model] + schemas, outputFiles: [out] + entities)
     }
   }
 
@@ -28,13 +32,33 @@ import PackagePlugin
     return name == "model.json" || name.hasSuffix(".model.json")
   }
 
-  /// What the model calls itself; a file that cannot be read is reported by the tool.
-  private func packageName(_ model: URL) -> String {
+  /// A file that cannot be read is reported by the tool.
+  private func content(of model: URL) -> [String: Any] {
     let json = (try? Data(contentsOf: model)).flatMap {
       try? JSONSerialization.jsonObject(with: $0)
     }
-    let name = (json as? [String: Any])?["name"] as? String ?? "Model"
-    return name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } && !name.isEmpty
-      ? name : "Model"
+    return json as? [String: Any] ?? [:]
+  }
+
+  /// What the model calls itself.
+  private func packageName(_ content: [String: Any]) -> String {
+    let name = content["name"] as? String ?? "Model"
+    return isName(name) ? name : "Model"
+  }
+
+  /// Each entity becomes a file; names that cannot be are reported by the tool.
+  private func entityNames(_ content: [String: Any]) -> [String] {
+    var names: [String] = []
+    for case let entity as [String: Any] in content["entities"] as? [Any] ?? [] {
+      guard let name = entity["name"] as? String, isName(name), !names.contains(name) else {
+        continue
+      }
+      names.append(name)
+    }
+    return names
+  }
+
+  private func isName(_ text: String) -> Bool {
+    !text.isEmpty && text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
   }
 }

@@ -9,8 +9,8 @@ enum KillPlant: String, CaseIterable {
   case forgottenOperations
   /// That record is emptied whenever the server starts.
   case emptiedRecord
-  /// A device that is killed loses what it had only written to its log.
-  case lostLog
+  /// A device that is killed loses what it saved since its first import.
+  case lostSaves
 }
 
 /// The business database, the server and two devices of a run, raised again when they were killed.
@@ -61,20 +61,32 @@ final class KillHouse {
       let event = try device.anyEvent("the first import")
       if event["event"]?.string == "importSuccess" { missing.remove(event["group"]?.string ?? "") }
     }
+    if plant == .lostSaves {
+      try Connection(path: stage.path("\(name).device"), mode: .readOnly)
+        .run("VACUUM INTO ?", .text(stage.path("\(name).first")))
+    }
   }
 
   /// The device, started again if it was killed.
   func device(_ name: String) throws -> Device {
     if let device = devices[name], device.isRunning { return device }
     if let gone = devices[name] { keep(name, gone) }
-    if plant == .lostLog {
-      try? FileManager.default.removeItem(atPath: stage.path("\(name).device-wal"))
-    }
+    if plant == .lostSaves { try loseSaves(name) }
     let device = try stage.startDevice(name, user: name, package)
     devices[name] = device
     raised[name, default: 0] += 1
     try device.start()
     return device
+  }
+
+  /// Puts the device's file back to what it was after the first import: who it is stays.
+  private func loseSaves(_ name: String) throws {
+    let files = FileManager.default
+    let path = stage.path("\(name).device")
+    for file in [path, path + "-wal", path + "-shm"] where files.fileExists(atPath: file) {
+      try files.removeItem(atPath: file)
+    }
+    try files.copyItem(atPath: stage.path("\(name).first"), toPath: path)
   }
 
   /// Asks a device, and once more if it was killed just before.

@@ -234,7 +234,7 @@ struct Variants {
       ordinary = numbers.map { .double(Double($0)) }
       odd = [-1, 0, 987_654_321].map { .double($0) }
     case .boolean: ordinary = [.boolean(value != .boolean(true))]
-    case .date, .time, .dateTime, .binary, .list, .complex: break
+    case .date, .time, .dateTime, .binary, .list, .complex, .bigString, .bigBinary: break
     }
     values = ordinary.filter { $0 != value && attribute.type.canonical($0) == $0 }
     strange = odd.filter { $0 != value && attribute.type.canonical($0) == $0 }

@@ -62,8 +62,18 @@ struct CommandTaker {
         writer.field("count", count)
       }
       return
+    case "watch":
+      watch(try entity(words))
     case "dump":
       try dump(try entity(words))
+      return
+    case "copyFrom", "copyTo", "length":
+      let key = Key(text: String(try text(words, 2).dropFirst().dropLast()))
+      let file = name == "length" ? "" : try text(words, 4)
+      guard let record = try database.store.record(try entity(words), key: key) else {
+        throw Problem("\(key) is not here")
+      }
+      try await onBigValue(name, record, try text(words, 3), file)
       return
     case "show", "find", "create", "update", "delete", "submit", "cancel", "logs":
       try onObject(name, words)
@@ -158,6 +168,27 @@ struct CommandTaker {
         writer.field("state", listed.0.state.rawValue)
         writer.field("logs", listed.1)
         writer.endObject()
+      }
+    }
+  }
+
+  /// Writes down how many objects there are, now and whenever one of them changes.
+  private func watch(_ entity: Entity) {
+    let rows = database.live(Query(from: entity.name))
+    Task { [output] in
+      do {
+        for try await rows in rows {
+          output.write { writer in
+            writer.field("event", "live")
+            writer.field("entity", entity.name)
+            writer.field("count", rows.count)
+          }
+        }
+      } catch {
+        output.write { writer in
+          writer.field("event", "watchEnded")
+          writer.field("message", "\(error)")
+        }
       }
     }
   }

@@ -9,6 +9,8 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
     public static let store = Code(rawValue: "store")
     /// The device has no room left: this change was not saved, those before it are safe.
     public static let diskFull = Code(rawValue: "diskFull")
+    /// The device's disk does not read or write any more: this change was not saved.
+    public static let diskFailing = Code(rawValue: "diskFailing")
     /// The key is not the local database's, is missing, or was given for a plain one.
     public static let wrongKey = Code(rawValue: "wrongKey")
     /// Something in the local database was changed or damaged: see `message`.
@@ -27,6 +29,14 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
     public static let objectExists = Code(rawValue: "objectExists")
     /// The object cannot be changed like this: see `message`.
     public static let invalidChange = Code(rawValue: "invalidChange")
+    /// A big value was opened of an object that was never saved (the reference's ObjectNotSaved).
+    public static let objectNotSaved = Code(rawValue: "objectNotSaved")
+    /// A stream was closed (the reference's StreamNotOpen).
+    public static let streamNotOpen = Code(rawValue: "streamNotOpen")
+    /// More was written than was declared (the reference's WriteOverLength).
+    public static let writeOverLength = Code(rawValue: "writeOverLength")
+    /// The content of a big value is not on the device, and cannot be had now: see `message`.
+    public static let notDownloaded = Code(rawValue: "notDownloaded")
     /// A query names what is not there, or compares what cannot be compared: see `message`.
     public static let invalidQuery = Code(rawValue: "invalidQuery")
     /// The server did not take user, password or token.
@@ -71,6 +81,14 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
     self.attribute = attribute
     self.isTransient = isTransient
     self.cause = cause
+  }
+
+  /// The same, naming the entity it was met with, where it names none itself.
+  package func about(_ entity: String) -> FerryError {
+    guard self.entity == nil else { return self }
+    return FerryError(
+      code, message, hint: hint, entity: entity, attribute: attribute, isTransient: isTransient,
+      cause: cause)
   }
 
   public var description: String { "\(message). \(hint)" }

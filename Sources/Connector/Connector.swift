@@ -17,6 +17,16 @@ public protocol Connector: AnyObject {
   /// as it was then and not performed again.
   func perform(_ group: [ConnectorOperation]) -> PerformResult
 
+  /// Performs groups one after the other, each accepted or refused by itself as by `perform`, and
+  /// gives what became of them in their order: of the first at least, of others as long as
+  /// `goesOn`, which is asked between two.
+  ///
+  /// A business system that can may commit them together, so that each waits for its disk once.
+  /// What is given as done is there for good; where the common commit failed none of them is.
+  func perform(
+    _ groups: [[ConnectorOperation]], while goesOn: () -> Bool
+  ) -> [PerformResult]
+
   /// What the business system remembers of operations performed before; nil where it knows for
   /// certain that one was not performed. Throws where it cannot tell.
   func recall(_ operations: [OperationID]) throws(ConnectorError) -> [OperationOutcome?]
@@ -33,6 +43,12 @@ public protocol Connector: AnyObject {
     _ entities: [Entity], each: (Entity, [RowImage]) throws(ConnectorError) -> Void,
     rejected: (RejectedRow) -> Void
   ) throws(ConnectorError)
+
+  /// At most `count` bytes of a big value from `offset` on, as it is now; empty behind its end, nil
+  /// where the row is gone or the value null. A connector whose models have none need not have it.
+  func content(
+    _ entity: Entity, key: Key, position: Int, offset: Int64, count: Int
+  ) throws(ConnectorError) -> [UInt8]?
 
   /// Whether anyone but this connector's own `perform` may have changed the business system since
   /// this was last asked. True the first time. Asking forgets: whoever gets true owes a load.
@@ -55,10 +71,12 @@ public struct ConnectorOperation: Sendable, Equatable {
   /// For a create whose key the business system makes: the key that later operations of the same
   /// group use for the object. A connector puts the given key in its place (`GivenKeys`).
   public let temporaryKey: Key?
+  /// What the big values among `changed` refer to, by position; whole and verified.
+  public let contents: [Int: ConnectorContent]
 
   public init(
     id: OperationID, entity: Entity, kind: OperationKind, key: Key?, changed: [Int: Value],
-    base: [Int: Value], temporaryKey: Key? = nil
+    base: [Int: Value], temporaryKey: Key? = nil, contents: [Int: ConnectorContent] = [:]
   ) {
     self.id = id
     self.entity = entity
@@ -67,6 +85,7 @@ public struct ConnectorOperation: Sendable, Equatable {
     self.changed = changed
     self.base = base
     self.temporaryKey = temporaryKey
+    self.contents = contents
   }
 }
 
@@ -176,4 +195,11 @@ public struct ConnectorError: Error, Sendable, Equatable, CustomStringConvertibl
   }
 
   public var description: String { "\(message). \(hint)" }
+}
+
+extension Connector {
+  /// One group, and no more: a business system that commits each by itself gains nothing.
+  public func perform(
+    _ groups: [[ConnectorOperation]], while goesOn: () -> Bool
+  ) -> [PerformResult] { groups.prefix(1).map { perform($0) } }
 }

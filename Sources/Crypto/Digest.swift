@@ -47,6 +47,13 @@ public final class SHA256Hasher {
       state = SHA256()
       return digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
+
+    /// The 32 bytes of the digest; begins anew.
+    public func finish() -> [UInt8] {
+      let digest = Array(state.finalize())
+      state = SHA256()
+      return digest
+    }
   #else
     private let context: OpaquePointer?
     private let method: OpaquePointer?
@@ -77,7 +84,18 @@ public final class SHA256Hasher {
       EVP_DigestInit_ex2(context, nil, nil)
       return number
     }
+
+    /// The 32 bytes of the digest; begins anew.
+    public func finish() -> [UInt8] {
+      var digest = [UInt8](repeating: 0, count: 32)
+      EVP_DigestFinal_ex(context, &digest, nil)
+      EVP_DigestInit_ex2(context, nil, nil)
+      return digest
+    }
   #endif
+
+  /// Adds these bytes.
+  public func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
 
   /// Adds the bytes of a text.
   public func update(_ text: String) {
@@ -95,12 +113,18 @@ public func equalInConstantTime(_ left: [UInt8], _ right: [UInt8]) -> Bool {
 }
 
 /// Lower-case hexadecimal digits.
+@inlinable
 public func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-  let digits = Array("0123456789abcdef".utf8)
   var text: [UInt8] = []
+  text.reserveCapacity(2 * bytes.underestimatedCount)
   for byte in bytes {
-    text.append(digits[Int(byte >> 4)])
-    text.append(digits[Int(byte & 15)])
+    text.append(hexadecimalDigit(byte >> 4))
+    text.append(hexadecimalDigit(byte & 15))
   }
   return String(decoding: text, as: UTF8.self)
+}
+
+@inlinable
+func hexadecimalDigit(_ half: UInt8) -> UInt8 {
+  half < 10 ? UInt8(ascii: "0") + half : UInt8(ascii: "a") - 10 + half
 }

@@ -1,5 +1,7 @@
 import FerryOData
 import FerryODataAddress
+import FerryODataBatch
+import FerryODataShell
 
 extension FuzzTarget {
   /// Metadata in XML and JSON, and all that is asked of it.
@@ -68,7 +70,7 @@ extension FuzzTarget {
       return nil
     })
 
-  /// Resource paths, query options and expressions.
+  /// Resource paths, query options and expressions; checked against metadata, and evaluated.
   static let address = FuzzTarget(
     "address",
     afterHeader: { bytes in
@@ -95,9 +97,49 @@ extension FuzzTarget {
           let second = try? again.uri(version)
         else { return "written it is refused: \(written)" }
         if second != written { return "written twice it differs: \(written) \(second)" }
+        let checked = (try? ODataResolvedAddress(address, in: shop)) != nil
+        if checked != ((try? ODataResolvedAddress(again, in: shop)) != nil) {
+          return "written it is checked otherwise: \(written)"
+        }
+        guard let filter = address.options.filter else { continue }
+        _ = try? ODataEvaluator(aliases: address.options.aliases).holds(filter, for: product)
       }
       return nil
     })
+
+  /// What addresses are checked against: an open type and a derived one with keys, ways and a
+  /// function.
+  private static let shop: EdmMetadata = {
+    let text = """
+      <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx">\
+      <edmx:DataServices><Schema Namespace="NS" xmlns="http://docs.oasis-open.org/odata/ns/edm">\
+      <EntityType Name="T" OpenType="true"><Key><PropertyRef Name="ID"/></Key>\
+      <Property Name="ID" Type="Edm.Int32" Nullable="false"/><Property Name="Name" Type="Edm.String"/>\
+      <Property Name="Tags" Type="Collection(Edm.String)"/>\
+      <NavigationProperty Name="Parts" Type="Collection(NS.T)"/></EntityType>\
+      <EntityType Name="D" BaseType="NS.T"/>\
+      <Function Name="F"><Parameter Name="a" Type="Edm.Int32"/><ReturnType Type="Edm.String"/>\
+      </Function><EntityContainer Name="C"><EntitySet Name="A" EntityType="NS.T"/>\
+      <EntitySet Name="Products" EntityType="NS.T"/><FunctionImport Name="F" Function="NS.F"/>\
+      </EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
+      """
+    guard let metadata = try? EdmMetadata.read(Array(text.utf8)) else {
+      preconditionFailure("the metadata of the target is none")
+    }
+    return metadata
+  }()
+
+  /// What conditions are asked of.
+  private static let product: ODataEntry = {
+    let text = #"""
+      {"ID":1,"Name":"O'Neil","Price":5.5,"Tags":["a","b"],"T":"2026-11-21T08:00:00Z",
+      "Parts":[{"ID":2,"Name":"x"}],"Address":{"City":"Jena"}}
+      """#
+    guard let entry = try? ODataEntry.read(Array(text.utf8)) else {
+      preconditionFailure("the entry of the target is none")
+    }
+    return entry
+  }()
 
   /// What stands behind the first tag of an XML document with one of these roots.
   private static func afterRoot(_ bytes: [UInt8], _ names: [String]) -> [UInt8]? {

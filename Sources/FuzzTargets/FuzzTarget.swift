@@ -24,7 +24,8 @@ public struct FuzzTarget: Sendable {
 
   /// All targets, in the order in which the house reads bytes.
   public static let all: [FuzzTarget] = [
-    .frames, .messages, .tokens, .model, .http, .metadata, .atom, .json, .batch, .address,
+    .frames, .messages, .contents, .tokens, .model, .http, .metadata, .atom, .json, .batch,
+    .address,
   ]
 
   /// Cuts bytes into pieces whose lengths follow from the bytes themselves.

@@ -26,6 +26,12 @@ public enum TextFile {
     }
   }
 
+  /// Leaves a file as it is that has this text, so that what was made of it need not be made again.
+  public static func renew(_ text: String, at path: String) throws(GeneratorError) {
+    guard (try? Data(contentsOf: URL(filePath: path))) != Data(text.utf8) else { return }
+    try write(text, to: path)
+  }
+
   public static func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
   /// The file beside this one.

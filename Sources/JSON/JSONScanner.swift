@@ -155,21 +155,20 @@ public struct JSONScanner {
   public mutating func stringRange() throws(JSONError) -> (text: Range<Int>, hasEscapes: Bool) {
     try expect(UInt8(ascii: "\""), "a string was expected")
     let start = position
+    let text = JSONBytes(bytes)
     var hasEscapes = false
+    position = text.special(position)
     while position < bytes.count {
-      let byte = bytes[position]
-      if byte == UInt8(ascii: "\"") {
+      switch bytes[position] {
+      case UInt8(ascii: "\""):
         position += 1
         afterValue = true
         return (start..<position - 1, hasEscapes)
-      }
-      if byte == UInt8(ascii: "\\") {
+      case UInt8(ascii: "\\"):
         hasEscapes = true
-        position += 1
-      } else if byte < 0x20 {
-        throw failure("a control character stands in a string")
+        position = text.special(position + 2)
+      default: throw failure("a control character stands in a string")
       }
-      position += 1
     }
     position = bytes.count
     throw ended("the string does not end")

@@ -220,9 +220,9 @@ public struct JSONTape: ~Copyable {
     _ range: Range<Int>, hasEscapes: Bool, in bytes: UnsafeBufferPointer<UInt8>
   ) throws(JSONError) -> String {
     if !hasEscapes {
-      guard
-        let text = String(validating: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
-      else { throw JSONError(offset: range.lowerBound, problem: "the string is not valid UTF-8") }
+      guard let text = String(checking: UnsafeBufferPointer(rebasing: bytes[range])) else {
+        throw JSONError(offset: range.lowerBound, problem: "the string is not valid UTF-8")
+      }
       return text
     }
     var scanner = JSONScanner(bytes, from: range.lowerBound - 1)

@@ -24,12 +24,21 @@ public struct TextPlace: Sendable, Equatable, CustomStringConvertible {
     var characters = 0
     var place = 0
     while place + 8 <= raw.count {
-      let word = raw.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-      let differs = word ^ (ones &* 0x0A)
-      breaks += (~(((differs & low) &+ low) | differs | low)).nonzeroBitCount
-      // What goes on a character has its first bit, and not its second.
-      characters += 8 - ((word >> 7) & ~(word >> 6) & ones).nonzeroBitCount
-      place += 8
+      // Each byte of a word counts for itself, at most 255 times; then they are added up.
+      let end = min(raw.count - 7, place + 255 * 8)
+      let start = place
+      var found: UInt64 = 0
+      var goingOn: UInt64 = 0
+      while place < end {
+        let word = raw.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+        let differs = word ^ (ones &* 0x0A)
+        found &+= ~(((differs & low) &+ low) | differs | low) >> 7
+        // What goes on a character has its first bit, and not its second.
+        goingOn &+= (word >> 7) & ~(word >> 6) & ones
+        place += 8
+      }
+      breaks += Self.total(found)
+      characters += place - start - Self.total(goingOn)
     }
     while place < raw.count {
       if raw[place] == 0x0A { breaks += 1 }
@@ -41,6 +50,13 @@ public struct TextPlace: Sendable, Equatable, CustomStringConvertible {
     }
     let rest = UnsafeBufferPointer(rebasing: bytes[(last + 1)...])
     return TextPlace(line: line + breaks, column: TextPlace().behind(rest).column)
+  }
+
+  /// The sum of the eight bytes of a word.
+  private static func total(_ word: UInt64) -> Int {
+    let odd: UInt64 = 0x00FF_00FF_00FF_00FF
+    let pairs = (word & odd) &+ ((word >> 8) & odd)
+    return Int(truncatingIfNeeded: (pairs &* 0x0001_0001_0001_0001) >> 48)
   }
 
   public var description: String { "\(line):\(column)" }

@@ -21,6 +21,11 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable {
   /// A value of a complex type of the model; canonical: a JSON object without blanks, its members
   /// by name.
   case complex
+  /// A text, or bytes, of any size, kept apart from the row; the row has its `BigReference`.
+  case bigString, bigBinary
+
+  /// Whether the row holds a reference and not the value itself.
+  public var isBig: Bool { self == .bigString || self == .bigBinary }
 
   /// Whether the model must say what it is of.
   public var hasElements: Bool { self == .list || self == .complex }
@@ -57,6 +62,8 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable {
     case (.binary, .bytes): return value
     case (.list, .text(let text)): return CanonicalJSON.list(text).map(Value.text)
     case (.complex, .text(let text)): return CanonicalJSON.object(text).map(Value.text)
+    case (.bigString, .text(let text)), (.bigBinary, .text(let text)):
+      return BigReference(text) == nil ? nil : value
     default: return nil
     }
   }

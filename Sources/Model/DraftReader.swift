@@ -80,7 +80,8 @@ struct DraftReader {
       stored: choice(fields, "stored", of: StoredForm.self),
       fullText: flag(fields, "fullText") ? fields["fullText"]?.place : nil,
       element: text(fields, "of"), defaultValue: defaultValue(fields, type, of: name),
-      isClientOnly: flag(fields, "clientOnly"))
+      isClientOnly: flag(fields, "clientOnly"), precision: number(fields, "precision"),
+      scale: number(fields, "scale"))
   }
 
   private mutating func relationship(_ node: JSONNode, _ path: String) -> DraftRelationship? {

@@ -1,5 +1,8 @@
 /// One kind of business object: its attributes, its key, its relationships and who may have it.
-public struct Entity: Sendable, Hashable {
+///
+/// A class, so that every object in an app's hands can carry its entity at the cost of a pointer;
+/// nothing of it ever changes, and equal descriptions are equal.
+public final class Entity: Sendable, Hashable {
   /// An identifier: the name of the Swift type, of the device's table and on the wire.
   public let name: String
   /// Where the business system keeps it: the name of its table.
@@ -62,6 +65,24 @@ public struct Entity: Sendable, Hashable {
     self.positions = positions
   }
 
+  /// Compares everything that was given; what follows from it is left out.
+  public static func == (left: Entity, right: Entity) -> Bool {
+    left === right
+      || left.name == right.name && left.table == right.table
+        && left.attributes == right.attributes && left.key == right.key
+        && left.keyOrigin == right.keyOrigin && left.relationships == right.relationships
+        && left.operations == right.operations && left.partition == right.partition
+        && left.group == right.group && left.unique == right.unique
+        && left.ownsChildren == right.ownsChildren && left.isClientOnly == right.isClientOnly
+        && left.performs == right.performs && left.queries == right.queries
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(name)
+    hasher.combine(table)
+    hasher.combine(attributes)
+  }
+
   public func position(of attribute: String) -> Int? { positions[attribute] }
 
   /// The relationship that generated code reaches by this name.
@@ -122,6 +143,10 @@ public struct Attribute: Sendable, Hashable {
   public let isNullable: Bool
   /// In characters, for strings; nil where the business system sets no limit.
   public let maxLength: Int?
+  /// Of a decimal: how many digits fit in all, and how many of them behind the point; nil where the
+  /// business system sets no limit.
+  public let precision: Int?
+  public let scale: Int?
   /// How the business system stores a value that it has no type for; nil for its own type.
   public let stored: StoredForm?
   /// Its words are kept in the device's full-text index; only for strings.
@@ -136,18 +161,46 @@ public struct Attribute: Sendable, Hashable {
   public init(
     name: String, column: String, type: AttributeType, isNullable: Bool, maxLength: Int? = nil,
     stored: StoredForm? = nil, fullText: Bool = false, element: String? = nil,
-    defaultValue: Value? = nil, isClientOnly: Bool = false
+    defaultValue: Value? = nil, isClientOnly: Bool = false, precision: Int? = nil,
+    scale: Int? = nil
   ) {
     self.name = name
     self.column = column
     self.type = type
     self.isNullable = isNullable
     self.maxLength = maxLength
+    self.precision = precision
+    self.scale = scale
     self.stored = stored
     self.fullText = fullText
     self.element = element
     self.defaultValue = defaultValue
     self.isClientOnly = isClientOnly
+  }
+}
+
+extension Attribute {
+  /// Digits of any decimal.
+  static let longestDecimal: Int64 = 38
+
+  /// Why a decimal does not fit, and the cure; nil where it does. `text` is canonical.
+  public func misfit(decimal text: String) -> (problem: String, cure: String)? {
+    guard type == .decimal, precision != nil || scale != nil else { return nil }
+    let parts = text.split(separator: ".")
+    let whole = parts.first.map { $0.filter { $0 != "-" } } ?? ""
+    let digits = whole == "0" ? 0 : whole.count
+    let behind = parts.count > 1 ? parts[1].count : 0
+    if let scale, behind > scale {
+      return (
+        "\(text) has \(behind) digits behind the point, \(scale) fit",
+        "Round it to \(scale) digits behind the point and save again."
+      )
+    }
+    guard let precision, digits + (scale ?? behind) > precision else { return nil }
+    return (
+      "\(text) has \(digits) digits before the point, \(precision - (scale ?? behind)) fit",
+      "Set a smaller number and save again."
+    )
   }
 }
 

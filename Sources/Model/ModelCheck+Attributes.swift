@@ -13,6 +13,7 @@ extension ModelCheck {
       }
       guard let type = attribute.type else { continue }
       checkElement(attribute)
+      if type.isBig { checkBig(attribute, of: entity) }
       if let maxLength = attribute.maxLength {
         if type != .string {
           findings.error(
@@ -24,6 +25,7 @@ extension ModelCheck {
             cure: "Write a number of characters from 1 on, or leave it out.")
         }
       }
+      checkDigits(attribute, shown)
       if let stored = attribute.stored, type != .dateTime {
         findings.error(
           stored.place, "only dateTime has a \"stored\" form; \(shown) is of type \(type.rawValue)",
@@ -34,6 +36,25 @@ extension ModelCheck {
           fullText, "only strings are searched by words; \(shown) is of type \(type.rawValue)",
           cure: "Remove \"fullText\".")
       }
+    }
+  }
+
+  private mutating func checkDigits(_ attribute: DraftAttribute, _ shown: String) {
+    guard let given = attribute.precision ?? attribute.scale else { return }
+    guard attribute.type == .decimal else {
+      findings.error(
+        given.place,
+        "only decimals have precision and scale; \(shown) is of type "
+          + "\(attribute.type?.rawValue ?? "")", cure: "Remove \"precision\" and \"scale\".")
+      return
+    }
+    let precision = attribute.precision?.content ?? Attribute.longestDecimal
+    let scale = attribute.scale?.content ?? 0
+    guard (1...Attribute.longestDecimal).contains(precision), (0...precision).contains(scale) else {
+      findings.error(
+        given.place, "\(shown) has \(precision) digits, \(scale) of them behind the point",
+        cure: "Write a precision from 1 to \(Attribute.longestDecimal), and a scale up to it.")
+      return
     }
   }
 

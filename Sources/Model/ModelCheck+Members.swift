@@ -13,6 +13,7 @@ extension ModelCheck {
       }
       for attribute in type.attributes {
         checkElement(attribute)
+        checkNoBig(attribute.type, attribute.place, "a part of a complex value")
         if let part = attribute.name, let clash = ReservedName.clashOfMember(part.content) {
           findings.error(part.place, "the name \"\(part.content)\" is \(clash)", cure: "Rename it.")
         }
@@ -33,7 +34,7 @@ extension ModelCheck {
       return
     }
     let types = draft.types.compactMap { $0.name?.content }
-    let simple = AttributeType.allCases.filter { !$0.hasElements }.map(\.rawValue)
+    let simple = AttributeType.allCases.filter { !$0.hasElements && !$0.isBig }.map(\.rawValue)
     let known = type == .list ? simple + types : types
     guard let element = attribute.element else {
       findings.error(
@@ -107,6 +108,9 @@ extension ModelCheck {
   mutating func checkQueries(_ entity: DraftEntity) {
     for query in entity.queries {
       let names = query.parameters.compactMap { $0.name?.content }
+      for parameter in query.parameters {
+        checkNoBig(parameter.type, query.place, "a parameter of a query")
+      }
       if Set(names).count != names.count {
         findings.error(
           query.place, "two parameters of \(query.name?.content ?? "a query") have one name",

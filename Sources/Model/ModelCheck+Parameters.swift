@@ -22,6 +22,7 @@ extension ModelCheck {
           name.place, "the parameter name \"\(name.content)\" is \(clash)",
           cure: "Choose another name, for example \"\(name.content)_\".")
       }
+      checkNoBig(parameter.type, name.place, "the parameter \"\(name.content)\"")
       if parameter.type?.hasElements == true {
         findings.error(
           name.place, "the parameter \"\(name.content)\" cannot be a list or a complex value",

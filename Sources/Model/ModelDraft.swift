@@ -61,6 +61,8 @@ struct DraftAttribute {
   var element: Placed<String>?
   var defaultValue: Placed<Value>?
   var isClientOnly: Bool = false
+  var precision: Placed<Int64>?
+  var scale: Placed<Int64>?
 }
 
 struct DraftComplexType {

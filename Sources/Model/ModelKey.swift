@@ -25,6 +25,7 @@ public struct ModelKey: Sendable, Hashable {
     ModelKey("name", required: true), ModelKey("column"), ModelKey("type", required: true),
     ModelKey("nullable"), ModelKey("maxLength"), ModelKey("stored"), ModelKey("fullText"),
     ModelKey("of"), ModelKey("default"), ModelKey("clientOnly"),
+    ModelKey("precision"), ModelKey("scale"),
   ]
 
   public static let relationship: [ModelKey] = [

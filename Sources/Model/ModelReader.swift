@@ -113,7 +113,8 @@ extension DraftAttribute {
       name: name.content, column: column.content, type: type, isNullable: isNullable,
       maxLength: maxLength.map { Int($0.content) }, stored: stored?.content,
       fullText: fullText != nil, element: element?.content, defaultValue: defaultValue?.content,
-      isClientOnly: isClientOnly)
+      isClientOnly: isClientOnly, precision: precision.map { Int($0.content) },
+      scale: scale.map { Int($0.content) })
   }
 }
 

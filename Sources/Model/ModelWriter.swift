@@ -97,6 +97,8 @@ public enum ModelWriter {
     ]
     if attribute.isNullable { fields.append("\"nullable\": true") }
     if let length = attribute.maxLength { fields.append("\"maxLength\": \(length)") }
+    if let precision = attribute.precision { fields.append("\"precision\": \(precision)") }
+    if let scale = attribute.scale { fields.append("\"scale\": \(scale)") }
     if let stored = attribute.stored { fields.append("\"stored\": \(quote(stored.rawValue))") }
     if attribute.fullText { fields.append("\"fullText\": true") }
     if let element = attribute.element { fields.append("\"of\": \(quote(element))") }

@@ -86,7 +86,8 @@ extension JSONScanner {
       return .bytes(bytes)
     case (.string, .string): return .text(try string())
     case (.string, .integer), (.string, .decimal), (.string, .date), (.string, .time),
-      (.string, .dateTime), (.string, .list), (.string, .complex):
+      (.string, .dateTime), (.string, .list), (.string, .complex), (.string, .bigString),
+      (.string, .bigBinary):
       value = .text(try string())
     default: throw failure("a value of type \(type.rawValue) was expected")
     }

@@ -9,12 +9,23 @@
     public let table: String
     private let handle: OpaquePointer
     private let operation: Int32
+    private let rowIDs: (before: Int64, after: Int64)
 
-    fileprivate init(table: String, handle: OpaquePointer, operation: Int32) {
+    fileprivate init(
+      table: String, handle: OpaquePointer, operation: Int32, rowIDs: (Int64, Int64)
+    ) {
       self.table = table
       self.handle = handle
       self.operation = operation
+      self.rowIDs = rowIDs
     }
+
+    /// The row id before the change, nil when the row is new; of a table that has row ids. SQLite
+    /// knows it without reading the row, which `before` and `after` make it hold as a whole.
+    public var rowIDBefore: Int64? { operation == SQLITE_INSERT ? nil : rowIDs.before }
+
+    /// The row id after the change, nil when the row goes.
+    public var rowIDAfter: Int64? { operation == SQLITE_DELETE ? nil : rowIDs.after }
 
     /// Column values before the change, nil when the row is new. Columns are counted as they are
     /// stored: virtual generated columns do not count.
@@ -57,13 +68,15 @@
       rowObserver = observer
       _ = sqlite3_preupdate_hook(
         handle,
-        { context, handle, operation, database, table, _, _ in
+        { context, handle, operation, database, table, before, after in
           guard let context, let handle, let database, let table,
             String(cString: database) == "main"
           else { return }
           Unmanaged<RowObserver>.fromOpaque(context).takeUnretainedValue()
             .body(
-              RowChange(table: String(cString: table), handle: handle, operation: operation))
+              RowChange(
+                table: String(cString: table), handle: handle, operation: operation,
+                rowIDs: (before, after)))
         }, Unmanaged.passUnretained(observer).toOpaque())
     }
   }

@@ -97,6 +97,9 @@ public final class Connection {
     try execute("PRAGMA synchronous = \(synchronous.rawValue)")
     try execute("PRAGMA secure_delete = OFF")
     try execute("PRAGMA temp_store = MEMORY")
+    // One commit in a hundred would wait for the log to be copied into the file; so it is one in
+    // some hundreds.
+    try execute("PRAGMA wal_autocheckpoint = 2000")
   }
 
   /// Runs one or more statements without parameters; rows are dropped.
@@ -194,6 +197,14 @@ public final class Connection {
   public var lastInsertRowID: Int64 { sqlite3_last_insert_rowid(handle) }
   public var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
+  /// Whether a commit would fail now because a foreign key that is judged at the end is broken.
+  public var hasBrokenForeignKeys: Bool {
+    var count: Int32 = 0
+    var highest: Int32 = 0
+    let code = sqlite3_db_status(handle, SQLITE_DBSTATUS_DEFERRED_FKS, &count, &highest, 0)
+    return code == SQLITE_OK && count != 0
+  }
+
   /// Whether the file was renamed or removed since it was opened: what is written now is lost.
   public var hasMoved: Bool {
     var moved: Int32 = 0
@@ -202,9 +213,15 @@ public final class Connection {
   }
 
   /// When a transaction takes the lock of the writer.
-  public enum TransactionKind: String, Sendable {
-    case deferred = "DEFERRED"
-    case immediate = "IMMEDIATE"
+  public enum TransactionKind: Sendable {
+    case deferred, immediate
+
+    var begin: String {
+      switch self {
+      case .deferred: "BEGIN DEFERRED"
+      case .immediate: "BEGIN IMMEDIATE"
+      }
+    }
   }
 
   /// Runs `body` in a transaction: committed when it returns, rolled back when it throws. Inside
@@ -214,7 +231,7 @@ public final class Connection {
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     let nested = isInTransaction
-    do { try execute(nested ? "SAVEPOINT ferry" : "BEGIN \(kind.rawValue)") } catch {
+    do { try run(nested ? "SAVEPOINT ferry" : kind.begin) } catch {
       throw wrap(error)
     }
     let result: Result
@@ -225,7 +242,7 @@ public final class Connection {
       throw error
     }
     do {
-      try execute(nested ? "RELEASE ferry" : "COMMIT")
+      try run(nested ? "RELEASE ferry" : "COMMIT")
     } catch {
       rollBack(nested: nested)
       throw wrap(error)

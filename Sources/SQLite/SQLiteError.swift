@@ -19,6 +19,10 @@ public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
   }
 
   public static let misuse: Int32 = SQLITE_MISUSE
+  public static let constraint: Int32 = SQLITE_CONSTRAINT
+  /// What a commit says to a foreign key that is judged at the end and is broken.
+  public static let brokenForeignKey: SQLiteError = SQLiteError(
+    code: SQLITE_CONSTRAINT | 3 << 8, message: "FOREIGN KEY constraint failed", subject: "COMMIT")
   /// SQLITE_IOERR_DATA: something does not open under its key.
   static let damaged = SQLITE_IOERR | (32 << 8)
 
@@ -28,6 +32,8 @@ public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
   /// A rule of the schema was broken.
   public var isConstraint: Bool { primaryCode == SQLITE_CONSTRAINT }
   public var isFull: Bool { primaryCode == SQLITE_FULL }
+  /// The disk did not read or write what it was asked to: it breaks, or turned read-only.
+  public var isOfTheDisk: Bool { primaryCode == SQLITE_IOERR && seal == nil }
   public var isNotADatabase: Bool { primaryCode == SQLITE_NOTADB }
   public var isCannotOpen: Bool { primaryCode == SQLITE_CANTOPEN }
   public var isReadOnly: Bool { primaryCode == SQLITE_READONLY }

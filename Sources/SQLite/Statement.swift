@@ -32,11 +32,22 @@ public enum SQLiteValue: Sendable, Hashable {
   public static func flag(_ value: Bool) -> SQLiteValue { .integer(value ? 1 : 0) }
 }
 
+/// A column of the row that a statement stands at. Text and bytes are valid until the statement
+/// moves.
+public enum ColumnView {
+  case null
+  case integer(Int64)
+  case real(Double)
+  /// UTF-8, whatever the database's encoding.
+  case text(UnsafeBufferPointer<UInt8>)
+  case blob(UnsafeBufferPointer<UInt8>)
+}
+
 /// A prepared statement of one connection, for one thread at a time.
 ///
 /// Parameters and columns are counted from 0.
 public final class Statement {
-  private let handle: OpaquePointer
+  let handle: OpaquePointer
   private unowned let connection: Connection
   public let sql: String
   private var isFresh: Bool = true
@@ -44,6 +55,8 @@ public final class Statement {
   var lastUse: Int = 0
   /// Those that it reads, where it was looked into.
   var tables: Set<String> = []
+  /// What is bound without a copy.
+  var held: [LargeValue] = []
 
   /// With `whole` the text must hold one statement; otherwise what follows the first is dropped.
   init(_ connection: Connection, _ sql: String, whole: Bool = false) throws(SQLiteError) {
@@ -88,8 +101,11 @@ public final class Statement {
   public func reset() {
     sqlite3_reset(handle)
     sqlite3_clear_bindings(handle)
+    if !held.isEmpty { held = [] }
     isFresh = true
   }
+
+  func failure(_ code: Int32) -> SQLiteError { connection.failure(code, sql) }
 
   /// Binds the parameters from the first on.
   public func bind(_ parameters: [SQLiteValue]) throws(SQLiteError) {
@@ -175,12 +191,31 @@ public final class Statement {
 
   /// A column in the type that this row has there.
   public func value(at index: Int) -> SQLiteValue {
-    let column = Int32(index)
-    switch sqlite3_column_type(handle, column) {
-    case SQLITE_INTEGER: return .integer(sqlite3_column_int64(handle, column))
-    case SQLITE_FLOAT: return .real(sqlite3_column_double(handle, column))
-    case SQLITE_TEXT: return .text(text(at: index))
-    case SQLITE_BLOB: return .blob(bytes(at: index))
+    switch column(at: index) {
+    case .null: .null
+    case .integer(let number): .integer(number)
+    case .real(let number): .real(number)
+    case .text(let bytes): .text(String(decoding: bytes, as: UTF8.self))
+    case .blob(let bytes): .blob(Array(bytes))
+    }
+  }
+
+  /// A column as this row has it, read without a copy.
+  public func column(at index: Int) -> ColumnView {
+    // Asked once for what it is and what it holds. The connection has no mutex and is used by one
+    // thread at a time, so SQLite makes no difference between this and a protected value.
+    guard let value = sqlite3_column_value(handle, Int32(index)) else { return .null }
+    switch sqlite3_value_type(value) {
+    case SQLITE_INTEGER: return .integer(sqlite3_value_int64(value))
+    case SQLITE_FLOAT: return .real(sqlite3_value_double(value))
+    case SQLITE_TEXT:
+      let start = sqlite3_value_text(value)
+      return .text(
+        UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))))
+    case SQLITE_BLOB:
+      let start = sqlite3_value_blob(value)?.assumingMemoryBound(to: UInt8.self)
+      return .blob(
+        UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))))
     default: return .null
     }
   }

@@ -18,6 +18,8 @@ final class DeviceWatch {
   /// Whose rows the exchange holds that is being taken.
   var rights: Set<Int64> = []
   var cause: Cause?
+  /// The last that came was a checkpoint; it may be the one that is shown already, with answers.
+  var hasCheckpointCome = false
   private(set) var operations: [Int64: PendingOperation] = [:]
   private(set) var shown: CheckpointName?
   private(set) var lineage = 0
@@ -27,6 +29,7 @@ final class DeviceWatch {
   private var objects: [RowName: Int64] = [:]
   private var isFresh = true
   private var lookedAtLife = 0
+  private var lookedAtOperations = 0
   /// Temporary keys and those that took their places, in the import that is looked at.
   var given: [Key: Key] = [:]
   var expected: [CallbackRecorder.Told: Int] = [:]
@@ -55,8 +58,25 @@ final class DeviceWatch {
     cause = nil
   }
 
-  func look(_ device: SimulatedDevice, _ oracle: Oracle, _ ledger: Ledger) throws {
+  /// Compares; nothing where the device has written nothing since the last look.
+  func look(
+    _ device: SimulatedDevice, _ oracle: Oracle, _ ledger: Ledger, _ contents: ContentWatch
+  ) throws {
     if let wrong = device.log.wrongSum { throw failure(9, "a sum is wrong: \(wrong)") }
+    let isSame = device.disk.operations == lookedAtOperations && !isFresh
+    if !isSame || isUnseen(life: device.life) {
+      try device.inOneSnapshot {
+        try compare(device, oracle, ledger)
+        try contents.check(device, operations.values.compactMap(pendingContents))
+      }
+      lookedAtOperations = device.disk.operations
+    }
+    isFresh = false
+    cause = nil
+    hasCheckpointCome = false
+  }
+
+  private func compare(_ device: SimulatedDevice, _ oracle: Oracle, _ ledger: Ledger) throws {
     if lineage == 0 { lineage = ledger.newLineage() }
     if isFresh { expected = device.recorder.told }
     let checkpoint = try device.checkpoint()
@@ -76,7 +96,9 @@ final class DeviceWatch {
     }
     images = snapshot.images
     if !isFresh {
-      try checkOperations(current, checkpoint, isImport: isImport, ledger)
+      let isAnswered = isImport || hasCheckpointCome
+      try checkOperations(current, checkpoint, isAnswered: isAnswered, ledger)
+      if isImport, let checkpoint { try checkAnswers(current, checkpoint, ledger) }
       try checkObjects(snapshot)
     }
     try snapshot.check(isCopy: isCopy, ledger)
@@ -85,8 +107,14 @@ final class DeviceWatch {
     objects = snapshot.objects
     shown = checkpoint
     lookedAtLife = device.life
-    isFresh = false
-    cause = nil
+  }
+
+  /// What a change that may be sent again has written.
+  private func pendingContents(_ operation: PendingOperation) -> PendingContents? {
+    guard operation.state != .withdrawn else { return nil }
+    let references = operation.changed.sorted { $0.key < $1.key }.compactMap(\.value.bigReference)
+    return references.isEmpty
+      ? nil : PendingContents(shown: shown(operation), references: references)
   }
 
   func failure(_ invariant: Int, _ problem: String) -> SimulationFailure {

@@ -45,7 +45,9 @@ struct EffectWatch {
 
   /// Invariant 3: a group is one commit, where the business system has such a thing.
   private mutating func checkWhole(_ effect: BusinessHistory.Effect, _ ledger: Ledger) throws {
-    guard let birth = ledger.births[effect.operation], birth.lineage != 0 else { return }
+    guard let birth = ledger.births[effect.operation], birth.lineage != 0,
+      !ledger.looseChains.contains(birth.chain)
+    else { return }
     if let commit = chains[birth.chain], commit != effect.commit {
       throw SimulationFailure(
         invariant: 3, problem: "the group \(birth.chain) was performed in parts")

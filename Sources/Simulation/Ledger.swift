@@ -11,6 +11,8 @@ final class Ledger {
     let sequence: Int64
     /// That it was sent in, once it was.
     var chain: OperationID
+    /// Of the order that it makes.
+    let reference: String?
   }
 
   /// An answer, and the checkpoint that carried it; none for one that was given at the door.
@@ -25,10 +27,12 @@ final class Ledger {
   /// References of orders whose change was refused, is unknown or was made again on a copy: from
   /// then on the app may well have made two of them.
   private(set) var looseReferences: Set<String> = []
+  /// Groups of which an operator decided one operation by itself.
+  private(set) var looseChains: Set<OperationID> = []
   /// References of orders that a restored server has forgotten: their rows may come before it is
   /// told of them again.
   private(set) var forgottenReferences: Set<String> = []
-  /// Operations that were in flight when the server was restored.
+  /// Operations that were performed when the server was restored to a state before that.
   private(set) var forgotten: Set<OperationID> = []
   /// Objects that were accepted and not shown to their device: nothing told it what they became.
   private(set) var outOfSight: Set<RowName> = []
@@ -47,7 +51,8 @@ final class Ledger {
       return
     }
     births[operation.id] = Birth(
-      lineage: lineage, sequence: operation.sequence, chain: operation.chain)
+      lineage: lineage, sequence: operation.sequence, chain: operation.chain,
+      reference: Ledger.reference(operation))
   }
 
   func tell(_ answer: Answer, in checkpoint: CheckpointName?) {
@@ -71,18 +76,29 @@ final class Ledger {
     Set((told[id] ?? []).map(\.answer.outcome))
   }
 
-  func forget(_ operation: PendingOperation) {
-    forgotten.insert(operation.id)
-    if operation.entity == "Order", case .text(let reference)? = operation.changed[4] {
-      forgottenReferences.insert(reference)
-    }
+  /// The server is restored to an earlier state.
+  func forget(performed: Set<OperationID>, pending: [PendingOperation]) {
+    forgotten.formUnion(performed)
+    forgottenReferences.formUnion(pending.compactMap(Ledger.reference))
   }
 
   func lose(_ name: RowName) { outOfSight.insert(name) }
 
   func loosen(_ operation: PendingOperation) {
-    if operation.entity == "Order", case .text(let reference)? = operation.changed[4] {
-      looseReferences.insert(reference)
+    if let reference = Ledger.reference(operation) { looseReferences.insert(reference) }
+  }
+
+  /// Its outcome is unknown on the server, whether its device has heard of that or not.
+  func loosen(_ id: OperationID) {
+    guard let birth = births[id] else { return }
+    looseChains.insert(birth.chain)
+    if let reference = birth.reference { looseReferences.insert(reference) }
+  }
+
+  private static func reference(_ operation: PendingOperation) -> String? {
+    guard operation.entity == "Order", case .text(let reference)? = operation.changed[4] else {
+      return nil
     }
+    return reference
   }
 }

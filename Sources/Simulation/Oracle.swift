@@ -8,6 +8,23 @@ import FerryWire
 ///
 /// A server that was restored from a backup goes on in a branch of its own; its era tells which.
 final class Oracle {
+  /// What a download costs.
+  struct Cost {
+    var rows = 0
+    /// Of the rows themselves, and of the keys of those that leave.
+    var bytes = 0
+
+    mutating func add(_ other: Cost) {
+      rows += other.rows
+      bytes += other.bytes
+    }
+
+    /// What is more than in the other.
+    func beyond(_ other: Cost) -> Cost { Cost(rows: rows - other.rows, bytes: bytes - other.bytes) }
+
+    func isWithin(_ other: Cost) -> Bool { rows <= other.rows && bytes <= other.bytes }
+  }
+
   struct State {
     let version: Int64
     let body: [UInt8]?
@@ -19,11 +36,12 @@ final class Oracle {
     /// How far in the business system's own history the cache has each row.
     var places: [RowName: Int] = [:]
     var clock: Int64 = -1
-    /// How many members were changed so far.
-    var memberChanges = 0
+    /// What came into partitions or left them so far.
+    var changed = Cost()
   }
 
   private var connection: Connection?
+  private var observedOperations = -1
   private var eras: [String: Int] = [:]
   private var branches: [Branch] = [Branch()]
   private var current = 0
@@ -32,6 +50,7 @@ final class Oracle {
   /// The server has started: what it writes from now on belongs to its era.
   func attach(_ server: SimulatedServer) throws {
     connection = try Connection(path: server.storePath, mode: .readWrite, vfs: server.disk.vfs)
+    observedOperations = -1
     if server.isRunning { eras[server.service.era] = current }
   }
 
@@ -55,6 +74,8 @@ final class Oracle {
   /// Writes down what the business system and the cache have become since the last look.
   func observe(_ real: MemoryBusiness, server: SimulatedServer) throws {
     business.take(real.history)
+    guard server.disk.operations != observedOperations else { return }
+    observedOperations = server.disk.operations
     let connection = try store()
     let clock = try connection.value("SELECT version FROM package")?.integer ?? 0
     guard clock != branches[current].clock else { return }
@@ -112,16 +133,17 @@ final class Oracle {
     let row = try connection.row(
       """
       SELECT (SELECT max(version) FROM member), (SELECT max(version) FROM partition),
-        (SELECT max(answer_version) FROM operation), (SELECT max(first_version) FROM era),
-        (SELECT count(*) FROM member WHERE version > ?)
-      """, .integer(seen))
+        (SELECT max(answer_version) FROM operation), (SELECT max(first_version) FROM era)
+      """)
     guard let row else { return }
     for (index, name) in ["member", "partition", "answer", "era"].enumerated() {
       guard let number = row[index].integer, number > clock else { continue }
       throw SimulationFailure(
         invariant: 8, problem: "a \(name) has the number \(number), the clock is at \(clock)")
     }
-    branches[current].memberChanges += Int(row[4].integer ?? 0)
+    branches[current].changed.add(
+      try Oracle.cost(
+        of: connection.rows("\(Oracle.members) WHERE member.version > ?", .integer(seen))))
   }
 
   // What it knows.
@@ -167,16 +189,28 @@ final class Oracle {
     eras[left.era] != nil && eras[left.era] == eras[right.era]
   }
 
-  var memberChanges: Int { branches[current].memberChanges }
+  /// What came into partitions or left them since the beginning.
+  var changed: Cost { branches[current].changed }
   var clock: Int64 { branches[current].clock }
 
-  /// How many members a device with these cursors has not got; all, where there is no cursor.
-  func members(above cursors: [Int64: Cursor]) throws -> Int {
-    let rows = try store().rows("SELECT partition, version, row FROM member")
-    return rows.filter { row in
-      guard let cursor = cursors[row[0].integer ?? 0] else { return true }
-      return Cursor(version: row[1].integer ?? 0, row: row[2].integer ?? 0) > cursor
-    }.count
+  /// What a device with these cursors has not got; all, where there is no cursor.
+  func members(above cursors: [Int64: Cursor]) throws -> Cost {
+    let rows = try store().rows(Oracle.members)
+    return Oracle.cost(
+      of: rows.filter { row in
+        guard let cursor = cursors[row[0].integer ?? 0] else { return true }
+        return Cursor(version: row[1].integer ?? 0, row: row[2].integer ?? 0) > cursor
+      })
+  }
+
+  private static let members = """
+    SELECT member.partition, member.version, member.row,
+      length(row.key) + coalesce(length(row.body), 0)
+    FROM member JOIN row ON row.id = member.row
+    """
+
+  private static func cost(of rows: [[SQLiteValue]]) -> Cost {
+    Cost(rows: rows.count, bytes: rows.reduce(0) { $0 + Int($1[3].integer ?? 0) })
   }
 
   /// The highest number among the partitions that these agencies may see.
@@ -218,6 +252,29 @@ final class Oracle {
     ).compactMap { row in
       guard let id = row[0].text.flatMap({ OperationID($0) }) else { return nil }
       return (id, row[1].text.map { Key(text: $0) })
+    }
+  }
+
+  /// Invariant 9: what every operation brought is in the business system, and nowhere else. One whose
+  /// device has forgotten it, before all of its contents had come, waits for the rest.
+  func checkNoContents() throws {
+    let rows = try store().rows(
+      """
+      SELECT user, reference, stored, state, day, (SELECT days FROM server) FROM content
+      WHERE NOT EXISTS (
+        SELECT 1 FROM operation WHERE operation.user = content.user
+        AND operation.state IN ('stored', 'claimed')
+        AND instr(CAST(operation.payload AS TEXT), content.reference))
+      ORDER BY id
+      """)
+    guard rows.isEmpty else {
+      let shown = rows.map { row in
+        "\(row[3].text ?? "") \(row[2].integer ?? 0) of \(row[1].text ?? "") of \(row[0].text ?? "") "
+          + "since day \(row[4].integer ?? 0) of \(row[5].integer ?? 0)"
+      }
+      throw SimulationFailure(
+        invariant: 9,
+        problem: "the server keeps what nothing needs any more: \(shown.joined(separator: "; "))")
     }
   }
 

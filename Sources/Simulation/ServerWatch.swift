@@ -9,7 +9,7 @@ struct ServerWatch {
   /// Takes one piece of a response, as the server made it. Returns how many partitions it resets.
   func inspect(_ bytes: [UInt8], on transfer: Transfer) throws -> Int {
     var resets = 0
-    var rows = 0
+    var cost = Oracle.Cost()
     for frame in try FrameReader.frames(of: bytes) {
       switch frame.kind {
       case .welcome:
@@ -18,34 +18,44 @@ struct ServerWatch {
         try allow(welcome, on: transfer)
       case .rows:
         guard case .rows(let page) = try Message(frame) else { continue }
-        rows += page.rowCount
-        try checkRights(page, transfer)
+        let rows = try checkRights(page, transfer)
+        guard frame.content.count <= rows.bytes + ServerWatch.pageOverheadBytes else {
+          throw SimulationFailure(
+            invariant: 13,
+            problem: "a page has \(frame.content.count) bytes for \(rows.bytes) of rows")
+        }
+        cost.add(rows)
       case .checkpoint:
         guard case .checkpoint(let checkpoint) = try Message(frame) else { continue }
         try take(checkpoint, on: transfer)
       case .stored:
-        guard case .stored(let stored) = try Message(frame) else { continue }
+        guard case .stored(let stored) = try Message(frame), !transfer.isStrange else { continue }
         for answer in stored.refused { ledger.tell(answer, in: nil) }
       default: break
       }
     }
-    try checkCost(rows, transfer)
+    try checkCost(cost, transfer)
     return resets
   }
 
+  /// What a page has beside its rows: cursors, and the names of three entities' attributes.
+  private static let pageOverheadBytes = 700
+
   /// Invariant 13: a piece is no larger than a round, and a whole download no larger than what is
   /// above the cursors and what changed meanwhile.
-  private func checkCost(_ rows: Int, _ transfer: Transfer) throws {
-    transfer.rows += rows
+  private func checkCost(_ cost: Oracle.Cost, _ transfer: Transfer) throws {
+    transfer.brought.add(cost)
     let limits = SimulatedServer.limits
-    guard rows <= limits.roundRows + limits.pageRows else {
-      throw SimulationFailure(invariant: 13, problem: "one round has \(rows) rows")
+    guard cost.rows <= limits.roundRows + limits.pageRows else {
+      throw SimulationFailure(invariant: 13, problem: "one round has \(cost.rows) rows")
     }
-    guard transfer.rows <= transfer.allowance + oracle.memberChanges else {
+    var allowed = transfer.allowance
+    allowed.add(oracle.changed)
+    guard transfer.brought.isWithin(allowed) else {
       throw SimulationFailure(
         invariant: 13,
-        problem: "device \(transfer.device.number) got \(transfer.rows) rows; "
-          + "\(transfer.allowance + oracle.memberChanges) were above its cursors or changed since")
+        problem: "device \(transfer.device.number) got \(transfer.brought); "
+          + "\(allowed) was above its cursors or changed since")
     }
   }
 
@@ -66,32 +76,38 @@ struct ServerWatch {
     }
     for number in welcome.reset + welcome.start.map(\.partition) { cursors[number] = nil }
     // What changed before does not count.
-    let known = transfer.allowance + oracle.memberChanges
-    transfer.allowance =
-      max(known, transfer.rows) + (try oracle.members(above: cursors)) - oracle.memberChanges
+    var allowed = transfer.allowance
+    allowed.add(oracle.changed)
+    if allowed.isWithin(transfer.brought) { allowed = transfer.brought }
+    allowed.add(try oracle.members(above: cursors))
+    transfer.allowance = allowed.beyond(oracle.changed)
   }
 
-  /// Invariant 11: no row leaves for somebody who may not see it in the snapshot it is from.
-  private func checkRights(_ page: RowsPage, _ transfer: Transfer) throws {
+  /// Invariant 11: no row leaves for somebody who may not see it in the snapshot it is from. Returns
+  /// what the rows cost.
+  private func checkRights(_ page: RowsPage, _ transfer: Transfer) throws -> Oracle.Cost {
     var names: [RowName] = []
+    var cost = Oracle.Cost(rows: page.rowCount)
     do throws(JSONProblem) {
       try page.read(
         of: SimulatedBusiness.package, wrap: { JSONProblem(text: "\($0)") },
         row: { (entity, values, _) throws(JSONProblem) in
           names.append(RowName(entity: entity.name, key: entity.key(of: values)))
-        }, left: { (_, _) throws(JSONProblem) in })
+          cost.bytes += RowCoder.encode(values).count
+        }, left: { (_, key) throws(JSONProblem) in cost.bytes += key.text.utf8.count })
     } catch {
       throw SimulationFailure(invariant: 11, problem: "a page cannot be read: \(error.text)")
     }
     let era = transfer.era
     let checkpoint = CheckpointName(era: era, version: page.at)
-    guard let visible = oracle.rows(at: checkpoint, for: transfer.rights) else { return }
+    guard let visible = oracle.rows(at: checkpoint, for: transfer.rights) else { return cost }
     for name in names where visible[name] == nil {
       throw SimulationFailure(
         invariant: 11,
         problem: "\(name) was sent to \(transfer.device.user), who may see the agencies "
           + "\(transfer.rights.sorted()) at \(page.at)")
     }
+    return cost
   }
 
   /// Invariant 6: a checkpoint carries every answer up to it.

@@ -2,7 +2,8 @@ import FerryConnector
 import FerryMemoryConnector
 import FerryModel
 
-/// The business of the simulation: customers for everyone, orders by agency, lines with their order.
+/// The business of the simulation: customers for everyone, with a note, orders by agency, with a
+/// photo, lines with their order.
 ///
 /// The reference of an order is given once by the app that makes it, so that an order which exists
 /// twice is found whatever its keys are.
@@ -12,6 +13,7 @@ enum SimulatedBusiness {
     attributes: [
       Attribute(name: "code", column: "code", type: .string, isNullable: false),
       Attribute(name: "name", column: "name", type: .string, isNullable: true),
+      Attribute(name: "note", column: "note", type: .bigString, isNullable: true),
     ], key: [0], keyOrigin: .app, relationships: [], operations: [.create, .update, .delete],
     partition: nil, group: "default")
 
@@ -26,6 +28,7 @@ enum SimulatedBusiness {
       Attribute(name: "city", column: "city", type: .string, isNullable: true),
       Attribute(name: "seats", column: "seats", type: .long, isNullable: false),
       Attribute(name: "reference", column: "reference", type: .string, isNullable: true),
+      Attribute(name: "photo", column: "photo", type: .bigBinary, isNullable: true),
     ], key: [0], keyOrigin: .businessSystem, relationships: [],
     operations: [.create, .update, .delete],
     partition: .columns([PartitionColumn(attribute: "agency", source: .claim("agency"))]),
@@ -51,7 +54,9 @@ enum SimulatedBusiness {
   /// No order has more than nine seats, and a city is written in capitals by the business itself.
   ///
   /// `remembers`: whether it knows an operation again; without that an outcome may stay unknown.
-  static func make(remembers: Bool, isTransactional: Bool) -> MemoryBusiness {
+  static func make(
+    remembers: Bool, isTransactional: Bool, contents: MadeContents
+  ) -> MemoryBusiness {
     let rule = MemoryRule { effect, transaction in
       guard effect.entity == "Order", let after = effect.after else { return nil }
       if case .integer(let seats) = after[3], seats > 9 {
@@ -67,12 +72,21 @@ enum SimulatedBusiness {
     let business = MemoryBusiness(
       package: package, rules: [rule], isTransactional: isTransactional,
       remembersOperations: remembers)
-    business.insert("Customer", (1...3).map { [.text("C\($0)"), .text("Customer \($0)")] })
-    business.insert(
-      "Order",
-      (1...6).map {
-        [.integer(Int64($0)), .integer(Int64($0 % 3 + 1)), .text("BONN"), .integer(1), .null]
-      })
+    func kept(_ number: Int64) -> Value {
+      let bytes = [UInt8](repeating: UInt8(48 + number), count: Int(number) * 20)
+      return business.keep(content: contents.add(bytes))
+    }
+    for number: Int64 in 1...3 {
+      let note: Value = number == 2 ? kept(7 - number) : .null
+      business.insert("Customer", [[.text("C\(number)"), .text("Customer \(number)"), note]])
+    }
+    for number: Int64 in 1...6 {
+      let agency: Int64 = number % 3 + 1
+      let photo: Value = number % 2 == 0 ? kept(number) : .null
+      business.insert(
+        "Order",
+        [[.integer(number), .integer(agency), .text("BONN"), .integer(1), .null, photo]])
+    }
     business.insert("Line", (1...6).map { [.integer(Int64($0)), .integer(1), .text("first")] })
     return business
   }

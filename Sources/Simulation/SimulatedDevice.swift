@@ -31,10 +31,22 @@ final class SimulatedDevice {
   private(set) var programs: [Program] = []
   /// Counts starts, so that nothing of an earlier life reaches a later one.
   private(set) var life = 0
+  /// The snapshot that is being looked at.
+  private var reading: Connection?
   /// Until this step it is switched off.
   var sleepsUntil = 0
   /// A copy of another device that is thrown away at this step.
   var endsAt: Int?
+  /// What stands on its screen, as it was when it was read.
+  var held: Record?
+  /// A content that is being written, and what is to come of it.
+  struct Writing {
+    let writer: BigWriter
+    var rest: ArraySlice<UInt8>
+  }
+  var writing: Writing?
+  /// Contents that its app has asked for: they end with it, as its connections do.
+  var downloads: [SimulatedDownload] = []
 
   init(
     number: Int, user: String, durability: Durability, disk: SimulatedDisk, key: DatabaseKey?,
@@ -72,10 +84,16 @@ final class SimulatedDevice {
     do throws(FerryError) { try program.session.tellOwed() } catch {
       log.debug("owed callbacks cannot be made", ("reason", error.description))
     }
+    try program.session.tidyContents()
     try logInIfNeeded()
   }
 
-  func stop() { programs = [] }
+  func stop() {
+    held = nil
+    writing = nil
+    downloads = []
+    programs = []
+  }
 
   /// Another program opens the same database beside the app.
   func startExtension() throws(FerryError) {
@@ -85,9 +103,12 @@ final class SimulatedDevice {
   func endExtension() { programs.removeLast(programs.count - 1) }
 
   private func open() throws(FerryError) -> Program {
+    var sizes = ContentSizes()
+    sizes.piece = MadeContents.pieceBytes
+    sizes.stretch = MadeContents.stretchBytes
     let store = try Store(
       path: SimulatedDevice.path, model: SimulatedBusiness.package, world: world,
-      durability: durability, key: databaseKey, vfs: disk.vfs)
+      durability: durability, key: databaseKey, vfs: disk.vfs, contentSizes: sizes)
     let observers = Observers()
     observers.register(recorder)
     let session = Session(store: store, observers: observers, settings: SessionSettings())
@@ -180,10 +201,22 @@ final class SimulatedDevice {
     }
   }
 
-  private func sql<Result>(
+  /// All that `body` reads of the device is of one moment.
+  func inOneSnapshot(_ body: () throws -> Void) throws {
+    var failure: (any Error)?
+    try store.read { connection throws(FerryError) in
+      reading = connection
+      defer { reading = nil }
+      do { try body() } catch { failure = error }
+    }
+    if let failure { throw failure }
+  }
+
+  func sql<Result>(
     _ body: (Connection) throws(SQLiteError) -> Result
   ) throws(FerryError) -> Result {
-    try store.read { connection throws(FerryError) in
+    if let reading { return try store.sql { () throws(SQLiteError) in try body(reading) } }
+    return try store.read { connection throws(FerryError) in
       try self.store.sql { () throws(SQLiteError) in try body(connection) }
     }
   }

@@ -23,6 +23,8 @@ final class SimulatedDisk {
 
   var vfs: String { disk.vfs }
   var isTroubled: Bool { planned != nil }
+  /// Grows with everything that is written: while it stands, so does what is on the disk.
+  var operations: Int { disk.operations }
 
   /// Lets the trouble come at the so-many-eth operation from now on.
   func plan(_ trouble: Trouble, in operations: Int) {

@@ -16,22 +16,19 @@ final class SimulatedServer {
   private let chance: SeededChance
   private let ledger: Ledger
   private(set) var disk = SimulatedDisk()
-  private var replayConnector: MemoryConnector
   private var running: Service?
   /// Counts starts.
   private(set) var life = 0
-  private var replay: (task: ReplayTask, step: ReplayStep)?
-  private var report: ReplayReport?
-  /// For so many steps the business system's answer is under way.
-  private var hold = 0
+  private var replay: SimulatedReplay?
   private var load: SimulatedLoad?
   private var isLoadWanted = true
   private var readBack: (task: ReadBackTask, rows: [RowImage])?
   /// Rows that a load lacked although the business system has them.
   private(set) var withheld: Set<RowName> = []
   private(set) var tornLoads = 0
-  private(set) var refusedGroups = 0
   private(set) var truncatedLoads = 0
+  /// What the replays of earlier lives came to.
+  private var ended = SimulatedReplay.Counts()
   var hasFaults = true
 
   init(
@@ -45,7 +42,6 @@ final class SimulatedServer {
     self.world = world
     self.clock = clock
     self.chance = chance
-    replayConnector = MemoryConnector(business)
   }
 
   /// Small, so that rounds have many pages, leaves are purged and days count.
@@ -60,6 +56,8 @@ final class SimulatedServer {
     limits.tombstonesKept = 2
     limits.tombstoneDays = 3
     limits.operationMemoryDays = 12
+    limits.bigValueBytes = MadeContents.limitBytes
+    limits.contentDays = 2
     return limits
   }()
 
@@ -77,21 +75,22 @@ final class SimulatedServer {
   func start() throws(ServerError) {
     stop()
     life += 1
-    running = try Service(
+    let service = try Service(
       package: SimulatedBusiness.package, folder: folder, world: world,
       limits: SimulatedServer.limits, vfs: disk.vfs)
+    running = service
+    replay = SimulatedReplay(
+      service: service, business: business, world: world, chance: chance, ledger: ledger)
   }
 
   func stop() {
     // The folder's lock goes with the old service.
     running = nil
+    if let replay { ended.add(replay.counts) }
     replay = nil
-    report = nil
-    hold = 0
     load = nil
     readBack = nil
     isLoadWanted = true
-    replayConnector = MemoryConnector(business)
   }
 
   /// The server's store is replaced by an earlier state of it.
@@ -103,89 +102,21 @@ final class SimulatedServer {
   func wantLoad() { isLoadWanted = true }
   func forgetWithheld(_ names: Set<RowName>) { withheld.subtract(names) }
 
-  var isIdle: Bool { replay == nil && load == nil && readBack == nil && !isLoadWanted }
+  var isIdle: Bool {
+    replay?.isIdle ?? true && load == nil && readBack == nil && !isLoadWanted
+  }
+
+  var replayCounts: SimulatedReplay.Counts {
+    var counts = ended
+    if let replay { counts.add(replay.counts) }
+    return counts
+  }
 
   // One small piece of work each; the errors are the store's.
 
-  /// Claims, asks the business system, or tells the service.
   func stepReplay() throws {
-    if hold > 0 {
-      hold -= 1
-      return
-    }
-    if let report, let current = replay {
-      self.report = nil
-      // A failure ends the task here, as in the host.
-      replay = nil
-      let step = try service.report(current.task, report)
-      switch step {
-      case .done, .retry: break
-      default: replay = (current.task, step)
-      }
-      return
-    }
-    guard let current = replay else {
-      if let task = try service.nextReplay() { replay = (task, task.step) }
-      return
-    }
-    switch current.step {
-    case .perform(let operations):
-      let result = replayConnector.perform(operations)
-      // Its answer may be long under way, while loads and others go on.
-      if hasFaults, chance.happens(250) { hold = chance.number(below: 30) }
-      let ids = operations.map { $0.id.text.prefix(6) }.joined(separator: " ")
-      world.log.write(
-        .trace, "performed", [("ids", ids), ("result", SimulatedServer.shown(result))])
-      if case .done(let outcomes, _) = result {
-        if operations.count > 1, outcomes.contains(.notTried) { refusedGroups += 1 }
-        try checkConflicts(operations, outcomes)
-      }
-      report = .performed(result)
-    case .recall(let ids):
-      do throws(ConnectorError) { report = .recalled(try replayConnector.recall(ids)) } catch {
-        report = .failed(error)
-      }
-    case .read(let entity, let keys):
-      do throws(ConnectorError) {
-        report = .read(try replayConnector.read(entity, keys: keys))
-      } catch {
-        report = .failed(error)
-      }
-    case .done, .retry: replay = nil
-    }
-  }
-
-  private static func shown(_ result: PerformResult) -> String {
-    switch result {
-    case .done(let outcomes, _): "\(outcomes)"
-    case .notDone: "not done"
-    case .unknown: "unknown"
-    }
-  }
-
-  /// Invariant 6: nobody meets a conflict with a value that the business system never had; a change
-  /// behind an accepted one is based on what that one became.
-  private func checkConflicts(
-    _ operations: [ConnectorOperation], _ outcomes: [OperationOutcome]
-  ) throws {
-    for (operation, outcome) in zip(operations, outcomes) {
-      guard case .refused(let refusal) = outcome, let base = refusal.baseValue,
-        let position = refusal.attribute.flatMap(operation.entity.position(of:))
-      else { continue }
-      // What stood there between two commits; what a commit itself overwrote was never seen.
-      let wasThere = business.history.contains { commit in
-        let effects = commit.parts.flatMap(\.effects).filter {
-          $0.entity == operation.entity.name && $0.key == operation.key
-        }
-        return effects.first?.before?[position] == base || effects.last?.after?[position] == base
-      }
-      let name = RowName(entity: operation.entity.name, key: operation.key ?? Key(text: ""))
-      guard !wasThere, !ledger.outOfSight.contains(name) else { continue }
-      throw SimulationFailure(
-        invariant: 6,
-        problem: "\(operation.entity.name) \(operation.key?.text ?? "") is refused for "
-          + "\(base.shown), which it never was")
-    }
+    guard let replay else { return }
+    try replay.step(hasFaults: hasFaults)
   }
 
   /// Begins a load, reads or stages a part of it, or ends it.
@@ -195,7 +126,7 @@ final class SimulatedServer {
       return
     }
     do throws(ConnectorError) {
-      if try replayConnector.changedByOthers() { isLoadWanted = true }
+      if try replay?.changedByOthers() ?? false { isLoadWanted = true }
     } catch {
       return
     }

@@ -55,12 +55,18 @@ final class SimulatedClock: WorldClock {
 final class TraceLog: Log {
   private let lines = Mutex<[String]>([])
   private let isPrinting: Bool
+  /// Where this run has its files: no other run of the seed has the same place.
+  private let folder: String
 
-  init(isPrinting: Bool) { self.isPrinting = isPrinting }
+  init(isPrinting: Bool, folder: String) {
+    self.isPrinting = isPrinting
+    self.folder = folder
+  }
 
   var last: [String] { lines.withLock { $0.suffix(30) } }
 
   func say(_ line: String) {
+    let line = line.contains(folder) ? line.replacing(folder, with: "") : line
     lines.withLock { lines in
       lines.append(line)
       if lines.count > 2_000 { lines.removeFirst(1_000) }

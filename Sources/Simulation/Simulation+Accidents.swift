@@ -17,7 +17,8 @@ extension Simulation {
   func accident() throws {
     let device = chance.pick(devices)
     switch chance.number(below: 100) {
-    case ..<12: stop(device)
+    case ..<9: stop(device)
+    case ..<12: try sendNonsense(as: device)
     case ..<16: try restartServer()
     case ..<36: device.disk.plan(.crash(anyCrash()), in: chance.number(below: 12))
     case ..<48: server.disk.plan(.crash(anyCrash()), in: chance.number(below: 15))
@@ -115,7 +116,9 @@ extension Simulation {
     counts.add(.serverRestored)
     stopServer()
     server.restore(backup.disk)
-    for operation in devices.flatMap(\.watch.operations.values) { ledger.forget(operation) }
+    ledger.forget(
+      performed: Set(oracle.business.performed.keys),
+      pending: devices.flatMap(\.watch.operations.values))
     oracle.restore(backup.branch)
     log.say("step \(step): the server is restored to \(backup.branch.clock)")
     try startServer()
@@ -190,7 +193,7 @@ extension Simulation {
   func beat() throws {
     for transfer in transfers where transfer.isWaiting && !transfer.isHalfOpen {
       guard transfer.underWay.isEmpty, isAlive(transfer) else { continue }
-      transfer.underWay = Exchange.beat
+      transfer.put(Exchange.beat)
       transfer.isWaiting = false
       if try deliver(transfer) {
         close(transfer)

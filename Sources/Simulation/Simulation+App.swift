@@ -8,25 +8,29 @@ extension Simulation {
     let entity = chance.pick(SimulatedBusiness.package.entities)
     do throws(FerryError) {
       try device.logInIfNeeded()
-      let records = try device.store.records(entity, "ORDER BY _id", [])
-      let choice = chance.number(below: 100)
-      let removes = choice < 18 || (60..<70).contains(choice) || choice >= 93
-      device.watch.cause = .app(removes: removes)
-      switch choice {
-      case ..<18: try create(entity, device, records)
-      case ..<50: try update(device, records)
-      case ..<60:
-        // What one transaction changes is replayed as one.
-        counts.add(.transaction)
-        try device.store.write { _ throws(FerryError) in
-          try self.update(device, records)
-          let others = try device.store.records(
-            self.chance.pick(SimulatedBusiness.package.entities), "ORDER BY _id", [])
-          try self.update(device, others)
-        }
-      case ..<70: if !records.isEmpty { try delete(device, chance.pick(records)) }
-      case ..<93: try submit(device, entity)
-      default: try cancel(device, entity)
+      switch chance.number(below: 112) {
+      case 100...:
+        device.watch.cause = .app(removes: false)
+        try handleContents(device)
+      case ..<16:
+        device.watch.cause = .app(removes: false)
+        try create(entity, device)
+      case ..<44:
+        device.watch.cause = .app(removes: false)
+        try update(entity, device)
+      case ..<57:
+        device.watch.cause = .app(removes: true)
+        try changeTogether(device)
+      case ..<65:
+        device.watch.cause = .app(removes: true)
+        try delete(entity, device)
+      case ..<89:
+        device.watch.cause = .app(removes: false)
+        try submit(device, entity)
+      case ..<96:
+        device.watch.cause = .app(removes: true)
+        try cancel(device, entity)
+      default: synchronize(device)
       }
     } catch {
       // What the store refuses is no change; where the disk fails the app is told.
@@ -35,13 +39,84 @@ extension Simulation {
     }
   }
 
+  /// Changes in one transaction: what it changes is replayed as one. Some are taken back, whole or
+  /// in part.
+  private func changeTogether(_ device: SimulatedDevice) throws(FerryError) {
+    let store = device.store
+    let count = 2 + chance.number(below: 3)
+    try store.transaction { () throws(FerryError) in
+      switch chance.number(below: 10) {
+      case ..<3: try createWithLines(device)
+      case ..<4: try deleteWithLines(device)
+      default: for _ in 0..<count { try changeSomething(device) }
+      }
+      if chance.happens(120) {
+        try store.transaction { () throws(FerryError) in
+          try changeSomething(device)
+          store.rollback()
+        }
+      }
+      if chance.happens(60) {
+        log.say("step \(step): device \(device.number) takes its transaction back")
+        store.rollback()
+      } else {
+        counts.add(.transaction)
+      }
+    }
+    log.say("step \(step): device \(device.number) ends a transaction")
+  }
+
+  /// A change that is refused at once is not made, and the rest of its transaction stands.
+  private func changeSomething(_ device: SimulatedDevice) throws(FerryError) {
+    let entity = chance.pick(SimulatedBusiness.package.entities)
+    do throws(FerryError) {
+      switch chance.number(below: 11) {
+      case ..<2: try create(entity, device)
+      case ..<8: try update(entity, device)
+      case ..<9: try writeContent(device)
+      default: try delete(entity, device)
+      }
+    } catch {
+      guard error.code != .store else { throw error }
+      log.say("step \(step): device \(device.number) is told \(error.message)")
+    }
+  }
+
+  private func createWithLines(_ device: SimulatedDevice) throws(FerryError) {
+    guard let order = try create(SimulatedBusiness.order, device) else { return }
+    for number in 0..<(1 + chance.number(below: 2)) {
+      var line = Record(SimulatedBusiness.line, store: device.store)
+      let id: Int64 = order.get(0)
+      line.set(0, id)
+      line.set(1, Int64(number))
+      line.set(2, "with its order")
+      _ = try device.store.save(try line.change(.create))
+    }
+  }
+
+  /// The order first: what it must be performed after comes later.
+  private func deleteWithLines(_ device: SimulatedDevice) throws(FerryError) {
+    let orders = try device.store.records(SimulatedBusiness.order, "ORDER BY _id", [])
+    guard !orders.isEmpty else { return }
+    let order = chance.pick(orders)
+    let lines = try device.store.records(SimulatedBusiness.line, "ORDER BY _id", [])
+    _ = try device.store.save(try order.change(.delete))
+    for line in lines where line.values[0] == order.values[0] {
+      // Lines of an order that was only here have gone with it.
+      guard try device.store.record(line.entity, object: line.object ?? 0) != nil else { continue }
+      _ = try device.store.save(try line.change(.delete))
+    }
+  }
+
+  @discardableResult
   private func create(
-    _ entity: Entity, _ device: SimulatedDevice, _ records: [Record]
-  ) throws(FerryError) {
+    _ entity: Entity, _ device: SimulatedDevice
+  ) throws(FerryError) -> Record? {
     var record = Record(entity, store: device.store)
     switch entity.name {
     case "Customer":
-      record.set(0, "N\(chance.number(below: 100_000))")
+      // Keys of their own making meet, and one that was deleted may come again.
+      record.set(0, chance.happens(250) ? "C\(chance.number(below: 5))" : newCode())
       record.set(1, "new")
     case "Order":
       record.set(1, chance.pick(SimulatedBusiness.agencies))
@@ -51,21 +126,28 @@ extension Simulation {
       record.set(4, "R\(counts.references)")
     default:
       let orders = try device.store.records(SimulatedBusiness.order, "ORDER BY _id", [])
-      guard !orders.isEmpty else { return }
+      guard !orders.isEmpty else { return nil }
       let order: Int64 = chance.pick(orders).get(0)
       record.set(0, order)
       record.set(1, Int64(chance.number(below: 1_000) + 10))
       record.set(2, "line")
     }
-    guard try device.store.save(try record.change(.create)) != nil else { return }
-    log.say("step \(step): device \(device.number) creates \(entity.name)")
+    guard let made = try device.store.save(try record.change(.create)) else { return nil }
+    log.say("step \(step): device \(device.number) creates \(entity.name) \(made.key)")
+    return made
   }
 
-  private func update(_ device: SimulatedDevice, _ records: [Record]) throws(FerryError) {
+  private func newCode() -> String { "N\(chance.number(below: 100_000))" }
+
+  private func update(_ entity: Entity, _ device: SimulatedDevice) throws(FerryError) {
+    let records = try device.store.records(entity, "ORDER BY _id", [])
     guard !records.isEmpty else { return }
     // People come back to what they were at: that is where edits meet answers.
     let pending = records.filter { $0.pending != .none }
     var record = chance.pick(chance.happens(500) && !pending.isEmpty ? pending : records)
+    // What stands on a screen may be older than what the device has by now.
+    if chance.happens(150), let held = device.held, held.entity == entity { record = held }
+    if record.pending == .none { device.held = record }
     switch record.entity.name {
     case "Customer": record.set(1, "name \(chance.number(below: 50))")
     case "Order":
@@ -81,14 +163,25 @@ extension Simulation {
     log.say("step \(step): device \(device.number) updates \(record.entity.name) \(record.key)")
   }
 
-  private func delete(_ device: SimulatedDevice, _ record: Record) throws(FerryError) {
+  private func delete(_ entity: Entity, _ device: SimulatedDevice) throws(FerryError) {
+    let records = try device.store.records(entity, "ORDER BY _id", [])
+    guard !records.isEmpty else { return }
+    let record = chance.pick(records)
     _ = try device.store.save(try record.change(.delete))
     log.say("step \(step): device \(device.number) deletes \(record.entity.name) \(record.key)")
   }
 
+  /// All of an entity, or one object.
   private func submit(_ device: SimulatedDevice, _ entity: Entity) throws(FerryError) {
-    try device.store.submitAll(entity)
-    log.say("step \(step): device \(device.number) submits \(entity.name)")
+    if chance.happens(250) {
+      let pending = try device.store.records(entity, "WHERE _pending <> 'N' ORDER BY _id", [])
+      guard !pending.isEmpty, let object = chance.pick(pending).object else { return }
+      _ = try device.store.submit(entity, object)
+      log.say("step \(step): device \(device.number) submits \(entity.name) object \(object)")
+    } else {
+      try device.store.submitAll(entity)
+      log.say("step \(step): device \(device.number) submits \(entity.name)")
+    }
   }
 
   private func cancel(_ device: SimulatedDevice, _ entity: Entity) throws(FerryError) {
@@ -97,5 +190,16 @@ extension Simulation {
     _ = try device.store.cancel(entity, object)
     counts.cancelled += 1
     log.say("step \(step): device \(device.number) cancels \(entity.name) object \(object)")
+  }
+
+  /// The app asks by itself, or leaves it to be asked, or says that the network may be back.
+  private func synchronize(_ device: SimulatedDevice) {
+    switch chance.number(below: 4) {
+    case 0: device.session.requestExchange()
+    case 1: device.session.requestExchange(awaitingAnswers: true)
+    case 2: device.session.setBackground(chance.happens(600))
+    default: device.session.wake()
+    }
+    log.say("step \(step): device \(device.number) asks for what is new")
   }
 }

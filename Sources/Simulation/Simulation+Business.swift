@@ -24,13 +24,17 @@ extension Simulation {
     }
     guard let last = orders.last else { return }
     let key = chance.pick(orders)
-    let choice = chance.number(below: 12)
+    let choice = chance.number(below: 17)
     let number = Int64(chance.number(below: 9))
     counts.add(.changedByOthers)
+    // The same size as what was there, now and then: only the digest tells.
+    let present = business.rows(of: "Order")[key]?[5].bigReference
+    let photo = business.keep(content: contents.make(chance, like: present?.sizeBytes))
     business.changeByOther { transaction in
       guard var values = transaction.row("Order", key) else { return }
       switch choice {
       case ..<5: values[3] = .integer(number)
+      case 12...: values[5] = photo
       case ..<9: values[1] = .integer(number % 3 + 1)
       case ..<10:
         transaction.write(
@@ -56,6 +60,7 @@ extension Simulation {
   func decideUnknowns() throws {
     try withServer {
       for (id, key) in try oracle.unknowns() {
+        ledger.loosen(id)
         let effect = oracle.business.effects.first { $0.operation == id }
         let decision: Service.Decision
         if oracle.business.performed[id] != nil, let key = effect?.name.key ?? key {

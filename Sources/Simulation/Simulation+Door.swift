@@ -1,4 +1,5 @@
 import Ferry
+import FerryHTTP
 import FerryJSON
 import FerryServer
 import FerryWire
@@ -16,6 +17,7 @@ extension Simulation {
     do throws(ServerError) {
       switch transfer.request.path {
       case "login", "token": try answerLogin(transfer)
+      case _ where transfer.request.isContent: try take(transfer)
       default: try open(transfer)
       }
     } catch {
@@ -33,15 +35,36 @@ extension Simulation {
 
   private func say(_ bytes: [UInt8], _ status: Int, on transfer: Transfer) {
     transfer.status = status
-    transfer.underWay = bytes
+    transfer.put(bytes)
     transfer.isServerDone = true
   }
 
-  private func open(_ transfer: Transfer) throws(ServerError) {
+  private func identity(of transfer: Transfer) throws(ServerError) -> Identity {
     guard let token = transfer.request.token else {
       throw ServerError(.forgedToken, "the request carries no token", hint: "Log in.")
     }
-    let identity = try server.service.accessTokens.verify(token, now: server.clock.now)
+    return try server.service.accessTokens.verify(token, now: server.clock.now)
+  }
+
+  /// A piece of a content.
+  private func take(_ transfer: Transfer) throws(ServerError) {
+    let identity = try identity(of: transfer)
+    let sent = transfer.request
+    var headers: HTTPHeaders = [:]
+    for (name, value) in sent.headers { headers[name] = value }
+    let request = HTTPRequest(
+      method: .put, path: "/ferry/1/\(sent.path)", headers: headers, body: sent.body)
+    guard let piece = ContentPiece(request) else {
+      preconditionFailure("a device sends \(sent.path)")
+    }
+    switch try server.service.take(piece, from: identity) {
+    case .success(let (progress, isTaken)): say(progress.json, isTaken ? 200 : 409, on: transfer)
+    case .failure(let no): say(Array("{}".utf8), no.status, on: transfer)
+    }
+  }
+
+  private func open(_ transfer: Transfer) throws(ServerError) {
+    let identity = try identity(of: transfer)
     transfer.rights = Set((identity.claims["agency"] ?? []).compactMap { Int64($0) })
     transfer.deviceID = identity.device
     transfer.status = 200

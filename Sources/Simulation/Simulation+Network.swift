@@ -41,12 +41,19 @@ extension Simulation {
   }
 
   private func send(_ request: SessionRequest, _ device: SimulatedDevice, _ program: Int) {
-    let transfer = Transfer(device: device, program: program, request: request)
+    var made = Transfer.Request(request)
+    if hasFaults, !made.body.isEmpty, made.isContent, chance.happens(150) {
+      counts.add(.pieceTorn)
+      made.body[chance.number(below: made.body.count)] ^= 1
+    }
+    let transfer = Transfer(device: device, program: program, request: made)
     transfers.append(transfer)
+    if transfer.request.isContent { counts.add(.contentSent) }
     guard hasFaults else { return }
-    if chance.happens(60), request.path == "exchange" {
+    if chance.happens(60), request.path == "exchange" || transfer.request.isContent {
       counts.add(.requestDoubled)
-      let ghost = Transfer(device: device, program: program, request: request, isGhost: true)
+      let ghost = Transfer(
+        device: device, program: program, request: transfer.request, isGhost: true)
       if chance.happens(500) {
         counts.add(.requestDelayed)
         ghost.arrivesAt = step + chance.number(below: 120)
@@ -79,8 +86,14 @@ extension Simulation {
 
   func stepNetwork() throws {
     let ready = transfers.filter(isReady)
-    guard !ready.isEmpty else { return }
-    try step(chance.pick(ready))
+    let downloads = downloads.filter(isReady)
+    guard !ready.isEmpty || !downloads.isEmpty else { return }
+    let place = chance.number(below: ready.count + downloads.count)
+    if place < ready.count {
+      try step(ready[place])
+    } else {
+      try step(downloads[place - ready.count])
+    }
   }
 
   /// Whether something can happen to it.
@@ -140,7 +153,7 @@ extension Simulation {
     case .bytes(let bytes):
       let watch = ServerWatch(oracle: oracle, ledger: ledger)
       counts.resets += try watch.inspect(bytes, on: transfer)
-      if !transfer.isGhost { transfer.underWay += try tampered(bytes, transfer) }
+      if !transfer.isGhost { try put(bytes, on: transfer) }
     case .waiting:
       if transfer.isGhost { return true }
       try ServerWatch(oracle: oracle, ledger: ledger).checkWaiting(transfer)
@@ -154,10 +167,20 @@ extension Simulation {
     return false
   }
 
+  private func put(_ bytes: [UInt8], on transfer: Transfer) throws {
+    var frames = try FrameReader.frames(of: bytes)
+    if hasFaults, chance.happens(15) { tamper(&frames, transfer) }
+    var sent: [UInt8] = []
+    var checkpoints: [Int] = []
+    for frame in frames {
+      sent += frame.encoded()
+      if frame.kind == .checkpoint { checkpoints.append(sent.count) }
+    }
+    transfer.put(sent, checkpoints: checkpoints)
+  }
+
   /// Loses, doubles or exchanges messages of a response.
-  private func tampered(_ bytes: [UInt8], _ transfer: Transfer) throws -> [UInt8] {
-    guard hasFaults, chance.happens(15) else { return bytes }
-    var frames = try FrameReader.frames(of: bytes).map { $0.encoded() }
+  private func tamper(_ frames: inout [Frame], _ transfer: Transfer) {
     let index = chance.number(below: frames.count)
     switch chance.number(below: 3) {
     case 0:
@@ -171,7 +194,6 @@ extension Simulation {
       frames.swapAt(index, chance.number(below: frames.count))
     }
     transfer.isTampered = true
-    return frames.flatMap { $0 }
   }
 
   /// Some of what is under way comes to the device, cut anywhere.
@@ -179,13 +201,21 @@ extension Simulation {
     let whole = !hasFaults || chance.happens(700)
     let count =
       whole ? transfer.underWay.count : chance.number(below: transfer.underWay.count + 1)
-    let bytes = Array(transfer.underWay.prefix(count))
-    transfer.underWay.removeFirst(count)
-    guard try hand(bytes, transfer) else { return true }
+    guard try hand(count, transfer) else { return true }
     return transfer.isServerDone && transfer.underWay.isEmpty ? try finish(transfer) : false
   }
 
   /// False when the session has ended the lane.
+  private func hand(_ count: Int, _ transfer: Transfer) throws -> Bool {
+    let pieces = transfer.take(count)
+    for (index, piece) in pieces.enumerated() {
+      if index > 0 { try look() }
+      guard try hand(piece.bytes, transfer) else { return false }
+      if piece.endsWithCheckpoint { transfer.device.watch.hasCheckpointCome = true }
+    }
+    return true
+  }
+
   private func hand(_ bytes: [UInt8], _ transfer: Transfer) throws -> Bool {
     guard let session = transfer.session else { return false }
     if !transfer.isHeadTold {
@@ -211,8 +241,8 @@ extension Simulation {
     guard !transfer.isGhost else { return true }
     // A part of what was under way may still have come.
     if !transfer.underWay.isEmpty, chance.happens(500) {
-      let part = transfer.underWay.prefix(chance.number(below: transfer.underWay.count))
-      guard try hand(Array(part), transfer) else { return true }
+      let part = chance.number(below: transfer.underWay.count)
+      guard try hand(part, transfer) else { return true }
     }
     try end(
       transfer,

@@ -11,8 +11,26 @@ extension Simulation {
     server.disk.end()
     for device in devices { device.disk.end() }
     if !server.isRunning { try startServer() }
-    for device in devices where !device.isRunning { try start(device) }
+    for device in devices {
+      if !device.isRunning { try start(device) }
+      device.writing = nil
+      for program in device.programs { program.session.setBackground(true) }
+    }
     server.wantLoad()
+    try comeToRest()
+    // Tokens end, so that the rights of the last day are everyone's, and what nobody needs any more
+    // goes; then everybody asks for all that is named.
+    try skip(days: Int(SimulatedServer.limits.contentDays) + 2)
+    for device in devices {
+      device.watch.touch()
+      try device.session.tidyContents()
+    }
+    try comeToRest()
+    try downloadAll()
+    try comeToRest()
+  }
+
+  private func comeToRest() throws {
     var calm = 0
     for round in 0..<2_000 {
       let moved = try makeProgress()
@@ -36,8 +54,13 @@ extension Simulation {
       try look()
     }
     for _ in 0..<12 {
-      guard let transfer = transfers.first(where: isReady) else { break }
-      try step(transfer)
+      if let transfer = transfers.first(where: isReady) {
+        try step(transfer)
+      } else if let download = downloads.first(where: isReady) {
+        try step(download)
+      } else {
+        break
+      }
       try look()
       moved = true
     }
@@ -57,6 +80,9 @@ extension Simulation {
 
   /// What still moves; nil when nothing does.
   private func unrest() throws -> String? {
+    if let download = downloads.first {
+      return "device \(download.device.number) waits for a content"
+    }
     for device in devices {
       guard let checkpoint = try device.checkpoint() else {
         return "device \(device.number) has no checkpoint"
@@ -87,7 +113,11 @@ extension Simulation {
         invariant: 9,
         problem: "the cache is not the business: \(Oracle.difference(cached, real))")
     }
-    for device in devices { try checkEnd(device, real) }
+    for device in devices {
+      try checkEnd(device, real)
+      try contentWatch.checkRest(device)
+    }
+    try oracle.checkNoContents()
     try oracle.checkSums()
     try checkOutcomes()
   }
@@ -108,9 +138,10 @@ extension Simulation {
       let times = oracle.business.performed[id] ?? 0
       guard times != (outcome == .replayResult ? 1 : 0) else { continue }
       // Two copies made different changes of one: the second is told that the first was accepted.
-      if outcome == .replayFailed, times == 1, ledger.births[id]?.lineage == 0 { continue }
+      let isRefusal = outcome == .replayFailed || outcome == .notTried
+      if isRefusal, times == 1, ledger.births[id]?.lineage == 0 { continue }
       // The restored server judges anew what its device could not know to have arrived.
-      if outcome == .replayFailed, times == 1, ledger.forgotten.contains(id) { continue }
+      if isRefusal, times == 1, ledger.forgotten.contains(id) { continue }
       throw SimulationFailure(
         invariant: 2,
         problem: "the operation \(id) is answered \(outcome.rawValue) and was performed "

@@ -23,6 +23,8 @@ final class Simulation {
   let remembers: Bool
   var devices: [SimulatedDevice] = []
   var transfers: [Transfer] = []
+  let contents = MadeContents()
+  private(set) var contentWatch: ContentWatch
   var backups = Backups()
   var effects = EffectWatch()
   var counts = SimulationCounts()
@@ -43,10 +45,12 @@ final class Simulation {
     self.isSealed = isSealed
     let chance = SeededChance(seed)
     self.chance = chance
-    let log = TraceLog(isPrinting: isTracing)
+    let log = TraceLog(isPrinting: isTracing, folder: folder)
     self.log = log
     remembers = seed % 4 != 0
-    business = SimulatedBusiness.make(remembers: remembers, isTransactional: seed % 3 != 0)
+    contentWatch = ContentWatch(contents)
+    business = SimulatedBusiness.make(
+      remembers: remembers, isTransactional: seed % 3 != 0, contents: contents)
     users = SimulatedUsers(["ann": [1], "bob": [1, 2]])
     let clock = SimulatedClock(time)
     server = SimulatedServer(
@@ -140,8 +144,9 @@ final class Simulation {
     if server.isRunning { try oracle.observe(business, server: server) }
     for device in devices where device.isRunning {
       guard device.watch.cause != nil || device.watch.isUnseen(life: device.life) else { continue }
-      try device.watch.look(device, oracle, ledger)
+      try device.watch.look(device, oracle, ledger, contentWatch)
     }
+    try contentWatch.check(business)
     try effects.check(oracle.business, ledger, isTransactional: business.isTransactional)
   }
 
@@ -155,7 +160,9 @@ final class Simulation {
     counts.accepted = devices.reduce(counts.accepted) { $0 + $1.recorder.count(of: .success) }
     counts.refused = devices.reduce(counts.refused) { $0 + $1.recorder.count(of: .failure) }
     counts.unknown = devices.reduce(counts.unknown) { $0 + $1.recorder.count(of: .unknown) }
-    counts.faults[.refusedInGroup] = server.refusedGroups
+    counts.faults[.group] = server.replayCounts.groups
+    counts.faults[.refusedInGroup] = server.replayCounts.refusedGroups
+    counts.faults[.answeredTogether] = server.replayCounts.answeredTogether
     counts.faults[.loadTorn] = server.tornLoads
     for (fault, count) in struckCalls.counts { counts.faults[fault] = count }
     counts.faults[.loadTruncated] = server.truncatedLoads

@@ -13,10 +13,15 @@ public enum SimulatedFault: String, Sendable, CaseIterable {
   // The business system.
   case businessAway, timeoutBeforeCommit, timeoutAfterCommit, changedByOthers
   case loadTorn, loadTruncated
-  // Changes that belong together, and those of them that were refused.
-  case transaction, refusedInGroup
+  // Transactions of the app; those that were replayed as one, and in which one was refused; chains
+  // whose answers were committed together.
+  case transaction, group, refusedInGroup, answeredTogether
   // Time and rights.
   case deviceSilent, dayPassed, clockWrong, compaction, rightsChanged, tokensRevoked
+  // Contents of big values.
+  case contentWritten, contentSent, pieceTorn, contentAsked, contentCut, contentDownloaded
+  // Clients that do not keep to the rules.
+  case nonsenseSent
 }
 
 /// What happened in a run, counted.

@@ -93,7 +93,7 @@ struct Snapshot {
         "\(what) shows \(row.values[position].shown) for \(value.shown) "
           + "in \(entity.attributes[position].name)")
     }
-    guard (row.pending == "N") == changes.isEmpty else {
+    guard (row.pending == .none) == changes.isEmpty else {
       throw failure(5, "\(what) is marked \(row.pending) with \(changes.count) changes")
     }
   }

@@ -4,15 +4,42 @@ import FerryWorld
 
 /// One request on its way through the false network, and what comes back.
 final class Transfer {
+  struct Request {
+    let lane: SessionMachine.Lane
+    let path: String
+    var body: [UInt8]
+    let token: String?
+    var headers: [String: String] = [:]
+
+    init(exchange body: [UInt8], token: String) {
+      lane = .exchange
+      path = "exchange"
+      self.body = body
+      self.token = token
+    }
+
+    init(_ request: SessionRequest) {
+      lane = request.lane
+      path = request.path
+      body = request.body
+      token = request.token
+      headers = request.headers
+    }
+
+    var isContent: Bool { path.hasPrefix("content/") }
+  }
+
   let device: SimulatedDevice
   /// The device's life that made it; a later one hears nothing of it.
   let life: Int
   /// Which of the device's programs made it.
   let program: Int
   let lane: SessionMachine.Lane
-  let request: SessionRequest
+  let request: Request
   /// A second copy of a request: the server sees it, nobody hears the answer.
   let isGhost: Bool
+  /// Nobody of this run's devices made it.
+  let isStrange: Bool
   /// No byte comes any more, and nobody is told.
   var isHalfOpen = false
   /// Another server answers it.
@@ -23,7 +50,10 @@ final class Transfer {
   var status = 0
   var isHeadTold = false
   /// Bytes that the server has sent and the device has not got.
-  var underWay: [UInt8] = []
+  private(set) var underWay: [UInt8] = []
+  /// How many bytes the device has got, and after how many it has another whole checkpoint.
+  private var delivered = 0
+  private var checkpointEnds: [Int] = []
   var isServerDone = false
   var rights: Set<Int64> = []
   /// The era of the server that answers it.
@@ -38,12 +68,13 @@ final class Transfer {
   var checkpoint: CheckpointName?
   /// Some of its frames were lost, doubled or exchanged.
   var isTampered = false
-  /// How many rows and leaves it may bring, and how many it has brought.
-  var allowance = 0
-  var rows = 0
+  /// What it may bring beside what changes meanwhile, and what it has brought.
+  var allowance = Oracle.Cost()
+  var brought = Oracle.Cost()
 
   init(
-    device: SimulatedDevice, program: Int, request: SessionRequest, isGhost: Bool = false
+    device: SimulatedDevice, program: Int, request: Request, isGhost: Bool = false,
+    isStrange: Bool = false
   ) {
     self.device = device
     life = device.life
@@ -51,6 +82,33 @@ final class Transfer {
     lane = request.lane
     self.request = request
     self.isGhost = isGhost
+    self.isStrange = isStrange
+  }
+
+  /// The server says more.
+  func put(_ bytes: [UInt8], checkpoints ends: [Int] = []) {
+    checkpointEnds += ends.map { delivered + underWay.count + $0 }
+    underWay += bytes
+  }
+
+  /// Takes so many bytes to the device, cut after each checkpoint, so that each import can be
+  /// looked at by itself.
+  func take(_ count: Int) -> [(bytes: [UInt8], endsWithCheckpoint: Bool)] {
+    var pieces: [([UInt8], Bool)] = []
+    let end = delivered + count
+    while let next = checkpointEnds.first, next <= end {
+      checkpointEnds.removeFirst()
+      pieces.append((take(to: next), true))
+    }
+    if delivered < end || pieces.isEmpty { pieces.append((take(to: end), false)) }
+    return pieces
+  }
+
+  private func take(to end: Int) -> [UInt8] {
+    let bytes = Array(underWay.prefix(end - delivered))
+    underWay.removeFirst(end - delivered)
+    delivered = end
+    return bytes
   }
 
   /// The session that hears the answer; nil when it has ended.

@@ -6,7 +6,8 @@ public struct Frame: Sendable, Equatable {
   /// What the bytes of a frame are.
   public enum Kind: UInt8, Sendable, CaseIterable {
     case hello = 1
-    case welcome, pull, rows, checkpoint, confirm, replay, stored, stir, beat, failure
+    case welcome, pull, rows, checkpoint, confirm, replay, stored, stir, beat, failure,
+      report
   }
 
   public static let headerBytes: Int = 6

@@ -11,6 +11,12 @@ public enum WireLimits {
   public static let compressFromBytes: Int = 512
   /// One operation: a row, not a film. Big values travel in pieces of their own.
   public static let operationBytes: Int = 1 << 20
+  /// A piece of a content as a device sends it: what a broken line costs.
+  public static let contentPieceBytes: Int = 256 << 10
+  /// What a device asks for at once of a content: all that it may have to hold.
+  public static let contentStretchBytes: Int = 1 << 20
+  /// The largest piece that a server takes, with room below the 8 MB of a request.
+  public static let contentPieceLimit: Int = 1 << 20
   /// Operations in one message, in bytes: a request body is at most 8 MB, and there is more in it.
   public static let replayBytes: Int = 4 << 20
   /// Names and values of parameters in one hello (the reference allows 64,000 characters for keys).
@@ -21,6 +27,11 @@ public enum WireLimits {
   public static let operationsInFlight: Int = 1_000
   /// Operations that are replayed as one: the business system holds its locks for all of them.
   public static let operationsInChain: Int = 1_000
+  /// Log records of an app in one message, and their bytes: they must not hold up what is pending.
+  public static let reportRecords: Int = 500
+  public static let reportBytes: Int = 1 << 20
+  /// Characters of the message of one of them.
+  public static let reportCharacters: Int = 4_000
   /// Open containers in a message.
   public static let nesting: Int = 32
 }

@@ -1,7 +1,7 @@
 import FerryJSON
 import FerryModel
 
-/// A message of the server about an operation (sync/P17).
+/// A message of the server about an operation (sync/P17), or one that an app wrote itself.
 public struct LogRecord: Sendable, Hashable {
   /// The reference's levels (facts/1.3).
   public enum Level: String, Sendable, CaseIterable { case trace, debug, info, warn, error, fatal }
@@ -14,9 +14,9 @@ public struct LogRecord: Sendable, Hashable {
   /// changed meanwhile, 422 makes no sense, 500 anything else.
   public let code: Int
   public let message: String
-  /// The operation that caused it.
-  public let operation: OperationKind
-  /// The id of the operation.
+  /// The operation that caused it; nil for a record of the app's about something not pending.
+  public let operation: OperationKind?
+  /// The id of the operation; for a record of the app's, its own.
   public let requestID: OperationID
   /// When the server wrote it, in milliseconds since 1970.
   public let timestamp: Int64
@@ -30,7 +30,7 @@ public struct LogRecord: Sendable, Hashable {
   public let currentValue: Value?
 
   public init(
-    component: String, entityKey: String, code: Int, message: String, operation: OperationKind,
+    component: String, entityKey: String, code: Int, message: String, operation: OperationKind?,
     requestID: OperationID, timestamp: Int64, level: Level, attribute: String? = nil,
     baseValue: Value? = nil, currentValue: Value? = nil
   ) {
@@ -67,7 +67,7 @@ extension JSONWriter {
     field("entityKey", record.entityKey)
     field("code", record.code)
     field("message", record.message)
-    field("operation", record.operation.rawValue)
+    if let operation = record.operation { field("operation", operation.rawValue) }
     field("requestId", record.requestID.text)
     field("timestamp", record.timestamp)
     field("level", record.level.rawValue)
@@ -133,12 +133,14 @@ extension LogRecord {
       default: try scanner.skipValue()
       }
     }
-    guard let kind = OperationKind(rawValue: texts["operation"] ?? ""),
-      let request = OperationID(texts["requestId"] ?? "")
-    else { throw scanner.failure("a log record has no operation or request id") }
+    let kind = texts["operation"].map { OperationKind(rawValue: $0) }
+    guard kind != .some(.none), let request = OperationID(texts["requestId"] ?? "") else {
+      throw scanner.failure("a log record has no request id, or an operation that there is not")
+    }
     self.init(
       component: texts["component"] ?? "", entityKey: texts["entityKey"] ?? "", code: Int(code),
-      message: texts["message"] ?? "", operation: kind, requestID: request, timestamp: timestamp,
+      message: texts["message"] ?? "", operation: kind ?? nil, requestID: request,
+      timestamp: timestamp,
       level: Level(rawValue: texts["level"] ?? "") ?? .error, attribute: texts["attribute"],
       baseValue: values["baseValue"], currentValue: values["currentValue"])
   }

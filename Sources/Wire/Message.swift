@@ -8,6 +8,7 @@ public enum Message: Sendable, Equatable {
   case pull(Pull)
   case confirm(Confirm)
   case replay(Replay)
+  case report(Report)
   // From the server.
   case welcome(Welcome)
   case rows(RowsPage)
@@ -23,6 +24,7 @@ public enum Message: Sendable, Equatable {
     case .pull(let message): Frame(.pull, message.json)
     case .confirm(let message): Frame(.confirm, message.json)
     case .replay(let message): Frame(.replay, message.json)
+    case .report(let message): Frame(.report, message.json)
     case .welcome(let message): Frame(.welcome, message.json)
     case .rows(let message): Frame(.rows, message.json)
     case .checkpoint(let message): Frame(.checkpoint, message.json)
@@ -41,6 +43,7 @@ public enum Message: Sendable, Equatable {
         case .pull: .pull(try Pull(&scanner))
         case .confirm: .confirm(try Confirm(&scanner))
         case .replay: .replay(try Replay(&scanner))
+        case .report: .report(try Report(&scanner))
         case .welcome: .welcome(try Welcome(&scanner))
         case .rows: .rows(try RowsPage(&scanner, frame.content))
         case .checkpoint: .checkpoint(try Checkpoint(&scanner))

@@ -2,7 +2,7 @@ import FerryCrypto
 import FerryJSON
 import FerryModel
 
-/// Walks the rows of a page without making values of them: what an import of many rows is done with.
+/// Walks the rows of a page without making values of them.
 ///
 /// The values of a row are valid until the next step.
 public struct RowsReader {
@@ -22,7 +22,8 @@ public struct RowsReader {
   private var scanner: JSONScanner
   private var place: Place = .sets
   private var set: RowSet?
-  private var texts: [Range<Int>] = []
+  /// Where each value of the row stands in the page.
+  private(set) var texts: [Range<Int>] = []
   /// The values of the row, in the order of the entity's attributes, each checked.
   public private(set) var values: [EncodedValue] = []
   /// What the row adds to the sum of its partition.

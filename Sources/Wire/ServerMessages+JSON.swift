@@ -31,6 +31,10 @@ extension Welcome {
       writer.key("keys")
       writer.texts(keys)
     }
+    if !takes.isEmpty {
+      writer.key("takes")
+      writer.array(takes) { $0.string($1) }
+    }
     writer.endObject()
     return writer.bytes
   }
@@ -39,6 +43,7 @@ extension Welcome {
     self.init(
       server: "", era: "", clock: 0, rightsVersion: "", keep: [], start: [], drop: [], reset: [],
       operations: [])
+    takes = []
     try scanner.enterObject()
     while let key = try scanner.nextKey() {
       switch key {
@@ -47,6 +52,7 @@ extension Welcome {
       case "clock": clock = try scanner.integer()
       case "rightsVersion": rightsVersion = try scanner.string()
       case "keep": keep = try scanner.integers()
+      case "takes": takes = try scanner.strings()
       case "start":
         start = try scanner.list { scanner throws(JSONError) in try PartitionPlace(&scanner) }
       case "drop": drop = try scanner.integers()

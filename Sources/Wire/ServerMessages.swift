@@ -22,6 +22,12 @@ public struct Welcome: Sendable, Equatable {
   public var expectedRows: Int64
   /// Personalization keys of kind server, as they are kept for the user.
   public var keys: [String: String] = [:]
+  /// Messages of later additions that this server takes. A device sends no others: a server that
+  /// does not know one can read nothing of the request.
+  public var takes: [String] = [Welcome.report]
+
+  /// The device's own log records.
+  public static let report: String = "report"
 
   public init(
     server: String, era: String, clock: Int64, rightsVersion: String, keep: [Int64],

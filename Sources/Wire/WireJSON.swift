@@ -34,6 +34,10 @@ extension JSONScanner {
     return list
   }
 
+  mutating func strings() throws(JSONError) -> [String] {
+    try list { scanner throws(JSONError) in try scanner.string() }
+  }
+
   mutating func integers() throws(JSONError) -> [Int64] {
     try list { scanner throws(JSONError) in try scanner.integer() }
   }

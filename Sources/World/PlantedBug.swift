@@ -28,4 +28,6 @@ public enum PlantedBug: String, Sendable, Hashable, CaseIterable {
   case eraNotOpened
   /// A load applies rows of objects that somebody is changing.
   case loadIgnoresClaim
+  /// A download keeps what comes without comparing it with what the row names.
+  case contentUnchecked
 }

@@ -44,9 +44,17 @@ public final class ThreadExecutor: SerialExecutor {
   /// Runs `body` on the thread and waits for it, from another thread that may block.
   public func performAndWait<Result: Sendable>(_ body: @escaping @Sendable () -> Result) -> Result {
     precondition(!queue.isCurrentThread, "a thread cannot wait for itself")
+    return begin(body)()
+  }
+
+  /// Runs `body` on the thread, after what it has to do already, and returns at once; what is
+  /// returned waits for it, from another thread that may block.
+  public func begin<Result: Sendable>(
+    _ body: @escaping @Sendable () -> Result
+  ) -> @Sendable () -> Result {
     let handover = Handover<Result>()
     queue.add(.work { handover.give(body()) })
-    return handover.take()
+    return { handover.take() }
   }
 
   /// Resumes after `duration`, at the earliest when the thread is free.

@@ -98,6 +98,70 @@ struct CallbackTests {
     await depot.database.close()
   }
 
+  @Test(
+    "Of two on one database one makes the callbacks, and what one of them leaves the other makes (sync/P22)"
+  )
+  func shared() async throws {
+    let depot = try Depot(shore: stocked())
+    let open = { () throws in
+      try Store(
+        path: depot.path, model: depot.model, world: .system(), durability: .application)
+    }
+    var settings = SessionSettings()
+    settings.isDatabaseShared = true
+    let witness = Witness()
+    let other = Database(
+      try open(), ConnectionProfile(server: "http://depot", session: settings), witness,
+      ShoreTransport(stocked()) { _, _ in }, .system())
+    try await start(depot.database)
+    await witness.hears("imported default")
+    #expect(witness.heard == ["import Maker 1 0 0", "imported default"])
+    await other.close()
+
+    var article = try depot.article(7, "Nail")
+    try article.submitPending()
+    try await depot.database.synchronize()
+    try await depot.database.synchronize()
+    let owed = try notices(depot.database.store)
+    #expect(owed > 0)
+    let third = try open()
+    try third.share()
+    let observers = Observers()
+    let clerk = Witness()
+    observers.register(clerk)
+    let elsewhere = ProcessLease(database: depot.path, for: .telling)
+    #expect(try elsewhere.take())
+    try observers.tellOwed(of: third)
+    #expect(clerk.heard.isEmpty, "another process tells")
+    elsewhere.release()
+    try observers.tellOwed(of: third)
+    #expect(clerk.heard.count == owed && clerk.heard.contains("accepted 7"))
+    third.close()
+    await depot.database.close()
+  }
+
+  @Test(
+    "facts/1.7: a partition that came afresh is told after its import, and a message that cannot be worked on with its reason"
+  )
+  func resetAndException() throws {
+    let shore = Shore(Shop.package)
+    let device = try Device().loggedIn()
+    shore.put(Order.entity, [.integer(1), .text("ALFKI"), .text("Bremen"), .null])
+    try device.exchange(shore)
+    #expect(device.handler.resets.isEmpty)
+    shore.resets = [1]
+    try device.exchange(shore)
+    #expect(device.handler.resets == ["default"])
+    #expect(try device.orders().count == 1)
+    let request = try #require(try device.request())
+    device.session.received(status: 200, on: request.lane)
+    #expect(throws: FerryError.self) {
+      try device.session.received(Frame(.hello, Array("{}".utf8)).encoded(), on: request.lane)
+    }
+    #expect(device.handler.exceptions.map(\.code) == [.protocolViolation])
+    #expect(try device.orders().count == 1)
+  }
+
   @Test("What is owed waits for a handler, and after a crash for the next start")
   func owed() async throws {
     let depot = try Depot(shore: stocked())

@@ -17,15 +17,18 @@ final class Device {
   private let observers = Observers()
   let model: Package
   private let key: DatabaseKey?
+  private let vfs: String?
 
-  init(_ model: Package = Shop.package, key: DatabaseKey? = nil) throws {
+  /// `vfs` names where the database is kept; nil is the system's files.
+  init(_ model: Package = Shop.package, key: DatabaseKey? = nil, vfs: String? = nil) throws {
     self.model = model
     self.key = key
+    self.vfs = vfs
     folder = FileManager.default.temporaryDirectory.appendingPathComponent(
       "ferry-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     observers.register(handler)
-    (store, session) = try Device.open(folder, model, key, clock, observers)
+    (store, session) = try Device.open(folder, model, key, vfs, clock, observers)
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }
@@ -33,20 +36,22 @@ final class Device {
   var path: String { folder.appendingPathComponent("device.db").path }
 
   private static func open(
-    _ folder: URL, _ model: Package, _ key: DatabaseKey?, _ clock: GivenClock,
+    _ folder: URL, _ model: Package, _ key: DatabaseKey?, _ vfs: String?, _ clock: GivenClock,
     _ observers: Observers
   ) throws -> (Store, Session) {
     let world = World(clock: clock, chance: SystemChance(), log: SilentLog())
     let store = try Store(
       path: folder.appendingPathComponent("device.db").path, model: model, world: world,
-      durability: .application, key: key)
+      durability: .application, key: key, vfs: vfs)
     let session = Session(store: store, observers: observers, settings: SessionSettings())
     try session.tellOwed()
     return (store, session)
   }
 
   /// The app ends and starts again.
-  func restart() throws { (store, session) = try Device.open(folder, model, key, clock, observers) }
+  func restart() throws {
+    (store, session) = try Device.open(folder, model, key, vfs, clock, observers)
+  }
 
   /// A token, without asking anyone.
   func loggedIn() throws -> Device {
@@ -140,6 +145,13 @@ final class GivenClock: WorldClock {
 final class Recorder: CallbackHandler {
   private let lines = Mutex<[String]>([])
   private let downloads = Mutex<[ImportProgress]>([])
+  private let groups = Mutex<[String]>([])
+  private let errors = Mutex<[FerryError]>([])
+  /// Groups that were downloaded afresh, and messages that could not be worked on.
+  var resets: [String] { groups.withLock { $0 } }
+  var exceptions: [FerryError] { errors.withLock { $0 } }
+  func onResetSuccess(group: String) { groups.withLock { $0.append(group) } }
+  func onMessageException(_ error: FerryError) { errors.withLock { $0.append(error) } }
   /// Done while a page is told of: what takes long.
   let whenTold = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -154,6 +166,19 @@ final class Recorder: CallbackHandler {
   func onLoginFailure(_ error: FerryError) { hear("loginFailure \(error.code.rawValue)") }
   func onSubscribeSuccess() { hear("subscribeSuccess") }
   func onSubscribeFailure(_ error: FerryError) { hear("subscribeFailure") }
+  func onUnsubscribeSuccess() { hear("unsubscribeSuccess") }
+  func onUnsubscribeFailure(_ error: FerryError) {
+    hear("unsubscribeFailure \(error.code.rawValue)")
+  }
+  func onSuspendSubscriptionSuccess() { hear("suspendSuccess") }
+  func onSuspendSubscriptionFailure(_ error: FerryError) { hear("suspendFailure") }
+  func onResumeSubscriptionSuccess() { hear("resumeSuccess") }
+  func onResumeSubscriptionFailure(_ error: FerryError) { hear("resumeFailure") }
+  func onRecoverSuccess() { hear("recoverSuccess") }
+  func onRecoverFailure(_ error: FerryError) { hear("recoverFailure") }
+  func onSubscriptionEnd() { hear("subscriptionEnd") }
+  func onStorageSpaceLow() { hear("spaceLow") }
+  func onStorageSpaceRecovered() { hear("spaceRecovered") }
   func onImportProgress(_ progress: ImportProgress) {
     downloads.withLock { $0.append(progress) }
     whenTold.withLock { $0 }?()

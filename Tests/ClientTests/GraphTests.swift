@@ -111,6 +111,36 @@ struct GraphTests {
     #expect(try shop.item(1)?.text == "apple" && !owner.isPending)
   }
 
+  @Test("Every owner above a pending part says so, in its row and to a filter (facts/1.3: P)")
+  func middleOwner() throws {
+    let shop = try Filled()
+    var remark = try #require(
+      try shop.device.store.record(Remark.entity, key: Key([.text("r1")]))
+    )
+    let letters = {
+      try [shop.basket(1)?.record, shop.item(1)?.record, shop.item(2)?.record].map {
+        $0?.pending.rawValue
+      }
+    }
+    let filtered = { (entity: Entity, filter: EntityFilter) in
+      try shop.device.store.objects(entity, Query(from: entity.name).entityFilter(filter)) { $0 }
+        .count
+    }
+    remark.values[3] = .text("sweet")
+    remark = try #require(try shop.device.store.save(try remark.change(.update)))
+    #expect(try letters() == ["P", "P", "N"])
+    #expect(try filtered(Basket.entity, .pending) == 1 && filtered(Basket.entity, .notPending) == 0)
+    #expect(try filtered(Item.entity, .pending) == 1 && filtered(Item.entity, .notPending) == 1)
+    #expect(try filtered(Item.entity, .updated) == 0)
+    _ = try shop.device.store.cancel(Remark.entity, try #require(remark.object))
+    #expect(try letters() == ["N", "N", "N"])
+    _ = try shop.device.store.save(try remark.change(.delete))
+    #expect(try letters() == ["P", "P", "N"], "a delete that is pending below it")
+    try shop.device.store.cleanAllData()
+    try shop.device.exchange(shop.shore)
+    #expect(try letters() == ["N", "N", "N"])
+  }
+
   @Test("1,000 baskets with their items, prefetched, are two statements; walking them is none more")
   func prefetched() throws {
     let shop = try Filled()

@@ -16,13 +16,16 @@ struct PendingPlanTests {
       "SELECT id FROM ferry_operation WHERE root_entity = 'Order' AND root_object = 1",
       "SELECT id FROM ferry_operation WHERE id = 'a'",
       "SELECT object FROM ferry_operation WHERE entity = 'Order' AND key = '1' LIMIT 1",
+      "SELECT sequence FROM ferry_owner JOIN ferry_operation USING (sequence) WHERE "
+        + "ferry_owner.entity = 'Item' AND ferry_owner.object = 1 AND state <> 'withdrawn'",
       "SELECT record FROM ferry_log_record WHERE entity = 'Order' AND object = 1",
     ])
   func searches(_ sql: String) throws {
     let plan = try plan(sql)
     #expect(
       plan.allSatisfy {
-        $0.hasPrefix("SEARCH") && $0.contains("INDEX") && !$0.hasSuffix("(entity=?)")
+        $0.hasPrefix("SEARCH") && ($0.contains("INDEX") || $0.contains("PRIMARY KEY"))
+          && !$0.hasSuffix("(entity=?)")
       }, "\(plan)")
   }
 
@@ -36,6 +39,15 @@ struct PendingPlanTests {
     #expect(outgoing.contains { $0.contains("ferry_operation_outgoing") }, "\(outgoing)")
     let wanted = try plan("SELECT id FROM ferry_operation WHERE wanted > 0 ORDER BY sequence")
     #expect(wanted.contains { $0.contains("ferry_operation_wanted") }, "\(wanted)")
+    let again = try plan("SELECT 1 FROM ferry_operation WHERE wanted > 0 AND wanted = 2 LIMIT 1")
+    #expect(again.contains { $0.contains("ferry_operation_wanted") }, "\(again)")
+    let unanswered = try plan(
+      """
+      SELECT id FROM ferry_operation WHERE state IN ('submitted', 'withdrawn', 'unknown')
+      AND sent = 1 ORDER BY sequence LIMIT 9
+      """)
+    #expect(
+      unanswered.contains { $0.contains("ferry_operation_unanswered") }, "\(unanswered)")
   }
 
   @Test("Submitting twice as much runs twice as many statements")

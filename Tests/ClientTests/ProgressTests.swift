@@ -1,8 +1,27 @@
 import Ferry
 import FerryWire
+import Synchronization
 import Testing
 
 @testable import Ferry
+
+/// An app whose callbacks wait for its actor.
+private final class Clerk: CallbackHandler {
+  actor Desk {}
+  let desk = Desk()
+  let lines = Mutex<[String]>([])
+
+  private func hear(_ line: String) {
+    desk.preconditionIsolated()
+    lines.withLock { $0.append(line) }
+  }
+
+  func onConnect() { hear("connect") }
+  func onImportProgress(_ progress: ImportProgress) { hear("\(progress.receivedRows) rows") }
+  func onBigValueProgress(_ progress: BigValueProgress) {
+    hear("\(progress.key): \(progress.doneBytes)/\(progress.sizeBytes)")
+  }
+}
 
 @Suite("A long download")
 struct ProgressTests {
@@ -39,6 +58,61 @@ struct ProgressTests {
     #expect(last.fraction == 1)
     #expect(last.expectedBytes == last.receivedBytes)
     #expect(try device.orders().count == 6)
+  }
+
+  @Test("Of a big value each percent is told once, and its end", arguments: [0, 1, 99, 20 << 20])
+  func percents(size: Int64) {
+    var told: [Int64] = []
+    var before: Int64?
+    for done in stride(from: 0, through: size, by: max(1, Int(size) / 1_000)) {
+      let progress = photo(1, Int64(done), of: size)
+      if progress.isWorthTelling(after: before) { told.append(progress.doneBytes) }
+      before = progress.doneBytes
+    }
+    if before != size, photo(1, size, of: size).isWorthTelling(after: before) { told.append(size) }
+    #expect(told.first == 0 && told.last == size)
+    #expect(told.count == min(101, Int(size) + 1))
+  }
+
+  @Test("An app slower than the line hears the last of each value, and after what came before it")
+  func slowApp() async throws {
+    let observers = Observers()
+    let clerk = Clerk()
+    observers.register(clerk, on: clerk.desk)
+    for done: Int64 in [0, 5, 9] {
+      observers.tell(photo(1, done, of: 10))
+      observers.tell(photo(2, done, of: 10))
+      observers.tell(ImportProgress(receivedRows: Int(done)))
+    }
+    observers.tell { $0.onConnect() }
+    observers.tell(photo(1, 10, of: 10))
+    try await observers.deliver(of: device.store)
+    #expect(
+      clerk.lines.withLock { $0 } == ["1: 9/10", "2: 9/10", "9 rows", "connect", "1: 10/10"])
+  }
+
+  @Test(
+    "Who follows a value and is slower than the line sees the last, and the end with the database")
+  func followers() async throws {
+    let board = device.store.progress
+    let followed = board.follow(entity: "Photo", object: 1, attribute: "image")
+    let other = board.follow(entity: "Photo", object: 2, attribute: "image")
+    for done: Int64 in [0, 5, 9] { board.post(photo(1, done, of: 10)) }
+    device.store.close()
+    var seen: [Int64] = []
+    for await progress in followed { seen.append(progress.doneBytes) }
+    #expect(seen == [9])
+    for await _ in other { Issue.record("another object's progress was told") }
+    for await _ in board.follow(entity: "Photo", object: 1, attribute: "image") {
+      Issue.record("a closed database tells nothing")
+    }
+    #expect(board.followers == 0)
+  }
+
+  private func photo(_ object: Int64, _ done: Int64, of size: Int64) -> BigValueProgress {
+    BigValueProgress(
+      direction: .upload, entity: "Photo", key: Key(text: "\(object)"), surrogateKey: object,
+      attribute: "image", doneBytes: done, sizeBytes: size)
   }
 
   @Test("What comes after an import is counted from 0, and how much it is nobody knows")

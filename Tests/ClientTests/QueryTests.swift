@@ -373,8 +373,8 @@ struct TextSearchTests {
       let store = try Store(
         path: depot.path, model: Warehouse.package(searched: searched), world: .system(),
         durability: .application)
-      let found = try store.records(
-        Article.described(searched), Query(from: Article.self).where(Article.matches("thin")))
+      let query = Query(from: Article.self).where(Article.matches("thin"))
+      let found = try store.objects(Article.described(searched), query) { $0 }
       #expect(found.map { $0.values[0] } == expected.map(Value.integer))
     }
     let none = try Store(

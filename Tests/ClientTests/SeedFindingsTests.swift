@@ -92,4 +92,108 @@ struct SeedFindingsTests {
     #expect(machine.next(facts, now: start) == .wait(until: later))
     #expect(machine.next(facts, now: later) == .exchange)
   }
+
+  @Test("A refusal keeps its log record when its object turns out to be one that was made here")
+  func refusedTwin() throws {
+    let shop = try Stocked()
+    var order = shop.device.newOrder("Jena")
+    try order.create()
+    try order.submitPending()
+    try shop.device.exchange(shop.shore)
+    let create = try #require(try shop.device.operations().first)
+    shop.shore.answer(create.id, .unknown)
+    shop.shore.put(Order.entity, [.integer(11), .text("ALFKI"), .text("Jena"), .null])
+    try shop.device.exchange(shop.shore)
+    var twin = try #require(try shop.device.order(11))
+    #expect(twin.surrogateKey != order.surrogateKey)
+    try twin.delete()
+    try twin.submitPending()
+    try shop.device.exchange(shop.shore)
+    shop.shore.refuse(try #require(try shop.device.operations().last).id)
+    try shop.device.exchange(shop.shore)
+    shop.shore.accept(create.id, newKey: Key([.integer(11)]))
+    try shop.device.exchange(shop.shore)
+    let one = try #require(try shop.device.order(11))
+    #expect(one.surrogateKey == order.surrogateKey && one.replayFailed)
+    #expect(try one.logRecords.map(\.message) == ["no"])
+  }
+
+  @Test("An unknown outcome that is said again has one log record and was told once")
+  func unknownAgain() throws {
+    let shop = try Stocked()
+    var order = try #require(try shop.device.order(1))
+    order.city = "Kiel"
+    try order.update()
+    try order.submitPending()
+    try shop.device.exchange(shop.shore)
+    let id = try shop.device.operations()[0].id
+    let record = LogRecord(
+      component: "Order", entityKey: "1", code: 500, message: "the line broke", operation: .update,
+      requestID: id, timestamp: 1, level: .error)
+    shop.shore.answer(id, .unknown, [record])
+    try shop.device.exchange(shop.shore)
+    // What would have confirmed it is gone with the process.
+    try shop.device.restart()
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.order(1)?.logRecords == [record])
+    #expect(shop.device.handler.heard.filter { $0.hasPrefix("replayUnknown") }.count == 1)
+  }
+
+  @Test("A refused change is not sent again by itself when a submitted transaction changed it too")
+  func refusedWithWish() throws {
+    let shop = try Stocked()
+    var order = shop.device.newOrder("Jena")
+    try order.create()
+    try order.submitPending()
+    try shop.device.exchange(shop.shore)
+    let create = try shop.device.operations()[0].id
+    var other = try #require(try shop.device.order(1))
+    try shop.device.store.transaction { () throws(FerryError) in
+      order.city = "Hof"
+      try order.update()
+      other.city = "Kiel"
+      try other.update()
+    }
+    try other.submitPending()
+    shop.shore.refuse(create)
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.operations().map(\.state) == [.replayFailed, .waiting])
+    try shop.device.exchange(shop.shore)
+    #expect(shop.shore.stored.count == 1, "nothing goes until the app has dealt with it")
+    try order.submitPending()
+    try shop.device.exchange(shop.shore)
+    let again = shop.shore.stored.values.filter { $0.id != create }
+    #expect(again.map(\.count) == [2, 2], "and then both go as one")
+  }
+
+  @Test("A line that turns out to be one that came by an import shows what waits on top of it")
+  func joinedLine() throws {
+    let shop = try Stocked()
+    var line: Line?
+    try shop.device.store.transaction { () throws(FerryError) in
+      var order = shop.device.newOrder("Jena")
+      try order.create()
+      var made = Line(record: Record(Line.entity, store: shop.device.store))
+      made.record.set(0, order.id)
+      made.record.set(1, Int64(1))
+      made.text = "new"
+      try made.create()
+      line = made
+    }
+    let made = try #require(line)
+    try shop.device.store.submitAll(Order.entity)
+    try shop.device.exchange(shop.shore)
+    let create = try #require(try shop.device.operations().first)
+    for operation in try shop.device.operations() { shop.shore.answer(operation.id, .unknown) }
+    shop.shore.put(Order.entity, [.integer(11), .text("ALFKI"), .text("Jena"), .null])
+    shop.shore.put(Line.entity, [.integer(11), .integer(1), .text("new")])
+    try shop.device.exchange(shop.shore)
+    var twin = try #require(try shop.device.order(11)?.lines().first)
+    #expect(twin.surrogateKey != made.surrogateKey)
+    twin.text = "mine"
+    try twin.update()
+    shop.shore.accept(create.id, newKey: Key([.integer(11)]))
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.order(11)?.lines().map(\.text) == ["mine"])
+  }
 }

@@ -14,6 +14,8 @@ final class Shore {
 
   let model: Package
   var server = "server-1"
+  /// Messages that it takes; an older one takes fewer.
+  var takes = [Welcome.report]
   var era = "era-1"
   private(set) var clock: Int64 = 0
   private(set) var rows: [String: [Key: Row]] = [:]
@@ -81,9 +83,10 @@ final class Shore {
       Answer(id: id, version: clock, outcome: .replayFailed, newKey: nil, logRecords: [record]))
   }
 
-  func answer(_ id: OperationID, _ outcome: Answer.Outcome) {
+  func answer(_ id: OperationID, _ outcome: Answer.Outcome, _ records: [LogRecord] = []) {
     clock += 1
-    answers.append(Answer(id: id, version: clock, outcome: outcome, newKey: nil, logRecords: []))
+    answers.append(
+      Answer(id: id, version: clock, outcome: outcome, newKey: nil, logRecords: records))
   }
 
   /// The answer to an exchange: what a device gets for what it sent.
@@ -116,7 +119,7 @@ final class Shore {
     let known = Set(hello.partitions.map(\.partition))
     let resets = self.resets
     self.resets = []
-    return Welcome(
+    var welcome = Welcome(
       server: server, era: era, clock: clock, rightsVersion: "1",
       keep: partitions.filter { known.contains($0) && !resets.contains($0) },
       start: partitions.filter { !known.contains($0) }.map {
@@ -129,6 +132,8 @@ final class Shore {
         return OperationStatus(
           id: id, state: isAnswered ? .answered : isKnown ? .inWork : .neverSeen)
       }, expectedRows: expectedRows(known.subtracting(resets)))
+    welcome.takes = takes
+    return welcome
   }
 
   private func expectedRows(_ known: Set<Int64>) -> Int64 {

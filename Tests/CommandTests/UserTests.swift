@@ -6,29 +6,6 @@ import Testing
 @testable import FerryCommand
 
 struct UserTests {
-  /// Runs the program itself, as its password comes on standard input.
-  private func ferry(_ words: [String], input: String = "") throws -> (code: Int32, said: String) {
-    let process = Process()
-    process.executableURL = Bundle.main.executableURL?.deletingLastPathComponent()
-      .appending(path: "ferry")
-    if !FileManager.default.fileExists(atPath: process.executableURL?.path ?? "") {
-      process.executableURL = URL(filePath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appending(
-          path: ".build/debug/ferry")
-    }
-    process.arguments = words
-    let (written, said) = (Pipe(), Pipe())
-    process.standardInput = written
-    process.standardOutput = said
-    process.standardError = said
-    try process.run()
-    try written.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-    try written.fileHandleForWriting.close()
-    let text = String(decoding: said.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    return (process.terminationStatus, text)
-  }
-
   private func withFile(_ body: (String) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "ferry-\(UUID().uuidString)")
@@ -44,7 +21,7 @@ struct UserTests {
   @Test("A user that was added logs in with role and claims; nobody sees the password or its hash")
   func added() throws {
     try withFile { file in
-      let added = try ferry(
+      let added = try RunningFerry.run(
         [
           "user", "add", "--file", file, "--name", "nancy", "--role", "sales", "--claim",
           "employee=1", "--claim", "employee=2", "--claim", "region=a=b", "--password-stdin",
@@ -59,7 +36,7 @@ struct UserTests {
       }
       let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
       #expect(mode == 0o600)
-      let listed = try ferry(["user", "list", "--file", file, "--json"])
+      let listed = try RunningFerry.run(["user", "list", "--file", file, "--json"])
       #expect(
         listed.said
           == #"[{"name":"nancy","roles":["sales"],"claims":{"employee":["1","2"],"region":["a=b"]}}]"#
@@ -74,18 +51,20 @@ struct UserTests {
     try withFile { file in
       for name in ["nancy", "andrew"] {
         let words = ["user", "add", "--file", file, "--name", name, "--role", "r"]
-        #expect(try ferry(words + ["--password-stdin"], input: "old\n").code == 0)
-        #expect(try ferry(words + ["--password-stdin"], input: "old\n").code == 1)
+        #expect(try RunningFerry.run(words + ["--password-stdin"], input: "old\n").code == 0)
+        #expect(try RunningFerry.run(words + ["--password-stdin"], input: "old\n").code == 1)
       }
       let words = ["user", "password", "--file", file, "--name", "nancy", "--password-stdin"]
-      #expect(try ferry(words, input: "new\n").code == 0)
+      #expect(try RunningFerry.run(words, input: "new\n").code == 0)
       let nancy = try users(file).authenticate(user: "nancy", password: "new")
       #expect(nancy.roles == ["r"])
-      #expect(try ferry(["user", "remove", "--file", file, "--name", "nancy"]).code == 0)
+      #expect(
+        try RunningFerry.run(["user", "remove", "--file", file, "--name", "nancy"]).code == 0)
       let rest = try users(file)
       #expect(rest.record(of: "nancy") == nil)
       #expect(rest.record(of: "andrew") != nil)
-      #expect(try ferry(["user", "remove", "--file", file, "--name", "nancy"]).code == 1)
+      #expect(
+        try RunningFerry.run(["user", "remove", "--file", file, "--name", "nancy"]).code == 1)
     }
   }
 
@@ -93,14 +72,15 @@ struct UserTests {
   func refused() throws {
     try withFile { file in
       let add = ["user", "add", "--file", file, "--name", "nancy"]
-      #expect(try ferry(add + ["--password-stdin"], input: "\n").said.contains("empty"))
-      #expect(try ferry(add + ["--claim", "x", "--password-stdin"], input: "p\n").code == 2)
-      #expect(try ferry(["user", "sing", "--file", file]).code == 2)
-      #expect(try ferry(["user", "list", "--file", file]).code == 1)
+      #expect(try RunningFerry.run(add + ["--password-stdin"], input: "\n").said.contains("empty"))
+      #expect(
+        try RunningFerry.run(add + ["--claim", "x", "--password-stdin"], input: "p\n").code == 2)
+      #expect(try RunningFerry.run(["user", "sing", "--file", file]).code == 2)
+      #expect(try RunningFerry.run(["user", "list", "--file", file]).code == 1)
       #expect(!FileManager.default.fileExists(atPath: file))
       let text = #"{"users": [{"name": "a", "passwordHash": "$x", "mail": "a@b"}]}"#
       try text.write(toFile: file, atomically: true, encoding: .utf8)
-      let said = try ferry(add + ["--password-stdin"], input: "p\n").said
+      let said = try RunningFerry.run(add + ["--password-stdin"], input: "p\n").said
       #expect(said.contains("users.json:1:12") && said.contains("would lose"))
       #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
     }

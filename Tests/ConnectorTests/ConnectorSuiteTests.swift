@@ -13,6 +13,14 @@ struct ConnectorSuiteTests {
     #expect(one.failures(on: try SQLiteStage(remembersOperations: false)) == [])
   }
 
+  @Test(
+    "SQLite with big values in columns of bytes, and in a table without row ids (sync/P23)",
+    arguments: ConnectorSuite.contents, [SQLiteStage.Documents.bytes, .withoutRowID])
+  func sqliteContents(_ one: ConnectorCase, _ documents: SQLiteStage.Documents) throws {
+    let stage = try SQLiteStage(remembersOperations: true, documents: documents)
+    #expect(one.failures(on: stage) == [])
+  }
+
   @Test("Memory", arguments: ConnectorSuite.cases)
   func memory(_ one: ConnectorCase) {
     #expect(one.failures(on: MemoryStage()) == [])

@@ -22,13 +22,22 @@ final class TemporaryFolder {
 }
 
 final class SQLiteStage: ConnectorStage {
+  /// Ways to keep big values in a table.
+  enum Documents: String, CaseIterable {
+    case texts = "Report TEXT)"
+    case bytes = "Report BLOB)"
+    case withoutRowID = "Report TEXT) WITHOUT ROWID"
+  }
+
   let isTransactional: Bool = true
   let remembersOperations: Bool
   let folder: TemporaryFolder
   let path: String
+  let keepsContents: Bool = true
   private let other: Connection
 
-  init(remembersOperations: Bool) throws {
+  /// `documents` is how the table of big values is declared.
+  init(remembersOperations: Bool, documents: Documents = .texts) throws {
     self.remembersOperations = remembersOperations
     folder = try TemporaryFolder()
     path = folder.path("business.db")
@@ -52,12 +61,14 @@ final class SQLiteStage: ConnectorStage {
       BEGIN SELECT RAISE(ABORT, 'Flight 18 has no seat left'); END;
       CREATE TRIGGER seats AFTER INSERT ON Bookings
       BEGIN UPDATE Flights SET SeatsLeft = SeatsLeft - 1 WHERE FlightID = NEW.FlightID; END;
+      CREATE TABLE Documents (
+        DocumentID INTEGER PRIMARY KEY, Title TEXT NOT NULL, Scan BLOB, \(documents.rawValue);
       """)
   }
 
   func connector() throws -> any Connector {
     SQLiteConnector(
-      path: path, package: ConnectorSuite.package, remembersOperations: remembersOperations)
+      path: path, package: package, remembersOperations: remembersOperations)
   }
 
   func changeByOther(_ entity: Entity, _ key: Key, _ changed: [Int: Value]) throws {
@@ -86,6 +97,7 @@ final class SQLiteStage: ConnectorStage {
 final class MemoryStage: ConnectorStage {
   var isTransactional: Bool { business.isTransactional }
   var remembersOperations: Bool { business.remembersOperations }
+  let keepsContents: Bool = true
   let business: MemoryBusiness
 
   init(isTransactional: Bool = true, remembersOperations: Bool = true) {
@@ -102,7 +114,7 @@ final class MemoryStage: ConnectorStage {
       return nil
     }
     business = MemoryBusiness(
-      package: ConnectorSuite.package, rules: [seats], isTransactional: isTransactional,
+      package: ConnectorSuite.packageWithContents, rules: [seats], isTransactional: isTransactional,
       remembersOperations: remembersOperations)
     for (entity, rows) in ConnectorSuite.rows { business.insert(entity.name, rows) }
   }

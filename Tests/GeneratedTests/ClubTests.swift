@@ -56,6 +56,21 @@ struct ClubTests {
     }
   }
 
+  @Test("A big value of generated code is a handle, not loaded with its object (facts/1.5)")
+  func bigValues() async throws {
+    try await withDatabase { database in
+      var member = Member(name: "Ada", in: database)
+      try member.create()
+      var contract = Contract(memberID: member.memberID, in: database)
+      try contract.create()
+      try contract.scan.write([1, 2, 3])
+      try contract.terms.write("änderbar")
+      let read = try Contract.load(member.memberID, in: database)
+      #expect(try read.scan.length == 3)
+      #expect(try read.terms.length == 9)
+    }
+  }
+
   @Test("A new object has the model's defaults, and what the app gives instead")
   func defaults() async throws {
     try await withDatabase { database in

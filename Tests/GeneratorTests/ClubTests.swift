@@ -56,6 +56,29 @@ struct ClubTests {
       ("status = :status\"", "status = :state\"", "the query has no parameter \"state\""),
       ("\"keyOrigin\": \"device\",\n      \"performs\"", "\"performs\"", ""),
       (
+        "\"bigBinary\", \"nullable\": true", "\"bigBinary\"",
+        "Contract.scan is a big value, which a new object does not have yet"
+      ),
+      (
+        "\"bigBinary\", \"nullable\": true", "\"bigBinary\", \"nullable\": true, \"default\": \"\"",
+        "is no bigBinary"
+      ),
+      (
+        "\"type\": \"bigString\", \"nullable\": true }\n      ],",
+        "\"type\": \"bigString\", \"nullable\": true }\n      ], \"unique\": [[\"terms\"]],",
+        "what is unique of Contract names it"
+      ),
+      (
+        "\"zip\", \"type\": \"string\"", "\"zip\", \"type\": \"bigString\"",
+        "a part of a complex value cannot be a bigString"
+      ),
+      (
+        "\"name\": \"status\", \"type\": \"string\" }], \"where\"",
+        "\"name\": \"status\", \"type\": \"bigString\" }], \"where\"",
+        "a parameter of a query cannot be a bigString"
+      ),
+      ("\"of\": \"decimal\"", "\"of\": \"bigBinary\"", "is no type that scores can be of"),
+      (
         "\"type\": \"string\" },\n        { \"name\": \"name\"",
         "\"type\": \"long\" },\n        { \"name\": \"name\"",
         "a key that the device makes is one string"

@@ -5,9 +5,11 @@ import Foundation
 import Testing
 
 struct ModelSchemaTests {
-  @Test("The schema in the documentation is the one that ferry new writes")
-  func documented() throws {
-    let file = FixtureDatabase.root.appending(path: "Documentation/model.schema.json")
+  @Test(
+    "The schema in the documentation and beside the sample is the one that ferry new writes",
+    arguments: ["Documentation", "Samples/Travel"])
+  func documented(folder: String) throws {
+    let file = FixtureDatabase.root.appending(path: "\(folder)/model.schema.json")
     if ProcessInfo.processInfo.environment["FERRY_RECORD_FIXTURES"] != nil {
       try ModelSchema.text.write(to: file, atomically: true, encoding: .utf8)
     }

@@ -222,6 +222,18 @@ struct ModelReaderTests {
         #""name": "number", "type": "long""#, #""name": "number", "type": "long", "maxLength": 3"#,
         "only strings have a maxLength"
       ),
+      (
+        #""name": "number", "type": "long""#, #""name": "number", "type": "long", "scale": 3"#,
+        "only decimals have precision and scale"
+      ),
+      (
+        #""type": "string", "maxLength": 8"#, #""type": "decimal", "precision": 4, "scale": 5"#,
+        "has 4 digits, 5 of them behind the point"
+      ),
+      (
+        #""type": "string", "maxLength": 8"#, #""type": "decimal", "precision": 39"#,
+        "has 39 digits, 0 of them behind the point"
+      ),
       (#""unique": [["clerk"]]"#, #""unique": [["clark"]]"#, #"no attribute "clark""#),
       // Relationships.
       (#""target": "Orders""#, #""target": "Order""#, "which is no entity"),

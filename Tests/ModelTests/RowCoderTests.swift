@@ -35,6 +35,9 @@ struct RowCoderTests {
     case .list: return type.canonical(.text("[ \(bits % 97), \"a\" , null]")) ?? .null
     case .complex:
       return type.canonical(.text("{ \"b\": [\(bits % 97)], \"a\": \"ü\" }")) ?? .null
+    case .bigString, .bigBinary:
+      let digest = String(repeating: "\(bits % 10)f", count: 32)
+      return .text(BigReference(sizeBytes: Int64(bits % 1_000_003), digest: digest).description)
     }
   }
 

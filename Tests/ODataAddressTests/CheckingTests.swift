@@ -8,6 +8,7 @@ import Testing
     ("Orders(1)", [.entitySet, .key], "Shop.Order"),
     ("Orders/1/Lines", [.entitySet, .key, .navigation], "Collection(Shop.Line)"),
     ("Orders(Code='x')", [.entitySet, .key], "Shop.Order"),
+    ("Orders(Town='x',Day=2026-01-01)", [.entitySet, .key], "Shop.Order"),
     (
       "Orders(1)/Lines(Order=1,No='a')/Price/$value",
       [.entitySet, .key, .navigation, .key, .property, .system], "Edm.Decimal"
@@ -57,6 +58,11 @@ import Testing
   static let refused: [(String, ODataError.Code, Int)] = [
     ("Oders", .unknownName, 1), ("Orders(1)/Nothing", .unknownName, 11),
     ("Orders('x')", .typeMismatch, 7),
+    ("Orders(Name='x')", .unknownName, 7), ("Orders(Code=1)", .typeMismatch, 7),
+    ("Orders(Town=1,Day=2026-01-01)", .typeMismatch, 7), ("Orders(Town='x')", .unknownName, 7),
+    ("Orders/Shop.Best(n='x')", .typeMismatch, 17), ("Orders/Shop.Best()", .unknownName, 17),
+    ("Orders/Shop.Best(m=1)", .unknownName, 17), ("Orders/Shop.Best(1)", .address, 17),
+    ("Clock(a=1)", .unknownName, 6),
     ("Orders(1)(2)", .address, 10), ("Orders(Price=1,Nope=2)", .unknownName, 7),
     ("Lines(1)", .address, 6),
     ("Lines(Order='x',No='a')", .typeMismatch, 6), ("Orders/x1", .typeMismatch, 8),

@@ -1,6 +1,7 @@
 import FerryJSON
 import FerryOData
 import FerryODataAddress
+import FerryODataShell
 import Foundation
 import Testing
 

@@ -19,6 +19,15 @@ enum ShopMetadata {
         <Property Name="Home" Type="Shop.Address"/>
         <NavigationProperty Name="Lines" Type="Collection(Shop.Line)"/>
         <NavigationProperty Name="Parent" Type="Shop.Order"/>
+        <Annotation Term="Org.OData.Core.V1.AlternateKeys"><Collection><Record>
+          <PropertyValue Property="Key"><Collection><Record>
+            <PropertyValue Property="Name" PropertyPath="Code"/>
+          </Record></Collection></PropertyValue></Record><Record>
+          <PropertyValue Property="Key"><Collection><Record>
+            <PropertyValue Property="Name" PropertyPath="Home/City"/>
+            <PropertyValue Property="Alias" String="Town"/></Record><Record>
+            <PropertyValue Property="Name" PropertyPath="Day"/>
+          </Record></Collection></PropertyValue></Record></Collection></Annotation>
       </EntityType>
       <EntityType Name="Special" BaseType="self.Order">
         <Property Name="Reason" Type="Edm.String"/>

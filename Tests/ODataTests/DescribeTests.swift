@@ -1,5 +1,6 @@
 import FerryJSON
 import FerryOData
+import FerryODataShell
 import Foundation
 import Testing
 

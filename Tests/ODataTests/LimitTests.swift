@@ -1,4 +1,5 @@
 import FerryOData
+import FerryODataShell
 import Testing
 
 /// One test for each row of Sources/OData/FerryOData.docc/Limits.md.

@@ -1,5 +1,6 @@
 import FerryJSON
 import FerryOData
+import FerryODataBatch
 import Foundation
 import Testing
 

@@ -243,6 +243,29 @@ import Testing
     #expect(device.shown == ["Order 5 [5,1,\"Oslo\"]", "Product 1 [1,\"milk\"]"])
   }
 
+  @Test("A new device gets a partition of many rounds, though leaves behind its rows were purged")
+  func roundsBelowFloor() throws {
+    var limits = ServiceLimits()
+    limits.tombstonesKept = 0
+    limits.pageRows = 4
+    limits.roundRows = 4
+    let bench = try Bench(limits: limits)
+    for id in 1...30 { bench.business.put(Shop.product, [.integer(Int64(id)), .text("p")]) }
+    try bench.load()
+    for id in 13...30 {
+      bench.business.remove(Shop.product, Key([.integer(Int64(id))]))
+      try bench.load()
+    }
+    #expect(try bench.service.compact().purgedLeaves == 6)
+    let device = Device(bench)
+    let exchange = bench.service.exchange(device.body(), by: device.identity)
+    try device.drain(exchange, atMost: 40)
+    #expect(device.rows.count == 12)
+    #expect(device.checkpoint != nil)
+    let welcomes = device.messages.filter { if case .welcome = $0 { true } else { false } }
+    #expect(welcomes.count == 1)
+  }
+
   @Test("Compaction between two pages of a download tells the device to begin again")
   func compactionBetweenPages() throws {
     var limits = ServiceLimits()

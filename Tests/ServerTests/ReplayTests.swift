@@ -50,6 +50,18 @@ import Testing
     #expect(device.checkpoint?.answers == [])
   }
 
+  @Test("Chains that are refused before they are performed take nobody's turn")
+  func turns() throws {
+    let create = bench.operation(
+      Shop.order, .create, nil, changed: [1: .integer(1), 2: .text("new")])
+    try send(ship("a", of: 98), ship("b", of: 99), ship("Bergen"), create)
+    let first = try bench.service.nextReplays(limit: 1)
+    #expect(first.map { $0.operations.map(\.key) } == [[ten]])
+    let second = try bench.service.nextReplays(limit: 9)
+    #expect(second.map { $0.operations.map(\.key) } == [[nil]])
+    #expect(try bench.service.nextReplays(limit: 9).isEmpty)
+  }
+
   @Test("The answer of a create carries the key that the business system gave (sync/P8)")
   func create() throws {
     let (id, bytes) = bench.operation(

@@ -55,4 +55,75 @@ struct SeedFindingsTests {
     #expect(answer.outcome == .replayFailed)
     #expect(answer.logRecords.map(\.requestID) == [change.0])
   }
+
+  @Test("A load that begins before a crashed replay is taken up does not tell of what that made")
+  func loadBeforeRecovery() throws {
+    let create = bench.operation(
+      Shop.order, .create, nil, changed: [1: .integer(1), 2: .text("new")])
+    device.open = [create.0]
+    try device.exchange([create.1])
+    let task = try #require(try bench.service.nextReplay())
+    _ = try #require(bench.answer(task.step))
+    try bench.restart()
+    #expect(try bench.load().readAgain == 1)
+    try device.exchange()
+    #expect(!device.shown.joined().contains("new"), "the row comes with the answer, not before it")
+    try bench.replay()
+    try bench.readAgain()
+    try device.exchange()
+    #expect(device.shown.joined().contains("new"))
+    #expect(device.answers[create.0]?.outcome == .replayResult)
+  }
+
+  @Test("What rights refuse is not performed after all where the store could not take the refusal")
+  func refusalOwed() throws {
+    bench.business.put(Shop.order, Shop.order(20, 2, "Rome"))
+    try bench.load()
+    let change = bench.operation(
+      Shop.order, .update, Key([.integer(20)]), changed: [2: .text("mine")], base: [:])
+    device.open = [change.0]
+    // As a device sends it again that a restored server has forgotten.
+    try device.exchange([change.1], mayHaveRun: [change.0])
+    let task = try #require(try bench.service.nextReplay())
+    let store = bench.service.store.writer
+    try store.run(
+      """
+      CREATE TEMP TRIGGER full BEFORE UPDATE ON operation WHEN NEW.state = 'answered'
+      BEGIN SELECT RAISE(FAIL, 'full'); END
+      """)
+    let report = try #require(bench.answer(task.step))
+    #expect(throws: ServerError.self) { try bench.service.report(task, report) }
+    try store.run("DROP TRIGGER full")
+    bench.clock.advance(5)
+    try bench.replay()
+    #expect(bench.business.performed[change.0] == nil)
+    try device.exchange()
+    #expect(device.answers[change.0]?.outcome == .replayFailed)
+  }
+
+  @Test("A decision about one of a chain that a crash interrupts is the operator's again")
+  func decisionInterrupted() throws {
+    let chain = OperationID(bench.newID())!
+    let (first, second) = (
+      bench.operation(
+        Shop.order, .update, Key([.integer(10)]), changed: [2: .text("Ulm")], chain: chain,
+        count: 2),
+      bench.operation(
+        Shop.product, .update, Key([.integer(1)]), changed: [1: .text("mate")], chain: chain,
+        position: 1, count: 2)
+    )
+    device.open = [first.0, second.0]
+    try device.exchange([first.1, second.1])
+    let task = try #require(try bench.service.nextReplay())
+    let failure = ConnectorError("nobody remembers", hint: "", isTransient: false)
+    _ = try bench.service.report(task, .performed(.unknown(reason: "cut")))
+    _ = try bench.service.report(task, .failed(failure))
+    try bench.service.decide(first.0, .again)
+    try bench.restart()
+    try bench.service.decide(first.0, .refused(message: "it was not done"))
+    try bench.replay()
+    try device.exchange()
+    #expect(device.answers[first.0]?.outcome == .replayFailed)
+    #expect(device.answers[second.0]?.outcome == .unknown)
+  }
 }

@@ -24,6 +24,14 @@ import Testing
     }
   }
 
+  @Test("What is there of a chain is found by the chain, however much its device has sent")
+  func membersOfChain() throws {
+    let bench = try Bench()
+    let plan = try bench.service.store.writer.rows("EXPLAIN QUERY PLAN \(Inbox.membersOfChain)")
+      .compactMap { $0.last?.text }
+    #expect(plan.count == 1 && plan[0].contains("operation_chain"), "\(plan)")
+  }
+
   @Test("Two servers on one folder: the second is told, the first goes on")
   func twoServers() throws {
     let bench = try Bench()

@@ -18,17 +18,15 @@ struct SeedTests {
     "sync/P11, P23, P25, P26: whatever the network, disks, copies and clocks do, every invariant holds in ten seeds, and what can go wrong does"
   )
   func holds() async {
-    let results = await results(1...10, steps: 500)
-    #expect(results.map(\.seed) == Array(1...10))
+    let results = await results(5...14, steps: 500)
+    #expect(results.map(\.seed) == Array(5...14))
     for result in results {
       #expect(
         result.failure == nil, "seed \(result.seed): \(result.lastEvents.joined(separator: "\n"))")
       #expect(result.counts.steps == 500)
     }
     let counts = results.map(\.counts)
-    // These two take more than ten seeds.
-    let rare: Set<SimulatedFault> = [.deviceCloned, .refusedInGroup]
-    for fault in SimulatedFault.allCases where !rare.contains(fault) {
+    for fault in SimulatedFault.allCases {
       #expect(counts.contains { $0.faults[fault, default: 0] > 0 }, "\(fault)")
     }
     let answers: [KeyPath<SimulationCounts, Int>] = [
@@ -54,19 +52,20 @@ struct SeedTests {
   /// Seeds that have found a bug; others follow where a change of the runs has made them blind.
   private static let finders: [PlantedBug: UInt64] = [
     .sequence: 1,
-    .fixedBound: 6,
+    .fixedBound: 2,
     .noMark: 1,
     .idAtSubmit: 1,
     .answerAfterCheckpoint: 1,
     .leaveIgnoresPartition: 1,
-    .stagedFloor: 6,
+    .stagedFloor: 13,
     .olderSnapshot: 1,
-    .baseNotMoved: 1,
-    .retryUnknown: 1,
+    .baseNotMoved: 11,
+    .retryUnknown: 4,
     .forgottenOriginal: 1,
-    .interestAfterRead: 4,
-    .eraNotOpened: 2,
-    .loadIgnoresClaim: 4,
+    .interestAfterRead: 1,
+    .eraNotOpened: 1,
+    .loadIgnoresClaim: 5,
+    .contentUnchecked: 1,
   ]
 
   @Test(

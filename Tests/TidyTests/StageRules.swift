@@ -8,14 +8,16 @@ struct StageOrder {
   static let client = StageOrder(
     folder: "Sources/Client",
     stages: [
-      "Store", "Objects", "Queries", "Pending", "Outbox", "Inbox", "Import", "Observers",
+      "Store", "Objects", "Queries", "BigValues", "Pending", "Outbox", "Inbox", "Import",
+      "Observers",
       "Inspection",
       "Session",
     ])
   static let server = StageOrder(
     folder: "Sources/Server",
     stages: [
-      "Store", "Security", "Inbox", "Replay", "Changes", "Outbox", "Push", "Service", "Host",
+      "Store", "Security", "BigValues", "Inbox", "Replay", "Changes", "Outbox", "Push", "Service",
+      "Host",
     ])
 
   /// The place of a file's stage; -1 for files beside the stage folders, which everyone may use

@@ -5,6 +5,8 @@
 /// write in its folder must be listed. Tables of entities have names that code makes up: Store
 /// alone writes them.
 enum StateColumns {
+  private static let columnCame = "a file made before the column was there gets its first value"
+
   static let client: [String: ColumnWriter] = [
     "ferry_setting.+": "Store",
     "ferry_setting.-": "Store",
@@ -33,10 +35,10 @@ enum StateColumns {
     "ferry_operation.chain": "Pending",
     "ferry_operation.wanted": "Pending",
     "ferry_operation.state": "Pending",
-    "ferry_operation.counter": "Pending",
-    "ferry_operation.failure": "Pending",
-    "ferry_operation.root_entity": "Pending",
-    "ferry_operation.root_object": "Pending",
+    "ferry_operation.counter": .shared("Pending", "Store", because: columnCame),
+    "ferry_operation.failure": .shared("Pending", "Store", because: columnCame),
+    "ferry_operation.root_entity": .shared("Pending", "Store", because: columnCame),
+    "ferry_operation.root_object": .shared("Pending", "Store", because: columnCame),
     "ferry_operation.payload": .shared(
       "Pending", "Outbox", "Store",
       because:
@@ -46,6 +48,18 @@ enum StateColumns {
     "ferry_operation.acknowledged": .shared(
       "Pending", "Outbox", because: "Outbox is told; Pending opens again what takes a new id"),
     "ferry_operation.may_have_run": "Outbox",
+
+    "ferry_content.+": "BigValues",
+    "ferry_content.-": "BigValues",
+    "ferry_content.reference": "BigValues",
+    "ferry_content.size": "BigValues",
+    "ferry_content.stored": "BigValues",
+    "ferry_content_piece.+": "BigValues",
+    "ferry_content_piece.-": "BigValues",
+    "ferry_upload.+": "Outbox",
+    "ferry_upload.-": .shared(
+      "Outbox", "BigValues", because: "the sweep lets go of what belongs to no operation any more"),
+    "ferry_upload.done": "Outbox",
 
     "ferry_page.+": "Inbox",
     "ferry_page.-": .shared(
@@ -78,8 +92,21 @@ enum StateColumns {
     "ferry_checkpoint.version": "Import",
     "ferry_checkpoint.imported": "Import",
 
+    "ferry_owner.+": "Pending",
+    "ferry_owner.-": .shared(
+      "Pending", "Store", because: "a trigger of the schema ends it with its operation"),
+    "ferry_report.+": "Pending",
+    "ferry_report.submitted": "Outbox",
+    "ferry_report.-": .shared(
+      "Pending", "Outbox",
+      because: "the oldest go for new ones, the others when the server has them"),
+
     "ferry_alias.+": "Import",
     "ferry_log_record.+": "Import",
+    "ferry_shared_change.+": "Store",
+    "ferry_shared_change.-": "Store",
+    "ferry_kept.+": "Store",
+    "ferry_kept.-": "Store",
     "ferry_change_log.+": "Store",
     "ferry_change_log.-": "Store",
     "ferry_log_record.-": .shared(
@@ -102,6 +129,10 @@ enum StateColumns {
     "refresh_token.+": "Security",
     "refresh_token.-": "Security",
 
+    "report.+": "Inbox",
+    "report.-": .shared(
+      "Inbox", "Changes", because: "Inbox bounds what one device keeps, Changes how long"),
+
     "operation.+": "Inbox",
     "operation.-": "Changes",
     "operation.payload": "Inbox",
@@ -115,6 +146,14 @@ enum StateColumns {
     "operation.claimed_by": "Replay",
     "operation.mark": "Replay",
     "operation.may_have_run": "Replay",
+
+    "content.+": "BigValues",
+    "content.-": "BigValues",
+    "content.stored": "BigValues",
+    "content.state": "BigValues",
+    "content.day": "BigValues",
+    "content_piece.+": "BigValues",
+    "content_piece.-": "BigValues",
 
     "partition.+": "Store",
     "partition.version": "Changes",

@@ -27,7 +27,11 @@ final class Business: Sendable {
   let users: String
   let package: Package
 
-  private init(_ place: Place, _ database: String, partition: String, users: [User]) async throws {
+  /// `edit` is what a person changes in the model that was made.
+  private init(
+    _ place: Place, _ database: String, partition: String, users: [User],
+    edit: (String) -> String = { $0 }
+  ) async throws {
     self.place = place
     self.database = database
     model = place.file("model.json")
@@ -37,6 +41,9 @@ final class Business: Sendable {
     guard try await maker.ended(within: 30) == .exit(0) else {
       throw WayFailure("ferry new: \(maker.errorText)")
     }
+    let made = try String(contentsOfFile: model, encoding: .utf8)
+    let edited = edit(made)
+    if edited != made { _ = try place.write(edited, to: "model.json") }
     // One hash for all: the password is the same, and a hash is dear.
     let hash = try PasswordHash.make(
       password: Business.password, salt: Array("salt of the way.".utf8))
@@ -68,6 +75,32 @@ final class Business: Sendable {
         User("ada", #"{"agency":["AG-01"]}"#), User("ben", #"{"agency":["AG-01"]}"#),
         User("cleo", #"{"agency":["AG-02"]}"#), User("dora", #"{"agency":[\#(agencies)]}"#),
       ])
+  }
+
+  /// Photos of depot A, whose pictures, reports and journals are big values, the reports in a column
+  /// of texts, the journals in one of bytes; ada and ben have them.
+  static func album() async throws -> Business {
+    let place = try Place()
+    let file = place.file("business.db")
+    try Connection(path: file).execute(
+      """
+      CREATE TABLE Photos (
+        ID INTEGER PRIMARY KEY, Title TEXT NOT NULL, Depot TEXT NOT NULL, Image BLOB,
+        Report TEXT, Journal BLOB);
+      INSERT INTO Photos (ID, Title, Depot) VALUES (1, 'empty', 'A');
+      """)
+    return try await Business(
+      place, file, partition: "Photos=Depot:claim:depot",
+      users: [User("ada", #"{"depot":["A"]}"#), User("ben", #"{"depot":["A"]}"#)],
+      edit: { model in
+        model.split(separator: "\n", omittingEmptySubsequences: false).map { line -> String in
+          let type: String = line.contains(#""image""#) ? "bigBinary" : "bigString"
+          let isBig = ["image", "report", "journal"].contains { line.contains(#""\#($0)""#) }
+          guard isBig else { return String(line) }
+          return line.replacingOccurrences(of: #""type": "string""#, with: #""type": "\#(type)""#)
+            .replacingOccurrences(of: #""type": "binary""#, with: #""type": "\#(type)""#)
+        }.joined(separator: "\n")
+      })
   }
 
   /// Northwind from the shared data, or the few rows of its shape where it is not there.

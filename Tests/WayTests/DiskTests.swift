@@ -10,31 +10,24 @@ import Testing
 extension Way {
   /// Disks that are full, stand still or go away while real processes work on them.
   @Suite struct DiskTests {
-    /// What the reader of the output must know where a test could not be what it is called.
-    private func cannotMount() {
-      tell(
-        "mounting is not allowed here: DiskTests.fullInMemory, with a disk in memory under SQLite, "
-          + "stands in for the real disks")
-    }
-
     @Test(
       "A server on a full disk says so, loses nothing, and goes on when there is room (sync/P25)")
     func serverFull() async throws {
       let business = try await Business.flights(bookings: 300)
       guard let disk = try await SmallDisk.memory(business.place, "small", megabytes: 6) else {
-        return cannotMount()
+        return SmallDisk.tellMissing()
       }
       let daemon = try await Daemon.start(business, data: disk.file("data"))
       try await daemon.ready()
       let ada = try await Phone.start(business, "ada", user: "ada", daemon.address)
       let token = try await Wires.token(daemon.address, "ben", device: "new")
-      try await book(40, business, ada)
+      try await ada.book(0..<40, business)
       try await ada.ask(#"["submitAll"]"#)
-      try await until("some are done") { try KillTests.booked(business) >= 3 }
+      try await until("some are done") { try business.booked() >= 3 }
       try disk.fill()
-      let before = try KillTests.booked(business)
+      let before = try business.booked()
       // What is on its way meets the full disk: in the inbox, at the claim, or at the answer.
-      try await book(20, business, ada, from: 40)
+      try await ada.book(40..<60, business)
       try await ada.ask(#"["submitAll"]"#)
       let reply = try await poll("an exchange is turned away") { () -> Wires.Reply? in
         let reply = try await Wires.post(
@@ -56,25 +49,25 @@ extension Way {
       try disk.free()
       let seconds = try await until("it is well again", within: 15) { try await daemon.isHealthy() }
       let answered = try await until("all are answered", within: 60) {
-        try KillTests.booked(business) == 60 && Daemon.answered(daemon.data) >= 60
+        try business.booked() == 60 && Daemon.answered(daemon.data) >= 60
       }
       tell("with room again: healthy after \(seconds) s, all answered after \(answered) s")
       try await Shores.agree(
         business, daemon, [ada], within: 60, belongs: Shores.firstAgency(business))
-      try once(60, business)
+      try business.expectOnce(60)
     }
 
     @Test("A device on a full disk says what to do and goes on by itself (sync/P1, P23)")
     func deviceFull() async throws {
       let business = try await Business.flights(bookings: 300)
       guard let disk = try await SmallDisk.memory(business.place, "small", megabytes: 2) else {
-        return cannotMount()
+        return SmallDisk.tellMissing()
       }
       let daemon = try await Daemon.start(business)
       try await daemon.ready()
       let ada = try Phone(business, "small/ada", daemon.address)
       try await ada.begin(user: "ada")
-      try await book(5, business, ada)
+      try await ada.book(0..<5, business)
       let count = try await ada.count("Bookings")
       try disk.fill()
       let refused = try await fillUp(business, ada)
@@ -96,7 +89,7 @@ extension Way {
       try await Shores.agree(
         business, daemon, [ada], within: 60, belongs: Shores.firstAgency(business))
       tell("a device with room again was up to date after \(ContinuousClock.now - begin)")
-      try once(pending.count, business)
+      try business.expectOnce(pending.count)
     }
 
     @Test(
@@ -158,14 +151,14 @@ extension Way {
     func businessFull() async throws {
       let place = try Place()
       guard let disk = try await SmallDisk.memory(place, "small", megabytes: 2) else {
-        return cannotMount()
+        return SmallDisk.tellMissing()
       }
       let business = try await Business.flights(bookings: 300, in: disk.path, place)
       let daemon = try await Daemon.start(business)
       try await daemon.ready()
       let ada = try await Phone.start(business, "ada", user: "ada", daemon.address)
       try disk.fill()
-      try await book(10, business, ada)
+      try await ada.book(0..<10, business)
       try await ada.ask(#"["submitAll"]"#)
       try await until("/health tells why nothing is done") {
         try await Wires.get("\(daemon.address)/health").text.contains("has no room left")
@@ -175,18 +168,18 @@ extension Way {
           $0.contains("the business system is away") && $0.contains("Free space on its disk")
         }
       }
-      #expect(try KillTests.booked(business) == 0)
+      #expect(try business.booked() == 0)
       #expect(ada.events("replayFailure").isEmpty)
       try disk.free()
       let seconds = try await until("all are done", within: 60) {
-        try KillTests.booked(business) == 10
+        try business.booked() == 10
       }
       tell("the business database had room again: all done after \(seconds) s")
       try await Shores.agree(
         business, daemon, [ada], within: 60, belongs: Shores.firstAgency(business))
       #expect(ada.events("replayFailure").isEmpty)
       #expect(ada.events("replayUnknown").isEmpty)
-      try once(10, business)
+      try business.expectOnce(10)
     }
 
     @Test("A store that was moved away is written by nobody; put back, all goes on (sync/P25)")
@@ -197,17 +190,17 @@ extension Way {
       let ada = try await Phone.start(business, "ada", user: "ada", daemon.address)
       let elsewhere = business.place.file("elsewhere")
       try FileManager.default.moveItem(atPath: daemon.data, toPath: elsewhere)
-      try await book(3, business, ada)
+      try await ada.book(0..<3, business)
       try await ada.ask(#"["submitAll"]"#)
       try await until("/health says what is wrong") {
         let health = try await Wires.get("\(daemon.address)/health")
         return health.status == 503 && health.code == "storeGone"
           && health.text.contains("Put it back")
       }
-      #expect(try KillTests.booked(business) == 0)
+      #expect(try business.booked() == 0)
       try FileManager.default.moveItem(atPath: elsewhere, toPath: daemon.data)
       try await until("it is well again", within: 15) { try await daemon.isHealthy() }
-      try await until("all are done", within: 60) { try KillTests.booked(business) == 3 }
+      try await until("all are done", within: 60) { try business.booked() == 3 }
       // The same with the device's own file.
       let files = ["", "-wal", "-shm"]
       for file in files {
@@ -227,9 +220,9 @@ extension Way {
         try FileManager.default.moveItem(
           atPath: ada.database + ".away" + file, toPath: ada.database + file)
       }
-      try await book(1, business, ada, from: 3)
+      try await ada.book(3..<4, business)
       try await ada.ask(#"["submitAll"]"#)
-      try await until("the device goes on") { try KillTests.booked(business) == 4 }
+      try await until("the device goes on") { try business.booked() == 4 }
       try await Shores.agree(
         business, daemon, [ada], within: 60, belongs: Shores.firstAgency(business))
     }
@@ -238,7 +231,7 @@ extension Way {
     func frozen() async throws {
       let business = try await Business.flights(bookings: 300)
       guard let disk = try await SmallDisk.freezable(business.place, "slow") else {
-        return cannotMount()
+        return SmallDisk.tellMissing()
       }
       let daemon = try await Daemon.start(business, data: disk.file("data"))
       try await daemon.ready()
@@ -246,7 +239,7 @@ extension Way {
       try await disk.freeze()
       var slowest = 0.0
       do {
-        try await book(3, business, ada)
+        try await ada.book(0..<3, business)
         try await ada.ask(#"["submitAll"]"#)
         try await until("/health says that the store is stuck", within: 30) {
           let begin = ContinuousClock.now
@@ -262,36 +255,11 @@ extension Way {
       tell("the slowest answer of /health before a disk that stood still took \(slowest) s")
       #expect(slowest < 1)
       try await until("it is well again", within: 15) { try await daemon.isHealthy() }
-      try await until("all are done", within: 60) { try KillTests.booked(business) == 3 }
+      try await until("all are done", within: 60) { try business.booked() == 3 }
       try await Shores.agree(
         business, daemon, [ada], within: 60, belongs: Shores.firstAgency(business))
-      try once(3, business)
+      try business.expectOnce(3)
       _ = try await daemon.stopInOrder()
-    }
-
-    private func book(
-      _ count: Int, _ business: Business, _ phone: Phone, from first: Int = 0
-    ) async throws {
-      let flights = try business.connection().rows(
-        "SELECT FlightID FROM Flights WHERE Status = 'planned' AND SeatsLeft > 20"
-      ).compactMap { $0[0].integer }
-      for number in first..<(first + count) {
-        _ = try await phone.create(
-          "Bookings",
-          """
-          {"agencyID":"AG-01","flightID":\(flights[number % flights.count]),\
-          "passenger":"Passenger \(number)","cabin":"economy","seats":1}
-          """)
-      }
-    }
-
-    private func once(_ count: Int, _ business: Business) throws {
-      let each = try business.connection().row(
-        """
-        SELECT count(*), count(DISTINCT Passenger) FROM Bookings
-        WHERE Passenger LIKE 'Passenger %'
-        """)
-      #expect(each?.compactMap(\.integer) == [Int64(count), Int64(count)])
     }
   }
 }

@@ -38,12 +38,12 @@ extension Way {
       let port = daemon.port
       let ada = try await Phone.start(business, "ada", user: "ada", daemon.address)
       let count = 120
-      try await book(count, business, ada)
+      try await ada.book(0..<count, business)
       try await ada.ask(#"["submitAll"]"#)
       var seen: [Int64] = []
       for share in [10, 60] {
         let part = try await poll("some are done") { () -> Int64? in
-          let done = try Self.booked(business)
+          let done = try business.booked()
           return done >= share ? done : nil
         }
         seen.append(part)
@@ -73,36 +73,17 @@ extension Way {
       try await Shores.agree(
         business, daemon, [second], within: 60, belongs: Shores.firstAgency(business))
       let count = 60
-      try await book(count, business, second)
+      try await second.book(0..<count, business)
       try await second.ask(#"["submitAll"]"#)
       try await second.process.killNow()
       let third = try Phone(business, "ada", daemon.address)
       #expect(try await third.count("Bookings") > 0)
       try await third.ask(#"["start"]"#)
-      try await until("some are done") { try Self.booked(business) >= 5 }
+      try await until("some are done") { try business.booked() >= 5 }
       try await third.process.killNow()
       let fourth = try Phone(business, "ada", daemon.address)
       try await fourth.ask(#"["start"]"#)
       try await once(count, business, daemon, fourth)
-    }
-
-    private func book(_ count: Int, _ business: Business, _ phone: Phone) async throws {
-      let flights = try business.connection().rows(
-        "SELECT FlightID FROM Flights WHERE Status = 'planned' AND SeatsLeft > 20"
-      ).compactMap { $0[0].integer }
-      #expect(flights.count > 3)
-      for number in 0..<count {
-        _ = try await phone.create(
-          "Bookings",
-          """
-          {"agencyID":"AG-01","flightID":\(flights[number % flights.count]),\
-          "passenger":"Passenger \(number)","cabin":"economy","seats":1}
-          """)
-      }
-    }
-
-    static func booked(_ business: Business) throws -> Int64 {
-      try business.value("SELECT count(*) FROM Bookings WHERE Passenger LIKE 'Passenger %'")
     }
 
     /// Nothing was lost, nothing was done twice, and all shores agree.
@@ -110,19 +91,13 @@ extension Way {
       _ count: Int, _ business: Business, _ daemon: Daemon, _ phone: Phone
     ) async throws {
       try await until("all are answered", within: 90) {
-        try Self.booked(business) == count
+        try business.booked() == count
           && Daemon.answered(daemon.data) >= count
       }
       try await Shores.agree(
         business, daemon, [phone], within: 60, belongs: Shores.firstAgency(business))
-      let connection = try business.connection()
-      let each = try connection.row(
-        """
-        SELECT count(*), count(DISTINCT Passenger) FROM Bookings
-        WHERE Passenger LIKE 'Passenger %'
-        """)
-      #expect(each?.compactMap(\.integer) == [Int64(count), Int64(count)])
-      let applied = try connection.row(
+      try business.expectOnce(count)
+      let applied = try business.connection().row(
         "SELECT count(*), count(DISTINCT operation) FROM ferry_applied")
       #expect(applied?.compactMap(\.integer) == [Int64(count), Int64(count)])
     }

@@ -13,6 +13,7 @@ extension SeededGenerator {
       .stored(Stored(ids: identifiers(), refused: list { $0.answer() })),
       .stir(Stir(finished: identifiers())), .beat,
       .failure(WireFailure(element(WireFailure.Code.allCases), text(), hint: text())),
+      .report(Report(records: list { $0.logRecord() })),
     ]
   }
 

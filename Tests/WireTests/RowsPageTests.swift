@@ -61,6 +61,44 @@ struct RowsPageTests {
       #expect(readRows == rows)
       #expect(left == [gone])
       #expect(readSum == sum)
+      let ahead = try PageRows(page, of: Examples.package)
+      #expect(ahead.partition == 3 && ahead.sets.map(\.left) == [[gone]])
+      let (values, hashes) = decoded(ahead, try #require(ahead.sets.first))
+      #expect(values == rows)
+      #expect(hashes.reduce(0) { $0 &+ UInt64(bitPattern: $1) } == sum)
+    }
+  }
+
+  private func decoded(_ page: PageRows, _ set: PageRows.Set) -> ([[Value]], [Int64]) {
+    page.withRows(of: set) { rows in
+      ((0..<rows.count).map { rows.decoded($0) }, Array(rows.hashes))
+    }
+  }
+
+  @Test("Rows and leaves stay in the order of the page, whatever number of rows it announces")
+  func sets() throws {
+    let seat =
+      #""entity":"Booking","columns":["id","agency","flight","passenger","seats","#
+      + #""price","bookedAt"],"#
+    let row = { (id: Int) in #"[\#(id),"A07",318,"Ada \u00e9 \#(id)",2,null,null]"# }
+    let sets =
+      "{\(seat)\"rows\":[\(row(1)),\(row(2))],\"left\":[[7]]},"
+      + "{\(seat)\"rows\":[\(row(7))],\"left\":[]}"
+    for count in ["1", "-5", "9000000000000000000"] {
+      let text =
+        #"{"partition":1,"from":[0,0],"to":[7,1],"at":7,"count":\#(count),"#
+        + #""sets":[\#(sets)]}"#
+      let page = try PageRows(try RowsPage(json: Array(text.utf8)), of: Examples.package)
+      #expect(page.sets.map(\.rowCount) == [2, 1])
+      #expect(page.sets.map { $0.left.count } == [1, 0])
+      let (values, _) = decoded(page, page.sets[1])
+      #expect(
+        values == [
+          [
+            .integer(7), .text("A07"), .integer(318), .text("Ada \u{E9} 7"),
+            .integer(2), .null, .null,
+          ]
+        ])
     }
   }
 

@@ -61,6 +61,35 @@ struct WireDocumentTests {
     #expect(answer.logRecords.first?.requestID == answer.id)
   }
 
+  @Test(
+    "The example of a content's progress is read and written the same, its headers too (facts/1.5)")
+  func content() throws {
+    let printed = try json("content")
+    let progress = try #require(ContentProgress(json: printed))
+    #expect(progress == ContentProgress(offset: 262_144, sizeBytes: 600_001))
+    #expect(text(progress.json) == text(printed))
+    let section = try #require(document.sections["Contents of big values"])
+    for range in ["bytes 0-262143/600001", "bytes */600001"] {
+      #expect(section.contains(range))
+      #expect(ContentRange(range)?.text == range)
+    }
+    #expect(ContentRange("bytes 0-262143/600001")?.count == 262_144)
+    for bad in ["bytes 5-4/9", "bytes 0-9/9", "bytes -1-3/9", "bytes 0-1/x", "0-1/9", "bytes 1/9"] {
+      #expect(ContentRange(bad) == nil)
+    }
+    for stretch in ["bytes=262144-1310719", "bytes=12-"] {
+      #expect(ContentStretch(stretch)?.text == stretch)
+    }
+    #expect(ContentStretch(nil) == ContentStretch(start: 0))
+    for bad in ["bytes=-12", "bytes=5-4", "bytes=a-", "12-13", "bytes=1-2-3"] {
+      #expect(ContentStretch(bad) == nil)
+    }
+    #expect(ContentStretch("bytes=2-3")?.end(of: 9) == 4)
+    #expect(
+      ContentDigest.text(of: Array("abc".utf8))
+        == "sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:")
+  }
+
   @Test("The dumps are frames: the first that of the example beside it, the second compressed")
   func dumps() throws {
     let pull = try #require(document.bytes("pull"))
@@ -158,6 +187,11 @@ struct WireDocumentTests {
       "compressFromBytes": WireLimits.compressFromBytes,
       "operationBytes": WireLimits.operationBytes, "replayBytes": WireLimits.replayBytes,
       "operationsInFlight": WireLimits.operationsInFlight, "nesting": WireLimits.nesting,
+      "reportRecords": WireLimits.reportRecords, "reportBytes": WireLimits.reportBytes,
+      "reportCharacters": WireLimits.reportCharacters,
+      "contentPieceBytes": WireLimits.contentPieceBytes,
+      "contentPieceLimit": WireLimits.contentPieceLimit,
+      "contentStretchBytes": WireLimits.contentStretchBytes,
     ]
     let rows = (document.rows["Frames"] ?? []).filter { known[$0[0].filter { $0 != "`" }] != nil }
     #expect(rows.count == known.count)

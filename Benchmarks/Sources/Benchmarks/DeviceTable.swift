@@ -15,7 +15,7 @@ struct DeviceTable {
     try database.execute(
       """
       PRAGMA journal_mode = WAL; PRAGMA synchronous = \(synchronous); PRAGMA secure_delete = OFF;
-      PRAGMA temp_store = MEMORY
+      PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 2000
       """)
   }
 

@@ -1,3 +1,5 @@
+import Foundation
+
 /// One of the measures by number, with the code that takes it.
 struct Measure: Sendable {
   let number: Int
@@ -18,6 +20,14 @@ func median(_ values: [Double]) -> Double {
 func percentile99(_ values: [Double]) -> Double {
   precondition(!values.isEmpty, "a percentile of nothing")
   return values.sorted()[(values.count * 99 - 1) / 100]
+}
+
+/// Seconds that this process is on a processor for `body`: what else the machine does is not in
+/// them.
+func processorSeconds(_ body: () throws -> Void) rethrows -> Double {
+  let start = clock()
+  try body()
+  return Double(clock() - start) / Double(CLOCKS_PER_SEC)
 }
 
 /// Seconds that `body` takes by the wall clock.

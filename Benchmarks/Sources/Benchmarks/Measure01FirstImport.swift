@@ -10,7 +10,7 @@ extension Measure {
     var raw: [Double] = []
     var devicePeak: [Double] = []
     var deviceFiles = 0.0
-    for round in 0..<setting.rounds {
+    for round in setting.eachRound() {
       let device = try DeviceProcess(server, setting, name: "first-\(round)")
       ours.append(
         try seconds {

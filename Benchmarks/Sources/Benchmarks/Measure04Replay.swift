@@ -11,7 +11,7 @@ extension Measure {
     var ours: [Double] = []
     var raw: [Double] = []
     var peak = 0.0
-    for round in 0..<setting.rounds {
+    for round in setting.eachRound() {
       let run = try ReplayRun(operations: count, devices: 4, setting)
       raw.append(Double(count) / (try run.limit()))
       ours.append(Double(count) / (try run.take()))

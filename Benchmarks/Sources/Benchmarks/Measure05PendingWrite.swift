@@ -42,7 +42,7 @@ private struct PendingWrite {
     var ours: [Double] = []
     var raw: [Double] = []
     var all: [Double] = []
-    for round in 0..<setting.rounds {
+    for round in setting.eachRound(of: 4) {
       let paths = (setting.path("ours.db"), setting.path("raw.db"))
       try await fill(paths.0)
       try FileManager.default.copyItem(atPath: paths.0, toPath: paths.1)

@@ -16,7 +16,7 @@ extension Measure {
     var perProcessor: [Double] = []
     var theirs: [Double] = []
     var waits: [Double] = []
-    for _ in 0..<setting.rounds {
+    for _ in setting.eachRound() {
       let before = server.child.processorSeconds
       ours.append(Double(count) / (try load(poll, server.port, count, expects: 200)))
       perProcessor.append(Double(count) / (server.child.processorSeconds - before))

@@ -7,14 +7,17 @@ extension Measure {
   static let delta = Measure(number: 8, name: "delta of 100 changes") { setting in
     let few = setting.n(10_000, quick: 500)
     let many = setting.n(1_000_000, quick: 5_000)
-    var small = try await DeltaRun(rows: few, setting)
+    // A server closes a line that is silent for 15 seconds; filling the large one takes longer.
     var large = try await DeltaRun(rows: many, setting)
+    var small = try await DeltaRun(rows: few, setting)
     // The first of each warms up what is cached.
     for round in 0...max(setting.rounds, 10) {
       try small.take(keeps: round > 0)
       try large.take(keeps: round > 0)
     }
     let all = large.seconds.map { $0 * 1_000 }
+    // Of a process that has ended the system tells nothing any more.
+    let peak = large.device.child.peakMegabytes
     small.device.end(setting)
     large.device.end(setting)
     return [
@@ -22,7 +25,7 @@ extension Measure {
         8, "100 changes to the device, among \(many) rows", n: 100, unit: "ms",
         ours: median(all), limit: median(small.seconds) * 1_000, of: "among \(few)",
         aim: .ratioAtMost(1.2), p99: percentile99(all),
-        peakMegabytes: large.device.child.peakMegabytes
+        peakMegabytes: peak
       )
     ]
   }

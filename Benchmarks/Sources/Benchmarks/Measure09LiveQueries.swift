@@ -22,14 +22,14 @@ extension Measure {
     let decoded = setting.n(100_000, quick: 1_000)
     var ours: [Double] = []
     var theirs: [Double] = []
-    for _ in 0..<setting.rounds {
+    for _ in setting.eachRound() {
       ours.append(
-        try seconds {
+        try processorSeconds {
           let objects = try Item.findAll(in: database, take: decoded)
           precondition(objects.count == decoded, "\(objects.count) objects are there")
         }
       )
-      theirs.append(try seconds { try readByC(decoded, raw) })
+      theirs.append(try processorSeconds { try readByC(decoded, raw) })
     }
     await database.close()
     return [
@@ -37,7 +37,7 @@ extension Measure {
         9, "100 live queries, 5 concerned, among \(rows) rows", n: times.count, unit: "ms",
         ours: median(times), aim: .atMost(5), p99: percentile99(times)),
       Figure(
-        9, "rows into objects", n: decoded, unit: "seconds", ours: median(ours),
+        9, "rows into objects", n: decoded, unit: "processor seconds", ours: median(ours),
         limit: median(theirs), of: "C SQLite into structs", aim: .ratioAtMost(1.2)),
     ]
   }

@@ -116,9 +116,7 @@ private struct ODataRun {
   func time(_ body: () throws -> Void) rethrows -> Double {
     var times: [Double] = []
     for _ in 0..<rounds {
-      let start = clock()
-      try body()
-      times.append(Double(clock() - start) / Double(CLOCKS_PER_SEC))
+      times.append(try processorSeconds(body))
     }
     return median(times)
   }

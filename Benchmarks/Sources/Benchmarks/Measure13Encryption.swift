@@ -4,7 +4,7 @@ extension Measure {
   /// A sealed database against a plain one: the same statements, through the same type of connection.
   static let encryption = Measure(number: 13, name: "encryption at rest") { setting in
     var times: [SealedRun: (plain: [Double], sealed: [Double])] = [:]
-    for round in 0..<setting.rounds {
+    for round in setting.eachRound() {
       let paths = ["plain", "sealed"].map { setting.path("\($0)-\(round).db") }
       let plain = try SealedRun.prepare(Connection(path: paths[0]))
       let sealed = try SealedRun.prepare(Connection(path: paths[1], key: DatabaseKey.random()))

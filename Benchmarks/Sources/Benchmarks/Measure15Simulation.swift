@@ -6,7 +6,7 @@ extension Measure {
   static let simulation = Measure(number: 15, name: "simulator") { setting in
     let seeds = setting.n(40, quick: 4)
     var ratios: [Double] = []
-    for round in 0..<setting.rounds {
+    for round in setting.eachRound() {
       let first = round * seeds + 1
       let child = try Child(
         "\(setting.programs)/ferry",

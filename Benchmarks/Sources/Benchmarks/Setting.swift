@@ -2,7 +2,8 @@ import Foundation
 
 /// How thoroughly a run measures, and where it may write.
 struct Setting: Sendable {
-  /// At least so many rounds are taken of everything; figures are their medians.
+  /// So many rounds are taken of everything, or fewer where that would take too long; figures are
+  /// their medians.
   let rounds: Int
   /// Less of everything: shows that the harness runs. Its figures say nothing.
   let isQuick: Bool
@@ -15,6 +16,12 @@ struct Setting: Sendable {
 
   /// How many of something: `full`, or `quick` where only the harness is tried.
   func n(_ full: Int, quick: Int) -> Int { isQuick ? quick : full }
+
+  /// The rounds of a series that is one of `parts` of its measure. Three are always taken; a whole
+  /// run ends within 12 minutes.
+  func eachRound(of parts: Int = 1) -> Rounds {
+    Rounds(most: rounds, fewest: min(rounds, 3), budgetSeconds: 60 / Double(parts))
+  }
 
   /// A path in the run's folder; nothing is there yet.
   func path(_ name: String) -> String { folder.appending(path: name).path }

@@ -62,8 +62,11 @@ struct AnswerTaker {
         if unknown.state != .withdrawn { unknown.state = .unknown }
         try store.operations.update(unknown, connection)
       }
-      try keep(answer.logRecords, operation)
-      try owe(answer, operation)
+      // The server says it again until it hears that it was heard.
+      if answer.outcome != .unknown || operation.state != .unknown {
+        try keep(answer.logRecords, operation)
+        try owe(answer, operation)
+      }
       touched.append(
         Touched(
           entity: operation.entity, object: operation.object, answered: AnsweredOperation(answer)))
@@ -77,15 +80,19 @@ struct AnswerTaker {
     throws(SQLiteError)
   {
     if let next, next.isOpen, !store.world.has(.baseNotMoved),
-      let image = try Rows(entity).original(connection, object: operation.object)
+      let image = try store.rows(of: entity).original(connection, object: operation.object)
     {
       let rebased = PendingMachine.rebase(next, after: operation, image: image.values)
       try store.operations.update(rebased, connection)
     }
     try store.operations.delete(operation, connection)
+    // Another change of the object may have been refused: one that was made while it was here twice.
     try connection.run(
-      "DELETE FROM ferry_log_record WHERE entity = ? AND object = ?", .text(operation.entity),
-      .integer(operation.object))
+      """
+      DELETE FROM ferry_log_record WHERE entity = ?1 AND object = ?2
+      AND (record ->> 'requestId' = ?3 OR NOT EXISTS (SELECT 1 FROM ferry_operation
+        WHERE entity = ?1 AND object = ?2 AND state IN ('replayFailed', 'unknown')))
+      """, .text(operation.entity), .integer(operation.object), .text(operation.id.text))
   }
 
   /// The operation and what waits behind it become one change of the app's again.
@@ -99,7 +106,7 @@ struct AnswerTaker {
     let waiting = next.flatMap { $0.isOpen ? $0 : nil }
     if let waiting { try store.operations.delete(waiting, connection) }
     var joined = PendingMachine.join(operation, waiting)
-    if state == .replayFailed, let refused = joined, try isDeleteOfNothing(refused) { joined = nil }
+    if let left = joined, try isOfNothing(left, state) { joined = nil }
     guard let joined else {
       try store.operations.delete(operation, connection)
       return
@@ -112,11 +119,17 @@ struct AnswerTaker {
   }
 
   /// The object is gone by itself: there is nothing to show again, and nothing to try again.
-  private func isDeleteOfNothing(_ operation: PendingOperation) throws(SQLiteError) -> Bool {
-    guard operation.kind == .delete, let entity = store.model.entity(named: operation.entity) else {
-      return false
+  private func isOfNothing(
+    _ operation: PendingOperation, _ state: PendingOperation.State
+  ) throws(SQLiteError) -> Bool {
+    guard let entity = store.model.entity(named: operation.entity) else { return false }
+    let rows = store.rows(of: entity)
+    guard try rows.original(connection, object: operation.object) == nil else { return false }
+    switch operation.kind {
+    case .create: return false
+    case .update: return try rows.visible(connection, object: operation.object) == nil
+    case .delete: return state == .replayFailed
     }
-    return try Rows(entity).original(connection, object: operation.object) == nil
   }
 
   /// An id that was answered is never sent again. The others of its chain share the fate, and stay
@@ -172,6 +185,7 @@ extension Store {
           guard let entity = self.model.entity(named: object.entity) else { continue }
           try self.show(entity, object.object, shown: nil, connection)
         }
+        try self.sweepContents(connection)
         return touched
       }
     }

@@ -1,5 +1,3 @@
-import FerryCrypto
-import FerryJSON
 import FerryModel
 import FerrySQLite
 import FerryWire
@@ -10,90 +8,102 @@ import FerryWire
 /// into the statement without becoming values.
 extension ImportRun {
   func applyPages() throws(FerryError) {
-    let hasher = SHA256Hasher()
-    var last: Int64 = 0
-    while true {
-      let next = try sql { () throws(SQLiteError) in
-        try self.connection.row(
-          """
-          SELECT page.number, page.bytes, page.partition FROM ferry_page AS page
-          JOIN ferry_partition AS place ON place.number = page.partition
-          WHERE page.number > ? AND place.grp = ? ORDER BY page.number LIMIT 1
-          """, .integer(last), .text(self.checkpoint.group))
+    var pages = PagesAhead(store, connection, group: checkpoint.group)
+    while let page = try pages.next() {
+      try sql { () throws(SQLiteError) in
+        for set in page.sets { try self.apply(set, of: page) }
+        try self.store.rowWatch.letGoOfMany(self.connection)
       }
-      guard let next, let number = next[0].integer, let bytes = next[1].blob else { return }
-      last = number
-      try apply(bytes, hasher)
     }
   }
 
-  private func apply(_ bytes: [UInt8], _ hasher: SHA256Hasher) throws(FerryError) {
-    let page: RowsPage
-    do throws(WireError) { page = try RowsPage(kept: bytes) } catch {
-      throw FerryError(
-        .protocolViolation, "a page cannot be imported: \(error.message)", hint: error.hint,
-        cause: error)
-    }
-    let wrap: (JSONError) -> FerryError = { error in
-      FerryError(
-        .protocolViolation, "a page of the partition \(page.partition) cannot be read \(error)",
-        hint: "The server speaks of another model; update the app or the server.",
-        entity: error.subject.first, attribute: error.subject.dropFirst().first, cause: error)
-    }
-    try page.withReader(of: store.served, hasher: hasher, wrap: wrap) {
-      reader throws(FerryError) in
-      var entry: NewRows?
-      defer { entry?.end(self) }
-      while true {
-        let step: RowsReader.Step
-        do throws(JSONError) { step = try reader.next() } catch { throw wrap(error) }
-        do throws(SQLiteError) {
-          switch step {
-          case .end: return
-          case .left(let key): try self.leave(reader.entity, key, page.partition)
-          case .row:
-            if entry?.entity != reader.entity.name {
-              entry?.end(self)
-              entry = try NewRows(reader.entity, page.partition, self)
-            }
-            if try entry?.insert(reader, self) == true { continue }
-            try self.enter(reader.entity, reader.decoded, reader.hash, page.partition)
-          }
-        } catch {
-          throw Store.failure(error, path: self.store.path)
+  private func apply(_ set: PageRows.Set, of page: PageRows) throws(SQLiteError) {
+    try page.withRows(of: set) { rows throws(SQLiteError) in
+      var new = try NewRows(set.entity, page.partition, rows, self)
+      defer { new.end(self) }
+      var index = 0
+      while index < rows.count {
+        let inserted = try new.insert(from: index, self)
+        if inserted == 0 {
+          try self.enter(set.entity, rows.decoded(index), rows.hashes[index], page.partition)
         }
+        index += max(inserted, 1)
       }
     }
+    for key in set.left { try leave(set.entity, key, page.partition) }
   }
 }
 
 /// Rows of one entity in one page that are new on the device.
+///
+/// Behind a row that is new there are mostly others: they are inserted many at a time, until one of
+/// them is here already.
 private struct NewRows {
   let entity: String
   private let partition: Int64
-  private let statement: Statement
+  private let rows: PageRows.Rows
+  private let single: Statement
+  private let batch: Statement
+  private let batchRows: Int
+  /// What is pending must be found first.
   private let isPossible: Bool
-  private let firstValue = 2
+  private var isBatchLikely = false
+  private var hasMetKnown: Bool
   private var sum: UInt64 = 0
   private var count: Int64 = 0
 
-  init(_ entity: Entity, _ partition: Int64, _ run: ImportRun) throws(SQLiteError) {
+  init(
+    _ entity: Entity, _ partition: Int64, _ rows: PageRows.Rows, _ run: ImportRun
+  ) throws(SQLiteError) {
+    let access = run.access(entity)
     self.entity = entity.name
     self.partition = partition
-    // What is pending must be found first.
+    self.rows = rows
     isPossible = !run.pendingEntities.contains(entity.name)
-    statement = try run.connection.statement(run.access(entity).insertNew)
-    try statement.bind(partition, at: 0)
+    batchRows = access.newBatchRows
+    // Where each row's number is asked for, they go one by one.
+    hasMetKnown = batchRows < 2 || run.notes(partition)
+    single = try run.connection.statement(access.insertNew)
+    batch = try run.connection.statement(access.insertNewBatch)
   }
 
-  /// False when the row is here already, or may be.
-  mutating func insert(_ reader: RowsReader, _ run: ImportRun) throws(SQLiteError) -> Bool {
-    guard isPossible else { return false }
-    statement.rewind()
-    try statement.bind(reader.hash, at: 1)
-    for index in reader.values.indices {
-      let place = firstValue + index
-      switch reader.values[index] {
+  /// How many rows from this one on were inserted; 0 when it is here already, or may be.
+  mutating func insert(from index: Int, _ run: ImportRun) throws(SQLiteError) -> Int {
+    guard isPossible else { return 0 }
+    if isBatchLikely, !hasMetKnown, index + batchRows <= rows.count {
+      if try insertBatch(from: index) {
+        for row in index..<index + batchRows { take(row) }
+        return batchRows
+      }
+      hasMetKnown = true
+    }
+    single.rewind()
+    try bind(index, to: single, at: 0)
+    _ = try single.step()
+    isBatchLikely = run.connection.changes == 1
+    guard isBatchLikely else { return 0 }
+    take(index)
+    run.noteNew(entity, run.connection.lastInsertRowID, partition)
+    return 1
+  }
+
+  /// All of a batch, or none of it.
+  private func insertBatch(from index: Int) throws(SQLiteError) -> Bool {
+    batch.rewind()
+    for row in 0..<batchRows { try bind(index + row, to: batch, at: row * (rows.width + 2)) }
+    do throws(SQLiteError) { _ = try batch.step() } catch {
+      guard error.isConstraint else { throw error }
+      return false
+    }
+    return true
+  }
+
+  private func bind(_ row: Int, to statement: Statement, at first: Int) throws(SQLiteError) {
+    try statement.bind(partition, at: first)
+    try statement.bind(rows.hashes[row], at: first + 1)
+    for position in 0..<rows.width {
+      let place = first + 2 + position
+      switch rows.value(at: position, ofRow: row) {
       case .null: try statement.bind(.null, at: place)
       case .integer(let number): try statement.bind(number, at: place)
       case .double(let number): try statement.bind(number, at: place)
@@ -101,17 +111,17 @@ private struct NewRows {
       case .value(let value): try statement.bind(value.stored, at: place)
       }
     }
-    _ = try statement.step()
-    guard run.connection.changes == 1 else { return false }
-    sum &+= UInt64(bitPattern: reader.hash)
-    count += 1
-    run.noteNew(entity, run.connection.lastInsertRowID, partition)
-    return true
   }
 
-  /// Counts what was inserted; the statement lets go of the page.
+  private mutating func take(_ row: Int) {
+    sum &+= UInt64(bitPattern: rows.hashes[row])
+    count += 1
+  }
+
+  /// Counts what was inserted; the statements let go of the page.
   func end(_ run: ImportRun) {
-    statement.reset()
+    single.reset()
+    batch.reset()
     guard count > 0 else { return }
     run.count(partition, plus: sum, rows: count)
     run.changes[entity, default: EntityChanges(entity: entity)].inserted += Int(count)

@@ -99,8 +99,10 @@ final class ImportRun {
         }
       }
     }
+    try sql { () throws(SQLiteError) in try self.giveBackKept() }
     try finish()
     try store.sealWanted(connection)
+    try sql { () throws(SQLiteError) in try self.store.sweepContents(self.connection) }
     let entities = changes.values.sorted { $0.entity < $1.entity }
     if isFirst || !entities.isEmpty {
       try sql { () throws(SQLiteError) in
@@ -112,12 +114,26 @@ final class ImportRun {
       confirmed: checkpoint.answers.map(\.id), answered: answered, isReset: !restarted.isEmpty)
   }
 
+  /// Objects that came again have what only the device knew of them.
+  private func giveBackKept() throws(SQLiteError) {
+    guard try !KeptValues.isEmpty(connection) else { return }
+    let kept = KeptValues(store: store)
+    for (name, change) in changes.sorted(by: { $0.key < $1.key }) where change.inserted > 0 {
+      guard let entity = store.model.entity(named: name) else { continue }
+      try kept.giveBack(to: entity, connection)
+    }
+  }
+
   private func begin() throws(SQLiteError) {
     let era = try connection.value(
       "SELECT era FROM ferry_checkpoint WHERE grp = ?", .text(checkpoint.group))
     isFirst = era?.text == nil
-    pendingEntities = Set(
-      try connection.rows("SELECT DISTINCT entity FROM ferry_operation").compactMap { $0[0].text })
+    // One look for each entity: however much is pending, nothing of it is read.
+    for entity in store.model.entities {
+      let known = try connection.value(
+        "SELECT 1 FROM ferry_operation WHERE entity = ? LIMIT 1", .text(entity.name))
+      if known != nil { pendingEntities.insert(entity.name) }
+    }
     for row in try connection.rows(
       "SELECT number, state FROM ferry_partition WHERE grp = ? ORDER BY number",
       .text(checkpoint.group))
@@ -260,8 +276,13 @@ final class ImportRun {
 
   /// What a partition that is downloaded from its start has named.
   func noteNew(_ entity: String, _ object: Int64, _ partition: Int64) {
-    guard !restarted.isEmpty, restarted.contains(partition) else { return }
+    guard notes(partition) else { return }
     named[entity, default: []].insert(object)
+  }
+
+  /// Whether what comes in this partition is noted, object by object.
+  func notes(_ partition: Int64) -> Bool {
+    !restarted.isEmpty && restarted.contains(partition)
   }
 
   func count(_ partition: Int64, plus hash: Int64) {
@@ -280,7 +301,7 @@ final class ImportRun {
 
   func access(_ entity: Entity) -> Rows {
     if let known = rows[entity.name] { return known }
-    let made = Rows(entity)
+    let made = store.rows(of: entity)
     rows[entity.name] = made
     return made
   }

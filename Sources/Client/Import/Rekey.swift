@@ -15,7 +15,7 @@ struct Rekey {
   func run(_ entity: Entity, _ object: Int64, from old: Key, to new: Key) throws(SQLiteError) {
     guard old != new, let oldValues = old.values(of: entity), let newValues = new.values(of: entity)
     else { return }
-    try giveWay(entity, object, to: new)
+    let isJoined = try giveWay(entity, object, to: new)
     let positions = entity.key
     try replace(entity, object, positions, newValues)
     for var operation in try store.operations.of(entity, object, connection) {
@@ -27,6 +27,8 @@ struct Rekey {
       }
       try store.operations.update(operation, connection)
     }
+    // Whoever follows its parent's key has no answer that would show it again.
+    if isJoined { try store.show(entity, object, shown: nil, connection) }
     try connection.run(
       "INSERT OR REPLACE INTO ferry_alias (entity, old_key, object) VALUES (?, ?, ?)",
       .text(entity.name), .text(old.text), .integer(object))
@@ -34,13 +36,15 @@ struct Rekey {
   }
 
   /// Another object with this key is here already: it came before the answer did. The pending one
-  /// takes its image, and what the app did to it meanwhile.
-  private func giveWay(_ entity: Entity, _ object: Int64, to key: Key) throws(SQLiteError) {
-    let rows = Rows(entity)
-    guard let values = key.values(of: entity) else { return }
+  /// takes its image, and what the app did to it meanwhile. False where there is none.
+  private func giveWay(
+    _ entity: Entity, _ object: Int64, to key: Key
+  ) throws(SQLiteError) -> Bool {
+    let rows = store.rows(of: entity)
+    guard let values = key.values(of: entity) else { return false }
     let aside = try rows.original(connection, key: key)
     let shown = try rows.downloaded(connection, key: values)
-    guard let other = aside?.object ?? shown?.object, other != object else { return }
+    guard let other = aside?.object ?? shown?.object, other != object else { return false }
     var image = aside
     if image == nil, let shown, let partition = shown.partition, let hash = shown.hash,
       let visible = try rows.visible(connection, object: other)
@@ -55,9 +59,27 @@ struct Rekey {
         "UPDATE \(table) SET object = ? WHERE entity = ? AND object = ?", .integer(object),
         .text(entity.name), .integer(other))
     }
-    guard var image else { return }
-    image.object = object
-    try rows.putOriginal(connection, image)
+    try joinOpen(entity, object)
+    if var image {
+      image.object = object
+      try rows.putOriginal(connection, image)
+    }
+    return true
+  }
+
+  /// Each of the two may have had a change that waits; one object has one.
+  private func joinOpen(_ entity: Entity, _ object: Int64) throws(SQLiteError) {
+    let open = try store.operations.of(entity, object, connection).filter(\.isOpen)
+    guard var joined = open.first else { return }
+    for next in open.dropFirst() {
+      try store.operations.delete(next, connection)
+      try store.operations.unite(next.chain, into: joined.chain, connection)
+      guard let both = PendingMachine.join(joined, next) else { continue }
+      let isRefused = joined.state == .replayFailed || next.state == .replayFailed
+      joined = both
+      if isRefused { joined.state = .replayFailed }
+    }
+    if open.count > 1 { try store.operations.update(joined, connection) }
   }
 
   /// Every attribute that refers to the old key, also where it is part of a child's own key.
@@ -87,14 +109,14 @@ struct Rekey {
     _ child: Entity, _ object: Int64, _ positions: [Int], _ old: [Value], _ new: [Value]
   ) throws(SQLiteError) {
     if child.key.contains(where: positions.contains),
-      let row = try Rows(child).visible(connection, object: object),
+      let row = try store.rows(of: child).visible(connection, object: object),
       positions.map({ row.values[$0] }) == old
     {
       var values = row.values
       for (index, position) in positions.enumerated() { values[position] = new[index] }
       try run(child, object, from: child.key(of: row.values), to: child.key(of: values))
     }
-    if let row = try Rows(child).visible(connection, object: object),
+    if let row = try store.rows(of: child).visible(connection, object: object),
       positions.map({ row.values[$0] }) == old
     {
       try replace(child, object, positions, new)

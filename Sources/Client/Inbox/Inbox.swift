@@ -73,6 +73,27 @@ package struct Inbox {
     try dropPages(partition, connection)
   }
 
+  /// Downloads all partitions from their starts.
+  package func restartAll() throws(FerryError) {
+    try store.write { connection throws(FerryError) in
+      try self.store.sql { () throws(SQLiteError) in
+        for row in try connection.rows("SELECT number FROM ferry_partition WHERE state <> 'drop'") {
+          if let partition = row[0].integer { try self.restart(partition, connection) }
+        }
+      }
+    }
+  }
+
+  /// Whether no partition is being downloaded from its start.
+  package func isComplete() throws(FerryError) -> Bool {
+    try store.read { connection throws(FerryError) in
+      try self.store.sql { () throws(SQLiteError) in
+        try connection.value(
+          "SELECT 1 FROM ferry_partition WHERE state IN ('new', 'reset') LIMIT 1") == nil
+      }
+    }
+  }
+
   private func dropPages(_ partition: Int64, _ connection: Connection) throws(SQLiteError) {
     try connection.run("DELETE FROM ferry_page WHERE partition = ?", .integer(partition))
   }

@@ -1,5 +1,3 @@
-import FerryJSON
-import FerryModel
 import FerrySQLite
 import FerryWire
 
@@ -8,6 +6,7 @@ package struct DeviceInspection {
   package struct EntityCount {
     package let entity: String
     package let visible: Int64
+    /// Objects with an operation, pending deletes among them.
     package let pending: Int64
   }
 
@@ -52,42 +51,56 @@ package struct DeviceInspection {
   /// Each as JSON, the form of the wire.
   package let logRecords: [String]
 
-  /// Opens the database read-only. `FerryError.store` when it is none of a device.
-  package init(path: String) throws(FerryError) {
-    do throws(SQLiteError) {
-      let connection = try DeviceInspection.open(path)
-      package = try Settings.get(.package, connection) ?? ""
-      user = try Settings.get(.user, connection)
-      server = try Settings.get(.server, connection)
-      entities = try DeviceInspection.counts(connection)
-      operations = try DeviceInspection.operations(connection, "")
-      partitions = try DeviceInspection.partitions(connection)
-      groups = try connection.rows(
-        "SELECT grp, era, version, imported FROM ferry_checkpoint ORDER BY grp"
-      )
-      .map {
-        GroupView(
-          name: $0[0].text ?? "", era: $0[1].text, version: $0[2].integer ?? 0,
-          imported: $0[3].integer)
-      }
-      logRecords = try connection.rows("SELECT record FROM ferry_log_record ORDER BY number")
-        .compactMap { $0[0].text }
-    } catch {
-      throw DeviceInspection.failure(error, path)
-    }
+  /// All of them, however many were asked for.
+  package let operationCount: Int64
+  package let logRecordCount: Int64
+  /// The file's own name for itself, by which the server knows it.
+  package let device: String
+  package let incarnation: String
+  package let subscription: SubscriptionState
+  /// Each saved set of synchronization parameters as JSON.
+  package let parameterSets: [String]
+
+  /// Whether data was asked for.
+  package enum SubscriptionState: String {
+    case subscribed, suspended
+    case subscribing = "waits for the server"
+    case none = "not subscribed"
   }
 
-  static func open(_ path: String) throws(SQLiteError) -> Connection {
-    try Connection(path: path, mode: .readOnly)
-  }
-
-  static func failure(_ error: SQLiteError, _ path: String) -> FerryError {
-    if error.message.contains("no such table") {
-      return FerryError(
-        .store, "\(path) is a database, but not one of a device",
-        hint: "Name the file that the app gives to open(at:).", cause: error)
+  init(_ connection: Connection, limit: Int?) throws(SQLiteError) {
+    let rest = "LIMIT \(limit ?? -1)"
+    package = try Settings.get(.package, connection) ?? ""
+    user = try Settings.get(.user, connection)
+    server = try Settings.get(.server, connection)
+    device = try Settings.get(.device, connection) ?? ""
+    incarnation = try Settings.get(.incarnation, connection) ?? ""
+    if try Settings.get(.subscribed, connection) != nil {
+      subscription =
+        try Settings.get(.suspended, connection) == nil ? .subscribed : .suspended
+    } else {
+      subscription = try Settings.get(.subscribing, connection) == nil ? .none : .subscribing
     }
-    return Store.failure(error, path: path)
+    parameterSets = try connection.rows(
+      "SELECT content FROM ferry_parameter_set ORDER BY number"
+    ).compactMap { $0[0].text }
+    entities = try DeviceInspection.counts(connection)
+    operations = try DeviceInspection.operations(connection, "", after: rest)
+    operationCount =
+      try connection.value("SELECT count(*) FROM ferry_operation")?.integer ?? 0
+    partitions = try DeviceInspection.partitions(connection)
+    groups = try connection.rows(
+      "SELECT grp, era, version, imported FROM ferry_checkpoint ORDER BY grp"
+    )
+    .map {
+      GroupView(
+        name: $0[0].text ?? "", era: $0[1].text, version: $0[2].integer ?? 0,
+        imported: $0[3].integer)
+    }
+    logRecords = try connection.rows("SELECT record FROM ferry_log_record ORDER BY number \(rest)")
+      .compactMap { $0[0].text }
+    logRecordCount =
+      try connection.value("SELECT count(*) FROM ferry_log_record")?.integer ?? 0
   }
 
   private static func counts(_ connection: Connection) throws(SQLiteError) -> [EntityCount] {
@@ -97,25 +110,31 @@ package struct DeviceInspection {
       WHERE type = 'table' AND name LIKE 'ferry\\_original\\_%' ESCAPE '\\' ORDER BY name
       """
     ).compactMap { $0[0].text }
-    var counts: [EntityCount] = []
-    for name in names {
-      let row = try connection.row(
-        "SELECT count(*), sum(_pending <> 'N') FROM \(quoted(name))")
-      counts.append(
-        EntityCount(entity: name, visible: row?[0].integer ?? 0, pending: row?[1].integer ?? 0))
+    // From the operations: a scan of the rows would cost what the database holds.
+    let pending = try connection.rows(
+      """
+      SELECT entity, count(DISTINCT object) FROM ferry_operation WHERE state <> 'withdrawn'
+      GROUP BY entity
+      """)
+    let counts = Dictionary(
+      pending.map { ($0[0].text ?? "", $0[1].integer ?? 0) }, uniquingKeysWith: +)
+    return try names.map { name throws(SQLiteError) in
+      EntityCount(
+        entity: name,
+        visible: try connection.value("SELECT count(*) FROM \(quoted(name))")?.integer ?? 0,
+        pending: counts[name] ?? 0)
     }
-    return counts
   }
 
   static func operations(
-    _ connection: Connection, _ rest: String, _ parameters: SQLiteValue...
+    _ connection: Connection, _ rest: String, after: String = "", _ parameters: SQLiteValue...
   )
     throws(SQLiteError) -> [OperationView]
   {
     try connection.rows(
       """
       SELECT id, entity, key, kind, state, acknowledged, made, changed, base FROM ferry_operation
-      \(rest) ORDER BY sequence
+      \(rest) ORDER BY sequence \(after)
       """, parameters
     ).map { row in
       OperationView(

@@ -15,16 +15,7 @@ package struct DeviceWhy {
   /// One sentence that says it.
   package let verdict: String
 
-  /// `key` is the canonical text, or for a single text key the text itself.
-  package init(path: String, entity: String, key: String) throws(FerryError) {
-    do throws(SQLiteError) {
-      self = try DeviceWhy(try DeviceInspection.open(path), entity, key)
-    } catch {
-      throw DeviceInspection.failure(error, path)
-    }
-  }
-
-  private init(_ connection: Connection, _ entity: String, _ key: String) throws(SQLiteError) {
+  init(_ connection: Connection, _ entity: String, _ key: String) throws(SQLiteError) {
     self.entity = entity
     let columns = try DeviceWhy.keyColumns(connection, entity)
     let candidates = DeviceWhy.keys(key, count: columns.count)

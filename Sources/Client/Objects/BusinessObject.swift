@@ -16,7 +16,7 @@ extension BusinessObject {
   /// Only in memory: neither created nor loaded.
   public var isNew: Bool { record.object == nil && !record.deleted }
   /// Changed in memory and not saved.
-  public var isDirty: Bool { !isNew && record.values != record.loaded }
+  public var isDirty: Bool { !isNew && record.isChanged }
   /// Deleted here, whether its delete is pending or left nothing to send.
   public var isDeleted: Bool { record.deleted }
   /// Its create is pending: not submitted, on its way, or refused.
@@ -50,11 +50,14 @@ extension BusinessObject {
     record = read
   }
 
-  /// Takes over every attribute of `other` but the key; nothing is saved yet.
+  /// Takes over every attribute of `other` but the key and big values; nothing is saved yet.
   public mutating func copyAll(from other: Self) {
-    for position in record.values.indices where !Self.entity.key.contains(position) {
-      record.values[position] = other.record.values[position]
+    var values = record.values
+    for position in values.indices
+    where !Self.entity.key.contains(position) && !Self.entity.attributes[position].type.isBig {
+      values[position] = other.record.value(at: position)
     }
+    record.values = values
   }
 }
 
@@ -62,7 +65,7 @@ extension Store {
   package func record(_ entity: Entity, object: Int64) throws(FerryError) -> Record? {
     try read { connection throws(FerryError) in
       let row = try self.sql { () throws(SQLiteError) in
-        try Rows(entity).visible(connection, object: object)
+        try self.rows(of: entity).visible(connection, object: object)
       }
       return row.map { Record(entity, store: self, row: $0) }
     }
@@ -72,7 +75,7 @@ extension Store {
   package func record(_ entity: Entity, key: Key) throws(FerryError) -> Record? {
     try read { connection throws(FerryError) in
       let row = try self.sql { () throws(SQLiteError) -> VisibleRow? in
-        let rows = Rows(entity)
+        let rows = self.rows(of: entity)
         if let row = try rows.visible(connection, key: key) { return row }
         let alias = try connection.value(
           "SELECT object FROM ferry_alias WHERE entity = ? AND old_key = ?", .text(entity.name),
@@ -86,12 +89,37 @@ extension Store {
 
   package func records(
     _ entity: Entity, _ rest: String, _ parameters: [Value]
-  ) throws(FerryError) -> [Record] {
-    try read { connection throws(FerryError) in
-      let rows = try self.sql { () throws(SQLiteError) in
-        try Rows(entity).visibleRows(connection, rest, parameters.map(\.stored))
+  ) throws(FerryError) -> [Record] { try objects(entity, rest, parameters) { $0 } }
+
+  /// The visible rows of an entity that `rest` leaves, each made an object as it is read.
+  func objects<Object>(
+    _ entity: Entity, _ rest: String, _ parameters: [Value], _ make: (Record) -> Object
+  ) throws(FerryError) -> [Object] {
+    let rows = rows(of: entity)
+    return try read { connection throws(FerryError) in
+      try self.sql { () throws(SQLiteError) in
+        let statement = try connection.statement("\(rows.selectVisible) \(rest)")
+        defer { statement.reset() }
+        try statement.bind(parameters)
+        return try self.objects(statement, rows, make)
       }
-      return rows.map { Record(entity, store: self, row: $0) }
+    }
+  }
+
+  /// The rows of a statement that begins with `Rows.visibleColumns`.
+  func objects<Object>(
+    _ statement: Statement, _ rows: Rows, _ make: (Record) -> Object
+  ) throws(SQLiteError) -> [Object] {
+    let origin = RecordOrigin(rows, self)
+    var reader = StoredRowReader(statement)
+    var read: [StoredRow] = []
+    while try statement.step() { read.append(reader.read()) }
+    // How many there are is known now: an app's own type is moved to its place without more ado.
+    return [Object](unsafeUninitializedCapacity: read.count) { objects, count in
+      for row in read {
+        objects.initializeElement(at: count, to: make(Record(origin, row)))
+        count += 1
+      }
     }
   }
 

@@ -37,6 +37,9 @@ extension Record {
       if value.isNull, !attribute.isNullable, !isGiven {
         throw invalid(attribute, "it has no value", "Set one and save again.")
       }
+      if case .text(let text) = value, let misfit = attribute.misfit(decimal: text) {
+        throw invalid(attribute, misfit.problem, misfit.cure)
+      }
       if let maxLength = attribute.maxLength, case .text(let text) = value, text.count > maxLength {
         throw invalid(
           attribute, "\(text.count) characters are more than \(maxLength)",

@@ -31,7 +31,7 @@ extension Store {
       target, "WHERE \(Store.isWanted(way.columns)) ORDER BY _id", [.text(Store.list(keys))])
     let there = way.columns.compactMap(target.position(of:))
     var groups: [[Value]: [Record]] = [:]
-    for record in found { groups[there.map { record.values[$0] }, default: []].append(record) }
+    for record in found { groups[there.map { record.value(at: $0) }, default: []].append(record) }
     for index in records.indices { records[index].prefetched[way.name] = groups[keys[index]] ?? [] }
   }
 

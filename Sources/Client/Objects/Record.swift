@@ -1,18 +1,24 @@
 import FerryModel
+import FerrySQLite
 
 /// The state of one business object in the app's hands: its values, and where it comes from.
 ///
 /// A value: changing it changes nothing but this copy until `create`, `update` or `save`. Generated
 /// types keep everything here; an app rarely touches it.
 public struct Record: Sendable {
-  public let entity: Entity
-  package let store: Store
+  /// What it shares with all that were read together with it.
+  private let origin: RecordOrigin
+  private enum Content {
+    case values([Value])
+    /// As it was read.
+    case row(StoredRow)
+  }
+
   /// The surrogate key, which never changes and never leaves the device; nil for a new object.
   package var object: Int64?
-  /// In the order of the entity's attributes, each canonical.
-  package var values: [Value]
-  /// The values at the last load or save.
-  package var loaded: [Value]
+  private var content: Content
+  /// What the values were at the last load or save; nil while they are the same.
+  private var before: [Value]?
   package var pending: PendingChange
   package var failed: Bool
   package var replay: ReplayState
@@ -21,10 +27,8 @@ public struct Record: Sendable {
   package var prefetched: [String: [Record]] = [:]
 
   package init(_ entity: Entity, store: Store) {
-    self.entity = entity
-    self.store = store
-    values = entity.attributes.map { $0.defaultValue ?? .null }
-    loaded = values
+    origin = RecordOrigin(store.rows(of: entity), store)
+    content = .values(entity.attributes.map { $0.defaultValue ?? .null })
     pending = .none
     failed = false
     replay = .none
@@ -32,30 +36,83 @@ public struct Record: Sendable {
   }
 
   package init(_ entity: Entity, store: Store, row: VisibleRow) {
-    self.entity = entity
-    self.store = store
+    self.init(RecordOrigin(store.rows(of: entity), store), row)
+  }
+
+  private init(_ origin: RecordOrigin, _ row: VisibleRow) {
+    self.origin = origin
     object = row.object
-    values = row.values
-    loaded = row.values
-    pending = PendingChange(rawValue: row.pending) ?? .none
+    content = .values(row.values)
+    pending = row.pending
     failed = row.failed
     replay = row.replay
     deleted = false
   }
 
-  public func get<T: AttributeConvertible>(_ position: Int) -> T { T(value: values[position]) }
+  /// A row with the columns of a visible one; its values are looked at when they are asked for.
+  init(_ origin: RecordOrigin, _ row: StoredRow) {
+    self.origin = origin
+    content = .row(row)
+    object = row.withColumn(at: 0) { if case .integer(let number) = $0 { number } else { nil } }
+    pending = row.withColumn(at: 1) { PendingChange($0) }
+    failed = row.withColumn(at: 2) {
+      if case .integer(let number) = $0 { number != 0 } else { false }
+    }
+    replay = row.withColumn(at: 3) { ReplayState($0) }
+    deleted = false
+  }
+
+  public var entity: Entity { origin.rows.entity }
+  package var store: Store { origin.store }
+
+  /// In the order of the entity's attributes, each canonical.
+  package var values: [Value] {
+    get {
+      switch content {
+      case .values(let values): values
+      case .row(let row): origin.rows.values(of: row)
+      }
+    }
+    set {
+      keepLoaded()
+      content = .values(newValue)
+    }
+  }
+
+  /// One of `values`.
+  package func value(at position: Int) -> Value {
+    switch content {
+    case .values(let values): values[position]
+    case .row(let row): origin.rows.value(at: position, of: row)
+    }
+  }
+
+  /// The values at the last load or save.
+  package var loaded: [Value] { before ?? values }
+
+  /// Whether a value is another than at the last load or save.
+  var isChanged: Bool { before.map { $0 != values } ?? false }
+
+  private mutating func keepLoaded() { if before == nil { before = values } }
+
+  public func get<T: AttributeConvertible>(_ position: Int) -> T { T(value: value(at: position)) }
 
   /// A value that its type cannot hold (a decimal of more than 38 digits) is refused at save.
   public mutating func set<T: AttributeConvertible>(_ position: Int, _ value: T) {
+    var values = values
+    if before == nil { before = values }
+    // Let go of, so that changing them copies nothing more.
+    content = .values([])
     values[position] = value.value
+    content = .values(values)
   }
 
   /// The business key; temporary while the business system has not given one.
-  public var key: Key { entity.key(of: values) }
+  public var key: Key { Key(entity.key.map { value(at: $0) }) }
 
   /// The visible value of an attribute; nil when the entity has none of that name.
   public subscript(attribute: String) -> Value? {
-    entity.position(of: attribute).map { values[$0] }
+    entity.position(of: attribute).map { value(at: $0) }
   }
 
   /// The same object under its generated type; nil for an object of another entity.
@@ -64,12 +121,13 @@ public struct Record: Sendable {
   }
 }
 
-/// What waits to be replayed for an object (the reference's pendingChange, facts/1.3).
-public enum PendingChange: String, Sendable, Hashable {
-  case none = "N"
-  case create = "C"
-  case update = "U"
-  case delete = "D"
-  /// Nothing of its own, but something that it owns is pending.
-  case parent = "P"
+/// Whose objects records are, and where they were read.
+final class RecordOrigin: Sendable {
+  let rows: Rows
+  let store: Store
+
+  init(_ rows: Rows, _ store: Store) {
+    self.rows = rows
+    self.store = store
+  }
 }

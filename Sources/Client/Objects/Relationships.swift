@@ -9,8 +9,9 @@ extension Record {
     if let known = prefetched[way.name] { return known.first.map(Object.init(record:)) }
     let own = way.key(of: self)
     guard !own.contains(.null) else { return nil }
-    return try store.records(Object.entity, "WHERE \(matching(way.columns))", own).first
-      .map(Object.init(record:))
+    return try store.objects(
+      Object.entity, "WHERE \(matching(way.columns))", own, Object.init(record:)
+    ).first
   }
 
   /// The objects that refer to this one by their relationship `name`, by their surrogate keys. Read
@@ -18,9 +19,9 @@ extension Record {
   public func referring<Object: BusinessObject>(by name: String) throws(FerryError) -> [Object] {
     let way = Way(back: name, from: Object.entity, to: entity)
     if let known = prefetched[way.name] { return known.map(Object.init(record:)) }
-    return try store.records(
-      Object.entity, "WHERE \(matching(way.columns)) ORDER BY _id", way.key(of: self)
-    ).map(Object.init(record:))
+    return try store.objects(
+      Object.entity, "WHERE \(matching(way.columns)) ORDER BY _id", way.key(of: self),
+      Object.init(record:))
   }
 
   /// Takes over the key of another object where the relationship refers to it; nil: refers to none.
@@ -69,5 +70,5 @@ struct Way {
     types = own.map { entity.attributes[$0].type }
   }
 
-  func key(of record: Record) -> [Value] { own.map { record.values[$0] } }
+  func key(of record: Record) -> [Value] { own.map { record.value(at: $0) } }
 }

@@ -38,6 +38,19 @@ public protocol CallbackHandler: Sendable {
   func onLoginFailure(_ error: FerryError)
   func onSubscribeSuccess()
   func onSubscribeFailure(_ error: FerryError)
+  /// `unsubscribe` has ended the subscription; what was downloaded is still here.
+  func onUnsubscribeSuccess()
+  /// There was no subscription to end.
+  func onUnsubscribeFailure(_ error: FerryError)
+  func onSuspendSubscriptionSuccess()
+  func onSuspendSubscriptionFailure(_ error: FerryError)
+  func onResumeSubscriptionSuccess()
+  func onResumeSubscriptionFailure(_ error: FerryError)
+  /// Everything that `recover` asked for afresh is visible.
+  func onRecoverSuccess()
+  func onRecoverFailure(_ error: FerryError)
+  /// Nothing more will come: the app called `unsubscribe`, or the server no longer serves this user.
+  func onSubscriptionEnd()
 
   // Synchronization.
 
@@ -62,6 +75,12 @@ public protocol CallbackHandler: Sendable {
   func onImportSuccess(group: String)
   /// Partitions of this group were downloaded from their start, and are visible again.
   func onResetSuccess(group: String)
+
+  // Big values.
+
+  /// The content of a big value is on its way: value, bytes done and bytes in all, no more than once
+  /// for each percent. Told in the process that sends or fetches it.
+  func onBigValueProgress(_ progress: BigValueProgress)
 
   // Replay.
 
@@ -94,6 +113,15 @@ extension CallbackHandler {
   public func onLoginFailure(_ error: FerryError) {}
   public func onSubscribeSuccess() {}
   public func onSubscribeFailure(_ error: FerryError) {}
+  public func onUnsubscribeSuccess() {}
+  public func onUnsubscribeFailure(_ error: FerryError) {}
+  public func onSuspendSubscriptionSuccess() {}
+  public func onSuspendSubscriptionFailure(_ error: FerryError) {}
+  public func onResumeSubscriptionSuccess() {}
+  public func onResumeSubscriptionFailure(_ error: FerryError) {}
+  public func onRecoverSuccess() {}
+  public func onRecoverFailure(_ error: FerryError) {}
+  public func onSubscriptionEnd() {}
   public func onSynchronize(
     groups: [String], context: SynchronizationContext
   ) -> SynchronizationAction { .proceed }
@@ -104,6 +132,7 @@ extension CallbackHandler {
   public func onImport(_ changes: EntityChanges) {}
   public func onImportSuccess(group: String) {}
   public func onResetSuccess(group: String) {}
+  public func onBigValueProgress(_ progress: BigValueProgress) {}
   public func onReplaySuccess(_ object: ReplayedObject) {}
   public func onReplayFailure(_ object: ReplayedObject) {}
   public func onReplayUnknown(_ object: ReplayedObject) {}

@@ -17,9 +17,15 @@ package final class Observers: Sendable {
 
   private enum Item {
     case call(Call)
-    /// A call that a later one of its kind makes superfluous.
-    case progress(Call)
+    /// A call that a later one of the same makes superfluous.
+    case progress(Progress, Call)
     case owed
+  }
+
+  /// Of what a progress is told.
+  private enum Progress: Equatable {
+    case rows
+    case bigValue(entity: String, object: Int64, attribute: String)
   }
 
   private struct State {
@@ -56,7 +62,18 @@ package final class Observers: Sendable {
   package func tell(_ call: @escaping Call) { tell(.call(call), call) }
 
   /// Of several that wait, the last is enough.
-  package func tellProgress(_ call: @escaping Call) { tell(.progress(call), call) }
+  package func tell(_ progress: ImportProgress) {
+    let call: Call = { $0.onImportProgress(progress) }
+    tell(.progress(.rows, call), call)
+  }
+
+  /// Of several that wait of one value, the last is enough.
+  package func tell(_ progress: BigValueProgress) {
+    let value = Progress.bigValue(
+      entity: progress.entity, object: progress.surrogateKey, attribute: progress.attribute)
+    let call: Call = { $0.onBigValueProgress(progress) }
+    tell(.progress(value, call), call)
+  }
 
   private func tell(_ item: Item, _ call: Call) {
     guard let handler = registration(of: nil) else { return }
@@ -73,13 +90,19 @@ package final class Observers: Sendable {
   }
 
   /// Makes the callbacks that are owed, or has them made on the app's actor; each is forgotten after
-  /// the handlers have returned. Without a handler they wait.
+  /// the handlers have returned. Without a handler they wait. Of several processes on one database
+  /// one tells at a time, so that each callback is made in one of them; what one leaves behind that
+  /// is killed, another tells when it synchronizes.
   package func tellOwed(of store: Store) throws(FerryError) {
-    guard !state.withLock({ $0.registrations.isEmpty }) else { return }
+    guard !state.withLock({ $0.registrations.isEmpty }), try store.firstNotice() != nil else {
+      return
+    }
     guard isDirect else {
       put(.owed)
       return
     }
+    guard try store.beginTelling() else { return }
+    defer { store.endTelling() }
     while let notice = try store.firstNotice() {
       if let (handlers, call) = try calls(of: notice, store) {
         for handler in handlers { call(handler.handler) }
@@ -95,7 +118,7 @@ package final class Observers: Sendable {
     guard begin() else { return }
     while let item = next() {
       switch item {
-      case .call(let call), .progress(let call):
+      case .call(let call), .progress(_, let call):
         if let handler = registration(of: nil) { await make(call, handler) }
       case .owed:
         do throws(FerryError) { try await deliverOwed(of: store) } catch {
@@ -109,6 +132,8 @@ package final class Observers: Sendable {
   private func deliverOwed(
     of store: Store, isolation: isolated (any Actor)? = #isolation
   ) async throws(FerryError) {
+    guard try store.beginTelling() else { return }
+    defer { store.endTelling() }
     while let notice = try store.firstNotice() {
       if let (handlers, call) = try calls(of: notice, store) {
         for handler in handlers { await make(call, handler) }
@@ -155,7 +180,11 @@ package final class Observers: Sendable {
   private func put(_ item: Item) {
     let work = state.withLock { state in
       switch (item, state.items.last) {
-      case (.progress, .progress): state.items[state.items.count - 1] = item
+      case (.progress(let progress, _), .progress):
+        if let same = Observers.place(of: progress, in: state.items) {
+          state.items.remove(at: same)
+        }
+        state.items.append(item)
       case (.owed, .owed): break
       default: state.items.append(item)
       }
@@ -167,6 +196,15 @@ package final class Observers: Sendable {
       return state.onWork
     }
     work?()
+  }
+
+  /// Where the same waits at the end, with nothing behind it that it must be told before.
+  private static func place(of progress: Progress, in items: [Item]) -> Int? {
+    for (place, item) in items.enumerated().reversed() {
+      guard case .progress(let other, _) = item else { return nil }
+      if other == progress { return place }
+    }
+    return nil
   }
 
   private func begin() -> Bool {

@@ -17,7 +17,7 @@ extension BusinessObject {
     let store = record.store
     let read = try store.read { connection throws(FerryError) in
       try store.sql { () throws(SQLiteError) -> Record? in
-        if let row = try Rows(Self.entity).visible(connection, object: object) {
+        if let row = try store.rows(of: Self.entity).visible(connection, object: object) {
           return Record(Self.entity, store: store, row: row)
         }
         return try store.hidden(Self.entity, object, connection)

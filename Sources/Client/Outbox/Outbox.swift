@@ -89,7 +89,10 @@ extension Store {
         hint: "Change less in one transaction.", entity: first.entity)
     }
     let payloads = try ordered.enumerated().map { index, member throws(FerryError) in
-      try self.payload(member, first.id, index, ordered.count)
+      if let entity = self.model.entity(named: member.entity) {
+        try self.checkContents(member, entity, connection)
+      }
+      return try self.payload(member, first.id, index, ordered.count)
     }
     let ready = try sql { () throws(SQLiteError) in try self.isReady(ordered, connection) }
     try sql { () throws(SQLiteError) in
@@ -108,6 +111,7 @@ extension Store {
           "UPDATE ferry_operation SET payload = ? WHERE sequence = ?", .blob(payload),
           .integer(member.sequence))
         guard let entity = self.model.entity(named: member.entity) else { continue }
+        try self.noteUploads(member, entity, connection)
         try self.show(entity, member.object, shown: nil, connection)
       }
     }
@@ -195,6 +199,8 @@ extension Store {
             ObjectReference(operation.entity, operation.object), connection), connection)
       }
       done.formUnion(members.map(\.sequence))
+      // A refused change goes again when the app says so, and with it what is replayed as one.
+      guard !members.contains(where: { $0.state == .replayFailed }) else { continue }
       do throws(FerryError) { try seal(members, connection) } catch {
         guard error.code == .invalidChange else { throw error }
         // It grew while it waited. The import must not fail for it; the next submit tells the app.
@@ -240,10 +246,22 @@ extension Store {
         AND other.sequence <> ferry_operation.sequence))
     """
 
-  /// Whether anything waits to be sent.
+  /// Whether anything waits to be sent. Two questions: an "or" of both would look at everything.
   package func hasOutgoing(_ connection: Connection) throws(SQLiteError) -> Bool {
+    let again = try connection.value(
+      "SELECT 1 FROM ferry_operation WHERE wanted > 0 AND wanted = 2 LIMIT 1")
+    if again != nil { return true }
+    return try connection.value(
+      "SELECT 1 FROM ferry_operation WHERE \(Store.isOutgoing) LIMIT 1") != nil
+  }
+
+  /// Whether anything was sent, or may have been, and is not answered.
+  package func hasUnanswered(_ connection: Connection) throws(SQLiteError) -> Bool {
     try connection.value(
-      "SELECT 1 FROM ferry_operation WHERE wanted = 2 OR \(Store.isOutgoing) LIMIT 1") != nil
+      """
+      SELECT 1 FROM ferry_operation WHERE state IN ('submitted', 'withdrawn', 'unknown')
+      AND sent = 1 LIMIT 1
+      """) != nil
   }
 
   /// Operations that were sent, or may have been, and are not answered.
@@ -281,5 +299,6 @@ extension Store {
       UPDATE ferry_operation SET acknowledged = 0, may_have_run = 1
       WHERE id = ? AND acknowledged = 1
       """, .text(id.text))
+    try uploadAgain(id, connection)
   }
 }

@@ -11,7 +11,9 @@ extension Store {
     let (gone, cancelled) = try write { connection throws(FerryError) in
       try self.sql { () throws(SQLiteError) in
         let known = try self.operations.of(entity, object, connection).map(\.id)
-        return (try self.cancel(entity, object, connection, depth: 0), known)
+        let gone = try self.cancel(entity, object, connection, depth: 0)
+        try self.sweepContents(connection)
+        return (gone, known)
       }
     }
     answers.post(cancelled.map { AnsweredOperation(id: $0, outcome: .cancelled) })
@@ -81,7 +83,7 @@ extension Store {
       for relationship in child.relationships where relationship.target == entity.name {
         let target = entity.key.map { entity.attributes[$0].name }
         guard relationship.targetAttributes == target else { continue }
-        let rows = try Rows(child).visibleRows(
+        let rows = try self.rows(of: child).visibleRows(
           connection, "WHERE \(matching(relationship.attributes)) AND _pending = 'C'",
           key.map(\.stored))
         for row in rows where !(child.name == entity.name && row.object == create.object) {

@@ -29,29 +29,35 @@ extension Store {
     return chain
   }
 
-  /// The top of the composite graph that an object with these values is in: itself where nothing
-  /// owns it, or the owner is not on the device.
-  func root(
+  /// The top of the composite graph that an object with these values is in, and what is passed on
+  /// the way up: itself and nothing where nothing owns it, or the owner is not on the device.
+  func owners(
     of entity: Entity, _ object: Int64, _ values: [Value], _ connection: Connection
-  ) throws(SQLiteError) -> ObjectReference {
-    var top = ObjectReference(entity.name, object)
+  ) throws(SQLiteError) -> (root: ObjectReference, between: [ObjectReference]) {
+    let own = ObjectReference(entity.name, object)
+    var top = own
+    var between: [ObjectReference] = []
     var part = entity
     var values = values
     // A part of a part of a part: a model that goes deeper than this goes in a circle.
     for _ in 0..<16 {
       guard let owner = part.owner, let whole = model.entity(named: owner.target) else { break }
       let key = owner.attributes.compactMap(part.position(of:)).map { values[$0] }
-      guard key.count == owner.attributes.count, !key.contains(.null) else { break }
-      let rows = Rows(whole)
-      if let row = try rows.visible(connection, key: Key(key)) {
+      guard key.count == owner.attributes.count, key.count == whole.key.count,
+        !key.contains(.null)
+      else { break }
+      let rows = self.rows(of: whole)
+      if top != own { between.append(top) }
+      if let row = try rows.visible(connection, key: key) {
         (top, values) = (ObjectReference(whole.name, row.object), row.values)
-      } else if let row = try rows.original(connection, key: Key(key)) {
+      } else if let row = try rows.original(connection, key: key) {
         (top, values) = (ObjectReference(whole.name, row.object), row.values)
       } else {
+        if top != own { between.removeLast() }
         break
       }
       part = whole
     }
-    return top
+    return (top, between)
   }
 }

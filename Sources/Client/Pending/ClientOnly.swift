@@ -6,7 +6,7 @@ import FerrySQLite
 extension Store {
   func saveHere(_ change: LocalChange, _ connection: Connection) throws(FerryError) -> Record? {
     let entity = change.entity
-    let rows = Rows(entity)
+    let rows = self.rows(of: entity)
     guard change.kind == .create || change.object != nil else {
       throw FerryError(
         .objectNotFound, "the \(entity.name) to \(change.kind.rawValue) is not on the device",
@@ -29,9 +29,16 @@ extension Store {
       return Record(entity, store: self, row: row)
     }
     return try sql { () throws(SQLiteError) in
-      guard let after = change.after else {
+      guard var after = change.after else {
         try rows.deleteVisible(connection, object: object)
+        try self.sweepContents(connection)
         return nil
+      }
+      // A copy in the app's hands may be older than what was written into a big value since.
+      if !entity.bigPositions.isEmpty, let now = try rows.visible(connection, object: object) {
+        for position in entity.bigPositions where after[position] == change.seen[position] {
+          after[position] = now.values[position]
+        }
       }
       try rows.updateClientOnly(connection, object: object, values: after)
       return try rows.visible(connection, object: object).map {

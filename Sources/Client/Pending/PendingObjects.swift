@@ -10,7 +10,7 @@ extension Store {
   ) throws(SQLiteError) -> Record? {
     let live = try operations.of(entity, object, connection).filter { $0.state != .withdrawn }
     guard let last = live.last, last.kind == .delete else { return nil }
-    var values = try Rows(entity).original(connection, object: object)?.values
+    var values = try rows(of: entity).original(connection, object: object)?.values
     if values == nil, last.base.count == entity.servedCount {
       values = entity.attributes.indices.map { last.base[$0] ?? .null }
     }
@@ -18,7 +18,7 @@ extension Store {
     var record = Record(
       entity, store: self,
       row: VisibleRow(
-        object: object, pending: PendingChange.delete.rawValue,
+        object: object, pending: .delete,
         failed: live.contains { $0.state == .replayFailed },
         replay: PendingMachine.replayState(live), values: values))
     record.deleted = true
@@ -34,8 +34,9 @@ extension Store {
       try self.sql { () throws(SQLiteError) in
         let objects = try self.pendingObjects(entity, change, states, connection)
         var records: [Record] = []
+        let rows = self.rows(of: entity)
         for object in objects.dropFirst(skip).prefix(take ?? objects.count) {
-          if let row = try Rows(entity).visible(connection, object: object) {
+          if let row = try rows.visible(connection, object: object) {
             records.append(Record(entity, store: self, row: row))
           } else if let record = try self.hidden(entity, object, connection) {
             records.append(record)
@@ -109,7 +110,7 @@ extension Record {
   /// The image beneath the pending change.
   func downloaded() throws(FerryError) -> Record? {
     try beneath { connection, object throws(SQLiteError) in
-      try Rows(entity).original(connection, object: object)?.values
+      try store.rows(of: entity).original(connection, object: object)?.values
     }
   }
 
@@ -120,7 +121,7 @@ extension Record {
       let live = try store.operations.of(entity, object, connection)
         .filter { $0.state != .withdrawn }
       guard let first = live.first, first.kind != .create else { return nil }
-      let rows = Rows(entity)
+      let rows = store.rows(of: entity)
       var values = try rows.original(connection, object: object)?.values
       if values == nil { values = try rows.visible(connection, object: object)?.values }
       for operation in live.reversed() {
@@ -140,7 +141,8 @@ extension Record {
     return values.map { values in
       Record(
         entity, store: store,
-        row: VisibleRow(object: object, pending: "N", failed: false, replay: .none, values: values))
+        row: VisibleRow(
+          object: object, pending: .none, failed: false, replay: .none, values: values))
     }
   }
 }

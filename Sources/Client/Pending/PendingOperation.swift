@@ -47,6 +47,8 @@ package struct PendingOperation: Equatable, Sendable {
   package var failure: Int64 = 0
   /// The top of the composite graph that the object is in; itself where it is in none.
   package var root: ObjectReference
+  /// What it passes on its way to the top of that graph; nil leaves what was noted.
+  package var owners: [ObjectReference]?
 
   /// Edits may still merge into it.
   package var isOpen: Bool { state == .waiting || state == .replayFailed }
@@ -72,6 +74,10 @@ package struct OperationTable {
     "sequence, id, entity, object, kind, key, temporary, changed, base, chain, state, wanted, sent, "
     + "counter, failure, root_entity, root_object"
 
+  /// Asked for at each change.
+  private static let selectOfObject =
+    "SELECT \(columns) FROM ferry_operation WHERE entity = ? AND object = ? ORDER BY sequence"
+
   /// The test for operations that edits merge into.
   package static let isOpen = "state IN ('waiting', 'replayFailed')"
 
@@ -83,9 +89,9 @@ package struct OperationTable {
   ) throws(SQLiteError)
     -> [PendingOperation]
   {
-    try select(
-      "WHERE entity = ? AND object = ? ORDER BY sequence", [.text(entity.name), .integer(object)],
-      connection)
+    try connection.rows(
+      OperationTable.selectOfObject, .text(entity.name), .integer(object)
+    ).map { row throws(SQLiteError) in try operation(row) }
   }
 
   /// The pending objects of a composite graph, its top excepted.
@@ -119,11 +125,11 @@ package struct OperationTable {
     return try rows.map { row throws(SQLiteError) in try operation(row) }
   }
 
+  /// Returns the operation's place among all.
+  @discardableResult
   package func insert(
     _ operation: PendingOperation, made: Int64, _ connection: Connection
-  )
-    throws(SQLiteError)
-  {
+  ) throws(SQLiteError) -> Int64 {
     let entity = try entity(of: operation)
     try connection.run(
       """
@@ -133,6 +139,21 @@ package struct OperationTable {
       """,
       [.text(operation.id.text), .text(operation.entity), .integer(operation.object)]
         + parameters(operation, entity) + [.integer(made)])
+    let sequence = connection.lastInsertRowID
+    try noteOwners(of: operation, sequence, connection)
+    return sequence
+  }
+
+  private func noteOwners(
+    of operation: PendingOperation, _ sequence: Int64, _ connection: Connection
+  ) throws(SQLiteError) {
+    guard let owners = operation.owners, !owners.isEmpty else { return }
+    try connection.run("DELETE FROM ferry_owner WHERE sequence = ?", .integer(sequence))
+    for owner in owners {
+      try connection.run(
+        "INSERT INTO ferry_owner (sequence, entity, object) VALUES (?, ?, ?)",
+        .integer(sequence), .text(owner.entity), .integer(owner.object))
+    }
   }
 
   /// Writes everything but the payload, which a change of the content empties.
@@ -151,6 +172,7 @@ package struct OperationTable {
         + [SQLiteValue](repeating: .flag(operation.isOpen), count: 3) + [
           .integer(operation.sequence)
         ])
+    try noteOwners(of: operation, operation.sequence, connection)
   }
 
   /// Was submitted, and is to be sealed anew before anything is sent.

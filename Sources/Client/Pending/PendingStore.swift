@@ -16,17 +16,25 @@ extension Store {
   /// Keeps a change beside its object, in one transaction; returns the object as it then is, nil
   /// when it is gone (sync/P1).
   package func save(_ change: LocalChange) throws(FerryError) -> Record? {
+    do throws(FerryError) { return try saved(change) } catch {
+      throw error.about(change.entity.name)
+    }
+  }
+
+  private func saved(_ change: LocalChange) throws(FerryError) -> Record? {
     try write { connection throws(FerryError) in
       guard !change.entity.isClientOnly else { return try self.saveHere(change, connection) }
       switch change.kind {
       case .create: return try self.create(change, connection)
       case .update: return try self.update(change, connection)
-      case .delete where change.entity.ownsChildren:
+      case .delete:
         // What it owns goes with it, as one.
-        return try self.transaction { () throws(FerryError) in
-          try self.delete(change, connection)
-        }
-      case .delete: return try self.delete(change, connection)
+        let hidden =
+          change.entity.ownsChildren
+          ? try self.transaction { () throws(FerryError) in try self.delete(change, connection) }
+          : try self.delete(change, connection)
+        try self.sql { () throws(SQLiteError) in try self.sweepContents(connection) }
+        return hidden
       }
     }
   }
@@ -34,7 +42,7 @@ extension Store {
   private func create(_ change: LocalChange, _ connection: Connection) throws(FerryError) -> Record?
   {
     let entity = change.entity
-    let rows = Rows(entity)
+    let rows = rows(of: entity)
     var values = change.after ?? []
     let id = newOperationID()
     makeKey(entity, &values)
@@ -47,25 +55,31 @@ extension Store {
     }
     let key = entity.key(of: values)
     let result = try sql { () throws(SQLiteError) -> VisibleRow? in
-      if try rows.visible(connection, key: key) != nil { return nil }
-      if let hidden = try rows.original(connection, key: key) {
+      let keyValues = entity.key.map { values[$0] }
+      if let hidden = try rows.original(connection, key: keyValues) {
+        guard try rows.visible(connection, key: keyValues) == nil else { return nil }
         return try self.recreate(hidden, values, id, entity, connection)
       }
       let counter = self.counter(after: 0)
       let replay = ReplayState(counter: counter, pending: 0, failure: 0)
-      let object = try rows.insertVisible(
-        connection, object: nil, values: values, pending: "C", replay: replay)
-      let changed = values.prefix(entity.servedCount).enumerated().filter {
-        !$0.element.isNull && !(isTemporary && entity.key.contains($0.offset))
+      let inserted = try rows.insertVisible(
+        connection, object: nil, values: values, pending: .create, replay: replay)
+      guard let object = inserted else { return nil }
+      var changed: [Int: Value] = Dictionary(minimumCapacity: entity.servedCount)
+      for position in 0..<entity.servedCount
+      where !values[position].isNull && !(isTemporary && entity.key.contains(position)) {
+        changed[position] = values[position]
       }
+      let owners = try self.owners(of: entity, object, values, connection)
       let operation = PendingOperation(
         sequence: 0, id: id, entity: entity.name, object: object, kind: .create, key: key,
-        isTemporary: isTemporary,
-        changed: Dictionary(uniqueKeysWithValues: changed.map { ($0.offset, $0.element) }),
+        isTemporary: isTemporary, changed: changed,
         base: [:], chain: self.chain(ofNew: id), state: .waiting, isWanted: false,
-        counter: counter, root: try self.root(of: entity, object, values, connection))
+        counter: counter, root: owners.root, owners: owners.between)
       try self.operations.insert(operation, made: self.world.clock.now.milliseconds, connection)
-      return try rows.visible(connection, object: object)
+      return VisibleRow(
+        object: object, pending: .create, failed: false, replay: replay,
+        values: values.map(\.asStored))
     }
     guard let result else {
       throw FerryError(
@@ -83,31 +97,32 @@ extension Store {
   ) throws(SQLiteError) -> VisibleRow? {
     let known = try operations.of(entity, hidden.object, connection)
     if let last = known.last, last.isOpen, last.kind == .delete {
-      try carryOut(
-        PendingMachine.recreate(last, after: served(values, of: entity)), entity, hidden.object,
-        last.key, values, connection)
+      _ = try carryOut(
+        PendingMachine.recreate(last, after: served(values, of: entity)), known, entity,
+        hidden.object, last.key, values, connection)
     } else {
       let changed = Dictionary(
         uniqueKeysWithValues: served(values, of: entity).enumerated().map {
           ($0.offset, $0.element)
         })
+      let owners = try owners(of: entity, hidden.object, values, connection)
       let operation = PendingOperation(
         sequence: 0, id: id, entity: entity.name, object: hidden.object, kind: .create,
         key: entity.key(of: values), isTemporary: false,
         changed: changed.filter { !$0.value.isNull },
         base: [:], chain: chain(ofNew: id), state: .waiting, isWanted: false,
         counter: counter(after: known.last?.counter ?? 0),
-        root: try root(of: entity, hidden.object, values, connection))
+        root: owners.root, owners: owners.between)
       try operations.insert(operation, made: world.clock.now.milliseconds, connection)
     }
     try show(entity, hidden.object, shown: values, connection)
-    return try Rows(entity).visible(connection, object: hidden.object)
+    return try rows(of: entity).visible(connection, object: hidden.object)
   }
 
   private func update(_ change: LocalChange, _ connection: Connection) throws(FerryError) -> Record?
   {
     let entity = change.entity
-    let rows = Rows(entity)
+    let rows = rows(of: entity)
     let (object, before) = try present(change, connection)
     guard let wanted = change.after else { return nil }
     var after = before.values
@@ -124,20 +139,28 @@ extension Store {
     }
     let row = try sql { () throws(SQLiteError) -> VisibleRow? in
       let known = try self.operations.of(entity, object, connection)
-      if known.allSatisfy({ $0.state == .withdrawn }), !self.world.has(.forgottenOriginal) {
+      var image: [Value]?
+      if known.allSatisfy({ $0.state == .withdrawn }), !self.world.has(.forgottenOriginal),
         try rows.keepOriginal(connection, object: object)
+      {
+        image = before.values
+      } else {
+        image = try rows.original(connection, object: object)?.values
       }
-      let image = try rows.original(connection, object: object)
-      try self.carryOut(
+      let now = try self.carryOut(
         PendingMachine.update(
           known, seen: change.seen, before: served(before.values, of: entity),
-          after: served(after, of: entity), image: image?.values),
-        entity, object, entity.key(of: before.values), after, connection)
-      try self.show(entity, object, shown: after, connection)
+          after: served(after, of: entity), image: image),
+        known, entity, object, entity.key(of: before.values), after, connection)
+      var row = try self.lay(
+        now, on: image, over: before, entity, object, shown: after, connection)
       if after.dropFirst(entity.servedCount) != before.values.dropFirst(entity.servedCount) {
         try rows.updateClientOnly(connection, object: object, values: after)
+        for position in entity.servedCount..<after.count {
+          row?.values[position] = after[position].asStored
+        }
       }
-      return try rows.visible(connection, object: object)
+      return row
     }
     return row.map { Record(entity, store: self, row: $0) }
   }
@@ -145,7 +168,7 @@ extension Store {
   private func delete(_ change: LocalChange, _ connection: Connection) throws(FerryError) -> Record?
   {
     let entity = change.entity
-    let rows = Rows(entity)
+    let rows = rows(of: entity)
     let (object, before) = try present(change, connection)
     // Based on what the app saw, under the key that the object has now.
     var base = change.seen
@@ -154,13 +177,19 @@ extension Store {
     return try sql { () throws(SQLiteError) -> Record? in
       let known = try self.operations.of(entity, object, connection)
       if known.allSatisfy({ $0.state == .withdrawn }) {
-        try rows.keepOriginal(connection, object: object)
+        _ = try rows.keepOriginal(connection, object: object)
+      }
+      if try rows.original(connection, object: object) == nil, known.contains(where: \.isInFlight) {
+        // The image comes with the answer to its create; the delete may yet be refused.
+        try KeptValues(store: self).keepHidden(entity, object, before.values, connection)
+      } else {
+        try rows.keepClientOnly(connection, object: object)
       }
       if let last = known.last, last.isOpen, last.kind == .create {
         try self.cancelDependents(of: last, entity, connection, depth: 0)
       }
-      try self.carryOut(
-        PendingMachine.delete(known, before: served(base, of: entity)), entity, object,
+      _ = try self.carryOut(
+        PendingMachine.delete(known, before: served(base, of: entity)), known, entity, object,
         entity.key(of: before.values), before.values, connection)
       try self.show(entity, object, shown: nil, connection)
       return try self.hidden(entity, object, connection)
@@ -178,7 +207,7 @@ extension Store {
       else { continue }
       let parts = try sql { () throws(SQLiteError) in
         let own = owner.targetAttributes.compactMap(entity.position(of:)).map { values[$0].stored }
-        return try Rows(child).visibleRows(
+        return try self.rows(of: child).visibleRows(
           connection, "WHERE \(matching(owner.attributes)) ORDER BY _id", own)
       }
       for part in parts {
@@ -196,7 +225,7 @@ extension Store {
   {
     let row = try sql { () throws(SQLiteError) -> VisibleRow? in
       guard let object = change.object else { return nil }
-      return try Rows(change.entity).visible(connection, object: object)
+      return try self.rows(of: change.entity).visible(connection, object: object)
     }
     guard let row else {
       throw FerryError(
@@ -213,28 +242,36 @@ extension Store {
     Array(values.prefix(entity.servedCount))
   }
 
-  func carryOut(
-    _ decision: PendingMachine.Decision, _ entity: Entity, _ object: Int64, _ key: Key,
-    _ values: [Value], _ connection: Connection
-  ) throws(SQLiteError) {
+  /// Writes what was decided on the object's operations, which are `known`; returns them as they
+  /// then are.
+  private func carryOut(
+    _ decision: PendingMachine.Decision, _ known: [PendingOperation], _ entity: Entity,
+    _ object: Int64, _ key: Key, _ values: [Value], _ connection: Connection
+  ) throws(SQLiteError) -> [PendingOperation] {
     switch decision {
     case .append(let kind, let changed, let base):
       let id = newOperationID()
-      let known = try operations.of(entity, object, connection)
-      let operation = PendingOperation(
+      let owners = try owners(of: entity, object, values, connection)
+      var operation = PendingOperation(
         sequence: 0, id: id, entity: entity.name, object: object, kind: kind, key: key,
         isTemporary: known.contains(where: \.isTemporary), changed: changed, base: base,
         chain: chain(ofNew: id), state: .waiting, isWanted: false,
         counter: counter(after: known.last?.counter ?? 0),
-        root: try root(of: entity, object, values, connection))
-      try operations.insert(operation, made: world.clock.now.milliseconds, connection)
+        root: owners.root, owners: owners.between)
+      operation.sequence = try operations.insert(
+        operation, made: world.clock.now.milliseconds, connection)
+      return known + [operation]
     case .merge(var operation):
       operation.counter = counter(after: operation.counter)
       operation.chain = try chain(ofOpen: operation, connection)
-      operation.root = try root(of: entity, object, values, connection)
+      let owners = try owners(of: entity, object, values, connection)
+      (operation.root, operation.owners) = (owners.root, owners.between)
       try operations.update(operation, connection)
-    case .remove(let operation): try operations.delete(operation, connection)
-    case .nothing: break
+      return known.map { $0.sequence == operation.sequence ? operation : $0 }
+    case .remove(let operation):
+      try operations.delete(operation, connection)
+      return known.filter { $0.sequence != operation.sequence }
+    case .nothing: return known
     }
   }
 
@@ -244,47 +281,82 @@ extension Store {
   package func show(
     _ entity: Entity, _ object: Int64, shown: [Value]?, _ connection: Connection
   ) throws(SQLiteError) {
-    let rows = Rows(entity)
-    let known = try operations.of(entity, object, connection)
-    let visible = try rows.visible(connection, object: object)
-    let image = try rows.original(connection, object: object)
-    let live = known.filter { $0.state != .withdrawn }
+    let rows = rows(of: entity)
+    _ = try lay(
+      try operations.of(entity, object, connection),
+      on: try rows.original(connection, object: object)?.values,
+      over: try rows.visible(connection, object: object), entity, object, shown: shown, connection)
+  }
+
+  /// The same for who has read operations, image and visible row. Returns the row as it then is.
+  private func lay(
+    _ operations: [PendingOperation], on image: [Value]?, over visible: VisibleRow?,
+    _ entity: Entity, _ object: Int64, shown: [Value]?, _ connection: Connection
+  ) throws(SQLiteError) -> VisibleRow? {
+    let rows = rows(of: entity)
+    let live = operations.filter { $0.state != .withdrawn }
     guard !live.isEmpty else {
-      // Not pending: the image itself, where it was put aside, or nothing.
-      if let image {
-        try rows.deleteOriginal(connection, object: object)
-        if visible == nil {
-          _ = try rows.insertDownloaded(
-            connection, object: object, values: image.values, partition: image.partition,
-            hash: image.hash)
-        } else {
-          try rows.updateDownloaded(
-            connection, object: object, values: image.values, partition: image.partition,
-            hash: image.hash)
-        }
-      } else if let visible, visible.pending != PendingChange.none.rawValue {
-        try rows.deleteVisible(connection, object: object)
-      }
-      return
+      return try bare(entity, object, visible, hasImage: image != nil, connection)
     }
-    let values = PendingMachine.lay(live, on: image?.values, shown: shown ?? visible?.values)
+    let values = PendingMachine.lay(live, on: image, shown: shown ?? visible?.values)
     guard var values else {
       if visible != nil { try rows.deleteVisible(connection, object: object) }
-      return
+      return nil
     }
     // Neither image nor operation knows what stays on the device.
     for position in entity.servedCount..<values.count {
       values[position] = (visible?.values ?? shown ?? values)[position]
     }
-    let letter = PendingMachine.pendingChange(live).rawValue
-    let failed = live.contains { $0.state == .replayFailed }
-    let replay = PendingMachine.replayState(live)
     if visible == nil {
-      _ = try rows.insertVisible(
-        connection, object: object, values: values, pending: letter, replay: replay)
+      let kept = try KeptValues(store: self).takeHidden(entity, object, connection)
+      if shown == nil { values.replace(kept) }
+    }
+    let row = VisibleRow(
+      object: object, pending: PendingMachine.pendingChange(live),
+      failed: live.contains { $0.state == .replayFailed },
+      replay: PendingMachine.replayState(live), values: values.map(\.asStored))
+    if visible == nil {
+      let inserted = try rows.insertVisible(
+        connection, object: object, values: values, pending: row.pending, replay: row.replay)
+      guard inserted != nil else {
+        throw SQLiteError(
+          code: SQLiteError.constraint, message: "another object has the key",
+          subject: "\(entity.name) \(entity.key(of: values))")
+      }
     }
     try rows.updateVisible(
-      connection, object: object, values: values, pending: letter, failed: failed, replay: replay)
+      connection, object: object, values: values, pending: row.pending, failed: row.failed,
+      replay: row.replay, known: visible?.values ?? values)
+    return row
+  }
+
+  /// Not pending: the image itself, where it was put aside, or nothing.
+  private func bare(
+    _ entity: Entity, _ object: Int64, _ visible: VisibleRow?, hasImage: Bool,
+    _ connection: Connection
+  ) throws(SQLiteError) -> VisibleRow? {
+    let rows = rows(of: entity)
+    let kept =
+      visible == nil ? try KeptValues(store: self).takeHidden(entity, object, connection) : [:]
+    guard hasImage, var image = try rows.original(connection, object: object) else {
+      guard let visible, visible.pending != .none, visible.pending != .parent else {
+        return visible
+      }
+      try rows.deleteVisible(connection, object: object)
+      return nil
+    }
+    try rows.deleteOriginal(connection, object: object)
+    if visible == nil {
+      image.values.replace(kept)
+      _ = try rows.insertDownloaded(
+        connection, object: object, values: image.values, partition: image.partition,
+        hash: image.hash)
+    } else {
+      try rows.updateDownloaded(
+        connection, object: object, values: image.values, partition: image.partition,
+        hash: image.hash)
+    }
+    return try rows.visible(connection, object: object)
   }
 
   /// From a place that no business system uses: the lowest quarter of the integers, or a text that
@@ -298,5 +370,18 @@ extension Store {
     case .integer, .decimal: .text(String(world.chance.number(in: Int64.min..<(Int64.min / 2))))
     default: .text("~\(id.text)")
     }
+  }
+}
+
+extension [Value] {
+  fileprivate mutating func replace(_ others: [Int: Value]) {
+    for (position, value) in others { self[position] = value }
+  }
+}
+
+extension Value {
+  /// The value as it is read again: SQLite keeps no NaN.
+  var asStored: Value {
+    if case .double(let number) = self, number.isNaN { .null } else { self }
   }
 }

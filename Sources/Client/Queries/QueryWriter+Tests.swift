@@ -129,8 +129,11 @@ extension QueryWriter {
       return "1"
     }
     let column = "\(quoted(place.alias))._pending"
+    // An owner is pending with its parts, though nothing of itself is.
+    let letter =
+      place.entity.map { Rows.pendingLetter(of: $0, place: "\(quoted(place.alias)).") } ?? column
     let tests: [(EntityFilter, String)] = [
-      (.pending, "\(column) <> 'N'"), (.notPending, "\(column) = 'N'"),
+      (.pending, "\(letter) <> 'N'"), (.notPending, "\(letter) = 'N'"),
       (.created, "\(column) = 'C'"), (.notCreated, "\(column) <> 'C'"),
       (.updated, "\(column) = 'U'"), (.notUpdated, "\(column) <> 'U'"),
       (.deleted, "\(column) = 'D'"), (.notDeleted, "\(column) <> 'D'"),

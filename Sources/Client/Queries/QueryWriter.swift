@@ -173,7 +173,7 @@ struct QueryWriter {
           hint: "Begin it with Query(from: \(entity.name).self), or take its rows.")
       }
       columns = entity.attributes.map { ($0.name, $0.type) }
-      return Rows(entity).visibleColumns
+      return Rows.visibleColumns(of: entity)
     case .rows: break
     }
     var items = query.items

@@ -3,18 +3,16 @@ import FerrySQLite
 
 extension Store {
   /// The objects that a query from their entity gives.
-  package func records(_ entity: Entity, _ query: Query) throws(FerryError) -> [Record] {
+  package func objects<Object>(
+    _ entity: Entity, _ query: Query, _ make: (Record) -> Object
+  ) throws(FerryError) -> [Object] {
     let text = try QueryWriter.text(query, .objects(entity), model)
-    let rows = Rows(entity)
+    let rows = rows(of: entity)
     return try reading { connection throws(SQLiteError) in
       let statement = try connection.statement(text.sql)
       defer { statement.reset() }
       try statement.bind(text.parameters)
-      var records: [Record] = []
-      while try statement.step() {
-        records.append(Record(entity, store: self, row: rows.visibleRow(statement)))
-      }
-      return records
+      return try self.objects(statement, rows, make)
     }
   }
 

@@ -32,8 +32,12 @@ extension BusinessObject {
     in database: Database, skip: Int = 0, take: Int? = nil,
     prefetching paths: [any RelationshipPath<Self>] = []
   ) throws(FerryError) -> [Self] {
-    var records = try database.store.records(
-      entity, "ORDER BY _id LIMIT ? OFFSET ?", [.integer(Int64(take ?? -1)), .integer(Int64(skip))])
+    let rest = "ORDER BY _id LIMIT ? OFFSET ?"
+    let range: [Value] = [.integer(Int64(take ?? -1)), .integer(Int64(skip))]
+    guard !paths.isEmpty else {
+      return try database.store.objects(entity, rest, range, Self.init(record:))
+    }
+    var records = try database.store.records(entity, rest, range)
     for path in paths { try database.store.prefetch(path, of: &records) }
     return records.map(Self.init(record:))
   }
@@ -78,10 +82,9 @@ extension BusinessObject {
     _ rest: String, _ parameters: [Value], in database: Database, skip: Int = 0, take: Int? = nil
   ) throws(FerryError) -> [Self] {
     let count = parameters.count
-    return try database.store.records(
+    return try database.store.objects(
       entity, "\(rest) LIMIT ?\(count + 1) OFFSET ?\(count + 2)",
-      parameters + [.integer(Int64(take ?? -1)), .integer(Int64(skip))]
-    ).map(Self.init(record:))
+      parameters + [.integer(Int64(take ?? -1)), .integer(Int64(skip))], Self.init(record:))
   }
 
   /// How many objects are visible.

@@ -37,7 +37,7 @@ extension BusinessObject {
   public static func findWithQuery(
     _ query: Query, in database: Database
   ) throws(FerryError) -> [Self] {
-    try database.store.records(entity, query).map(Self.init(record:))
+    try database.store.objects(entity, query, Self.init(record:))
   }
 
   /// How many objects pass a test; all, where none is given.

@@ -18,13 +18,18 @@ extension Database {
     "\(folder)/\(DatabaseFiles.name(package, user))"
   }
 
-  /// Deletes every object on the device, what is pending and every log record (the reference's
-  /// `cleanAllData`, facts/1.6). Login and subscription stay: the next synchronization brings
-  /// everything anew.
+  /// Deletes every object on the device, what is pending, every log record and what the change log
+  /// has noted (the reference's `cleanAllData`, facts/1.4). Login and subscription stay: the next
+  /// synchronization brings everything anew.
+  ///
+  /// With `keepClientOnly` the objects of client-only entities stay, and so do the values of
+  /// client-only attributes: each comes back with its object, found by its business key, when that
+  /// is downloaded again. An object that the business system never had keeps nothing.
   ///
   /// What was submitted may be performed all the same; nothing tells the app of it any more.
-  public func cleanAllData() throws(FerryError) {
-    try store.cleanAllData()
+  public func cleanAllData(keepClientOnly: Bool = false) throws(FerryError) {
+    try store.cleanAllData(keepsClientOnly: keepClientOnly)
+    try store.sweepContents()
     store.bell.ring()
   }
 

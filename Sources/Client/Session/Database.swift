@@ -1,6 +1,7 @@
 import FerryHTTPClient
 public import FerryModel
 import FerrySQLite
+public import FerryWire
 public import FerryWorld
 import Synchronization
 
@@ -22,10 +23,16 @@ public final class Database: Sendable {
   private let settings: SessionSettings
   /// Whether the app undid its outermost transaction; touched by the thread that is in it.
   private let isRolledBack = Mutex(false)
+  /// Hears what other processes change.
+  private let following = Mutex<Task<Void, Never>?>(nil)
 
   /// Opens the local database and makes it when it is not there (sync/M6); what an existing one
   /// holds stays (sync/M7). Nothing is sent before `subscribe`, `synchronize` or
   /// `startBackgroundSynchronization`.
+  ///
+  /// A database of an older model is brought to this one. Pending changes that the new model cannot
+  /// express stop that with `.incompatibleModel`, and leave the file as it is, unless `migration`
+  /// lets them go. A database of a newer model, or of a newer Ferry, is refused with the same code.
   ///
   /// With a `key` the database is sealed (see Documentation/Encryption.md), and opens with that key
   /// only: anything else is `.wrongKey`, and touches nothing. A passphrase takes a good part of a
@@ -33,11 +40,12 @@ public final class Database: Sendable {
   public static func open(
     at path: String, key: DatabaseKey? = nil, package: Package, profile: ConnectionProfile,
     durability: Durability = .application, callbackHandler: (any CallbackHandler)? = nil,
-    world: World = .system()
+    migration: MigrationPolicy = .keepPending, world: World = .system()
   ) throws(FerryError) -> Database {
     try Database(
-      Store(path: path, model: package, world: world, durability: durability, key: key), profile,
-      callbackHandler, SystemTransport.make(), world)
+      Store(
+        path: path, model: package, world: world, durability: durability, key: key,
+        migration: migration), profile, callbackHandler, SystemTransport.make(), world)
   }
 
   package init(
@@ -58,11 +66,40 @@ public final class Database: Sendable {
       guard let runner else { return }
       Task { await runner.run() }
     }
+    store.contentFetcher.withLock { fetcher in
+      fetcher = { [weak runner, path = store.path] place throws(FerryError) in
+        guard let runner else { throw Store.closed(path) }
+        try await runner.fetch(place)
+      }
+    }
     observers.onWork { [weak runner] in
       guard let runner else { return }
       Task { await runner.deliver() }
     }
     Task { await runner.start() }
+    if profile.session.isDatabaseShared { followOthers() }
+  }
+
+  /// How soon a live query shows what another process changed.
+  private static let othersInterval: Duration = .milliseconds(250)
+
+  /// Looks for what other processes changed, until the database is closed.
+  private func followOthers() {
+    do throws(FerryError) { try store.share() } catch {
+      store.world.log.error(
+        "changes of other processes are not seen", ("reason", error.description))
+      return
+    }
+    let task = Task { [weak store] in
+      while !Task.isCancelled {
+        do { try await Task.sleep(for: Database.othersInterval) } catch { return }
+        guard let store, !store.isClosed else { return }
+        do throws(FerryError) { try store.hearOthers() } catch {
+          store.world.log.warn("other processes were not heard", ("reason", error.description))
+        }
+      }
+    }
+    following.withLock { $0 = task }
   }
 
   /// Ends the session and closes the file (the reference's `closeConnection`, facts/1.6). What is
@@ -70,7 +107,9 @@ public final class Database: Sendable {
   /// everything else.
   public func close() async {
     live.end()
+    following.withLock { $0?.cancel() }
     await runner.stop()
+    store.contentFetcher.withLock { $0 = nil }
     store.close()
   }
 
@@ -119,7 +158,7 @@ public final class Database: Sendable {
     if try store.beginSubscription() { beginSynchronize() }
   }
 
-  /// Whether the server has accepted the subscription; true for ever after (sync/M25).
+  /// Whether the server has accepted the subscription; true until `unsubscribe` (sync/M25).
   public var isSubscribed: Bool {
     get throws(FerryError) {
       try store.read { connection throws(FerryError) in
@@ -149,8 +188,12 @@ public final class Database: Sendable {
   /// `SessionSettings.patience`: the synchronization goes on by itself.
   public func synchronize(within limit: Duration? = nil) async throws(FerryError) {
     guard try store.wantsData() else {
+      let isSuspended = try store.isSuspended()
       throw FerryError(
-        .notSubscribed, "nothing is subscribed on this device", hint: "Call subscribe first.")
+        .notSubscribed,
+        isSuspended
+          ? "the subscription of this device is suspended" : "nothing is subscribed on this device",
+        hint: isSuspended ? "Call resumeSubscription first." : "Call subscribe first.")
     }
     try await runner.synchronize(
       awaitsAnswers: !settings.asyncReplay, within: limit ?? settings.patience)
@@ -163,7 +206,7 @@ public final class Database: Sendable {
   public func networkIsBack() { act { session in session.wake() } }
 
   /// In the order of the calls.
-  private func act(_ body: @escaping @Sendable (Session) throws(FerryError) -> Void) {
+  func act(_ body: @escaping @Sendable (Session) throws(FerryError) -> Void) {
     runner.enqueue(body)
     Task { [runner] in await runner.drain() }
   }
@@ -202,6 +245,30 @@ public final class Database: Sendable {
   public func deleteLogRecords(
     _ query: LogRecordQuery = LogRecordQuery()
   ) throws(FerryError) { try store.deleteLogRecords(query) }
+
+  /// Writes a log record of the app's own, about nothing in particular; see
+  /// `BusinessObject.createLogRecord`.
+  @discardableResult
+  public func createLogRecord(
+    _ level: LogRecord.Level, _ message: String, code: Int = 0
+  ) throws(FerryError) -> LogRecord {
+    try store.report(
+      level, message, code: code, component: "", entityKey: "", operation: nil)
+  }
+
+  /// The app's own log records that the server does not have yet, oldest first. At most 10,000 are
+  /// kept; the oldest go for new ones.
+  public var createdLogRecords: [LogRecord] {
+    get throws(FerryError) { try store.reports() }
+  }
+
+  /// Lets the log records that the app has written so far go to the server (facts/1.4), with the
+  /// next exchange, which begins soon. The server keeps each once, however often it is sent, and
+  /// the device forgets what the server has. `ferry log` shows them there.
+  ///
+  /// False when there is nothing to send.
+  @discardableResult
+  public func submitLogRecords() throws(FerryError) -> Bool { try store.submitReports() }
 
   /// Runs `body` in one transaction: all of its changes are saved, or none where it throws.
   ///

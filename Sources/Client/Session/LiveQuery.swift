@@ -92,7 +92,7 @@ extension BusinessObject {
     let store = database.store
     return LiveQuery(database.live, QueryDependencies(query, store.model)) {
       _ throws(FerryError) in
-      try store.records(entity, query).map(Self.init(record:))
+      try store.objects(entity, query, Self.init(record:))
     }
   }
 

@@ -13,10 +13,16 @@ extension Session {
         facts.accessTokenExpires = expires.map {
           Timestamp(milliseconds: $0 - clock.now.milliseconds + clock.moment.milliseconds)
         }
-        facts.isSubscribed = try Settings.get(.subscribed, connection) != nil
-        facts.isSubscribing = try Settings.get(.subscribing, connection) != nil
+        if try Settings.get(.suspended, connection) == nil {
+          facts.isSubscribed = try Settings.get(.subscribed, connection) != nil
+          facts.isSubscribing = try Settings.get(.subscribing, connection) != nil
+        }
         facts.hasOutgoing = try self.store.hasOutgoing(connection)
-        facts.hasUnanswered = try !self.store.unanswered(connection).isEmpty
+        if !facts.hasOutgoing {
+          facts.hasOutgoing = try self.store.hasOutgoingReport(connection)
+        }
+        facts.hasUnanswered = try self.store.hasUnanswered(connection)
+        facts.hasUploads = try self.store.nextUpload(connection) != nil
         return facts
       }
     }

@@ -6,6 +6,13 @@ import FerryWorld
 
 /// What comes of a login, of a renewed token, and of a server that says no to who asks.
 extension Session {
+  func connected() {
+    guard !isConnected else { return }
+    isConnected = true
+    observers.tell { $0.onConnect() }
+    observers.tell { $0.onConnectionStatusChange(.connected) }
+  }
+
   func loggedIn(_ reception: Reception) throws(FerryError) {
     guard let node = try? JSONNode.parse(reception.text), let access = node["accessToken"]?.string,
       let refresh = node["refreshToken"]?.string, let seconds = node["expiresIn"]?.integer,
@@ -47,22 +54,18 @@ extension Session {
   }
 
   func refused(_ lane: SessionMachine.Lane, _ reception: Reception) throws(FerryError) {
-    let node = try? JSONNode.parse(reception.text)
-    let message = node?["message"]?.string ?? "the server answered \(reception.status)"
-    let hint = node?["hint"]?.string ?? "Look at the server's log."
+    let error = Session.serverError(reception.text, status: reception.status)
+    let (message, hint) = (error.message, error.hint)
     guard reception.status == 401 else {
-      // Whatever stands at the address may be another server tomorrow; only a no is a no.
-      let isTransient = reception.status != 403
-      fail(
-        lane,
-        FerryError(
-          reception.status == 403 ? .notAllowed : .server, message, hint: hint,
-          isTransient: isTransient))
-      if reception.status == 403 { try tellSubscribeFailure() }
+      fail(lane, error)
+      if reception.status == 403 {
+        try tellSubscribeFailure()
+        if let lastFailure { try tellSubscriptionEnd(lastFailure) }
+      }
       return
     }
     switch reception.kind {
-    case .exchange, .channel:
+    case .exchange, .channel, .upload:
       // The token ended or was revoked: renew it.
       try forget([.accessToken, .accessTokenExpires])
       machine.stopped(lane, now: store.world.clock.moment)
@@ -76,6 +79,16 @@ extension Session {
       machine.hasCredentials = false
       try refuseLogin(FerryError(.notLoggedIn, message, hint: hint))
     }
+  }
+
+  /// What an answer with an error says. Whatever stands at the address may be another server
+  /// tomorrow; only a no is a no.
+  static func serverError(_ text: [UInt8], status: Int) -> FerryError {
+    let node = try? JSONNode.parse(text)
+    return FerryError(
+      status == 403 ? .notAllowed : .server,
+      node?["message"]?.string ?? "the server answered \(status)",
+      hint: node?["hint"]?.string ?? "Look at the server's log.", isTransient: status != 403)
   }
 
   func refuseLogin(_ error: FerryError) throws(FerryError) {

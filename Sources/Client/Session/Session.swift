@@ -21,12 +21,16 @@ package final class Session {
   package let observers: Observers
   package internal(set) var machine: SessionMachine
   var credentials: Credentials?
-  private var lanes: [SessionMachine.Lane: Reception] = [:]
+  var lanes: [SessionMachine.Lane: Reception] = [:]
+  /// How far the server has what is being sent, by its own word.
+  var uploadOffsets: [BigReference: Int64] = [:]
   private var confirms: [Confirm] = []
-  private var isConnected = false
+  var isConnected = false
   /// Somebody waits for what is new, and shall see it when the exchange is over (sync/R2).
   private var isPullWanted = false
   var isLoginTold = false
+  /// The app was told that the server gives it nothing any more.
+  var isEndTold = false
   /// The number of the last exchange that ended well, for those who wait for one: it catches up
   /// with `begunExchanges` however many broke.
   package private(set) var completedExchanges = 0
@@ -100,13 +104,15 @@ package final class Session {
       machine.uploads(request.body.count)
       return .send(request)
     case .openChannel: return .send(try exchangeRequest(.channel))
+    case .upload: return try nextUpload()
     }
   }
 
   /// Whoever wanted to exchange and has no token hears it once.
   private func tellMissingLogin(_ facts: SessionMachine.Facts, _ now: Timestamp) {
     let hasToken = facts.hasRefreshToken || facts.accessTokenExpires.map { now < $0 } ?? false
-    let wants = machine.isExchangeWanted || facts.hasOutgoing || machine.isBackground
+    let wants =
+      machine.isExchangeWanted || facts.hasOutgoing || facts.hasUploads || machine.isBackground
     guard wants, !hasToken, credentials == nil, !isLoginTold, !machine.isExchanging else { return }
     isLoginTold = true
     let error = FerryError(
@@ -159,11 +165,15 @@ package final class Session {
         if lane == .exchange, let replay = try self.store.outgoing(connection) {
           messages.append(.replay(replay))
         }
+        if lane == .exchange, let report = try self.store.outgoingReport(connection) {
+          messages.append(.report(report))
+        }
         // An open channel brings what is new; the exchange only takes things there.
-        let isSubscribed = try Settings.get(.subscribed, connection) != nil
+        let isSuspended = try Settings.get(.suspended, connection) != nil
+        let isSubscribed = try Settings.get(.subscribed, connection) != nil && !isSuspended
         let isSubscribing = try Settings.get(.subscribing, connection) != nil
         // Answers come with a checkpoint, also to who has not subscribed.
-        let awaitsAnswer = try !self.store.unanswered(connection).isEmpty
+        let awaitsAnswer = try self.store.hasUnanswered(connection)
         if isSubscribed || isSubscribing || awaitsAnswer,
           lane == .channel || !isChannelOpen || isPullWanted || self.machine.awaitsAnswers
         {
@@ -198,7 +208,7 @@ package final class Session {
     }
     reception.reader.append(bytes)
     reception.restBytes += bytes.count
-    if reception.restBytes >= Session.signOfLifeBytes { hear(&reception, lane) }
+    if reception.restBytes >= Reception.signOfLifeBytes { hear(&reception, lane) }
     if !reception.isBegun {
       reception.isBegun = true
       observers.tell { $0.onMessageStart(sizeBytes: bytes.count) }
@@ -220,10 +230,6 @@ package final class Session {
     if lanes[lane] != nil { lanes[lane] = reception }
   }
 
-  /// Fewer bytes than this are a sign of life only as a whole frame: after a broken length the
-  /// server's beats would otherwise keep a line alive on which nothing will ever be whole again.
-  private static let signOfLifeBytes: Int = 4_096
-
   private func hear(_ reception: inout Reception, _ lane: SessionMachine.Lane) {
     reception.restBytes = 0
     machine.heard(lane, now: store.world.clock.moment)
@@ -243,11 +249,12 @@ package final class Session {
       fail(lane, failure)
       return
     }
-    guard reception.status == 200 else {
+    guard reception.status == 200 || reception.kind == .upload else {
       try refused(lane, reception)
       return
     }
     switch reception.kind {
+    case .upload: try uploaded(reception)
     case .login, .token: try loggedIn(reception)
     case .exchange, .channel:
       do { try reception.reader.finish() } catch {
@@ -257,6 +264,7 @@ package final class Session {
         return
       }
       succeed(lane)
+      if lane == .exchange { try tellRecovered() }
     }
   }
 
@@ -267,6 +275,7 @@ package final class Session {
     // There is one at a time, so the last one begun is the one that ended.
     completedExchanges = begunExchanges
     lastFailure = nil
+    isEndTold = false
   }
 
   func fail(_ lane: SessionMachine.Lane, _ error: FerryError) {
@@ -288,13 +297,6 @@ package final class Session {
     }
   }
 
-  func connected() {
-    guard !isConnected else { return }
-    isConnected = true
-    observers.tell { $0.onConnect() }
-    observers.tell { $0.onConnectionStatusChange(.connected) }
-  }
-
   // Frames.
 
   private func take(
@@ -313,13 +315,14 @@ package final class Session {
     case .welcome(let welcome): try take(welcome, reception)
     case .rows(let page):
       if let progress = try inbox.keep(page, bytes: frame.encoded()) {
-        observers.tellProgress { $0.onImportProgress(progress) }
+        observers.tell(progress)
       }
     case .checkpoint(let checkpoint): try take(checkpoint, lane)
     case .stored(let stored):
       try store.write { connection throws(FerryError) in
         try self.store.sql { () throws(SQLiteError) in
           try self.store.acknowledge(stored.ids, connection)
+          try self.store.forgetReports(stored.ids, connection)
         }
       }
       try store.takeRefused(stored.refused)
@@ -331,7 +334,7 @@ package final class Session {
       let isTransient = [.internal, .tooManyOperations, .badMessage].contains(failure.code)
       throw FerryError(
         .server, failure.message, hint: failure.hint, isTransient: isTransient, cause: failure)
-    case .hello, .pull, .confirm, .replay:
+    case .hello, .pull, .confirm, .replay, .report:
       throw FerryError(
         .protocolViolation, "the server sent a \(frame.kind), which only devices send",
         hint: "Is there a Ferry server at this address?", isTransient: true)
@@ -343,7 +346,9 @@ package final class Session {
     try inbox.take(welcome)
     try store.write { connection throws(FerryError) in
       try self.store.sql { () throws(SQLiteError) in
+        try Settings.set(.takes, welcome.takes.joined(separator: " "), connection)
         try self.store.takeKeys(welcome.keys, sent: reception.changedKeys, connection)
+        try self.store.askForUploads(in: welcome.era, connection)
         for operation in welcome.operations {
           if operation.state == .neverSeen {
             try self.store.neverSeen(operation.id, connection)

@@ -10,6 +10,8 @@ package struct SessionMachine: Equatable {
     case renewToken
     case exchange
     case openChannel
+    /// Send the next piece of a content.
+    case upload
     case cancel(Lane)
     /// Nothing to do until then, or until something happens; nil is for ever.
     case wait(until: Timestamp?)
@@ -24,6 +26,8 @@ package struct SessionMachine: Equatable {
     package var isSubscribing = false
     package var hasOutgoing = false
     package var hasUnanswered = false
+    /// A content is to follow its operation.
+    package var hasUploads = false
 
     package init() {}
   }
@@ -72,7 +76,7 @@ package struct SessionMachine: Equatable {
     let wantsChannel =
       isBackground && facts.isSubscribed && channel == .closed
       && channelAgainAt.map { now >= $0 } ?? true
-    guard wantsExchange || wantsChannel || hasCredentials else {
+    guard wantsExchange || wantsChannel || hasCredentials || facts.hasUploads else {
       return .wait(until: earliest(pollTime(facts), channelLimit))
     }
     if hasCredentials { return begin(.login, now) }
@@ -84,6 +88,7 @@ package struct SessionMachine: Equatable {
       isExchangeWanted = false
       return begin(.exchange, now)
     }
+    if !wantsChannel { return begin(.upload, now) }
     channel = .opening(since: now)
     return .openChannel
   }
@@ -171,6 +176,16 @@ package struct SessionMachine: Equatable {
     }
   }
 
+  /// A piece of a content arrived.
+  package mutating func uploaded() {
+    exchangeSince = nil
+    failures = 0
+    retryAt = nil
+  }
+
+  /// What the answers waited for is done: ask for them soon again.
+  package mutating func answersAreNear() { answerPolls = 0 }
+
   /// A lane broke; the next try waits longer each time, by chance a little more or less.
   package mutating func failed(_ lane: Lane, now: Timestamp, chance: UInt64) {
     switch lane {
@@ -227,9 +242,12 @@ public struct SessionSettings: Sendable, Equatable {
   public var asyncReplay: Bool = true
   /// How long `synchronize` and `onlineLogin` wait where they are not told.
   public var patience: Duration = .seconds(300)
-  /// Another process of the app (an extension) opens the same database and submits changes too:
-  /// once a second it is looked at whether it did. Which of them synchronizes they settle by
-  /// themselves, with this or without.
+  /// Another process of the app (an extension) opens the same database and changes it too; it says
+  /// so as well. Once a second it is looked at whether it submitted something, and four times a
+  /// second what it changed, which live queries then show. Each transaction tells the others what it
+  /// changed, so that only the live queries which that concerns run again; a change costs a little
+  /// more for it. Which of them synchronizes they settle by themselves, with this or without; each
+  /// callback that is owed is made in one of them.
   public var isDatabaseShared: Bool = false
 
   public init() {}

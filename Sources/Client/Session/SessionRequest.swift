@@ -1,3 +1,5 @@
+import FerryHTTP
+import FerryModel
 import FerryWire
 
 /// A request that the session wants to be made; the answer comes back in pieces.
@@ -8,17 +10,33 @@ package struct SessionRequest: Sendable, Equatable {
   package let body: [UInt8]
   /// For the Authorization header.
   package let token: String?
+  package var method: HTTPMethod = .post
+  /// Beside those of every request.
+  package var headers: [String: String] = [:]
+
+  package init(lane: SessionMachine.Lane, path: String, body: [UInt8], token: String?) {
+    self.lane = lane
+    self.path = path
+    self.body = body
+    self.token = token
+  }
 }
 
 /// The answer to a request, as far as it has come.
 struct Reception {
-  enum Kind { case login, token, exchange, channel }
+  /// Fewer bytes than this are a sign of life only as a whole frame: after a broken length the
+  /// server's beats would otherwise keep a line alive on which nothing will ever be whole again.
+  static let signOfLifeBytes: Int = 4_096
+
+  enum Kind { case login, token, exchange, channel, upload }
 
   let kind: Kind
   /// How many confirms the request carried.
   let confirms: Int
   /// Personalization keys that the request carried to the server.
   let changedKeys: [String: String?]
+  /// What a piece was sent of.
+  let upload: Upload?
   var status = 0
   var reader = FrameReader()
   /// Bytes that came since the last whole frame, or since they were enough to be a sign of life.
@@ -28,10 +46,14 @@ struct Reception {
   /// What is no row of frames: answers to logins, and errors.
   var text: [UInt8] = []
 
-  init(_ kind: Kind, confirms: Int = 0, changedKeys: [String: String?] = [:]) {
+  init(
+    _ kind: Kind, confirms: Int = 0, changedKeys: [String: String?] = [:],
+    upload: Upload? = nil
+  ) {
     self.kind = kind
     self.confirms = confirms
     self.changedKeys = changedKeys
+    self.upload = upload
   }
 }
 

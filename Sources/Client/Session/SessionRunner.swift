@@ -1,5 +1,6 @@
 import FerryHTTP
 import FerryHTTPClient
+import FerryModel
 import FerryWorld
 import Synchronization
 
@@ -8,19 +9,22 @@ import Synchronization
 /// An actor on a thread of its own, since the session's database work blocks.
 actor SessionRunner {
   private let executor: ThreadExecutor
-  private let session: Session
-  private let transport: any Transport
-  private let profile: ConnectionProfile
+  let session: Session
+  let transport: any Transport
+  let profile: ConnectionProfile
   private let world: World
   private var tasks: [SessionMachine.Lane: Task<Void, Never>] = [:]
   private var timer: (time: Duration, task: Task<Void, Never>)?
   private var waiters: [Waiter] = []
   private var isStopped = false
+  /// Contents that are being downloaded, and those who wait for the same.
+  var fetching: Set<BigReference> = []
+  var fetchWaiters: [BigReference: [CheckedContinuation<Void, Never>]] = [:]
   /// What the app asked for, in its order.
   private nonisolated let wishes = Mutex<[Wish]>([])
   private typealias Wish = @Sendable (Session) throws(FerryError) -> Void
   /// One process at a time synchronizes.
-  private let lease: SessionLease
+  private let lease: ProcessLease
   private var leaseWanted: Duration?
 
   /// How soon to ask again for the lease while somebody waits here, and how soon to look for what
@@ -47,7 +51,7 @@ actor SessionRunner {
     self.transport = transport
     self.profile = profile
     self.world = world
-    lease = SessionLease(database: session.store.path)
+    lease = ProcessLease(database: session.store.path, for: .session)
     executor = ThreadExecutor(name: "ferry-session")
   }
 
@@ -72,7 +76,11 @@ actor SessionRunner {
           settleWaiters()
           if tasks.isEmpty { lease.release() }
           if let until { wake(at: until) }
-          if profile.session.isDatabaseShared { wake(after: SessionRunner.watchInterval) }
+          if profile.session.isDatabaseShared {
+            // What a process owed that is no more, or that had nobody to tell.
+            try session.tellOwed()
+            wake(after: SessionRunner.watchInterval)
+          }
           return
         }
       } catch {
@@ -140,6 +148,9 @@ actor SessionRunner {
     do throws(FerryError) { try session.tellOwed() } catch {
       world.log.error("owed callbacks cannot be made", ("reason", error.description))
     }
+    do throws(FerryError) { try session.tidyContents() } catch {
+      world.log.error("old contents cannot be thrown away", ("reason", error.description))
+    }
     run()
   }
 
@@ -172,8 +183,10 @@ actor SessionRunner {
   private func begin(_ request: SessionRequest) {
     var headers: HTTPHeaders = ["Content-Type": "application/x-ferry"]
     if let token = request.token { headers["Authorization"] = "Bearer \(token)" }
+    for (name, value) in request.headers { headers[name] = value }
     let call = TransportRequest(
-      url: profile.address(of: request.path), method: .post, headers: headers, body: request.body,
+      url: profile.address(of: request.path), method: request.method, headers: headers,
+      body: request.body,
       deadlines: TransportDeadlines(
         connect: profile.connectTimeout, total: nil,
         idle: profile.session.silence + SessionSettings.uploadTime(request.body.count)))

@@ -31,6 +31,7 @@ extension Store {
   func wantsData() throws(FerryError) -> Bool {
     try read { connection throws(FerryError) in
       try self.sql { () throws(SQLiteError) in
+        guard try Settings.get(.suspended, connection) == nil else { return false }
         let subscribed = try Settings.get(.subscribed, connection)
         let subscribing = try Settings.get(.subscribing, connection)
         return subscribed != nil || subscribing != nil

@@ -2,14 +2,23 @@ import FerryModel
 import FerrySQLite
 
 extension Store {
-  /// Empties every table but the settings, so that everything is downloaded anew.
-  package func cleanAllData() throws(FerryError) {
+  /// Empties every table but the settings, so that everything is downloaded anew. With
+  /// `keepsClientOnly` what only this device has stays.
+  package func cleanAllData(keepsClientOnly: Bool = false) throws(FerryError) {
     try write { connection throws(FerryError) in
       try self.sql { () throws(SQLiteError) in
+        if keepsClientOnly {
+          try KeptValues(store: self).keep(connection)
+        } else {
+          try connection.execute("DELETE FROM ferry_kept")
+        }
+        let entities = self.model.entities.filter { !(keepsClientOnly && $0.isClientOnly) }
         let tables =
-          self.model.entities.flatMap { [Schema.table($0), Schema.original($0)] }
-          + Schema.workTables
+          entities.flatMap { [Schema.table($0), Schema.original($0)] } + Schema.workTables
+          + (keepsClientOnly ? [] : BigValueTables.names)
         for table in tables { try connection.execute("DELETE FROM \(table)") }
+        // Last: the deletions themselves are no changes that the app would want to hear of.
+        try connection.execute("DELETE FROM ferry_change_log")
       }
     }
   }

@@ -7,9 +7,9 @@
 /// The files that belong to one local database.
 enum DatabaseFiles {
   /// What SQLite and a key change may have left beside it.
-  static let besides: [String] = [
-    "-wal", "-shm", "-journal", "-session", "-sealing", "-sealing-wal", "-sealing-journal",
-  ]
+  static let besides: [String] =
+    ["-wal", "-shm", "-journal", "-sealing", "-sealing-wal", "-sealing-journal"]
+    + ProcessLease.Work.allCases.map(ProcessLease.suffix)
 
   static func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 

@@ -1,3 +1,5 @@
+import FerrySQLite
+
 /// How far the change of an object has come, in the reference's three numbers (facts/1.5).
 public struct ReplayState: Sendable, Hashable {
   /// Grows with each local change and each submit; 0 where nothing is pending.
@@ -16,9 +18,14 @@ public struct ReplayState: Sendable, Hashable {
     self.failure = failure
   }
 
-  /// As the object's row keeps it; empty for nothing pending.
-  package init(text: String) {
-    let numbers = text.split(separator: " ").compactMap { Int64($0) }
+  /// As the object's row keeps it; null for nothing pending.
+  init(_ column: ColumnView) {
+    guard case .text(let text) = column else {
+      self = .none
+      return
+    }
+    let numbers = text.split(separator: UInt8(ascii: " "))
+      .compactMap { Int64(String(decoding: $0, as: UTF8.self)) }
     guard numbers.count == 3 else {
       self = .none
       return

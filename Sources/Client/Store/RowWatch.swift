@@ -38,6 +38,8 @@ package final class RowWatch: Sendable {
     var watchers: [String: Int] = [:]
     /// Entities whose triggers are there.
     var installed: Set<String> = []
+    /// Entities whose triggers this transaction has dropped; undone, it has them again.
+    var dropped: Set<String> = []
     var changes = RowChanges()
     /// SQLite's count when the transaction began.
     var changesBefore = 0
@@ -78,27 +80,50 @@ package final class RowWatch: Sendable {
 
   /// Before a transaction begins: its triggers as they are wanted now.
   func begin(_ connection: Connection) throws(SQLiteError) {
-    let (wanted, installed) = state.withLock { state in
+    let (wanted, installed, dropped) = state.withLock { state in
       state.changes = RowChanges()
       state.changesBefore = connection.totalChanges
-      return (Set(state.watchers.keys), state.installed)
+      return (Set(state.watchers.keys), state.installed, state.dropped)
     }
-    guard wanted != installed else { return }
-    for name in installed.subtracting(wanted) {
-      guard let entity = model.entity(named: name) else { continue }
-      for trigger in triggers(entity) {
-        try connection.execute("DROP TRIGGER IF EXISTS temp.\(trigger.name)")
-      }
-    }
-    for name in wanted.subtracting(installed) {
+    guard wanted != installed || !dropped.isEmpty else { return }
+    for name in installed.subtracting(wanted).union(dropped) { try drop(name, connection) }
+    for name in wanted.subtracting(installed.subtracting(dropped)) {
       guard let entity = model.entity(named: name) else { continue }
       for trigger in triggers(entity) { try connection.execute(trigger.text) }
     }
-    state.withLock { $0.installed = wanted }
+    state.withLock { state in
+      state.installed = wanted
+      state.dropped = []
+    }
+  }
+
+  /// Inside a transaction that changes many rows: those of which more changed than are told one by
+  /// one are told as a whole, and nothing is seen of them any more. No statement may be running.
+  func letGoOfMany(_ connection: Connection) throws(SQLiteError) {
+    let many = state.withLock { state in
+      state.installed.subtracting(state.dropped).filter { state.changes.entities[$0] == .all }
+    }
+    guard !many.isEmpty else { return }
+    for name in many.sorted() { try drop(name, connection) }
+    state.withLock { $0.dropped.formUnion(many) }
+  }
+
+  private func drop(_ name: String, _ connection: Connection) throws(SQLiteError) {
+    guard let entity = model.entity(named: name) else { return }
+    for trigger in triggers(entity) {
+      try connection.execute("DROP TRIGGER IF EXISTS temp.\(trigger.name)")
+    }
   }
 
   /// After the commit; returns what is to be told.
   func end(_ connection: Connection) -> RowChanges {
+    let changes = seen(by: connection)
+    state.withLock { $0.changes = RowChanges() }
+    return changes
+  }
+
+  /// What the transaction has changed so far.
+  func seen(by connection: Connection) -> RowChanges {
     state.withLock { state in
       guard connection.totalChanges != state.changesBefore else { return RowChanges() }
       // Who began to watch in the middle, or cannot be told by triggers, reads everything again.
@@ -106,7 +131,6 @@ package final class RowWatch: Sendable {
       where !state.installed.contains(name) || model.entity(named: name).map(isTooWide) ?? true {
         state.changes.entities[name] = .all
       }
-      defer { state.changes = RowChanges() }
       return state.changes
     }
   }

@@ -2,61 +2,106 @@ import FerryModel
 import FerrySQLite
 
 /// How an entity's rows are read from and written to its two tables.
-package struct Rows {
+///
+/// The texts are put together once; see `Store.rows(of:)`.
+package final class Rows: Sendable {
   package let entity: Entity
-  /// The attributes' columns, quoted and joined by commas.
-  private let columns: String
-  /// Those of them that are downloaded.
-  private let served: [Attribute]
-  private let keyTest: String
+  let selectVisible: String
+  /// How many of the attributes are downloaded.
+  private let servedCount: Int
   /// Apart from the attributes: a row of many is read without touching their names.
   private let types: [AttributeType]
+  /// Attributes that are in no index of the entity's table.
+  private let loose: [Int]
+  private let texts: RowTexts
 
   package init(_ entity: Entity) {
     self.entity = entity
     types = entity.attributes.map(\.type)
-    columns = entity.attributes.map { quoted($0.name) }.joined(separator: ", ")
-    served = entity.isClientOnly ? [] : Array(entity.attributes.prefix(entity.servedCount))
-    keyTest = entity.key.map { "\(quoted(entity.attributes[$0].name)) = ?" }.joined(
-      separator: " AND ")
+    servedCount = entity.isClientOnly ? 0 : entity.servedCount
+    let names = entity.attributes.map { quoted($0.name) }
+    let keyTest = entity.key.map { "\(names[$0]) = ?" }.joined(separator: " AND ")
+    let indexed = Set(entity.relationships.flatMap(\.attributes))
+    loose = names.indices.filter {
+      !entity.key.contains($0) && !indexed.contains(entity.attributes[$0].name)
+    }
+    selectVisible = "SELECT \(Rows.visibleColumns(of: entity)) FROM \(Schema.table(entity))"
+    texts = RowTexts(
+      entity, names, visible: selectVisible, keyTest: keyTest, loose: loose,
+      servedCount: servedCount)
   }
 
-  private var parameters: String { entity.attributes.map { _ in "?" }.joined(separator: ", ") }
-  private var assignments: String { Rows.assignments(entity.attributes) }
+  /// Columns of a visible row, to be read by `visibleRow`.
+  package static func visibleColumns(of entity: Entity) -> String {
+    let columns = entity.attributes.map { quoted($0.name) }.joined(separator: ", ")
+    return "_id, \(pendingColumn(entity)), _failed, _replay, \(columns)"
+  }
 
   // The visible rows.
 
-  /// Columns of a visible row, to be read by `visibleRow`.
-  package var visibleColumns: String { "_id, \(pendingColumn), _failed, _replay, \(columns)" }
-
-  package var selectVisible: String { "SELECT \(visibleColumns) FROM \(Schema.table(entity))" }
-
   /// The owner of a composite graph is pending with what is pending below it.
-  private var pendingColumn: String {
-    guard entity.ownsChildren else { return "_pending" }
-    return """
-      CASE WHEN _pending = 'N' AND EXISTS (SELECT 1 FROM ferry_operation
-        WHERE root_entity = '\(entity.name)' AND root_object = _id AND state <> 'withdrawn')
-      THEN 'P' ELSE _pending END
+  private static func pendingColumn(_ entity: Entity) -> String {
+    pendingLetter(of: entity, place: "")
+  }
+
+  /// SQL for how a row is pending; `place` is the row's alias with a point, or nothing.
+  package static func pendingLetter(of entity: Entity, place: String) -> String {
+    guard entity.ownsChildren else { return "\(place)_pending" }
+    var below = """
+      EXISTS (SELECT 1 FROM ferry_operation WHERE root_entity = '\(entity.name)'
+        AND root_object = \(place)_id AND state <> 'withdrawn')
       """
+    if entity.owner != nil {
+      // Between the top of a graph and a part: what passes through it is noted.
+      below += """
+         OR EXISTS (SELECT 1 FROM ferry_owner JOIN ferry_operation USING (sequence)
+          WHERE ferry_owner.entity = '\(entity.name)' AND ferry_owner.object = \(place)_id
+            AND state <> 'withdrawn')
+        """
+    }
+    return "CASE WHEN \(place)_pending = 'N' AND (\(below)) THEN 'P' ELSE \(place)_pending END"
   }
 
   /// The row that the statement stands at, if it began with `visibleColumns`.
   package func visibleRow(_ statement: Statement) -> VisibleRow {
     VisibleRow(
-      object: statement.integer(at: 0), pending: statement.text(at: 1),
-      failed: statement.integer(at: 2) != 0,
-      replay: statement.isNull(at: 3) ? .none : ReplayState(text: statement.text(at: 3)),
-      values: values(statement, from: 4))
+      object: statement.integer(at: 0), pending: PendingChange(statement.column(at: 1)),
+      failed: statement.integer(at: 2) != 0, replay: ReplayState(statement.column(at: 3)),
+      values: values(statement, from: Rows.firstValue))
+  }
+
+  /// Where the attributes begin among the columns of a visible row.
+  static let firstValue: Int = 4
+
+  /// An attribute of a visible row.
+  func value(at position: Int, of row: StoredRow) -> Value {
+    row.value(at: Rows.firstValue + position, as: types[position])
+  }
+
+  /// All attributes of a visible row.
+  func values(of row: StoredRow) -> [Value] {
+    types.indices.map { value(at: $0, of: row) }
   }
 
   package func visible(_ connection: Connection, object: Int64) throws(SQLiteError) -> VisibleRow? {
-    try visibleRows(connection, "WHERE _id = ?", [.integer(object)]).first
+    let statement = try connection.statement(texts.visibleByObject)
+    defer { statement.reset() }
+    try statement.bind(object, at: 0)
+    return try statement.step() ? visibleRow(statement) : nil
   }
 
   package func visible(_ connection: Connection, key: Key) throws(SQLiteError) -> VisibleRow? {
     guard let values = key.values(of: entity) else { return nil }
-    return try visibleRows(connection, "WHERE \(keyTest)", values.map(\.stored)).first
+    return try visible(connection, key: values)
+  }
+
+  package func visible(
+    _ connection: Connection, key: [Value]
+  ) throws(SQLiteError) -> VisibleRow? {
+    let statement = try connection.statement(texts.visibleByKey)
+    defer { statement.reset() }
+    try statement.bind(key)
+    return try statement.step() ? visibleRow(statement) : nil
   }
 
   package func visibleRows(
@@ -70,83 +115,121 @@ package struct Rows {
     return rows
   }
 
+  /// Nil where the key is there already.
   package func insertVisible(
-    _ connection: Connection, object: Int64?, values: [Value], pending: String,
+    _ connection: Connection, object: Int64?, values: [Value], pending: PendingChange,
     replay: ReplayState
-  ) throws(SQLiteError) -> Int64 {
-    try connection.run(
-      """
-      INSERT INTO \(Schema.table(entity)) (_id, _pending, _replay, \(columns))
-      VALUES (?, ?, ?, \(parameters))
-      """,
-      [.optional(object), .text(pending), .text(replay.text)] + values.map(\.stored))
-    return connection.lastInsertRowID
+  ) throws(SQLiteError) -> Int64? {
+    let statement = try connection.statement(texts.insertVisible)
+    defer { statement.reset() }
+    try statement.bind(.optional(object), at: 0)
+    try statement.bind(.text(pending.rawValue), at: 1)
+    try statement.bind(.text(replay.text), at: 2)
+    try statement.bind(values, from: 3)
+    _ = try statement.step()
+    return connection.changes == 1 ? connection.lastInsertRowID : nil
   }
 
+  /// Writes a pending object. `known` is what its row held: an index whose attributes stay as they
+  /// are is not touched.
   package func updateVisible(
-    _ connection: Connection, object: Int64, values: [Value], pending: String, failed: Bool,
-    replay: ReplayState
+    _ connection: Connection, object: Int64, values: [Value], pending: PendingChange,
+    failed: Bool, replay: ReplayState, known: [Value]
   ) throws(SQLiteError) {
-    try connection.run(
-      """
-      UPDATE \(Schema.table(entity)) SET _pending = ?, _failed = ?, _replay = ?, _partition = NULL,
-      _hash = NULL, \(assignments) WHERE _id = ?
-      """,
-      [.text(pending), .flag(failed), .text(replay.text)] + values.map(\.stored)
-        + [.integer(object)])
+    let staysInPlace =
+      !loose.isEmpty
+      && values.indices.allSatisfy { values[$0] == known[$0] || loose.contains($0) }
+    let statement = try connection.statement(
+      staysInPlace ? texts.updateLoose : texts.updateVisible)
+    defer { statement.reset() }
+    try statement.bind(.text(pending.rawValue), at: 0)
+    try statement.bind(.flag(failed), at: 1)
+    try statement.bind(.text(replay.text), at: 2)
+    if staysInPlace {
+      for (index, position) in loose.enumerated() {
+        try statement.bind(value: values[position], at: 3 + index)
+      }
+      try statement.bind(object, at: 3 + loose.count)
+    } else {
+      try statement.bind(values, from: 3)
+      try statement.bind(object, at: 3 + values.count)
+    }
+    _ = try statement.step()
   }
 
   package func deleteVisible(_ connection: Connection, object: Int64) throws(SQLiteError) {
-    try connection.run("DELETE FROM \(Schema.table(entity)) WHERE _id = ?", .integer(object))
+    try connection.run(texts.deleteVisible, .integer(object))
   }
 
   // The last downloaded images of pending objects.
 
   package func original(_ connection: Connection, object: Int64) throws(SQLiteError) -> OriginalRow?
   {
-    try originals(connection, "WHERE _id = ?", [.integer(object)])
+    let statement = try connection.statement(texts.originalByObject)
+    defer { statement.reset() }
+    try statement.bind(object, at: 0)
+    return try original(statement)
   }
 
   package func original(_ connection: Connection, key: Key) throws(SQLiteError) -> OriginalRow? {
     guard let values = key.values(of: entity) else { return nil }
-    return try originals(connection, "WHERE \(keyTest)", values.map(\.stored))
+    return try original(connection, key: values)
   }
 
-  private func originals(
-    _ connection: Connection, _ rest: String, _ parameters: [SQLiteValue]
+  package func original(
+    _ connection: Connection, key: [Value]
   ) throws(SQLiteError) -> OriginalRow? {
-    let statement = try connection.statement(
-      "SELECT _id, _partition, _hash, \(columns) FROM \(Schema.original(entity)) \(rest)")
+    let statement = try connection.statement(texts.originalByKey)
     defer { statement.reset() }
-    try statement.bind(parameters)
+    try statement.bind(key)
+    return try original(statement)
+  }
+
+  private func original(_ statement: Statement) throws(SQLiteError) -> OriginalRow? {
     guard try statement.step() else { return nil }
     return OriginalRow(
       object: statement.integer(at: 0), partition: statement.integer(at: 1),
       hash: statement.integer(at: 2), values: values(statement, from: 3))
   }
 
+  /// Columns that are not downloaded keep what they have: an image under a pending delete is the
+  /// only place that has them.
   package func putOriginal(_ connection: Connection, _ row: OriginalRow) throws(SQLiteError) {
-    try connection.run(
-      """
-      INSERT OR REPLACE INTO \(Schema.original(entity)) (_id, _partition, _hash, \(columns))
-      VALUES (?, ?, ?, \(parameters))
-      """,
-      [.integer(row.object), .integer(row.partition), .integer(row.hash)] + row.values.map(\.stored)
-    )
+    let update = try connection.statement(texts.updateOriginal)
+    defer { update.reset() }
+    try update.bind(row.partition, at: 0)
+    try update.bind(row.hash, at: 1)
+    try update.bind(row.values, from: 2)
+    try update.bind(row.object, at: 2 + row.values.count)
+    _ = try update.step()
+    guard connection.changes == 0 else { return }
+    let statement = try connection.statement(texts.putOriginal)
+    defer { statement.reset() }
+    try statement.bind(row.object, at: 0)
+    try statement.bind(row.partition, at: 1)
+    try statement.bind(row.hash, at: 2)
+    try statement.bind(row.values, from: 3)
+    _ = try statement.step()
   }
 
   package func deleteOriginal(_ connection: Connection, object: Int64) throws(SQLiteError) {
-    try connection.run("DELETE FROM \(Schema.original(entity)) WHERE _id = ?", .integer(object))
+    try connection.run(texts.deleteOriginal, .integer(object))
   }
 
-  /// Keeps the downloaded image of a visible object that is about to become pending.
-  package func keepOriginal(_ connection: Connection, object: Int64) throws(SQLiteError) {
-    try connection.run(
-      """
-      INSERT OR IGNORE INTO \(Schema.original(entity)) (_id, _partition, _hash, \(columns))
-      SELECT _id, _partition, _hash, \(columns) FROM \(Schema.table(entity))
-      WHERE _id = ? AND _hash IS NOT NULL
-      """, .integer(object))
+  /// Keeps the downloaded image of a visible object that is about to become pending; false where it
+  /// has none, or it is kept already.
+  package func keepOriginal(_ connection: Connection, object: Int64) throws(SQLiteError) -> Bool {
+    let statement = try connection.statement(texts.keepOriginal)
+    defer { statement.reset() }
+    try statement.bind(object, at: 0)
+    _ = try statement.step()
+    return connection.changes == 1
+  }
+
+  /// The image of a visible object that is about to be hidden takes what only the device has.
+  package func keepClientOnly(_ connection: Connection, object: Int64) throws(SQLiteError) {
+    guard servedCount < types.count else { return }
+    try connection.run(texts.keepClientOnly, .integer(object))
   }
 
   // The downloaded images that are visible as they are.
@@ -154,33 +237,34 @@ package struct Rows {
   package func insertDownloaded(
     _ connection: Connection, object: Int64?, values: [Value], partition: Int64, hash: Int64
   ) throws(SQLiteError) -> Bool {
-    try connection.run(
-      """
-      INSERT OR IGNORE INTO \(Schema.table(entity)) (_id, _partition, _hash, \(columns))
-      VALUES (?, ?, ?, \(parameters))
-      """,
-      [.optional(object), .integer(partition), .integer(hash)] + values.map(\.stored))
+    let statement = try connection.statement(texts.insertDownloaded)
+    defer { statement.reset() }
+    try statement.bind(.optional(object), at: 0)
+    try statement.bind(partition, at: 1)
+    try statement.bind(hash, at: 2)
+    try statement.bind(values, from: 3)
+    _ = try statement.step()
     return connection.changes == 1
   }
 
   /// Inserts a downloaded row, bound as partition, hash and values, where none has its key.
-  package var insertNew: String {
-    """
-    INSERT OR IGNORE INTO \(Schema.table(entity)) (_partition, _hash, \(columns))
-    VALUES (?, ?, \(parameters))
-    """
-  }
+  package var insertNew: String { texts.insertNew }
+
+  /// Inserts `newBatchRows` downloaded rows, each bound like one of `insertNew`, or none where one of
+  /// their keys is there.
+  package var insertNewBatch: String { texts.insertNewBatch }
+  package var newBatchRows: Int { RowTexts.batchRows(types.count) }
 
   package func updateDownloaded(
     _ connection: Connection, object: Int64, values: [Value], partition: Int64, hash: Int64
   ) throws(SQLiteError) {
-    try connection.run(
-      """
-      UPDATE \(Schema.table(entity)) SET _pending = 'N', _failed = 0, _replay = NULL,
-      _partition = ?, _hash = ?, \(Rows.assignments(served)) WHERE _id = ?
-      """,
-      [.integer(partition), .integer(hash)] + values.prefix(served.count).map(\.stored)
-        + [.integer(object)])
+    let statement = try connection.statement(texts.updateDownloaded)
+    defer { statement.reset() }
+    try statement.bind(partition, at: 0)
+    try statement.bind(hash, at: 1)
+    try statement.bind(values.prefix(servedCount), from: 2)
+    try statement.bind(object, at: 2 + servedCount)
+    _ = try statement.step()
   }
 
   // What stays on the device.
@@ -189,24 +273,17 @@ package struct Rows {
   package func updateClientOnly(
     _ connection: Connection, object: Int64, values: [Value]
   ) throws(SQLiteError) {
-    let own = entity.attributes.dropFirst(served.count)
     try connection.run(
-      "UPDATE \(Schema.table(entity)) SET \(Rows.assignments(own)) WHERE _id = ?",
-      values.dropFirst(served.count).map(\.stored) + [.integer(object)])
+      texts.updateClientOnly,
+      values.dropFirst(servedCount).map(\.stored) + [.integer(object)])
   }
 
   /// A row of an entity that stays on the device.
   package func insertClientOnly(
     _ connection: Connection, values: [Value]
   ) throws(SQLiteError) -> Int64 {
-    try connection.run(
-      "INSERT INTO \(Schema.table(entity)) (\(columns)) VALUES (\(parameters))",
-      values.map(\.stored))
+    try connection.run(texts.insertClientOnly, values.map(\.stored))
     return connection.lastInsertRowID
-  }
-
-  private static func assignments(_ attributes: some Sequence<Attribute>) -> String {
-    attributes.map { "\(quoted($0.name)) = ?" }.joined(separator: ", ")
   }
 
   /// Object, partition and hash of the visible row with this key; the last two are nil while it is
@@ -214,10 +291,9 @@ package struct Rows {
   package func downloaded(
     _ connection: Connection, key: [Value]
   ) throws(SQLiteError) -> (object: Int64, partition: Int64?, hash: Int64?)? {
-    let statement = try connection.statement(
-      "SELECT _id, _partition, _hash FROM \(Schema.table(entity)) WHERE \(keyTest)")
+    let statement = try connection.statement(texts.downloaded)
     defer { statement.reset() }
-    try statement.bind(key.map(\.stored))
+    try statement.bind(key)
     guard try statement.step() else { return nil }
     return (
       statement.integer(at: 0), statement.isNull(at: 1) ? nil : statement.integer(at: 1),
@@ -226,12 +302,25 @@ package struct Rows {
   }
 
   private func values(_ statement: Statement, from first: Int) -> [Value] {
-    var values: [Value] = []
-    values.reserveCapacity(types.count)
-    for index in types.indices {
-      values.append(statement.stored(at: first + index, as: types[index]))
+    [Value](unsafeUninitializedCapacity: types.count) { values, count in
+      for index in types.indices {
+        values.initializeElement(
+          at: index, to: statement.stored(at: first + index, as: types[index]))
+      }
+      count = types.count
     }
-    return values
+  }
+}
+
+extension Store {
+  /// How this entity's rows are read and written.
+  package func rows(of entity: Entity) -> Rows {
+    tables.withLock { tables in
+      if let known = tables[ObjectIdentifier(entity)] { return known }
+      let made = Rows(entity)
+      tables[ObjectIdentifier(entity)] = made
+      return made
+    }
   }
 }
 
@@ -243,8 +332,7 @@ package func matching(_ names: [String]) -> String {
 /// A row as the app sees it.
 package struct VisibleRow: Equatable {
   package var object: Int64
-  /// N not pending, C, U or D pending, P only what it owns; see `PendingChange`.
-  package var pending: String
+  package var pending: PendingChange
   package var failed: Bool
   package var replay: ReplayState
   package var values: [Value]
@@ -256,32 +344,4 @@ package struct OriginalRow: Equatable {
   package var partition: Int64
   package var hash: Int64
   package var values: [Value]
-}
-
-extension Value {
-  package var stored: SQLiteValue {
-    switch self {
-    case .null: .null
-    case .boolean(let flag): .flag(flag)
-    case .integer(let number): .integer(number)
-    case .double(let number): .real(number)
-    case .text(let text): .text(text)
-    case .bytes(let bytes): .blob(bytes)
-    }
-  }
-}
-
-extension Statement {
-  /// A column of an entity's table, which only ever holds canonical values of its type.
-  func stored(at index: Int, as type: AttributeType) -> Value {
-    if isNull(at: index) { return .null }
-    return switch type {
-    case .boolean: .boolean(integer(at: index) != 0)
-    case .byte, .short, .int, .long: .integer(integer(at: index))
-    case .float, .double: .double(double(at: index))
-    case .binary: .bytes(bytes(at: index))
-    case .integer, .decimal, .string, .date, .time, .dateTime, .list, .complex:
-      .text(text(at: index))
-    }
-  }
 }

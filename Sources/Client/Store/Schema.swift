@@ -8,8 +8,8 @@ import FerryWorld
 /// Each entity's table holds exactly what is visible, so plain SQL is right. The last downloaded
 /// image of an object stands in `ferry_original_…` only while the object is pending.
 package struct Schema {
-  /// Raised when a table changes its shape.
-  package static let version: Int64 = 1
+  /// Raised when a table changes its shape, with a step in `SchemaSteps`.
+  package static let version: Int64 = 2
   let model: Package
 
   package static func table(_ entity: Entity) -> String { quoted(entity.name) }
@@ -36,9 +36,12 @@ package struct Schema {
     let known = try connection.value("PRAGMA user_version")?.integer ?? 0
     guard known <= Schema.version else {
       throw FerryError(
-        .store, "the database \(connection.path) was written by a newer version of Ferry",
-        hint: "Update the app.")
+        .incompatibleModel,
+        "the database \(connection.path) was written by a newer version of Ferry: its tables are "
+          + "of version \(known), and \(Schema.version) is known here",
+        hint: "Update the app; the database was left as it is.")
     }
+    if known > 0 { try SchemaSteps(connection: connection).run(from: known) }
     let makeTables = { () throws(SQLiteError) in
       for statement in self.statements { try connection.execute(statement) }
     }
@@ -76,7 +79,8 @@ package struct Schema {
         .otherOwner, "the database \(connection.path) holds \(id), not \(model.id)",
         hint: "Open it with its own package, or give this package a file of its own.")
     }
-    if text == current { return nil }
+    // A file of the first version that never told its model was of exactly this one.
+    if text == current || text.isEmpty && id == model.id { return nil }
     guard let old = ModelReader.written(text) else {
       throw FerryError(
         .damaged, "the model in the database \(connection.path) cannot be read",
@@ -106,7 +110,7 @@ package struct Schema {
   /// Everything but the entities' tables and the settings.
   static let workTables: [String] = [
     "ferry_operation", "ferry_page", "ferry_partition", "ferry_checkpoint", "ferry_alias",
-    "ferry_log_record", "ferry_notice",
+    "ferry_log_record", "ferry_report", "ferry_notice",
   ]
 
   private var statements: [String] {
@@ -126,6 +130,20 @@ package struct Schema {
       "CREATE INDEX IF NOT EXISTS ferry_operation_key ON ferry_operation (entity, key)",
       "CREATE INDEX IF NOT EXISTS ferry_operation_chain ON ferry_operation (chain)",
       "CREATE INDEX IF NOT EXISTS ferry_operation_root ON ferry_operation (root_entity, root_object)",
+      """
+      CREATE TABLE IF NOT EXISTS ferry_owner (
+        sequence INTEGER NOT NULL, entity TEXT NOT NULL, object INTEGER NOT NULL,
+        PRIMARY KEY (entity, object, sequence)) WITHOUT ROWID
+      """,
+      "CREATE INDEX IF NOT EXISTS ferry_owner_sequence ON ferry_owner (sequence)",
+      """
+      CREATE TRIGGER IF NOT EXISTS ferry_owner_end AFTER DELETE ON ferry_operation
+      BEGIN DELETE FROM ferry_owner WHERE sequence = old.sequence; END
+      """,
+      """
+      CREATE INDEX IF NOT EXISTS ferry_operation_unanswered ON ferry_operation (sequence)
+      WHERE sent = 1 AND state IN ('submitted', 'withdrawn', 'unknown')
+      """,
       // What is to be sent, and what is sent and not answered, are found without the rest.
       """
       CREATE INDEX IF NOT EXISTS ferry_operation_outgoing ON ferry_operation (sequence)
@@ -164,11 +182,17 @@ package struct Schema {
       """,
       "CREATE INDEX IF NOT EXISTS ferry_log_record_object ON ferry_log_record (entity, object)",
       """
+      CREATE TABLE IF NOT EXISTS ferry_report (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, record TEXT NOT NULL,
+        submitted INTEGER NOT NULL DEFAULT 0)
+      """,
+      """
       CREATE TABLE IF NOT EXISTS ferry_notice (
         number INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, entity TEXT, object INTEGER,
         key TEXT, content TEXT)
       """,
-      ChangeLogTable.statement,
+      ChangeLogTable.statement, KeptValues.statement, SharedChanges.statement,
+    ] + BigValueTables.statements + [
       """
       CREATE TABLE IF NOT EXISTS ferry_parameter_set (
         number INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL UNIQUE)
@@ -192,6 +216,7 @@ package struct Schema {
     }
     let key = entity.key.map { quoted(entity.attributes[$0].name) }.joined(separator: ", ")
     let all = columns.joined(separator: ", ")
+    let bigIndexes = BigValueTables.indexes(of: entity)
     let indexes = entity.relationships.compactMap { relationship -> String? in
       // A relationship that begins like the key is found by the key's own index.
       let names = relationship.attributes
@@ -211,7 +236,7 @@ package struct Schema {
       CREATE TABLE IF NOT EXISTS \(Schema.original(entity)) (
         _id INTEGER PRIMARY KEY, \(all), _partition INTEGER, _hash INTEGER, UNIQUE (\(key)))
       """,
-    ] + indexes
+    ] + indexes + bigIndexes
   }
 
   private static func literal(_ value: Value) -> String {
@@ -231,7 +256,9 @@ package struct Schema {
     case .boolean, .byte, .short, .int, .long: "INTEGER"
     case .float, .double: "REAL"
     case .binary: "BLOB"
-    case .integer, .decimal, .string, .date, .time, .dateTime, .list, .complex: "TEXT"
+    case .integer, .decimal, .string, .date, .time, .dateTime, .list, .complex, .bigString,
+      .bigBinary:
+      "TEXT"
     }
   }
 }

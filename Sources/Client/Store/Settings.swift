@@ -5,7 +5,9 @@ package enum Settings {
   package enum Name: String, Sendable {
     case package, model, device, incarnation, server, refreshToken, accessToken, accessTokenExpires,
       user
-    case subscribing, subscribed, rightsVersion, progress
+    case subscribing, subscribed, suspended, recovering, rightsVersion, progress, uploadEra
+    /// What the server said that it takes, parted by blanks; nil before its first word.
+    case takes
   }
 
   package static func get(_ name: Name, _ connection: Connection) throws(SQLiteError) -> String? {

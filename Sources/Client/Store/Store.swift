@@ -12,6 +12,8 @@ package final class Store: Sendable {
   package let served: Package
   package let world: World
   package let path: String
+  /// How the contents of big values are cut.
+  package let contentSizes: ContentSizes
   let writer: SharedConnection
   private let readers: ReaderPool
   private let file: Mutex<OpenFile?>
@@ -25,19 +27,36 @@ package final class Store: Sendable {
   let scope = Mutex(TransactionScope())
   /// Where those wait who want to know how an operation ended.
   package let answers = AnswerBoard()
+  /// Where those wait who follow how big values come and go.
+  package let progress = ProgressBoard()
+  /// The big attributes of the model, by entity.
+  package let bigAttributes: [(entity: Entity, attribute: Attribute)]
+  /// Brings contents that are not on the device.
+  package let contentFetcher = Mutex<ContentFetcher?>(nil)
   /// Sees which visible rows a transaction changes.
   package let rowWatch: RowWatch
+  /// Set while other processes are told, and heard.
+  let sharing = Mutex<SharedChanges?>(nil)
+  /// Set while other processes may be told of the same things.
+  let telling = Mutex<ProcessLease?>(nil)
+  /// How the rows of each entity are read and written; see `rows(of:)`.
+  let tables = Mutex<[ObjectIdentifier: Rows]>([:])
 
   package init(
     path: String, model: Package, world: World, durability: Durability, key: DatabaseKey? = nil,
-    vfs: String? = nil, migration: MigrationPolicy = .keepPending
+    vfs: String? = nil, migration: MigrationPolicy = .keepPending,
+    contentSizes: ContentSizes = ContentSizes()
   ) throws(FerryError) {
     self.model = model
+    self.contentSizes = contentSizes
     served = model.served
     self.world = world
     self.path = path
     file = Mutex(OpenFile(path: path))
     rowWatch = RowWatch(model)
+    bigAttributes = model.entities.flatMap { entity in
+      entity.bigPositions.map { (entity, entity.attributes[$0]) }
+    }
     do {
       var sealing: Sealing?
       if let key { sealing = try Sealing(path: path, key: key, vfs: vfs) }
@@ -75,7 +94,12 @@ package final class Store: Sendable {
         { () throws(FerryError) -> Result in
           // What is written into a file that nobody finds any more would be promised and lost.
           guard !connection.hasMoved else { throw Store.moved(self.path) }
-          return try body(connection)
+          let result = try body(connection)
+          if isOutermost, let shared = self.sharing.withLock({ $0 }) {
+            let changes = self.rowWatch.seen(by: connection)
+            try self.sql { () throws(SQLiteError) in try shared.leave(changes, connection) }
+          }
+          return result
         })
       return (result, isOutermost ? rowWatch.end(connection) : RowChanges())
     }
@@ -99,6 +123,7 @@ package final class Store: Sendable {
     writer.close()
     readers.close()
     answers.close()
+    progress.close()
     file.withLock { $0 = nil }
   }
 
@@ -122,14 +147,18 @@ package final class Store: Sendable {
 
   package static func failure(_ error: SQLiteError, path: String) -> FerryError {
     if let problem = error.seal { return failure(problem, error) }
+    var code = FerryError.Code.store
     let hint: String
-    var isTransient = false
     if error.isFull {
-      isTransient = true
+      code = .diskFull
       hint = "Free some space on the device; nothing that was saved is lost."
+    } else if error.isOfTheDisk {
+      code = .diskFailing
+      hint =
+        "The device's disk cannot write or read \(path) now: it may be failing or have turned "
+        + "read-only. Start the device again; nothing that was saved was overwritten."
     } else if error.isBusy {
       hint = "Another process holds the database; try again."
-      isTransient = true
     } else if error.isNotADatabase {
       hint = "The file \(path) is no Ferry database; open another path."
     } else if error.isCannotOpen {
@@ -140,9 +169,8 @@ package final class Store: Sendable {
       hint = "The database \(path) could not be used."
     }
     return FerryError(
-      error.isFull ? .diskFull : .store, "the local database answered: \(error.message)",
-      hint: hint,
-      isTransient: isTransient, cause: error)
+      code, "the local database answered: \(error.message)", hint: hint,
+      isTransient: error.isFull || error.isOfTheDisk || error.isBusy, cause: error)
   }
 }
 

@@ -9,6 +9,8 @@ import Synchronization
 public final class MemoryBusiness: Sendable {
   struct State {
     var tables: [String: [Key: [Value]]] = [:]
+    /// What the references in the tables stand for.
+    var contents: [BigReference: [UInt8]] = [:]
     var lastKeys: [String: Int64] = [:]
     var performed: [OperationID: (operation: ConnectorOperation, key: Key)] = [:]
     var history: [MemoryCommit] = []
@@ -84,6 +86,14 @@ public final class MemoryBusiness: Sendable {
     return changeByOther { transaction in
       for row in rows { transaction.write(entity, shape.key(of: row), row) }
     }
+  }
+
+  func content(_ reference: BigReference) -> [UInt8]? {
+    state.withLock { $0.contents[reference] }
+  }
+
+  func keep(_ bytes: [UInt8], as reference: BigReference) {
+    state.withLock { $0.contents[reference] = bytes }
   }
 
   func recall(_ ids: [OperationID]) -> [OperationOutcome?] {
@@ -189,6 +199,9 @@ public final class MemoryBusiness: Sendable {
           Refusal(code: 422, message: "An earlier form of this change was accepted already."))
       }
       return .before(known.key)
+    }
+    if let refusal = MemoryBusiness.wrongText(operation, state.contents) {
+      return .refused(refusal)
     }
     let start = transaction.effects.count
     var work = MemoryWork(operation: operation, lastKey: state.lastKeys[operation.entity.name])

@@ -18,7 +18,7 @@ public enum MemoryFault: Sendable, Hashable, CaseIterable {
 
 /// A connector to a business system in memory: what simulations and demonstrations use.
 public final class MemoryConnector: Connector {
-  private let business: MemoryBusiness
+  let business: MemoryBusiness
   private var ownCommits: Int = 0
   private var commitsOfOthers: Int?
 
@@ -36,6 +36,9 @@ public final class MemoryConnector: Connector {
     let fault = business.fault(at: .perform)
     if fault == .away { return .notDone(reason: MemoryConnector.away.description) }
     if fault == .timeoutBeforeCommit { return .unknown(reason: "The line broke") }
+    do { try business.keepContents(of: group) } catch {
+      return .notDone(reason: error.description)
+    }
     let (result, commits) = business.perform(group)
     ownCommits += commits
     return fault == nil ? result : .unknown(reason: "The line broke")

@@ -60,6 +60,13 @@ struct ColumnForm: Sendable {
   let attribute: Attribute
   let affinity: Affinity
 
+  /// Whether a big value comes back from the column as it was written: bytes from every one, texts
+  /// where none is taken for a number.
+  var takesBig: Bool {
+    attribute.type == .bigBinary
+      || attribute.type == .bigString && (affinity == .text || affinity == .none)
+  }
+
   /// The canonical value of what the column holds; nil when it does not fit the attribute's type.
   func value(_ raw: SQLiteValue) -> Value? {
     switch raw {

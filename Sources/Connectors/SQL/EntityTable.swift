@@ -8,8 +8,13 @@ struct EntityTable: Sendable {
   let schema: TableSchema
   /// In the order of the entity's attributes.
   let columns: [ColumnForm]
-  /// Where the change hook finds the key.
+  let big: BigColumns
+  /// Where the change hook finds the key, where it is not the row id itself.
   let keyPositions: [Int]
+  let isKeyTheRowID: Bool
+  /// As SQL takes them: the table's name, and the columns' in the order of the attributes.
+  let quotedName: String
+  let quotedColumns: [String]
   let select: String
   let selectByKey: String
   let whereKey: String
@@ -32,8 +37,18 @@ struct EntityTable: Sendable {
     self.schema = schema
     self.columns = columns
     keyPositions = entity.key.map { positions[$0] }
+    isKeyTheRowID =
+      schema.isKeyTheRowID && entity.key.count == 1
+      && schema.column(named: entity.attributes[entity.key[0]].column)?.keyPlace == 1
+    let big = BigColumns(entity, schema)
+    self.big = big
     let names = columns.map { quoted($0.attribute.column) }
-    select = "SELECT \(names.joined(separator: ", ")) FROM \(quoted(schema.name))"
+    quotedName = quoted(schema.name)
+    quotedColumns = names
+    let asked =
+      names.enumerated().map { big.selected($0.offset, $0.element) }
+      + (big.rowID.map { [$0] } ?? [])
+    select = "SELECT \(asked.joined(separator: ", ")) FROM \(quotedName)"
     whereKey = " WHERE " + entity.key.map { "\(names[$0]) = ?" }.joined(separator: " AND ")
     selectByKey = select + whereKey
   }
@@ -66,7 +81,10 @@ struct EntityTable: Sendable {
   /// The row of the key as it stands in the database, by attribute.
   func rawRow(_ key: Key, _ connection: Connection) throws(SQLiteError) -> [SQLiteValue]? {
     guard let parameters = parameters(of: key) else { return nil }
-    return try connection.rows(selectByKey, parameters).first
+    let statement = try connection.statement(selectByKey)
+    defer { statement.reset() }
+    try statement.bind(parameters)
+    return try statement.step() ? try big.row(statement, connection) : nil
   }
 
   func image(_ key: Key, _ connection: Connection) throws(SQLiteError) -> RowImage {
@@ -111,6 +129,8 @@ struct EntityTable: Sendable {
       } else if raw.isNull {
         "it is empty and the model says it never is; fill it in \(place), "
           + "or make the attribute nullable in the model"
+      } else if column.attribute.type.isBig {
+        "it is no \(type), but \(raw.shown); correct it in \(place)"
       } else {
         "\(raw.shown) is no \(type); correct it in \(place), "
           + "or make the attribute a string in the model"

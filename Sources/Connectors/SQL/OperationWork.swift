@@ -33,20 +33,28 @@ struct OperationWork {
       values[operation.entity.key[0]] = nil
     }
     let positions = values.keys.sorted()
-    var parameters: [SQLiteValue] = []
-    for position in positions { parameters.append(try raw(values[position] ?? .null, position)) }
-    let names = positions.map { quoted(operation.entity.attributes[$0].column) }
-    let target = "INSERT INTO \(quoted(table.schema.name))"
-    let marks = [String](repeating: "?", count: names.count).joined(separator: ", ")
-    let returning = operation.entity.key.map { quoted(operation.entity.attributes[$0].column) }
+    var parameters: [Parameter] = []
+    var places: [String] = []
+    for position in positions {
+      let (mark, parameter) = try written(values[position] ?? .null, position)
+      places.append(mark)
+      parameters.append(parameter)
+    }
+    let names = positions.map { table.quotedColumns[$0] }
+    let target = "INSERT INTO \(table.quotedName)"
+    let marks = places.joined(separator: ", ")
+    let returning = operation.entity.key.map { table.quotedColumns[$0] }
     let sql =
       (names.isEmpty
         ? "\(target) DEFAULT VALUES"
         : "\(target) (\(names.joined(separator: ", "))) VALUES (\(marks))")
       + " RETURNING \(returning.joined(separator: ", "))"
     let given = try change(sql, parameters)
-    guard connection.changes == 1, let key = try key(after: given.first) else {
-      throw ignored()
+    guard connection.changes == 1 else { throw ignored() }
+    let row = connection.lastInsertRowID
+    guard let key = try key(after: given.first) else { throw ignored() }
+    if table.big.writes(operation.contents) {
+      try table.big.write(operation.contents, row: row, connection)
     }
     return key
   }
@@ -56,9 +64,9 @@ struct OperationWork {
   private func key(after returned: [SQLiteValue]?) throws(Interruption) -> Key? {
     var raw = returned
     if let rowID = table.schema.rowIDName, !table.schema.isKeyTheRowID {
-      let names = operation.entity.key.map { quoted(operation.entity.attributes[$0].column) }
+      let names = operation.entity.key.map { table.quotedColumns[$0] }
       let sql = """
-        SELECT \(names.joined(separator: ", ")) FROM \(quoted(table.schema.name)) \
+        SELECT \(names.joined(separator: ", ")) FROM \(table.quotedName) \
         WHERE \(rowID) = ?
         """
       raw = try asked(sql, [.integer(connection.lastInsertRowID)]).first
@@ -89,23 +97,34 @@ struct OperationWork {
     }
     guard !changed.isEmpty else { return key }
     let positions = changed.keys.sorted()
-    var parameters: [SQLiteValue] = []
-    for position in positions { parameters.append(try raw(changed[position] ?? .null, position)) }
-    let assignments = positions.map { "\(quoted(operation.entity.attributes[$0].column)) = ?" }
+    var parameters: [Parameter] = []
+    var assignments: [String] = []
+    for position in positions {
+      let (mark, parameter) = try written(changed[position] ?? .null, position)
+      assignments.append("\(table.quotedColumns[position]) = \(mark)")
+      parameters.append(parameter)
+    }
     let sql = """
-      UPDATE \(quoted(table.schema.name)) SET \(assignments.joined(separator: ", "))\
+      UPDATE \(table.quotedName) SET \(assignments.joined(separator: ", "))\
       \(table.whereKey)
       """
-    _ = try change(sql, parameters + (table.parameters(of: key) ?? []))
+    _ = try change(sql, parameters + (table.parameters(of: key) ?? []).map(Parameter.value))
     guard connection.changes == 1 else { throw ignored() }
+    if let rowID = table.big.rowID, table.big.writes(operation.contents) {
+      let found = try asked(
+        "SELECT \(rowID) FROM \(table.quotedName)\(table.whereKey)",
+        table.parameters(of: key) ?? [])
+      guard let row = found.first?[0].integer else { throw ignored() }
+      try table.big.write(operation.contents, row: row, connection)
+    }
     return key
   }
 
   private func delete() throws(Interruption) -> Key {
     let (key, row) = try existing()
     try checkBase(row)
-    let sql = "DELETE FROM \(quoted(table.schema.name))\(table.whereKey)"
-    _ = try change(sql, table.parameters(of: key) ?? [])
+    let sql = "DELETE FROM \(table.quotedName)\(table.whereKey)"
+    _ = try change(sql, (table.parameters(of: key) ?? []).map(Parameter.value))
     guard connection.changes == 1 else { throw ignored() }
     return key
   }
@@ -138,6 +157,23 @@ struct OperationWork {
     }
   }
 
+  /// What stands for a value in the statement, and its parameter.
+  private func written(
+    _ value: Value, _ position: Int
+  ) throws(Interruption) -> (mark: String, parameter: Parameter) {
+    let attribute = operation.entity.attributes[position]
+    guard attribute.type.isBig, !value.isNull else {
+      return ("?", .value(try raw(value, position)))
+    }
+    guard let content = operation.contents[position] else {
+      throw .failed(
+        ConnectorError(
+          "The content of \(attribute.name) is not there", hint: "It is tried again.",
+          isTransient: true))
+    }
+    return try table.big.placeholder(attribute, position, content)
+  }
+
   private func raw(_ value: Value, _ position: Int) throws(Interruption) -> SQLiteValue {
     if let raw = table.columns[position].raw(value) { return raw }
     let attribute = operation.entity.attributes[position]
@@ -166,9 +202,21 @@ struct OperationWork {
 
   /// Runs the statement that changes the row; what the business refuses is explained.
   private func change(
-    _ sql: String, _ parameters: [SQLiteValue]
+    _ sql: String, _ parameters: [Parameter]
   ) throws(Interruption) -> [[SQLiteValue]] {
-    do { return try connection.rows(sql, parameters) } catch {
+    do throws(SQLiteError) {
+      let statement = try connection.statement(sql)
+      defer { statement.reset() }
+      for (index, parameter) in parameters.enumerated() {
+        switch parameter {
+        case .value(let value): try statement.bind(value, at: index)
+        case .large(let value, let isText): try statement.bind(value, isText: isText, at: index)
+        }
+      }
+      var rows: [[SQLiteValue]] = []
+      while try statement.step() { rows.append(statement.row) }
+      return rows
+    } catch {
       if error.isBusy || error.isOfTheMachine {
         throw .failed(ConnectorError(error, connection.path))
       }

@@ -43,6 +43,17 @@ public final class SQLiteConnector: Connector {
     }
   }
 
+  public func perform(
+    _ groups: [[ConnectorOperation]], while goesOn: () -> Bool
+  ) -> [PerformResult] {
+    guard groups.count > 1, settings.remembersOperations else {
+      return groups.prefix(1).map { perform($0) }
+    }
+    do { return try writer().perform(groups, while: goesOn) } catch {
+      return [.notDone(reason: error.description)]
+    }
+  }
+
   public func recall(_ operations: [OperationID]) throws(ConnectorError) -> [OperationOutcome?] {
     guard settings.remembersOperations else {
       throw ConnectorError(
@@ -68,6 +79,19 @@ public final class SQLiteConnector: Connector {
         }
       }
       return images
+    }
+  }
+
+  public func content(
+    _ entity: Entity, key: Key, position: Int, offset: Int64, count: Int
+  ) throws(ConnectorError) -> [UInt8]? {
+    try inSnapshot { (connection) throws(ConnectorError) in
+      let table = try tables.table(of: entity)
+      guard let parameters = table.parameters(of: key) else { return nil }
+      do throws(SQLiteError) {
+        return try table.big.stretch(
+          position, table.whereKey, parameters, offset: offset, count: count, connection)
+      } catch { throw ConnectorError(error, path) }
     }
   }
 
@@ -121,10 +145,12 @@ public final class SQLiteConnector: Connector {
     }
     defer { statement.reset() }
     while true {
-      let more: Bool
-      do { more = try statement.step() } catch { throw ConnectorError(error, path) }
-      guard more else { return }
-      try body(statement.row)
+      let row: [SQLiteValue]
+      do {
+        guard try statement.step() else { return }
+        row = try table.big.row(statement, connection)
+      } catch { throw ConnectorError(error, path) }
+      try body(row)
     }
   }
 

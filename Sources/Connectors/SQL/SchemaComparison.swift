@@ -81,7 +81,7 @@ struct SchemaComparison {
     }
     let form = ColumnForm(
       attribute: attribute, affinity: Affinity(declaredType: column.declaredType))
-    if form.raw(SchemaComparison.sample(attribute.type)) == nil {
+    if !form.takesBig, form.raw(SchemaComparison.sample(attribute.type)) == nil {
       return [
         Mismatch(
           place: place,
@@ -130,6 +130,8 @@ struct SchemaComparison {
     case .binary: .bytes([1])
     case .list: .text("[]")
     case .complex: .text("{}")
+    // No value of the type, where the column does not take one.
+    case .bigString, .bigBinary: .text("")
     }
   }
 }

@@ -10,6 +10,8 @@ struct TableSchema: Sendable {
     /// Place in the primary key from 1; 0 when it is not part of it.
     let keyPlace: Int
     let isGenerated: Bool
+    /// In an index or a foreign key: SQLite opens no stretch of it to write into.
+    let isIndexed: Bool
     /// Position among the stored columns; nil for a virtual generated column.
     let storedPosition: Int?
   }
@@ -17,6 +19,8 @@ struct TableSchema: Sendable {
   let name: String
   let isView: Bool
   let isWithoutRowID: Bool
+  /// Whether texts stand in the file as UTF-8.
+  let isUTF8: Bool
   let columns: [Column]
 
   /// Nil when there is no such table.
@@ -30,22 +34,39 @@ struct TableSchema: Sendable {
     self.name = name
     isView = described[1].text == "view"
     isWithoutRowID = described[2].integer == 1
+    isUTF8 = try connection.value("PRAGMA encoding")?.text == "UTF-8"
     var stored = 0
     var columns: [Column] = []
     let rows = try connection.rows(
       """
       SELECT name, type, "notnull", dflt_value, pk, hidden FROM pragma_table_xinfo(?) ORDER BY cid
       """, .text(name))
+    let indexed = try TableSchema.indexedColumns(of: name, connection)
     for row in rows {
       let isVirtual = row[5].integer == 2
       columns.append(
         Column(
           name: row[0].text ?? "", declaredType: row[1].text ?? "", isRequired: row[2].integer == 1,
           hasDefault: !row[3].isNull, keyPlace: Int(row[4].integer ?? 0),
-          isGenerated: isVirtual || row[5].integer == 3, storedPosition: isVirtual ? nil : stored))
+          isGenerated: isVirtual || row[5].integer == 3,
+          isIndexed: indexed.contains((row[0].text ?? "").lowercased()) || indexed.contains(""),
+          storedPosition: isVirtual ? nil : stored))
       if !isVirtual { stored += 1 }
     }
     self.columns = columns
+  }
+
+  /// In small letters; an empty name for an expression, which may name any column.
+  private static func indexedColumns(
+    of table: String, _ connection: Connection
+  ) throws(SQLiteError) -> Set<String> {
+    let names = try connection.rows(
+      """
+      SELECT lower(coalesce(place.name, '')) FROM pragma_index_list(?1) AS list
+      JOIN pragma_index_info(list.name) AS place
+      UNION SELECT lower("from") FROM pragma_foreign_key_list(?1)
+      """, .text(table))
+    return Set(names.compactMap { $0[0].text })
   }
 
   func column(named name: String) -> Column? {

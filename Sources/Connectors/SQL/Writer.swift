@@ -29,14 +29,27 @@ final class Writer {
   }
 
   func perform(_ group: [ConnectorOperation]) -> PerformResult {
-    var outcomes: [OperationOutcome] = []
-    let images: [RowImage]
     do throws(ConnectorError) {
       try begin()
     } catch {
       rollBack()
       return .notDone(reason: error.description)
     }
+    let work = work(group)
+    guard work.isEffective else {
+      rollBack()
+      return work.result
+    }
+    do { try connection.execute("COMMIT") } catch {
+      return notCommitted(error, group, done: work.result)
+    }
+    return work.result
+  }
+
+  /// A group inside a transaction. Where it is not effective what it did is to be undone.
+  func work(_ group: [ConnectorOperation]) -> (result: PerformResult, isEffective: Bool) {
+    touched.begin(tables.byTable)
+    var outcomes: [OperationOutcome] = []
     var keys = GivenKeys()
     for (index, given) in group.enumerated() {
       do throws(Interruption) {
@@ -44,40 +57,33 @@ final class Writer {
         keys.learn(given, key: key)
         outcomes.append(.accepted(key: key))
       } catch {
-        rollBack()
         switch error {
-        case .refused(let refusal): return refused(refusal, at: index, of: group.count)
-        case .failed(let error): return .notDone(reason: error.description)
+        case .refused(let refusal): return (refused(refusal, at: index, of: group.count), false)
+        case .failed(let error): return (.notDone(reason: error.description), false)
         }
       }
     }
-    do { images = try touched.images(connection) } catch {
-      rollBack()
-      return .notDone(reason: ConnectorError(error, connection.path).description)
+    do { return (.done(outcomes, touched: try touched.images(connection)), true) } catch {
+      return (.notDone(reason: ConnectorError(error, connection.path).description), false)
     }
-    do { try connection.execute("COMMIT") } catch {
-      return notCommitted(error, group, done: .done(outcomes, touched: images))
-    }
-    return .done(outcomes, touched: images)
   }
 
-  private func refused(_ refusal: Refusal, at index: Int, of count: Int) -> PerformResult {
+  func refused(_ refusal: Refusal, at index: Int, of count: Int) -> PerformResult {
     var outcomes = [OperationOutcome](repeating: .notTried, count: count)
     outcomes[index] = .refused(refusal)
     return .done(outcomes, touched: [])
   }
 
-  private func begin() throws(ConnectorError) {
+  func begin() throws(ConnectorError) {
     do {
       try connection.execute("BEGIN IMMEDIATE")
       if remembersOperations { try AppliedOperations.create(connection) }
       try tables.refresh(connection)
     } catch { throw ConnectorError(error, connection.path) }
-    touched.begin(tables.byTable)
   }
 
   /// SQLite ends the transaction itself after some errors, and after RAISE(ROLLBACK).
-  private func rollBack() {
+  func rollBack() {
     guard connection.isInTransaction else { return }
     do { try connection.execute("ROLLBACK") } catch { return }
   }
@@ -149,7 +155,7 @@ final class Writer {
     }
   }
 
-  private func deferredRefusal(
+  func deferredRefusal(
     _ error: SQLiteError, _ group: [ConnectorOperation], _ done: PerformResult
   ) -> (Int, Refusal) {
     var keys = GivenKeys()
@@ -189,10 +195,18 @@ final class TouchedRows {
   #if os(Linux)
     func note(_ change: RowChange) {
       for table in tables[change.table.lowercased()] ?? [] {
-        for raw in [change.before(table.keyPositions), change.after(table.keyPositions)] {
+        for raw in TouchedRows.keys(change, table) {
           if let key = raw.flatMap(table.key(ofRaw:)) { note(table, key) }
         }
       }
+    }
+
+    /// Before and after. Where the row id is the key the row itself, which may be large, is left
+    /// where it is.
+    private static func keys(_ change: RowChange, _ table: EntityTable) -> [[SQLiteValue]?] {
+      table.isKeyTheRowID
+        ? [change.rowIDBefore.map { [.integer($0)] }, change.rowIDAfter.map { [.integer($0)] }]
+        : [change.before(table.keyPositions), change.after(table.keyPositions)]
     }
   #endif
 

@@ -116,6 +116,10 @@ public struct ModelDifference: Sendable, Equatable {
   private func isAuthorsChoice(
     _ attribute: Attribute, _ chosen: ColumnType?, _ profile: ColumnProfile
   ) -> Bool {
+    // What is big stands in the column like what is not.
+    if attribute.type.isBig {
+      return chosen?.type == (attribute.type == .bigBinary ? .binary : .string)
+    }
     guard let chosen, chosen.reason == nil, profile.values > 0,
       profile.fits(attribute.type, stored: attribute.stored)
     else { return false }

@@ -69,7 +69,7 @@ public struct ColumnProfile: Sendable, Equatable {
 
   /// Whether every value of the column is one of this type.
   public func fits(_ type: AttributeType, stored: StoredForm?) -> Bool {
-    guard blobs == 0 || type == .binary else { return false }
+    guard blobs == 0 || type == .binary || type.isBig else { return false }
     let onlyTexts = numbers == 0
     switch type {
     case .boolean: return onlyIntegers(in: 0, 1)
@@ -91,7 +91,8 @@ public struct ColumnProfile: Sendable, Equatable {
       case .iso, nil: return onlyTexts && texts == forms[.iso, default: 0]
       }
     case .binary: return values == blobs
-    case .list, .complex: return numbers == 0
+    case .list, .complex, .bigString: return numbers == 0 && blobs == 0
+    case .bigBinary: return values == blobs
     }
   }
 

@@ -75,6 +75,8 @@ struct EntityRenderer {
       fields.append("defaultValue: \(SwiftLiteral.value(value))")
     }
     if attribute.isClientOnly { fields.append("isClientOnly: true") }
+    if let precision = attribute.precision { fields.append("precision: \(precision)") }
+    if let scale = attribute.scale { fields.append("scale: \(scale)") }
     return "    Ferry.Attribute(\(fields.joined(separator: ", "))),"
   }
 
@@ -115,22 +117,26 @@ struct EntityRenderer {
 
   /// What queries name: each attribute with its type, each relationship with where it leads.
   private var attributes: String {
-    let constants = entity.attributes.enumerated().map { position, attribute in
-      "  public static let \(attribute.name) = Ferry.AttributeOf<\(entity.name), "
-        + "\(SwiftLiteral.type(of: attribute))>(\(SwiftLiteral.text(attribute.name)), \(position))"
+    // What is big is neither compared nor sorted by.
+    let small = entity.attributes.enumerated().filter { !$0.element.type.isBig }
+    // Computed: a stored one would have an initializer, a lock and a place of its own to compile.
+    let names = small.map { position, attribute in
+      "  public static var \(attribute.name): Ferry.AttributeOf<\(entity.name), "
+        + "\(SwiftLiteral.type(of: attribute))> { "
+        + ".init(\(SwiftLiteral.text(attribute.name)), \(position)) }"
     }
     let ones = entity.relationships.map { relationship in
-      "  public static let \(relationship.name) = Ferry.RelationshipOf<\(entity.name), "
-        + "\(relationship.target)>(\(SwiftLiteral.text(relationship.name)))"
+      "  public static var \(relationship.name): Ferry.RelationshipOf<\(entity.name), "
+        + "\(relationship.target)> { .init(\(SwiftLiteral.text(relationship.name))) }"
     }
     let manies = referring.map { other, relationship, inverse in
-      "  public static let \(inverse) = Ferry.RelationshipOf<\(entity.name), \(other.name)>("
-        + "\(SwiftLiteral.text(inverse)), inverseOf: \(SwiftLiteral.text(relationship.name)))"
+      "  public static var \(inverse): Ferry.RelationshipOf<\(entity.name), \(other.name)> { .init("
+        + "\(SwiftLiteral.text(inverse)), inverseOf: \(SwiftLiteral.text(relationship.name))) }"
     }
     return """
       /// The attributes and relationships by name, for queries.
       public nonisolated enum Attributes {
-      \((constants + ones + manies).joined(separator: "\n"))
+      \((names + ones + manies).joined(separator: "\n"))
       }
       """
   }
@@ -146,7 +152,8 @@ struct EntityRenderer {
   /// What the app gives to a new object: required attributes first.
   private var initializer: String {
     let given = entity.attributes.indices.filter { position in
-      entity.keyOrigin == .app || !entity.key.contains(position)
+      (entity.keyOrigin == .app || !entity.key.contains(position))
+        && !entity.attributes[position].type.isBig
     }
     let isOptional = { (position: Int) in
       entity.attributes[position].isNullable || entity.attributes[position].defaultValue != nil
@@ -204,6 +211,7 @@ struct EntityRenderer {
 
   private func property(_ position: Int) -> String {
     let attribute = entity.attributes[position]
+    guard !attribute.type.isBig else { return bigProperty(position) }
     let declaration = "public var \(attribute.name): \(SwiftLiteral.type(of: attribute))"
     let comment =
       attribute.name.lowercased() == attribute.column.lowercased()
@@ -216,6 +224,16 @@ struct EntityRenderer {
         get { record.get(\(position)) }
         set { record.set(\(position), newValue) }
       }
+      """
+  }
+
+  /// Not loaded with the object.
+  private func bigProperty(_ position: Int) -> String {
+    let attribute = entity.attributes[position]
+    let type = SwiftLiteral.type(attribute.type)
+    return """
+      /// Column: \(SwiftLiteral.comment(attribute.column)). A big value: read and written as a stream.
+      public var \(attribute.name): \(type) { \(type)(record, \(position)) }
       """
   }
 

@@ -85,6 +85,8 @@ public enum ModelSchema {
     "name": identifier, "column": text1, "type": choice(AttributeType.allCases.map(\.rawValue)),
     "nullable": flag, "of": identifier, "default": "true", "clientOnly": flag,
     "maxLength": "{ \"type\": \"integer\", \"minimum\": 1 }",
+    "precision": "{ \"type\": \"integer\", \"minimum\": 1, \"maximum\": 38 }",
+    "scale": "{ \"type\": \"integer\", \"minimum\": 0, \"maximum\": 38 }",
     "stored": choice(StoredForm.allCases.map(\.rawValue)),
     "fullText": "{ \"type\": \"boolean\" }",
   ]

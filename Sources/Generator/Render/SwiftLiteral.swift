@@ -68,6 +68,8 @@ enum SwiftLiteral {
     case .time: "Ferry.LocalTime"
     case .dateTime: "Ferry.LocalDateTime"
     case .binary: "[UInt8]"
+    case .bigString: "Ferry.BigString"
+    case .bigBinary: "Ferry.BigBinary"
     }
   }
 }

@@ -5,36 +5,63 @@ import FerryModel
 /// Ferry's types are written with their module, so that an app may have its own `Record` or
 /// `Entity`; every type is `nonisolated`, so that it is the same under any default isolation.
 public enum SwiftRenderer {
-  /// `file` is where the model came from, for the comment at the top.
+  /// All of it in one text. `file` is where the model came from, for the comment at the top.
   public static func render(_ package: Package, from file: String) -> String {
-    let attributes =
-      package.entities.flatMap(\.attributes) + package.complexTypes.flatMap(\.attributes)
-    let parameters = package.entities.flatMap(\.queries).flatMap(\.parameters)
-    let hasDecimals =
-      attributes.contains { $0.type == .decimal || $0.element == AttributeType.decimal.rawValue }
-      || parameters.contains { $0.type == .decimal }
-      || package.parameters.contains { $0.type == .decimal }
-    var parts = [
-      """
+    let parts =
+      [head(file, hasDecimals(package) || package.entities.contains(where: hasDecimals))]
+      + packageParts(package) + package.entities.map { EntityRenderer(package, $0).text }
+    return text(parts)
+  }
+
+  /// The package's own part of it, without the entities.
+  public static func renderPackage(_ package: Package, from file: String) -> String {
+    text([head(file, hasDecimals(package))] + packageParts(package))
+  }
+
+  /// One entity's part of it.
+  public static func render(
+    _ entity: Entity, of package: Package, from file: String
+  ) -> String {
+    text([head(file, hasDecimals(entity)), EntityRenderer(package, entity).text])
+  }
+
+  private static func text(_ parts: [String]) -> String {
+    parts.joined(separator: "\n\n") + "\n"
+  }
+
+  private static func packageParts(_ package: Package) -> [String] {
+    [self.package(package)] + package.complexTypes.map { ComplexTypeRenderer($0).text }
+  }
+
+  private static func head(_ file: String, _ hasDecimals: Bool) -> String {
+    let head = """
       // swift-format-ignore-file
       // Made by ferry-generate from \(SwiftLiteral.comment(file)); what is changed here is lost.
       public import Ferry
       """
-    ]
-    if hasDecimals {
-      parts[0] += """
+    guard hasDecimals else { return head }
+    return head + """
 
-        #if canImport(FoundationEssentials)
-          public import FoundationEssentials
-        #else
-          public import Foundation
-        #endif
-        """
-    }
-    parts.append(self.package(package))
-    for type in package.complexTypes { parts.append(ComplexTypeRenderer(type).text) }
-    for entity in package.entities { parts.append(EntityRenderer(package, entity).text) }
-    return parts.joined(separator: "\n\n") + "\n"
+      #if canImport(FoundationEssentials)
+        public import FoundationEssentials
+      #else
+        public import Foundation
+      #endif
+      """
+  }
+
+  private static func hasDecimals(_ package: Package) -> Bool {
+    package.complexTypes.flatMap(\.attributes).contains(where: isDecimal)
+      || package.parameters.contains { $0.type == .decimal }
+  }
+
+  private static func hasDecimals(_ entity: Entity) -> Bool {
+    entity.attributes.contains(where: isDecimal)
+      || entity.queries.flatMap(\.parameters).contains { $0.type == .decimal }
+  }
+
+  private static func isDecimal(_ attribute: Attribute) -> Bool {
+    attribute.type == .decimal || attribute.element == AttributeType.decimal.rawValue
   }
 
   private static func package(_ package: Package) -> String {
@@ -60,11 +87,12 @@ public enum SwiftRenderer {
         public static func open(
           at path: String, key: Ferry.DatabaseKey? = nil, profile: Ferry.ConnectionProfile,
           durability: Ferry.Durability = .application,
-          callbackHandler: (any Ferry.CallbackHandler)? = nil
+          callbackHandler: (any Ferry.CallbackHandler)? = nil,
+          migration: Ferry.MigrationPolicy = .keepPending
         ) throws(Ferry.FerryError) -> Ferry.Database {
           try Ferry.Database.open(
             at: path, key: key, package: package, profile: profile, durability: durability,
-            callbackHandler: callbackHandler)
+            callbackHandler: callbackHandler, migration: migration)
         }\(parameters.members)
       }
       """

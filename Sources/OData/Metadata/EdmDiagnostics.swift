@@ -1,12 +1,12 @@
 /// Collects what is not as it should be, up to a limit.
-struct EdmDiagnostics {
-  private(set) var all: [ODataDiagnostic] = []
-  private(set) var dropped = 0
-  let limit: Int
+package struct EdmDiagnostics {
+  package private(set) var all: [ODataDiagnostic] = []
+  package private(set) var dropped = 0
+  package let limit: Int
 
-  init(limit: Int) { self.limit = limit }
+  package init(limit: Int) { self.limit = limit }
 
-  mutating func add(
+  package mutating func add(
     _ message: String, _ place: @autoclosure () -> ODataPlace, _ consequence: String
   ) {
     guard all.count < limit else {
@@ -16,12 +16,12 @@ struct EdmDiagnostics {
     all.append(ODataDiagnostic(message, at: place(), consequence: consequence))
   }
 
-  mutating func add(_ diagnostic: ODataDiagnostic) {
+  package mutating func add(_ diagnostic: ODataDiagnostic) {
     if all.count < limit { all.append(diagnostic) } else { dropped += 1 }
   }
 
   /// The list, with a last word on how many more there were.
-  var list: [ODataDiagnostic] {
+  package var list: [ODataDiagnostic] {
     guard dropped > 0 else { return all }
     return all + [
       ODataDiagnostic(
@@ -32,7 +32,7 @@ struct EdmDiagnostics {
 
 extension ODataError {
   /// What strict reading makes of a diagnostic.
-  init(strict diagnostic: ODataDiagnostic) {
+  package init(strict diagnostic: ODataDiagnostic) {
     self.init(.strict, diagnostic.message, at: diagnostic.place)
   }
 }

@@ -1,7 +1,7 @@
 import FerryJSON
 
 /// Reads CSDL JSON of V4.01.
-struct EdmJSONReader {
+package struct EdmJSONReader {
   var diagnostics: EdmDiagnostics
   var aliases: [String: String] = [:]
   private let places: TextPlaces
@@ -15,12 +15,12 @@ struct EdmJSONReader {
   }
 
   /// The bytes as UTF-8 without a mark.
-  static func decoded(_ bytes: [UInt8]) throws(ODataError) -> [UInt8] {
+  package static func decoded(_ bytes: [UInt8]) throws(ODataError) -> [UInt8] {
     var decoding = TextDecoding()
     return try decoding.decode(bytes, isLast: true)
   }
 
-  static func parse(_ text: [UInt8], limits: ODataLimits) throws(ODataError) -> JSONNode {
+  package static func parse(_ text: [UInt8], limits: ODataLimits) throws(ODataError) -> JSONNode {
     guard text.count <= limits.recordBytes else {
       throw ODataError(.limit, "the document is longer than \(limits.recordBytes) bytes")
     }

@@ -1,6 +1,6 @@
 extension EdmMetadata {
   /// How many annotations there are, those on annotations too.
-  var annotationCount: Int {
+  package var annotationCount: Int {
     func count(_ annotations: [EdmAnnotation]) -> Int {
       annotations.reduce(0) { $0 + 1 + count($1.annotations) + count($1.value) }
     }

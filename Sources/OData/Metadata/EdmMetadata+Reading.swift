@@ -58,8 +58,8 @@ extension EdmMetadata {
 }
 
 /// Tells the two shapes of documents apart by their first bytes.
-enum ODataSniff {
-  static func isJSON(_ bytes: some Collection<UInt8>) -> Bool {
+package enum ODataSniff {
+  package static func isJSON(_ bytes: some Collection<UInt8>) -> Bool {
     for byte in bytes.prefix(64) {
       switch byte {
       case 0xEF, 0xBB, 0xBF, 0xFE, 0xFF, 0, 0x20, 0x09, 0x0A, 0x0D: continue

@@ -107,7 +107,7 @@ public struct ODataErrorDocument: Sendable, Hashable {
     }
   }
 
-  init?(json root: JSONNode) {
+  package init?(json root: JSONNode) {
     guard let error = root["error"] ?? root["odata.error"], error.object != nil else { return nil }
     self.init(code: Self.text(error["code"]) ?? "", message: "")
     if let message = error["message"] {

@@ -128,7 +128,7 @@ public final class ODataFeedReader {
   }
 
   /// Whether the document is Atom, verbose JSON of V2 and V3, or other JSON; nil while unknown.
-  var shape: (format: ODataFormat, isVerbose: Bool)? {
+  package var shape: (format: ODataFormat, isVerbose: Bool)? {
     switch engine {
     case .unknown: nil
     case .atom: (.atom, false)

@@ -40,7 +40,7 @@ public struct ODataRow {
 
   /// The text of a value; a copy.
   public func string(_ name: String) throws(ODataError) -> String? {
-    try read(name, .string) { String(validating: $0, as: UTF8.self) }
+    try read(name, .string) { String(checking: $0) }
   }
 
   /// The value of `Edm.Boolean`.

@@ -11,7 +11,7 @@ extension EdmValue {
 
   init?(bytes raw: UnsafeBufferPointer<UInt8>, type: EdmPrimitive) {
     if type == .string || type == .stream {
-      guard let text = String(validating: raw, as: UTF8.self) else { return nil }
+      guard let text = String(checking: raw) else { return nil }
       self = .string(text)
       return
     }

@@ -99,11 +99,11 @@ extension EdmSpatial {
 }
 
 /// The base 64 that binary values are written in.
-enum Base64 {
+package enum Base64 {
   private static let letters = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-  static func text(_ bytes: [UInt8], urlSafe: Bool = false) -> String {
+  package static func text(_ bytes: [UInt8], urlSafe: Bool = false) -> String {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count + 2) / 3 * 4)
     var index = 0
@@ -129,7 +129,7 @@ enum Base64 {
   }
 
   /// Reads both alphabets, with or without padding and white space; nil for anything else.
-  static func bytes(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+  package static func bytes(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.count / 4 * 3)
     var word: UInt32 = 0

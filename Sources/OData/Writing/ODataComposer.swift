@@ -27,6 +27,12 @@ public struct ODataRequestBody: Sendable, Hashable {
     }
   }
 
+  package init(method: String, body: [UInt8], headers: [Header]) {
+    self.method = method
+    self.body = body
+    self.headers = headers
+  }
+
   public var text: String { String(decoding: body, as: UTF8.self) }
   public func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 }

@@ -3,7 +3,7 @@
 /// Read are UTF-8, UTF-16 of either order (by its mark, or by how the first character looks),
 /// US-ASCII, ISO-8859-1 and Windows-1252 (when an XML declaration names them). Everything else is
 /// refused here, so that no C library goes looking for a table of characters on the disk.
-struct TextDecoding {
+package struct TextDecoding {
   private enum Encoding { case utf8, utf16LittleEndian, utf16BigEndian, latin1, windows1252, ascii }
 
   private var encoding: Encoding?
@@ -11,11 +11,14 @@ struct TextDecoding {
   private var pendingByte: UInt8?
   private var highSurrogate: UInt16?
 
+  package init() {}
+
   /// True once it is known that the bytes may be passed on as they are.
   var isPlain: Bool { encoding == .utf8 }
 
   /// The UTF-8 of the bytes; some may be held back until more are known.
-  mutating func decode(_ bytes: [UInt8], isLast: Bool = false) throws(ODataError) -> [UInt8] {
+  package mutating func decode(_ bytes: [UInt8], isLast: Bool = false) throws(ODataError) -> [UInt8]
+  {
     if encoding == nil {
       head.append(contentsOf: bytes)
       guard isLast || canTell else { return [] }

@@ -1,7 +1,7 @@
 import FerryJSON
 
 /// The namespaces that OData documents use, whatever address their version gave them.
-enum XMLSpace: UInt8 {
+package enum XMLSpace: UInt8 {
   case none, atom, app, data, metadata, edm, edmx, sap, genericPlayer, xml, openSearch, tombstone
   case gml, other
 

@@ -7,6 +7,8 @@ final class AddressChecker {
   var current: EdmTypeReference?
   var set: EdmEntitySet?
   var part = "path"
+  /// Of the function before, the parameters of each overload that fits; nil where none is known.
+  var overloads: [[EdmParameter]]?
   /// Types of the variables of lambdas around, and names that `$compute` made.
   var variables: [String: EdmTypeReference?] = [:]
   var computed: Set<String> = []
@@ -107,8 +109,11 @@ final class AddressChecker {
     }
     if let found = metadata.functionImport(name) {
       set = found.entitySet.flatMap { metadata.entitySet($0) }
-      let function = found.function.flatMap { metadata.operations($0).first }
-      current = found.returnType?.type ?? function?.returnType?.type
+      let functions = found.function.map { metadata.operations($0) } ?? []
+      current = found.returnType?.type ?? functions.first?.returnType?.type
+      let plain = functions.filter { !$0.isBound }.map(\.parameters)
+      overloads = found.function == nil ? [found.parameters] : plain.isEmpty ? nil : plain
+      if metadata.version < .v4 { try parameters(ofOld: found, column) }
       return .function
     }
     if let found = metadata.actionImport(name) {
@@ -177,17 +182,18 @@ final class AddressChecker {
     guard let first = overloads.first else {
       throw unknown(name, "type, function or action", column, [])
     }
-    let fitting = overloads.first { operation in
+    let fitting = overloads.filter { operation in
       guard let binding = operation.parameters.first?.type else { return false }
       return binding.isCollection == type.isCollection
         && metadata.isType(type.name, derivedFrom: binding.name)
     }
-    guard let operation = fitting else {
+    guard let operation = fitting.first else {
       throw fault(
         .typeMismatch, "\(name) is not bound to \(type)", at: column,
         "call it on \(first.parameters.first.map { "\($0.type)" } ?? "another type")")
     }
     current = operation.returnType?.type
+    self.overloads = fitting.map { Array($0.parameters.dropFirst()) }
     return operation.isFunction ? .function : .action
   }
 
@@ -214,83 +220,6 @@ final class AddressChecker {
       }
     }
     return .key
-  }
-
-  private func keyType(_ key: EdmKeyReference, _ structure: EdmStructuredType) -> EdmPrimitive? {
-    var structure = structure
-    let names = key.name.split(separator: "/").map(String.init)
-    for name in names.dropLast() {
-      guard let next = metadata.property(name, of: structure).flatMap({ self.structure($0.type) })
-      else { return nil }
-      structure = next
-    }
-    return metadata.property(names.last ?? "", of: structure).flatMap {
-      metadata.primitive($0.type.name)
-    }
-  }
-
-  /// A key behind entities, parameters behind a function.
-  private func predicate(
-    _ predicate: ODataPredicate, _ column: Int?, _ before: Step?
-  ) throws(AddressFault) -> ODataResolvedAddress.Kind {
-    if before?.kind == .function { return .parameters }
-    guard let type = current, type.isCollection, let structure = metadata.entityType(type.name)
-    else {
-      throw fault(
-        .address, "parentheses behind what has no members", at: column, "remove them")
-    }
-    current = type.element
-    try key(predicate, of: structure, column)
-    return .key
-  }
-
-  private func key(
-    _ predicate: ODataPredicate, of structure: EdmStructuredType, _ column: Int?
-  ) throws(AddressFault) {
-    let keys = metadata.keys(of: structure)
-    guard !keys.isEmpty else { return }
-    switch predicate {
-    case .value(let value):
-      guard keys.count == 1 else {
-        throw fault(
-          .address, "the key of \(structure.name) has \(keys.count) parts", at: column,
-          "name them: (\(keys.map { "\($0.alias ?? $0.name)=…" }.joined(separator: ",")))")
-      }
-      try keyValue(value, keyType(keys[0], structure), keys[0].name, column)
-    case .named(let values):
-      let given = Set(values.map(\.name))
-      let wanted = Set(keys.map { $0.alias ?? $0.name })
-      if given == wanted {
-        for value in values {
-          let key = keys.first { ($0.alias ?? $0.name) == value.name }
-          try keyValue(value.value, key.flatMap { keyType($0, structure) }, value.name, column)
-        }
-        return
-      }
-      // An alternate key names other properties.
-      for value in values {
-        guard let property = metadata.property(value.name, of: structure),
-          given.isDisjoint(with: wanted)
-        else {
-          throw fault(
-            .unknownName,
-            "(\(given.sorted().joined(separator: ","))) is no key of \(structure.name)",
-            at: column, "its key is (\(wanted.sorted().joined(separator: ",")))")
-        }
-        try keyValue(value.value, metadata.primitive(property.type.name), value.name, column)
-      }
-    }
-  }
-
-  private func keyValue(
-    _ value: ODataExpression, _ type: EdmPrimitive?, _ name: String, _ column: Int?
-  ) throws(AddressFault) {
-    guard case .literal(let literal) = value, let type, let own = literal.primitive else { return }
-    guard TypeFamily(type) == TypeFamily(own) else {
-      throw fault(
-        .typeMismatch, "\(name) is \(type.rawValue), not \(own.rawValue)", at: column,
-        type == .string ? "write it in single quotes" : "write a literal of its type")
-    }
   }
 }
 

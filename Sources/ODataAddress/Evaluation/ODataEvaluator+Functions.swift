@@ -77,8 +77,7 @@ extension ODataEvaluator {
           .joined(separator: replacement))
     case .matchesPattern:
       guard let matches else {
-        throw AddressFault(
-          .notOffered, "matchesPattern has no engine here", hint: "set matches of the evaluator")
+        return .boolean(try patterns.pattern(other).isFound(in: text))
       }
       do { return .boolean(try matches(text, other)) } catch { throw AddressFault(error) }
     default: throw mismatch(function, values[0])

@@ -13,9 +13,15 @@ public struct ODataEvaluator: Sendable {
   public var aliases: [ODataNamedValue]
   /// For derived types in `cast` and `isof`.
   public var metadata: EdmMetadata?
-  /// Judges `matchesPattern(text, pattern)`; nil refuses it, for a pattern from outside can make a
-  /// backtracking engine run for ever.
+  /// Judges `matchesPattern(text, pattern)` in place of the engine of our own, which is nil's.
+  ///
+  /// Ours follows all ways of a pattern at once: none makes it run for ever, what costs too much is
+  /// refused (`limit`), and so are back references, looking around and classes of Unicode
+  /// (`notOffered`). A pattern from outside must not be given to an engine that goes back and forth.
   public var matches: (@Sendable (String, String) throws(ODataError) -> Bool)?
+
+  /// Shared by copies.
+  let patterns = PatternCache()
 
   public init(
     metadata: EdmMetadata? = nil, now: EdmDateTimeOffset? = nil, aliases: [ODataNamedValue] = [],

@@ -2,7 +2,7 @@ import FerryOData
 
 /// Conditions and values, by precedence.
 extension AddressParser {
-  private enum Joint {
+  enum Joint {
     case or, and
     case compare(ODataComparison)
     case arithmetic(ODataArithmetic)
@@ -19,40 +19,63 @@ extension AddressParser {
     }
   }
 
-  /// Reads operators that bind at least as strongly as `least`.
+  /// What stands to the left of an operator whose right side is not read yet.
+  struct Waiting {
+    var left: ODataExpression
+    let height: Int
+    /// The strength of the chain of `and` or `or` that the left side is; 0 for any other.
+    let chain: Int
+    let joint: Joint
+  }
+
+  /// Reads operands and the operators between them.
   ///
-  /// One frame for each strength that nests, so that the depth of the stack is that of the text.
-  func expression(_ least: Int = 1) throws(AddressFault) -> ODataExpression {
-    var left = try unary()
+  /// Operators that wait for a stronger one stand in a list, not on the stack: the depth of the
+  /// stack is that of the parentheses in the text.
+  func expression() throws(AddressFault) -> ODataExpression {
+    let floor = waiting.count
+    var right = try unary()
     var chain = 0
-    while true {
-      let start = position
-      guard let joint = try joint(), joint.strength >= least else {
-        position = start
-        return left
-      }
-      let leftHeight = height
-      let right = try expression(joint.strength + 1)
+    var start = position
+    while let joint = try joint() {
+      try join(&right, &chain, above: floor, least: joint.strength)
+      waiting.append(Waiting(left: right, height: height, chain: chain, joint: joint))
+      right = try unary()
+      chain = 0
+      start = position
+    }
+    position = start
+    try join(&right, &chain, above: floor, least: 0)
+    return right
+  }
+
+  /// Ends the operators that wait and bind at least as strongly as `least`.
+  private func join(
+    _ right: inout ODataExpression, _ chain: inout Int, above floor: Int, least: Int
+  ) throws(AddressFault) {
+    while waiting.count > floor, waiting[waiting.count - 1].joint.strength >= least {
+      var last = waiting.removeLast()
       try count()
-      let highest = max(leftHeight, height)
-      switch joint {
+      let highest = max(last.height, height)
+      switch last.joint {
       case .and, .or:
-        if chain == joint.strength {
+        let strength = last.joint.strength
+        if last.chain == strength {
           // The chain is one node however long it is, so that its end comes without recursion.
-          Self.append(right, to: &left)
-          height = max(leftHeight, height + 1)
+          Self.append(right, to: &last.left)
+          right = last.left
+          try grow(max(last.height, height + 1) - 1)
         } else {
-          left = joint.strength == 2 ? .and([left, right]) : .or([left, right])
+          right = strength == 2 ? .and([last.left, right]) : .or([last.left, right])
           try grow(highest)
         }
-        try grow(height - 1)
-        chain = joint.strength
+        chain = strength
       case .compare(let comparison):
-        left = .compare(comparison, left, right)
+        right = .compare(comparison, last.left, right)
         try grow(highest)
         chain = 0
       case .arithmetic(let arithmetic):
-        left = .arithmetic(arithmetic, left, right)
+        right = .arithmetic(arithmetic, last.left, right)
         try grow(highest)
         chain = 0
       }
@@ -146,20 +169,30 @@ extension AddressParser {
 
   /// A primary with `in` and `has` behind it, which bind more strongly than all else.
   private func member() throws(AddressFault) -> ODataExpression {
-    var left = try primary()
-    while true {
-      let start = position
-      guard blanks() else { return left }
+    let left = try primary()
+    return try isMemberWord ? memberships(of: left) : left
+  }
+
+  private var isMemberWord: Bool {
+    guard isBlank(position) else { return false }
+    let start = position
+    defer { position = start }
+    blanks()
+    let word = peekWord()
+    let key = isOld ? word : word.lowercased()
+    return key == "in" || key == "has"
+  }
+
+  private func memberships(of first: ODataExpression) throws(AddressFault) -> ODataExpression {
+    var left = first
+    while isMemberWord {
+      blanks()
       let word = peekWord()
-      let key = isOld ? word : word.lowercased()
-      guard key == "in" || key == "has", let comparison = ODataComparison(rawValue: key) else {
-        position = start
-        return left
-      }
       if isOld {
         throw failure(
           "\(word) is an operator of V4", "write a chain of eq and or instead", code: .notOffered)
       }
+      let comparison: ODataComparison = word.lowercased() == "in" ? .isIn : .has
       position += word.utf8.count
       guard blanks() else { throw failure("\(word) has nothing to its right") }
       let leftHeight = height
@@ -169,6 +202,7 @@ extension AddressParser {
       try grow(max(leftHeight, height))
       left = .compare(comparison, left, right)
     }
+    return left
   }
 
   /// `(1,2,3)`: what stands behind `in`, and what a function is given.
@@ -193,38 +227,53 @@ extension AddressParser {
   }
 
   /// A value in parentheses, a literal, a call, a path.
+  ///
+  /// What nests has a frame of its own, apart from all that makes texts of refusals: those are large.
   private func primary() throws(AddressFault) -> ODataExpression {
     try count()
+    if byte == UInt8(ascii: "(") { return try parenthesized() }
+    if byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") { return try structured() }
+    if let value = try plain() { return value }
+    let start = position
+    let word = try calledWord()
+    if byte == UInt8(ascii: "("), let call = try call(word, at: start) { return call }
+    return try path(after: (word, start))
+  }
+
+  private func parenthesized() throws(AddressFault) -> ODataExpression {
+    try enter()
+    position += 1
+    blanks()
+    let inner = try expression()
+    blanks()
+    try expect(")", "an operator or )")
+    leave()
+    return inner
+  }
+
+  private func structured() throws(AddressFault) -> ODataExpression {
+    guard !isOld else { throw failure("JSON in an address is of V4", code: .notOffered) }
+    return try json()
+  }
+
+  /// A literal, or a path that begins with a sign; nil where a word must stand.
+  private func plain() throws(AddressFault) -> ODataExpression? {
     switch byte {
     case nil: throw failure("the end where a value was expected")
-    case UInt8(ascii: "("):
-      try enter()
-      position += 1
-      blanks()
-      let inner = try expression()
-      blanks()
-      try expect(")", "an operator or )")
-      leave()
-      return inner
-    case UInt8(ascii: "["), UInt8(ascii: "{"):
-      if isOld { throw failure("JSON in an address is of V4", code: .notOffered) }
-      return try json()
     case UInt8(ascii: "\""):
       throw failure("a string in double quotes", "write strings in single quotes")
     case UInt8(ascii: "$"), UInt8(ascii: "@"): return try path(after: nil)
     default: break
     }
-    if let value = try literal() {
-      try grow(0)
-      return .literal(value)
-    }
-    let start = position
+    guard let value = try literal() else { return nil }
+    try grow(0)
+    return .literal(value)
+  }
+
+  private func calledWord() throws(AddressFault) -> String {
     guard let word = try qualifiedWord() else {
       throw failure("\(found) where a value was expected")
     }
-    if byte == UInt8(ascii: "(") {
-      if let call = try call(word, at: start) { return call }
-    }
-    return try path(after: (word, start))
+    return word
   }
 }

@@ -80,43 +80,57 @@ extension AddressParser {
     return "#" + (try name("a qualifier"))
   }
 
-  /// One step behind a slash.
+  /// One step behind a slash. What nests has a frame of its own, apart from the large ones.
   private func step(_ path: inout ODataPath) throws(AddressFault) {
     height = 0
+    let place = position
+    if !isOld, takeWord("$filter") {
+      add(.filter(try filterStep()), place, &path)
+    } else if !isOld, takeWord("$count") {
+      let hasOptions = byte == UInt8(ascii: "(")
+      add(.count(hasOptions ? try nestedOptions(.count) : ODataQueryOptions()), place, &path)
+    } else {
+      try plainStep(&path)
+    }
+  }
+
+  private func filterStep() throws(AddressFault) -> ODataExpression {
+    try enter(2)
+    try expect("(", "a (")
+    blanks()
+    let condition = try expression()
+    blanks()
+    try expect(")", "a )")
+    leave(2)
+    return condition
+  }
+
+  /// Takes a dollar and a word, whole.
+  private func takeWord(_ word: String) -> Bool {
+    let end = position + word.utf8.count
+    guard text.bytes[position...].starts(with: word.utf8), letter(end, isFirst: false) == nil else {
+      return false
+    }
+    position = end
+    return true
+  }
+
+  private func plainStep(_ path: inout ODataPath) throws(AddressFault) {
     let place = position
     if take("@") {
       guard let name = try qualifiedWord() else {
         throw failure("\(found) where a term was expected")
       }
-      add(.annotation(name + (try qualifier())), place, &path)
-      return
+      return add(.annotation(name + (try qualifier())), place, &path)
     }
-    guard take("$") else {
-      guard let name = try qualifiedWord() else {
-        throw failure("\(found) where a name was expected")
-      }
-      add(.name(name), place, &path)
-      return
+    if takeWord("$value") { return add(.value, place, &path) }
+    if take("$") {
+      throw failure("$\(peekWord()) cannot stand in an expression", at: place)
     }
-    let word = peekWord()
-    position += word.utf8.count
-    switch word {
-    case "count" where !isOld:
-      var options = ODataQueryOptions()
-      if byte == UInt8(ascii: "(") { options = try nestedOptions(.count) }
-      add(.count(options), place, &path)
-    case "filter" where !isOld:
-      try enter(2)
-      try expect("(", "a (")
-      blanks()
-      let condition = try expression()
-      blanks()
-      try expect(")", "a )")
-      leave(2)
-      add(.filter(condition), place, &path)
-    case "value": add(.value, place, &path)
-    default: throw failure("$\(word) cannot stand in an expression", at: place)
+    guard let name = try qualifiedWord() else {
+      throw failure("\(found) where a name was expected")
     }
+    add(.name(name), place, &path)
   }
 
   /// Stands behind a slash; nil where no `any` or `all` with a parenthesis follows.

@@ -26,6 +26,8 @@ final class AddressParser {
   /// How high the tree of the last expression is.
   var height = 0
   var nodes = 0
+  /// Operators whose right side is not read yet.
+  var waiting: [Waiting] = []
   /// Variables of the lambdas around.
   var variables: [String] = []
   /// Where the parentheses of the last segment stand.

@@ -6,7 +6,7 @@ enum CommandTable {
   static var commands: [any Subcommand.Type] {
     [
       NewCommand.self, CheckCommand.self, DiffCommand.self, UserCommand.self, InspectCommand.self,
-      WhyCommand.self, SimulateCommand.self, ODataCommand.self,
+      WhyCommand.self, LogCommand.self, SimulateCommand.self, ODataCommand.self,
     ]
   }
 

@@ -1,35 +1,108 @@
 import Ferry
 import FerryArguments
 import FerryJSON
+import FerryWire
 import FerryWorld
 
 /// `ferry inspect`: what a device's database holds.
 enum InspectCommand: Subcommand {
   static let name = "inspect"
-  static let summary = "show what a device's database holds: objects, pending operations, cursors"
+  static let summary = "show what a device's database holds, live; write it to a file for support"
   static let operands = "<device database> [options]"
-  static let options = [CommandOption.json]
+  static let options =
+    [
+      CommandOption("once", nil, "print it once, also in a terminal"),
+      .json,
+      CommandOption(
+        "export", "FILE", "write pending work and log records to a new file, for support"),
+      CommandOption("values", nil, "with --export: show values instead of their types and lengths"),
+    ] + DatabaseKeyOption.options
   static let discussion = """
-    Reads the file and changes nothing; the app may be running.
+    In a terminal it is a live view: subscriptions, objects, pending operations and log records,
+    again each second; q or ctrl-C ends it. Elsewhere it prints once. It reads the file and changes
+    nothing; the app may be running.
 
-    Exit codes: 0 shown; 1 the file cannot be read or is no device's database; 2 wrong usage.
+    --export writes one JSON file (Documentation/Inspect.md tells its form). Values are hidden in
+    it, also where messages quote them, unless --values is given. A file that is there is kept.
+
+    \(DatabaseKeyOption.discussion)
+
+    Exit codes: 0 shown or written; 1 the file cannot be read, is no device's database, its key is
+    wrong, or the export cannot be written; 2 wrong usage.
     """
 
   static func run(_ arguments: Arguments) async throws -> ExitCode {
     let path = try arguments.operands("device.db")[0]
-    let inspection = try DeviceInspection(path: path)
-    if arguments.flag("json") {
-      print(json(inspection))
+    let export = try arguments.value("export")
+    if arguments.flag("values"), export == nil {
+      throw UsageError(
+        "--values is only for an export", hint: "Add --export FILE; elsewhere values are shown.")
+    }
+    if export != nil, arguments.flag("json") || arguments.flag("once") {
+      throw UsageError("--export shows nothing", hint: "Leave --json and --once away.")
+    }
+    let key = try DatabaseKeyOption.key(arguments)
+    let file = try DeviceFile(path: path, key: key)
+    if let export {
+      try write(file, to: export, showsValues: arguments.flag("values"))
+    } else if arguments.flag("json") {
+      print(json(try file.inspection()))
+    } else if !arguments.flag("once"), LiveTerminal.isPossible {
+      try follow(file, key)
     } else {
-      show(inspection, now: SystemClock().now)
+      show(try file.inspection(), now: SystemClock().now)
     }
     return .success
+  }
+
+  private static func write(_ file: DeviceFile, to path: String, showsValues: Bool) throws {
+    let export = try DeviceExport(
+      file, showsValues: showsValues, written: SystemClock().now.milliseconds)
+    try NewFile.write(export.text + "\n", to: path)
+    print("wrote \(path); values are \(showsValues ? "shown" : "hidden") in it")
+  }
+
+  /// Until the user has seen enough.
+  private static func follow(_ first: DeviceFile, _ key: DatabaseKey?) throws {
+    var file = first
+    // Before the screen is taken: what is wrong with the file is told on the other one.
+    var inspection = try file.inspection(limit: InspectScreen.limit)
+    var seen = try file.version()
+    var ending: CInt?
+    do {
+      guard let terminal = LiveTerminal() else {
+        show(inspection, now: SystemClock().now)
+        return
+      }
+      repeat {
+        var problem: String?
+        do throws(FerryError) {
+          if file.hasMoved { file = try DeviceFile(path: file.path, key: key) }
+          let version = try file.version()
+          if version != seen || file !== first {
+            inspection = try file.inspection(limit: InspectScreen.limit)
+            seen = version
+          }
+        } catch {
+          problem = error.message
+        }
+        let size = terminal.size
+        let screen = InspectScreen(
+          name: first.path.split(separator: "/").last.map(String.init) ?? first.path,
+          width: size.columns, height: size.lines, now: SystemClock().now.milliseconds)
+        terminal.draw(screen.lines(inspection, problem: problem))
+      } while !terminal.waitForEnd(milliseconds: 1_000)
+      ending = terminal.endingSignal
+    }
+    if let ending { LiveTerminal.end(by: ending) }
   }
 
   private static func show(_ inspection: DeviceInspection, now: Timestamp) {
     print("package \(inspection.package)")
     print("user    \(inspection.user ?? "nobody has logged in")")
     print("server  \(inspection.server ?? "none yet")")
+    print("device  \(inspection.device), \(inspection.subscription.rawValue)")
+    for set in inspection.parameterSets { print("parameters \(set)") }
     print("\nobjects")
     let width = inspection.entities.map(\.entity.count).max() ?? 0
     for entity in inspection.entities {
@@ -71,38 +144,15 @@ enum InspectCommand: Subcommand {
     writer.field("package", inspection.package)
     writer.field("user", inspection.user)
     writer.field("server", inspection.server)
-    writer.key("entities")
-    writer.array(inspection.entities) { writer, entity in
-      writer.beginObject()
-      writer.field("entity", entity.entity)
-      writer.field("visible", entity.visible)
-      writer.field("pending", entity.pending)
-      writer.endObject()
-    }
+    writer.field("device", inspection.device)
+    writer.field("subscription", inspection.subscription.rawValue)
+    writer.key("parameterSets")
+    writer.array(inspection.parameterSets) { $0.raw($1.utf8) }
     writer.key("operations")
     writer.array(inspection.operations) { $0.operation($1) }
     writer.key("logRecords")
     writer.array(inspection.logRecords) { $0.raw($1.utf8) }
-    writer.key("groups")
-    writer.array(inspection.groups) { writer, group in
-      writer.beginObject()
-      writer.field("name", group.name)
-      writer.field("era", group.era)
-      writer.field("version", group.version)
-      writer.field("imported", group.imported)
-      writer.endObject()
-    }
-    writer.key("partitions")
-    writer.array(inspection.partitions) { writer, partition in
-      writer.beginObject()
-      writer.field("partition", partition.number)
-      writer.field("group", partition.group)
-      writer.field("state", partition.state)
-      writer.field("version", partition.cursor.version)
-      writer.field("stagedVersion", partition.staged.version)
-      writer.field("rows", partition.count)
-      writer.endObject()
-    }
+    writer.inspected(inspection)
     writer.endObject()
     return writer.text
   }

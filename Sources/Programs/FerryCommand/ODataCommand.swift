@@ -1,6 +1,5 @@
 import FerryArguments
-import FerryOData
-import FerryODataAddress
+import FerryODataShell
 import Foundation
 
 /// `ferry odata`: what any OData document holds, the same in the other format, and what an address

@@ -54,7 +54,8 @@ struct SimulationSummary {
   private var seeds = 0
   private(set) var failed = 0
   private var simulatedMilliseconds = 0
-  var wall: Duration = .zero
+  /// Nil where it is not to be told.
+  var wall: Duration?
 
   mutating func add(_ result: SimulationResult) {
     seeds += 1
@@ -62,19 +63,21 @@ struct SimulationSummary {
     simulatedMilliseconds += result.counts.simulatedMilliseconds
   }
 
-  private var wallMilliseconds: Int {
-    let (seconds, attoseconds) = wall.components
+  private var wallMilliseconds: Int? {
+    guard let (seconds, attoseconds) = wall?.components else { return nil }
     return max(1, Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000))
   }
 
   /// How much faster than real time; whole days that were skipped do not count.
-  private var ratio: Int { simulatedMilliseconds / wallMilliseconds }
+  private var ratio: Int? { wallMilliseconds.map { simulatedMilliseconds / $0 } }
 
   func plain(steps: Int) -> String {
     let count = Terminal.counted(seeds, "seed", "seeds")
     let end = failed == 0 ? "every invariant held" : "\(failed) failed"
-    return "\(count), \(steps) steps each: \(end); \(simulatedMilliseconds / 1_000) s simulated in "
-      + "\(wallMilliseconds) ms, \(ratio) x real time"
+    let text =
+      "\(count), \(steps) steps each: \(end); \(simulatedMilliseconds / 1_000) s simulated"
+    guard let wallMilliseconds, let ratio else { return text }
+    return "\(text) in \(wallMilliseconds) ms, \(ratio) x real time"
   }
 
   var json: String {
@@ -83,8 +86,8 @@ struct SimulationSummary {
     writer.field("seeds", seeds)
     writer.field("failed", failed)
     writer.field("simulatedSeconds", simulatedMilliseconds / 1_000)
-    writer.field("wallMilliseconds", wallMilliseconds)
-    writer.field("timesRealTime", ratio)
+    writer.field("wallMilliseconds", wallMilliseconds.map { Int64($0) })
+    writer.field("timesRealTime", ratio.map { Int64($0) })
     writer.endObject()
     return writer.text
   }

@@ -10,14 +10,17 @@ enum WhyCommand: Subcommand {
   static let name = "why"
   static let summary = "tell why an object is here or not: partition, version, operations, refusal"
   static let operands = "<entity> <key> --data FOLDER | --device DATABASE"
-  static let options = [
-    CommandOption("data", "FOLDER", "ask the server's data folder; the server may be running"),
-    CommandOption("device", "DATABASE", "ask a device's database; the app may be running"),
-    CommandOption.json,
-  ]
+  static let options =
+    [
+      CommandOption("data", "FOLDER", "ask the server's data folder; the server may be running"),
+      CommandOption("device", "DATABASE", "ask a device's database; the app may be running"),
+      CommandOption.json,
+    ] + DatabaseKeyOption.options
   static let discussion = """
     The key is written as in log records: 10248, "ALFKI", 10248,11 (a single text key also without
     the quotes). Nothing is changed.
+
+    \(DatabaseKeyOption.discussion)
 
     Exit codes: 0 the object is there; 1 it is not, and the reason is told, or it cannot be read;
     2 wrong usage.
@@ -29,7 +32,9 @@ enum WhyCommand: Subcommand {
     case (let folder?, nil):
       return try askServer(folder, words[0], words[1], json: arguments.flag("json"))
     case (nil, let path?):
-      return try askDevice(path, words[0], words[1], json: arguments.flag("json"))
+      let file = try DeviceFile(path: path, key: try DatabaseKeyOption.key(arguments))
+      return try tell(
+        try file.why(entity: words[0], key: words[1]), json: arguments.flag("json"))
     default:
       throw UsageError("say whom to ask", hint: "Write either --data FOLDER or --device DATABASE.")
     }
@@ -37,12 +42,7 @@ enum WhyCommand: Subcommand {
 
   // The device.
 
-  private static func askDevice(
-    _ path: String, _ entity: String, _ key: String, json: Bool
-  ) throws
-    -> ExitCode
-  {
-    let why = try DeviceWhy(path: path, entity: entity, key: key)
+  private static func tell(_ why: DeviceWhy, json: Bool) throws -> ExitCode {
     if json {
       print(text(of: why))
     } else {

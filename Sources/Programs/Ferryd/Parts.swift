@@ -26,7 +26,8 @@ actor Parts {
   func start(on loop: any TaskExecutor) async throws {
     let settings = self.settings
     host = try await PackageHost.start(
-      settings.package, folder: settings.folder, doorkeeper: doorkeeper, world: world, on: loop
+      settings.package, folder: settings.folder, doorkeeper: doorkeeper, world: world,
+      limits: settings.limits, on: loop
     ) {
       SQLiteConnector(
         path: settings.database, package: settings.package,

@@ -14,6 +14,7 @@ struct Settings {
   let address: String
   let port: Int
   let remembersOperations: Bool
+  let limits: ServiceLimits
   let logLevel: LogLevel
 
   static let options = [
@@ -24,6 +25,8 @@ struct Settings {
     CommandOption(
       "users", "FILE", "users, roles and claims (default: users.json in the data folder)"),
     CommandOption("address", "ADDRESS", "which of this machine's (default 127.0.0.1)"),
+    CommandOption(
+      "big-value-limit", "MB", "the largest big value that is taken from a device (default 256)"),
     CommandOption("log", "LEVEL", "debug, info, warn or error (default info)"),
     CommandOption(
       "forget-operations", nil,
@@ -78,6 +81,14 @@ struct Settings {
       throw UsageError("--port is no port", hint: "Write a number from 0 to 65535.")
     }
     self.port = port
+    var limits = ServiceLimits.standard
+    if let text = try arguments.value("big-value-limit") {
+      guard let megabytes = Int64(text), (1...1_024).contains(megabytes) else {
+        throw UsageError("--big-value-limit is no limit", hint: "Write a number from 1 to 1024.")
+      }
+      limits.bigValueBytes = megabytes << 20
+    }
+    self.limits = limits
     remembersOperations = !arguments.flag("forget-operations")
     let name = try arguments.value("log") ?? "info"
     guard let level = LogLevel.allCases.first(where: { $0.name == name }) else {

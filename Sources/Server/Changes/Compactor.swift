@@ -69,6 +69,8 @@ struct Compactor {
       "DELETE FROM operation WHERE state = 'confirmed' AND outcome <> 'unknown' AND day < ?",
       .integer(days - limits.operationMemoryDays))
     summary.operations = Int64(store.writer.changes)
+    try store.writer.run(
+      "DELETE FROM report WHERE day < ?", .integer(days - limits.reportDays))
     return summary
   }
 

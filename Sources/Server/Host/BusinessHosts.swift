@@ -1,6 +1,7 @@
 import FerryConnector
 import FerryModel
 import FerryWorld
+import Synchronization
 
 /// Performs operations against the business system, one chain after the other, on a thread of its
 /// own; asks now and then whether others have changed it.
@@ -10,7 +11,7 @@ public actor ReplayHost {
   private let service: ServiceHost
   private let world: World
   private var isStopped = false
-  private var lastLook: Timestamp
+  private var lastLook: Timestamp?
 
   /// How often the business system is asked for the changes of others.
   static let lookInterval: Duration = .milliseconds(250)
@@ -23,11 +24,14 @@ public actor ReplayHost {
     self.connector = connector
     self.service = service
     self.world = world
-    lastLook = world.clock.moment
   }
 
-  /// Works until stopped. `load` is called when others have changed the business system.
-  public func run(load: @Sendable () async -> Void) async {
+  /// Works until stopped. `load` is called at the start, and when others have changed the business
+  /// system; it must not wait for a load, or nothing would be replayed meanwhile.
+  public func run(load: @Sendable () -> Void) async {
+    // Changes count from here on: what came before them the first load brings.
+    _ = look()
+    load()
     while !isStopped {
       do throws(ServerError) {
         try await perform(
@@ -37,32 +41,47 @@ public actor ReplayHost {
         world.log.error("the store failed during a replay", ("reason", error.description))
         await executor.sleep(for: .seconds(1))
       }
-      await look(load)
+      if look() { load() }
     }
   }
 
   /// Chains whose answers are committed together, and how long the first of them may wait for the
-  /// others.
+  /// others; as long the business system may be kept from others, where it commits them together.
   static let groupChains: Int = 64
   static let groupWait: Duration = .milliseconds(20)
 
   /// One after the other; what they came to is told in groups, since each commit of the store
   /// waits for the disk.
   private func perform(_ tasks: [ReplayTask]) async throws(ServerError) {
-    var reports: [(task: ReplayTask, report: ReplayReport)] = []
-    var since = world.clock.uptime
+    var rest = tasks[...]
     var failure: ServerError?
-    for (index, task) in tasks.enumerated() {
-      guard let report = perform(task.step) else { continue }
-      reports.append((task, report))
-      let isLast = index == tasks.count - 1
-      guard isLast || world.clock.uptime - since >= ReplayHost.groupWait else { continue }
+    while !rest.isEmpty {
+      let end = world.clock.uptime + ReplayHost.groupWait
+      var reports: [(task: ReplayTask, report: ReplayReport)] = []
+      repeat {
+        let found = performNext(rest) { world.clock.uptime < end }
+        for (task, report) in zip(rest, found) {
+          if let report { reports.append((task, report)) }
+        }
+        rest = rest.dropFirst(found.count)
+      } while !rest.isEmpty && world.clock.uptime < end
       // All of them are claimed: what the store cannot take is owed, and the rest goes on.
       do throws(ServerError) { try await tell(reports) } catch { failure = error }
-      reports = []
-      since = world.clock.uptime
     }
     if let failure { throw failure }
+  }
+
+  /// Of the first task, and of those behind it that the business system took with it.
+  private func performNext(
+    _ tasks: ArraySlice<ReplayTask>, while goesOn: () -> Bool
+  ) -> [ReplayReport?] {
+    var groups: [[ConnectorOperation]] = []
+    for task in tasks {
+      guard case .perform(let operations) = task.step else { break }
+      groups.append(operations)
+    }
+    guard groups.count > 1 else { return tasks.prefix(1).map { perform($0.step) } }
+    return connector.perform(groups, while: goesOn).map { performed($0) }
   }
 
   private func tell(
@@ -86,13 +105,7 @@ public actor ReplayHost {
     switch step {
     case .done, .retry: return nil
     case .perform(let operations):
-      let result = connector.perform(operations)
-      if case .notDone(let reason) = result {
-        service.pulse.tellBusiness(reason)
-      } else {
-        service.pulse.tellBusiness(nil)
-      }
-      return .performed(result)
+      return performed(connector.perform(operations))
     case .recall(let ids):
       do throws(ConnectorError) { return .recalled(try connector.recall(ids)) } catch {
         return .failed(error)
@@ -104,15 +117,24 @@ public actor ReplayHost {
     }
   }
 
-  private func look(_ load: @Sendable () async -> Void) async {
+  private func performed(_ result: PerformResult) -> ReplayReport {
+    if case .notDone(let reason) = result {
+      service.pulse.tellBusiness(reason)
+    } else {
+      service.pulse.tellBusiness(nil)
+    }
+    return .performed(result)
+  }
+
+  /// Whether others have changed the business system; true the first time.
+  private func look() -> Bool {
     let now = world.clock.moment
-    guard now >= lastLook.advanced(by: ReplayHost.lookInterval) else { return }
+    if let lastLook, now < lastLook.advanced(by: ReplayHost.lookInterval) { return false }
     lastLook = now
-    do throws(ConnectorError) {
-      if try connector.changedByOthers() { await load() }
-    } catch {
+    do throws(ConnectorError) { return try connector.changedByOthers() } catch {
       world.log.warn(
         "the business system cannot be asked for changes", ("reason", error.description))
+      return false
     }
   }
 
@@ -127,7 +149,8 @@ public actor LoadHost {
   private let service: ServiceHost
   private let package: Package
   private let world: World
-  private var isWanted = false
+  /// Asked for by whoever may not wait for the load that is under way.
+  private nonisolated let isWanted = Mutex(false)
   /// One has begun and has not ended well: if the store broke it, it is begun again.
   private var isLoading = false
   private var isStopped = false
@@ -148,18 +171,18 @@ public actor LoadHost {
     self.world = world
   }
 
-  /// Asks for a load; several asked for at one time are one.
-  public func want() async {
-    isWanted = true
-    await service.wakeReaders()
+  /// Asks for a load; several asked for at one time are one. Waits for nothing.
+  public nonisolated func want() {
+    isWanted.withLock { $0 = true }
+    service.callReaders()
   }
 
   /// Asks for a load and returns when it has ended well, or the host was stopped.
   public func loadNow() async {
-    await want()
     guard !isStopped else { return }
     await withCheckedContinuation { continuation in
       waiting.append((after: begun, continuation: continuation))
+      want()
     }
   }
 
@@ -171,19 +194,21 @@ public actor LoadHost {
   public func run() async {
     while !isStopped {
       do throws(ServerError) {
-        if isWanted { try await load() }
+        if isWanted.withLock({ $0 }) { try await load() }
         while let task = try await service.nextReadBack() { try await readBack(task) }
       } catch {
         world.log.error("the store failed during a load", ("reason", error.description))
-        isWanted = isWanted || isLoading
+        if isLoading { want() }
         await executor.sleep(for: .seconds(1))
       }
-      if !isWanted, !isStopped { await service.waitForReading(patience: .seconds(1)) }
+      if !isWanted.withLock({ $0 }), !isStopped {
+        await service.waitForReading(patience: .seconds(1))
+      }
     }
   }
 
   private func load() async throws(ServerError) {
-    isWanted = false
+    isWanted.withLock { $0 = false }
     isLoading = true
     begun += 1
     let number = begun
@@ -206,7 +231,7 @@ public actor LoadHost {
         "the business system could not be loaded; tried again", ("reason", error.description))
       service.pulse.tellBusiness(error.description)
       await executor.sleep(for: .seconds(1))
-      isWanted = true
+      want()
       return
     }
     var summary: LoadSummary?
@@ -219,7 +244,7 @@ public actor LoadHost {
     guard let summary, !summary.doubtedPartitions.isEmpty else { return }
     // What is not believed needs a second load that says the same.
     await executor.sleep(for: .seconds(1))
-    isWanted = true
+    want()
   }
 
   private func readBack(_ task: ReadBackTask) async throws(ServerError) {

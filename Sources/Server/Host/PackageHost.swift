@@ -10,26 +10,30 @@ public struct PackageHost: Sendable {
   private let service: ServiceHost
   private let replay: ReplayHost
   private let load: LoadHost
+  private let contents: ContentHost
 
   /// Opens the folder's store, begins to replay what waits, and loads the business system.
   ///
-  /// `connector` is called twice: who replays and who loads have each their own. The tasks that
+  /// `connector` is called three times: who replays, who loads and who reads big values have each
+  /// their own. The tasks that
   /// drive them run on `loop` where one is given. Errors: what `Service` throws.
   public static func start(
     _ package: Package, folder: String, doorkeeper: Doorkeeper, world: World,
-    on loop: (any TaskExecutor)? = nil, connector: () -> sending any Connector
+    limits: ServiceLimits = .standard, on loop: (any TaskExecutor)? = nil,
+    connector: () -> sending any Connector
   ) async throws(ServerError) -> PackageHost {
     let service = try await ServiceHost(world: world) { () throws(ServerError) in
-      try Service(package: package, folder: folder, world: world)
+      try Service(package: package, folder: folder, world: world, limits: limits)
     }
     let replay = ReplayHost(connector: connector(), service: service, world: world)
     let load = LoadHost(connector: connector(), service: service, package: package, world: world)
+    let contents = ContentHost(connector: connector(), service: service, world: world)
     Task(executorPreference: loop) { await load.run() }
-    Task(executorPreference: loop) { await replay.run { await load.want() } }
-    await load.want()
+    Task(executorPreference: loop) { await replay.run { load.want() } }
     return PackageHost(
-      router: Router(service: service, doorkeeper: doorkeeper, world: world), service: service,
-      replay: replay, load: load)
+      router: Router(
+        service: service, contents: contents, doorkeeper: doorkeeper, world: world),
+      service: service, replay: replay, load: load, contents: contents)
   }
 
   /// Answers a device, in memory or behind a socket.

@@ -1,5 +1,7 @@
 import FerryHTTP
 import FerryJSON
+import FerryModel
+import FerryWire
 import FerryWorld
 import Synchronization
 
@@ -9,11 +11,15 @@ import Synchronization
 /// Who makes a request is decided here, before a byte of its body is looked at (sync/M12).
 public struct Router: Sendable {
   private let service: ServiceHost
+  private let contents: ContentHost
   private let doorkeeper: Doorkeeper
   private let world: World
 
-  public init(service: ServiceHost, doorkeeper: Doorkeeper, world: World) {
+  public init(
+    service: ServiceHost, contents: ContentHost, doorkeeper: Doorkeeper, world: World
+  ) {
     self.service = service
+    self.contents = contents
     self.doorkeeper = doorkeeper
     self.world = world
   }
@@ -26,6 +32,8 @@ public struct Router: Sendable {
     case (.post, "/ferry/1/token"): return await renew(request)
     case (.post, "/ferry/1/exchange"): return await exchange(request, isChannel: false)
     case (.post, "/ferry/1/channel"): return await exchange(request, isChannel: true)
+    case (.put, let path) where path.hasPrefix("/ferry/1/content/"): return await take(request)
+    case (.get, "/ferry/1/content"): return await give(request)
     default:
       return refusal(
         404, "notFound", "there is nothing at \(request.method.rawValue) \(request.path)",
@@ -79,17 +87,31 @@ public struct Router: Sendable {
 
   // Exchanges.
 
-  private func exchange(_ request: HTTPRequest, isChannel: Bool) async -> HTTPResponse {
+  /// Who makes the request, or what to answer instead.
+  private func identity(of request: HTTPRequest) -> Result<Identity, Unknown> {
     guard let token = request.bearerToken else {
-      return refusal(
-        401, "noToken", "the request carries no token",
-        hint: "Send Authorization: Bearer with the access token of a login.")
+      return .failure(
+        Unknown(
+          answer: refusal(
+            401, "noToken", "the request carries no token",
+            hint: "Send Authorization: Bearer with the access token of a login.")))
     }
-    let identity: Identity
     do throws(ServerError) {
-      identity = try service.accessTokens.verify(token, now: world.clock.now)
+      return .success(try service.accessTokens.verify(token, now: world.clock.now))
     } catch {
-      return refusal(401, error)
+      return .failure(Unknown(answer: refusal(401, error)))
+    }
+  }
+
+  private struct Unknown: Error {
+    let answer: HTTPResponse
+  }
+
+  private func exchange(_ request: HTTPRequest, isChannel: Bool) async -> HTTPResponse {
+    let identity: Identity
+    switch self.identity(of: request) {
+    case .failure(let unknown): return unknown.answer
+    case .success(let known): identity = known
     }
     let opening: ServiceHost.Opening
     do throws(ServerError) {
@@ -108,6 +130,54 @@ public struct Router: Sendable {
         // Without this nginx keeps a channel's bytes back.
         "X-Accel-Buffering": "no",
       ], body: body ?? .bytes(opening.bytes))
+  }
+
+  // Contents.
+
+  private func take(_ request: HTTPRequest) async -> HTTPResponse {
+    let identity: Identity
+    switch self.identity(of: request) {
+    case .failure(let unknown): return unknown.answer
+    case .success(let known): identity = known
+    }
+    guard request.body.count <= WireLimits.contentPieceLimit else {
+      return refusal(
+        413, "tooLarge", "a piece of \(request.body.count) bytes",
+        hint: "A piece has at most \(WireLimits.contentPieceLimit) bytes.")
+    }
+    guard let piece = ContentPiece(request) else {
+      return unreadable("a piece goes to content/<operation>/<attribute> with Content-Range")
+    }
+    do throws(ServerError) {
+      switch try await service.take(piece, from: identity) {
+      case .success(let (progress, isTaken)): return json(isTaken ? 200 : 409, progress.json)
+      case .failure(let no): return refusal(no.status, no.code, no.message, hint: no.hint)
+      }
+    } catch {
+      return refusal(503, error)
+    }
+  }
+
+  private func give(_ request: HTTPRequest) async -> HTTPResponse {
+    let identity: Identity
+    switch self.identity(of: request) {
+    case .failure(let unknown): return unknown.answer
+    case .success(let known): identity = known
+    }
+    guard let question = ContentQuestion(request) else {
+      return unreadable("content takes entity, key and attribute, and Range: bytes=<from>-<last>")
+    }
+    do throws(ServerError) {
+      switch try await service.reference(question, for: identity) {
+      case .failure(let no): return refusal(no.status, no.code, no.message, hint: no.hint)
+      case .success(let (reference, entity, position)):
+        return contents.response(
+          ContentHost.Place(entity: entity, key: question.key, position: position), reference,
+          question.stretch, tag: "\"\(reference)\"")
+      }
+    } catch {
+      return refusal(503, error)
+    }
   }
 
   // Answers.

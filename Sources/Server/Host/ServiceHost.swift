@@ -162,6 +162,23 @@ public actor ServiceHost {
     executor.perform { self.assumeIsolated { host in host.close(id) } }
   }
 
+  // Contents.
+
+  func take(
+    _ piece: ContentPiece, from identity: Identity
+  ) throws(ServerError) -> Result<(progress: ContentProgress, isTaken: Bool), ContentRefusal> {
+    let arrived = service.arrivedOperations
+    let result = try service.take(piece, from: identity)
+    if service.arrivedOperations != arrived { wakeWorkers() }
+    return result
+  }
+
+  func reference(
+    _ question: ContentQuestion, for identity: Identity
+  ) throws(ServerError) -> Result<(BigReference, Entity, Int), ContentRefusal> {
+    try service.reference(question, for: identity)
+  }
+
   // Sessions.
 
   func login(_ record: UserRecord, device: String) throws(ServerError) -> TokenPair {
@@ -273,7 +290,12 @@ public actor ServiceHost {
     }
   }
 
-  func wakeReaders() {
+  /// Like `wakeReaders`, for who does not wait.
+  nonisolated func callReaders() {
+    executor.perform { self.assumeIsolated { host in host.wakeReaders() } }
+  }
+
+  private func wakeReaders() {
     readerCalls += 1
     let woken = readers
     readers = []

@@ -35,7 +35,8 @@ struct Inbox {
   ) throws(SQLiteError) -> Receipt {
     try store.writer.transaction { () throws(SQLiteError) in
       var receipt = Receipt()
-      let machine = InboxMachine(package: store.package, user: identity.user)
+      let machine = InboxMachine(
+        package: store.package, user: identity.user, bigValueBytes: limits.bigValueBytes)
       var room = limits.unansweredPerDevice - (try unanswered(device, identity.user))
       let mayHaveRun = Set(replay.mayHaveRun)
       var new: [(Operation, bytes: [UInt8], hash: [UInt8])] = []
@@ -200,6 +201,11 @@ struct Inbox {
       claims: identity.claims, operation: operation, mayHaveRun: mayHaveRun)
   }
 
+  /// The plus signs: found by the chain, which is a handful, and not by looking through all that the
+  /// device ever sent, as SQLite would rather.
+  static let membersOfChain: String =
+    "SELECT position, count FROM operation WHERE chain = ? AND +user = ? AND +device = ?"
+
   /// Why the members of a chain can never be performed together; nil when they can.
   private func problem(
     _ members: [Operation], _ identity: Identity, _ device: String
@@ -211,8 +217,7 @@ struct Inbox {
       return "the operations of one group do not agree on how many they are"
     }
     let there = try store.writer.rows(
-      "SELECT position, count FROM operation WHERE chain = ? AND user = ? AND device = ?",
-      .text(first.chain.text), .text(identity.user), .text(device))
+      Inbox.membersOfChain, .text(first.chain.text), .text(identity.user), .text(device))
     let taken = Set(there.compactMap { $0[0].integer.map(Int.init) })
     let places = Set(members.map(\.position))
     guard places.count == members.count, Set(members.map(\.id)).count == members.count,

@@ -31,6 +31,8 @@ struct InboxMachine {
 
   let package: Package
   let user: String
+  /// The largest big value that an operation may name.
+  var bigValueBytes: Int64 = .max
 
   /// `hash` is that of the bytes, `known` what is remembered under the id that can be read in them.
   func judge(_ bytes: [UInt8], hash: [UInt8], known: Known?) -> Judgement {
@@ -49,10 +51,25 @@ struct InboxMachine {
           bytes, "the change has \(bytes.count) bytes; \(WireLimits.operationBytes) are allowed"))
     }
     do {
-      return .store(try Operation(bytes, in: package))
+      let operation = try Operation(bytes, in: package)
+      if let tooLarge = package.entity(named: operation.entity).flatMap({
+        tooLarge(operation, $0)
+      }) {
+        return .refuse(id, refused(bytes, tooLarge))
+      }
+      return .store(operation)
     } catch {
       return .refuse(id, refused(bytes, "the change makes no sense \(error.description)"))
     }
+  }
+
+  private func tooLarge(_ operation: Operation, _ entity: Entity) -> String? {
+    for position in entity.bigPositions {
+      guard let size = operation.changed[position]?.bigReference?.sizeBytes, size > bigValueBytes
+      else { continue }
+      return "\(entity.attributes[position].name) has \(size) bytes; \(bigValueBytes) are allowed"
+    }
+    return nil
   }
 
   private static func earlierForm(_ outcome: Answer.Outcome?) -> String {

@@ -19,6 +19,9 @@ struct Download {
   private(set) var cursors: [PartitionCursor]
   /// The highest snapshot that the device has seen.
   private(set) var at: Int64
+  /// The snapshots in which partitions were begun from their start. What left by then is in no page,
+  /// so a floor up to there takes nothing away.
+  private var begun: [Int64: Int64] = [:]
   /// Only with the planted bug `fixedBound`.
   private var bound: Int64?
 
@@ -62,8 +65,9 @@ struct Download {
         unavailable.append(partition)
         continue
       }
+      if cursors[index].cursor == .start { begun[partition] = clock }
       if WelcomeMachine.isBelow(cursors[index].cursor, floor: state.floor),
-        !world.has(.stagedFloor)
+        state.floor > begun[partition] ?? -1, !world.has(.stagedFloor)
       {
         return .overtaken
       }

@@ -27,6 +27,17 @@ struct Claims {
     }
   }
 
+  /// What one task holds is another's from now on, claimed when it was claimed.
+  mutating func pass(from task: Int64, to other: Int64) {
+    objects = objects.mapValues { $0 == task ? other : $0 }
+    if keyless.remove(task) != nil { keyless.insert(other) }
+    for entity in creates.keys {
+      if let moment = creates[entity]?.removeValue(forKey: task) {
+        creates[entity]?[other] = moment
+      }
+    }
+  }
+
   func holds(_ name: ObjectName) -> Bool { objects[name] != nil }
 
   /// Whether a row that nobody knew when it was read at `moment` may be the work of a create that

@@ -9,6 +9,12 @@ struct ReplayQueue {
     let user: String
     let device: String
     let chain: OperationID
+
+    init(_ received: ReceivedOperation) {
+      user = received.user
+      device = received.device
+      chain = received.operation.chain
+    }
   }
 
   struct Chain: Equatable {
@@ -25,6 +31,9 @@ struct ReplayQueue {
     var notBefore: Timestamp?
     var attempts: Int = 0
     var isInWork: Bool = false
+    /// What the operations refer to, and those of them that have not come yet.
+    var contents: Set<BigReference> = []
+    var missing: Set<BigReference> = []
 
     struct Place: Equatable {
       let id: OperationID
@@ -32,7 +41,8 @@ struct ReplayQueue {
       let object: ObjectName?
     }
 
-    var isComplete: Bool { operations.count == count }
+    /// All of it is here, contents too.
+    var isComplete: Bool { operations.count == count && missing.isEmpty }
   }
 
   private var chains: [Name: Chain] = [:]
@@ -41,9 +51,12 @@ struct ReplayQueue {
 
   init() {}
 
-  mutating func add(_ received: ReceivedOperation, wasClaimed: Bool = false) {
+  mutating func add(
+    _ received: ReceivedOperation, wasClaimed: Bool = false, contents: Set<BigReference> = [],
+    missing: Set<BigReference> = []
+  ) {
     let operation = received.operation
-    let name = Name(user: received.user, device: received.device, chain: operation.chain)
+    let name = Name(received)
     let place = Chain.Place(
       id: operation.id, position: operation.position,
       object: operation.key.map { ObjectName(entity: operation.entity, key: $0) })
@@ -60,28 +73,46 @@ struct ReplayQueue {
     chain.operations.sort { $0.position < $1.position }
     chain.mayHaveRun = chain.mayHaveRun || received.mayHaveRun || wasClaimed
     chain.wasClaimed = chain.wasClaimed || wasClaimed
+    chain.contents.formUnion(contents)
+    chain.missing.formUnion(missing)
     chains[name] = chain
   }
 
-  /// The next chain, marked as in work. `isLoaded`: before the first load only what a crash left
-  /// comes out, because rights cannot be judged yet.
-  mutating func next(now: Timestamp, isLoaded: Bool) -> Chain? {
+  /// Nothing more of a content is to come.
+  mutating func arrived(_ reference: BigReference, of user: String) {
+    for name in chains.keys where name.user == user { chains[name]?.missing.remove(reference) }
+  }
+
+  /// What a chain that is not in work waits for.
+  func missing(of name: Name) -> Set<BigReference> {
+    guard let chain = chains[name], !chain.isInWork else { return [] }
+    return chain.missing
+  }
+
+  /// Whether a chain that waits or is in work refers to this content.
+  func needs(_ reference: BigReference, of user: String) -> Bool {
+    chains.contains { $0.key.user == user && $0.value.contents.contains(reference) }
+  }
+
+  /// The next chains, marked as in work; no two are about one object. `isLoaded`: before the first
+  /// load only what a crash left comes out, because rights cannot be judged yet.
+  mutating func next(limit: Int, now: Timestamp, isLoaded: Bool) -> [Chain] {
     var blocked: Set<ObjectName> = []
+    var found: [Chain] = []
     for name in order {
-      guard var chain = chains[name], chain.isComplete else { continue }
+      guard found.count < limit else { break }
+      guard let chain = chains[name], chain.isComplete else { continue }
       let objects = chain.operations.compactMap(\.object)
       let isFree =
         !chain.isInWork && (isLoaded || chain.wasClaimed)
         && chain.notBefore.map { $0 <= now } ?? true && blocked.isDisjoint(with: objects)
-      guard isFree else {
-        blocked.formUnion(objects)
-        continue
+      if isFree {
+        chains[name]?.isInWork = true
+        found.append(chain)
       }
-      chain.isInWork = true
-      chains[name] = chain
-      return chain
+      blocked.formUnion(objects)
     }
-    return nil
+    return found
   }
 
   /// It was certainly not performed: again later.
@@ -91,6 +122,8 @@ struct ReplayQueue {
     chains[name]?.mayHaveRun = mayHaveRun
     chains[name]?.attempts += 1
   }
+
+  func isComplete(_ name: Name) -> Bool { chains[name]?.isComplete ?? false }
 
   func holds(_ name: Name) -> Bool { chains[name] != nil }
 

@@ -10,6 +10,12 @@ struct ReplayStore {
   /// What a stop or a crash left, in the order of arrival. Claims are given back: each may have
   /// been performed.
   func waiting() throws(SQLiteError) -> [(ReceivedOperation, wasClaimed: Bool)] {
+    // What an operator had decided and was not done is unknown as before, and theirs to decide.
+    try store.writer.run(
+      """
+      UPDATE operation SET state = 'answered', claimed_by = NULL
+      WHERE package = ? AND state = 'claimed' AND outcome = 'unknown'
+      """, .integer(store.packageNumber))
     let rows = try store.writer.rows(
       """
       SELECT sequence, device, user, claims, payload, may_have_run, state FROM operation

@@ -11,6 +11,7 @@ extension Service {
     var hello: Hello
     var confirms: [Confirm] = []
     var replays: [Replay] = []
+    var reports: [Report] = []
     var pulls: [Pull] = []
   }
 
@@ -56,32 +57,12 @@ extension Service {
     try keep(body.hello.parameters.changed, of: state.identity.user)
     state.ready += try welcome(&state, id, pulls: body.pulls)
     for replay in body.replays { try take(replay, &state) }
+    for report in body.reports { try take(report, &state) }
     state.dirty = Array(state.downloads.indices)
     if state.isChannel, state.pulls.isEmpty {
       state.finished = try guarded { () throws(SQLiteError) in
         try inbox.finishedChains(device: state.hello.device, user: state.identity.user)
       }
-    }
-  }
-
-  private func take(_ replay: Replay, _ state: inout ExchangeState) throws(ServerError) {
-    let receipt = try guarded { () throws(SQLiteError) in
-      try inbox.receive(replay, from: state.identity, device: state.hello.device)
-    }
-    for received in receipt.received { enqueue(received) }
-    let stored = Stored(ids: receipt.stored, refused: receipt.refused)
-    state.ready += Message.stored(stored).frame.encoded()
-    if receipt.leftOut > 0 {
-      world.log.warn("a device has too many unanswered operations", ("device", state.hello.device))
-      state.lastWord = WireFailure(
-        .tooManyOperations,
-        "\(receipt.leftOut) operations were not taken; \(limits.unansweredPerDevice) wait already",
-        hint: "They are kept on the device and sent again when some of these are answered.")
-    }
-    if let problem = receipt.unreadable {
-      state.lastWord = WireFailure(
-        .badMessage, "an operation cannot be read \(problem)",
-        hint: "Update the app; its change is kept on the device.")
     }
   }
 
@@ -101,11 +82,11 @@ extension Service {
     if state.isChannel, !world.has(.interestAfterRead) {
       interests.register(id, state.owner, partitions: Set(numbers.keys))
     }
-    let operations = try guarded { () throws(SQLiteError) in
+    let operations = try reading { () throws(SQLiteError) in
       try inbox.statuses(hello.open, user: state.identity.user)
     }
     state.rightsVersion = Service.rightsVersion(state.identity.user, numbers)
-    let (judgement, clock) = try guarded { () throws(SQLiteError) in
+    let (judgement, clock) = try reading { () throws(SQLiteError) in
       try store.snapshot { connection, clock throws(SQLiteError) in
         var partitions: [WelcomeMachine.Partition] = []
         for (number, group) in numbers.sorted(by: { $0.key < $1.key }) {
@@ -165,7 +146,7 @@ extension Service {
     let asker = Download.Asker(
       device: state.hello.device, user: state.identity.user, open: state.hello.open,
       rightsVersion: state.rightsVersion, era: store.era)
-    let step = try guarded { () throws(SQLiteError) in
+    let step = try reading { () throws(SQLiteError) in
       let read = {
         (connection: Connection, clock: Int64) throws(SQLiteError) -> Download.Step in
         try download.round(
@@ -249,6 +230,7 @@ extension Service {
         switch message {
         case .confirm(let confirm): body?.confirms.append(confirm)
         case .replay(let replay): body?.replays.append(replay)
+        case .report(let report): body?.reports.append(report)
         case .pull(let pull): body?.pulls.append(pull)
         default:
           throw WireError(
@@ -321,7 +303,7 @@ extension Service {
     let limit = limits.partitionsPerSubscription
     var places: [Place] = []
     for group in groups {
-      places += try guarded { () throws(SQLiteError) in
+      places += try reading { () throws(SQLiteError) in
         try rights.places(in: group, directory: directory, limit: limit)
       }
     }
@@ -338,7 +320,7 @@ extension Service {
     var numbers: [Int64: String] = [:]
     var missing: [Place] = []
     for place in places {
-      let number = try guarded { () throws(SQLiteError) in try directory.number(of: place) }
+      let number = try reading { () throws(SQLiteError) in try directory.number(of: place) }
       if let number { numbers[number] = place.group } else { missing.append(place) }
     }
     guard !missing.isEmpty else { return numbers }

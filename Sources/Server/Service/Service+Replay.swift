@@ -33,8 +33,8 @@ struct ActiveReplay {
 
 /// Replay: operations against the business system, in order, once.
 extension Service {
-  func enqueue(_ received: ReceivedOperation) {
-    queue.add(received)
+  func enqueue(_ received: ReceivedOperation, missing: Set<BigReference> = []) {
+    queue.add(received, contents: references(of: received.operation), missing: missing)
     arrivedOperations += 1
   }
 
@@ -54,20 +54,21 @@ extension Service {
       if let task = try resume(parked) { return [task] }
     }
     let isLoaded = try isLoaded()
-    var begun: [(ActiveReplay, ReplayQueue.Chain)] = []
-    do throws(ServerError) {
-      while begun.count < limit, let chain = queue.next(now: now, isLoaded: isLoaded) {
-        do throws(ServerError) {
-          if let replay = try begin(chain) { begun.append((replay, chain)) }
-        } catch {
-          giveBack(chain)
-          throw error
+    while true {
+      let chains = queue.next(limit: limit, now: now, isLoaded: isLoaded)
+      guard !chains.isEmpty else { return [] }
+      do throws(ServerError) {
+        var begun: [ActiveReplay] = []
+        for chain in chains {
+          if let replay = try begin(chain) { begun.append(replay) }
         }
+        let tasks = try claim(begun)
+        // All of them may have been refused: then others have their turn.
+        if !tasks.isEmpty { return tasks }
+      } catch {
+        for chain in chains { giveBack(chain) }
+        throw error
       }
-      return try claim(begun.map(\.0))
-    } catch {
-      for (_, chain) in begun { giveBack(chain) }
-      throw error
     }
   }
 
@@ -101,12 +102,13 @@ extension Service {
     var operations: [ConnectorOperation] = []
     var userClaims: [String: [String]] = [:]
     for place in chain.operations {
-      let received = try guarded { () throws(SQLiteError) in try replayStore.operation(place.id) }
+      let received = try reading { () throws(SQLiteError) in try replayStore.operation(place.id) }
       userClaims = received.claims
-      operations.append(try connectorOperation(received.operation))
+      operations.append(try connectorOperation(received))
     }
     lastTask += 1
-    let mark = marks.begin(clock: try clock())
+    let mark = marks.begin(
+      clock: try reading { () throws(SQLiteError) in try store.clock() })
     var machine = ReplayMachine(
       operations, mayHaveRun: chain.mayHaveRun, readBackKeys: limits.readBackKeys)
     for entity in package.entities { machine.entities[entity.name] = entity }
@@ -130,17 +132,15 @@ extension Service {
 
   private func claim(_ begun: [ActiveReplay]) throws(ServerError) -> [ReplayTask] {
     guard !begun.isEmpty else { return [] }
-    for replay in begun {
-      let operations = replay.machine.operations
-      claims.claim(
-        operations.compactMap { operation in
-          operation.key.map { ObjectName(entity: operation.entity.name, key: $0) }
-        }, creates: operations.filter { $0.kind == .create }.map(\.entity.name),
-        isKeyless: operations.contains { $0.kind == .create && $0.key == nil }, task: replay.id,
-        moment: marks.tick())
-    }
     try guarded { () throws(SQLiteError) in
       try replayStore.claim(begun.map { ($0.machine.operations.map(\.id), $0.mark) })
+    }
+    for replay in begun {
+      if let task = held.removeValue(forKey: replay.name) {
+        claims.pass(from: task, to: replay.id)
+      } else {
+        claim(replay.machine.operations.map { ($0.entity.name, $0.kind, $0.key) }, task: replay.id)
+      }
     }
     var tasks: [ReplayTask] = []
     for begun in begun {
@@ -199,7 +199,8 @@ extension Service {
     _ action: ReplayMachine.Action, _ id: Int64
   ) throws(ServerError) -> ReplayStep {
     do throws(ServerError) { return try act(action, id) } catch {
-      replays[id]?.owed = action
+      // It may have come further than to what it began with: then that is owed.
+      if replays[id]?.owed == nil { replays[id]?.owed = action }
       replays[id]?.notBefore = world.clock.moment.advanced(by: Service.storeRetry)
       throw error
     }
@@ -215,7 +216,6 @@ extension Service {
       return
     }
     for replay in replays.values where replay.name == chain.name { finish(replay) }
-    claims.release(task: lastTask)
     queue.release(
       chain.name, notBefore: world.clock.moment.advanced(by: Service.storeRetry),
       mayHaveRun: chain.mayHaveRun)
@@ -245,7 +245,7 @@ extension Service {
       }
       queue.release(
         replay.name, notBefore: world.clock.moment.advanced(by: wait), mayHaveRun: mayHaveRun)
-      finish(replay)
+      finish(replay, mayHaveRun: mayHaveRun)
       return .retry(after: wait)
     case .park(let step, let reason):
       let wait = retry(replay.attempts, reason)
@@ -279,9 +279,10 @@ extension Service {
     return .done
   }
 
-  func finish(_ replay: ActiveReplay) {
+  /// `mayHaveRun`: a part of it was performed, and it will be given out again.
+  func finish(_ replay: ActiveReplay, mayHaveRun: Bool = false) {
     for mark in replay.marks { marks.end(mark) }
-    claims.release(task: replay.id)
+    if mayHaveRun { held[replay.name] = replay.id } else { claims.release(task: replay.id) }
     replays[replay.id] = nil
   }
 
@@ -317,7 +318,10 @@ extension Service {
     var rights = ReplayRights(
       cache: cache, directory: directory,
       rights: Rights(rules: rules, user: replay.name.user, claims: replay.claims))
-    let found = try guarded { () throws(SQLiteError) in try rights.refusal(operations) }
+    let found = try reading { () throws(SQLiteError) -> (Int, Refusal)? in
+      if let refusal = try rights.refusal(operations) { return refusal }
+      return try wrongContent(operations, user: replay.name.user)
+    }
     guard let (index, refusal) = found else { return false }
     replay.machine = ReplayMachine(
       operations,
@@ -327,8 +331,10 @@ extension Service {
     return true
   }
 
-  private func connectorOperation(_ operation: Operation) throws(ServerError) -> ConnectorOperation
-  {
+  func connectorOperation(
+    _ received: ReceivedOperation
+  ) throws(ServerError) -> ConnectorOperation {
+    let operation = received.operation
     guard let entity = package.entity(named: operation.entity) else {
       throw ServerError(
         .damagedStore, "an operation names the entity \(operation.entity), which is not there",
@@ -343,46 +349,7 @@ extension Service {
     }
     return ConnectorOperation(
       id: operation.id, entity: entity, kind: operation.kind, key: operation.key,
-      changed: operation.changed, base: operation.base, temporaryKey: temporaryKey)
-  }
-}
-
-extension Service {
-  func decide(_ received: ReceivedOperation, _ decision: Decision) throws(ServerError) {
-    let operation = try connectorOperation(received.operation)
-    let name = ReplayQueue.Name(
-      user: received.user, device: received.device, chain: received.operation.chain)
-    lastTask += 1
-    let mark = marks.begin(clock: try clock())
-    do throws(ServerError) {
-      try guarded { () throws(SQLiteError) in try replayStore.claim([([operation.id], mark)]) }
-    } catch {
-      marks.end(mark)
-      throw error
-    }
-    var replay = ActiveReplay(
-      id: lastTask, name: name, claims: received.claims,
-      machine: ReplayMachine([operation], mayHaveRun: false, readBackKeys: limits.readBackKeys),
-      step: .perform([operation]), mark: mark, marks: [mark])
-    for entity in package.entities { replay.machine.entities[entity.name] = entity }
-    switch decision {
-    case .again: replay.notBefore = world.clock.moment
-    case .refused(let message):
-      replay.machine = ReplayMachine(
-        [operation], decided: [.refused(Refusal(code: 500, message: message))],
-        readBackKeys: limits.readBackKeys)
-    case .accepted(let key):
-      replay.machine = ReplayMachine(
-        [operation], decided: [.accepted(key: key)], readBackKeys: limits.readBackKeys)
-      replay.step = .read(operation.entity, [key])
-      replay.notBefore = world.clock.moment
-    }
-    claims.claim(
-      operation.key.map { [ObjectName(entity: operation.entity.name, key: $0)] } ?? [],
-      creates: operation.kind == .create ? [operation.entity.name] : [],
-      isKeyless: operation.key == nil, task: replay.id,
-      moment: marks.tick())
-    replays[replay.id] = replay
-    if replay.notBefore == nil { _ = try carryOut(.settle, replay.id) }
+      changed: operation.changed, base: operation.base, temporaryKey: temporaryKey,
+      contents: try contents(of: operation, user: received.user))
   }
 }

@@ -24,6 +24,7 @@ extension Service {
       for name in replay.machine.seen.keys.sorted() { marks.confirm(name) }
       queue.remove(replay.name)
       finish(replay)
+      releaseContents(replay)
     }
     for (id, names) in touched.sorted(by: { $0.key < $1.key }) {
       guard var replay = replays[id] else { continue }

@@ -20,6 +20,7 @@ extension Service {
     let summary = try guarded { () throws(SQLiteError) in
       try compactor.countDay()
       try refreshTokens.dropExpired()
+      try purgeContents()
       return try store.numbered { transaction throws(SQLiteError) in
         try compactor.compact(transaction, safeVersion: safe ?? transaction.version)
       }

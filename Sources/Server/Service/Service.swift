@@ -17,6 +17,7 @@ public final class Service {
   let directory: PartitionDirectory
   let cache: CacheReader
   let inbox: Inbox
+  let reports: ReportInbox
   let pages: PageReader
   var frames: FrameCache
   var marks = Marks()
@@ -32,6 +33,7 @@ public final class Service {
   var reads: [Int64: ReadBackTask] = [:]
   var lastTask: Int64 = 0
   let replayStore: ReplayStore
+  let arrived: ArrivedContents
   let refreshTokens: RefreshTokens
   let personalization: Personalization
   /// Verifies the tokens of requests; a value that may go to any thread.
@@ -40,6 +42,8 @@ public final class Service {
   /// How many operations were taken in since the start.
   var arrivedOperations: Int64 = 0
   var replays: [Int64: ActiveReplay] = [:]
+  /// Chains that wait and may have been performed, with the tasks that hold their objects meanwhile.
+  var held: [ReplayQueue.Name: Int64] = [:]
 
   /// Called when the store failed, beside the error that is thrown.
   public var onTrouble: ((ServerError) -> Void)?
@@ -68,17 +72,19 @@ public final class Service {
     directory = PartitionDirectory(store)
     cache = CacheReader(store: store, rules: rules)
     inbox = Inbox(store: store, limits: limits)
+    reports = ReportInbox(store: store, limits: limits)
     pages = PageReader(store: store, limits: limits)
     frames = FrameCache(limitBytes: limits.frameCacheBytes)
     loads = LoadStore(store, cache)
     loadMachine = LoadMachine(massDeletionRows: limits.massDeletionRows)
     replayStore = ReplayStore(store: store)
+    arrived = ArrivedContents(store: store)
     refreshTokens = RefreshTokens(store: store)
     personalization = Personalization(store: store)
     accessTokens = AccessTokens(key: try store.secret("token.key"), server: store.server)
     try guarded { () throws(SQLiteError) in try loads.empty() }
     let waiting = try guarded { () throws(SQLiteError) in try replayStore.waiting() }
-    for (received, wasClaimed) in waiting { queue.add(received, wasClaimed: wasClaimed) }
+    try takeUp(waiting)
   }
 
   /// Random, chosen at the first start of the folder's store and kept.
@@ -126,11 +132,17 @@ public final class Service {
     return exchange
   }
 
+  /// What may be written, or must not be read from a file that nobody finds any more.
   func guarded<Result>(_ body: () throws(SQLiteError) -> Result) throws(ServerError) -> Result {
-    do {
+    try reading { () throws(SQLiteError) in
       try store.checkPlace()
       return try body()
-    } catch {
+    }
+  }
+
+  /// What only reads, in a request that is `guarded` elsewhere: to ask the disk once is enough.
+  func reading<Result>(_ body: () throws(SQLiteError) -> Result) throws(ServerError) -> Result {
+    do { return try body() } catch {
       directory.forget()
       let failure = ServerError(error, store: store.path)
       if failure.isOfTheStore { onTrouble?(failure) }

@@ -76,5 +76,18 @@ enum Schema {
     CREATE TABLE IF NOT EXISTS personalization (
       package INTEGER NOT NULL, user TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL,
       PRIMARY KEY (package, user, name)) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS report (
+      number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, package INTEGER NOT NULL,
+      device TEXT NOT NULL, user TEXT NOT NULL, level TEXT NOT NULL, record TEXT NOT NULL,
+      day INTEGER NOT NULL) STRICT;
+    CREATE INDEX IF NOT EXISTS report_device ON report (device, user, number);
+    CREATE INDEX IF NOT EXISTS report_day ON report (day);
+    CREATE TABLE IF NOT EXISTS content (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, package INTEGER NOT NULL, user TEXT NOT NULL,
+      reference TEXT NOT NULL, stored INTEGER NOT NULL, state TEXT NOT NULL, day INTEGER NOT NULL,
+      UNIQUE (package, user, reference)) STRICT;
+    CREATE TABLE IF NOT EXISTS content_piece (
+      content INTEGER NOT NULL, start INTEGER NOT NULL, bytes BLOB NOT NULL,
+      PRIMARY KEY (content, start)) STRICT;
     """
 }

@@ -16,6 +16,8 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
     case diskFull
     /// The store's file was moved or removed while the server ran. Put it back.
     case storeGone
+    /// The disk of the store fails or has turned read-only. Move the store to another disk.
+    case storeFailing
     /// The store could not be read or written for another reason.
     case store
     /// The model has changed, but not its version. Give it a new one.
@@ -58,7 +60,7 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
 
   /// Whether the disk of the store, and not the request, is the reason.
   var isOfTheStore: Bool {
-    [.diskFull, .storeGone, .store, .folderNotWritable, .damagedStore].contains(code)
+    [.diskFull, .storeGone, .storeFailing, .store, .folderNotWritable, .damagedStore].contains(code)
   }
 
   init(_ error: SQLiteError, store path: String) {
@@ -71,6 +73,12 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
       self.init(
         .diskFull, "the disk of \(path) is full", hint: "Make room; nothing was lost.",
         isTransient: true)
+    } else if error.isOfTheDisk {
+      self.init(
+        .storeFailing, "the disk of \(path) does not read or write any more: \(error)",
+        hint: "It may be broken or have turned read-only; the system's log tells. Stop the server, "
+          + "move its folder to another disk or restore a backup, and start it again. What was "
+          + "confirmed is in the store; devices keep their pending work.", isTransient: true)
     } else if error.isNotADatabase || error.primaryCode == SQLiteError.corrupt {
       self.init(
         .damagedStore, "\(path) is damaged or is not a store: \(error)",

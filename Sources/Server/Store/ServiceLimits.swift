@@ -31,6 +31,15 @@ public struct ServiceLimits: Sendable {
   public var tombstonesKept: Int64 = 1_000
   /// Days that an answered operation is remembered; longer than a device may be silent.
   public var operationMemoryDays: Int64 = 400
+  /// Log records that apps wrote: how many of one device are kept, and for how many days.
+  public var reportsPerDevice: Int = 10_000
+  public var reportDays: Int64 = 90
+  /// The largest big value that is taken; an operation that names a larger one is refused.
+  public var bigValueBytes: Int64 = 256 << 20
+  /// What a user's contents that wait to be replayed may take of the store.
+  public var contentBytesPerUser: Int64 = 2 << 30
+  /// Days that the content of a refused change is kept: corrected, it needs no second upload.
+  public var contentDays: Int64 = 7
   /// Back-off of a replay that was certainly not done, in seconds.
   public var firstRetrySeconds: Int64 = 1
   public var longestRetrySeconds: Int64 = 60

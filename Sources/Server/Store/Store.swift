@@ -16,7 +16,7 @@ final class Store {
   private(set) var entityPositions: [Int64: Int] = [:]
   let writer: Connection
   private let reader: Connection
-  private let vfs: String?
+  let vfs: String?
   private var laggard: Connection?
   private var laggardReads = 0
   private let folder: Folder

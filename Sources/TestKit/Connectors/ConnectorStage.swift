@@ -8,10 +8,22 @@ public protocol ConnectorStage: AnyObject {
   var isTransactional: Bool { get }
   /// Whether `recall` knows what was performed.
   var remembersOperations: Bool { get }
+  /// Whether it keeps big values: its business system holds `ConnectorSuite.document` too, without
+  /// rows, and the connector's model is `ConnectorSuite.packageWithContents`. False if not said.
+  var keepsContents: Bool { get }
   /// A new instance over the same business system, as after a restart.
   func connector() throws -> any Connector
   /// Someone else changes attributes of a row, behind every connector's back.
   func changeByOther(_ entity: Entity, _ key: Key, _ changed: [Int: Value]) throws
+}
+
+extension ConnectorStage {
+  public var keepsContents: Bool { false }
+
+  /// The model that the connector serves.
+  public var package: Package {
+    keepsContents ? ConnectorSuite.packageWithContents : ConnectorSuite.package
+  }
 }
 
 /// One thing that every connector must do.
@@ -67,11 +79,11 @@ final class ConnectorProof {
 
   func operation(
     _ kind: OperationKind, _ entity: Entity, _ key: Key? = nil, _ changed: [String: Value] = [:],
-    base: [String: Value] = [:], temporaryKey: Key? = nil
+    base: [String: Value] = [:], temporaryKey: Key? = nil, contents: [Int: ConnectorContent] = [:]
   ) -> ConnectorOperation {
     ConnectorOperation(
       id: newID(), entity: entity, kind: kind, key: key, changed: positions(changed, entity),
-      base: positions(base, entity), temporaryKey: temporaryKey)
+      base: positions(base, entity), temporaryKey: temporaryKey, contents: contents)
   }
 
   func positions(_ values: [String: Value], _ entity: Entity) -> [Int: Value] {
@@ -133,7 +145,7 @@ final class ConnectorProof {
     var isFirst = true
     var problem: (any Error)?
     try connector.load(
-      ConnectorSuite.package.entities,
+      stage.package.entities,
       each: { entity, images in
         rows[entity.name, default: []] += images
         guard isFirst else { return }

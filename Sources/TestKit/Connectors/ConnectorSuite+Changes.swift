@@ -69,6 +69,45 @@ extension ConnectorSuite {
       proof.equal(touched.map(\.key), [ann], "touched keys")
       proof.equal(touched.first?.values?[2], .text("Anne"), "the passenger touched")
     },
+    ConnectorCase("Groups given together are accepted or refused each by itself, in their order") {
+      proof in
+      func book(_ flight: Int64, _ passenger: String) -> ConnectorOperation {
+        proof.operation(
+          .create, booking, nil, ["flightID": .integer(flight), "passenger": .text(passenger)])
+      }
+      let groups = [
+        [book(17, "Cleo")], [book(18, "Dora")],
+        [
+          proof.operation(
+            .update, booking, ann, ["passenger": .text("Anna")], base: ["passenger": .text("Ann")]),
+          book(18, "Emil"),
+        ],
+        [book(17, "Fred"), book(17, "Gina")], [book(17, "Hans")], [book(17, "Ida")],
+      ]
+      var results: [PerformResult] = []
+      while results.count < groups.count {
+        let more = proof.connector.perform(Array(groups.dropFirst(results.count))) { true }
+        guard !more.isEmpty else { return proof.expect(false, "no group was performed") }
+        results += more
+      }
+      proof.equal(results.count, groups.count, "number of results")
+      let whole = proof.stage.isTransactional
+      let seats = results.map { result -> Value? in
+        guard case .done(let outcomes, let touched) = result else { return .text("\(result)") }
+        if case .accepted? = outcomes.last {
+          return touched.first { $0.entity == "Flight" }?.values?[2]
+        }
+        return nil
+      }
+      let wanted: [Value?] =
+        whole
+        ? [.integer(1), nil, nil, nil, .integer(0), nil]
+        : [.integer(1), nil, nil, nil, nil, nil]
+      proof.equal(seats, wanted, "seats left after each group that was accepted")
+      proof.equal(try proof.value(flight, seventeen, "seatsLeft"), .integer(0), "seats left")
+      proof.equal(
+        try proof.value(booking, ann, "passenger"), .text(whole ? "Ann" : "Anna"), "passenger")
+    },
     ConnectorCase("A key given inside a group is put into the later operations") { proof in
       let temporary = Key([.integer(2_000_000_000)])
       let (outcomes, _) = proof.perform(

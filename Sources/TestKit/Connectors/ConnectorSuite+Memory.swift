@@ -100,7 +100,7 @@ extension ConnectorSuite {
       proof.expect(try !proof.connector.changedByOthers(), "the same change was told twice")
     },
     ConnectorCase("The model fits the business system it was made for") { proof in
-      proof.equal(try proof.connector.mismatches(with: package), [], "mismatches")
+      proof.equal(try proof.connector.mismatches(with: proof.stage.package), [], "mismatches")
     },
   ]
 }

@@ -51,6 +51,21 @@ public enum ConnectorSuite {
     name: "suite", version: "1.0", entities: [carrier, flight, booking],
     groups: [SynchronizationGroup(name: "all")])
 
+  /// With two big values; for connectors that keep such.
+  public static let document: Entity = Entity(
+    name: "Document", table: "Documents",
+    attributes: [
+      Attribute(name: "documentID", column: "DocumentID", type: .long, isNullable: false),
+      Attribute(name: "title", column: "Title", type: .string, isNullable: false),
+      Attribute(name: "scan", column: "Scan", type: .bigBinary, isNullable: true),
+      Attribute(name: "report", column: "Report", type: .bigString, isNullable: true),
+    ],
+    key: [0], keyOrigin: .app, relationships: [], operations: Set(OperationKind.allCases),
+    partition: nil, group: "all")
+
+  public static let packageWithContents: Package = Package(
+    name: "suite", version: "1.0", entities: package.entities + [document], groups: package.groups)
+
   /// Parents before children.
   public static let rows: [(entity: Entity, values: [[Value]])] = [
     (carrier, [[.text("AZ"), .text("Alitalia")], [.text("LH"), .text("Lufthansa")]]),
@@ -74,7 +89,8 @@ public enum ConnectorSuite {
 
   public static func noSeat(flight: String) -> String { "Flight \(flight) has no seat left" }
 
-  public static let cases: [ConnectorCase] = changes + refusals + memory + looking
+  public static let cases: [ConnectorCase] =
+    changes + refusals + memory + looking + contents
 
   static let seventeen: Key = Key([.integer(17)])
   static let eighteen: Key = Key([.integer(18)])

@@ -22,10 +22,11 @@ final class TestNetwork: Transport {
 
   func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
     try check(wasSent: false)
-    let path = URLComponents(string: request.url)?.percentEncodedPath ?? "/"
+    let address = URLComponents(string: request.url)
     let response = await host.answer(
       HTTPRequest(
-        method: request.method, path: path, headers: request.headers, body: request.body))
+        method: request.method, path: address?.percentEncodedPath ?? "/",
+        query: address?.percentEncodedQuery, headers: request.headers, body: request.body))
     try check(wasSent: true)
     return TransportResponse(
       status: response.status, headers: response.headers, body: TestBody(response.body, self))

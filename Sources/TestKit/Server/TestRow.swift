@@ -28,9 +28,11 @@ public struct TestRow: Sendable, Equatable, CustomStringConvertible {
 
 extension Entity {
   /// A whole row of what a test gave by name.
-  func row(_ given: [String: any AttributeConvertible]) throws(FerryError) -> [Value] {
+  func row(
+    _ given: [String: any AttributeConvertible], _ keep: ([UInt8]) -> Value
+  ) throws(FerryError) -> [Value] {
     var row = [Value](repeating: .null, count: attributes.count)
-    try put(given, into: &row)
+    try put(given, into: &row, keep)
     for (position, attribute) in attributes.enumerated() where row[position].isNull {
       guard attribute.isNullable else {
         throw FerryError(
@@ -41,15 +43,25 @@ extension Entity {
     return row
   }
 
-  /// Replaces what is named.
+  /// Replaces what is named; `keep` takes the content of a big value.
   func put(
-    _ given: [String: any AttributeConvertible], into row: inout [Value]
+    _ given: [String: any AttributeConvertible], into row: inout [Value],
+    _ keep: ([UInt8]) -> Value
   ) throws(FerryError) {
     for (attribute, member) in given.sorted(by: { $0.key < $1.key }) {
       guard let position = position(of: attribute) else {
         throw FerryError(
           .invalidChange, "\(name) has no attribute \(attribute)",
           hint: "It has \(attributes.map(\.name).joined(separator: ", ")).")
+      }
+      switch (attributes[position].type, member.value) {
+      case (.bigBinary, .bytes(let bytes)):
+        row[position] = keep(bytes)
+        continue
+      case (.bigString, .text(let text)):
+        row[position] = keep(Array(text.utf8))
+        continue
+      default: break
       }
       guard let value = attributes[position].type.canonical(member.value) else {
         throw FerryError(

@@ -15,7 +15,7 @@ extension TestServer {
     _ type: Object.Type, _ rows: [String: any AttributeConvertible]...
   ) async throws(FerryError) {
     var made: [[Value]] = []
-    for row in rows { made.append(try Object.entity.row(row)) }
+    for row in rows { made.append(try Object.entity.row(row, business.keep(content:))) }
     try taken(business.insert(Object.entity.name, made))
     await reload()
   }
@@ -26,7 +26,7 @@ extension TestServer {
   ) async throws(FerryError) {
     let (entity, key) = (Object.entity, object.record.key)
     guard var row = business.rows(of: entity.name)[key] else { throw missing(object) }
-    try entity.put(changed, into: &row)
+    try entity.put(changed, into: &row, business.keep(content:))
     try taken(business.changeByOther { $0.write(entity.name, key, row) })
     await reload()
   }
@@ -43,6 +43,11 @@ extension TestServer {
   public func rows<Object: BusinessObject>(of type: Object.Type) -> [TestRow] {
     business.rows(of: Object.entity.name).sorted { $0.key.text < $1.key.text }
       .map { TestRow(Object.entity, $0.value) }
+  }
+
+  /// The content of a row's big value; nil for null.
+  public func content(of row: TestRow, _ attribute: String) -> [UInt8]? {
+    row.entity.position(of: attribute).flatMap { business.content(row.values[$0]) }
   }
 
   /// From now on the business system refuses what `condition` is true of: the row after a create or

@@ -29,23 +29,37 @@ public final class TestServer: Sendable {
   public let business: MemoryBusiness
   let rules: TestRules
   private let host: PackageHost
-  private let users: TestUsers
-  private let network: TestNetwork
+  let users: TestUsers
+  let network: TestNetwork
   private let folder: URL
   private let databases = Mutex<[Database]>([])
 
-  /// Starts a server whose tables are empty.
+  /// Starts a server whose tables are empty. `operations` says what the model's operations that are
+  /// none of the three do (entities with `performs`), by the entity's name.
   ///
   /// Throws `FerryError` `.store` where the temporary folder cannot be written, or the model has
   /// what the server refuses; the message says which.
-  public init(_ package: Package) async throws(FerryError) {
+  public convenience init(
+    _ package: Package, operations: [String: MemoryOperation] = [:]
+  ) async throws(FerryError) {
+    try await self.init(
+      package, operations: operations, bigValueBytes: ServiceLimits.standard.bigValueBytes)
+  }
+
+  /// With another limit for big values.
+  package init(
+    _ package: Package, operations: [String: MemoryOperation] = [:], bigValueBytes: Int64
+  ) async throws(FerryError) {
+    var limits = ServiceLimits.standard
+    limits.bigValueBytes = bigValueBytes
     self.package = package
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "ferry-test-\(UUID().uuidString)")
     self.folder = folder
     let rules = TestRules()
     self.rules = rules
-    let business = MemoryBusiness(package: package, rules: [rules.rule])
+    let business = MemoryBusiness(
+      package: package, rules: [rules.rule], operations: operations)
     self.business = business
     let users = TestUsers()
     self.users = users
@@ -53,7 +67,7 @@ public final class TestServer: Sendable {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       host = try await PackageHost.start(
         package, folder: folder.appending(path: "server").path, doorkeeper: Doorkeeper(users),
-        world: .system()
+        world: .system(), limits: limits
       ) { MemoryConnector(business) }
     } catch let error as ServerError {
       throw FerryError(.store, error.message, hint: error.hint, cause: error)

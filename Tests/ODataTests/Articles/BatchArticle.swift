@@ -1,4 +1,5 @@
 import FerryOData
+import FerryODataBatch
 import Testing
 
 @Suite("The article on batches") struct BatchArticle {

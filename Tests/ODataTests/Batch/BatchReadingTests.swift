@@ -1,4 +1,6 @@
 import FerryOData
+import FerryODataBatch
+import FerryODataShell
 import Testing
 
 @Suite("Batch: reading") struct BatchReadingTests {

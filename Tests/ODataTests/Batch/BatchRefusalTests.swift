@@ -1,4 +1,5 @@
 import FerryOData
+import FerryODataBatch
 import Testing
 
 @Suite("Batch: what is refused") struct BatchRefusalTests {

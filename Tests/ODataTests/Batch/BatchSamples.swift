@@ -1,4 +1,5 @@
 import FerryOData
+import FerryODataBatch
 
 /// Batches that several tests read: the shapes that the protocol's own examples have.
 enum BatchSamples {

@@ -1,5 +1,6 @@
 import FerryJSON
 import FerryOData
+import FerryODataBatch
 import Testing
 
 @Suite("Batch: writing") struct BatchWritingTests {

@@ -1,0 +1,82 @@
+import FerryModel
+
+/// A text of any size that belongs to an object and is not loaded with it (the reference's
+/// BigString, facts/1.5): a report, a contract.
+///
+/// What `BigBinary` says holds for it too. It travels and lies as UTF-8; sizes are in bytes of that.
+public struct BigString: Sendable {
+  let value: BigValue
+
+  /// Of one attribute of one object; what generated code calls.
+  public init(_ record: Record, _ position: Int) { value = BigValue(record, position) }
+
+  /// Whether there is no text at all; an empty one is not null.
+  public var isNull: Bool { get throws(FerryError) { try value.reference == nil } }
+
+  /// In bytes of UTF-8; 0 for null.
+  public var length: Int64 { get throws(FerryError) { try value.length } }
+
+  /// SHA-256 and size of the UTF-8, known with the row; nil for null.
+  public var reference: BigReference? { get throws(FerryError) { try value.reference } }
+
+  /// Whether reading needs no network; true for null.
+  public var isDownloaded: Bool { get throws(FerryError) { try value.isDownloaded } }
+
+  /// How far the text is on its way, up or down, from now on: told as `BigValueProgress` says, until
+  /// the task that iterates is cancelled or the database is closed.
+  public var progress: AsyncStream<BigValueProgress> {
+    get throws(FerryError) { try value.progress }
+  }
+
+  /// Brings the text onto the device, where it is not; goes on where the last try ended.
+  public func download() async throws(FerryError) { try await value.download() }
+
+  /// Opens the text, downloading it first where it must. `invalidChange` for null.
+  public func openForRead() async throws(FerryError) -> BigTextReader {
+    BigTextReader(try await value.openForRead())
+  }
+
+  /// The whole text in memory; nil for null. `invalidChange` where it has more than `limitBytes`.
+  public func read(limitBytes: Int = 16 << 20) async throws(FerryError) -> String? {
+    try await value.read(limitBytes: limitBytes).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// Writes the text into a file as UTF-8, whole or not at all (copyToFile).
+  public func copyTo(file path: String) async throws(FerryError) { try await value.copy(to: path) }
+}
+
+/// Reads a text from its beginning, in constant memory, and cuts no character in two.
+public final class BigTextReader: Sendable {
+  private let bytes: BigReader
+
+  init(_ bytes: BigReader) { self.bytes = bytes }
+
+  /// Bytes of UTF-8 in all.
+  public var length: Int64 { bytes.length }
+
+  /// Where the next `read` begins, in bytes of UTF-8.
+  public var position: Int64 { bytes.position }
+
+  /// The next stretch, of at most `count` bytes of UTF-8 (at least 4); nil at the end.
+  ///
+  /// Letters that consist of several code points may come in two stretches; joined they are one.
+  public func read(upTo count: Int) throws(FerryError) -> String? {
+    let start = bytes.position
+    guard var piece = try bytes.read(upTo: max(4, count)) else { return nil }
+    // The rest of a code point that was cut comes with the next stretch.
+    var cut = piece.count
+    while cut > 0, cut > piece.count - 4, piece[cut - 1] & 0xC0 == 0x80 { cut -= 1 }
+    if cut > 0, start + Int64(piece.count) < bytes.length {
+      let lead = piece[cut - 1]
+      let wanted = lead < 0x80 ? 1 : lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2
+      if piece.count - (cut - 1) < wanted {
+        piece.removeLast(piece.count - (cut - 1))
+        try bytes.seek(to: start + Int64(piece.count))
+      }
+    }
+    return String(decoding: piece, as: UTF8.self)
+  }
+
+  /// Lets go of the piece in memory; nothing can be read afterwards.
+  public func close() { bytes.close() }
+}

@@ -1,0 +1,70 @@
+import FerryJSON
+import FerryModel
+import FerrySQLite
+public import FerryWire
+
+/// Log records that the app writes itself, for the operator of the server (the reference's
+/// `createLogRecord`, facts/1.5).
+extension BusinessObject {
+  /// Writes a log record about this object. It stays on the device until
+  /// `Database.submitLogRecords`, and is part of the transaction that is open.
+  ///
+  /// `code` is the app's own; a message has at most `WireLimits.reportCharacters` characters. An
+  /// object that was not saved has no key yet: its record tells of the entity alone.
+  @discardableResult
+  public func createLogRecord(
+    _ level: LogRecord.Level, _ message: String, code: Int = 0
+  ) throws(FerryError) -> LogRecord {
+    try record.store.report(
+      level, message, code: code, component: Self.entity.name,
+      entityKey: record.object == nil ? "" : record.key.text,
+      operation: ["C": .create, "U": .update, "D": .delete][record.pending.rawValue])
+  }
+}
+
+extension Store {
+  /// How many reports wait on a device at most; the oldest go for new ones.
+  package static let reportsKept = 10_000
+
+  package func report(
+    _ level: LogRecord.Level, _ message: String, code: Int, component: String, entityKey: String,
+    operation: OperationKind?
+  ) throws(FerryError) -> LogRecord {
+    guard message.count <= WireLimits.reportCharacters else {
+      throw FerryError(
+        .invalidChange,
+        "a log record of \(message.count) characters was written, "
+          + "\(WireLimits.reportCharacters) are allowed",
+        hint: "Shorten the message.", entity: component.isEmpty ? nil : component)
+    }
+    let record = LogRecord(
+      component: component, entityKey: entityKey, code: code, message: message,
+      operation: operation, requestID: newOperationID(),
+      timestamp: world.clock.now.milliseconds, level: level)
+    var writer = JSONWriter()
+    writer.logRecord(record)
+    let text = writer.text
+    try write { connection throws(FerryError) in
+      try self.sql { () throws(SQLiteError) in
+        try connection.run(
+          "INSERT INTO ferry_report (id, record) VALUES (?, ?)", .text(record.requestID.text),
+          .text(text))
+        try connection.run(
+          "DELETE FROM ferry_report WHERE number <= ?",
+          .integer(connection.lastInsertRowID - Int64(Store.reportsKept)))
+      }
+    }
+    return record
+  }
+
+  /// The reports that the server does not have yet, oldest first.
+  package func reports() throws(FerryError) -> [LogRecord] {
+    try read { connection throws(FerryError) in
+      try self.sql { () throws(SQLiteError) in
+        try connection.rows("SELECT record FROM ferry_report ORDER BY number").compactMap { row in
+          row[0].text.flatMap { try? LogRecord(json: Array($0.utf8)) }
+        }
+      }
+    }
+  }
+}

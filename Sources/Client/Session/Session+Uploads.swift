@@ -1,0 +1,118 @@
+import FerryJSON
+import FerryModel
+import FerrySQLite
+import FerryWire
+
+/// Contents on their way to the server: one piece at a time, behind the operations that name them.
+///
+/// Where a content goes on is the server's word alone. It is asked once after each start, and said
+/// with each piece after that; nothing of it is kept on the device.
+extension Session {
+  /// Contents that a process which is no more left behind, or a model that is no more.
+  package func tidyContents() throws(FerryError) {
+    try Contents(store).discardOldDrafts()
+    try store.sweepContents()
+  }
+
+  func nextUpload() throws(FerryError) -> Step {
+    let upload = try store.read { connection throws(FerryError) in
+      try self.store.sql { () throws(SQLiteError) in try self.store.nextUpload(connection) }
+    }
+    guard let upload else {
+      machine.uploaded()
+      return try next()
+    }
+    let request = try uploadRequest(upload)
+    machine.uploads(request.body.count)
+    return .send(request)
+  }
+
+  private func uploadRequest(_ upload: Upload) throws(FerryError) -> SessionRequest {
+    let size = upload.reference.sizeBytes
+    var bytes: [UInt8] = []
+    var range = ContentRange(sizeBytes: size)
+    if let offset = uploadOffsets[upload.reference], offset < size {
+      bytes = try Contents(store).bytes(of: upload.content, from: offset)
+      bytes.removeLast(max(0, bytes.count - store.contentSizes.piece))
+      // What a damaged database lacks goes as zeros: the whole is then not what the change names,
+      // and the app hears so by a refusal.
+      if bytes.isEmpty {
+        let missing = min(size - offset, Int64(store.contentSizes.piece))
+        bytes = [UInt8](repeating: 0, count: Int(missing))
+      }
+      range = ContentRange(start: offset, count: Int64(bytes.count), sizeBytes: size)
+    }
+    lanes[.exchange] = Reception(.upload, upload: upload)
+    let token = try setting(.accessToken)
+    var request = SessionRequest(
+      lane: .exchange, path: "content/\(upload.operation)/\(upload.attribute.percentEncoded)",
+      body: bytes, token: token)
+    request.method = .put
+    request.headers = ["Content-Range": range.text]
+    if !bytes.isEmpty { request.headers["Content-Digest"] = ContentDigest.text(of: bytes) }
+    return request
+  }
+
+  /// The server's answer to a piece.
+  func uploaded(_ reception: Reception) throws(FerryError) {
+    guard let upload = reception.upload else { return }
+    switch reception.status {
+    case 200, 409:
+      guard let progress = ContentProgress(json: reception.text),
+        progress.sizeBytes == upload.reference.sizeBytes
+      else {
+        return fail(
+          .exchange,
+          FerryError(
+            .protocolViolation, "the answer to a piece cannot be read",
+            hint: "Is there a Ferry server at this address?", isTransient: true))
+      }
+      let before = uploadOffsets.updateValue(progress.offset, forKey: upload.reference)
+      if progress.isWhole { try endUpload(upload) }
+      if let told = upload.progress(progress.offset), told.isWorthTelling(after: before) {
+        tell(told)
+      }
+    case 404, 410:
+      // What the server says of the operation itself comes with an exchange.
+      try endUpload(upload)
+    case 400:
+      // Torn on its way: asked again where it goes on.
+      uploadOffsets[upload.reference] = nil
+      return try refused(.exchange, reception)
+    default: return try refused(.exchange, reception)
+    }
+    machine.uploaded()
+    lastFailure = nil
+  }
+
+  /// Tells the app's handler, and those who follow this value.
+  func tell(_ progress: BigValueProgress) {
+    observers.tell(progress)
+    store.progress.post(progress)
+  }
+
+  private func endUpload(_ upload: Upload) throws(FerryError) {
+    try store.endUpload(upload)
+    uploadOffsets[upload.reference] = nil
+    // The answer can come now.
+    machine.isExchangeWanted = true
+    machine.answersAreNear()
+  }
+}
+
+extension String {
+  /// As a part of an address.
+  var percentEncoded: String {
+    var text = ""
+    for byte in utf8 {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
+        text.unicodeScalars.append(Unicode.Scalar(byte))
+      default:
+        let digits = String(byte, radix: 16, uppercase: true)
+        text += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
+      }
+    }
+    return text
+  }
+}

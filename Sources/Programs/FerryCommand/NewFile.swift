@@ -1,0 +1,33 @@
+import FerryGenerator
+import Glibc
+
+/// A file that was not there before, for its owner's eyes alone.
+enum NewFile {
+  /// All of it is on the disk, or there is no file.
+  static func write(_ text: String, to path: String) throws(GeneratorError) {
+    let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard file >= 0 else {
+      let isThere = errno == EEXIST
+      throw GeneratorError(
+        isThere
+          ? "\(path) is there already, and was kept"
+          : "\(path) cannot be written: \(String(cString: strerror(errno)))",
+        hint: isThere
+          ? "Name another file." : "Look whether the folder is there, and may be written."
+      )
+    }
+    var rest = Array(text.utf8)[...]
+    var problem: CInt = 0
+    while !rest.isEmpty, problem == 0 {
+      let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+      if count >= 0 { rest = rest.dropFirst(count) } else if errno != EINTR { problem = errno }
+    }
+    if problem == 0, fsync(file) != 0 { problem = errno }
+    if close(file) != 0, problem == 0 { problem = errno }
+    guard problem != 0 else { return }
+    unlink(path)
+    throw GeneratorError(
+      "\(path) cannot be written: \(String(cString: strerror(problem)))",
+      hint: "Free some space or name another place; nothing is left of it.")
+  }
+}

@@ -1,0 +1,73 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#endif
+
+/// A file that is read or written from its beginning to its end, a piece at a time.
+///
+/// Not for two threads at one time. Closed when it is let go of.
+public final class PlainFile {
+  private let path: String
+  private var handle: UnsafeMutablePointer<FILE>?
+
+  /// What the system said, with the path.
+  public struct Failure: Error, CustomStringConvertible {
+    public let path: String
+    /// The system's number.
+    public let code: Int32
+    public var isFull: Bool { code == ENOSPC || code == EDQUOT }
+    public var isMissing: Bool { code == ENOENT }
+    public var description: String { "\(path): \(String(cString: strerror(code)))" }
+  }
+
+  private init(_ path: String, mode: String) throws(Failure) {
+    self.path = path
+    handle = fopen(path, mode)
+    guard handle != nil else { throw Failure(path: path, code: errno) }
+  }
+
+  deinit { if let handle { fclose(handle) } }
+
+  /// Opens a file that is there.
+  public static func reading(_ path: String) throws(Failure) -> PlainFile {
+    try PlainFile(path, mode: "rb")
+  }
+
+  /// A new file, or an existing one emptied.
+  public static func writing(_ path: String) throws(Failure) -> PlainFile {
+    try PlainFile(path, mode: "wb")
+  }
+
+  /// The next bytes, at most `count`; empty at the end.
+  public func read(upTo count: Int) throws(Failure) -> [UInt8] {
+    guard let handle else { throw Failure(path: path, code: EBADF) }
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      filled = fread(buffer.baseAddress, 1, count, handle)
+    }
+    guard !bytes.isEmpty || ferror(handle) == 0 else { throw Failure(path: path, code: errno) }
+    return bytes
+  }
+
+  public func write(_ bytes: [UInt8]) throws(Failure) {
+    guard let handle else { throw Failure(path: path, code: EBADF) }
+    guard fwrite(bytes, 1, bytes.count, handle) == bytes.count else {
+      throw Failure(path: path, code: errno)
+    }
+  }
+
+  /// Gives everything to the system; an error here means that the file is not whole.
+  public func close() throws(Failure) {
+    guard let open = handle else { return }
+    handle = nil
+    guard fclose(open) == 0 else { throw Failure(path: path, code: errno) }
+  }
+
+  /// Puts a file in the place of another in one step.
+  public static func move(_ path: String, to target: String) throws(Failure) {
+    guard rename(path, target) == 0 else { throw Failure(path: target, code: errno) }
+  }
+
+  /// Takes a file away; nothing happens where there is none.
+  public static func remove(_ path: String) { unlink(path) }
+}

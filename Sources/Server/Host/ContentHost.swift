@@ -1,0 +1,87 @@
+import FerryConnector
+import FerryHTTP
+import FerryModel
+import FerryWire
+import FerryWorld
+import Synchronization
+
+/// Reads big values out of the business system for devices that ask for them, on a thread of its
+/// own: a slow one keeps neither replays nor loads waiting.
+public actor ContentHost {
+  /// Where a content stands in the business system.
+  struct Place: Sendable {
+    let entity: Entity
+    let key: Key
+    let position: Int
+  }
+
+  private let executor = ThreadExecutor(name: "ferry-contents")
+  private let connector: any Connector
+  private let service: ServiceHost
+  private let world: World
+
+  public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    executor.asUnownedSerialExecutor()
+  }
+
+  public init(connector: sending any Connector, service: ServiceHost, world: World) {
+    self.connector = connector
+    self.service = service
+    self.world = world
+  }
+
+  /// The answer that gives a stretch of a content, a piece at a time.
+  nonisolated func response(
+    _ place: Place, _ reference: BigReference, _ stretch: ContentStretch, tag: String
+  ) -> HTTPResponse {
+    let size = reference.sizeBytes
+    let start = stretch.start
+    let end = stretch.end(of: size)
+    var headers: HTTPHeaders = [
+      "Content-Type": "application/octet-stream", "Cache-Control": "no-store", "ETag": tag,
+    ]
+    guard start < size else { return HTTPResponse(status: 200, headers: headers) }
+    headers["Content-Range"] = ContentRange(start: start, count: end - start, sizeBytes: size).text
+    return HTTPResponse(
+      status: 206, headers: headers,
+      body: .stream(ContentBody(host: self, place: place, from: start, end: end)))
+  }
+
+  /// Nil where the business system cannot be asked, or has no such value any more.
+  fileprivate func stretch(_ place: Place, from offset: Int64) -> [UInt8]? {
+    do throws(ConnectorError) {
+      return try connector.content(
+        place.entity, key: place.key, position: place.position, offset: offset,
+        count: ConnectorContent.pieceBytes)
+    } catch {
+      world.log.warn("a big value could not be read", ("reason", error.description))
+      service.pulse.tellBusiness(error.description)
+      return nil
+    }
+  }
+}
+
+/// A content as the server's loop pulls it. One that ends too soon, or is another by now, cuts the
+/// line: the device keeps what it has and asks again.
+private final class ContentBody: HTTPBodySource {
+  private let host: ContentHost
+  private let place: ContentHost.Place
+  private let end: Int64
+  private let offset: Mutex<Int64>
+
+  init(host: ContentHost, place: ContentHost.Place, from start: Int64, end: Int64) {
+    self.host = host
+    self.place = place
+    self.end = end
+    offset = Mutex(start)
+  }
+
+  func next() async -> HTTPBodyPiece {
+    let from = offset.withLock { $0 }
+    guard from < end else { return .end }
+    guard let bytes = await host.stretch(place, from: from), !bytes.isEmpty else { return .abort }
+    let fitting = Array(bytes.prefix(Int(clamping: end - from)))
+    offset.withLock { $0 += Int64(fitting.count) }
+    return .bytes(fitting)
+  }
+}

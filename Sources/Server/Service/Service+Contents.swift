@@ -1,0 +1,328 @@
+import FerryConnector
+import FerryCrypto
+import FerryHTTP
+import FerryModel
+import FerrySQLite
+import FerryWire
+
+/// A content's piece, as a request brings it.
+public struct ContentPiece: Sendable {
+  public let operation: OperationID
+  public let attribute: String
+  public let range: ContentRange
+  public let bytes: [UInt8]
+  /// The `Content-Digest` that came with it; nil where none did.
+  public let digest: String?
+
+  public init(
+    operation: OperationID, attribute: String, range: ContentRange, bytes: [UInt8], digest: String?
+  ) {
+    self.operation = operation
+    self.attribute = attribute
+    self.range = range
+    self.bytes = bytes
+    self.digest = digest
+  }
+
+  /// Of a `PUT /ferry/1/content/<operation>/<attribute>`; nil where it is none.
+  public init?(_ request: HTTPRequest) {
+    guard let segments = request.pathSegments, segments.count == 5,
+      let operation = OperationID(segments[3]),
+      let range = request.headers["Content-Range"].flatMap(ContentRange.init)
+    else { return nil }
+    self.init(
+      operation: operation, attribute: segments[4], range: range, bytes: request.body,
+      digest: request.headers["Content-Digest"])
+  }
+}
+
+/// Why a request about a content is not done; `status` is HTTP's.
+public struct ContentRefusal: Error, Sendable, Equatable {
+  public let status: Int
+  public let code: String
+  public let message: String
+  public let hint: String
+}
+
+/// What is asked for, and what it is.
+public struct ContentQuestion: Sendable {
+  public let entity: String
+  public let key: Key
+  public let attribute: String
+  /// The `If-Match` that came with it.
+  public let wanted: String?
+  public let stretch: ContentStretch
+
+  public init(
+    entity: String, key: Key, attribute: String, wanted: String?, stretch: ContentStretch
+  ) {
+    self.entity = entity
+    self.key = key
+    self.attribute = attribute
+    self.wanted = wanted
+    self.stretch = stretch
+  }
+
+  /// Of a `GET /ferry/1/content?entity=…&key=…&attribute=…`; nil where it is none.
+  public init?(_ request: HTTPRequest) {
+    guard let entity = request.queryValue("entity"), let key = request.queryValue("key"),
+      let attribute = request.queryValue("attribute"),
+      let stretch = ContentStretch(request.headers["Range"])
+    else { return nil }
+    self.init(
+      entity: entity, key: Key(text: key), attribute: attribute,
+      wanted: request.headers["If-Match"], stretch: stretch)
+  }
+}
+
+/// Contents of big values: what devices send after their operations, and what they ask for.
+extension Service {
+  /// Takes a piece, or tells how far the content is. `progress` is where the device goes on; with
+  /// `isTaken` false the piece began elsewhere and was not kept.
+  package func take(
+    _ piece: ContentPiece, from identity: Identity
+  ) throws(ServerError) -> Result<(progress: ContentProgress, isTaken: Bool), ContentRefusal> {
+    switch try wanted(piece, identity) {
+    case .failure(let refusal): return .failure(refusal)
+    case .success(let reference): return try take(piece, reference, identity.user)
+    }
+  }
+
+  private func take(
+    _ piece: ContentPiece, _ reference: BigReference, _ user: String
+  ) throws(ServerError) -> Result<(progress: ContentProgress, isTaken: Bool), ContentRefusal> {
+    guard piece.range.sizeBytes == reference.sizeBytes,
+      piece.range.count == Int64(piece.bytes.count)
+    else {
+      return .failure(
+        ContentRefusal(
+          status: 400, code: "badRequest",
+          message: "\(piece.range.text) does not fit \(piece.bytes.count) bytes of a content of "
+            + "\(reference.sizeBytes)", hint: "Send the piece again."))
+    }
+    var entry = try guarded { () throws(SQLiteError) in try arrived.begin(user, reference) }
+    var isTaken = true
+    if let start = piece.range.start, entry.state == .arriving {
+      if start != entry.stored {
+        isTaken = false
+      } else {
+        if let refusal = try refusal(of: piece, user) { return .failure(refusal) }
+        let known = entry
+        entry = try guarded { () throws(SQLiteError) in
+          try arrived.append(piece.bytes, to: known, of: reference)
+        }
+      }
+    }
+    if entry.state != .arriving {
+      queue.arrived(reference, of: user)
+      // Whoever replays looks again.
+      arrivedOperations += 1
+    }
+    let offset = entry.state == .arriving ? entry.stored : reference.sizeBytes
+    return .success((ContentProgress(offset: offset, sizeBytes: reference.sizeBytes), isTaken))
+  }
+
+  private func refusal(
+    of piece: ContentPiece, _ user: String
+  ) throws(ServerError) -> ContentRefusal? {
+    if let digest = piece.digest, digest != ContentDigest.text(of: piece.bytes) {
+      return ContentRefusal(
+        status: 400, code: "tornPiece", message: "the piece arrived differently from how it left",
+        hint: "Send it again.")
+    }
+    let held = try guarded { () throws(SQLiteError) in try arrived.storedBytes(of: user) }
+    guard held + Int64(piece.bytes.count) <= limits.contentBytesPerUser else {
+      return ContentRefusal(
+        status: 429, code: "tooMuchContent",
+        message: "contents of \(held) bytes of this user wait to be replayed",
+        hint: "They are kept on the device and sent when some of these are answered.")
+    }
+    return nil
+  }
+
+  /// The reference that the operation names for the attribute, while the operation waits.
+  private func wanted(
+    _ piece: ContentPiece, _ identity: Identity
+  ) throws(ServerError) -> Result<BigReference, ContentRefusal> {
+    let row = try guarded { () throws(SQLiteError) in
+      try store.writer.row(
+        "SELECT state FROM operation WHERE id = ? AND user = ? AND package = ?",
+        .text(piece.operation.text), .text(identity.user), .integer(store.packageNumber))
+    }
+    guard let state = row?[0].text.flatMap(OperationState.init(rawValue:)) else {
+      return .failure(
+        ContentRefusal(
+          status: 404, code: "unknownOperation",
+          message: "there is no operation \(piece.operation) of this user",
+          hint: "Send the operation first; its contents come after it."))
+    }
+    guard state == .stored || state == .claimed else {
+      return .failure(
+        ContentRefusal(
+          status: 410, code: "answered", message: "the operation \(piece.operation) was answered",
+          hint: "Its contents are not needed any more; the answer comes with an exchange."))
+    }
+    let received = try guarded { () throws(SQLiteError) in
+      try replayStore.operation(piece.operation)
+    }
+    let operation = received.operation
+    let reference = package.entity(named: operation.entity)?.position(of: piece.attribute)
+      .flatMap { operation.changed[$0]?.bigReference }
+    guard let reference else {
+      return .failure(
+        ContentRefusal(
+          status: 404, code: "unknownAttribute",
+          message: "the operation \(piece.operation) names no content for \(piece.attribute)",
+          hint: "Send only what the operation's values refer to."))
+    }
+    return .success(reference)
+  }
+
+  /// The contents that an operation needs before it can be performed.
+  func references(of operation: Operation) -> Set<BigReference> {
+    guard let entity = package.entity(named: operation.entity) else { return [] }
+    return Set(entity.bigPositions.compactMap { operation.changed[$0]?.bigReference })
+  }
+
+  /// Those of them that have not come yet.
+  func missing(_ received: ReceivedOperation) throws(SQLiteError) -> Set<BigReference> {
+    var missing: Set<BigReference> = []
+    for reference in references(of: received.operation)
+    where try !arrived.hasArrived(received.user, reference) {
+      missing.insert(reference)
+    }
+    return missing
+  }
+
+  /// What a connector gets; an operation that was answered before may lack some.
+  func contents(
+    of operation: Operation, user: String
+  ) throws(ServerError) -> [Int: ConnectorContent] {
+    guard let entity = package.entity(named: operation.entity) else { return [:] }
+    var contents: [Int: ConnectorContent] = [:]
+    for position in entity.bigPositions {
+      guard let reference = operation.changed[position]?.bigReference else { continue }
+      let entry = try guarded { () throws(SQLiteError) in try arrived.entry(user, reference) }
+      guard let entry, entry.state == .whole else { continue }
+      contents[position] = arrived.connectorContent(reference, entry, store.path, vfs: store.vfs)
+    }
+    return contents
+  }
+
+  /// The first operation with a content that is not what its reference says.
+  func wrongContent(
+    _ operations: [ConnectorOperation], user: String
+  ) throws(SQLiteError) -> (Int, Refusal)? {
+    for (index, operation) in operations.enumerated() {
+      for position in operation.entity.bigPositions {
+        guard let reference = operation.changed[position]?.bigReference,
+          try arrived.entry(user, reference)?.state == .wrong
+        else { continue }
+        let name = operation.entity.attributes[position].name
+        return (
+          index,
+          Refusal(
+            code: 422,
+            message: "The content of \(name) is not the one that the change names: it was damaged "
+              + "on the device, or the device was set back to an earlier state.", attribute: name)
+        )
+      }
+    }
+    return nil
+  }
+
+  /// A device sent another form of an operation that waits for its contents: it was set back since,
+  /// and has them no longer. What was never tried is refused, so that nothing waits for ever.
+  func giveUpContents(of id: OperationID, _ user: String) throws(ServerError) {
+    try guarded { () throws(SQLiteError) in
+      let waits = try store.writer.value(
+        "SELECT 1 FROM operation WHERE id = ? AND user = ? AND package = ? AND state = 'stored'",
+        .text(id.text), .text(user), .integer(store.packageNumber))
+      guard waits != nil else { return }
+      let name = ReplayQueue.Name(try replayStore.operation(id))
+      for reference in queue.missing(of: name) {
+        try arrived.giveUp(user, reference)
+        queue.arrived(reference, of: user)
+        arrivedOperations += 1
+      }
+    }
+  }
+
+  /// Lets go of what an answered chain brought, unless another one needs it. What was refused is
+  /// kept for a while: corrected, the change needs it again.
+  func releaseContents(_ replay: ActiveReplay) {
+    let machine = replay.machine
+    for (operation, outcome) in zip(machine.operations, machine.outcomes) {
+      for position in operation.entity.bigPositions {
+        guard let reference = operation.changed[position]?.bigReference,
+          !queue.needs(reference, of: replay.name.user)
+        else { continue }
+        do throws(ServerError) {
+          try guarded { () throws(SQLiteError) in
+            let state = try arrived.entry(replay.name.user, reference)?.state
+            var isDone = state == .wrong
+            if case .accepted = outcome { isDone = true }
+            if isDone { try arrived.discard(replay.name.user, reference) }
+          }
+        } catch {
+          world.log.warn("a content is thrown away later", ("reason", error.description))
+        }
+      }
+    }
+  }
+
+  func purgeContents() throws(SQLiteError) {
+    // Somebody may decide that what is unknown is to be performed again.
+    let unknown = try store.writer.rows(
+      "SELECT id FROM operation WHERE package = ? AND outcome = 'unknown' AND payload IS NOT NULL",
+      .integer(store.packageNumber))
+    var kept: [String: Set<BigReference>] = [:]
+    for id in unknown.compactMap({ $0[0].text.flatMap { OperationID($0) } }) {
+      let received = try replayStore.operation(id)
+      kept[received.user, default: []].formUnion(references(of: received.operation))
+    }
+    try arrived.purge(afterDays: limits.contentDays) { user, reference in
+      queue.needs(reference, of: user) || kept[user]?.contains(reference) == true
+    }
+  }
+
+  /// What the cache says of a big value, if this user may have its row, and it is the one that the
+  /// device wants.
+  package func reference(
+    _ question: ContentQuestion, for identity: Identity
+  ) throws(ServerError) -> Result<(BigReference, Entity, Int), ContentRefusal> {
+    let nothing = ContentRefusal(
+      status: 404, code: "notFound",
+      message: "\(question.entity) \(question.key) has no \(question.attribute) for this user",
+      hint: "Synchronize: the object is gone, or is not among the user's any more.")
+    guard let entity = package.entity(named: question.entity),
+      let place = rules.position(of: entity.name),
+      let position = entity.position(of: question.attribute),
+      entity.attributes[position].type.isBig
+    else { return .failure(nothing) }
+    let rights = Rights(rules: rules, user: identity.user, claims: identity.claims)
+    let value = try guarded { () throws(SQLiteError) -> Value? in
+      guard let row = try cache.row(place, question.key), !row.isDeleted,
+        let number = row.partition, let partition = try directory.place(of: number),
+        rights.include(partition)
+      else { return nil }
+      return try cache.values(of: row)[position]
+    }
+    guard let reference = value?.bigReference else { return .failure(nothing) }
+    if let wanted = question.wanted, wanted != "\"\(reference)\"" {
+      return .failure(
+        ContentRefusal(
+          status: 412, code: "otherContent",
+          message: "the content of \(question.attribute) is another one by now",
+          hint: "Synchronize, and ask for the one that the row names then."))
+    }
+    guard question.stretch.start <= reference.sizeBytes else {
+      return .failure(
+        ContentRefusal(
+          status: 416, code: "badRange",
+          message: "there is no byte \(question.stretch.start) in \(reference.sizeBytes)",
+          hint: "Ask for it from its beginning."))
+    }
+    return .success((reference, entity, position))
+  }
+}

@@ -1,0 +1,62 @@
+import Ferry
+import FerryModel
+import FerryWire
+
+/// A client that does not keep to the rules, with a good token: an app of somebody else's, or one
+/// that is broken.
+extension Simulation {
+  /// It sends operations that make no sense, some under ids that are known.
+  func sendNonsense(as device: SimulatedDevice) throws {
+    guard device.isRunning, let token = try device.setting(.accessToken),
+      let id = try device.setting(.device)
+    else { return }
+    counts.add(.nonsenseSent)
+    let hello = Hello(
+      server: nil, package: SimulatedBusiness.package.id, device: id, incarnation: "strange",
+      groups: [], partitions: [], open: [])
+    var operations = (0..<(2 + chance.number(below: 4))).map { _ in nonsense() }
+    if chance.happens(150) { operations.append(Array("no operation".utf8)) }
+    let messages: [Message] = [
+      .hello(hello), .replay(Replay(operations: operations, mayHaveRun: [])),
+    ]
+    let request = Transfer.Request(
+      exchange: messages.flatMap { $0.frame.encoded() }, token: token)
+    log.say("step \(step): nonsense is sent with the token of device \(device.number)")
+    transfers.append(
+      Transfer(device: device, program: 0, request: request, isGhost: true, isStrange: true))
+  }
+
+  private func nonsense() -> [UInt8] {
+    var id = OperationID(hexadecimal(of: chance))
+    if chance.happens(700), let known = knownID() { id = known }
+    guard let id else { return [] }
+    // Nothing but an id.
+    if chance.happens(150) { return Array(#"{"id":"\#(id.text)","operation":"steal"}"#.utf8) }
+    var changed: [Int: Value] = [0: .text("X")]
+    // More than an operation may have.
+    if chance.happens(30) {
+      changed[1] = .text(String(repeating: "x", count: WireLimits.operationBytes))
+    }
+    return Operation(
+      id: id, chain: id, position: 0, count: 1, entity: "Nothing", kind: .create, key: nil,
+      changed: changed, base: [:]
+    ).encoded(for: SimulatedBusiness.customer)
+  }
+
+  /// An id that devices use: of every kind of outcome, or of none yet, as often as of another.
+  private func knownID() -> OperationID? {
+    let outcomes: [Answer.Outcome?] = [.replayResult, .replayFailed, .notTried, .unknown, nil]
+    let outcome = chance.pick(outcomes)
+    let known = ledger.births.keys.filter { id in
+      outcome.map { ledger.outcomes(of: id).contains($0) } ?? ledger.outcomes(of: id).isEmpty
+    }.sorted { $0.text < $1.text }
+    return known.isEmpty ? nil : chance.pick(known)
+  }
+
+  private func hexadecimal(of chance: SeededChance) -> String {
+    [chance.next(), chance.next()].map { word in
+      let digits = String(word, radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }.joined()
+  }
+}

@@ -1,0 +1,77 @@
+import Ferry
+import FerryModel
+import FerrySQLite
+import FerryWire
+import Foundation
+import Testing
+
+@testable import Ferry
+
+/// `FERRY_PENDING=100000 swift test --filter ManyPendingTests` prints what so many cost; without it
+/// there are few, so that the quick tests stay quick.
+@Suite("Very many pending operations")
+struct ManyPendingTests {
+  private let count =
+    ProcessInfo.processInfo.environment["FERRY_PENDING"].flatMap { Int($0) } ?? 2_000
+
+  private func timed<Result>(_ name: String, _ body: () throws -> Result) rethrows -> Result {
+    let clock = ContinuousClock()
+    let start = clock.now
+    let result = try body()
+    let seconds =
+      Double((clock.now - start).components.attoseconds) / 1e18
+      + Double((clock.now - start).components.seconds)
+    print("\(count) pending: \(name) \((seconds * 1_000).rounded() / 1_000) s")
+    return result
+  }
+
+  private func residentBytes() throws -> Int {
+    let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(
+      separator: " ")
+    return (Int(pages[1]) ?? 0) * 4_096
+  }
+
+  @Test("are saved, counted, listed page by page, and sent a thousand at a time")
+  func many() throws {
+    let shop = try Stocked()
+    let store = shop.device.store
+    let before = try residentBytes()
+    try timed("created and saved") {
+      for first in stride(from: 0, to: count, by: 1_000) {
+        try store.write { connection throws(FerryError) in
+          for number in first..<min(count, first + 1_000) {
+            var record = Record(Order.entity, store: store)
+            record.set(1, "ALFKI")
+            record.set(2, "city \(number)")
+            _ = try store.save(try record.change(.create))
+          }
+        }
+      }
+    }
+    #expect(try timed("counted") { try store.pendingCount(Order.entity, nil, .all) } == count)
+    let (page, statements) = try timed("a page of 100 from the middle") {
+      try store.write { connection throws(FerryError) in
+        let start = connection.executions
+        let page = try store.pendingRecords(Order.entity, nil, .all, skip: count / 2, take: 100)
+        return (page.count, connection.executions - start)
+      }
+    }
+    #expect(page == 100 && statements < 110, "\(statements) statements")
+    try timed("submitted") { try store.submitAll(Order.entity) }
+    let request = try timed("the first message made") { try shop.device.request() }
+    var sent = 0
+    for frame in try FrameReader.frames(of: #require(request).body) {
+      if case .replay(let replay) = try Message(frame) { sent += replay.operations.count }
+    }
+    #expect(sent == min(count, WireLimits.operationsInFlight))
+    try timed("looked for something to do, 100 times") {
+      for _ in 0..<100 { _ = try shop.device.session.facts() }
+    }
+    let inspection = try timed("inspected") {
+      try DeviceFile(path: shop.device.path).inspection(limit: 200)
+    }
+    #expect(inspection.operationCount == Int64(count) && inspection.operations.count == 200)
+    let grown = (try residentBytes() - before) >> 20
+    print("\(count) pending: \(grown) MB more in memory")
+  }
+}

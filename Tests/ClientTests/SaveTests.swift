@@ -1,0 +1,92 @@
+import FerryModel
+import FerrySQLite
+import Testing
+
+@testable import Ferry
+
+@Suite("What a save reads and returns")
+struct SaveTests {
+  private func statements(_ store: Store, _ body: () throws -> Void) throws -> Int {
+    let count = { () throws in
+      try store.write { connection throws(FerryError) in connection.executions }
+    }
+    let before = try count()
+    try body()
+    // Less the one transaction that counted.
+    return try count() - before - 2
+  }
+
+  @Test("A save reads each thing once: a create takes three statements, an update five")
+  func once() throws {
+    let shop = try Stocked()
+    let store = shop.device.store
+    var new = shop.device.newOrder("Jena")
+    #expect(try statements(store) { try new.create() } == 2 + 3)
+    var order = try #require(try shop.device.order(1))
+    order.city = "Kiel"
+    #expect(try statements(store) { try order.update() } == 2 + 5)
+    order.city = "Jena"
+    #expect(try statements(store) { try order.update() } == 2 + 5)
+  }
+
+  @Test("The object that a save returns is the one that is read afterwards")
+  func returned() throws {
+    let depot = try Depot()
+    for (weight, serial) in [(1.5, "12"), (-0.0, nil), (.nan, "-7")] as [(Double, String?)] {
+      let id = Int64(weight.isNaN ? 3 : weight == 0 ? 2 : 1)
+      var article = try depot.article(
+        id, "nail \(id)", text: "a long text, so that it is not kept in place", price: 2,
+        weight: weight, since: "2026-01-31", serial: serial)
+      #expect(try isAsRead(article, depot))
+      article.name = "screw"
+      #expect(article.isDirty)
+      try article.update()
+      #expect(!article.isDirty)
+      #expect(try isAsRead(article, depot))
+    }
+  }
+
+  private func isAsRead(_ article: Article, _ depot: Depot) throws -> Bool {
+    let read = try #require(try Article.find(key: article.record.key, in: depot.database))
+    return read.record.values == article.record.values
+      && read.record.pending == article.record.pending
+      && read.record.replay == article.record.replay
+      && read.surrogateKey == article.surrogateKey
+  }
+
+  @Test("An object of many keeps what it was read with, and knows what was changed of it")
+  func kept() throws {
+    let depot = try Depot()
+    for id in 1...40 as ClosedRange<Int64> {
+      try depot.article(
+        id, "nail \(id)", text: id % 3 == 0 ? nil : String(repeating: "ä\(id) ", count: Int(id)),
+        price: id % 2 == 0 ? nil : 1, weight: Double(id) / 8, isSold: id % 5 == 0)
+    }
+    let many = try Article.findAll(in: depot.database)
+    let one = try many.map { try Article.load(key: $0.record.key, in: depot.database) }
+    for (left, right) in zip(many, one) { #expect(left.record.values == right.record.values) }
+    var changed = many[7]
+    changed.name = "bolt"
+    #expect(changed.isDirty && !many[7].isDirty)
+    #expect(changed.record.loaded == many[7].record.values)
+    try changed.update()
+    #expect(many[7].name == "nail 8")
+    #expect(try Article.findAll(in: depot.database)[7].name == "bolt")
+  }
+
+  @Test("An index is touched only where its attributes change")
+  func indexes() throws {
+    let depot = try Depot()
+    try depot.maker(1, "Hammer & Co", nil)
+    var article = try depot.article(1, "nail", maker: 1)
+    article.name = "screw"
+    try article.update()
+    article.record.set(1, Int64?.some(2))
+    try article.update()
+    let found = try Article.findAll(
+      where: Article.Attributes.makerID == 2, in: depot.database)
+    #expect(found.map(\.name) == ["screw"])
+    let none = try Article.findAll(where: Article.Attributes.makerID == 1, in: depot.database)
+    #expect(none.isEmpty)
+  }
+}

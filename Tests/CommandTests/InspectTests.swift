@@ -1,0 +1,220 @@
+import Ferry
+import FerryModel
+import FerrySQLite
+import FerryWorld
+import Foundation
+import Testing
+
+@testable import FerryCommand
+
+/// A device's database with two changes that wait, one of them refused.
+private final class InspectedDevice {
+  static let customer = Entity(
+    name: "Customer", table: "customers",
+    attributes: [
+      Attribute(name: "code", column: "code", type: .string, isNullable: false, maxLength: 40),
+      Attribute(name: "name", column: "name", type: .string, isNullable: true),
+      Attribute(name: "credit", column: "credit", type: .decimal, isNullable: true),
+    ], key: [0], keyOrigin: .app, relationships: [], operations: [.create, .update, .delete],
+    partition: nil, group: "default")
+  static let package = Package(
+    name: "Trade", version: "1.0", entities: [customer],
+    groups: [SynchronizationGroup(name: "default")])
+
+  let folder: URL
+  let store: Store
+
+  init(key: DatabaseKey? = nil) throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "ferry-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    store = try Store(
+      path: folder.appending(path: "device.db").path, model: InspectedDevice.package,
+      world: .system(), durability: .application, key: key)
+    try create("GRACE", "Grace Hopper", "1250.75")
+    try refuse(
+      "GRACE", message: "Customer 'Hopper' may not have 1250.75: Grace Hopper isn't known to GRACE")
+  }
+
+  deinit {
+    store.close()
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  var path: String { folder.appending(path: "device.db").path }
+
+  func create(_ code: String, _ name: String, _ credit: String) throws {
+    var record = Record(InspectedDevice.customer, store: store)
+    record.set(0, code)
+    record.set(1, name)
+    record.set(2, credit)
+    _ = try store.save(try record.change(.create))
+  }
+
+  /// As an import keeps it.
+  private func refuse(_ code: String, message: String) throws {
+    let record = """
+      {"component":"Customer","entityKey":"\\"\(code)\\"","code":412,"message":"\(message)",\
+      "operation":"create","requestId":"\(String(repeating: "ab", count: 16))",\
+      "timestamp":1700000000000,"level":"error","attribute":"credit","currentValue":"99.5"}
+      """
+    try store.write { connection throws(FerryError) in
+      try self.store.sql { () throws(SQLiteError) in
+        try connection.run(
+          "INSERT INTO ferry_log_record (entity, object, record) VALUES ('Customer', 1, ?)",
+          .text(record))
+      }
+    }
+  }
+}
+
+@Suite("ferry inspect", OwnThread())
+struct InspectTests {
+  /// Values of the device; none of them may be in an export that hides them.
+  private static let values = ["GRACE", "Hopper", "Grace", "1250", "99.5"]
+
+  @Test("The live view fits its terminal and shows nothing that moves the cursor")
+  func fits() throws {
+    let device = try InspectedDevice()
+    try device.create("EVIL", "\u{1B}[2J\u{202E}" + String(repeating: "漢字", count: 60), "1")
+    for number in 0..<40 { try device.create("C\(number)", "name", "1") }
+    let inspection = try DeviceFile(path: device.path).inspection(limit: InspectScreen.limit)
+    for (width, height) in [(80, 24), (40, 12), (200, 50), (20, 5)] {
+      let screen = InspectScreen(
+        name: "device.db", width: width, height: height, now: 1_700_000_060_000)
+      let lines = screen.lines(inspection)
+      #expect(lines.count <= height)
+      for line in lines {
+        #expect(InspectScreen.columns(of: line) <= width, "\(line)")
+        #expect(!line.contains("\u{1B}") && !line.contains("\u{202E}"))
+      }
+    }
+    let text = InspectScreen(name: "d", width: 80, height: 24, now: 1_700_000_060_000)
+      .lines(inspection).joined(separator: "\n")
+    for expected in [
+      "Trade:1.0", "not subscribed", "Customer 42 (42 pending)", "pending operations: 42",
+      "log records: 1", "60 s  error 412  create Customer",
+    ] { #expect(text.contains(expected), "\(expected)") }
+  }
+
+  @Test("In a terminal it is a live view that follows the app, and q gives the terminal back")
+  func live() throws {
+    for key in ["q", "\u{3}"] {
+      let device = try InspectedDevice()
+      let terminal = try PseudoTerminal(columns: 80, lines: 24)
+      let process = try terminal.run(["inspect", device.path])
+      try terminal.wait(for: "pending operations: 1")
+      try device.create("ADA", "Ada", "7")
+      try terminal.wait(for: "pending operations: 2")
+      #expect(try !terminal.echoes())
+      try terminal.type(key)
+      process.waitUntilExit()
+      #expect(process.terminationReason == .exit && process.terminationStatus == 0)
+      #expect(try terminal.echoes())
+      try terminal.wait(for: "\u{1B}[?25h\u{1B}[?1049l")
+    }
+  }
+
+  @Test("A signal ends the live view and gives the terminal back")
+  func terminated() throws {
+    let device = try InspectedDevice()
+    let terminal = try PseudoTerminal(columns: 80, lines: 24)
+    let process = try terminal.run(["inspect", device.path])
+    try terminal.wait(for: "pending operations: 1")
+    process.terminate()
+    process.waitUntilExit()
+    #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGTERM)
+    #expect(try terminal.echoes())
+  }
+
+  @Test("Elsewhere it prints once, in words or as JSON")
+  func once() throws {
+    let device = try InspectedDevice()
+    let text = try FerryProgram.run(["inspect", device.path])
+    #expect(text.code == 0)
+    #expect(text.said.contains("create Customer \"GRACE\"  waiting"))
+    let json = try FerryProgram.run(["inspect", device.path, "--json"])
+    let read = try #require(
+      try JSONSerialization.jsonObject(with: Data(json.said.utf8)) as? [String: Any])
+    #expect((read["operations"] as? [Any])?.count == 1)
+    #expect(read["subscription"] as? String == "not subscribed")
+  }
+
+  @Test("An export tells of values only types and lengths, also where a message quotes them")
+  func hidden() throws {
+    let device = try InspectedDevice()
+    let out = device.folder.appending(path: "support.json").path
+    let said = try FerryProgram.run(["inspect", device.path, "--export", out])
+    #expect(said.code == 0)
+    let text = try String(contentsOfFile: out, encoding: .utf8)
+    for value in InspectTests.values { #expect(!text.contains(value), "\(value)") }
+    let read = try #require(
+      try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    #expect(read["format"] as? String == "ferry device export")
+    #expect(read["version"] as? Int == 1)
+    #expect(read["values"] as? String == "hidden")
+    let operation = try #require((read["operations"] as? [[String: Any]])?.first)
+    #expect(operation["entity"] as? String == "Customer")
+    #expect(operation["state"] as? String == "waiting")
+    let changed = try #require(operation["changed"] as? [String: [String: Any]])
+    #expect(changed["credit"]?["type"] as? String == "decimal")
+    #expect(changed["credit"]?["length"] as? Int == 7)
+    let record = try #require((read["logRecords"] as? [[String: Any]])?.first)
+    #expect(
+      record["message"] as? String
+        == "Customer '<6 characters>' may not have <7 characters>: "
+        + "<12 characters> isn't known to <5 characters>")
+    #expect(record["code"] as? Int == 412)
+    let mode = try FileManager.default.attributesOfItem(atPath: out)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+  }
+
+  @Test("An export with --values shows them, and a file that is there is kept")
+  func shown() throws {
+    let device = try InspectedDevice()
+    let out = device.folder.appending(path: "support.json").path
+    let words = ["inspect", device.path, "--export", out, "--values"]
+    #expect(try FerryProgram.run(words).code == 0)
+    let text = try String(contentsOfFile: out, encoding: .utf8)
+    for value in InspectTests.values { #expect(text.contains(value), "\(value)") }
+    let again = try FerryProgram.run(["inspect", device.path, "--export", out])
+    #expect(again.code == 1)
+    #expect(again.said.contains("\(out) is there already, and was kept. Name another file."))
+    #expect(try String(contentsOfFile: out, encoding: .utf8) == text)
+    #expect(try FerryProgram.run(["inspect", device.path, "--values"]).code == 2)
+    #expect(try FerryProgram.run(["inspect", device.path, "--export", "x", "--json"]).code == 2)
+  }
+
+  @Test("A sealed database opens with its key from a file or the environment, and no other way")
+  func sealed() throws {
+    let key = DatabaseKey.random()
+    let device = try InspectedDevice(key: key)
+    let bytes = try #require(key.bytes)
+    let digits = bytes.map { String(format: "%02x", $0) }.joined()
+    let file = device.folder.appending(path: "key").path
+    try Data(bytes).write(to: URL(filePath: file))
+    let without = try FerryProgram.run(["inspect", device.path])
+    #expect(without.code == 1 && without.said.contains("sealed"))
+    #expect(try FerryProgram.run(["inspect", device.path, "--key-file", file]).code == 0)
+    #expect(
+      try FerryProgram.run(["inspect", device.path], ["FERRY_DATABASE_KEY": digits]).code == 0)
+    try Data("\(digits)\n".utf8).write(to: URL(filePath: file))
+    let why = ["why", "Customer", "GRACE", "--device", device.path, "--key-file", file]
+    #expect(try FerryProgram.run(why).code == 0)
+    let wrong = try FerryProgram.run(
+      ["inspect", device.path], ["FERRY_DATABASE_PASSPHRASE": "guess"])
+    #expect(wrong.code == 1)
+    try Data("short".utf8).write(to: URL(filePath: file))
+    #expect(try FerryProgram.run(["inspect", device.path, "--key-file", file]).code == 2)
+  }
+
+  @Test("What is no device's database is told from one that is not there")
+  func others() throws {
+    let device = try InspectedDevice()
+    let missing = try FerryProgram.run(["inspect", "/nowhere/device.db"])
+    #expect(missing.code == 1 && missing.said.contains("there is no database at /nowhere"))
+    let other = device.folder.appending(path: "other.db").path
+    try Connection(path: other).execute("CREATE TABLE t (a)")
+    let foreign = try FerryProgram.run(["inspect", other])
+    #expect(foreign.code == 1 && foreign.said.contains("not one of a device"))
+  }
+}
