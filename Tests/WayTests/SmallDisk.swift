@@ -153,7 +153,9 @@ final class SmallDisk: Sendable {
     private func paused() { state.withLock { $0.pauses += 1 } }
 
     private func failed(_ code: Int32) {
-      state.withLock { $0.error = WayFailure("the disk cannot be stopped: \(String(cString: strerror(code)))") }
+      state.withLock {
+        $0.error = WayFailure("the disk cannot be stopped: \(String(cString: strerror(code)))")
+      }
     }
 
     /// How often it stood still until now.
