@@ -2,9 +2,8 @@ import Foundation
 
 /// A program as a process of its own, spoken to by lines; every wait for it has an end.
 final class ChildProcess {
-  static let patience: Duration = .seconds(30)
-  /// For what reads or writes a whole database.
-  static let longPatience: Duration = .seconds(300)
+  /// On a machine however slow and busy: only a failure lasts so long.
+  static let patience: Duration = .seconds(300)
 
   let name: String
   let log: String
@@ -87,10 +86,12 @@ final class ChildProcess {
   /// All that it prints, when it has ended by itself.
   func outputAtEnd() throws -> String {
     try? input.fileHandleForWriting.close()
-    let deadline = ContinuousClock.now + ChildProcess.longPatience
+    let deadline = ContinuousClock.now + ChildProcess.patience
     while !isAtEnd {
       let left = ContinuousClock.now.duration(to: deadline)
-      guard left > .zero else { throw DemoFailure("\(name) did not end in 300 s\(lastWords)") }
+      guard left > .zero else {
+        throw DemoFailure("\(name) did not end in \(ChildProcess.patience)\(lastWords)")
+      }
       _ = try readSome(waiting: Int32(clamping: left.components.seconds * 1_000 + 1))
     }
     try waitForEnd(until: deadline)
@@ -109,7 +110,7 @@ final class ChildProcess {
     guard isRunning else { return }
     try? input.fileHandleForWriting.close()
     kill(processID, SIGTERM)
-    do { try waitForEnd(until: .now + .seconds(5)) } catch { kill(processID, SIGKILL) }
+    do { try waitForEnd(until: .now + .seconds(30)) } catch { kill(processID, SIGKILL) }
   }
 
   private func waitForEnd(until deadline: ContinuousClock.Instant) throws {

@@ -19,8 +19,8 @@ struct Comparison {
   }
 
   /// Compares until all is equal, as the last changes are still on their way.
-  func settled(within patience: Duration = .seconds(15)) throws -> [Line] {
-    let deadline = ContinuousClock.now + patience
+  func settled() throws -> [Line] {
+    let deadline = ContinuousClock.now + .seconds(120)
     var lines = try compare()
     while lines.contains(where: { !$0.differences.isEmpty }), ContinuousClock.now < deadline {
       usleep(100_000)
@@ -48,8 +48,9 @@ struct Comparison {
   }
 
   private func compare() throws -> [Line] {
-    let connection = try Connection(path: database, mode: .readOnly)
-    let server = try Connection(path: store, mode: .readOnly)
+    let connection = try Connection(
+      path: database, mode: .readOnly, busyTimeoutMilliseconds: 300_000)
+    let server = try Connection(path: store, mode: .readOnly, busyTimeoutMilliseconds: 300_000)
     return try package.entities.map {
       try compare($0, BusinessRows(connection: connection), server)
     }

@@ -109,9 +109,9 @@ final class Device {
     }
   }
 
-  func anyEvent(_ purpose: String, patience: Duration = ChildProcess.patience) throws -> JSONNode {
+  func anyEvent(_ purpose: String) throws -> JSONNode {
     if !events.isEmpty { return events.removeFirst() }
-    let deadline = ContinuousClock.now + patience
+    let deadline = ContinuousClock.now + ChildProcess.patience
     while true {
       if let line = try process.line(until: deadline, "waiting for \(purpose)") {
         return try JSONNode.parse(line)
@@ -135,7 +135,7 @@ final class Device {
     while true {
       if let values = try find(entity, key), isRight(values) { return }
       guard ContinuousClock.now < deadline else {
-        throw DemoFailure("\(name) did not get \(purpose) within 30 s")
+        throw DemoFailure("\(name) did not get \(purpose) within \(ChildProcess.patience)")
       }
       _ = try event("import", "\(purpose) at \(name)")
     }

@@ -135,7 +135,8 @@ struct FlightsPlan {
   let fullFlight: Value
 
   init(_ database: String) throws {
-    let connection = try Connection(path: database, mode: .readOnly)
+    let connection = try Connection(
+      path: database, mode: .readOnly, busyTimeoutMilliseconds: 300_000)
     let own = try connection.rows(
       """
       SELECT BookingID, FlightID FROM Bookings JOIN Flights USING (FlightID)

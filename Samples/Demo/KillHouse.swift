@@ -36,7 +36,7 @@ final class KillHouse {
     database = stage.path("flights.db")
     _ = try stage.run("ferry-sample", ["--out", database, "--rows", "600"])
     package = try stage.makeModel(of: database, ["--partition", "Bookings=AgencyID:claim:agency"]).0
-    business = try Connection(path: database, mode: .readWrite)
+    business = try Connection(path: database, mode: .readWrite, busyTimeoutMilliseconds: 300_000)
     try business.execute("PRAGMA foreign_keys = ON")
     try business.execute(AuditTrail.tables)
     let all = try business.rows("SELECT AgencyID FROM Agencies").compactMap { $0[0].text }
@@ -93,7 +93,7 @@ final class KillHouse {
   func ask<Answer>(_ name: String, _ question: (Device) throws -> Answer) throws -> Answer {
     let device = try device(name)
     do { return try question(device) } catch {
-      guard device.isGone(within: 2) else { throw error }
+      guard device.isGone(within: 30) else { throw error }
       return try question(try self.device(name))
     }
   }
@@ -189,10 +189,11 @@ final class KillHouse {
       else { return true }
       return agencies[device.name]?.contains(agency) ?? false
     }
-    var found = try comparison.settled(within: .seconds(30)).flatMap(\.differences)
+    var found = try comparison.settled().flatMap(\.differences)
     let files = [database, stage.path("data/server.sqlite")]
     for file in files + names.map({ stage.path("\($0).device") }) {
-      let word = try Connection(path: file, mode: .readOnly).value("PRAGMA quick_check")?.text
+      let word = try Connection(path: file, mode: .readOnly, busyTimeoutMilliseconds: 300_000)
+        .value("PRAGMA quick_check")?.text
       if word != "ok" { found.append("\(file): \(word ?? "no answer")") }
     }
     return found

@@ -149,7 +149,7 @@ final class KillRound {
 
   /// Submits what waits, deals with what was refused, until nothing is pending any more.
   private func comeToRest() throws {
-    let deadline = ContinuousClock.now + .seconds(90)
+    let deadline = ContinuousClock.now + ChildProcess.patience
     while true {
       try house.raiseServer(perhaps: true)
       var isQuiet = true
@@ -164,7 +164,7 @@ final class KillRound {
       // An outcome that nobody knows does not end by waiting.
       if isQuiet || !problems.isEmpty { return }
       guard ContinuousClock.now < deadline else {
-        problems.append("90 s were not enough: \(try house.shownPending())")
+        problems.append("\(ChildProcess.patience) were not enough: \(try house.shownPending())")
         return
       }
       usleep(30_000)
@@ -207,7 +207,7 @@ final class KillRound {
 
   /// Every answer that the server gave was told to the app, at least once.
   private func checkCallbacks() throws {
-    let deadline = ContinuousClock.now + .seconds(10)
+    let deadline = ContinuousClock.now + .seconds(60)
     var missing: [String] = []
     repeat {
       missing = []

@@ -32,7 +32,7 @@ struct Scenes {
     var missing = Set(package.groups.map(\.name))
     while !missing.isEmpty {
       // The server may have to read a large database first.
-      let event = try device.anyEvent("the first import", patience: ChildProcess.longPatience)
+      let event = try device.anyEvent("the first import")
       switch event["event"]?.string {
       case "progress":
         narrator.progress(

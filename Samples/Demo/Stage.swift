@@ -94,7 +94,8 @@ final class Stage {
         throw DemoFailure("the server did not start:\n\(child.complaints)")
       }
       guard ContinuousClock.now < deadline else {
-        throw DemoFailure("the server did not listen within 30 s:\n\(child.complaints)")
+        throw DemoFailure(
+          "the server did not listen within \(ChildProcess.patience):\n\(child.complaints)")
       }
       usleep(5_000)
     }

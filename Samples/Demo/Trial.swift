@@ -6,7 +6,7 @@ struct Trial {
   let connection: Connection
 
   init(_ database: String) throws {
-    connection = try Connection(path: database, mode: .readWrite)
+    connection = try Connection(path: database, mode: .readWrite, busyTimeoutMilliseconds: 300_000)
     try connection.execute("PRAGMA foreign_keys = ON")
   }
 

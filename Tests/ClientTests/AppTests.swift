@@ -34,7 +34,7 @@ private final class TravelDevice {
   }
 }
 
-@Suite("An app's code", .timeLimit(.minutes(1)))
+@Suite("An app's code", .timeLimit(.minutes(30)))
 struct AppTests {
   private func booking(_ passenger: String, _ database: Database) -> Booking {
     Booking(

@@ -63,7 +63,7 @@ private final class Witness: CallbackHandler {
   func onTransactionRollback() { hear("rollback") }
 }
 
-@Suite("Callbacks", .timeLimit(.minutes(1)))
+@Suite("Callbacks", .timeLimit(.minutes(30)))
 struct CallbackTests {
   private func stocked() -> Shore {
     let shore = Shore(Warehouse.package())
@@ -291,7 +291,7 @@ struct CallbackTests {
   }
 
   private func replayed(_ maker: Maker, _ database: Database) async throws -> ReplayOutcome<Maker> {
-    async let outcome = maker.replayOutcome(within: .seconds(20))
+    async let outcome = maker.replayOutcome(within: .seconds(600))
     for _ in 0..<3 { try await database.synchronize() }
     return try await outcome
   }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("The answer to what was submitted", .timeLimit(.minutes(1)))
+@Suite("The answer to what was submitted", .timeLimit(.minutes(30)))
 struct ReplayOutcomeTests {
   private func open(
     _ decide: @escaping ShoreTransport.Decide
@@ -27,7 +27,7 @@ struct ReplayOutcomeTests {
   }
 
   private func outcome(_ article: Article, _ depot: Depot) async throws -> ReplayOutcome<Article> {
-    async let outcome = article.replayOutcome(within: .seconds(20))
+    async let outcome = article.replayOutcome(within: .seconds(600))
     for _ in 0..<3 { try await depot.database.synchronize() }
     return try await outcome
   }
@@ -83,7 +83,7 @@ struct ReplayOutcomeTests {
       try await waiting.replayOutcome(within: .milliseconds(20))
     }
     #expect(late?.code == .timedOut)
-    async let outcome = waiting.replayOutcome(within: .seconds(20))
+    async let outcome = waiting.replayOutcome(within: .seconds(600))
     // Cancelled as soon as somebody waits.
     while !depot.database.store.answers.isAwaited { await Task.yield() }
     try article.cancelPending()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Live queries on a database that two share", .timeLimit(.minutes(2)))
+@Suite("Live queries on a database that two share", .timeLimit(.minutes(30)))
 struct SharedLiveTests {
   private typealias A = Article.Attributes
 

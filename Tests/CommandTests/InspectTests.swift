@@ -69,8 +69,9 @@ private final class InspectedDevice {
 
 @Suite("ferry inspect", OwnThread())
 struct InspectTests {
-  /// Values of the device; none of them may be in an export that hides them.
-  private static let values = ["GRACE", "Hopper", "Grace", "1250", "99.5"]
+  /// Values of the device; none of them may be in an export that hides them. Each has a sign that
+  /// neither an id in hexadecimal digits nor a number of milliseconds can have.
+  private static let values = ["GRACE", "Hopper", "Grace", "1250.", "99.5"]
 
   @Test("The live view fits its terminal and shows nothing that moves the cursor")
   func fits() throws {

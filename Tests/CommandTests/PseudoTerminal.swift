@@ -44,7 +44,7 @@ final class PseudoTerminal {
 
   /// Reads until this text was shown since the last wait.
   func wait(for text: String) throws {
-    let deadline = ContinuousClock.now + .seconds(60)
+    let deadline = ContinuousClock.now + .seconds(300)
     while true {
       if let found = shown.range(of: text) {
         shown = String(shown[found.upperBound...])

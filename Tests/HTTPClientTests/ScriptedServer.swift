@@ -9,7 +9,7 @@ final class ScriptedServer: Sendable {
   private let accepted = Mutex(0)
   private let script: @Sendable (Line) -> Void
 
-  /// One connection, with blocking reads and writes that give up after ten seconds.
+  /// One connection, with blocking reads and writes that give up when the patience ends.
   struct Line: Sendable {
     let socket: CInt
     /// Counted from 1.
@@ -89,7 +89,7 @@ final class ScriptedServer: Sendable {
     while true {
       let socket = Glibc.accept(listener, nil, nil)
       if socket < 0 { break }
-      var limit = timeval(tv_sec: 10, tv_usec: 0)
+      var limit = timeval(tv_sec: Int(patience.components.seconds), tv_usec: 0)
       let size = socklen_t(MemoryLayout<timeval>.size)
       setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
       setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, size)

@@ -49,11 +49,14 @@ struct LifeTests {
     }
     #expect(eventually { door.waiting == 30 })
     #expect(eventually { sources.withLock { $0.filter(\.isWaiting).count } == 30 })
-    let before = live.cpuTime
-    #expect(before > .zero)
-    // The measure is of a span of time; nothing is waited for.
-    usleep(1_000_000)
-    #expect(live.cpuTime - before < .milliseconds(50))
+    #expect(live.cpuTime > .zero)
+    // The measure is of a span of time; the first may still see the end of the work before it.
+    #expect(
+      eventually {
+        let before = live.cpuTime
+        usleep(1_000_000)
+        return live.cpuTime - before < .milliseconds(50)
+      })
     door.open()
     #expect(live.stop())
   }
@@ -99,7 +102,7 @@ struct LifeTests {
     #expect(idle.receive(until: "answer").contains("200 OK"))
     let silent = RawClient(live.port)
     #expect(eventually { door.waiting == 20 })
-    live.server.stop(grace: .seconds(10))
+    live.server.stop(grace: patience)
     #expect(idle.receiveAll() == "")
     #expect(silent.receiveAll() == "")
     #expect(!live.isStopped)

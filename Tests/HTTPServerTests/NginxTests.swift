@@ -15,7 +15,16 @@ final class Nginx {
   private let folder: String
   private let process: pid_t
 
-  init(upstream: Int) throws {
+  /// Another port is tried where somebody else took it between the choice and the start.
+  static func start(upstream: Int) throws -> Nginx {
+    for _ in 0..<10 {
+      let nginx = try Nginx(upstream: upstream)
+      if try nginx.listens() { return nginx }
+    }
+    throw Trouble.notStarted("ten ports that were free were taken at once")
+  }
+
+  private init(upstream: Int) throws {
     let places: [String] = ["/usr/sbin/nginx", "/usr/bin/nginx"]
     guard let program = places.first(where: { access($0, X_OK) == 0 }) else {
       Issue.record("nginx is missing: apt-get install --no-install-recommends nginx-light")
@@ -59,19 +68,32 @@ final class Nginx {
     let status = posix_spawn(&process, program, nil, nil, arguments, environ)
     guard status == 0 else { throw Trouble.notStarted(String(cString: strerror(status))) }
     self.process = process
+  }
+
+  /// Waits until it does; false where the port is taken.
+  private func listens() throws -> Bool {
+    var isTaken = false
     let port = self.port
-    guard eventually(within: .seconds(10), { Self.listens(port) }) else {
-      throw Trouble.notStarted("nginx does not listen; see \(folder)/error.log")
+    let hasDecided = eventually {
+      isTaken = errors.contains("Address already in use")
+      return isTaken || Self.listens(port)
     }
+    guard hasDecided else { throw Trouble.notStarted("nginx does not listen: \(errors)") }
+    return !isTaken
+  }
+
+  private var errors: String {
+    let file = open("\(folder)/error.log", O_RDONLY)
+    guard file >= 0 else { return "" }
+    defer { close(file) }
+    var text = [UInt8](repeating: 0, count: 4_096)
+    let count = read(file, &text, text.count)
+    return String(decoding: text.prefix(max(0, count)), as: UTF8.self)
   }
 
   deinit {
-    kill(process, SIGQUIT)
-    let hasEnded = eventually(within: .seconds(2)) { waitpid(process, nil, WNOHANG) == process }
-    if !hasEnded {
-      kill(process, SIGTERM)
-      waitpid(process, nil, 0)
-    }
+    kill(process, SIGTERM)
+    waitpid(process, nil, 0)
     for name in ["body", "proxy", "fastcgi", "uwsgi", "scgi"] { rmdir("\(folder)/\(name)") }
     for name in ["nginx.conf", "error.log", "pid"] { unlink("\(folder)/\(name)") }
     rmdir(folder)
@@ -109,7 +131,7 @@ struct NginxTests {
     let live = try LiveServer { request in
       HTTPResponse(status: 201, headers: ["X-Path": request.path], body: .bytes(request.body))
     }
-    let nginx = try Nginx(upstream: live.port)
+    let nginx = try Nginx.start(upstream: live.port)
     let body = [UInt8](repeating: 9, count: 500_000)
     let response = try await CurlTransport().send(
       TransportRequest(url: "http://127.0.0.1:\(nginx.port)/x", method: .post, body: body))
@@ -127,16 +149,15 @@ struct NginxTests {
         status: 200, headers: ["X-Accel-Buffering": "no", "Cache-Control": "no-store"],
         body: .stream(source))
     }
-    let nginx = try Nginx(upstream: live.port)
+    let nginx = try Nginx.start(upstream: live.port)
     source.give("first")
     let response = try await CurlTransport().send(
       TransportRequest(url: "http://127.0.0.1:\(nginx.port)/"))
     #expect(try await response.body.next() == Array("first".utf8))
     for piece in ["second", "third"] {
-      let begin = ContinuousClock.now
+      // The next is given only when this one has come: a proxy that kept it back would wait for ever.
       source.give(piece)
       #expect(try await response.body.next() == Array(piece.utf8))
-      #expect(begin.duration(to: .now) < .seconds(1))
     }
     source.give(.end)
     #expect(try await response.body.next() == nil)
@@ -150,7 +171,7 @@ struct NginxTests {
       HTTPResponse(
         status: 200, headers: ["X-Accel-Buffering": "no"], body: .stream(source))
     }
-    let nginx = try Nginx(upstream: live.port)
+    let nginx = try Nginx.start(upstream: live.port)
     source.give("first")
     let response = try await CurlTransport().send(
       TransportRequest(url: "http://127.0.0.1:\(nginx.port)/"))
@@ -168,13 +189,13 @@ struct NginxTests {
       HTTPResponse(
         status: 200, headers: ["X-Accel-Buffering": "no"], body: .stream(source))
     }
-    let nginx = try Nginx(upstream: live.port)
+    let nginx = try Nginx.start(upstream: live.port)
     source.give("first")
     let response = try await CurlTransport().send(
       TransportRequest(url: "http://127.0.0.1:\(nginx.port)/"))
     #expect(try await response.body.next() == Array("first".utf8))
     response.body.cancel()
-    #expect(eventually(within: .seconds(2)) { source.cancellations == 1 })
+    #expect(eventually { source.cancellations == 1 })
     #expect(live.stop())
   }
 }

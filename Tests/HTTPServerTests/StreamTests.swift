@@ -40,13 +40,14 @@ struct StreamTests {
       HTTPResponse(status: 200, body: .stream(Endless(calls: calls)))
     }
     let response = try await CurlTransport().send(TransportRequest(url: live.url))
+    // What is there before the reader takes anything: it rests, however long that takes.
     var last = -1
     var rests = ContinuousClock.now
     while rests.duration(to: .now) < .milliseconds(500) {
       let now = calls.count.load(ordering: .relaxed)
       if now != last { rests = .now }
       last = now
-      await Task.yield()
+      try await Task.sleep(for: .milliseconds(5))
     }
     #expect(last < 3000)
     #expect(try await response.body.collect().count == 30_000_000)
@@ -55,7 +56,7 @@ struct StreamTests {
 
   final class Calls: Sendable { let count = Atomic<Int>(0) }
 
-  @Test("A client that goes away cancels the source within a second, and it is released")
+  @Test("A client that goes away cancels the source, and it is released")
   func goneClient() throws {
     let released = Mutex(false)
     let holder = Mutex<GateSource?>(GateSource { released.withLock { $0 = true } })
@@ -69,9 +70,9 @@ struct StreamTests {
     #expect(client?.receive(until: "<one>").contains("<one>") == true)
     #expect(eventually { holder.withLock { $0?.isWaiting } == true })
     client = nil
-    #expect(eventually(within: .seconds(1)) { holder.withLock { $0?.cancellations } == 1 })
+    #expect(eventually { holder.withLock { $0?.cancellations } == 1 })
     holder.withLock { $0 = nil }
-    #expect(eventually(within: .seconds(1)) { released.withLock { $0 } })
+    #expect(eventually { released.withLock { $0 } })
     #expect(live.stop())
   }
 
@@ -86,7 +87,7 @@ struct StreamTests {
     client?.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
     #expect(eventually { door.waiting == 1 })
     client = nil
-    #expect(eventually(within: .seconds(1)) { door.cancellations == 1 })
+    #expect(eventually { door.cancellations == 1 })
     door.open()
     // The server goes on.
     let next = RawClient(live.port)
@@ -116,7 +117,7 @@ struct StreamTests {
     source.give("<one>")
     #expect(client.receive(until: "<one>").contains("<one>"))
     #expect(eventually { source.isWaiting })
-    #expect(live.stop(grace: .seconds(5)))
+    #expect(live.stop(grace: patience))
     #expect(source.cancellations >= 1)
     #expect(client.receiveAll() == "0\r\n\r\n")
   }

@@ -43,7 +43,7 @@ struct Photo: BusinessObject {
   var report: BigString { BigString(record, 4) }
 }
 
-@Suite("Big values through the circle", .timeLimit(.minutes(5)))
+@Suite("Big values through the circle", .timeLimit(.minutes(30)))
 struct BigValueTests {
   private static let claims = ["depot": ["A"]]
 

@@ -6,7 +6,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("The server for an app's tests", .timeLimit(.minutes(5)))
+@Suite("The server for an app's tests", .timeLimit(.minutes(30)))
 struct TestServerTests {
   /// Two agencies and one flight; nancy works for A07.
   private func travel() async throws -> TestServer {

@@ -90,8 +90,8 @@ enum GuideRules {
       guard kind == "Test" || kind == "Suite" else { continue }
       let ends: Set = kind == "Test" ? ["func"] : ["struct", "class", "actor", "enum"]
       guard
-        let end = file.tokens.indices.first(where: {
-          $0 > index && ends.contains(file.tokens[$0].text)
+        let end = (index + 1..<file.tokens.count).first(where: {
+          ends.contains(file.tokens[$0].text)
         })
       else { continue }
       let lines = (token.line - 1)..<file.tokens[end].line

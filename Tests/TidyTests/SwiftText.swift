@@ -25,6 +25,9 @@ struct SwiftText {
 
 /// Walks the bytes once and gives each to one view.
 private struct Cutter {
+  /// What may begin or end a comment, a literal or an interpolation.
+  private static let signs: [Bool] = (0...UInt8.max).map { "/#\"()".utf8.contains($0) }
+
   private let bytes: [UInt8]
   private var index = 0
   var code: [UInt8]
@@ -42,7 +45,11 @@ private struct Cutter {
   mutating func cutCode(insideInterpolation: Bool) {
     var depth = 0
     while index < bytes.count {
-      if starts("//") {
+      // Most bytes begin nothing.
+      if !Cutter.signs[Int(bytes[index])] {
+        code[index] = bytes[index]
+        index += 1
+      } else if starts("//") {
         cutLineComment()
       } else if starts("/*") {
         cutBlockComment()
@@ -101,13 +108,17 @@ private struct Cutter {
     mark()
     index += quotes
     while index < bytes.count {
-      if starts(ending) {
+      let byte = bytes[index]
+      if byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte != UInt8(ascii: "\n") {
+        literals[index] = byte
+        index += 1
+      } else if starts(ending) {
         mark()
         index += ending.utf8.count
         return
-      }
-      if quotes == 1 && starts("\n") { return }
-      if starts("\\" + pounds + "(") {
+      } else if quotes == 1 && starts("\n") {
+        return
+      } else if starts("\\" + pounds + "(") {
         literals[index] = UInt8(ascii: "~")
         index += hashes + 2
         cutCode(insideInterpolation: true)

@@ -37,7 +37,7 @@ extension Way {
         #expect(try await daemon.isHealthy())
         try await phone.update("Bookings", key, #"{"note":"after \#(after)"}"#)
         try await phone.submit("Bookings", key)
-        try await until("a device works after \(after)", within: 10) {
+        try await until("a device works after \(after)") {
           try await phone.show("Bookings", key)["pending"]?.string == "N"
         }
         #expect(
@@ -179,7 +179,7 @@ extension Way {
         try await scene.phone.submit("Bookings", scene.key)
         // Longer than the server waits for a lock by itself, so that it gives up and tries again.
         let end = ContinuousClock.now + .seconds(7)
-        try await until("the lock was held", within: 10) {
+        try await until("the lock was held") {
           let isHealthy = try await scene.daemon.isHealthy()
           #expect(isHealthy)
           return ContinuousClock.now >= end
@@ -187,7 +187,7 @@ extension Way {
         #expect(try await scene.phone.show("Bookings", scene.key)["pending"]?.string == "U")
         try holder.execute("COMMIT")
       }
-      try await until("the change arrives", within: 20) {
+      try await until("the change arrives") {
         try await scene.phone.show("Bookings", scene.key)["pending"]?.string == "N"
       }
       #expect(

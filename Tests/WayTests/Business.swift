@@ -38,7 +38,7 @@ final class Business: Sendable {
     let maker = try ChildProcess(
       try Programs.path("ferry"),
       ["new", "--from", "sqlite:\(database)", "--out", model, "--partition", partition])
-    guard try await maker.ended(within: 30) == .exit(0) else {
+    guard try await maker.ended() == .exit(0) else {
       throw WayFailure("ferry new: \(maker.errorText)")
     }
     let made = try String(contentsOfFile: model, encoding: .utf8)
@@ -67,8 +67,10 @@ final class Business: Sendable {
     let place = try given ?? Place()
     let file = folder.map { "\($0)/business.db" } ?? place.file("business.db")
     try FlightsSample.write(to: file, seed: 7, bookings: bookings)
-    let agencies = try Connection(path: file).rows("SELECT AgencyID FROM Agencies")
-      .compactMap { $0[0].text.map { "\"\($0)\"" } }.joined(separator: ",")
+    let agencies = try Connection(path: file, busyTimeoutMilliseconds: 300_000).rows(
+      "SELECT AgencyID FROM Agencies"
+    )
+    .compactMap { $0[0].text.map { "\"\($0)\"" } }.joined(separator: ",")
     return try await Business(
       place, file, partition: "Bookings=AgencyID:claim:agency",
       users: [
@@ -124,7 +126,9 @@ final class Business: Sendable {
     return (business, file != shape)
   }
 
-  func connection() throws -> Connection { try Connection(path: database, mode: .readWrite) }
+  func connection() throws -> Connection {
+    try Connection(path: database, mode: .readWrite, busyTimeoutMilliseconds: 300_000)
+  }
 
   /// A single value of the business database.
   func value(_ sql: String) throws -> Int64 {

@@ -46,8 +46,8 @@ extension Way {
       tell(
         "200 logins in \(seconds) s; meanwhile /health \(times.count) times, "
           + "median \(times[times.count / 2] * 1_000) ms, p99 \(p99 * 1_000) ms")
-      // Behind all passwords it would take as long as they all.
-      #expect(p99 < max(0.5, seconds / 4))
+      // Behind the passwords it would be answered once or twice, when they all are done.
+      #expect(times.count >= 10)
       return tokens
     }
 
@@ -112,11 +112,11 @@ extension Way {
         }
       }
       defer { for listener in listeners { listener.cancel() } }
-      try await until("all channels have imported", within: 60) {
+      try await until("all channels have imported") {
         counts.first == Self.devices
       }
       try business.run("UPDATE Carriers SET Homepage = 'https://new.example' WHERE rowid = 1")
-      let seconds = try await until("all channels are told", within: 30) {
+      let seconds = try await until("all channels are told") {
         counts.second == Self.devices
       }
       tell("a change was pushed to 200 open channels within \(seconds) s")

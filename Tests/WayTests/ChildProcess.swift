@@ -113,13 +113,16 @@ final class ChildProcess: Sendable {
   /// Ends it at once and returns when it is gone.
   func killNow() async throws {
     kill()
-    _ = try await ended(within: 10)
+    _ = try await ended()
   }
 
   var isRunning: Bool { end.withLock { $0 } == nil }
 
-  func ended(within seconds: Double) async throws -> End {
-    try await poll("process \(id) ends", within: seconds) { end.withLock { $0 } }
+  /// Waits for its end, and until all that it said is read.
+  func ended(within limit: Duration = patience) async throws -> End {
+    try await poll("process \(id) ends", within: limit) {
+      out.isWhole && errors.isWhole ? end.withLock { $0 } : nil
+    }
   }
 
   func type(_ line: String) throws {
@@ -149,11 +152,17 @@ final class ChildProcess: Sendable {
 /// Lines as a thread reads them from a pipe.
 final class Lines: Sendable {
   private let lines = Mutex<[String]>([])
+  private let hasEnded = Atomic<Bool>(false)
 
   var all: [String] { lines.withLock { $0 } }
+  /// Whether nothing more will come.
+  var isWhole: Bool { hasEnded.load(ordering: .acquiring) }
 
   func read(_ descriptor: Int32) {
-    defer { close(descriptor) }
+    defer {
+      close(descriptor)
+      hasEnded.store(true, ordering: .releasing)
+    }
     var rest: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 65_536)
     while true {

@@ -36,7 +36,8 @@ final class Daemon: Sendable {
     ] + more
   }
 
-  /// Starts one and waits until it listens.
+  /// Starts one and waits until it listens. On the port of one that ended it is started again while
+  /// a device's way out holds that port: the system gives the same numbers to both.
   static func start(
     _ business: Business, data: String? = nil, port: Int = 0, more: [String] = [],
     prefix: [String] = []
@@ -44,9 +45,15 @@ final class Daemon: Sendable {
     let command =
       prefix + [try Programs.path("ferryd")]
       + arguments(business, data: data, port: port, more: more + ["--log", "debug"])
-    let process = try ChildProcess(command[0], Array(command.dropFirst()))
-    let bound = try await poll("ferryd listens", within: 30) { () -> Int? in
-      guard process.isRunning else { throw WayFailure("ferryd ended: \(process.errorText)") }
+    var process = try ChildProcess(command[0], Array(command.dropFirst()))
+    let bound = try await poll("ferryd listens") { () -> Int? in
+      if !process.isRunning {
+        _ = try await process.ended()
+        guard port != 0, process.errorText.contains("is in use by another process") else {
+          throw WayFailure("ferryd ended: \(process.errorText)")
+        }
+        process = try ChildProcess(command[0], Array(command.dropFirst()))
+      }
       for line in process.errorLines where line.contains(#""listening""#) {
         let node = try JSONNode.parse(Array(line.utf8))
         let port = node["port"] ?? node["fields"]?["port"]
@@ -60,10 +67,7 @@ final class Daemon: Sendable {
   /// Starts one that is expected not to come up: how it ended and what it said.
   static func refuse(_ arguments: [String]) async throws -> (end: ChildProcess.End, text: String) {
     let process = try ChildProcess(try Programs.path("ferryd"), arguments)
-    let end = try await process.ended(within: 30)
-    // The pipe is read to its end a moment after the process is gone.
-    try await until("ferryd says why", within: 5) { process.errorText.contains("ferryd:") }
-    return (end, process.errorText)
+    return (try await process.ended(), process.errorText)
   }
 
   func stopNow() async throws {
@@ -72,9 +76,9 @@ final class Daemon: Sendable {
   }
 
   /// SIGTERM, and how it ended.
-  func stopInOrder(within seconds: Double = 15) async throws -> ChildProcess.End {
+  func stopInOrder() async throws -> ChildProcess.End {
     process.send(SIGTERM)
-    let end = try await process.ended(within: seconds)
+    let end = try await process.ended()
     watcher.kill()
     return end
   }
@@ -85,7 +89,7 @@ final class Daemon: Sendable {
   }
 
   func ready() async throws {
-    try await until("ferryd has loaded", within: 60) { try await isHealthy() }
+    try await until("ferryd has loaded") { try await isHealthy() }
   }
 
   /// Every row of its store that is not deleted.
@@ -150,7 +154,7 @@ enum Wires {
   }
 
   private static let deadlines = TransportDeadlines(
-    connect: .seconds(10), total: .seconds(60), idle: .seconds(60))
+    connect: patience, total: patience, idle: patience)
 
   private static func send(_ request: TransportRequest) async throws -> Reply {
     let response = try await transport.send(request)

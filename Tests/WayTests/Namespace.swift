@@ -39,10 +39,8 @@ enum Namespace {
 
   private static func run(_ program: String, _ arguments: [String]) async -> [String]? {
     guard let process = try? ChildProcess(program, arguments),
-      (try? await process.ended(within: 20)) == .exit(0)
+      (try? await process.ended()) == .exit(0)
     else { return nil }
-    // The pipe is read to its end a moment after the process is gone.
-    try? await Task.sleep(for: .milliseconds(20))
     return process.lines
   }
 }

@@ -39,24 +39,20 @@ final class Phone: Sendable {
 
   /// Until it succeeds: a server that has just started may still load.
   func synchronize() async throws {
-    try await until("the device synchronizes", within: 60) {
+    try await until("the device synchronizes") {
       try await ask(#"["synchronize"]"#, mayFail: true)["ok"]?.boolean == true
     }
   }
 
   /// One command and its answer.
   @discardableResult
-  func ask(
-    _ command: String, mayFail: Bool = false, within seconds: Double = 60
-  ) async throws
-    -> JSONNode
-  {
+  func ask(_ command: String, mayFail: Bool = false) async throws -> JSONNode {
     let number = answered.withLock { count -> Int in
       count += 1
       return count
     }
     try process.type(command)
-    let line = try await poll("the device answers \(command)", within: seconds) { () -> String? in
+    let line = try await poll("the device answers \(command)") { () -> String? in
       let answers = process.lines.filter { $0.hasPrefix(#"{"ok":"#) }
       if answers.count >= number { return answers[number - 1] }
       guard process.isRunning else { throw WayFailure("the device ended: \(process.errorText)") }
@@ -125,7 +121,7 @@ final class Phone: Sendable {
 
   func quit() async throws {
     try await ask(#"["quit"]"#)
-    _ = try await process.ended(within: 20)
+    _ = try await process.ended()
   }
 }
 

@@ -23,9 +23,18 @@ final class Proxy: Sendable {
   var address: String { "http://127.0.0.1:\(port)" }
 
   /// `more` is what the operator wrote besides `proxy_pass`.
+  /// Where somebody else took the port between the choice and the start, it is started again, on
+  /// another port if none was asked for.
   static func start(
     before daemon: Daemon, port: Int? = nil, more: String = ""
   ) async throws -> Proxy {
+    try await poll("nginx has a port") { try await begin(before: daemon, port: port, more: more) }
+  }
+
+  /// Nil where the port is taken.
+  private static func begin(
+    before daemon: Daemon, port: Int?, more: String
+  ) async throws -> Proxy? {
     let folders = [
       "/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin", "/opt/homebrew/bin",
     ]
@@ -60,12 +69,17 @@ final class Proxy: Sendable {
       """, to: "nginx.conf")
     let process = try ChildProcess(nginx, ["-p", place.path, "-e", "stderr", "-c", file])
     let proxy = try Proxy(process, port, place)
-    try await until("nginx answers", within: 15) {
-      guard process.isRunning else { throw WayFailure("nginx: \(process.errorText)") }
-      guard let answer = try? await Wires.get("\(proxy.address)/health") else { return false }
-      return answer.status == 200
+    return try await poll("nginx answers") { () -> Proxy?? in
+      if !process.isRunning {
+        _ = try await process.ended()
+        guard process.errorText.contains("Address already in use") else {
+          throw WayFailure("nginx: \(process.errorText)")
+        }
+        return .some(nil)
+      }
+      guard let answer = try? await Wires.get("\(proxy.address)/health") else { return nil }
+      return answer.status == 200 ? .some(proxy) : nil
     }
-    return proxy
   }
 
   func stopNow() async throws {

@@ -6,10 +6,10 @@ final class RawSocket {
 
   init(port: Int) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    var patience = timeval(tv_sec: 10, tv_usec: 0)
+    var limit = timeval(tv_sec: Int(patience.components.seconds), tv_usec: 0)
     let size = socklen_t(MemoryLayout<timeval>.size)
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, size)
-    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, size)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = in_port_t(UInt16(port).bigEndian)
@@ -45,7 +45,7 @@ final class RawSocket {
     return recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0
   }
 
-  /// All until the other side closes or is silent for 10 seconds; at most 64 KB.
+  /// All until the other side closes; at most 64 KB.
   func answer(untilEnd: Bool = true) -> String {
     var all: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 4_096)

@@ -33,6 +33,9 @@ final class RoughNetwork: Sendable {
     /// Connections whose other end has vanished.
     var vanished: Set<Int32> = []
     var isStopped = false
+    /// What clients, and the server, may still send; nil is any.
+    var upBytes: Int?
+    var downBytes: Int?
     var counts = Counts()
   }
 
@@ -82,6 +85,11 @@ final class RoughNetwork: Sendable {
 
   func set(_ weather: Weather) { state.withLock { $0.weather = weather } }
 
+  /// From now on so many bytes pass up or down, and no more; nil lets all pass. So a test drives a
+  /// transfer on as far as it wants, however slow it is itself.
+  func allow(up bytes: Int?) { state.withLock { $0.upBytes = bytes } }
+  func allow(down bytes: Int?) { state.withLock { $0.downBytes = bytes } }
+
   /// Every connection that is open falls silent for ever, and neither end is told.
   func vanish() { state.withLock { $0.vanished.formUnion($0.sockets) } }
 
@@ -109,7 +117,7 @@ final class RoughNetwork: Sendable {
     let shared = Shared(left)
     for (from, to) in [(client, server), (server, client)] {
       Thread.detachNewThread { [weak self] in
-        while let network = self, network.passOn(from, to) {}
+        while let network = self, network.passOn(from, to, isUp: from == client) {}
         shutdown(from, Int32(SHUT_RDWR))
         shutdown(to, Int32(SHUT_RDWR))
         guard shared.isLast else { return }
@@ -135,7 +143,7 @@ final class RoughNetwork: Sendable {
   }
 
   /// One piece; false at the end of the connection.
-  private func passOn(_ from: Int32, _ to: Int32) -> Bool {
+  private func passOn(_ from: Int32, _ to: Int32, isUp: Bool) -> Bool {
     var ready = pollfd(fd: from, events: Int16(POLLIN), revents: 0)
     guard Glibc.poll(&ready, 1, 100) >= 0 else { return errno == EINTR }
     let (isSilent, isStopped) = state.withLock { ($0.vanished.contains(from), $0.isStopped) }
@@ -147,7 +155,16 @@ final class RoughNetwork: Sendable {
     }
     guard ready.revents != 0 else { return true }
     var piece = [UInt8](repeating: 0, count: 1_460)
-    let count = recv(from, &piece, piece.count, 0)
+    let allowed = state.withLock { state -> Int in
+      let allowed = min(piece.count, (isUp ? state.upBytes : state.downBytes) ?? piece.count)
+      if isUp { state.upBytes? -= allowed } else { state.downBytes? -= allowed }
+      return allowed
+    }
+    guard allowed > 0 else {
+      usleep(2_000)
+      return true
+    }
+    let count = recv(from, &piece, allowed, 0)
     guard count > 0 else { return false }
     let fate = state.withLock { state in decide(&state, count) }
     if fate.wait > 0 { usleep(UInt32(fate.wait)) }

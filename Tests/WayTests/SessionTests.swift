@@ -19,7 +19,7 @@ extension Way {
       daemon = try await age(daemon, business, ada, days: 30)
       let later = try Phone(business, "ada", daemon.address)
       try await later.ask(#"["start"]"#)
-      try await until("the device renews and sends", within: 10) {
+      try await until("the device renews and sends") {
         try await later.show("Bookings", key)["pending"]?.string == "N"
       }
       #expect(later.events("loginFailure").isEmpty)
@@ -37,12 +37,12 @@ extension Way {
       daemon = try await age(daemon, business, ada, days: days)
       let later = try Phone(business, "ada", daemon.address)
       try await later.ask(#"["start"]"#)
-      try await until("the app is asked", within: 10) { !later.events("loginFailure").isEmpty }
+      try await until("the app is asked") { !later.events("loginFailure").isEmpty }
       #expect(later.events("loginFailure", "Log in again").count == 1)
       #expect(try await later.show("Bookings", key)["pending"]?.string == "U")
       #expect(try await later.text("Bookings", key, "passenger") == "Long Away")
       try await later.ask(#"["login","ada","\#(Business.password)"]"#)
-      try await until("after the login it is sent", within: 10) {
+      try await until("after the login it is sent") {
         try await later.show("Bookings", key)["pending"]?.string == "N"
       }
       try await Shores.agree(business, daemon, [later], belongs: Shores.firstAgency(business))
@@ -75,7 +75,8 @@ extension Way {
         } else {
           try server.execute("DELETE FROM refresh_token")
         }
-        let device = try Connection(path: phone.database, mode: .readWrite)
+        let device = try Connection(
+          path: phone.database, mode: .readWrite, busyTimeoutMilliseconds: 300_000)
         try device.execute(
           """
           UPDATE ferry_setting SET value = CAST(value - \((days ?? 1) * Self.day) AS TEXT)
@@ -145,7 +146,7 @@ extension Way {
       }
       // A database belongs to who logged in first.
       _ = try await cleo.ask(#"["login","ada","\#(Business.password)"]"#, mayFail: true)
-      try await until("the device refuses another user", within: 10) {
+      try await until("the device refuses another user") {
         !cleo.events("loginFailure").isEmpty
       }
       #expect(!cleo.events("loginFailure", "belongs to the user cleo").isEmpty)

@@ -21,7 +21,7 @@ extension Way {
       let performed = { (name: String) in
         try business.value("SELECT count(*) FROM Bookings WHERE Passenger LIKE '\(name) %'")
       }
-      try await until("what both submitted is performed", within: 30) {
+      try await until("what both submitted is performed") {
         try performed("app") == 20 && performed("helper") == 20
       }
       let refused = try await helper.ask(#"["synchronize"]"#, mayFail: true)
@@ -29,8 +29,8 @@ extension Way {
       try await app.process.killNow()
       try await make(helper, "alone", flight)
       try await helper.synchronize()
-      try await until("the second process goes on", within: 30) { try performed("alone") == 20 }
-      try await until("nothing is pending", within: 30) {
+      try await until("the second process goes on") { try performed("alone") == 20 }
+      try await until("nothing is pending") {
         try await helper.synchronize()
         let rows = try await helper.rows(business.package)
         return rows["Bookings"]?.values.filter { $0.contains("alone ") }.count == 20
@@ -65,10 +65,10 @@ extension Way {
       async let ofApp: Void = make(app, "app", flight)
       async let ofHelper: Void = make(helper, "helper", flight)
       _ = try await (ofApp, ofHelper)
-      try await until("some callbacks were made", within: 30) { told([app, helper]).count >= 5 }
+      try await until("some callbacks were made") { told([app, helper]).count >= 5 }
       try await app.process.killNow()
       try await make(helper, "alone", flight)
-      try await until("nothing is pending", within: 60) {
+      try await until("nothing is pending") {
         try await helper.ask(#"["pending"]"#)["operations"]?.array?.isEmpty == true
       }
       let performed = try business.connection().rows(
@@ -78,7 +78,7 @@ extension Way {
         """
       ).compactMap { $0[0].integer.map(String.init) }
       #expect(performed.count == 62, "each is performed once")
-      try await until("every callback was made", within: 30) {
+      try await until("every callback was made") {
         Set(told([app, helper])) == Set(performed)
       }
       try await sees(helper, before + 62)

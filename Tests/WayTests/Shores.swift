@@ -8,11 +8,11 @@ enum Shores {
   /// `belongs` tells which rows a device of that user must have.
   static func agree(
     _ business: Business, _ daemon: Daemon, _ phones: [Phone],
-    within seconds: Double = 30, belongs: (String, [Value]) -> Bool
+    belongs: (String, [Value]) -> Bool
   ) async throws {
     var differences: [String] = []
     do {
-      try await until("the shores agree", within: seconds) {
+      try await until("the shores agree") {
         differences = try await compare(business, daemon, phones, belongs: belongs)
         return differences.isEmpty
       }

@@ -184,7 +184,7 @@ final class SmallDisk: Sendable {
     _ program: String, _ arguments: [String], mayEnd: [Int32] = [0]
   ) async -> Bool {
     guard let process = try? ChildProcess(program, arguments),
-      case .exit(let code) = try? await process.ended(within: 20)
+      case .exit(let code) = try? await process.ended()
     else { return false }
     return mayEnd.contains(code)
   }

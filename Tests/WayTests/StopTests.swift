@@ -13,7 +13,7 @@ extension Way {
       try await ada.ask(#"["submitAll"]"#)
       try await until("the first is done") { try business.booked() > 0 }
       let start = ContinuousClock.now
-      #expect(try await daemon.stopInOrder(within: 12) == .exit(0))
+      #expect(try await daemon.stopInOrder() == .exit(0))
       tell(
         "SIGTERM after \(try business.booked()) of \(count) replays, with a channel open: "
           + "exit 0 after \((ContinuousClock.now - start) / .seconds(1)) s")
