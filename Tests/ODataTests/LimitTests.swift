@@ -209,9 +209,9 @@ import Testing
     }
   }
 
-  @Test("A chain of 20,000 base types is cut at its limit and reported")
+  @Test("A chain of 2,000 base types is cut at its limit and reported")
   func chain() throws {
-    let types = (0..<20_000).map {
+    let types = (0..<2_000).map {
       "<EntityType Name=\"T\($0)\" BaseType=\"A.T\($0 + 1)\"/>"
     }
     let metadata = try EdmMetadata.read(

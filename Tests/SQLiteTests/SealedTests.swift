@@ -154,7 +154,8 @@ struct SealedTests {
         // Both begin in the same moment; if there is one thread only, they do not.
         for _ in 0..<100_000 where ready.load(ordering: .relaxed) < 2 {}
         do {
-          let connection = try Connection(path: path, key: .quick("right"))
+          let connection = try Connection(
+            path: path, key: .quick("right"), busyTimeoutMilliseconds: 300_000)
           try connection.execute("CREATE TABLE IF NOT EXISTS t (x)")
           try connection.run("INSERT INTO t VALUES (?)", .integer(Int64(opener)))
         } catch {
