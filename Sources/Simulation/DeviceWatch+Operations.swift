@@ -78,9 +78,11 @@ extension DeviceWatch {
     }
     if old.state == .withdrawn { return }
     let told = ledger.told[old.id] ?? []
-    // What was told of it now, by this import or at the door.
-    let now = told.filter { $0.checkpoint == nil || isAnswered && $0.checkpoint == checkpoint }
-    if let answer = now.first(where: { $0.answer.outcome == .replayResult })?.answer {
+    // What was told of it now, by this import or at the door; a copy may have been told otherwise.
+    let now =
+      refused.filter { $0.id == old.id }
+      + told.filter { isAnswered && $0.checkpoint == checkpoint }.map(\.answer)
+    if let answer = now.first(where: { $0.outcome == .replayResult }) {
       guard let checkpoint, answer.version <= checkpoint.version else {
         throw failure(6, "\(shown(old)) left before the version \(answer.version) of its answer")
       }
@@ -90,11 +92,11 @@ extension DeviceWatch {
       }
       return
     }
-    if now.contains(where: { $0.answer.outcome == .replayFailed }) {
+    if now.contains(where: { $0.outcome == .replayFailed }) {
       expect(.failure, old)
       return
     }
-    if now.contains(where: { $0.answer.outcome == .notTried }) { return }
+    if now.contains(where: { $0.outcome == .notTried }) { return }
     // What waited behind a change that was not taken has become one with it.
     let joined = operations.values.contains {
       $0.entity == old.entity && $0.object == old.object && $0.sequence < old.sequence

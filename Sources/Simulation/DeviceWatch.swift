@@ -20,6 +20,8 @@ final class DeviceWatch {
   var cause: Cause?
   /// The last that came was a checkpoint; it may be the one that is shown already, with answers.
   var hasCheckpointCome = false
+  /// Answers that came at the door since the last look.
+  var refused: [Answer] = []
   private(set) var operations: [Int64: PendingOperation] = [:]
   private(set) var shown: CheckpointName?
   private(set) var lineage = 0
@@ -74,6 +76,7 @@ final class DeviceWatch {
     isFresh = false
     cause = nil
     hasCheckpointCome = false
+    refused = []
   }
 
   private func compare(_ device: SimulatedDevice, _ oracle: Oracle, _ ledger: Ledger) throws {

@@ -4,8 +4,14 @@ import FerryModel
 struct EffectWatch {
   private var seen = 0
   private var owners: [String: OperationID] = [:]
-  private var orders: [String: Int64] = [:]
+  private var orders: [Changed: Int64] = [:]
   private var chains: [OperationID: Int] = [:]
+
+  /// An object as one line of a device's history has changed it.
+  private struct Changed: Hashable {
+    let lineage: Int
+    let name: RowName
+  }
 
   mutating func check(_ business: BusinessHistory, _ ledger: Ledger, isTransactional: Bool) throws {
     guard seen < business.effects.count else { return }
@@ -16,6 +22,7 @@ struct EffectWatch {
       }
       if let reference = effect.reference {
         try checkOnce(reference, effect, ledger)
+        forgetKey(of: effect)
       }
       guard !effect.hasTemporaryKey else {
         throw SimulationFailure(
@@ -43,6 +50,16 @@ struct EffectWatch {
     owners[reference] = effect.operation
   }
 
+  /// The business system may give the key of an order that was deleted to a new one: what was done
+  /// under it, and under the keys of its lines, was done to other objects.
+  private mutating func forgetKey(of order: BusinessHistory.Effect) {
+    let lines = order.name.key.text + ","
+    orders = orders.filter { changed, _ in
+      let name = changed.name
+      return name != order.name && !(name.entity == "Line" && name.key.text.hasPrefix(lines))
+    }
+  }
+
   /// Invariant 3: a group is one commit, where the business system has such a thing.
   private mutating func checkWhole(_ effect: BusinessHistory.Effect, _ ledger: Ledger) throws {
     guard let birth = ledger.births[effect.operation], birth.lineage != 0,
@@ -62,7 +79,7 @@ struct EffectWatch {
         invariant: 3, problem: "nobody made the operation \(effect.operation)")
     }
     guard birth.lineage != 0 else { return }
-    let name = "\(birth.lineage) \(effect.name)"
+    let name = Changed(lineage: birth.lineage, name: effect.name)
     if let last = orders[name], last > birth.sequence {
       throw SimulationFailure(
         invariant: 3, problem: "an earlier change of \(effect.name) came after a later one")

@@ -171,12 +171,14 @@ extension Simulation {
     var frames = try FrameReader.frames(of: bytes)
     if hasFaults, chance.happens(15) { tamper(&frames, transfer) }
     var sent: [UInt8] = []
-    var checkpoints: [Int] = []
+    // Each import is looked at by itself, and each answer that is given at the door.
+    var ends: [(place: Int, message: Message)] = []
     for frame in frames {
       sent += frame.encoded()
-      if frame.kind == .checkpoint { checkpoints.append(sent.count) }
+      guard frame.kind == .checkpoint || frame.kind == .stored else { continue }
+      ends.append((sent.count, try Message(frame)))
     }
-    transfer.put(sent, checkpoints: checkpoints)
+    transfer.put(sent, ends: ends)
   }
 
   /// Loses, doubles or exchanges messages of a response.
@@ -210,8 +212,11 @@ extension Simulation {
     let pieces = transfer.take(count)
     for (index, piece) in pieces.enumerated() {
       if index > 0 { try look() }
+      if case .stored(let stored)? = piece.message {
+        transfer.device.watch.refused += stored.refused
+      }
       guard try hand(piece.bytes, transfer) else { return false }
-      if piece.endsWithCheckpoint { transfer.device.watch.hasCheckpointCome = true }
+      if case .checkpoint? = piece.message { transfer.device.watch.hasCheckpointCome = true }
     }
     return true
   }

@@ -1,5 +1,6 @@
 import Ferry
 import FerryServer
+import FerryWire
 import FerryWorld
 
 /// One request on its way through the false network, and what comes back.
@@ -51,9 +52,9 @@ final class Transfer {
   var isHeadTold = false
   /// Bytes that the server has sent and the device has not got.
   private(set) var underWay: [UInt8] = []
-  /// How many bytes the device has got, and after how many it has another whole checkpoint.
+  /// How many bytes the device has got, and after how many it has another message to be looked at.
   private var delivered = 0
-  private var checkpointEnds: [Int] = []
+  private var ends: [(place: Int, message: Message)] = []
   var isServerDone = false
   var rights: Set<Int64> = []
   /// The era of the server that answers it.
@@ -85,22 +86,21 @@ final class Transfer {
     self.isStrange = isStrange
   }
 
-  /// The server says more.
-  func put(_ bytes: [UInt8], checkpoints ends: [Int] = []) {
-    checkpointEnds += ends.map { delivered + underWay.count + $0 }
+  /// The server says more; `ends` tells after how many bytes the device has which message.
+  func put(_ bytes: [UInt8], ends: [(place: Int, message: Message)] = []) {
+    self.ends += ends.map { (delivered + underWay.count + $0.place, $0.message) }
     underWay += bytes
   }
 
-  /// Takes so many bytes to the device, cut after each checkpoint, so that each import can be
-  /// looked at by itself.
-  func take(_ count: Int) -> [(bytes: [UInt8], endsWithCheckpoint: Bool)] {
-    var pieces: [([UInt8], Bool)] = []
+  /// Takes so many bytes to the device, cut after each message that is looked at by itself.
+  func take(_ count: Int) -> [(bytes: [UInt8], message: Message?)] {
+    var pieces: [([UInt8], Message?)] = []
     let end = delivered + count
-    while let next = checkpointEnds.first, next <= end {
-      checkpointEnds.removeFirst()
-      pieces.append((take(to: next), true))
+    while let next = ends.first, next.place <= end {
+      ends.removeFirst()
+      pieces.append((take(to: next.place), next.message))
     }
-    if delivered < end || pieces.isEmpty { pieces.append((take(to: end), false)) }
+    if delivered < end || pieces.isEmpty { pieces.append((take(to: end), nil)) }
     return pieces
   }
 

@@ -196,4 +196,120 @@ struct SeedFindingsTests {
     try shop.device.exchange(shop.shore)
     #expect(try shop.device.order(11)?.lines().map(\.text) == ["mine"])
   }
+
+  /// The channel of a device, open and heard.
+  private func openChannel(_ shop: Stocked) throws {
+    shop.device.session.setBackground(true)
+    while case .send(let request) = try shop.device.session.next() {
+      let messages = try shop.shore.respond(to: request.body)
+      guard request.lane == .channel else {
+        try shop.device.take(messages)
+        continue
+      }
+      shop.device.session.received(status: 200, on: .channel)
+      try hear(messages, shop, on: .channel)
+    }
+  }
+
+  private func hear(
+    _ messages: [Message], _ shop: Stocked, on lane: SessionMachine.Lane
+  ) throws {
+    for message in messages {
+      try shop.device.session.received(message.frame.encoded(), on: lane)
+    }
+  }
+
+  private func hello(of request: SessionRequest?) throws -> Hello? {
+    guard let request, let first = try FrameReader.frames(of: request.body).first,
+      case .hello(let hello) = try Message(first)
+    else { return nil }
+    return hello
+  }
+
+  /// The server as it is after a backup was restored: the same rows, other numbers from there on.
+  private func restored(_ shop: Stocked, era: String) -> Shore {
+    let shore = Shore(Shop.package)
+    for id in 1...3 {
+      shore.put(Order.entity, [.integer(Int64(id)), .text("ALFKI"), .text("Bremen"), .text("1.5")])
+    }
+    shore.era = era
+    return shore
+  }
+
+  private func more(_ id: Int64, _ city: String, on shore: Shore) {
+    shore.put(Order.entity, [.integer(id), .text("ALFKI"), .text(city), .null])
+  }
+
+  @Test("A restored server's welcome is not for a device that its old channel moved on")
+  func movedUnderWelcome() throws {
+    let shop = try Stocked()
+    try openChannel(shop)
+    let request = try #require(try shop.device.request())
+    let staged = Pull(
+      group: "default",
+      staged: [PartitionCursor(partition: 1, cursor: .end(of: shop.shore.clock))], at: 0)
+    more(5, "Kiel", on: shop.shore)
+    try hear(try shop.shore.download(staged, fromStart: []), shop, on: .channel)
+    #expect(try shop.device.order(5)?.city == "Kiel")
+    // The same number, and another row.
+    let restored = restored(shop, era: "era-2")
+    more(6, "Hof", on: restored)
+    try shop.device.take(try restored.respond(to: request.body))
+    #expect(try Inbox(shop.device.store).isComplete(), "no sum was wrong, and nothing began again")
+    let next = try #require(try hello(of: try shop.device.request()))
+    #expect(next.groups.map(\.era) == ["era-1"], "the server can tell that 4 is not its own 4")
+    restored.resets = [1]
+    try shop.device.session.ended(.exchange, nil)
+    try shop.device.exchange(restored)
+    #expect(try shop.device.orders().map(\.id) == [1, 2, 3, 6])
+  }
+
+  @Test("An old channel brings nothing more once a server of another era was heard")
+  func oldChannel() throws {
+    let shop = try Stocked()
+    try openChannel(shop)
+    let staged = Pull(
+      group: "default",
+      staged: [PartitionCursor(partition: 1, cursor: .end(of: shop.shore.clock))], at: 0)
+    let request = try #require(try shop.device.request())
+    let restored = restored(shop, era: "era-2")
+    shop.device.session.received(status: 200, on: .exchange)
+    try hear([try #require(try restored.respond(to: request.body).first)], shop, on: .exchange)
+    more(5, "Kiel", on: shop.shore)
+    try hear(try shop.shore.download(staged, fromStart: []), shop, on: .channel)
+    #expect(try shop.device.order(5) == nil)
+    #expect(shop.device.handler.progress.last?.receivedRows != 1)
+    guard case .cancel(.channel) = try shop.device.session.next() else {
+      Issue.record("the old channel stays open")
+      return
+    }
+  }
+
+  @Test("sync/P11: a change of a row that turned out to be one whose delete was accepted is shown")
+  func changeUnderDelete() throws {
+    let shop = try Stocked()
+    var order = shop.device.newOrder("Jena")
+    try order.create()
+    try order.submitPending()
+    try shop.device.exchange(shop.shore)
+    let create = try #require(try shop.device.operations().first)
+    order.city = "Hof"
+    try order.update()
+    shop.shore.put(Order.entity, [.integer(11), .text("ALFKI"), .text("Jena"), .null])
+    try shop.device.exchange(shop.shore)
+    var twin = try #require(try shop.device.order(11))
+    #expect(twin.surrogateKey != order.surrogateKey)
+    try twin.delete()
+    try twin.submitPending()
+    try shop.device.exchange(shop.shore)
+    let delete = try #require(try shop.device.operations().last)
+    shop.shore.accept(create.id, newKey: Key([.integer(11)]))
+    shop.shore.accept(delete.id)
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.operations().map(\.kind) == [.update])
+    var one = try #require(try shop.device.order(11))
+    #expect(one.surrogateKey == order.surrogateKey && one.city == "Hof" && one.isPending)
+    _ = try one.cancelPending()
+    #expect(try shop.device.order(11) == nil, "and can be taken back")
+  }
 }

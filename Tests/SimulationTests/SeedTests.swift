@@ -35,6 +35,14 @@ struct SeedTests {
     for answer in answers { #expect(counts.contains { $0[keyPath: answer] > 0 }, "\(answer)") }
   }
 
+  @Test(
+    "Seeds that did not hold once: a wrong sum, another copy's answer, a hidden line, a key again",
+    arguments: [295, 296, 358, 631] as [UInt64])
+  func mended(seed: UInt64) {
+    let result = SimulationRun.run(seed: seed, steps: 500)
+    #expect(result.failure == nil, "\(result.lastEvents.joined(separator: "\n"))")
+  }
+
   @Test("The same holds on sealed databases")
   func sealed() async {
     for result in await results(1...3, steps: 300, isSealed: true) {

@@ -86,6 +86,7 @@ struct AnswerTaker {
       try store.operations.update(rebased, connection)
     }
     try store.operations.delete(operation, connection)
+    if operation.kind == .delete { try showAgain(operation, entity) }
     // Another change of the object may have been refused: one that was made while it was here twice.
     try connection.run(
       """
@@ -93,6 +94,34 @@ struct AnswerTaker {
       AND (record ->> 'requestId' = ?3 OR NOT EXISTS (SELECT 1 FROM ferry_operation
         WHERE entity = ?1 AND object = ?2 AND state IN ('replayFailed', 'unknown')))
       """, .text(operation.entity), .integer(operation.object), .text(operation.id.text))
+  }
+
+  /// The object is gone, and a change of it waits that was made on another row, which turned out to
+  /// be this object: it is shown on what the delete was based on, as changes are of what others
+  /// deleted.
+  private func showAgain(_ delete: PendingOperation, _ entity: Entity) throws(SQLiteError) {
+    let rows = store.rows(of: entity)
+    let rest = try store.operations.of(entity, delete.object, connection)
+    guard rest.contains(where: { $0.state != .withdrawn && $0.kind == .update }),
+      let values = AnswerTaker.values(delete.base, of: entity),
+      try rows.visible(connection, object: delete.object) == nil,
+      try rows.downloaded(connection, key: entity.key.map { values[$0] }) == nil
+    else { return }
+    try store.show(entity, delete.object, shown: values, connection)
+  }
+
+  /// All values of an object; nil where `known` has not all of them.
+  private static func values(_ known: [Int: Value], of entity: Entity) -> [Value]? {
+    var values: [Value] = []
+    for position in entity.attributes.indices {
+      guard position < entity.servedCount else {
+        values.append(.null)
+        continue
+      }
+      guard let value = known[position] else { return nil }
+      values.append(value)
+    }
+    return values
   }
 
   /// The operation and what waits behind it become one change of the app's again.

@@ -13,11 +13,33 @@ package struct Inbox {
 
   package init(_ store: Store) { self.store = store }
 
-  /// Takes the server's word on where each partition stands.
-  package func take(_ welcome: Welcome) throws(FerryError) {
+  /// Takes the server's word on where each partition stands, which is for a device that stood at
+  /// `place`. False, and nothing is changed, where the word is of another era than the device's and
+  /// the device has moved since it asked: the numbers of one era say nothing in another.
+  package func take(_ welcome: Welcome, to place: DevicePosition?) throws(FerryError) -> Bool {
     try store.write { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in try self.take(welcome, connection) }
+      try self.store.sql { () throws(SQLiteError) in
+        if try !self.isPresent(welcome.era, connection) {
+          guard try self.positions(connection) == place else { return false }
+        }
+        try self.take(welcome, connection)
+        return true
+      }
     }
+  }
+
+  private func isPresent(_ era: String, _ connection: Connection) throws(SQLiteError) -> Bool {
+    for group in store.model.groups where try self.era(of: group.name, connection) != era {
+      return false
+    }
+    return true
+  }
+
+  /// The era that a group's cursors are of: the last welcome's until an import, then the import's.
+  private func era(of group: String?, _ connection: Connection) throws(SQLiteError) -> String? {
+    try connection.value(
+      "SELECT coalesce(staged_era, era) FROM ferry_checkpoint WHERE grp = ?", .optional(group))?
+      .text
   }
 
   private func take(_ welcome: Welcome, _ connection: Connection) throws(SQLiteError) {
@@ -98,17 +120,20 @@ package struct Inbox {
     try connection.run("DELETE FROM ferry_page WHERE partition = ?", .integer(partition))
   }
 
-  /// Keeps a page if it follows what is here; a page that does not is thrown away, which makes
-  /// repeated, reordered and parallel downloads harmless. Returns how far the download is with it;
-  /// nil when it was thrown away.
-  package func keep(_ page: RowsPage, bytes: [UInt8]) throws(FerryError) -> ImportProgress? {
+  /// Keeps a page if it follows what is here, in the era of the welcome before it; a page that does
+  /// not is thrown away, which makes repeated, reordered and parallel downloads harmless. Returns how
+  /// far the download is with it; nil when it was thrown away.
+  package func keep(
+    _ page: RowsPage, bytes: [UInt8], of era: String?
+  ) throws(FerryError) -> ImportProgress? {
     try store.write { connection throws(FerryError) in
       try self.store.sql { () throws(SQLiteError) in
         let row = try connection.row(
           "SELECT staged_version, staged_row, state, grp FROM ferry_partition WHERE number = ?",
           .integer(page.partition))
         guard let row, let version = row[0].integer, let position = row[1].integer,
-          row[2].text != "drop", Cursor(version: version, row: position) == page.from
+          row[2].text != "drop", Cursor(version: version, row: position) == page.from,
+          let era, try self.era(of: row[3].text, connection) == era
         else { return nil }
         try connection.run(
           "INSERT INTO ferry_page (partition, bytes) VALUES (?, ?)", .integer(page.partition),
@@ -129,10 +154,11 @@ package struct Inbox {
   }
 
   /// The batch that a checkpoint closes, or nil when a page before it is missing here, or the word
-  /// that a partition is no longer ours.
+  /// that a partition is no longer ours, or that the server is in another era.
   package func close(_ checkpoint: Checkpoint) throws(FerryError) -> ImportBatch? {
     let complete = try store.read { connection throws(FerryError) in
       try self.store.sql { () throws(SQLiteError) in
+        guard try self.era(of: checkpoint.group, connection) == checkpoint.era else { return false }
         for partition in checkpoint.partitions {
           let row = try connection.row(
             "SELECT staged_version, staged_row, state FROM ferry_partition WHERE number = ?",

@@ -31,12 +31,16 @@ struct Reception {
   enum Kind { case login, token, exchange, channel, upload }
 
   let kind: Kind
-  /// How many confirms the request carried.
-  let confirms: Int
+  /// How many confirms the request carried that no welcome has acknowledged.
+  var confirms: Int
   /// Personalization keys that the request carried to the server.
   let changedKeys: [String: String?]
+  /// Where the device stood when it asked: what a welcome judges.
+  let place: DevicePosition?
   /// What a piece was sent of.
   let upload: Upload?
+  /// The era of the server that answers, from its welcome on.
+  var era: String?
   var status = 0
   var reader = FrameReader()
   /// Bytes that came since the last whole frame, or since they were enough to be a sign of life.
@@ -48,11 +52,12 @@ struct Reception {
 
   init(
     _ kind: Kind, confirms: Int = 0, changedKeys: [String: String?] = [:],
-    upload: Upload? = nil
+    place: DevicePosition? = nil, upload: Upload? = nil
   ) {
     self.kind = kind
     self.confirms = confirms
     self.changedKeys = changedKeys
+    self.place = place
     self.upload = upload
   }
 }

@@ -1,0 +1,118 @@
+import FerrySQLite
+import FerryWire
+
+/// What the server says, message by message.
+extension Session {
+  func take(
+    _ frame: Frame, _ reception: inout Reception, _ lane: SessionMachine.Lane
+  )
+    throws(FerryError)
+  {
+    let message: Message
+    do { message = try Message(frame) } catch {
+      throw FerryError(
+        .protocolViolation, error.message, hint: error.hint, isTransient: true, cause: error)
+    }
+    store.world.log.write(
+      .trace, "a message came", [("kind", "\(frame.kind)"), ("lane", "\(lane)")])
+    switch message {
+    case .welcome(let welcome): try take(welcome, &reception, lane)
+    case .rows(let page):
+      if let progress = try inbox.keep(page, bytes: frame.encoded(), of: reception.era) {
+        observers.tell(progress)
+      }
+    case .checkpoint(let checkpoint): try take(checkpoint, lane)
+    case .stored(let stored):
+      try store.write { connection throws(FerryError) in
+        try self.store.sql { () throws(SQLiteError) in
+          try self.store.acknowledge(stored.ids, connection)
+          try self.store.forgetReports(stored.ids, connection)
+        }
+      }
+      try store.takeRefused(stored.refused)
+      try observers.tellOwed(of: store)
+    case .stir: machine.isExchangeWanted = true
+    case .beat: break
+    case .failure(let failure):
+      // A message that could not be read may have been torn on the way.
+      let isTransient = [.internal, .tooManyOperations, .badMessage].contains(failure.code)
+      throw FerryError(
+        .server, failure.message, hint: failure.hint, isTransient: isTransient, cause: failure)
+    case .hello, .pull, .confirm, .replay, .report:
+      throw FerryError(
+        .protocolViolation, "the server sent a \(frame.kind), which only devices send",
+        hint: "Is there a Ferry server at this address?", isTransient: true)
+    }
+  }
+
+  private func take(
+    _ welcome: Welcome, _ reception: inout Reception, _ lane: SessionMachine.Lane
+  ) throws(FerryError) {
+    confirms.removeFirst(min(reception.confirms, confirms.count))
+    reception.confirms = 0
+    guard try inbox.take(welcome, to: reception.place) else {
+      store.world.log.debug("a welcome is for where the device stood", ("era", welcome.era))
+      reception.era = nil
+      if lane == .channel {
+        machine.channelWentAstray()
+      } else {
+        machine.isExchangeWanted = true
+        isPullWanted = true
+      }
+      return
+    }
+    reception.era = welcome.era
+    try store.write { connection throws(FerryError) in
+      try self.store.sql { () throws(SQLiteError) in
+        try Settings.set(.takes, welcome.takes.joined(separator: " "), connection)
+        try self.store.takeKeys(welcome.keys, sent: reception.changedKeys, connection)
+        try self.store.askForUploads(in: welcome.era, connection)
+        for operation in welcome.operations {
+          if operation.state == .neverSeen {
+            try self.store.neverSeen(operation.id, connection)
+          } else {
+            try self.store.acknowledge([operation.id], connection)
+          }
+        }
+      }
+    }
+    let isAccepted = try store.endSubscription()
+    connected()
+    if isAccepted {
+      observers.tell { $0.onSubscribeSuccess() }
+    }
+  }
+
+  private func take(_ checkpoint: Checkpoint, _ lane: SessionMachine.Lane) throws(FerryError) {
+    guard checkpoint.unavailable.isEmpty, let batch = try inbox.close(checkpoint) else {
+      store.world.log.debug(
+        "a checkpoint does not close what is here", ("version", String(checkpoint.version)),
+        ("unavailable", "\(checkpoint.unavailable)"))
+      if checkpoint.unavailable.isEmpty {
+        if lane == .channel { machine.channelWentAstray() } else { machine.isExchangeWanted = true }
+      } else if lane == .exchange {
+        // Whoever waits for this exchange must not believe that all is visible.
+        throw FerryError(
+          .server, "the server has not loaded all of this user's data yet",
+          hint: "It is tried again by itself.", isTransient: true)
+      }
+      return
+    }
+    let group = checkpoint.group
+    observers.tell { $0.beforeImport(group: group) }
+    switch try importer.run(batch) {
+    case .imported(let changes):
+      observers.space(isLow: false)
+      store.world.log.debug("imported", ("version", String(changes.version)))
+      if !changes.confirmed.isEmpty {
+        confirms.append(
+          Confirm(group: changes.group, version: changes.version, answers: changes.confirmed))
+        // The channel only brings; what the server may forget goes in an exchange of its own.
+        if machine.isChannelOpen { machine.isExchangeWanted = true }
+      }
+      try observers.tellOwed(of: store)
+      if changes.isReset { observers.tell { $0.onResetSuccess(group: group) } }
+    case .restarted: machine.isExchangeWanted = true
+    }
+  }
+}
