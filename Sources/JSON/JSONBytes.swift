@@ -8,7 +8,6 @@ struct JSONBytes {
     var start: Int
     var end: Int
     var hasEscapes: Bool
-    @inline(__always) var range: Range<Int> { start..<end }
   }
 
   @inline(__always)

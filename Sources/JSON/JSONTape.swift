@@ -104,7 +104,7 @@ public struct JSONTape: ~Copyable {
         let isObject = first == UInt8(ascii: "{")
         guard open.count < depthLimit else { return nil }
         let index = nodes.count
-        nodes.append(Node(isObject ? .object : .array, value.range, false, key))
+        nodes.append(Node(isObject ? .object : .array, value, key, end: 0))
         position = text.skipSpace(position + 1)
         guard position < text.count else { return nil }
         if text[position] == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
@@ -130,9 +130,7 @@ public struct JSONTape: ~Copyable {
         guard let (word, end) = text.word(position) else { return nil }
         (kind, value.end, position) = (word, end, end)
       }
-      var node = Node(kind, value.range, value.hasEscapes, key)
-      node.endIndex = UInt32(truncatingIfNeeded: nodes.count + 1)
-      nodes.append(node)
+      nodes.append(Node(kind, value, key, end: nodes.count + 1))
       if open.count == 0 { return position < text.count ? position : nil }
       guard let next = proceed(text, position, &key) else { return nil }
       if open.count == 0 { return next }
@@ -231,10 +229,17 @@ public struct JSONTape: ~Copyable {
 }
 
 extension JSONTape.Node {
+  @inline(__always)
   fileprivate init(
-    _ kind: JSONScanner.Kind, _ value: Range<Int>, _ hasEscapes: Bool, _ key: JSONBytes.Text
+    _ kind: JSONScanner.Kind, _ value: JSONBytes.Text, _ key: JSONBytes.Text, end: Int
   ) {
-    self.init(
-      kind, value, hasEscapes: hasEscapes, key: key.range, keyHasEscapes: key.hasEscapes)
+    self.kind = kind
+    hasEscapes = value.hasEscapes
+    keyHasEscapes = key.hasEscapes
+    valueStart = UInt32(truncatingIfNeeded: value.start)
+    valueEnd = UInt32(truncatingIfNeeded: value.end)
+    keyStart = UInt32(truncatingIfNeeded: key.start)
+    keyEnd = UInt32(truncatingIfNeeded: key.end)
+    endIndex = UInt32(truncatingIfNeeded: end)
   }
 }

@@ -8,7 +8,12 @@ extension String {
       self.init(validating: bytes, as: UTF8.self)
       return
     }
-    self.init(decoding: bytes, as: UTF8.self)
+    self.init(ascii: bytes)
+  }
+
+  /// The text of bytes that are known to be ASCII: written where the string keeps it.
+  public init(ascii bytes: UnsafeBufferPointer<UInt8>) {
+    self.init(unsafeUninitializedCapacity: bytes.count) { $0.initialize(fromContentsOf: bytes) }
   }
 }
 

@@ -14,20 +14,7 @@ struct JSONPiece: ~Copyable {
   /// Whether a text stands at a range.
   @inline(__always)
   func holds(_ text: String, at range: Range<Int>) -> Bool {
-    guard text.utf8.count == range.count else { return false }
-    let there = UnsafeBufferPointer(rebasing: bytes.elements[range])
-    return text.utf8.withContiguousStorageIfAvailable { Self.isSame($0, there) }
-      ?? text.utf8.elementsEqual(there)
-  }
-
-  /// Of two texts of one length.
-  @inline(__always)
-  private static func isSame(
-    _ one: UnsafeBufferPointer<UInt8>, _ other: UnsafeBufferPointer<UInt8>
-  ) -> Bool {
-    var place = 0
-    while place < one.count, one[place] == other[place] { place += 1 }
-    return place == one.count
+    UnsafeBufferPointer(rebasing: bytes.elements[range]).holds(text)
   }
 
   /// Line and column of an offset.

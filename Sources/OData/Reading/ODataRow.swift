@@ -15,7 +15,14 @@
 /// entry in it): keep values, not rows. What stands outside the properties (customised feeds,
 /// links, inlined entries) is in `entry()`. Not safe to use from two threads at once.
 public struct ODataRow {
-  enum Form {
+  /// What keeps the memory that a row stands in, and makes whole entries of it.
+  enum Owner {
+    case atom(XMLTree)
+    case json(JSONMemory)
+  }
+
+  /// Where the row stands there, without a reference: nothing is counted when a value is taken.
+  private enum Place {
     case atom(AtomRow)
     case json(JSONRow)
   }
@@ -30,12 +37,17 @@ public struct ODataRow {
     case nested
   }
 
-  private let form: Form
+  private let owner: Owner
+  private let place: Place
 
-  init(_ element: XMLElement) { form = .atom(AtomRow(element)) }
+  init(_ element: XMLElement) {
+    owner = .atom(element.tree)
+    place = .atom(AtomRow(element))
+  }
 
   init(_ record: JSONRecord) {
-    form = .json(JSONRow(memory: record.memory, root: record.root, number: record.number))
+    owner = .json(record.memory)
+    place = .json(JSONRow(record))
   }
 
   /// The text of a value; a copy.
@@ -85,9 +97,9 @@ public struct ODataRow {
 
   /// The whole entry, as `nextEntry` would have given it.
   public func entry() throws(ODataError) -> ODataEntry {
-    switch form {
-    case .atom(let row): try row.entry()
-    case .json(let row): try row.entry()
+    switch place {
+    case .atom(let row): try row.entry(in: owner)
+    case .json(let row): try row.entry(in: owner)
     }
   }
 
@@ -95,10 +107,11 @@ public struct ODataRow {
   private func read<T>(
     _ name: String, _ type: EdmPrimitive, _ parse: (UnsafeBufferPointer<UInt8>) -> T?
   ) throws(ODataError) -> T? {
+    defer { withExtendedLifetime(owner) {} }
     let found: Found
-    switch form {
+    switch place {
     case .atom(let row): found = row.find(name)
-    case .json(let row): found = try row.find(name)
+    case .json(let row): found = try row.find(name, in: owner)
     }
     switch found {
     case .nothing: return nil
@@ -110,28 +123,31 @@ public struct ODataRow {
   }
 
   private func refusal(_ name: String, _ type: EdmPrimitive) -> ODataError {
-    let place: ODataPlace?
-    switch form {
-    case .atom(let row): place = row.place(name)
-    case .json(let row): place = row.place(name)
+    let found: ODataPlace?
+    switch place {
+    case .atom(let row): found = row.place(name, in: owner)
+    case .json(let row): found = row.place(name, in: owner)
     }
-    return ODataError(.invalidValue, "\(name) is no \(type.rawValue)", at: place)
+    return ODataError(.invalidValue, "\(name) is no \(type.rawValue)", at: found)
   }
 }
 
-/// An entry of Atom: its element, and the first of its properties.
-struct AtomRow {
-  private let tree: XMLTree
+/// An entry of Atom: its element, and the first of its properties. Whoever asks it holds its tree.
+struct AtomRow: BitwiseCopyable {
+  private let memory: UnsafeMutablePointer<XMLMemory>
+  private let names: UnsafeMutablePointer<XMLNameTable>
   private let index: Int32
   private let properties: Int32
 
   init(_ element: XMLElement) {
-    tree = element.tree
+    let tree = element.tree
+    memory = tree.memory
+    names = tree.names.table
     index = element.index
     var found: Int32 = -1
-    var child = Self.node(element.index, tree).firstChild
+    var child = tree.memory.pointee.nodes[Int(element.index)].firstChild
     while child >= 0, found < 0 {
-      let node = Self.node(child, tree)
+      let node = tree.memory.pointee.nodes[Int(child)]
       if node.name >= 0 {
         switch tree.names.word(node.name) {
         case .properties: found = child
@@ -144,46 +160,45 @@ struct AtomRow {
       child = node.next
     }
     properties = found
-    tree.memory.pointee.nextProperty = -1
+    memory.pointee.nextProperty = -1
   }
 
   @inline(__always)
-  private static func node(_ index: Int32, _ tree: XMLTree) -> XMLNode {
-    tree.memory.pointee.nodes[Int(index)]
-  }
+  private func node(_ index: Int32) -> XMLNode { memory.pointee.nodes[Int(index)] }
 
-  func entry() throws(ODataError) -> ODataEntry {
-    guard let origin = tree.origin else { return ODataEntry() }
+  func entry(in owner: ODataRow.Owner) throws(ODataError) -> ODataEntry {
+    guard case .atom(let tree) = owner, let origin = tree.origin else { return ODataEntry() }
     return try origin.reader.entry(
       XMLElement(tree: tree, index: index), type: origin.type, base: origin.base)
   }
 
-  func place(_ name: String) -> ODataPlace? {
+  func place(_ name: String, in owner: ODataRow.Owner) -> ODataPlace? {
     let found = search(name)
-    return found < 0 ? nil : XMLElement(tree: tree, index: found).place
+    guard found >= 0, case .atom(let tree) = owner else { return nil }
+    return XMLElement(tree: tree, index: found).place
   }
 
   /// The element of a property; -1 where there is none. Looks on from the last one first.
   private func search(_ name: String) -> Int32 {
     guard properties >= 0 else { return -1 }
-    let first = Self.node(properties, tree).firstChild
-    let hint = tree.memory.pointee.nextProperty
-    let isOurs = hint >= 0 && Self.node(hint, tree).parent == properties
+    let first = node(properties).firstChild
+    let hint = memory.pointee.nextProperty
+    let isOurs = hint >= 0 && node(hint).parent == properties
     let from = isOurs ? hint : first
     var current = from
     while current >= 0 {
-      let node = Self.node(current, tree)
-      if node.name >= 0, tree.names.isLocal(node.name, name) {
-        tree.memory.pointee.nextProperty = node.next
+      let node = node(current)
+      if node.name >= 0, names.pointee.isLocal(node.name, name) {
+        memory.pointee.nextProperty = node.next
         return current
       }
       current = node.next
     }
     current = first
     while current >= 0, current != from {
-      let node = Self.node(current, tree)
-      if node.name >= 0, tree.names.isLocal(node.name, name) {
-        tree.memory.pointee.nextProperty = node.next
+      let node = node(current)
+      if node.name >= 0, names.pointee.isLocal(node.name, name) {
+        memory.pointee.nextProperty = node.next
         return current
       }
       current = node.next
@@ -195,82 +210,96 @@ struct AtomRow {
   func find(_ name: String) -> ODataRow.Found {
     let found = search(name)
     guard found >= 0 else { return .nothing }
-    let node = Self.node(found, tree)
+    let node = node(found)
     for place in Int(node.attributeStart)..<Int(node.attributeEnd) {
-      let attribute = tree.memory.pointee.attributes[place]
-      if tree.names.word(attribute.name) == .null, tree.isTrue(attribute) { return .nothing }
+      let attribute = memory.pointee.attributes[place]
+      if names.pointee[attribute.name].word == .null, memory.pointee.isTrue(attribute) {
+        return .nothing
+      }
     }
     guard node.firstChild >= 0 else {
       return .text(UnsafeBufferPointer(start: nil, count: 0))
     }
-    let run = Self.node(node.firstChild, tree)
-    return run.name < 0 && run.next < 0 ? .text(tree.text(run)) : .nested
+    let run = self.node(node.firstChild)
+    return run.name < 0 && run.next < 0 ? .text(memory.pointee.text(run)) : .nested
   }
 }
 
-/// An entry of JSON: an object on the tape.
-struct JSONRow {
-  let memory: JSONMemory
-  let root: Int
-  let number: Int
+/// An entry of JSON: an object on the tape. Whoever asks it holds its memory.
+struct JSONRow: BitwiseCopyable {
+  private let at: UnsafeMutablePointer<JSONPiece>
+  private let root: Int
+  private let number: Int
 
-  private var reader: JSONEntryReader? {
-    memory.origin.map { origin in
-      JSONEntryReader(
-        context: origin.context,
-        record: JSONRecord(memory: memory, keys: origin.keys, root: root, number: number),
-        isVerbose: origin.keys.isVerbose, base: origin.base)
-    }
+  init(_ record: JSONRecord) {
+    at = record.memory.at
+    root = record.root
+    number = record.number
   }
 
-  func entry() throws(ODataError) -> ODataEntry {
-    guard let reader else { return ODataEntry() }
-    return try reader.entry(root, type: memory.origin?.type)
+  private func origin(_ owner: ODataRow.Owner) -> (JSONMemory, JSONOrigin)? {
+    guard case .json(let memory) = owner, let origin = memory.origin else { return nil }
+    return (memory, origin)
   }
 
-  func place(_ name: String) -> ODataPlace? {
-    guard let found = try? search(name) else { return nil }
-    return reader?.path(found, name)
+  private func reader(_ owner: ODataRow.Owner) -> JSONEntryReader? {
+    guard let (memory, origin) = origin(owner) else { return nil }
+    return JSONEntryReader(
+      context: origin.context,
+      record: JSONRecord(memory: memory, keys: origin.keys, root: root, number: number),
+      isVerbose: origin.keys.isVerbose, base: origin.base)
   }
 
-  private func search(_ name: String) throws(ODataError) -> Int? {
-    let end = memory.at.pointee.tape.nodes[root].end
-    let hint = memory.at.pointee.nextMember
+  func entry(in owner: ODataRow.Owner) throws(ODataError) -> ODataEntry {
+    guard let reader = reader(owner) else { return ODataEntry() }
+    return try reader.entry(root, type: origin(owner)?.1.type)
+  }
+
+  func place(_ name: String, in owner: ODataRow.Owner) -> ODataPlace? {
+    guard let found = try? search(name, in: owner) else { return nil }
+    return reader(owner)?.path(found, name)
+  }
+
+  private func search(_ name: String, in owner: ODataRow.Owner) throws(ODataError) -> Int? {
+    let end = at.pointee.tape.nodes[root].end
+    let hint = at.pointee.nextMember
     let from = hint > root && hint < end ? hint : root + 1
     var current = from
     while current < end {
-      if try isNamed(current, name) { return current }
-      current = memory.at.pointee.tape.nodes[current].end
+      if try isNamed(current, name, in: owner) { return current }
+      current = at.pointee.tape.nodes[current].end
     }
     current = root + 1
     while current < from {
-      if try isNamed(current, name) { return current }
-      current = memory.at.pointee.tape.nodes[current].end
+      if try isNamed(current, name, in: owner) { return current }
+      current = at.pointee.tape.nodes[current].end
     }
     return nil
   }
 
   @inline(__always)
-  private func isNamed(_ index: Int, _ name: String) throws(ODataError) -> Bool {
-    let node = memory.at.pointee.tape.nodes[index]
+  private func isNamed(
+    _ index: Int, _ name: String, in owner: ODataRow.Owner
+  ) throws(ODataError) -> Bool {
+    let node = at.pointee.tape.nodes[index]
     let isSame =
       node.keyHasEscapes
-      ? try reader?.record.key(index) == name : memory.at.pointee.holds(name, at: node.key)
-    if isSame { memory.at.pointee.nextMember = node.end }
+      ? try reader(owner)?.record.key(index) == name : at.pointee.holds(name, at: node.key)
+    if isSame { at.pointee.nextMember = node.end }
     return isSame
   }
 
   @inline(__always)
-  func find(_ name: String) throws(ODataError) -> ODataRow.Found {
-    guard let found = try search(name) else { return .nothing }
-    let node = memory.at.pointee.tape.nodes[found]
+  func find(_ name: String, in owner: ODataRow.Owner) throws(ODataError) -> ODataRow.Found {
+    guard let found = try search(name, in: owner) else { return .nothing }
+    let node = at.pointee.tape.nodes[found]
     switch node.kind {
     case .null, .end: return .nothing
     case .object, .array: return .nested
     case .string where node.hasEscapes:
-      return .made(Array(try reader?.record.string(found).utf8 ?? "".utf8))
+      return .made(Array(try reader(owner)?.record.string(found).utf8 ?? "".utf8))
     case .string, .number, .boolean:
-      return .text(UnsafeBufferPointer(rebasing: memory.at.pointee.bytes.elements[node.value]))
+      return .text(UnsafeBufferPointer(rebasing: at.pointee.bytes.elements[node.value]))
     }
   }
 }

@@ -1,3 +1,5 @@
+import FerryJSON
+
 /// A decimal number that keeps every digit as it was written.
 ///
 /// Two are equal when they mean the same number: `1.50` and `1.5` are.
@@ -17,13 +19,15 @@ public struct EdmDecimal: Sendable, Hashable, CustomStringConvertible, Expressib
 
   /// The same from bytes: what is no number makes no string.
   init?(bytes: UnsafeBufferPointer<UInt8>) {
-    var rest = bytes[...]
-    while let first = rest.first, first <= 0x20 { rest = rest.dropFirst() }
-    while let last = rest.last, last <= 0x20 { rest = rest.dropLast() }
-    let text = UnsafeBufferPointer(rebasing: rest)
+    var start = 0
+    var end = bytes.count
+    while start < end, bytes[start] <= 0x20 { start += 1 }
+    while end > start, bytes[end - 1] <= 0x20 { end -= 1 }
+    let text = UnsafeBufferPointer(rebasing: bytes[start..<end])
     var digits = 0
     var points = 0
-    for (index, byte) in text.enumerated() {
+    for index in 0..<text.count {
+      let byte = text[index]
       if byte &- 0x30 < 10 {
         digits += 1
       } else if byte == UInt8(ascii: ".") {
@@ -38,7 +42,7 @@ public struct EdmDecimal: Sendable, Hashable, CustomStringConvertible, Expressib
       self.init(String(decoding: text, as: UTF8.self))
       return
     }
-    self.init(checked: String(decoding: text, as: UTF8.self))
+    self.init(checked: String(ascii: text))
   }
 
   private init(checked text: String) { self.text = text }

@@ -45,12 +45,14 @@ struct EdmTextScanner {
   }
 
   private mutating func takeAll(_ word: StaticString) -> Bool {
-    guard end - position == word.utf8CodeUnitCount else { return false }
-    for index in 0..<word.utf8CodeUnitCount
-    where bytes[position + index] != word.utf8Start[index] {
-      return false
-    }
-    position = end
+    end - position == word.utf8CodeUnitCount && take(word)
+  }
+
+  private mutating func take(_ word: StaticString) -> Bool {
+    let count = word.utf8CodeUnitCount
+    guard end - position >= count else { return false }
+    for index in 0..<count where bytes[position + index] != word.utf8Start[index] { return false }
+    position += count
     return true
   }
 
@@ -156,7 +158,7 @@ struct EdmTextScanner {
   /// The time of `/Date(1234)/`, and the minutes of `/Date(1234+0060)/`; slashes may be escaped.
   mutating func verboseDate() -> (EdmDateTime, Int16?)? {
     _ = take(UInt8(ascii: "\\"))
-    for byte in "/Date(".utf8 { guard take(byte) else { return nil } }
+    guard take("/Date(") else { return nil }
     let isNegative = take(UInt8(ascii: "-"))
     guard let size = number() else { return nil }
     var milliseconds = isNegative ? -size : size
@@ -180,13 +182,17 @@ struct EdmTextScanner {
   /// Digits as far as they go, at most eighteen.
   private mutating func number() -> Int64? {
     let start = position
+    // Eighteen digits never overflow.
+    let safe = min(end, position + 18)
     var value: Int64 = 0
-    while position < end, bytes[position] &- 0x30 < 10 {
-      guard position - start < 18 else { return nil }
-      value = value * 10 + Int64(bytes[position] - 0x30)
+    while position < safe {
+      let digit = bytes[position] &- 0x30
+      guard digit < 10 else { return position > start ? value : nil }
+      value = value &* 10 &+ Int64(digit)
       position += 1
     }
-    return position > start ? value : nil
+    let goesOn = position < end && bytes[position] &- 0x30 < 10
+    return position > start && !goesOn ? value : nil
   }
 
   private var isVerboseDate: Bool {

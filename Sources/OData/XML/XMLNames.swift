@@ -1,7 +1,7 @@
 import FerryJSON
 
 /// The namespaces that OData documents use, whatever address their version gave them.
-package enum XMLSpace: UInt8 {
+package enum XMLSpace: UInt8, BitwiseCopyable {
   case none, atom, app, data, metadata, edm, edmx, sap, genericPlayer, xml, openSearch, tombstone
   case gml, other
 
@@ -49,6 +49,37 @@ package enum XMLSpace: UInt8 {
   }
 }
 
+/// What is looked at for each element, in memory of its own: nothing is counted or copied for it.
+struct XMLNameTable: ~Copyable {
+  struct Entry: BitwiseCopyable {
+    /// Where the local name stands.
+    let start: Int32
+    let end: Int32
+    let space: XMLSpace
+    let word: XMLWord
+  }
+
+  private var entries = FlatArray<Entry>(reserving: 64)
+  private var locals = FlatArray<UInt8>(reserving: 1_024)
+
+  @inline(__always)
+  subscript(id: Int32) -> Entry { entries[Int(id)] }
+
+  @inline(__always)
+  func isLocal(_ id: Int32, _ local: String) -> Bool {
+    let entry = entries[Int(id)]
+    return UnsafeBufferPointer(rebasing: locals.elements[Int(entry.start)..<Int(entry.end)])
+      .holds(local)
+  }
+
+  mutating func append(_ local: String, _ space: XMLSpace, _ word: XMLWord) {
+    let start = Int32(truncatingIfNeeded: locals.count)
+    for byte in local.utf8 { locals.append(byte) }
+    let end = Int32(truncatingIfNeeded: locals.count)
+    entries.append(Entry(start: start, end: end, space: space, word: word))
+  }
+}
+
 /// The names of elements and attributes of one document, each kept once.
 final class XMLNames {
   struct Name {
@@ -60,23 +91,31 @@ final class XMLNames {
   }
 
   private var names: [Name] = []
-  /// The parts that are compared, apart: nothing is copied to look at one.
-  private var locals: [String] = []
-  private var spaces: [XMLSpace] = []
-  private var words: [XMLWord] = []
+  /// Of the same names; it stands still while the names live.
+  let table: UnsafeMutablePointer<XMLNameTable>
+
+  init() {
+    table = .allocate(capacity: 1)
+    table.initialize(to: XMLNameTable())
+  }
+
+  deinit {
+    table.deinitialize(count: 1)
+    table.deallocate()
+  }
 
   subscript(id: Int32) -> Name { names[Int(id)] }
 
   func `is`(_ id: Int32, _ space: XMLSpace, _ local: String) -> Bool {
-    spaces[Int(id)] == space && locals[Int(id)] == local
+    table.pointee[id].space == space && isLocal(id, local)
   }
 
   @inline(__always)
-  func isLocal(_ id: Int32, _ local: String) -> Bool { locals[Int(id)] == local }
+  func isLocal(_ id: Int32, _ local: String) -> Bool { table.pointee.isLocal(id, local) }
 
-  @inline(__always) func local(_ id: Int32) -> String { locals[Int(id)] }
-  @inline(__always) func space(_ id: Int32) -> XMLSpace { spaces[Int(id)] }
-  @inline(__always) func word(_ id: Int32) -> XMLWord { words[Int(id)] }
+  func local(_ id: Int32) -> String { names[Int(id)].local }
+  @inline(__always) func space(_ id: Int32) -> XMLSpace { table.pointee[id].space }
+  @inline(__always) func word(_ id: Int32) -> XMLWord { table.pointee[id].word }
 
   /// The number of a name that was not met before under these addresses.
   func add(
@@ -96,13 +135,9 @@ final class XMLNames {
     } else if address == nil, prefix != nil {
       space = XMLSpace(prefix: shown)
     }
-    names.append(
-      Name(
-        local: name, space: space, address: spelled, prefix: before,
-        word: XMLWord(space: space, local: name)))
-    locals.append(name)
-    spaces.append(space)
-    words.append(XMLWord(space: space, local: name))
+    let word = XMLWord(space: space, local: name)
+    names.append(Name(local: name, space: space, address: spelled, prefix: before, word: word))
+    table.pointee.append(name, space, word)
     return Int32(names.count - 1)
   }
 }

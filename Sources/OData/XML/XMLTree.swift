@@ -292,24 +292,32 @@ struct XMLChildren: Sequence, IteratorProtocol {
   }
 }
 
-extension XMLTree {
+extension XMLMemory {
   /// The bytes of a run of text; valid until the tree changes.
   @inline(__always)
   func text(_ run: XMLNode) -> UnsafeBufferPointer<UInt8> {
-    UnsafeBufferPointer(
-      rebasing: memory.pointee.bytes.elements[Int(run.textStart)..<Int(run.textEnd)])
+    UnsafeBufferPointer(rebasing: bytes.elements[Int(run.textStart)..<Int(run.textEnd)])
   }
 
   /// The bytes of an attribute; valid until the tree changes.
   @inline(__always)
   func text(_ attribute: XMLAttribute) -> UnsafeBufferPointer<UInt8> {
-    UnsafeBufferPointer(
-      rebasing: memory.pointee.bytes.elements[Int(attribute.start)..<Int(attribute.end)])
+    UnsafeBufferPointer(rebasing: bytes.elements[Int(attribute.start)..<Int(attribute.end)])
   }
 
   func isTrue(_ attribute: XMLAttribute) -> Bool {
     let text = text(attribute)
-    return text.elementsEqual("true".utf8) || text.elementsEqual("1".utf8)
+    return text.holds("true") || text.holds("1")
+  }
+}
+
+extension XMLTree {
+  @inline(__always)
+  func text(_ run: XMLNode) -> UnsafeBufferPointer<UInt8> { memory.pointee.text(run) }
+
+  @inline(__always)
+  func text(_ attribute: XMLAttribute) -> UnsafeBufferPointer<UInt8> {
+    memory.pointee.text(attribute)
   }
 
   func value(_ attribute: XMLAttribute) -> String {

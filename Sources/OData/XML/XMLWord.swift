@@ -1,5 +1,5 @@
 /// The names that payloads are made of, so that they are told apart by a number.
-enum XMLWord: UInt8 {
+enum XMLWord: UInt8, BitwiseCopyable {
   case other
   // Of Atom.
   case feed, entry, id, title, summary, updated, published, rights, author, link, content, category
