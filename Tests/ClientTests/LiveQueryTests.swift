@@ -158,6 +158,34 @@ struct LiveQueryTests {
     #expect(try await rows.next()?.count == 1)
   }
 
+  @Test("Of an entity that a query has twice, a test without an alias is the first one's alone")
+  func twice() async throws {
+    let depot = try Depot()
+    try depot.maker(1, "Ada", "Rome")
+    try depot.maker(2, "Bo", "Berlin", owner: 1)
+    try depot.maker(3, "Cy", "Bonn")
+    let database = depot.database
+    let parents = Query(from: Maker.self).join(M.parent, as: "p").where(M.city == "Berlin")
+      .select(M.name.of("p"))
+    let rows = database.live(parents).makeAsyncIterator()
+    #expect(try await rows.next()?.map(\.values) == [[.text("Ada")]])
+    var ada = try #require(try Maker.findFirst(where: M.id == 1, in: database))
+    ada.record.set(1, "Ada Byron")
+    try ada.save()
+    #expect(try await rows.next()?.map(\.values) == [[.text("Ada Byron")]])
+    // What is said of each alias still holds for its rows alone.
+    let known = Query(from: Maker.self).join(M.parent, as: "p")
+      .where(M.city == "Berlin").where(AttributeTest("p.city", .equal, "Rome"))
+    let dependencies = QueryDependencies(known, depot.model)
+    let entity = Maker.entity.name
+    let concerned = try ["Berlin", "Rome", "Bonn"].map { city in
+      let maker = try #require(try Maker.findFirst(where: M.city == city, in: database))
+      let change = RowChange(object: 1, before: nil, after: maker.record.values)
+      return dependencies.concern(RowChanges(entities: [entity: .rows([change])]))
+    }
+    #expect(concerned == [true, true, false])
+  }
+
   @Test("Commits while nobody waits become one element; a rolled back change becomes none")
   func coalesced() async throws {
     let depot = try Depot()

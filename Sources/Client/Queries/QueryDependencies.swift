@@ -27,11 +27,12 @@ package struct QueryDependencies: Sendable {
 
   private mutating func add(_ query: Query) {
     let isAlone = query.joins.isEmpty
-    add(query.source, query.test, isAlone: isAlone)
+    var entities: Set<String> = []
+    add(query.source, query.test, isAlone: isAlone, after: &entities)
     for join in query.joins {
       // Of an outer join a row matters also where it does not pass: it may take a row's place that
       // has nobody at the other end.
-      add(join.source, join.isOuter ? nil : query.test, isAlone: false)
+      add(join.source, join.isOuter ? nil : query.test, isAlone: false, after: &entities)
       if case .test(let test) = join.condition { addInner(test.content) }
     }
     if let test = query.test { addInner(test.content) }
@@ -39,13 +40,17 @@ package struct QueryDependencies: Sendable {
     for part in query.parts { add(part.query) }
   }
 
-  private mutating func add(_ source: Query.Source, _ test: TestCriteria?, isAlone: Bool) {
+  /// `entities` are those of the query's sources before this one.
+  private mutating func add(
+    _ source: Query.Source, _ test: TestCriteria?, isAlone: Bool, after entities: inout Set<String>
+  ) {
     switch source.content {
     case .query(let query): add(query)
     case .entity(let name):
       guard let entity = model.entity(named: name) else { return }
+      let isFirst = entities.insert(name).inserted
       let rowTest = test.map {
-        RowTest($0.content, entity, alias: source.alias, isAlone: isAlone)
+        RowTest($0.content, entity, alias: source.alias, isAlone: isAlone, isFirst: isFirst)
       }
       tests[name, default: []].append(rowTest ?? .any)
       addParts(of: entity)

@@ -26,9 +26,14 @@ package struct RowTest: Sendable {
 
   private init(node: Node) { self.node = node }
 
-  /// `alias` is the entity's in the query; `isAlone` where no other source has attributes.
-  init(_ test: TestCriteria.Content, _ entity: Entity, alias: String?, isAlone: Bool) {
-    node = RowTest.node(test, Names(entity: entity, alias: alias, isAlone: isAlone))
+  /// `alias` is the entity's in the query; `isAlone` where no other source has attributes; `isFirst`
+  /// where no source before it is of the same entity.
+  init(
+    _ test: TestCriteria.Content, _ entity: Entity, alias: String?, isAlone: Bool,
+    isFirst: Bool = true
+  ) {
+    let names = Names(entity: entity, alias: alias, isAlone: isAlone, isFirst: isFirst)
+    node = RowTest.node(test, names)
   }
 
   package func mayConcern(_ change: RowChange) -> Bool {
@@ -43,10 +48,12 @@ package struct RowTest: Sendable {
     let entity: Entity
     let alias: String?
     let isAlone: Bool
+    let isFirst: Bool
 
     func place(_ item: SelectItem) -> (Int, AttributeType)? {
       guard case .attribute(let source, let name, let attribute) = item.content,
-        source == nil || source == alias, name == nil || name == entity.name,
+        // Without an alias an attribute is the first source's that is of its entity.
+        source.map({ $0 == alias }) ?? isFirst, name == nil || name == entity.name,
         isAlone || source != nil || name != nil, let place = entity.position(of: attribute)
       else { return nil }
       return (place, entity.attributes[place].type)
@@ -74,7 +81,7 @@ package struct RowTest: Sendable {
       let known = values.compactMap { type.comparable($0) }
       return known.count == values.count ? .list(place, Set(known)) : .open
     case .object(let entity, let object):
-      return entity == names.entity.name ? .object(object) : .open
+      return entity == names.entity.name && names.isFirst ? .object(object) : .open
     case .and(let tests): return .and(tests.map { node($0, names) })
     case .or(let tests): return .or(tests.map { node($0, names) })
     case .not(let test): return .not(node(test, names))
