@@ -42,6 +42,7 @@ struct Maker: BusinessObject {
 
   var id: Int64 { record.get(0) }
   var name: String { record.get(1) }
+  func articles() throws(FerryError) -> [Article] { try record.referring(by: "maker") }
 }
 
 struct Article: BusinessObject {

@@ -15,6 +15,20 @@ extension RelationshipOf: RelationshipPath {
   public static var target: Entity { Target.entity }
 }
 
+/// What a relationship led to when a record was read.
+package struct Prefetched: Sendable {
+  /// The record's own values that refer to them: with others it leads elsewhere.
+  let key: [Value]
+  let records: [Record]
+}
+
+extension Record {
+  /// What was read together with this record, where it still leads there.
+  func prefetched(on way: Way, _ own: [Value]) -> [Record]? {
+    prefetched[way.name].flatMap { $0.key == own ? $0.records : nil }
+  }
+}
+
 extension Store {
   /// Reads what these records lead to, all of them with one statement, so that going there reads
   /// nothing more. What else is asked of a record is still read when it is asked.
@@ -32,7 +46,9 @@ extension Store {
     let there = way.columns.compactMap(target.position(of:))
     var groups: [[Value]: [Record]] = [:]
     for record in found { groups[there.map { record.value(at: $0) }, default: []].append(record) }
-    for index in records.indices { records[index].prefetched[way.name] = groups[keys[index]] ?? [] }
+    for (index, key) in keys.enumerated() {
+      records[index].prefetched[way.name] = Prefetched(key: key, records: groups[key] ?? [])
+    }
   }
 
   private static func isWanted(_ columns: [String]) -> String {

@@ -24,7 +24,7 @@ public struct Record: Sendable {
   package var replay: ReplayState
   package var deleted: Bool
   /// What was read together with it, by relationship.
-  package var prefetched: [String: [Record]] = [:]
+  package var prefetched: [String: Prefetched] = [:]
 
   package init(_ entity: Entity, store: Store) {
     origin = RecordOrigin(store.rows(of: entity), store)

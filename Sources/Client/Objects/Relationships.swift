@@ -3,11 +3,12 @@ import FerrySQLite
 
 extension Record {
   /// The object that a many-to-one relationship leads to; nil when it refers to none, or to one
-  /// that is not on the device. Read now, unless it was read together with this one.
+  /// that is not on the device. Read now, unless it was read together with this one, which then
+  /// referred to it as now.
   public func related<Object: BusinessObject>(_ name: String) throws(FerryError) -> Object? {
     let way = Way(to: name, from: entity)
-    if let known = prefetched[way.name] { return known.first.map(Object.init(record:)) }
     let own = way.key(of: self)
+    if let known = prefetched(on: way, own) { return known.first.map(Object.init(record:)) }
     guard !own.contains(.null) else { return nil }
     return try store.objects(
       Object.entity, "WHERE \(matching(way.columns))", own, Object.init(record:)
@@ -18,10 +19,10 @@ extension Record {
   /// now, unless they were read together with this one.
   public func referring<Object: BusinessObject>(by name: String) throws(FerryError) -> [Object] {
     let way = Way(back: name, from: Object.entity, to: entity)
-    if let known = prefetched[way.name] { return known.map(Object.init(record:)) }
+    let own = way.key(of: self)
+    if let known = prefetched(on: way, own) { return known.map(Object.init(record:)) }
     return try store.objects(
-      Object.entity, "WHERE \(matching(way.columns)) ORDER BY _id", way.key(of: self),
-      Object.init(record:))
+      Object.entity, "WHERE \(matching(way.columns)) ORDER BY _id", own, Object.init(record:))
   }
 
   /// Takes over the key of another object where the relationship refers to it; nil: refers to none.
