@@ -115,6 +115,16 @@ extension Array: AttributeConvertible where Element: AttributeElement {
   public init(value: Value) { self = Element.list(from: value) }
 }
 
+/// A list, for who does not know of what.
+protocol ElementsConvertible {
+  /// Nil where the whole is one value: bytes.
+  var elements: [Value]? { get }
+}
+
+extension Array: ElementsConvertible where Element: AttributeElement {
+  var elements: [Value]? { Element.isListStructured ? map(\.value) : nil }
+}
+
 extension BigInteger: AttributeElement {
   public var value: Value { .text(description) }
   public init(value: Value) { self = BigInteger(String(value: value)) ?? 0 }

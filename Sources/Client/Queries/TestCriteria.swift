@@ -13,6 +13,8 @@ public struct TestCriteria: QueryTest, Hashable {
     case like(SelectItem, String)
     case inList(SelectItem, [Value])
     case inQuery(SelectItem, Query)
+    /// A test of texts that was given another value, which the query says when it runs.
+    case unfit(SelectItem, AttributeTest.Operator, Value)
     case exists(Query)
     /// There is an object at the other end of a relationship of `entity` that passes the test.
     case related(entity: String, relationship: String, inverse: String?, target: String, Content)
@@ -124,29 +126,47 @@ public struct AttributeTest: QueryTest, Hashable {
 
   public let criteria: TestCriteria
 
-  /// A test of one value; `nil` where the operator takes none. A list or a query have their own.
+  /// A test of one value; `nil` where the operator takes none. Behind `in` and `notIn` a list stands
+  /// for its elements. A query has its own.
+  ///
+  /// `like`, `match`, `contains`, `startsWith`, `endsWith` and their opposites take a text; with
+  /// another value, or none, the query is `invalidQuery`.
   public init(
     _ attribute: String, _ operator: Operator, _ value: (any AttributeConvertible)? = nil
   ) {
     let item = SelectItem(attribute)
+    let list = (value as? any ElementsConvertible)?.elements
     let value = value?.value ?? .null
-    let text = if case .text(let text) = value { text } else { "" }
     self.init(`operator`) {
       switch $0 {
       case .isNull: .compare(item, .equal, .value(.null))
       case .equal: .compare(item, .equal, .value(value))
-      case .like: .like(item, text)
-      case .match: .fullText(entity: nil, text)
       case .lessThan: .compare(item, .less, .value(value))
       case .lessEqual: .compare(item, .lessEqual, .value(value))
       case .greaterThan: .compare(item, .greater, .value(value))
       case .greaterEqual: .compare(item, .greaterEqual, .value(value))
-      case .contains: .like(item, "%\(TestCriteria.literal(text))%")
-      case .startsWith: .like(item, "\(TestCriteria.literal(text))%")
-      case .endsWith: .like(item, "%\(TestCriteria.literal(text))")
-      case .in: .inList(item, [value])
+      case .in: .inList(item, list ?? [value])
+      case .like, .match, .contains, .startsWith, .endsWith:
+        if case .text(let text) = value, list == nil {
+          AttributeTest.test(of: item, $0, text)
+        } else {
+          .unfit(item, `operator`, value)
+        }
       default: nil
       }
+    }
+  }
+
+  private static func test(
+    of item: SelectItem, _ operator: Operator, _ text: String
+  ) -> TestCriteria.Content {
+    let literal = TestCriteria.literal(text)
+    return switch `operator` {
+    case .match: .fullText(entity: nil, text)
+    case .contains: .like(item, "%\(literal)%")
+    case .startsWith: .like(item, "\(literal)%")
+    case .endsWith: .like(item, "%\(literal)")
+    default: .like(item, text)
     }
   }
 
