@@ -53,4 +53,72 @@ struct QueryValueTests {
       #expect(message.contains("name") && message.contains("a text, not \(shown)"), "\(message)")
     }
   }
+
+  @Test("facts/1.6: a column is read as another kind of number or text where nothing is lost")
+  func conversions() throws {
+    let row = try database.executeSQL(
+      """
+      SELECT weight * 1.5 AS w, weight * 4 AS even, 7 AS n, isSold, price, serial, name,
+      '2024-01-31' AS day, NULL AS missing FROM Article WHERE id = 10
+      """)[0]
+    #expect(row.get("w", as: Decimal.self) == 0.75)
+    #expect(row.get("w", as: Decimal?.self) == 0.75)
+    #expect(row.get("w", as: String.self) == "0.75")
+    #expect(row.get("even", as: Int64.self) == 2)
+    #expect(row.get("even", as: Int8?.self) == 2)
+    #expect(row.get("n", as: Decimal.self) == 7)
+    #expect(row.get("n", as: String.self) == "7")
+    #expect(row.get("n", as: Double.self) == 7)
+    #expect(row.get("isSold", as: Bool.self))
+    #expect(row.get("price", as: Double.self) == 9.5)
+    #expect(row.get("serial", as: Int.self) == 9)
+    #expect(row.get("day", as: LocalDate.self) == LocalDate("2024-01-31"))
+    #expect(row.get("missing", as: Decimal?.self) == nil)
+    #expect(row.get("missing", as: Int.self) == 0, "as an attribute reads an impossible null")
+    let query = Query(from: Article.self).select(.average(A.price).as("mean"), .count.as("n"))
+    let totals = try database.executeQuery(query)[0]
+    #expect(totals.get("mean", as: Decimal?.self) == 1.25)
+    #expect(totals.get("n", as: Decimal.self) == 2)
+    #expect(totals.get(1, as: String.self) == "2")
+  }
+
+  @Test("facts/1.6: a column that holds what the type cannot is an error with the column's name")
+  func misfits() throws {
+    let row = try database.executeSQL(
+      """
+      SELECT name, 2.5 AS half, 300 AS many, '007' AS code, x'00' AS blob, '[1]' AS list,
+      9223372036854775807 AS most, 1e300 AS huge FROM Article WHERE id = 10
+      """)[0]
+    func check<Content: AttributeConvertible>(
+      _ column: String, _ type: Content.Type, _ kind: String
+    ) {
+      let error = #expect(throws: FerryError.self) { try row.value(column, as: type) }
+      #expect(error?.code == .invalidQuery && error?.attribute == column)
+      #expect(
+        error?.message == "column \(column) holds \(kind), which is no \(type)",
+        "\(error?.description ?? "")")
+    }
+    check("half", Int64.self, "a double")
+    check("half", Int?.self, "a double")
+    check("half", LocalDate.self, "a double")
+    check("many", Int8.self, "a whole number")
+    check("many", Bool.self, "a whole number")
+    check("many", [Int64].self, "a whole number")
+    check("name", Decimal.self, "a text")
+    check("name", Double.self, "a text")
+    check("name", LocalDateTime?.self, "a text")
+    check("code", Int.self, "a text")
+    check("blob", String.self, "bytes")
+    check("huge", Decimal.self, "a double")
+    #expect(try row.value("list") == [Int64(1)])
+    #expect(try row.value("blob") == [UInt8(0)])
+    #expect(try row.value("most") == Int.max)
+    #expect(try row.value("most") == Decimal(Int64.max))
+    #expect(try row.value("huge") == "1e+300")
+    #expect(try row.value("code") == "007")
+    let unknown = #expect(throws: FerryError.self) { try row.value("halv", as: Double.self) }
+    #expect(unknown?.hint == "Did you mean \"half\"?")
+    #expect(throws: FerryError.self) { try row.value(8, as: Double.self) }
+    #expect(throws: FerryError.self) { try row.value(-1, as: Double.self) }
+  }
 }

@@ -13,6 +13,10 @@ public protocol AttributeConvertible: Sendable {
   var value: Value { get }
   /// Reads a value of the attribute's type; a null where none is allowed reads as the type's zero.
   init(value: Value)
+  /// Reads a value of another kind too, where it loses nothing: a whole number that came as a text or
+  /// as a `double`, a decimal that came as a `double`. Nil for what this type cannot hold. Null reads
+  /// as it does for `init(value:)`.
+  static func converted(_ value: Value) -> Self?
   /// Whether its value is JSON, which stands in other JSON as it is.
   static var isStructured: Bool { get }
 }
