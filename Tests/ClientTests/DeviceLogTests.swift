@@ -44,6 +44,22 @@ struct DeviceLogTests {
     #expect(try database.getChangeLogs() == [])
   }
 
+  @Test("facts/1.11: who has read the changes of one entity forgets those, and no others")
+  func changesOfOne() throws {
+    let depot = try Depot()
+    let database = depot.database
+    try database.enableChangeLog()
+    try depot.maker(1, "Ada", nil)
+    try depot.article(7, "Nail")
+    try depot.maker(2, "Bo", nil)
+    try depot.article(8, "Screw")
+    let last = try #require(try database.getChangeLogs(of: "Article", take: 1).last).number
+    try database.deleteChangeLogs(of: "Article", through: last)
+    #expect(try database.getChangeLogs().map(\.entity) == ["Maker", "Maker", "Article"])
+    try database.deleteChangeLogs(of: "Maker")
+    #expect(try database.getChangeLogs().map(\.entity) == ["Article"])
+  }
+
   @Test("A change log that is on stays on with a newer model")
   func newerModel() async throws {
     let depot = try Depot(model: Warehouse.package(searched: []))

@@ -111,7 +111,9 @@ enum QueriesGuide {
     // GUIDE begins
     try database.enableChangeLog()
     let changes = try database.getChangeLogs(of: "Booking", take: 100)
-    if let last = changes.last { try database.deleteChangeLogs(through: last.number) }
+    if let last = changes.last {
+      try database.deleteChangeLogs(of: "Booking", through: last.number)
+    }
     // GUIDE ends
   }
 }

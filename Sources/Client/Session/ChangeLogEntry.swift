@@ -63,8 +63,13 @@ extension Database {
   }
 
   /// Forgets what was noted up to a number, the last one that was read; without one, everything.
-  public func deleteChangeLogs(through number: Int64 = .max) throws(FerryError) {
-    try store.deleteChangeLogs(through: number)
+  ///
+  /// Who read the entries `of` one entity forgets those: entries of other entities have numbers
+  /// between them, and without `of` they go too, read or not.
+  public func deleteChangeLogs(
+    of entity: String? = nil, through number: Int64 = .max
+  ) throws(FerryError) {
+    try store.deleteChangeLogs(of: entity, through: number)
   }
 
   private func changeLog(

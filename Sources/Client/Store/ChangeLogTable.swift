@@ -87,10 +87,14 @@ struct ChangeLogTable {
 }
 
 extension Store {
-  package func deleteChangeLogs(through number: Int64) throws(FerryError) {
+  package func deleteChangeLogs(
+    of entity: String?, through number: Int64
+  ) throws(FerryError) {
     try write { connection throws(FerryError) in
       try self.sql { () throws(SQLiteError) in
-        try connection.run("DELETE FROM ferry_change_log WHERE number <= ?", .integer(number))
+        try connection.run(
+          "DELETE FROM ferry_change_log WHERE number <= ?1 AND (?2 IS NULL OR entity = ?2)",
+          .integer(number), .optional(entity))
       }
     }
   }
