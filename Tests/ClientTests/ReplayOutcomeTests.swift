@@ -82,7 +82,7 @@ struct ReplayOutcomeTests {
     let late = await #expect(throws: FerryError.self) {
       try await waiting.replayOutcome(within: .milliseconds(20))
     }
-    #expect(late?.code == .timedOut)
+    #expect(late?.code == .timedOut && late?.entity == "Article")
     async let outcome = waiting.replayOutcome(within: .seconds(600))
     // Cancelled as soon as somebody waits.
     while !depot.database.store.answers.isAwaited { await Task.yield() }
@@ -101,6 +101,65 @@ struct ReplayOutcomeTests {
     await depot.database.close()
     let closed = await #expect(throws: FerryError.self) { try await other.replayOutcome() }
     #expect(closed?.code == .closed)
+  }
+
+  @Test("A create that was taken back before it was sent is cancelled, and not accepted")
+  func cancelledUnsent() async throws {
+    let depot = try Depot()
+    var article = try depot.article(7, "Nail")
+    let copy = article
+    try article.cancelPending()
+    for asked in [article, copy] {
+      guard case .cancelled(nil) = try await asked.replayOutcome() else {
+        Issue.record("not cancelled")
+        continue
+      }
+    }
+    let new = Article(record: Record(Article.entity, in: depot.database))
+    let unsent = try depot.article(8, "Screw")
+    for asked in [new, unsent] {
+      let error = await #expect(throws: FerryError.self) { try await asked.replayOutcome() }
+      #expect(error?.code == .invalidChange && error?.entity == "Article")
+    }
+    await depot.database.close()
+  }
+
+  @Test("A delete is accepted with no object, also when it is asked after the answer came")
+  func acceptedDelete() async throws {
+    let (depot, _) = try await open { shore, operation in shore.accept(operation.id) }
+    guard case .accepted(var article?) = try await outcome(try submitted(depot), depot) else {
+      Issue.record("not accepted")
+      return
+    }
+    let copy = article
+    try article.delete()
+    try article.submitPending()
+    for _ in 0..<2 {
+      guard case .accepted(nil) = try await outcome(article, depot) else {
+        Issue.record("not accepted")
+        return
+      }
+    }
+    guard case .accepted(nil) = try await copy.replayOutcome() else {
+      Issue.record("what was accepted before is not accepted any more")
+      return
+    }
+    await depot.database.close()
+  }
+
+  @Test("An answer that nobody waited for is told to who asks later")
+  func askedLater() async throws {
+    let (depot, _) = try await open { shore, operation in
+      shore.answer(operation.id, .unknown)
+    }
+    let article = try submitted(depot)
+    for _ in 0..<3 { try await depot.database.synchronize() }
+    guard case .unknown(let object?) = try await article.replayOutcome() else {
+      Issue.record("not unknown")
+      return
+    }
+    #expect(object.isPending && !object.replayFailed)
+    await depot.database.close()
   }
 
   @Test("synchronize has a deadline, and what is asked of the session keeps its order")

@@ -1,4 +1,5 @@
 import FerryModel
+import FerrySQLite
 import FerryWire
 
 /// How the business system answered what was submitted of an object. The object is as the database
@@ -6,6 +7,10 @@ import FerryWire
 public enum ReplayOutcome<Object: BusinessObject>: Sendable {
   /// With the values that the business system made of it; nil after an accepted delete, and when the
   /// object is no longer among this user's data.
+  ///
+  /// Asked when the answer was imported before, it says that nothing of the object waits any more and
+  /// that it shows what the business system has: answers are not kept. So it is also what an update
+  /// gives that was refused and then cancelled.
   case accepted(Object?)
   /// The business system said no, for these reasons. The change is still pending: correct it and
   /// submit again, or cancel.
@@ -14,7 +19,8 @@ public enum ReplayOutcome<Object: BusinessObject>: Sendable {
   case unknown(Object?)
   /// Something before it was refused. The change waits to be submitted again.
   case notTried(Object?)
-  /// It was taken back while it was on its way.
+  /// It was taken back while it was on its way; nil also for a create that is gone from the device
+  /// and of which no answer is known.
   case cancelled(Object?)
 
   /// The object, whatever came of it.
@@ -49,7 +55,7 @@ extension BusinessObject {
     guard let object = record.object else {
       throw FerryError(
         .invalidChange, "a new \(Self.entity.name) has no answer to wait for",
-        hint: "Call create and submitPending first.")
+        hint: "Call create and submitPending first.", entity: Self.entity.name)
     }
     let store = record.store
     // Watched first, so that no answer slips between looking and waiting.
@@ -73,7 +79,9 @@ extension BusinessObject {
       timer.cancel()
       store.answers.giveBack(ticket)
       guard !Task.isCancelled else {
-        throw FerryError(.cancelled, "the wait for an answer was cancelled", hint: "Ask again.")
+        throw FerryError(
+          .cancelled, "the wait for an answer was cancelled", hint: "Ask again.",
+          entity: Self.entity.name)
       }
       guard found.count == waiting.count else { throw unanswered(limit) }
       return try outcome(Array(found.values), object)
@@ -85,17 +93,26 @@ extension BusinessObject {
       ? Store.closed(record.store.path)
       : FerryError(
         .timedOut, "\(Self.entity.name) \(record.key) was not answered within \(limit)",
-        hint: "It stays on its way; ask again, or look at the connection.", isTransient: true)
+        hint: "It stays on its way; ask again, or look at the connection.",
+        entity: Self.entity.name, isTransient: true)
   }
 
   /// Nothing is on its way any more.
   private func rested(_ object: Int64) throws(FerryError) -> ReplayOutcome<Self> {
-    let now = try present(object)
-    guard let now, now.isPending else { return .accepted(now) }
+    guard let now = try present(object) else {
+      // Gone, and this copy knows it as a create only: taken back, unless a key came for it.
+      let isCreate = record.pending == .create || record.deleted && record.pending == .none
+      guard isCreate, try !record.store.wasGivenKey(Self.entity, object) else {
+        return .accepted(nil)
+      }
+      return .cancelled(nil)
+    }
+    guard now.isPending else { return .accepted(now) }
     if now.replayFailed { return .refused(now, try now.logRecords) }
+    if try record.store.isUnknown(Self.entity, object) { return .unknown(now) }
     throw FerryError(
       .invalidChange, "\(Self.entity.name) \(now.record.key) is pending and was not submitted",
-      hint: "Call submitPending first.")
+      hint: "Call submitPending first.", entity: Self.entity.name)
   }
 
   private func outcome(
@@ -114,5 +131,31 @@ extension BusinessObject {
 
   private func present(_ object: Int64) throws(FerryError) -> Self? {
     try record.store.record(Self.entity, object: object).map(Self.init(record:))
+  }
+}
+
+extension Store {
+  /// Whether the business system has given the object a key of its own.
+  fileprivate func wasGivenKey(_ entity: Entity, _ object: Int64) throws(FerryError) -> Bool {
+    try holds("SELECT 1 FROM ferry_alias WHERE entity = ?1 AND object = ?2", entity, object)
+  }
+
+  /// Whether nobody knows what became of a change of the object, or of what it owns.
+  fileprivate func isUnknown(_ entity: Entity, _ object: Int64) throws(FerryError) -> Bool {
+    try holds(
+      """
+      SELECT 1 FROM ferry_operation WHERE state = 'unknown'
+      AND ((entity = ?1 AND object = ?2) OR (root_entity = ?1 AND root_object = ?2))
+      """, entity, object)
+  }
+
+  private func holds(
+    _ question: String, _ entity: Entity, _ object: Int64
+  ) throws(FerryError) -> Bool {
+    try read { connection throws(FerryError) in
+      try self.sql { () throws(SQLiteError) in
+        try connection.value(question, .text(entity.name), .integer(object)) != nil
+      }
+    }
   }
 }
