@@ -121,4 +121,47 @@ struct QueryValueTests {
     #expect(throws: FerryError.self) { try row.value(8, as: Double.self) }
     #expect(throws: FerryError.self) { try row.value(-1, as: Double.self) }
   }
+
+  @Test("facts/1.6: two attributes are compared in every way, of one object and of two")
+  func attributes() throws {
+    let ids = { (test: TestOf<Maker>) in try Maker.findAll(where: test, in: database).map(\.id) }
+    typealias M = Maker.Attributes
+    for (id, owner) in [(4, 4), (5, 4), (6, 9)] as [(Int64, Int64)] {
+      try depot.maker(id, "Di", "Kiel", owner: owner)
+    }
+    #expect(try ids(M.id == M.owner) == [4])
+    #expect(try ids(M.id != M.owner) == [1, 2, 3, 5, 6])
+    #expect(try ids(M.id < M.owner) == [6])
+    #expect(try ids(M.id <= M.owner) == [4, 6])
+    #expect(try ids(M.id > M.owner) == [5])
+    #expect(try ids(M.id >= M.owner) == [4, 5])
+    let pairs = { (test: TestCriteria) in
+      try database.executeQuery(Query(from: Article.self).join(A.maker).where(test)).count
+    }
+    #expect(try pairs(A.id > M.id) == 1 && pairs(A.id >= M.id) == 1 && pairs(A.id != M.id) == 1)
+    #expect(try pairs(A.id < M.id) == 0 && pairs(A.id <= M.id) == 0 && pairs(A.id == M.id) == 0)
+    let daughters = { (test: TestCriteria) in
+      try database.executeQuery(
+        Query(from: Maker.self, as: "d").join(M.parent, as: "p", of: "d").where(test)
+          .select(M.id.of("d"))
+      ).map { $0.get(0, as: Int.self) }
+    }
+    #expect(try daughters(M.id.of("d") != M.id.of("p")) == [5])
+    #expect(try daughters(M.id.of("d") <= M.id.of("p")) == [4])
+    #expect(try daughters(M.id.of("d") >= M.id.of("p")) == [4, 5])
+    #expect(try daughters(M.id.of("d") > M.owner.of("p")) == [5])
+    #expect(try daughters(M.id.of("d") < M.owner.of("p")) == [])
+    // In memory as in the database, so that live queries run when they must.
+    let tests: [TestOf<Maker>] = [
+      M.id != M.owner, M.id <= M.owner, M.id >= M.owner, !(M.id <= M.owner),
+    ]
+    let makers = try Maker.findAll(in: database)
+    for test in tests {
+      let rowTest = RowTest(test.criteria.content, Maker.entity, alias: "Maker", isAlone: true)
+      let held = makers.filter {
+        rowTest.mayConcern(RowChange(object: 0, before: nil, after: $0.record.values))
+      }
+      #expect(try held.map(\.id) == ids(test), "\(test)")
+    }
+  }
 }

@@ -55,28 +55,63 @@ extension AttributeOf where Content: Comparable {
   }
 }
 
+// Two attributes, of one object or of two of the query's: for joins and inner queries. Two that are
+// none are equal; none is neither less nor greater than anything.
+
 extension AttributeOf {
-  /// The same value as another attribute of the same object, or both none.
   public static func == <Other>(
     left: Self, right: AttributeOf<Object, Other>
-  ) -> TestOf<Object> {
-    TestOf(.compare(left.item, .equal, .item(right.item)))
-  }
+  ) -> TestOf<Object> { left.test(.equal, right) }
 
-  /// The same value as an attribute of another entity of the query: for joins and inner queries.
+  public static func != <Other>(
+    left: Self, right: AttributeOf<Object, Other>
+  ) -> TestOf<Object> { !left.test(.equal, right) }
+
+  public static func < <Other>(
+    left: Self, right: AttributeOf<Object, Other>
+  ) -> TestOf<Object> { left.test(.less, right) }
+
+  public static func <= <Other>(
+    left: Self, right: AttributeOf<Object, Other>
+  ) -> TestOf<Object> { left.test(.lessEqual, right) }
+
+  public static func > <Other>(
+    left: Self, right: AttributeOf<Object, Other>
+  ) -> TestOf<Object> { left.test(.greater, right) }
+
+  public static func >= <Other>(
+    left: Self, right: AttributeOf<Object, Other>
+  ) -> TestOf<Object> { left.test(.greaterEqual, right) }
+
+  private func test<Other>(
+    _ comparison: TestCriteria.Comparison, _ other: AttributeOf<Object, Other>
+  ) -> TestOf<Object> { TestOf(.compare(item, comparison, .item(other.item))) }
+}
+
+extension AttributeOf {
   public static func == <Another, Other>(
     left: Self, right: AttributeOf<Another, Other>
-  ) -> TestCriteria {
-    TestCriteria(.compare(left.item, .equal, .item(right.item)))
-  }
+  ) -> TestCriteria { left.item.test(.equal, right) }
 
-  public static func < <Other>(left: Self, right: AttributeOf<Object, Other>) -> TestOf<Object> {
-    TestOf(.compare(left.item, .less, .item(right.item)))
-  }
+  public static func != <Another, Other>(
+    left: Self, right: AttributeOf<Another, Other>
+  ) -> TestCriteria { !left.item.test(.equal, right) }
 
-  public static func > <Other>(left: Self, right: AttributeOf<Object, Other>) -> TestOf<Object> {
-    TestOf(.compare(left.item, .greater, .item(right.item)))
-  }
+  public static func < <Another, Other>(
+    left: Self, right: AttributeOf<Another, Other>
+  ) -> TestCriteria { left.item.test(.less, right) }
+
+  public static func <= <Another, Other>(
+    left: Self, right: AttributeOf<Another, Other>
+  ) -> TestCriteria { left.item.test(.lessEqual, right) }
+
+  public static func > <Another, Other>(
+    left: Self, right: AttributeOf<Another, Other>
+  ) -> TestCriteria { left.item.test(.greater, right) }
+
+  public static func >= <Another, Other>(
+    left: Self, right: AttributeOf<Another, Other>
+  ) -> TestCriteria { left.item.test(.greaterEqual, right) }
 }
 
 /// A text, or a text that may be missing: what `like` and its kin look into.
@@ -154,9 +189,36 @@ extension SelectItem {
   public static func != (left: Self, right: some AttributeConvertible) -> TestCriteria {
     TestCriteria(.not(.compare(left, .equal, .value(right.value))))
   }
+}
 
-  /// Two items of one query: for joins and inner queries.
+// Two items of one query, by their aliases or after grouping.
+
+extension SelectItem {
   public static func == (left: Self, right: some Selectable) -> TestCriteria {
-    TestCriteria(.compare(left, .equal, .item(right.item)))
+    left.test(.equal, right)
   }
+
+  public static func != (left: Self, right: some Selectable) -> TestCriteria {
+    !left.test(.equal, right)
+  }
+
+  public static func < (left: Self, right: some Selectable) -> TestCriteria {
+    left.test(.less, right)
+  }
+
+  public static func <= (left: Self, right: some Selectable) -> TestCriteria {
+    left.test(.lessEqual, right)
+  }
+
+  public static func > (left: Self, right: some Selectable) -> TestCriteria {
+    left.test(.greater, right)
+  }
+
+  public static func >= (left: Self, right: some Selectable) -> TestCriteria {
+    left.test(.greaterEqual, right)
+  }
+
+  fileprivate func test(
+    _ comparison: TestCriteria.Comparison, _ other: some Selectable
+  ) -> TestCriteria { TestCriteria(.compare(self, comparison, .item(other.item))) }
 }
