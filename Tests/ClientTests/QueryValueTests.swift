@@ -164,4 +164,32 @@ struct QueryValueTests {
       #expect(try held.map(\.id) == ids(test), "\(test)")
     }
   }
+
+  @Test("A NUL among the words of a search parts words, as it does in the index")
+  func nul() throws {
+    try depot.article(12, "Nail", text: "a thin nail of steel")
+    let found = { try Article.findAll(where: Article.matches($0), in: database).map(\.id) }
+    #expect(try found("steel\0thin") == [12])
+    #expect(try found("\"thin\0nail\"") == [12])
+    #expect(try found("\0") == [])
+  }
+
+  @Test("A sum that no long can hold is an error of the query, with the cure")
+  func overflow() throws {
+    for id in [Int64.max, Int64.max - 1] { try depot.article(id, "Dust") }
+    let query = Query(from: Article.self).select(.sum(A.id))
+    let error = #expect(throws: FerryError.self) { try database.executeQuery(query) }
+    #expect(error?.code == .invalidQuery)
+    #expect(error?.message.contains("integer overflow") == true)
+    #expect(error?.hint.contains("decimal") == true)
+    let having = Query(from: Article.self).groupBy(A.isSold).having(.sum(A.id) > 1)
+    let counted = #expect(throws: FerryError.self) {
+      try Article.countWithQuery(having, in: database)
+    }
+    #expect(counted?.code == .invalidQuery)
+    let plain = #expect(throws: FerryError.self) {
+      try database.executeSQL("SELECT sum(id) FROM Article")
+    }
+    #expect(plain?.code == .invalidQuery)
+  }
 }

@@ -83,6 +83,8 @@ struct SearchWords {
   let expression: String
 
   init(_ typed: String) {
+    // SQLite's text ends at a NUL; in the index it parts two words.
+    let typed = String(typed.map { $0 == "\0" ? " " : $0 })
     var terms: [String] = []
     for (index, piece) in typed.split(separator: "\"", omittingEmptySubsequences: false)
       .enumerated()

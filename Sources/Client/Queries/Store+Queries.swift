@@ -45,8 +45,8 @@ extension Store {
       do throws(SQLiteError) {
         return try self.rows(sql, parameters, connection)
       } catch {
-        guard !error.isOfTheMachine, !error.isBusy else {
-          throw Store.failure(error, path: self.path)
+        guard !error.isOfTheMachine, !error.isBusy, !error.isTooLargeSum else {
+          throw Store.failure(ofQuery: error, path: self.path)
         }
         throw FerryError(
           .invalidQuery, "the SQL text cannot be run: \(error.message)",
@@ -92,9 +92,25 @@ extension Store {
   ) throws(FerryError) -> Result {
     try read { connection throws(FerryError) in
       defer { connection.forgetStatements(beyond: Store.keptStatements) }
-      return try self.sql { () throws(SQLiteError) in try body(connection) }
+      do throws(SQLiteError) { return try body(connection) } catch {
+        throw Store.failure(ofQuery: error, path: self.path)
+      }
     }
   }
+
+  /// A sum that is too large is the fault of the query, not of the file.
+  private static func failure(ofQuery error: SQLiteError, path: String) -> FerryError {
+    guard error.isTooLargeSum else { return failure(error, path: path) }
+    return FerryError(
+      .invalidQuery, "a whole number of the query is too large for a long: \(error.message)",
+      hint: "Add up fewer rows, take the average, or give the attribute the type decimal or "
+        + "integer in the model: their sums have as many digits as they need.", cause: error)
+  }
+}
+
+extension SQLiteError {
+  /// What `sum` says of whole numbers beyond 64 bits.
+  fileprivate var isTooLargeSum: Bool { message.hasSuffix("integer overflow") }
 }
 
 extension Statement {
