@@ -141,51 +141,6 @@ struct GraphTests {
     #expect(try letters() == ["N", "N", "N"])
   }
 
-  @Test("1,000 baskets with their items, prefetched, are two statements; walking them is none more")
-  func prefetched() throws {
-    let shop = try Filled()
-    shop.shore.pageRows = 5_000
-    for id in 2...1_000 as ClosedRange<Int64> {
-      shop.shore.put(Basket.entity, [.integer(id), .text("basket")])
-      for number in 1...3 as ClosedRange<Int64> {
-        shop.shore.put(Item.entity, [.integer(id), .integer(number), .text("item")])
-      }
-    }
-    try shop.device.exchange(shop.shore)
-    // Inside a transaction of this thread every read uses the connection that is counted.
-    try shop.device.store.write { connection throws(FerryError) in
-      let before = connection.executions
-      var records = try shop.device.store.records(Basket.entity, "ORDER BY _id", [])
-      try shop.device.store.prefetch(Basket.Attributes.items, of: &records)
-      let baskets = records.map(Basket.init(record:))
-      var count = 0
-      for basket in baskets { count += try basket.items().count }
-      #expect(baskets.count == 1_000 && count == 999 * 3 + 2)
-      #expect(connection.executions - before == 2)
-      _ = try Basket(record: shop.device.store.records(Basket.entity, "LIMIT 1", [])[0]).items()
-      #expect(connection.executions - before == 4, "without prefetching, one for each walk")
-    }
-  }
-
-  @Test("Prefetching follows two attributes, and the way from the many to the one")
-  func prefetchedWays() throws {
-    let shop = try Filled()
-    var items = try shop.device.store.records(Item.entity, "ORDER BY _id", [])
-    try shop.device.store.prefetch(Item.Attributes.remarks, of: &items)
-    try shop.device.store.prefetch(Item.Attributes.basket, of: &items)
-    try shop.device.store.write { connection throws(FerryError) in
-      let before = connection.executions
-      let remarks: [[Remark]] = try items.map { item throws(FerryError) in
-        try item.referring(by: "item")
-      }
-      let owner: Basket? = try items[1].related("basket")
-      #expect(remarks.map(\.count) == [1, 0] && owner?.name == "fruit")
-      #expect(connection.executions == before)
-    }
-    items[0].clearRelationshipObjects()
-    #expect(items[0].prefetched.isEmpty)
-  }
-
   @Test("An attribute that the model does not have is an error of the import that names it")
   func unknownAttribute() throws {
     let order = Entity(

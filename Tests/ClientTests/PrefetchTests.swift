@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerrySQLite
+import Synchronization
 import Testing
 
 @testable import Ferry
@@ -10,6 +11,141 @@ struct PrefetchTests {
   private typealias A = Article.Attributes
   private typealias M = Maker.Attributes
 
+  /// Statements begun while `body` runs. Inside a transaction of this thread every read uses the
+  /// connection that is counted.
+  private func executions(
+    _ depot: Depot, _ body: () throws -> Void
+  ) throws -> Int {
+    try depot.database.store.write { connection throws(FerryError) in
+      let before = connection.executions
+      do { try body() } catch { Issue.record(error) }
+      return connection.executions - before
+    }
+  }
+
+  private func depot(makers: Int, articlesOfEach: Int) throws -> Depot {
+    let depot = try Depot()
+    try depot.database.store.write { connection throws(FerryError) in
+      try depot.database.store.sql { () throws(SQLiteError) in
+        let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
+        try connection.run(
+          """
+          \(numbers) INSERT INTO Maker (id, name, city, _partition, _hash)
+          SELECT i, 'maker', 'Berlin', 1, i FROM n
+          """, .integer(Int64(makers)))
+        try connection.run(
+          """
+          \(numbers) INSERT INTO Article (id, name, isSold, makerID, _partition, _hash)
+          SELECT i, 'article', 1, (i - 1) / ? + 1, 1, i FROM n
+          """, .integer(Int64(makers * articlesOfEach)), .integer(Int64(articlesOfEach)))
+      }
+    }
+    return depot
+  }
+
+  @Test("facts/1.5: 1,000 objects with those of a relationship are two statements, however asked")
+  func twoStatements() throws {
+    let depot = try depot(makers: 1_000, articlesOfEach: 3)
+    let database = depot.database
+    let joined = Query(from: Maker.self).join(M.articles).where(A.id > 0)
+    let ways: [() throws -> [Maker]] = [
+      { try Maker.findAll(in: database, prefetching: [M.articles]) },
+      {
+        try Maker.findAll(
+          where: M.city == "Berlin", orderBy: .descending(M.id), prefetching: [M.articles],
+          in: database)
+      },
+      {
+        try Maker.findAll(orderBy: .ascending(M.name), prefetching: [M.articles], in: database)
+      },
+      {
+        try Maker.findWithQuery(joined, prefetching: [M.articles], in: database)
+      },
+      {
+        try Maker.query(
+          "WHERE city = ?1 ORDER BY name", [.text("Berlin")], in: database,
+          prefetching: [M.articles])
+      },
+    ]
+    for way in ways {
+      let count = try executions(depot) {
+        let makers = try way()
+        var articles = 0
+        for maker in makers { articles += try maker.articles().count }
+        #expect(makers.count == 1_000 && articles == 3_000)
+      }
+      #expect(count == 2)
+    }
+    let walked = try executions(depot) {
+      for maker in try Maker.findAll(in: database, take: 5) { _ = try maker.articles() }
+    }
+    #expect(walked == 6, "without prefetching, one for each walk")
+    let both = try executions(depot) {
+      let makers = try Maker.findAll(
+        where: M.id == 7, prefetching: [M.articles, M.parent], in: database)
+      #expect(try makers[0].articles().count == 3)
+      #expect(try makers[0].record.related("parent") as Maker? == nil)
+    }
+    #expect(both == 3)
+  }
+
+  /// A relationship that begins to be followed only when somebody has changed what it leads to.
+  private struct Late: RelationshipPath {
+    typealias Object = Maker
+    static var target: Entity {
+      Late.meanwhile.withLock { $0?() }
+      return Article.entity
+    }
+    static let meanwhile = Mutex<(@Sendable () -> Void)?>(nil)
+    let name = "articles"
+    let inverse: String? = "maker"
+  }
+
+  @Test("Objects and what was prefetched with them are of one snapshot")
+  func oneSnapshot() throws {
+    let depot = try depot(makers: 2, articlesOfEach: 1)
+    Late.meanwhile.withLock { [database = depot.database] meanwhile in
+      meanwhile = {
+        do {
+          for var article in try Article.findAll(in: database) { try article.delete() }
+        } catch {
+          Issue.record(error)
+        }
+      }
+    }
+    defer { Late.meanwhile.withLock { $0 = nil } }
+    let makers = try Maker.findAll(where: M.id > 0, prefetching: [Late()], in: depot.database)
+    #expect(try Article.count(in: depot.database) == 0)
+    #expect(try makers.map { try $0.articles().count } == [1, 1])
+  }
+
+  @Test("Prefetching follows two attributes, and the way from the many to the one")
+  func ways() throws {
+    let depot = try Depot(model: Baskets.package)
+    let database = depot.database
+    func add(_ values: Value..., of entity: Entity) throws {
+      var record = Record(entity, in: database)
+      record.values = values
+      _ = try database.store.save(try record.change(.create))
+    }
+    try add(.null, .text("fruit"), of: Basket.entity)
+    let basket = try #require(try Basket.findAll(in: database).first)
+    for number in 1...2 as ClosedRange<Int64> {
+      try add(.integer(basket.id), .integer(number), .null, of: Item.entity)
+    }
+    try add(.text("r1"), .integer(basket.id), .integer(1), .null, of: Remark.entity)
+    var items = try Item.findAll(
+      in: database, prefetching: [Item.Attributes.remarks, Item.Attributes.basket])
+    let count = try executions(depot) {
+      let remarks: [[Remark]] = try items.map { try $0.record.referring(by: "item") }
+      let owner: Basket? = try items[1].record.related("basket")
+      #expect(remarks.map(\.count) == [1, 0] && owner?.name == "fruit")
+    }
+    #expect(count == 0)
+    items[0].record.clearRelationshipObjects()
+    #expect(items[0].record.prefetched.isEmpty)
+  }
+
   @Test("What was prefetched is given for the key that it was read for, and for no other")
   func anotherKey() throws {
     let depot = try Depot()
@@ -17,7 +153,7 @@ struct PrefetchTests {
     try depot.maker(2, "Bo", nil)
     try depot.article(7, "Nail", maker: 1)
     let other = try depot.article(8, "Screw", maker: 2)
-    let read = { () throws(FerryError) in
+    let read = {
       try Article.findAll(in: depot.database, prefetching: [Article.Attributes.maker])[0]
     }
     var nail = try read()

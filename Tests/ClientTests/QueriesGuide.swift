@@ -28,6 +28,15 @@ enum QueriesGuide {
     _ = (toNewYork, quiet)
   }
 
+  static func prefetching(in database: Database) throws(FerryError) {
+    // GUIDE begins
+    let soon = try Flight.findAll(
+      where: Flight.Attributes.seatsLeft < 10, prefetching: [Flight.Attributes.bookings],
+      in: database)
+    for flight in soon { print(flight.flightID, try flight.bookings().count) }
+    // GUIDE ends
+  }
+
   static func rows(in database: Database) throws(FerryError) {
     // GUIDE begins
     let query = Query(from: Booking.self)

@@ -95,15 +95,22 @@ extension Store {
   func objects<Object>(
     _ entity: Entity, _ rest: String, _ parameters: [Value], _ make: (Record) -> Object
   ) throws(FerryError) -> [Object] {
-    let rows = rows(of: entity)
-    return try read { connection throws(FerryError) in
+    try read { connection throws(FerryError) in
       try self.sql { () throws(SQLiteError) in
-        let statement = try connection.statement("\(rows.selectVisible) \(rest)")
-        defer { statement.reset() }
-        try statement.bind(parameters)
-        return try self.objects(statement, rows, make)
+        try self.objects(entity, rest, parameters, connection, make)
       }
     }
+  }
+
+  func objects<Object>(
+    _ entity: Entity, _ rest: String, _ parameters: [Value], _ connection: Connection,
+    _ make: (Record) -> Object
+  ) throws(SQLiteError) -> [Object] {
+    let rows = rows(of: entity)
+    let statement = try connection.statement("\(rows.selectVisible) \(rest)")
+    defer { statement.reset() }
+    try statement.bind(parameters)
+    return try objects(statement, rows, make)
   }
 
   /// The rows of a statement that begins with `Rows.visibleColumns`.

@@ -30,19 +30,46 @@ extension Record {
 }
 
 extension Store {
+  /// The objects that `rest` leaves of an entity, with what `paths` lead to.
+  package func objects<Object: BusinessObject>(
+    _ rest: String, _ parameters: [Value], prefetching paths: [any RelationshipPath<Object>]
+  ) throws(FerryError) -> [Object] {
+    guard !paths.isEmpty else {
+      return try objects(Object.entity, rest, parameters, Object.init(record:))
+    }
+    return try objects(prefetching: paths) { connection throws(SQLiteError) in
+      try self.objects(Object.entity, rest, parameters, connection) { $0 }
+    }
+  }
+
+  /// The objects that `read` gives and what `paths` lead to from them, of one snapshot.
+  func objects<Object: BusinessObject>(
+    prefetching paths: [any RelationshipPath<Object>],
+    _ read: (Connection) throws(SQLiteError) -> [Record]
+  ) throws(FerryError) -> [Object] {
+    try reading { connection throws(SQLiteError) in
+      var records = try read(connection)
+      for path in paths { try self.prefetch(path, of: &records, connection) }
+      return records.map(Object.init(record:))
+    }
+  }
+
   /// Reads what these records lead to, all of them with one statement, so that going there reads
   /// nothing more. What else is asked of a record is still read when it is asked.
-  package func prefetch(
-    _ target: Entity, _ name: String, _ inverse: String?, of records: inout [Record]
-  ) throws(FerryError) {
+  private func prefetch(
+    _ path: some RelationshipPath, of records: inout [Record], _ connection: Connection
+  ) throws(SQLiteError) {
     guard let entity = records.first?.entity else { return }
+    let target = type(of: path).target
     let way =
-      inverse.map { Way(back: $0, from: target, to: entity) } ?? Way(to: name, from: entity)
+      path.inverse.map { Way(back: $0, from: target, to: entity) } ?? Way(to: path.name, from: entity)
     // JSON has no form for bytes and keys that are; those are read one by one.
     guard !way.types.contains(.binary) else { return }
     let keys = records.map { way.key(of: $0) }
-    let found = try self.records(
-      target, "WHERE \(Store.isWanted(way.columns)) ORDER BY _id", [.text(Store.list(keys))])
+    let found = try objects(
+      target, "WHERE \(Store.isWanted(way.columns)) ORDER BY _id", [.text(Store.list(keys))],
+      connection
+    ) { $0 }
     let there = way.columns.compactMap(target.position(of:))
     var groups: [[Value]: [Record]] = [:]
     for record in found { groups[there.map { record.value(at: $0) }, default: []].append(record) }
@@ -66,14 +93,5 @@ extension Store {
     for key in keys where !key.contains(.null) && seen.insert(key).inserted { writer.row(key) }
     writer.endArray()
     return writer.text
-  }
-}
-
-extension Store {
-  /// Reads what a relationship leads to, together with `records`.
-  package func prefetch(
-    _ path: some RelationshipPath, of records: inout [Record]
-  ) throws(FerryError) {
-    try prefetch(type(of: path).target, path.name, path.inverse, of: &records)
   }
 }

@@ -7,13 +7,29 @@ extension Store {
     _ entity: Entity, _ query: Query, _ make: (Record) -> Object
   ) throws(FerryError) -> [Object] {
     let text = try QueryWriter.text(query, .objects(entity), model)
-    let rows = rows(of: entity)
     return try reading { connection throws(SQLiteError) in
-      let statement = try connection.statement(text.sql)
-      defer { statement.reset() }
-      try statement.bind(text.parameters)
-      return try self.objects(statement, rows, make)
+      try self.objects(entity, text, connection, make)
     }
+  }
+
+  /// The same, with what `paths` lead to.
+  package func objects<Object: BusinessObject>(
+    _ query: Query, prefetching paths: [any RelationshipPath<Object>]
+  ) throws(FerryError) -> [Object] {
+    guard !paths.isEmpty else { return try objects(Object.entity, query, Object.init(record:)) }
+    let text = try QueryWriter.text(query, .objects(Object.entity), model)
+    return try objects(prefetching: paths) { connection throws(SQLiteError) in
+      try self.objects(Object.entity, text, connection) { $0 }
+    }
+  }
+
+  private func objects<Object>(
+    _ entity: Entity, _ text: QueryText, _ connection: Connection, _ make: (Record) -> Object
+  ) throws(SQLiteError) -> [Object] {
+    let statement = try connection.statement(text.sql)
+    defer { statement.reset() }
+    try statement.bind(text.parameters)
+    return try objects(statement, rows(of: entity), make)
   }
 
   package func count(_ query: Query) throws(FerryError) -> Int {

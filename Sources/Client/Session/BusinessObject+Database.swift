@@ -26,20 +26,14 @@ extension BusinessObject {
 
   /// All objects that are visible, in the order in which they came; `take` limits their number.
   ///
-  /// What `prefetching` names is read with one statement for each relationship, and walking it from
-  /// these objects reads nothing more: `Order.findAll(in: database, prefetching: [Order.Attributes.lines])`.
+  /// What `prefetching` names is read with one statement for each relationship, of the same snapshot,
+  /// and walking it from these objects reads nothing more:
+  /// `Order.findAll(in: database, prefetching: [Order.Attributes.lines])`.
   public static func findAll(
     in database: Database, skip: Int = 0, take: Int? = nil,
     prefetching paths: [any RelationshipPath<Self>] = []
   ) throws(FerryError) -> [Self] {
-    let rest = "ORDER BY _id LIMIT ? OFFSET ?"
-    let range: [Value] = [.integer(Int64(take ?? -1)), .integer(Int64(skip))]
-    guard !paths.isEmpty else {
-      return try database.store.objects(entity, rest, range, Self.init(record:))
-    }
-    var records = try database.store.records(entity, rest, range)
-    for path in paths { try database.store.prefetch(path, of: &records) }
-    return records.map(Self.init(record:))
+    try query("ORDER BY _id", [], in: database, skip: skip, take: take, prefetching: paths)
   }
 
   /// The object with this business key, as the reference calls it: `find` (facts/1.5).
@@ -77,14 +71,16 @@ extension BusinessObject {
     try database.store.pendingCount(entity, nil, .replaying)
   }
 
-  /// The objects that a query of the model finds; what generated code calls.
+  /// The objects that a query of the model finds, with what `paths` lead to; what generated code
+  /// calls.
   public static func query(
-    _ rest: String, _ parameters: [Value], in database: Database, skip: Int = 0, take: Int? = nil
+    _ rest: String, _ parameters: [Value], in database: Database, skip: Int = 0, take: Int? = nil,
+    prefetching paths: [any RelationshipPath<Self>] = []
   ) throws(FerryError) -> [Self] {
     let count = parameters.count
-    return try database.store.objects(
-      entity, "\(rest) LIMIT ?\(count + 1) OFFSET ?\(count + 2)",
-      parameters + [.integer(Int64(take ?? -1)), .integer(Int64(skip))], Self.init(record:))
+    let rest = "\(rest) LIMIT ?\(count + 1) OFFSET ?\(count + 2)"
+    let values = parameters + [.integer(Int64(take ?? -1)), .integer(Int64(skip))]
+    return try database.store.objects(rest, values, prefetching: paths)
   }
 
   /// How many objects are visible.

@@ -9,20 +9,23 @@ extension BusinessObject {
   ///   where: A.total > 100 && A.city == "Berlin", orderBy: .descending(A.date), take: 20,
   ///   in: database)
   /// ```
-  /// Reads one snapshot and waits for nobody; inside a transaction it sees what that changed.
+  /// Reads one snapshot and waits for nobody; inside a transaction it sees what that changed. What
+  /// `prefetching` names is read with one statement for each relationship, of the same snapshot, and
+  /// walking it from these objects reads nothing more.
   public static func findAll(
     where test: TestOf<Self>, orderBy order: SortCriteria..., skip: Int = 0, take: Int? = nil,
-    in database: Database
+    prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
   ) throws(FerryError) -> [Self] {
-    try findWithQuery(query(test, order, skip, take), in: database)
+    try findWithQuery(query(test, order, skip, take), prefetching: paths, in: database)
   }
 
-  /// All objects, sorted as said.
+  /// All objects, sorted as said, with what `prefetching` names.
   public static func findAll(
     orderBy first: SortCriteria, _ more: SortCriteria..., skip: Int = 0, take: Int? = nil,
-    in database: Database
+    prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
   ) throws(FerryError) -> [Self] {
-    try findWithQuery(query(nil, [first] + more, skip, take), in: database)
+    try findWithQuery(
+      query(nil, [first] + more, skip, take), prefetching: paths, in: database)
   }
 
   /// The first of the objects that pass a test; nil where none does.
@@ -33,11 +36,11 @@ extension BusinessObject {
   }
 
   /// The objects that a query gives, each once, however many rows its joins make of it. The query
-  /// begins with this entity; what it selects does not matter.
+  /// begins with this entity; what it selects does not matter. `prefetching` is as for `findAll`.
   public static func findWithQuery(
-    _ query: Query, in database: Database
+    _ query: Query, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
   ) throws(FerryError) -> [Self] {
-    try database.store.objects(entity, query, Self.init(record:))
+    try database.store.objects(query, prefetching: paths)
   }
 
   /// How many objects pass a test; all, where none is given.

@@ -276,18 +276,20 @@ struct EntityRenderer {
       return """
         /// The first object with \(condition); nil when there is none.
         public static func \(query.name)(
-          \(parameters.joined())in database: Ferry.Database
+          \(parameters.joined())in database: Ferry.Database,
+          prefetching paths: [any Ferry.RelationshipPath<Self>] = []
         ) throws(Ferry.FerryError) -> Self? {
-          \(find), take: 1).first
+          \(find), take: 1, prefetching: paths).first
         }
         """
     }
     return """
       /// The objects with \(condition).
       public static func \(query.name)(
-        \(parameters.joined())in database: Ferry.Database, skip: Int = 0, take: Int? = nil
+        \(parameters.joined())in database: Ferry.Database, skip: Int = 0, take: Int? = nil,
+        prefetching paths: [any Ferry.RelationshipPath<Self>] = []
       ) throws(Ferry.FerryError) -> [Self] {
-        \(find), skip: skip, take: take)
+        \(find), skip: skip, take: take, prefetching: paths)
       }
       """
   }
