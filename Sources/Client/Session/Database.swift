@@ -275,6 +275,10 @@ public final class Database: Sendable {
   /// What it changed is replayed as one, too: the business system takes all of it or refuses all of
   /// it, where it has transactions. Inside another transaction it is a savepoint, undone alone where
   /// it throws and else part of the outer one. Other threads' changes wait meanwhile.
+  ///
+  /// Only what leaves `body` undoes it. An error that `body` catches leaves the rest to be committed:
+  /// the call that threw changed nothing, those before and after it are saved. Let it through, or
+  /// call `rollback`, where all belongs together.
   public func transaction<Result>(
     _ body: () throws(FerryError) -> Result
   ) throws(FerryError) -> Result {
@@ -303,16 +307,5 @@ public final class Database: Sendable {
   public func rollback() {
     store.rollback()
     if store.transactionDepth == 1 { isRolledBack.withLock { $0 = true } }
-  }
-
-  /// Whether a first import of this synchronization group is complete.
-  public func isSynchronized(group: String) throws(FerryError) -> Bool {
-    try store.read { connection throws(FerryError) in
-      try store.sql { () throws(SQLiteError) in
-        let version = try connection.value(
-          "SELECT version FROM ferry_checkpoint WHERE grp = ? AND era IS NOT NULL", .text(group))
-        return version != nil
-      }
-    }
   }
 }

@@ -1,0 +1,75 @@
+import Ferry
+import FerryModel
+import FerryWorld
+import Testing
+
+@testable import Ferry
+
+@Suite("Synchronization groups of a database", .timeLimit(.minutes(1)))
+struct GroupTests {
+  /// Makers in the group `default`, articles in `goods`.
+  private static func model() -> Package {
+    let article = Article.entity
+    return Package(
+      name: "Warehouse", version: "1.0",
+      entities: [
+        Maker.entity,
+        Entity(
+          name: article.name, table: article.table, attributes: article.attributes,
+          key: article.key, keyOrigin: article.keyOrigin, relationships: article.relationships,
+          operations: article.operations, partition: nil, group: "goods"),
+      ], groups: ["default", "goods"].map { SynchronizationGroup(name: $0) })
+  }
+
+  @Test("facts/1.4: what is pending of one group is submitted and cancelled alone")
+  func pending() throws {
+    let depot = try Depot(model: GroupTests.model())
+    let database = depot.database
+    try depot.maker(1, "Ada", nil)
+    try depot.article(7, "Nail", maker: 1)
+    #expect(try database.isReplayQueueEmpty && database.hasPendingOperations)
+    try database.submitPendingOperations(group: "goods")
+    #expect(try Article.countReplayPendingObjects(in: database) == 1)
+    #expect(try Maker.countReplayPendingObjects(in: database) == 0)
+    #expect(try !database.isReplayQueueEmpty)
+    try database.cancelPendingOperations(group: "default")
+    #expect(try Maker.count(in: database) == 0 && Article.count(in: database) == 1)
+    try database.cancelPendingOperations(group: "goods")
+    #expect(try !database.hasPendingOperations && database.isReplayQueueEmpty)
+  }
+
+  @Test("facts/1.4: a group that the model does not have is an error that names the nearest")
+  func unknown() throws {
+    let database = try Depot(model: GroupTests.model()).database
+    let asks: [() throws -> Void] = [
+      { try database.submitPendingOperations(group: "good") },
+      { try database.cancelPendingOperations(group: "good") },
+      { _ = try database.isSynchronized(group: "good") },
+      { _ = try database.lastSynchronizationTime(group: "good") },
+    ]
+    for ask in asks {
+      let error = #expect(throws: FerryError.self) { try ask() }
+      #expect(error?.code == .invalidQuery && error?.hint == "Did you mean \"goods\"?")
+    }
+  }
+
+  @Test("facts/1.4: a group is synchronized, and when it was last, after an import")
+  func lastTime() async throws {
+    let depot = try Depot { shore, operation in shore.accept(operation.id) }
+    let database = depot.database
+    #expect(try database.lastSynchronizationTime(group: "default") == nil)
+    let before = SystemClock().now
+    try await database.onlineLogin(user: "nancy", password: "p")
+    try database.subscribe()
+    try await database.synchronize()
+    let time = try #require(try database.lastSynchronizationTime(group: "default"))
+    #expect(try database.isSynchronized(group: "default"))
+    #expect(time >= before && time <= SystemClock().now)
+    var article = try depot.article(7, "Nail")
+    try article.submitPending()
+    #expect(try !database.isReplayQueueEmpty)
+    for _ in 0..<3 { try await database.synchronize() }
+    #expect(try database.isReplayQueueEmpty && !database.hasPendingOperations)
+    await database.close()
+  }
+}
