@@ -44,6 +44,12 @@ struct GuideTests {
     let guide = "Documentation/Reference.md"
     expectNone(ReferenceRules.violations(in: guide, lines(guide), files: GuideTests.files))
   }
+
+  @Test("Every name of the reference's object API has its row")
+  func referenceNames() {
+    let guide = "Documentation/Reference.md"
+    expectNone(ReferenceNames.violations(in: guide, lines(guide)))
+  }
 }
 
 @Suite("The guides can be wrong")
@@ -112,5 +118,17 @@ struct GuideRulesTests {
     #expect(found.isEmpty == isRight, "\(found)")
     let fewer = ReferenceRules.violations(in: "A.md", [line] + others.dropLast(), files: files())
     #expect(fewer.count == found.count + 1)
+  }
+
+  @Test("A name is named as code in the first column, and nowhere else")
+  func names() {
+    let lines = [
+      "| there | here |", "| `find:`, `[Order getInstance]`, load | `save` |", "`update` | `delete`",
+      "| `_pk` |",
+    ]
+    #expect(ReferenceNames.named(in: lines) == ["find", "Order", "getInstance", "_pk"])
+    let missing = ReferenceNames.violations(in: "A.md", lines).map(\.found)
+    #expect(missing.contains("load (facts/1.5) has none"))
+    #expect(!missing.contains("find (facts/1.5) has none"))
   }
 }
