@@ -29,7 +29,8 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
     public static let objectExists = Code(rawValue: "objectExists")
     /// The object cannot be changed like this: see `message`.
     public static let invalidChange = Code(rawValue: "invalidChange")
-    /// A big value was opened of an object that was never saved (the reference's ObjectNotSaved).
+    /// An object that was never saved is referred to, or a big value of it opened (the reference's
+    /// ObjectNotSaved).
     public static let objectNotSaved = Code(rawValue: "objectNotSaved")
     /// A stream was closed (the reference's StreamNotOpen).
     public static let streamNotOpen = Code(rawValue: "streamNotOpen")

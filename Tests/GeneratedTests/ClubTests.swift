@@ -99,7 +99,7 @@ struct ClubTests {
       var team = Team(name: "Blue", in: database)
       try team.create()
       var member = Member(name: "Ada", in: database)
-      member.setTeam(team)
+      try member.setTeam(team)
       try member.create()
       #expect(try member.team()?.teamID == team.teamID)
       #expect(try team.members().map(\.name) == ["Ada"])
@@ -107,9 +107,63 @@ struct ClubTests {
       try contract.create()
       #expect(try member.contract()?.text == "one year")
       #expect(member.isCreated && !member.isUpdated)
-      member.setTeam(nil)
+      try member.setTeam(nil)
       try member.update()
       #expect(try member.team() == nil && team.members().isEmpty)
+    }
+  }
+
+  @Test("facts/1.5: to refer to an object that has no key yet is an error, and changes nothing")
+  func refersToNew() async throws {
+    try await withDatabase { database in
+      var team = Team(name: "Blue", in: database)
+      try team.create()
+      var member = Member(name: "Ada", in: database)
+      try member.setTeam(team)
+      let new = Team(name: "Red", in: database)
+      let error = #expect(throws: FerryError.self) { try member.setTeam(new) }
+      #expect(error?.code == .objectNotSaved)
+      #expect(error?.entity == "Member" && error?.attribute == "team")
+      #expect(error?.message == "Member.team cannot refer to a Team without teamID")
+      #expect(member.teamID == team.teamID)
+    }
+  }
+
+  @Test("facts/1.5: what an object owns one to one is deleted with it")
+  func cascade() async throws {
+    try await withDatabase { database in
+      var members: [Member] = []
+      for name in ["Ada", "Bob"] {
+        var member = Member(name: name, in: database)
+        try member.create()
+        var contract = Contract(memberID: member.memberID, text: name, in: database)
+        try contract.create()
+        members.append(member)
+      }
+      try members[0].delete()
+      #expect(try Contract.findAll(in: database).map(\.text) == ["Bob"])
+      #expect(try members[1].contract()?.text == "Bob")
+    }
+  }
+
+  @Test("facts/1.5: the model's queries read relationships together with their objects")
+  func prefetching() async throws {
+    try await withDatabase { database in
+      var team = Team(name: "Blue", in: database)
+      try team.create()
+      for name in ["Ada", "Bob"] {
+        var member = Member(name: name, born: LocalDate("1900-01-01"), in: database)
+        try member.setTeam(team)
+        try member.create()
+      }
+      let found = try Member.findByStatus(
+        "new", in: database, prefetching: [Member.Attributes.team])
+      let oldest = try Member.findOldest(in: database, prefetching: [Member.Attributes.team])
+      // What was read with them is what they show, also when the team is gone since.
+      try team.delete()
+      #expect(try found.map { try $0.team()?.name } == ["Blue", "Blue"])
+      #expect(try oldest?.team()?.name == "Blue")
+      #expect(try Member.findOldest(in: database)?.team() == nil)
     }
   }
 
@@ -135,7 +189,7 @@ struct ClubTests {
       var member = Member(name: "Ada", in: database)
       try member.create()
       var reminder = Reminder(text: "call", in: database)
-      reminder.setMember(member)
+      try reminder.setMember(member)
       try reminder.create()
       reminder.text = "call again"
       try reminder.update()

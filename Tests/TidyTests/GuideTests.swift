@@ -123,7 +123,8 @@ struct GuideRulesTests {
   @Test("A name is named as code in the first column, and nowhere else")
   func names() {
     let lines = [
-      "| there | here |", "| `find:`, `[Order getInstance]`, load | `save` |", "`update` | `delete`",
+      "| there | here |", "| `find:`, `[Order getInstance]`, load | `save` |",
+      "`update` | `delete`",
       "| `_pk` |",
     ]
     #expect(ReferenceNames.named(in: lines) == ["find", "Order", "getInstance", "_pk"])

@@ -95,7 +95,9 @@ extension Decimal {
 extension Array where Element: AttributeElement {
   public static func converted(_ value: Value) -> [Element]? {
     let read = Element.list(from: value)
-    guard isStructured, !value.isNull else { return value.isNull || read.value == value ? read : nil }
+    guard isStructured, !value.isNull else {
+      return value.isNull || read.value == value ? read : nil
+    }
     return AttributeType.list.canonical(value) == nil ? nil : read
   }
 }

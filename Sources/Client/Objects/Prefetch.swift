@@ -62,7 +62,8 @@ extension Store {
     guard let entity = records.first?.entity else { return }
     let target = type(of: path).target
     let way =
-      path.inverse.map { Way(back: $0, from: target, to: entity) } ?? Way(to: path.name, from: entity)
+      path.inverse.map { Way(back: $0, from: target, to: entity) }
+      ?? Way(to: path.name, from: entity)
     // JSON has no form for bytes and keys that are; those are read one by one.
     guard !way.types.contains(.binary) else { return }
     let keys = records.map { way.key(of: $0) }

@@ -26,11 +26,19 @@ extension Record {
   }
 
   /// Takes over the key of another object where the relationship refers to it; nil: refers to none.
-  public mutating func refer(by name: String, to other: Record?) {
+  ///
+  /// `objectNotSaved` where the other one has no key: a new object gets it by `create`.
+  public mutating func refer(by name: String, to other: Record?) throws(FerryError) {
     let way = Way(to: name, from: entity)
-    for (position, column) in zip(way.own, way.columns) {
-      values[position] = other?[column] ?? .null
+    let key = way.columns.map { other?[$0] ?? .null }
+    if let other, let missing = zip(way.columns, key).first(where: { $1.isNull })?.0 {
+      throw FerryError(
+        .objectNotSaved,
+        "\(entity.name).\(name) cannot refer to a \(other.entity.name) without \(missing)",
+        hint: "Call create on it first: a new object has no key before.", entity: entity.name,
+        attribute: name)
     }
+    for (position, value) in zip(way.own, key) { values[position] = value }
     prefetched[way.name] = nil
   }
 

@@ -257,8 +257,9 @@ struct EntityRenderer {
     let mark = isOptional ? "?" : ""
     return """
       /// Makes \(relationship.attributes.joined(separator: ", ")) refer to this object; nothing is saved yet.
-      public mutating func set\(name)(_ target: \(target.name)\(mark)) {
-        record.refer(by: \(SwiftLiteral.text(relationship.name)), to: target\(mark).record)
+      /// `objectNotSaved` for a new one, which has no key before `create`.
+      public mutating func set\(name)(_ target: \(target.name)\(mark)) throws(Ferry.FerryError) {
+        try record.refer(by: \(SwiftLiteral.text(relationship.name)), to: target\(mark).record)
       }
       """
   }
