@@ -17,7 +17,8 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
     public static let damaged = Code(rawValue: "damaged")
     /// The local database belongs to another package, user or server.
     public static let otherOwner = Code(rawValue: "otherOwner")
-    /// The local database is of another model, and pending changes would be lost, or it is newer.
+    /// The local database is of another model, and pending changes or values that only the device has
+    /// would be lost, or it is newer.
     public static let incompatibleModel = Code(rawValue: "incompatibleModel")
     /// The local database is open, and must not be for this.
     public static let inUse = Code(rawValue: "inUse")

@@ -2,10 +2,23 @@ import Ferry
 import FerryModel
 import FerrySQLite
 import FerryWire
+import FerryWorld
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Ferry
+
+/// Keeps what is written to the log.
+final class HeardLog: Log {
+  private let heard = Mutex<[String]>([])
+  var lines: [String] { heard.withLock { $0 } }
+
+  func write(_ level: LogLevel, _ message: String, _ fields: [(String, String)]) {
+    let text = fields.map { "\($0.0)=\($0.1)" }.joined(separator: " ")
+    heard.withLock { $0.append("\(message) \(text)") }
+  }
+}
 
 @Suite("A newer model on an older database")
 struct MigrationTests {
@@ -167,6 +180,84 @@ struct MigrationTests {
         ["1", "ALFKI", "1.5", "N"], ["2", "ALFKI", "9", "U"], ["3", "ALFKI", "1.5", "N"],
       ])
     #expect(try operations(store).map(\.changed) == [[2: .text("9")]])
+  }
+
+  /// The shop's lines without their text.
+  private var withoutText: Package {
+    let line = Entity(
+      name: "Line", table: "lines", attributes: Array(Line.entity.attributes.prefix(2)),
+      key: [0, 1], keyOrigin: .app, relationships: Line.entity.relationships,
+      operations: [.create, .update, .delete], partition: nil, group: "default")
+    return Package(
+      name: "Shop", version: "1.1", entities: [Order.entity, line],
+      groups: [SynchronizationGroup(name: "default")])
+  }
+
+  /// A new line with a text and a change of an order, in one transaction.
+  private func chained(_ shop: Stocked) throws {
+    try shop.device.store.transaction { () throws(FerryError) in
+      var line = shop.device.newLine(of: 1, 1, "tea")
+      try line.create()
+      var record = try shop.device.store.records(Order.entity, "WHERE id = 1", [])[0]
+      record.set(2, "Kiel" as String?)
+      _ = try shop.device.store.save(try record.change(.update))
+    }
+    try shop.device.store.submitAll(Order.entity)
+  }
+
+  @Test("What was replayed as one with a discarded change is sealed anew without it, and sent")
+  func discardedOfChain() throws {
+    let shop = try Stocked()
+    try chained(shop)
+    #expect(try shop.device.operations().map(\.state) == [.submitted, .submitted])
+    let store = try open(shop, withoutText, .discardUnmigratable)
+    #expect(try operations(store).map(\.entity) == ["Order"])
+    let record = try #require(try store.record(Order.entity, key: Key([.integer(1)])))
+    #expect(record.replay.pending == 0 && record.pending == .update)
+    let session = Session(store: store, observers: Observers(), settings: SessionSettings())
+    session.requestExchange()
+    guard case .send(let request) = try session.next() else { throw Missing() }
+    let shore = Shore(withoutText)
+    _ = try shore.respond(to: request.body)
+    #expect(shore.stored.values.map { "\($0.position + 1)/\($0.count)" } == ["1/1"])
+  }
+
+  @Test("Where some of what is replayed as one was sent, nothing is discarded and it says so")
+  func discardedOfSentChain() throws {
+    let shop = try Stocked()
+    try chained(shop)
+    _ = try shop.device.request()
+    let before = try shop.device.dump()
+    let error = #expect(throws: FerryError.self) {
+      _ = try open(shop, withoutText, .discardUnmigratable)
+    }
+    #expect(error?.code == .incompatibleModel)
+    #expect(error?.message.contains("on their way to the server (Line, Order)") == true)
+    try shop.device.restart()
+    #expect(try shop.device.dump() == before)
+    #expect(try shop.device.operations().count == 2)
+  }
+
+  @Test(
+    "With a new object goes what refers to its temporary key: it would be sent and mean nothing")
+  func discardedDependents() throws {
+    let shop = try Stocked()
+    var created = shop.device.newOrder("Jena")
+    try created.create()
+    var line = shop.device.newLine(of: created.id, 1, "tea")
+    try line.create()
+    var other = shop.device.newLine(of: 1, 1, "tea")
+    try other.create()
+    let log = HeardLog()
+    shop.device.store.close()
+    let store = try Store(
+      path: shop.device.path, model: newer([attributes[0], attributes[1], attributes[3]]),
+      world: World(clock: SystemClock(), chance: SystemChance(), log: log),
+      durability: .application, migration: .discardUnmigratable)
+    #expect(try operations(store).map(\.key.text) == ["1,1"])
+    #expect(try store.count(Line.entity) == 1)
+    #expect(log.lines.contains { $0.contains("1 × Line, which refers to a new Order that goes") })
+    #expect(log.lines.contains { $0.contains("1 × Order.city") })
   }
 
   @Test("An entity that the model no longer has goes; with changes pending it is refused")

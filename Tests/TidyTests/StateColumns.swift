@@ -7,6 +7,9 @@
 enum StateColumns {
   private static let columnCame = "a file made before the column was there gets its first value"
 
+  private static let chainFreed =
+    "a migration that discards one of a chain, as the app asked, lets the others wait again"
+
   static let client: [String: ColumnWriter] = [
     "ferry_setting.+": "Store",
     "ferry_setting.-": "Store",
@@ -33,8 +36,8 @@ enum StateColumns {
     "ferry_operation.base": .shared(
       "Pending", "Store", because: "a newer model's migration writes it in the model's words"),
     "ferry_operation.chain": "Pending",
-    "ferry_operation.wanted": "Pending",
-    "ferry_operation.state": "Pending",
+    "ferry_operation.wanted": .shared("Pending", "Store", because: chainFreed),
+    "ferry_operation.state": .shared("Pending", "Store", because: chainFreed),
     "ferry_operation.counter": .shared("Pending", "Store", because: columnCame),
     "ferry_operation.failure": .shared("Pending", "Store", because: columnCame),
     "ferry_operation.root_entity": .shared("Pending", "Store", because: columnCame),
@@ -107,6 +110,7 @@ enum StateColumns {
     "ferry_shared_change.-": "Store",
     "ferry_kept.+": "Store",
     "ferry_kept.-": "Store",
+    "ferry_kept.content": "Store",
     "ferry_change_log.+": "Store",
     "ferry_change_log.-": "Store",
     "ferry_log_record.-": .shared(

@@ -3,12 +3,17 @@ import FerryModel
 import FerrySQLite
 import FerryWire
 
-/// What happens to pending changes that a newer model cannot express.
+/// What happens to pending changes that a newer model cannot express, and to values that only this
+/// device has where it has no place for them.
 public enum MigrationPolicy: Sendable, Hashable {
-  /// The database is not opened, and stays as it is: the error says which changes, and what to do.
+  /// The database is not opened, and stays as it is: the error says which, and what to do.
   case keepPending
-  /// They are thrown away, object by object, and each is written to the log; everything else is
-  /// kept. For an app that has asked its user.
+  /// They are thrown away, changes object by object, and each is written to the log; everything else
+  /// is kept. For an app that has asked its user.
+  ///
+  /// With a new object goes what is pending of the objects that refer to its temporary key, and of
+  /// its parts. What was replayed as one with a discarded change is submitted without it, or, where
+  /// some of it was sent already, the database is not opened all the same.
   case discardUnmigratable
 }
 
@@ -49,6 +54,8 @@ struct Migration {
   /// Returns what was thrown away, a line each.
   func run(makeTables: () throws(SQLiteError) -> Void) throws -> [String] {
     let aside = self.aside
+    // A file of an older Ferry may have none.
+    try connection.execute(KeptValues.statement)
     let discarded = try judge()
     for (entity, _) in aside {
       for table in [entity.name, "ferry_original_\(entity.name)"] {
@@ -66,101 +73,16 @@ struct Migration {
       try move(entity, before, table: entity.name)
       try move(entity, before, table: "ferry_original_\(entity.name)")
     }
-    try rewriteOperations(Dictionary(uniqueKeysWithValues: aside.map { ($0.entity.name, $0.old) }))
+    let changed = Dictionary(uniqueKeysWithValues: aside.map { ($0.entity.name, $0.old) })
+    try rewriteOperations(changed)
+    try rewriteKept(changed)
     if changesShape { try downloadAfresh() }
     return discarded
   }
 
   // Pending changes.
 
-  private struct Change {
-    let sequence: Int64
-    let entity: Entity
-    let object: Int64
-    let problem: String
-  }
-
-  private func judge() throws -> [String] {
-    let lost = try unmigratable()
-    guard !lost.isEmpty else { return [] }
-    let lines = Set(lost.map(\.problem)).sorted().map { problem in
-      "\(lost.count { $0.problem == problem }) × \(problem)"
-    }
-    guard policy == .discardUnmigratable else {
-      throw FerryError(
-        .incompatibleModel,
-        "the model \(new.id) cannot express what is pending under \(old.id): "
-          + lines.joined(separator: "; "),
-        hint: "Open the database with the model \(old.id) and submit or cancel these changes, or "
-          + "open it with `migration: .discardUnmigratable`. Nothing was changed.")
-    }
-    for object in Set(lost.map { Lost(entity: $0.entity.name, object: $0.object) }) {
-      try discard(object)
-    }
-    return lines
-  }
-
-  private struct Lost: Hashable {
-    let entity: String
-    let object: Int64
-  }
-
-  /// The object is again as it was downloaded; one that was never downloaded goes.
-  private func discard(_ lost: Lost) throws(SQLiteError) {
-    let table = quoted(lost.entity)
-    let original = quoted("ferry_original_\(lost.entity)")
-    try connection.run(
-      "DELETE FROM ferry_operation WHERE entity = ? AND object = ?", .text(lost.entity),
-      .integer(lost.object))
-    try connection.run("DELETE FROM \(table) WHERE _id = ?", .integer(lost.object))
-    let names = try columns(of: "ferry_original_\(lost.entity)").map(quoted).joined(separator: ", ")
-    try connection.run(
-      "INSERT INTO \(table) (\(names)) SELECT \(names) FROM \(original) WHERE _id = ?",
-      .integer(lost.object))
-    try connection.run("DELETE FROM \(original) WHERE _id = ?", .integer(lost.object))
-  }
-
-  private func unmigratable() throws -> [Change] {
-    var found: [Change] = []
-    for row in try connection.rows(
-      "SELECT sequence, entity, object, changed FROM ferry_operation ORDER BY sequence")
-    {
-      guard let sequence = row[0].integer, let name = row[1].text, let object = row[2].integer,
-        let before = old.entity(named: name), let text = row[3].text
-      else { continue }
-      let problem = problem(before, try values(text, before))
-      if let problem {
-        found.append(Change(sequence: sequence, entity: before, object: object, problem: problem))
-      }
-    }
-    return found
-  }
-
-  private func problem(_ before: Entity, _ changed: [Int: Value]) -> String? {
-    guard let entity = new.entity(named: before.name) else {
-      return "\(before.name), which the model no longer has"
-    }
-    let keys = (before.key.map { before.attributes[$0] }, entity.key.map { entity.attributes[$0] })
-    guard keys.0.map(\.name) == keys.1.map(\.name), keys.0.map(\.type) == keys.1.map(\.type) else {
-      return "\(before.name), whose key is another one now"
-    }
-    for (position, value) in changed.sorted(by: { $0.key < $1.key }) {
-      let attribute = before.attributes[position]
-      guard let place = entity.position(of: attribute.name) else {
-        if !value.isNull {
-          return "\(before.name).\(attribute.name), which the model no longer has"
-        }
-        continue
-      }
-      let type = entity.attributes[place].type
-      if type.canonical(value) == nil {
-        return "\(before.name).\(attribute.name), \(value.shown) of which is no \(type.rawValue)"
-      }
-    }
-    return nil
-  }
-
-  private func values(_ text: String, _ entity: Entity) throws -> [Int: Value] {
+  func values(_ text: String, _ entity: Entity) throws -> [Int: Value] {
     try Array(text.utf8).withUnsafeBufferPointer { buffer in
       var scanner = JSONScanner(buffer)
       return try scanner.values(of: entity)
@@ -198,6 +120,21 @@ struct Migration {
     }
   }
 
+  /// What is kept of objects that are away, for when they come again.
+  private func rewriteKept(_ changed: [String: Entity]) throws {
+    for row in try connection.rows("SELECT entity, key, content FROM ferry_kept") {
+      guard let name = row[0].text, let before = changed[name], let entity = new.entity(named: name)
+      else { continue }
+      var writer = JSONWriter()
+      writer.values(
+        translated(try values(row[2].text ?? "{}", before), before, entity), of: entity)
+      try connection.run(
+        "UPDATE ferry_kept SET content = ? WHERE entity = ? AND key = ?", .text(writer.text),
+        row[0],
+        row[1])
+    }
+  }
+
   /// Bytes that were fixed already say the same in the words of the new model.
   private func payload(_ bytes: [UInt8]?, _ before: Entity, _ entity: Entity) throws -> SQLiteValue
   {
@@ -224,7 +161,7 @@ struct Migration {
     }
   }
 
-  private func columns(of table: String) throws(SQLiteError) -> [String] {
+  func columns(of table: String) throws(SQLiteError) -> [String] {
     try connection.rows("SELECT name FROM pragma_table_info(?)", .text(table)).compactMap {
       $0[0].text
     }
@@ -268,16 +205,20 @@ struct Migration {
   ) throws(SQLiteError) {
     let column = quoted(attribute.name)
     for row in try connection.rows("SELECT _id, \(column) FROM \(quoted(aside))") {
-      let value: Value? =
-        switch row[1] {
-        case .null: .null
-        case .integer(let number): attribute.type.canonical(.integer(number))
-        case .real(let number): attribute.type.canonical(.double(number))
-        case .text(let text): attribute.type.canonical(.text(text))
-        case .blob(let bytes): attribute.type.canonical(.bytes(bytes))
-        }
+      let value = Migration.value(row[1], as: attribute.type) ?? .null
       try connection.run(
-        "UPDATE \(quoted(table)) SET \(column) = ? WHERE _id = ?", (value ?? .null).stored, row[0])
+        "UPDATE \(quoted(table)) SET \(column) = ? WHERE _id = ?", value.stored, row[0])
+    }
+  }
+
+  /// What a column holds as a value of a type; nil where the type cannot hold it.
+  static func value(_ column: SQLiteValue, as type: AttributeType) -> Value? {
+    switch column {
+    case .null: .null
+    case .integer(let number): type.canonical(.integer(number))
+    case .real(let number): type.canonical(.double(number))
+    case .text(let text): type.canonical(.text(text))
+    case .blob(let bytes): type.canonical(.bytes(bytes))
     }
   }
 

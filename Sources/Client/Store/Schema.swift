@@ -26,7 +26,7 @@ package struct Schema {
       try prepare(connection, world, migration)
     }
     for line in discarded {
-      world.log.warn("pending changes were discarded for a new model", ("changes", line))
+      world.log.warn("what a new model has no place for was discarded", ("what", line))
     }
   }
 

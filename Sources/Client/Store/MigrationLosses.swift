@@ -1,0 +1,209 @@
+import FerryModel
+import FerrySQLite
+
+/// What a newer model has no place for: it is let go as the policy has it, or nothing is done.
+extension Migration {
+  private struct Change {
+    let lost: Lost
+    let problem: String
+  }
+
+  private struct Lost: Hashable {
+    let entity: String
+    let object: Int64
+  }
+
+  /// Throws `incompatibleModel` where the policy keeps what would be lost; else throws away the
+  /// changes and returns a line for each kind of loss.
+  func judge() throws -> [String] {
+    let changes = try unmigratable()
+    let lines =
+      Set(changes.map(\.problem)).sorted().map { problem in
+        "\(changes.count { $0.problem == problem }) × \(problem)"
+      } + (try MigrationValues(migration: self).losses())
+    guard !lines.isEmpty else { return [] }
+    guard policy == .discardUnmigratable else {
+      throw FerryError(
+        .incompatibleModel,
+        "the model \(new.id) has no place for what this device has under \(old.id): "
+          + lines.joined(separator: "; "),
+        hint: "Open the database with the model \(old.id), submit or cancel the changes and copy "
+          + "the values elsewhere, or open it with `migration: .discardUnmigratable`, which throws "
+          + "them away. Nothing was changed.")
+    }
+    return lines + (try discard(changes.map(\.lost)))
+  }
+
+  private func unmigratable() throws -> [Change] {
+    var found: [Change] = []
+    for row in try connection.rows(
+      "SELECT entity, object, changed FROM ferry_operation ORDER BY sequence")
+    {
+      guard let name = row[0].text, let object = row[1].integer,
+        let before = old.entity(named: name), let text = row[2].text,
+        let problem = problem(before, try values(text, before))
+      else { continue }
+      found.append(Change(lost: Lost(entity: name, object: object), problem: problem))
+    }
+    return found
+  }
+
+  private func problem(_ before: Entity, _ changed: [Int: Value]) -> String? {
+    guard let entity = new.entity(named: before.name) else {
+      return "\(before.name), which the model no longer has"
+    }
+    let keys = (before.key.map { before.attributes[$0] }, entity.key.map { entity.attributes[$0] })
+    guard keys.0.map(\.name) == keys.1.map(\.name), keys.0.map(\.type) == keys.1.map(\.type) else {
+      return "\(before.name), whose key is another one now"
+    }
+    for (position, value) in changed.sorted(by: { $0.key < $1.key }) {
+      let attribute = before.attributes[position]
+      guard let place = entity.position(of: attribute.name) else {
+        if !value.isNull {
+          return "\(before.name).\(attribute.name), which the model no longer has"
+        }
+        continue
+      }
+      let type = entity.attributes[place].type
+      if type.canonical(value) == nil {
+        return "\(before.name).\(attribute.name), \(value.shown) of which is no \(type.rawValue)"
+      }
+    }
+    return nil
+  }
+
+  // Throwing away.
+
+  /// Throws away what is pending of these objects and of those that cannot be without them, and
+  /// frees what was replayed as one with them. Returns a line for each of the others.
+  private func discard(_ objects: [Lost]) throws -> [String] {
+    var lines: [String] = []
+    var gone: Set<Lost> = []
+    var queue = objects
+    while let next = queue.popLast() {
+      guard gone.insert(next).inserted else { continue }
+      for (dependent, line) in try dependents(of: next)
+      where !gone.contains(dependent) && !queue.contains(dependent) {
+        lines.append(line)
+        queue.append(dependent)
+      }
+    }
+    var chains: Set<String> = []
+    for object in gone {
+      let rows = try connection.rows(
+        "SELECT chain FROM ferry_operation WHERE entity = ? AND object = ?", .text(object.entity),
+        .integer(object.object))
+      chains.formUnion(rows.compactMap { $0[0].text })
+    }
+    for chain in chains.sorted() { try free(chain, of: gone) }
+    for object in gone { try discard(object) }
+    return lines
+  }
+
+  /// What refers to the temporary key of a new object, or is part of a new one, with a line to tell.
+  private func dependents(of lost: Lost) throws -> [(Lost, String)] {
+    var found: [(Lost, String)] = []
+    let creates = try connection.rows(
+      """
+      SELECT key, temporary FROM ferry_operation
+      WHERE entity = ? AND object = ? AND kind = 'create' AND state <> 'withdrawn'
+      """, .text(lost.entity), .integer(lost.object))
+    for create in creates {
+      guard let entity = old.entity(named: lost.entity), let text = create[0].text,
+        let key = Key(text: text).values(of: entity)
+      else { continue }
+      let names = entity.key.map { entity.attributes[$0].name }
+      for child in old.entities where !child.isClientOnly {
+        for relationship in child.relationships
+        where relationship.target == entity.name && relationship.targetAttributes == names
+          && (create[1].integer == 1 || relationship.isComposite)
+        {
+          let rows = try connection.rows(
+            """
+            SELECT _id FROM \(Schema.table(child))
+            WHERE \(matching(relationship.attributes)) AND _pending IN ('C', 'U') ORDER BY _id
+            """, key.map(\.stored))
+          for object in rows.compactMap({ $0[0].integer }) {
+            let dependent = Lost(entity: child.name, object: object)
+            guard dependent != lost else { continue }
+            found.append(
+              (dependent, "1 × \(child.name), which refers to a new \(entity.name) that goes"))
+          }
+        }
+      }
+    }
+    return found
+  }
+
+  /// What is left of a chain is sealed anew before anything is sent; where the server has some of it
+  /// already it waits for all of it.
+  private func free(_ chain: String, of gone: Set<Lost>) throws {
+    let members = try connection.rows(
+      """
+      SELECT sequence, entity, object, sent, state FROM ferry_operation WHERE chain = ?
+      ORDER BY sequence
+      """, .text(chain))
+    let rest = members.filter { row in
+      guard let entity = row[1].text, let object = row[2].integer else { return false }
+      return !gone.contains(Lost(entity: entity, object: object))
+    }
+    guard !rest.isEmpty else { return }
+    guard !members.contains(where: { $0[3].integer == 1 }) else {
+      let names = Set(members.compactMap { $0[1].text }).sorted().joined(separator: ", ")
+      throw FerryError(
+        .incompatibleModel,
+        "a change that the model \(new.id) cannot express is replayed as one with others that are "
+          + "on their way to the server (\(names))",
+        hint: "Open the database with the model \(old.id) and synchronize until they are answered. "
+          + "Nothing was changed.")
+    }
+    for row in rest where row[4].text == "submitted" {
+      try connection.run(
+        """
+        UPDATE ferry_operation SET state = 'waiting', wanted = 2, payload = NULL WHERE sequence = ?
+        """, row[0])
+      guard let name = row[1].text, let entity = old.entity(named: name) else { continue }
+      try connection.run(
+        """
+        UPDATE \(Schema.table(entity)) SET _replay = (
+          SELECT max(counter) || ' 0 0' FROM ferry_operation WHERE entity = ?1 AND object = ?2)
+        WHERE _id = ?2
+        """, row[1], row[2])
+    }
+  }
+
+  /// The object is again as it was downloaded; one that was never downloaded goes.
+  private func discard(_ lost: Lost) throws(SQLiteError) {
+    let table = quoted(lost.entity)
+    let original = quoted("ferry_original_\(lost.entity)")
+    for owned in ["ferry_operation", "ferry_log_record"] {
+      try connection.run(
+        "DELETE FROM \(owned) WHERE entity = ? AND object = ?", .text(lost.entity),
+        .integer(lost.object))
+    }
+    let all = try columns(of: "ferry_original_\(lost.entity)")
+    let own = Set(
+      old.entity(named: lost.entity)?.attributes.filter(\.isClientOnly).map(\.name) ?? [])
+    // What stays on the device was never part of the change; the image has it only while the row
+    // is hidden.
+    let shared = all.filter { !own.contains($0) && $0 != "_id" }.map(quoted)
+    let isVisible = try connection.value(
+      "SELECT 1 FROM \(table) WHERE _id = ?1 AND EXISTS (SELECT 1 FROM \(original) WHERE _id = ?1)",
+      .integer(lost.object))
+    if isVisible != nil {
+      let list = shared.joined(separator: ", ")
+      try connection.run(
+        """
+        UPDATE \(table) SET (\(list)) = (SELECT \(list) FROM \(original) WHERE _id = ?1),
+          _pending = 'N', _failed = 0, _replay = NULL WHERE _id = ?1
+        """, .integer(lost.object))
+    } else {
+      let list = all.map(quoted).joined(separator: ", ")
+      try connection.run("DELETE FROM \(table) WHERE _id = ?", .integer(lost.object))
+      try connection.run(
+        "INSERT INTO \(table) (\(list)) SELECT \(list) FROM \(original) WHERE _id = ?",
+        .integer(lost.object))
+    }
+    try connection.run("DELETE FROM \(original) WHERE _id = ?", .integer(lost.object))
+  }
+}
