@@ -67,7 +67,7 @@ extension ModelCheck {
           cure: "Add \"nullable\": true, or a \"default\".")
       }
     }
-    guard !entity.isClientOnly else { return }
+    guard !entity.isClientOnly else { return checkLocalOwner(entity) }
     for relationship in entity.relationships {
       let isLocal = relationship.attributes.contains { name in
         entity.attribute(named: name.content)?.isClientOnly == true
@@ -78,6 +78,20 @@ extension ModelCheck {
         relationship.place,
         "\(entity.shownName).\(relationship.name?.content ?? "?") leads to what stays on the device",
         cure: "Make \(entity.shownName) \"clientOnly\" too, or remove the relationship.")
+    }
+  }
+
+  /// The delete of what the business system has may be refused, or come from it: no part on the
+  /// device can go with it.
+  private mutating func checkLocalOwner(_ entity: DraftEntity) {
+    for relationship in entity.relationships where relationship.isComposite {
+      let target = relationship.target.flatMap { draft.entity(named: $0.content) }
+      guard let target, !target.isClientOnly else { continue }
+      findings.error(
+        relationship.place,
+        "\(entity.shownName) stays on the device and would be part of \(target.shownName), which "
+          + "does not",
+        cure: "Leave \"composite\" out, or make \(target.shownName) \"clientOnly\" too.")
     }
   }
 

@@ -53,12 +53,12 @@ extension Simulation {
       if chance.happens(120) {
         try store.transaction { () throws(FerryError) in
           try changeSomething(device)
-          store.rollback()
+          try store.rollback()
         }
       }
       if chance.happens(60) {
         log.say("step \(step): device \(device.number) takes its transaction back")
-        store.rollback()
+        try store.rollback()
       } else {
         counts.add(.transaction)
       }

@@ -271,7 +271,7 @@ struct CallbackTests {
     try? database.transaction { () throws(FerryError) in
       throw FerryError(.cancelled, "no", hint: "no")
     }
-    try database.transaction { () throws(FerryError) in database.rollback() }
+    try database.transaction { () throws(FerryError) in try database.rollback() }
     try database.transaction { () throws(FerryError) in }
     var heard: [String] = []
     for await line in witness.told where ["commit", "rollback"].contains(line) {

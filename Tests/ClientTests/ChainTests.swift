@@ -1,6 +1,8 @@
 import Ferry
 import FerryModel
 import FerryWire
+import Foundation
+import Synchronization
 import Testing
 
 @testable import Ferry
@@ -50,6 +52,37 @@ struct ChainTests {
     }
     #expect(try shop.device.dump() == "1 ALFKI Kiel U\n2 ALFKI Bremen N\n3 ALFKI Bremen N")
     #expect(try shop.device.operations().count == 1)
+  }
+
+  @Test("A rollback on another thread undoes nothing of the transaction that is open")
+  func rollbackElsewhere() throws {
+    let shop = try Stocked()
+    let store = shop.device.store
+    let refused = Mutex<FerryError?>(nil)
+    try store.transaction { () throws(FerryError) in
+      try edit(shop, 1, "Kiel")
+      let done = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        do throws(FerryError) { try store.rollback() } catch { refused.withLock { $0 = error } }
+        done.signal()
+      }
+      done.wait()
+    }
+    #expect(try shop.device.order(1)?.city == "Kiel")
+    #expect(refused.withLock { $0?.code } == .invalidChange)
+    #expect(throws: FerryError.self) { try store.rollback() }
+  }
+
+  @Test("A transaction inside another does not make the other's rollback forgotten")
+  func rollbackThenTransaction() throws {
+    let shop = try Stocked()
+    let before = try shop.device.dump()
+    try shop.device.store.transaction { () throws(FerryError) in
+      try edit(shop, 1, "Kiel")
+      try shop.device.store.rollback()
+      try shop.device.store.transaction { () throws(FerryError) in try edit(shop, 2, "Kiel") }
+    }
+    #expect(try shop.device.dump() == before)
   }
 
   @Test("A savepoint that was undone does not draw later changes into another chain")
@@ -246,7 +279,7 @@ extension Store {
   fileprivate func undone(_ body: () throws(FerryError) -> Void) throws(FerryError) {
     try transaction { () throws(FerryError) in
       try body()
-      rollback()
+      try rollback()
     }
   }
 }

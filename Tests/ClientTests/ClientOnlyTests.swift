@@ -19,7 +19,10 @@ private struct Contact: BusinessObject {
   static let reminder = Entity(
     name: "Reminder", table: "reminders",
     attributes: [
-      Attribute(name: "id", column: "id", type: .long, isNullable: false, isClientOnly: true)
+      Attribute(name: "id", column: "id", type: .long, isNullable: false, isClientOnly: true),
+      Attribute(name: "text", column: "text", type: .string, isNullable: true, isClientOnly: true),
+      Attribute(
+        name: "place", column: "place", type: .string, isNullable: true, isClientOnly: true),
     ], key: [0], keyOrigin: .app, relationships: [], operations: [.create, .update, .delete],
     partition: nil, group: "default", isClientOnly: true)
   static let package = Package(
@@ -31,6 +34,19 @@ private struct Contact: BusinessObject {
     set { record.set(1, newValue) }
   }
   var note: String? {
+    get { record.get(2) }
+    set { record.set(2, newValue) }
+  }
+}
+
+private struct Reminder: BusinessObject {
+  static let entity = Contact.reminder
+  var record: Record
+  var text: String? {
+    get { record.get(1) }
+    set { record.set(1, newValue) }
+  }
+  var place: String? {
     get { record.get(2) }
     set { record.set(2, newValue) }
   }
@@ -66,6 +82,75 @@ struct ClientOnlyTests {
 
   private func reminders() throws -> Int {
     try device.store.records(Contact.reminder, "", []).count
+  }
+
+  private func reminder(_ id: Int64) throws -> Reminder? {
+    try device.store.record(Contact.reminder, key: Key([.integer(id)])).map(Reminder.init(record:))
+  }
+
+  private func remind(_ id: Int64) throws -> Reminder {
+    var reminder = Reminder(record: Record(Contact.reminder, store: device.store))
+    reminder.record.set(0, id)
+    try reminder.create()
+    return reminder
+  }
+
+  @Test("cannot be saved once it was deleted, and says so, as what is served does")
+  func savedAfterDelete() throws {
+    var copy = try #require(try reminder(7))
+    var other = copy
+    try other.delete()
+    copy.text = "call"
+    for save in [{ try copy.update() }, { try copy.save() }, { try copy.delete() }] {
+      let error = #expect(throws: FerryError.self) { try save() }
+      #expect(error?.code == .objectNotFound && error?.entity == "Reminder")
+    }
+    #expect(try reminders() == 0)
+  }
+
+  @Test("takes from an older copy what was changed in it, and nothing else")
+  func olderCopy() throws {
+    var copy = try #require(try reminder(7))
+    var other = copy
+    other.place = "office"
+    try other.update()
+    copy.text = "call"
+    try copy.update()
+    let kept = try #require(try reminder(7))
+    #expect(kept.text == "call" && kept.place == "office")
+    #expect(copy.place == "office")
+  }
+
+  @Test("is not given the key of another object, and says whose key it is")
+  func keyTaken() throws {
+    var second = try remind(8)
+    second.record.set(0, 7 as Int64)
+    let error = #expect(throws: FerryError.self) { try second.update() }
+    #expect(error?.code == .objectExists && error?.attribute == "id")
+    #expect(try reminders() == 2)
+    second.record.set(0, 9 as Int64)
+    try second.update()
+    #expect(try reminder(9)?.surrogateKey == second.surrogateKey)
+    let again = #expect(throws: FerryError.self) { _ = try remind(9) }
+    #expect(again?.code == .objectExists && again?.attribute == "id")
+  }
+
+  @Test("is new again where the transaction that created it is undone")
+  func undoneCreation() throws {
+    var reminder = try remind(8)
+    try reminder.delete()
+    reminder = Reminder(record: Record(Contact.reminder, store: device.store))
+    reminder.record.set(0, 10 as Int64)
+    try device.store.transaction { () throws(FerryError) in
+      try reminder.create()
+      try device.store.rollback()
+    }
+    #expect(reminder.isNew)
+    let other = try remind(11)
+    reminder.text = "call"
+    try reminder.save()
+    #expect(try self.reminder(10)?.text == "call")
+    #expect(try self.reminder(11)?.text == nil && other.surrogateKey != reminder.surrogateKey)
   }
 
   @Test("is not lost by a delete that is refused, nor by an import under it")

@@ -37,4 +37,18 @@ struct PendingListTests {
     #expect(try Article.findAll(in: database).isEmpty)
     await database.close()
   }
+
+  @Test("A negative skip is 0 and a negative take all, of what is pending as of all objects")
+  func negative() async throws {
+    let depot = try Depot()
+    let database = depot.database
+    for id in 1...3 as ClosedRange<Int64> { try depot.article(id, "Nail \(id)") }
+    for take in [nil, -1] as [Int?] {
+      #expect(try Article.findAll(in: database, skip: -1, take: take).count == 3)
+      #expect(try Article.getPendingObjects(in: database, skip: -1, take: take).count == 3)
+    }
+    #expect(try Article.getPendingObjects(in: database, skip: 1, take: -5).count == 2)
+    #expect(try Article.getPendingObjects(in: database, skip: -5, take: 0).isEmpty)
+    await database.close()
+  }
 }

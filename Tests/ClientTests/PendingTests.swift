@@ -77,6 +77,155 @@ struct PendingTests {
     #expect(shop.shore.stored.values.map(\.entity) == ["Order", "Order"])
   }
 
+  /// Changes the cities of the first orders; one of them is too long to be sent.
+  private func changeCities(_ shop: Stocked, _ cities: [String]) throws(FerryError) {
+    for (index, city) in cities.enumerated() {
+      let key = Key([.integer(Int64(index + 1))])
+      guard let record = try shop.device.store.record(Order.entity, key: key) else { continue }
+      var order = Order(record: record)
+      order.city = city
+      try order.update()
+    }
+  }
+
+  private let tooLong = String(repeating: "x", count: 2_000_000)
+
+  @Test(
+    "sync/P3, facts/5.24: a change that is too big to be sent stays, and all else is submitted")
+  func submitAllButOne() throws {
+    let shop = try Stocked()
+    try changeCities(shop, ["Kiel", tooLong, "Ulm"])
+    let error = #expect(throws: FerryError.self) {
+      try shop.device.store.submitAll(Order.entity)
+    }
+    #expect(error?.code == .invalidChange)
+    #expect(error?.entity == "Order" && error?.attribute == "city")
+    #expect(error?.message.contains("1 pending object could not be submitted") == true)
+    try shop.device.exchange(shop.shore)
+    let keys = shop.shore.stored.values.compactMap { $0.key?.text }.sorted()
+    #expect(keys == ["1", "3"])
+    let stays = try #require(try shop.device.order(2))
+    #expect(stays.isPending && stays.replayPending == 0 && stays.city == tooLong)
+  }
+
+  @Test("facts/5.24: what is replayed as one with a change that is too big stays with it")
+  func submitAllButChain() throws {
+    let shop = try Stocked()
+    try shop.device.store.transaction { () throws(FerryError) in
+      try changeCities(shop, ["Kiel", tooLong])
+    }
+    var third = try #require(try shop.device.order(3))
+    third.city = "Ulm"
+    try third.update()
+    let error = #expect(throws: FerryError.self) {
+      try shop.device.store.submitAll(Order.entity)
+    }
+    #expect(error?.message.contains("2 pending objects could not be submitted") == true)
+    try shop.device.exchange(shop.shore)
+    #expect(shop.shore.stored.values.compactMap { $0.key?.text } == ["3"])
+  }
+
+  @Test("sync/P20: all that is pending of a type is cancelled in one transaction, or nothing is")
+  func cancelAllTogether() throws {
+    let shop = try Stocked()
+    try changeCities(shop, ["Kiel", "Ulm", "Hof"])
+    let before = try shop.device.dump()
+    let run = { (statement: String) throws in
+      try shop.device.store.write { connection throws(FerryError) in
+        try shop.device.store.sql { () throws(SQLiteError) in try connection.execute(statement) }
+      }
+    }
+    try run(
+      """
+      CREATE TRIGGER stop BEFORE DELETE ON ferry_operation WHEN old.key = '3'
+      BEGIN SELECT RAISE(ABORT, 'no'); END
+      """)
+    #expect(throws: FerryError.self) { try shop.device.store.cancelAll(Order.entity) }
+    #expect(try shop.device.dump() == before)
+    try run("DROP TRIGGER stop")
+    try shop.device.store.cancelAll(Order.entity)
+    #expect(try shop.device.operations().isEmpty)
+  }
+
+  @Test("An object whose creation was undone with its transaction is new again, and can be saved")
+  func undoneCreation() throws {
+    let shop = try Stocked()
+    var order = shop.device.newOrder("Jena")
+    var line = shop.device.newLine(of: 0, 1, "tea")
+    #expect(throws: FerryError.self) {
+      try shop.device.store.transaction { () throws(FerryError) in
+        try order.create()
+        line.record.set(0, order.id)
+        try line.create()
+        order.city = "Gera"
+        try order.update()
+        throw FerryError(.cancelled, "no", hint: "None.")
+      }
+    }
+    #expect(order.isNew && !order.isPending && order.surrogateKey == nil)
+    // Its number is given to another one, which must not be taken for it.
+    var other = shop.device.newOrder("Suhl")
+    try other.create()
+    order.customer = "BONAP"
+    try order.save()
+    try line.create()
+    #expect(try line.order()?.city == "Gera")
+    #expect(
+      try shop.device.orders().filter(\.isCreated).map { "\($0.customer) \($0.city ?? "")" }
+        .sorted()
+        == ["ALFKI Suhl", "BONAP Gera"])
+    try shop.device.store.submitAll(Order.entity)
+    try shop.device.exchange(shop.shore)
+    let sent = shop.shore.stored.values
+    #expect(sent.count { $0.entity == "Order" && $0.key == nil } == 2, "the keys are temporary")
+    #expect(sent.allSatisfy { $0.changed[0] == nil }, "and not sent")
+  }
+
+  @Test("What a savepoint created is new again where the savepoint is undone, or all around it")
+  func undoneSavepoint() throws {
+    let shop = try Stocked()
+    let store = shop.device.store
+    var (first, second, third) = (
+      shop.device.newOrder("Jena"), shop.device.newOrder("Gera"), shop.device.newOrder("Suhl")
+    )
+    try store.transaction { () throws(FerryError) in
+      try first.create()
+      do throws(FerryError) {
+        try store.transaction { () throws(FerryError) in
+          try second.create()
+          throw FerryError(.cancelled, "no", hint: "None.")
+        }
+      } catch { guard error.code == .cancelled else { throw error } }
+    }
+    #expect(!first.isNew && second.isNew)
+    try? store.transaction { () throws(FerryError) in
+      try store.transaction { () throws(FerryError) in try third.create() }
+      throw FerryError(.cancelled, "no", hint: "None.")
+    }
+    #expect(third.isNew)
+    for order in [second, third] {
+      var order = order
+      try order.create()
+    }
+    #expect(try shop.device.orders().count(where: \.isCreated) == 3)
+  }
+
+  @Test("A refresh of an object whose delete is pending says so, and that it can be brought back")
+  func refreshDeleted() throws {
+    let shop = try Stocked()
+    var order = try #require(try shop.device.order(1))
+    try order.delete()
+    let hidden = #expect(throws: FerryError.self) { try order.refresh() }
+    #expect(hidden?.code == .objectNotFound)
+    #expect(hidden?.hint == "Its delete is pending here: cancelPending brings it back.")
+    try order.cancelPending()
+    try order.refresh()
+    #expect(!order.isDeleted && !order.isPending)
+    var new = shop.device.newOrder("Jena")
+    let error = #expect(throws: FerryError.self) { try new.refresh() }
+    #expect(error?.hint == "Call create or save first.")
+  }
+
   @Test("Submitted operations go in messages that a server takes, the rest with the next one")
   func largeReplay() throws {
     let shop = try Stocked()

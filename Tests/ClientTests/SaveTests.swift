@@ -1,5 +1,6 @@
 import FerryModel
 import FerrySQLite
+import Foundation
 import Testing
 
 @testable import Ferry
@@ -27,6 +28,39 @@ struct SaveTests {
     #expect(try statements(store) { try order.update() } == 2 + 5)
     order.city = "Jena"
     #expect(try statements(store) { try order.update() } == 2 + 5)
+  }
+
+  @Test("NaN is refused where null is no value, and no decimal anywhere; infinity is a value")
+  func notANumber() throws {
+    let entity = Entity(
+      name: "Measure", table: "measures",
+      attributes: [
+        Attribute(name: "id", column: "id", type: .long, isNullable: false),
+        Attribute(name: "weight", column: "weight", type: .double, isNullable: false),
+        Attribute(name: "price", column: "price", type: .decimal, isNullable: true),
+      ], key: [0], keyOrigin: .app, relationships: [], operations: [.create, .update],
+      partition: nil, group: "default")
+    let device = try Device(
+      Package(
+        name: "Measures", version: "1.0", entities: [entity],
+        groups: [SynchronizationGroup(name: "default")]))
+    var record = Record(entity, store: device.store)
+    record.set(0, 1 as Int64)
+    for (weight, price, attribute, cure) in [
+      (.nan, nil, "weight", "Set a number and save again."),
+      (1, .nan, "price", "Set a value of that type and save again."),
+    ] as [(Double, Decimal?, String, String)] {
+      record.set(1, weight)
+      record.set(2, price)
+      let error = #expect(throws: FerryError.self) { _ = try record.change(.create) }
+      #expect(error?.code == .invalidChange && error?.entity == "Measure")
+      #expect(error?.attribute == attribute && error?.hint == cure)
+      #expect(error?.message.contains("NaN") == true)
+    }
+    record.set(1, -Double.infinity)
+    record.set(2, nil as Decimal?)
+    let saved = try #require(try device.store.save(try record.change(.create)))
+    #expect(saved.value(at: 1) == .double(-.infinity))
   }
 
   @Test("The object that a save returns is the one that is read afterwards")

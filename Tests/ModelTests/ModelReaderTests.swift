@@ -301,6 +301,26 @@ struct ModelReaderTests {
     #expect(reading.package != nil)
   }
 
+  @Test("What stays on the device is no part of what the business system may refuse to delete")
+  func localPart() {
+    let text = Self.shop.replacing(
+      #"["orderNumber"], "inverse": "lines""#,
+      with: #"["orderNumber"], "inverse": "lines", "composite": true"#)
+    #expect(read(text).problems == [])
+    let local = text.replacing(#""name": "Lines","#, with: #""name": "Lines", "clientOnly": true,"#)
+      .replacing(
+        """
+        "operations": ["update"],
+              "partition": { "through": "order" }
+        """, with: #""operations": ["update"]"#)
+    let errors = read(local).errors
+    #expect(
+      errors.map(\.what) == [
+        "Lines stays on the device and would be part of Orders, which does not"
+      ])
+    #expect(errors.first?.cure == #"Leave "composite" out, or make Orders "clientOnly" too."#)
+  }
+
   @Test("A partition rule that runs in a circle is refused at each of its members")
   func circle() {
     let entity = { (name: String, next: String) in

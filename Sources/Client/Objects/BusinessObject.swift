@@ -13,19 +13,19 @@ public protocol BusinessObject: Sendable {
 }
 
 extension BusinessObject {
-  /// Only in memory: neither created nor loaded.
+  /// Only in memory: neither created nor loaded, or the transaction that created it was undone.
   public var isNew: Bool { record.object == nil && !record.deleted }
   /// Changed in memory and not saved.
   public var isDirty: Bool { !isNew && record.isChanged }
   /// Deleted here, whether its delete is pending or left nothing to send.
   public var isDeleted: Bool { record.deleted }
   /// Its create is pending: not submitted, on its way, or refused.
-  public var isCreated: Bool { record.pending == .create }
+  public var isCreated: Bool { pendingChange == .create }
   /// An update of it is pending: not submitted, on its way, or refused.
-  public var isUpdated: Bool { record.pending == .update }
+  public var isUpdated: Bool { pendingChange == .update }
   /// A change of it, or of what it owns, waits to be replayed or to be answered.
-  public var isPending: Bool { record.pending != .none }
-  public var pendingChange: PendingChange { record.pending }
+  public var isPending: Bool { pendingChange != .none }
+  public var pendingChange: PendingChange { isNew ? .none : record.pending }
   /// The last replay was refused; `logRecords` tell why (sync/P15).
   public var replayFailed: Bool { record.failed }
   /// Grows with each local change and each submit; 0 where nothing is pending (facts/1.5). Like all
@@ -39,13 +39,22 @@ extension BusinessObject {
   public var surrogateKey: Int64? { record.object }
 
   /// Reads the object again; what was changed in memory is dropped.
+  ///
+  /// Errors: `objectNotFound` for a new object, for one whose delete is pending, and where it is no
+  /// longer on the device; the hint says which.
   public mutating func refresh() throws(FerryError) {
-    guard let object = record.object,
-      let read = try record.store.record(Self.entity, object: object)
-    else {
+    guard let object = record.object else {
+      throw FerryError(
+        .objectNotFound, "the \(Self.entity.name) to refresh was not saved",
+        hint: "Call create or save first.", entity: Self.entity.name)
+    }
+    let read = try record.store.recordOrHidden(Self.entity, object: object)
+    guard let read, !read.deleted else {
       throw FerryError(
         .objectNotFound, "\(Self.entity.name) \(record.key) is no longer on the device",
-        hint: "Another user deleted it or it moved out of your data.", entity: Self.entity.name)
+        hint: read != nil
+          ? "Its delete is pending here: cancelPending brings it back."
+          : "Another user deleted it or it moved out of your data.", entity: Self.entity.name)
     }
     record = read
   }
@@ -117,7 +126,7 @@ extension Store {
   func objects<Object>(
     _ statement: Statement, _ rows: Rows, _ make: (Record) -> Object
   ) throws(SQLiteError) -> [Object] {
-    let origin = RecordOrigin(rows, self)
+    let origin = RecordOrigin(rows, self, creations)
     var reader = StoredRowReader(statement)
     var read: [StoredRow] = []
     while try statement.step() { read.append(reader.read()) }

@@ -11,6 +11,15 @@ package struct LocalChange: Equatable {
   package let seen: [Value]
   /// Nil for a delete.
   package let after: [Value]?
+  /// It was created before, under this temporary key, by a transaction that was undone.
+  package var keepsTemporaryKey: Bool = false
+
+  /// The object's values as they are now with what the app changed: its copy may be older. Nil for a
+  /// delete.
+  func applied(to now: [Value]) -> [Value]? {
+    guard let after else { return nil }
+    return now.indices.map { after[$0] != seen[$0] ? after[$0] : now[$0] }
+  }
 }
 
 extension Record {
@@ -37,6 +46,10 @@ extension Record {
       if value.isNull, !attribute.isNullable, !isGiven {
         throw invalid(attribute, "it has no value", "Set one and save again.")
       }
+      if case .double(let number) = value, number.isNaN, !attribute.isNullable {
+        throw invalid(
+          attribute, "NaN is no value, and it may not be null", "Set a number and save again.")
+      }
       if case .text(let text) = value, let misfit = attribute.misfit(decimal: text) {
         throw invalid(attribute, misfit.problem, misfit.cure)
       }
@@ -46,7 +59,9 @@ extension Record {
           "Shorten it to \(maxLength) characters and save again.")
       }
     }
-    return LocalChange(entity: entity, kind: kind, object: object, seen: loaded, after: after)
+    return LocalChange(
+      entity: entity, kind: kind, object: object, seen: loaded, after: after,
+      keepsTemporaryKey: undoneKeyIsTemporary ?? false)
   }
 
   private func invalid(_ attribute: Attribute, _ problem: String, _ cure: String) -> FerryError {

@@ -14,8 +14,11 @@ public struct Record: Sendable {
     case row(StoredRow)
   }
 
-  /// The surrogate key, which never changes and never leaves the device; nil for a new object.
-  package var object: Int64?
+  /// The surrogate key, which never changes and never leaves the device; nil for a new object, and
+  /// where the transaction that created it was undone.
+  package var object: Int64? { undoneKeyIsTemporary == nil ? number : nil }
+  /// The surrogate key as it was at the last load or save.
+  private let number: Int64?
   private var content: Content
   /// What the values were at the last load or save; nil while they are the same.
   private var before: [Value]?
@@ -27,7 +30,8 @@ public struct Record: Sendable {
   package var prefetched: [String: Prefetched] = [:]
 
   package init(_ entity: Entity, store: Store) {
-    origin = RecordOrigin(store.rows(of: entity), store)
+    origin = RecordOrigin(store.rows(of: entity), store, nil)
+    number = nil
     content = .values(entity.attributes.map { $0.defaultValue ?? .null })
     pending = .none
     failed = false
@@ -36,12 +40,12 @@ public struct Record: Sendable {
   }
 
   package init(_ entity: Entity, store: Store, row: VisibleRow) {
-    self.init(RecordOrigin(store.rows(of: entity), store), row)
+    self.init(RecordOrigin(store.rows(of: entity), store, store.creations), row)
   }
 
   private init(_ origin: RecordOrigin, _ row: VisibleRow) {
     self.origin = origin
-    object = row.object
+    number = row.object
     content = .values(row.values)
     pending = row.pending
     failed = row.failed
@@ -53,7 +57,7 @@ public struct Record: Sendable {
   init(_ origin: RecordOrigin, _ row: StoredRow) {
     self.origin = origin
     content = .row(row)
-    object = row.withColumn(at: 0) { if case .integer(let number) = $0 { number } else { nil } }
+    number = row.withColumn(at: 0) { if case .integer(let number) = $0 { number } else { nil } }
     pending = row.withColumn(at: 1) { PendingChange($0) }
     failed = row.withColumn(at: 2) {
       if case .integer(let number) = $0 { number != 0 } else { false }
@@ -64,6 +68,12 @@ public struct Record: Sendable {
 
   public var entity: Entity { origin.rows.entity }
   package var store: Store { origin.store }
+
+  /// Whether its key is temporary, where the transaction that created it was undone; else nil.
+  var undoneKeyIsTemporary: Bool? {
+    guard let creations = origin.creations, let number else { return nil }
+    return creations.undone(ObjectReference(entity.name, number))
+  }
 
   /// In the order of the entity's attributes, each canonical.
   package var values: [Value] {
@@ -125,9 +135,12 @@ public struct Record: Sendable {
 final class RecordOrigin: Sendable {
   let rows: Rows
   let store: Store
+  /// What the transaction created that they were read in; nil outside of one.
+  let creations: Creations?
 
-  init(_ rows: Rows, _ store: Store) {
+  init(_ rows: Rows, _ store: Store, _ creations: Creations?) {
     self.rows = rows
     self.store = store
+    self.creations = creations
   }
 }

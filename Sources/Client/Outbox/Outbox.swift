@@ -14,19 +14,6 @@ extension Store {
     return found
   }
 
-  /// Submits many objects, a thousand in each transaction.
-  package func submit(_ entity: Entity, _ objects: [Int64]) throws(FerryError) {
-    var rest = objects[...]
-    while !rest.isEmpty {
-      let now = rest.prefix(WireLimits.operationsInFlight)
-      rest = rest.dropFirst(now.count)
-      try write { connection throws(FerryError) in
-        for object in now { _ = try self.submit(entity, object, connection) }
-      }
-      bell.ring()
-    }
-  }
-
   private func submit(
     _ entity: Entity, _ object: Int64, _ connection: Connection
   ) throws(FerryError) -> Bool {
@@ -40,7 +27,7 @@ extension Store {
   }
 
   /// What waits of the object itself, else of what it owns.
-  private func open(
+  func open(
     _ object: ObjectReference, _ connection: Connection
   ) throws(SQLiteError) -> [PendingOperation] {
     let own = try operations.select(
@@ -54,7 +41,7 @@ extension Store {
 
   /// Everything that waits and is replayed with these: the rest of their transactions, the rest of
   /// their composite graphs, and so on. In the order of the changes.
-  private func chain(
+  func chain(
     of seeds: [PendingOperation], _ connection: Connection
   ) throws(SQLiteError) -> [PendingOperation] {
     var members: [Int64: PendingOperation] = [:]
@@ -76,7 +63,7 @@ extension Store {
     return members.values.sorted { $0.sequence < $1.sequence }
   }
 
-  private func seal(_ members: [PendingOperation], _ connection: Connection) throws(FerryError) {
+  func seal(_ members: [PendingOperation], _ connection: Connection) throws(FerryError) {
     var ordered = ChainMachine.ordered(members, in: model)
     if world.has(.idAtSubmit) {
       for place in ordered.indices { ordered[place].id = newOperationID() }

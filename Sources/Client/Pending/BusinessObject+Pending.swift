@@ -71,6 +71,11 @@ extension BusinessObject {
 
   private mutating func keep(_ kind: OperationKind) throws(FerryError) {
     let change = try record.change(kind)
-    if let saved = try record.store.save(change) { record = saved }
+    guard let saved = try record.store.save(change) else {
+      throw FerryError(
+        .objectNotFound, "\(Self.entity.name) \(record.key) is no longer on the device",
+        hint: "It was deleted, here or by another user.", entity: Self.entity.name)
+    }
+    record = saved
   }
 }

@@ -3,21 +3,28 @@ import FerrySQLite
 
 extension Store {
   /// Discards what is pending of an object: the downloaded image shows again, a pending create
-  /// disappears (sync/P20). What is pending of the object's parts goes with it. What the server has already cannot be recalled; it stays unseen until
-  /// it is answered (sync/P21).
+  /// disappears (sync/P20). What is pending of the object's parts goes with it. What the server has
+  /// already cannot be recalled; it stays unseen until it is answered (sync/P21).
   ///
   /// Returns the pending creates that referred to the object's temporary key and went with it.
   package func cancel(_ entity: Entity, _ object: Int64) throws(FerryError) -> [Key] {
-    let (gone, cancelled) = try write { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in
-        let known = try self.operations.of(entity, object, connection).map(\.id)
-        let gone = try self.cancel(entity, object, connection, depth: 0)
-        try self.sweepContents(connection)
-        return (gone, known)
-      }
+    let done = try write { connection throws(FerryError) in
+      let done = try self.cancel(entity, object, connection)
+      try self.sql { () throws(SQLiteError) in try self.sweepContents(connection) }
+      return done
     }
-    answers.post(cancelled.map { AnsweredOperation(id: $0, outcome: .cancelled) })
-    return gone
+    answers.post(done.operations.map { AnsweredOperation(id: $0, outcome: .cancelled) })
+    return done.gone
+  }
+
+  /// The same inside a transaction: the operations are to be told of when it is committed.
+  func cancel(
+    _ entity: Entity, _ object: Int64, _ connection: Connection
+  ) throws(FerryError) -> (gone: [Key], operations: [OperationID]) {
+    try sql { () throws(SQLiteError) in
+      let known = try self.operations.of(entity, object, connection).map(\.id)
+      return (try self.cancel(entity, object, connection, depth: 0), known)
+    }
   }
 
   private func cancel(

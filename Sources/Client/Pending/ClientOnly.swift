@@ -7,44 +7,42 @@ extension Store {
   func saveHere(_ change: LocalChange, _ connection: Connection) throws(FerryError) -> Record? {
     let entity = change.entity
     let rows = self.rows(of: entity)
-    guard change.kind == .create || change.object != nil else {
-      throw FerryError(
-        .objectNotFound, "the \(entity.name) to \(change.kind.rawValue) is not on the device",
-        hint: "Create it first.", entity: entity.name)
-    }
-    guard let object = change.object else {
-      var values = change.after ?? []
-      makeKey(entity, &values)
-      let key = entity.key(of: values)
-      let row = try sql { () throws(SQLiteError) -> VisibleRow? in
-        guard try rows.visible(connection, key: key) == nil else { return nil }
-        let object = try rows.insertClientOnly(connection, values: values)
-        return try rows.visible(connection, object: object)
-      }
-      guard let row else {
-        throw FerryError(
-          .objectExists, "\(entity.name) \(key) is there already",
-          hint: "Load it and update it, or choose another key.", entity: entity.name)
-      }
-      return Record(entity, store: self, row: row)
-    }
-    return try sql { () throws(SQLiteError) in
-      guard var after = change.after else {
+    guard change.kind != .create else { return try createHere(change, connection) }
+    let (object, before) = try present(change, connection)
+    guard let after = change.applied(to: before.values) else {
+      try deleteParts(of: entity, before.values, connection)
+      try sql { () throws(SQLiteError) in
         try rows.deleteVisible(connection, object: object)
         try self.sweepContents(connection)
-        return nil
       }
-      // A copy in the app's hands may be older than what was written into a big value since.
-      if !entity.bigPositions.isEmpty, let now = try rows.visible(connection, object: object) {
-        for position in entity.bigPositions where after[position] == change.seen[position] {
-          after[position] = now.values[position]
-        }
-      }
-      try rows.updateClientOnly(connection, object: object, values: after)
-      return try rows.visible(connection, object: object).map {
-        Record(entity, store: self, row: $0)
-      }
+      return nil
     }
+    let key = entity.key(of: after)
+    let row = try sql { () throws(SQLiteError) -> VisibleRow? in
+      if let other = try rows.visible(connection, key: key), other.object != object { return nil }
+      try rows.updateClientOnly(connection, object: object, values: after)
+      return try rows.visible(connection, object: object)
+    }
+    guard let row else { throw taken(key, of: entity) }
+    return Record(entity, store: self, row: row)
+  }
+
+  private func createHere(
+    _ change: LocalChange, _ connection: Connection
+  ) throws(FerryError) -> Record {
+    let entity = change.entity
+    let rows = self.rows(of: entity)
+    var values = change.after ?? []
+    makeKey(entity, &values)
+    let key = entity.key(of: values)
+    let row = try sql { () throws(SQLiteError) -> VisibleRow? in
+      guard try rows.visible(connection, key: key) == nil else { return nil }
+      let object = try rows.insertClientOnly(connection, values: values)
+      return try rows.visible(connection, object: object)
+    }
+    guard let row else { throw taken(key, of: entity) }
+    noteCreation(entity, row.object, isTemporary: false)
+    return Record(entity, store: self, row: row)
   }
 
   /// A key that the device makes: a UUID of version 4, as RFC 9562 writes it.

@@ -3,6 +3,18 @@ import FerrySQLite
 
 /// Objects by what is pending of them.
 extension Store {
+  /// An object that is visible, or whose delete is pending; nil for any other.
+  func recordOrHidden(_ entity: Entity, object: Int64) throws(FerryError) -> Record? {
+    try read { connection throws(FerryError) in
+      try self.sql { () throws(SQLiteError) -> Record? in
+        if let row = try self.rows(of: entity).visible(connection, object: object) {
+          return Record(entity, store: self, row: row)
+        }
+        return try self.hidden(entity, object, connection)
+      }
+    }
+  }
+
   /// The record of an object whose delete is pending, which no table of visible rows holds; nil
   /// for any other.
   func hidden(
@@ -26,7 +38,8 @@ extension Store {
   }
 
   /// Pending objects in the order of their surrogate keys, pending deletes among them; those with
-  /// operations in one of `states`, and with this pending change if one is given.
+  /// operations in one of `states`, and with this pending change if one is given. A negative `skip`
+  /// is 0, and a negative `take` all of them, as SQL's OFFSET and LIMIT have it.
   package func pendingRecords(
     _ entity: Entity, _ change: PendingChange?, _ states: PendingStates, skip: Int, take: Int?
   ) throws(FerryError) -> [Record] {
@@ -35,7 +48,8 @@ extension Store {
         let objects = try self.pendingObjects(entity, change, states, connection)
         var records: [Record] = []
         let rows = self.rows(of: entity)
-        for object in objects.dropFirst(skip).prefix(take ?? objects.count) {
+        let count = take.flatMap { $0 < 0 ? nil : $0 } ?? objects.count
+        for object in objects.dropFirst(max(0, skip)).prefix(count) {
           if let row = try rows.visible(connection, object: object) {
             records.append(Record(entity, store: self, row: row))
           } else if let record = try self.hidden(entity, object, connection) {

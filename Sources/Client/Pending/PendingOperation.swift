@@ -56,17 +56,6 @@ package struct PendingOperation: Equatable, Sendable {
   package var isInFlight: Bool { !isOpen }
 }
 
-/// An object of this device.
-package struct ObjectReference: Hashable, Sendable {
-  package let entity: String
-  package let object: Int64
-
-  package init(_ entity: String, _ object: Int64) {
-    self.entity = entity
-    self.object = object
-  }
-}
-
 /// Reads and writes the table of pending operations.
 package struct OperationTable {
   package let model: Package

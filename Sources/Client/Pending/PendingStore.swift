@@ -25,7 +25,12 @@ extension Store {
     try write { connection throws(FerryError) in
       guard !change.entity.isClientOnly else { return try self.saveHere(change, connection) }
       switch change.kind {
-      case .create: return try self.create(change, connection)
+      case .create:
+        let (record, isTemporary) = try self.create(change, connection)
+        if let object = record.object {
+          self.noteCreation(change.entity, object, isTemporary: isTemporary)
+        }
+        return record
       case .update: return try self.update(change, connection)
       case .delete:
         // What it owns goes with it, as one.
@@ -39,15 +44,17 @@ extension Store {
     }
   }
 
-  private func create(_ change: LocalChange, _ connection: Connection) throws(FerryError) -> Record?
-  {
+  private func create(
+    _ change: LocalChange, _ connection: Connection
+  ) throws(FerryError) -> (Record, isTemporary: Bool) {
     let entity = change.entity
     let rows = rows(of: entity)
     var values = change.after ?? []
     let id = newOperationID()
     makeKey(entity, &values)
     let isTemporary =
-      entity.keyOrigin == .businessSystem && entity.key.contains { values[$0].isNull }
+      entity.keyOrigin == .businessSystem
+      && (change.keepsTemporaryKey || entity.key.contains { values[$0].isNull })
     if isTemporary {
       for position in entity.key where values[position].isNull {
         values[position] = temporaryValue(entity.attributes[position].type, id)
@@ -81,13 +88,16 @@ extension Store {
         object: object, pending: .create, failed: false, replay: replay,
         values: values.map(\.asStored))
     }
-    guard let result else {
-      throw FerryError(
-        .objectExists, "\(entity.name) \(key) is there already",
-        hint: "Load it and update it, or choose another key.", entity: entity.name,
-        attribute: entity.key.count == 1 ? entity.attributes[entity.key[0]].name : nil)
-    }
-    return Record(entity, store: self, row: result)
+    guard let result else { throw taken(key, of: entity) }
+    return (Record(entity, store: self, row: result), isTemporary)
+  }
+
+  /// The key belongs to another object that is visible.
+  func taken(_ key: Key, of entity: Entity) -> FerryError {
+    FerryError(
+      .objectExists, "\(entity.name) \(key) is there already",
+      hint: "Load it and update it, or choose another key.", entity: entity.name,
+      attribute: entity.key.count == 1 ? entity.attributes[entity.key[0]].name : nil)
   }
 
   /// The key belongs to an object whose delete is pending: it comes back.
@@ -124,11 +134,7 @@ extension Store {
     let entity = change.entity
     let rows = rows(of: entity)
     let (object, before) = try present(change, connection)
-    guard let wanted = change.after else { return nil }
-    var after = before.values
-    for position in after.indices where wanted[position] != change.seen[position] {
-      after[position] = wanted[position]
-    }
+    guard let after = change.applied(to: before.values) else { return nil }
     // A temporary key that was replaced meanwhile is no change of the app's.
     guard entity.key.allSatisfy({ after[$0] == before.values[$0] }) else {
       throw FerryError(
@@ -196,14 +202,15 @@ extension Store {
     }
   }
 
-  /// Deletes what the object owns, as far as the model lets the device do that.
-  private func deleteParts(
+  /// Deletes what the object owns, as far as the model lets the device do that. What stays on the
+  /// device is part only of what does, too: the delete of anything else may yet be refused.
+  func deleteParts(
     of entity: Entity, _ values: [Value], _ connection: Connection
   ) throws(FerryError) {
     guard entity.ownsChildren else { return }
     for child in model.entities {
       guard let owner = child.owner, owner.target == entity.name,
-        child.operations.contains(.delete)
+        child.isClientOnly == entity.isClientOnly, child.operations.contains(.delete)
       else { continue }
       let parts = try sql { () throws(SQLiteError) in
         let own = owner.targetAttributes.compactMap(entity.position(of:)).map { values[$0].stored }
@@ -213,12 +220,15 @@ extension Store {
       for part in parts {
         let change = LocalChange(
           entity: child, kind: .delete, object: part.object, seen: part.values, after: nil)
-        _ = try delete(change, connection)
+        _ =
+          child.isClientOnly
+          ? try saveHere(change, connection) : try delete(change, connection)
       }
     }
   }
 
-  private func present(
+  /// The row to change as it is now; `objectNotFound` where it is gone.
+  func present(
     _ change: LocalChange, _ connection: Connection
   ) throws(FerryError)
     -> (Int64, VisibleRow)

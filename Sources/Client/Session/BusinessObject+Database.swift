@@ -88,12 +88,18 @@ extension BusinessObject {
     try database.store.count(entity)
   }
 
-  /// Calls `submitPending` for every pending object of this type (sync/P3).
+  /// Does what `submitPending` does for every pending object of this type (sync/P3).
+  ///
+  /// What cannot be sent stays pending with what is replayed as one with it, and holds up nothing
+  /// else: when everything else is submitted, the first reason is thrown as `invalidChange`, which
+  /// names entity and attribute and says how many objects stay. It is done in transactions of a
+  /// thousand objects; an error of the disk ends it after those that were.
   public static func submitPendingOperations(in database: Database) throws(FerryError) {
     try database.store.submitAll(entity)
   }
 
-  /// Calls `cancelPending` for every pending object of this type (sync/P20).
+  /// Does what `cancelPending` does for every pending object of this type (sync/P20), in
+  /// transactions of a thousand objects; an error of the disk ends it after those that were.
   public static func cancelPendingOperations(in database: Database) throws(FerryError) {
     try database.store.cancelAll(entity)
   }

@@ -31,8 +31,8 @@ public final class Database: Sendable {
   /// `startBackgroundSynchronization`.
   ///
   /// A database of an older model is brought to this one. Pending changes that the new model cannot
-  /// express stop that with `.incompatibleModel`, and leave the file as it is, unless `migration`
-  /// lets them go. A database of a newer model, or of a newer Ferry, is refused with the same code.
+  /// express, and values of client-only attributes that it has no place for, stop that with
+  /// `.incompatibleModel`, and leave the file as it is, unless `migration` lets them go. A database of a newer model, or of a newer Ferry, is refused with the same code.
   ///
   /// With a `key` the database is sealed (see Documentation/Encryption.md), and opens with that key
   /// only: anything else is `.wrongKey`, and touches nothing. A passphrase takes a good part of a
@@ -225,13 +225,19 @@ public final class Database: Sendable {
   }
 
   /// Submits everything that is pending, of every entity.
+  ///
+  /// What cannot be sent stays pending with what is replayed as one with it, and holds up nothing
+  /// else: when everything else is submitted, the first reason is thrown as `invalidChange`, which
+  /// names entity and attribute and says how many objects stay. It is done in transactions of a
+  /// thousand objects; an error of the disk ends it after those that were.
   public func submitPendingOperations() throws(FerryError) {
-    for entity in store.model.entities { try store.submitAll(entity) }
+    try store.submitAll(store.model.entities)
   }
 
-  /// Cancels everything that is pending, of every entity.
+  /// Cancels everything that is pending, of every entity, in transactions of a thousand objects; an
+  /// error of the disk ends it after those that were.
   public func cancelPendingOperations() throws(FerryError) {
-    for entity in store.model.entities { try store.cancelAll(entity) }
+    try store.cancelAll(store.model.entities)
   }
 
   /// The log records that the app has not dealt with, oldest first; all, or those that a query names
@@ -304,8 +310,11 @@ public final class Database: Sendable {
 
   /// Inside a transaction: undoes what this transaction (or savepoint) changed when its body
   /// returns, without an error (facts/1.4).
-  public func rollback() {
-    store.rollback()
+  ///
+  /// On a thread that is in no transaction it undoes nothing and throws `invalidChange`: another
+  /// thread's transaction is not its own.
+  public func rollback() throws(FerryError) {
+    try store.rollback()
     if store.transactionDepth == 1 { isRolledBack.withLock { $0 = true } }
   }
 }

@@ -1,13 +1,15 @@
 import FerryModel
 
 /// Which changes belong to the transaction that is open: they are replayed as one.
-package struct TransactionScope: Sendable, Equatable {
+package struct TransactionScope: Sendable {
   /// 0: no transaction of the app is open.
   package var depth: Int = 0
   /// The chain of its changes; nil before the first.
   package var chain: OperationID?
   /// The app wants the innermost one undone.
   package var isRolledBack: Bool = false
+  /// What it created so far; nil outside.
+  var creations: Creations?
 }
 
 /// Ends a transaction that the app wants undone; never leaves this file.
@@ -35,17 +37,39 @@ extension Store {
     }
   }
 
-  /// Undoes the innermost transaction when its body has returned.
-  package func rollback() {
-    let depth = scope.withLock { scope in
-      scope.isRolledBack = true
-      return scope.depth
+  /// Undoes the innermost transaction of this thread when its body has returned.
+  package func rollback() throws(FerryError) {
+    guard isInTransaction else {
+      throw FerryError(
+        .invalidChange, "rollback was called outside a transaction of this thread",
+        hint: "Call it inside the body that is given to `transaction`, on the thread that runs it; "
+          + "nothing was undone.")
     }
-    precondition(depth > 0, "rollback is called inside a transaction's body")
+    scope.withLock { $0.isRolledBack = true }
+  }
+
+  /// What the transaction that this thread is in created; nil outside of one.
+  var creations: Creations? {
+    writer.withHeldConnection { _ in self.scope.withLock { $0.creations } } ?? nil
+  }
+
+  /// The objects in the app's hands are new again if the transaction that is open is undone.
+  func noteCreation(_ entity: Entity, _ object: Int64, isTemporary: Bool) {
+    creations?.note(ObjectReference(entity.name, object), isTemporary: isTemporary)
   }
 
   private func scoped<Result>(
     _ body: () throws(FerryError) -> Result, keep: (Result) -> Void
+  ) throws(FerryError) -> Result {
+    let creations = Creations(inside: self.creations)
+    do throws(FerryError) { return try scoped(creations, body, keep: keep) } catch {
+      creations.undo()
+      throw error
+    }
+  }
+
+  private func scoped<Result>(
+    _ creations: Creations, _ body: () throws(FerryError) -> Result, keep: (Result) -> Void
   ) throws(FerryError) -> Result {
     try write { _ throws(FerryError) in
       // Only the thread that holds the writing connection gets here.
@@ -53,6 +77,7 @@ extension Store {
         let before = scope
         scope.depth += 1
         scope.isRolledBack = false
+        scope.creations = creations
         return before
       }
       let result: Result
@@ -62,7 +87,9 @@ extension Store {
       }
       let isRolledBack = self.scope.withLock { scope in
         let isRolledBack = scope.isRolledBack
-        scope = isRolledBack ? before : TransactionScope(depth: before.depth, chain: scope.chain)
+        let chain = isRolledBack ? before.chain : scope.chain
+        scope = before
+        scope.chain = chain
         if scope.depth == 0 { scope = TransactionScope() }
         return isRolledBack
       }

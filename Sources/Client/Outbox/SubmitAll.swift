@@ -1,0 +1,108 @@
+import FerryModel
+import FerrySQLite
+import FerryWire
+
+extension Store {
+  /// Submits everything that is pending of one entity (sync/P3).
+  package func submitAll(_ entity: Entity) throws(FerryError) { try submitAll([entity]) }
+
+  /// Submits everything that is pending of these entities, a thousand objects in each transaction.
+  ///
+  /// What cannot be sent stays as it is and holds up nothing else; the first of it is thrown when all
+  /// others are submitted.
+  package func submitAll(_ entities: [Entity]) throws(FerryError) {
+    var round = SubmitRound()
+    for entity in entities {
+      try eachThousand(of: entity) { objects, connection throws(FerryError) in
+        for object in objects { try self.submit(entity, object, &round, connection) }
+      }
+    }
+    if let error = round.error { throw error }
+  }
+
+  package func cancelAll(_ entity: Entity) throws(FerryError) { try cancelAll([entity]) }
+
+  /// Discards everything that is pending of these entities, a thousand objects in each transaction
+  /// (sync/P20).
+  package func cancelAll(_ entities: [Entity]) throws(FerryError) {
+    for entity in entities {
+      var cancelled: [OperationID] = []
+      try eachThousand(of: entity) { objects, connection throws(FerryError) in
+        cancelled = []
+        for object in objects {
+          cancelled += try self.cancel(entity, object, connection).operations
+        }
+        try self.sql { () throws(SQLiteError) in try self.sweepContents(connection) }
+      } then: {
+        answers.post(cancelled.map { AnsweredOperation(id: $0, outcome: .cancelled) })
+      }
+    }
+  }
+
+  /// Runs `body` for the pending objects of an entity, in transactions of a thousand, and `then`
+  /// after each of them.
+  private func eachThousand(
+    of entity: Entity, _ body: (ArraySlice<Int64>, Connection) throws(FerryError) -> Void,
+    then: () -> Void = {}
+  ) throws(FerryError) {
+    var rest = try pendingObjects(entity)[...]
+    while !rest.isEmpty {
+      let now = rest.prefix(WireLimits.operationsInFlight)
+      rest = rest.dropFirst(now.count)
+      try write { connection throws(FerryError) in try body(now, connection) }
+      bell.ring()
+      then()
+    }
+  }
+
+  private func submit(
+    _ entity: Entity, _ object: Int64, _ round: inout SubmitRound, _ connection: Connection
+  ) throws(FerryError) {
+    let seeds = try sql { () throws(SQLiteError) in
+      try self.open(ObjectReference(entity.name, object), connection)
+    }
+    guard seeds.contains(where: { !round.tried.contains($0.sequence) }) else { return }
+    let members = try sql { () throws(SQLiteError) in try self.chain(of: seeds, connection) }
+    round.tried.formUnion(members.map(\.sequence))
+    do throws(FerryError) {
+      try connection.transaction(
+        wrap: { Store.failure($0, path: self.path) },
+        { () throws(FerryError) in try self.seal(members, connection) })
+    } catch {
+      guard error.code == .invalidChange else { throw error }
+      if round.first == nil { round.first = error }
+      round.stayed.formUnion(members.map { ObjectReference($0.entity, $0.object) })
+    }
+  }
+
+  private func pendingObjects(_ entity: Entity) throws(FerryError) -> [Int64] {
+    try read { connection throws(FerryError) in
+      try self.sql { () throws(SQLiteError) in
+        try connection.rows(
+          """
+          SELECT object FROM ferry_operation WHERE entity = ? AND state <> 'withdrawn'
+          GROUP BY object ORDER BY min(sequence)
+          """, .text(entity.name)
+        ).compactMap { $0[0].integer }
+      }
+    }
+  }
+}
+
+/// What one call submits, and what stays.
+private struct SubmitRound {
+  /// By sequence: what is replayed as one is tried once.
+  var tried: Set<Int64> = []
+  var stayed: Set<ObjectReference> = []
+  var first: FerryError?
+
+  var error: FerryError? {
+    first.map { error in
+      FerryError(
+        error.code,
+        "\(error.message); \(stayed.count) pending \(stayed.count == 1 ? "object" : "objects") "
+          + "could not be submitted, everything else was",
+        hint: error.hint, entity: error.entity, attribute: error.attribute, cause: error.cause)
+    }
+  }
+}
