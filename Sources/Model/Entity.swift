@@ -181,24 +181,29 @@ public struct Attribute: Sendable, Hashable {
 
 extension Attribute {
   /// Digits of any decimal.
-  static let longestDecimal: Int64 = 38
+  package static let longestDecimal: Int64 = 38
+
+  /// How many digits a canonical decimal has before its point, where a leading zero is none, and how
+  /// many behind it.
+  package static func digits(of text: String) -> (before: Int, behind: Int) {
+    let parts = text.split(separator: ".")
+    let whole = parts.first.map { $0.filter { $0 != "-" } } ?? ""
+    return (whole == "0" ? 0 : whole.count, parts.count > 1 ? parts[1].count : 0)
+  }
 
   /// Why a decimal does not fit, and the cure; nil where it does. `text` is canonical.
   public func misfit(decimal text: String) -> (problem: String, cure: String)? {
     guard type == .decimal, precision != nil || scale != nil else { return nil }
-    let parts = text.split(separator: ".")
-    let whole = parts.first.map { $0.filter { $0 != "-" } } ?? ""
-    let digits = whole == "0" ? 0 : whole.count
-    let behind = parts.count > 1 ? parts[1].count : 0
+    let (before, behind) = Attribute.digits(of: text)
     if let scale, behind > scale {
       return (
         "\(text) has \(behind) digits behind the point, \(scale) fit",
         "Round it to \(scale) digits behind the point and save again."
       )
     }
-    guard let precision, digits + (scale ?? behind) > precision else { return nil }
+    guard let precision, before + (scale ?? behind) > precision else { return nil }
     return (
-      "\(text) has \(digits) digits before the point, \(precision - (scale ?? behind)) fit",
+      "\(text) has \(before) digits before the point, \(precision - (scale ?? behind)) fit",
       "Set a smaller number and save again."
     )
   }

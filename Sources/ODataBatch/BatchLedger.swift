@@ -15,7 +15,8 @@ struct BatchLedger {
   private(set) var diagnostics: EdmDiagnostics
   private(set) var parts = 0
   private var isRequests: Bool?
-  private var known: Set<String> = []
+  /// Requests that stand before, each with its group.
+  private var known: [String: String?] = [:]
   private var groups: Set<String> = []
   private var group: String?
   private var idsOfScope: Set<String> = []
@@ -49,19 +50,23 @@ struct BatchLedger {
     try enterGroup(part, place)
     if let id = part.id { try enterID(id, part, place) }
     guard part.isRequest else { return }
-    for id in part.dependsOn where !known.contains(id) && !groups.contains(id) {
+    if let group = part.group, part.dependsOn.contains(group) {
+      throw ODataError(
+        .reference, "the part depends on its own group \(BatchText.shown(group))", at: place)
+    }
+    for id in part.dependsOn where known[id] == nil && !groups.contains(id) {
       throw ODataError(
         .reference, "the part depends on \(BatchText.shown(id)), which does not stand before it",
         at: place)
     }
-    if let url = part.url, let id = Self.reference(url), !known.contains(id),
+    if let url = part.url, let id = Self.reference(url), known[id] == nil,
       !Self.words.contains(id[...])
     {
       throw ODataError(
         .reference, "the address refers to \(BatchText.shown(id)), which does not stand before it",
         at: place)
     }
-    if let id = part.id { known.insert(id) }
+    if let id = part.id { known.updateValue(part.group, forKey: id) }
     if let group = part.group { groups.insert(group) }
   }
 
@@ -69,6 +74,10 @@ struct BatchLedger {
     _ part: ODataBatchPart, _ place: ODataPlace
   ) throws(ODataError) {
     guard part.group != group else { return }
+    if isJSON, let next = part.group, idsOutside.contains(next), part.isRequest {
+      throw ODataError(
+        .reference, "the group \(BatchText.shown(next)) has the name of a part", at: place)
+    }
     if let next = part.group, groups.contains(next), part.isRequest {
       throw ODataError(
         .reference, "the parts of the group \(BatchText.shown(next)) do not stand together",
@@ -76,6 +85,13 @@ struct BatchLedger {
     }
     group = part.group
     idsOfScope = []
+  }
+
+  /// What a request of JSON must name in `dependsOn` for the sake of its address: the request that
+  /// it refers to, and the group of that where it is another.
+  func needs(of part: ODataBatchPart) -> [String] {
+    guard let url = part.url, let id = Self.reference(url), let group = known[id] else { return [] }
+    return [id] + (group == part.group ? [] : [group].compactMap { $0 })
   }
 
   /// An id is unique in a JSON batch, and within its changeset in a multipart batch.
@@ -88,9 +104,13 @@ struct BatchLedger {
     } else {
       isNew = idsOfScope.insert(id).inserted
     }
-    if isNew && !(isJSON && groups.contains(id)) { return }
+    let isGroup = isJSON && (groups.contains(id) || id == part.group)
+    if isNew, !isGroup { return }
     if part.isRequest {
-      throw ODataError(.reference, "the id \(BatchText.shown(id)) is given twice", at: place)
+      throw ODataError(
+        .reference,
+        "the id \(BatchText.shown(id)) is \(isGroup ? "the name of a group" : "given twice")",
+        at: place)
     }
     try report("the id \(BatchText.shown(id)) is given twice", place, "both parts are kept")
   }

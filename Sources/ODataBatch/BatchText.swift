@@ -1,7 +1,7 @@
 import FerryOData
 
 /// The small grammars of heads: names, values, media types, boundaries.
-enum BatchText {
+package enum BatchText {
   /// RFC 9110, 5.6.2.
   static func isToken(_ text: some StringProtocol) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
@@ -14,23 +14,41 @@ enum BatchText {
     }
   }
 
-  /// What may stand in a head's line: no line end and no other control character. Blanks at the
-  /// ends would be lost.
+  /// No line end and no other control character but a tab.
+  static func isLine(_ text: String) -> Bool {
+    text.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
+  }
+
+  /// What may stand in a head's line. Blanks at the ends would be lost.
   static func isValue(_ text: String) -> Bool {
     let bytes = text.utf8
     if bytes.first == 0x20 || bytes.first == 0x09 { return false }
     if bytes.last == 0x20 || bytes.last == 0x09 { return false }
-    return bytes.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
+    return isLine(text)
   }
+
+  /// JSON Format 4.01, 19.1: in either case.
+  static let methodsOfJSON = ["DELETE", "GET", "PATCH", "POST", "PUT"]
 
   /// What a request line can carry as an address.
   static func isAddress(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
   }
 
-  /// RFC 2046, 5.1.1: 1 to 70 characters; a few more than its own are read.
+  /// RFC 2046, 5.1.1.
+  package static let boundaryLimit = 70
+
+  /// Why the boundary that a Content-Type or a line names is none.
+  static func fault(ofBoundary text: String) -> String {
+    let count = text.utf8.count
+    return count > boundaryLimit
+      ? "the boundary has \(count) characters, and at most \(boundaryLimit) are allowed"
+      : "\"\(shown(text))\" is no boundary"
+  }
+
+  /// 1 to 70 characters; a few more than its own are read.
   static func isBoundary(_ text: String) -> Bool {
-    (1...70).contains(text.utf8.count) && text.utf8.last != 0x20
+    (1...boundaryLimit).contains(text.utf8.count) && text.utf8.last != 0x20
       && text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }
   }
 

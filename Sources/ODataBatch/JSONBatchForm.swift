@@ -30,9 +30,11 @@ struct JSONBatchForm: BatchForm {
       guard !group.isEmpty else { throw BatchCheck.unwritable("the name of a group is empty") }
       writer.field("atomicityGroup", group)
     }
-    if !part.dependsOn.isEmpty {
+    let named = part.dependsOn
+    let dependsOn = named + ledger.needs(of: part).filter { !named.contains($0) }
+    if !dependsOn.isEmpty {
       writer.key("dependsOn")
-      writer.array(part.dependsOn) { $0.string($1) }
+      writer.array(dependsOn) { $0.string($1) }
     }
     if let condition = part.condition {
       guard !condition.isEmpty else { throw BatchCheck.unwritable("the condition is empty") }
@@ -40,6 +42,12 @@ struct JSONBatchForm: BatchForm {
     }
     switch part.subject {
     case .request(let method, let url):
+      guard BatchText.methodsOfJSON.contains(method) else {
+        throw BatchCheck.unwritable(
+          "JSON has no word for the method \(method)",
+          hint: "it has DELETE, GET, PATCH, POST and PUT, in capitals; write the batch as multipart"
+        )
+      }
       writer.field("method", method)
       writer.field("url", url)
     case .response(let status): writer.field("status", status)

@@ -38,14 +38,21 @@ struct JSONPartDraft {
     }
     func text() throws(ODataError) -> String {
       guard let text = node.string, !text.isEmpty else { throw wrong("no string, or empty") }
+      return try line(text)
+    }
+    func line(_ text: String) throws(ODataError) -> String {
+      guard BatchText.isLine(text) else { throw wrong("more than a line, or no text") }
       return text
     }
     if seen.contains("body"), body == nil { hasLateMember = true }
     switch key {
     case "id": id = try text()
     case "method":
-      method = try text()
-      guard BatchText.isToken(try text()) else { throw wrong("no method") }
+      let word = try text()
+      guard let known = BatchText.methodsOfJSON.first(where: { BatchText.isSame($0, word) }) else {
+        throw wrong("\(BatchText.shown(word)), and none of DELETE, GET, PATCH, POST, PUT")
+      }
+      method = known
     case "url":
       let found = try text()
       guard found.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
@@ -67,7 +74,7 @@ struct JSONPartDraft {
       guard let list = node.array else { throw wrong("no array") }
       for element in list {
         guard let name = element.string else { throw wrong("no array of strings") }
-        dependsOn.append(name)
+        dependsOn.append(try line(name))
       }
     case "headers": try takeHeaders(node, at: place, &ledger)
     default: break

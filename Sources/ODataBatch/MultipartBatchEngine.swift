@@ -148,7 +148,7 @@ final class MultipartBatchEngine: BatchEngine {
 
   /// Decides what a part is by its MIME head.
   private func endPartHead() throws(ODataError) {
-    guard let contentType = head.remove("Content-Type").first else {
+    guard let contentType = try one("Content-Type") else {
       throw ODataError(.missing, "the part has no Content-Type", at: place)
     }
     if let encoding = head.remove("Content-Transfer-Encoding").first?.lowercased(),
@@ -157,7 +157,7 @@ final class MultipartBatchEngine: BatchEngine {
       throw ODataError(
         .malformed, "the transfer encoding \(BatchText.shown(encoding)) is not binary", at: place)
     }
-    id = head.remove("Content-ID").first
+    id = try one("Content-ID")
     statedLengths = head.remove("Content-Length")
     let (type, parameters) = BatchText.mediaType(contentType)
     head = BatchHead(ledger.limits)
@@ -172,9 +172,21 @@ final class MultipartBatchEngine: BatchEngine {
     }
   }
 
+  /// Takes a field out that a MIME head has once: of two, each reader would believe another.
+  private func one(_ name: String) throws(ODataError) -> String? {
+    let found = head.remove(name)
+    guard found.count < 2 else {
+      throw ODataError(.malformed, "the part has \(found.count) headers \(name)", at: place)
+    }
+    return found.first
+  }
+
   private func beginChangeset(_ boundary: String?) throws(ODataError) {
-    guard let boundary, BatchText.isBoundary(boundary) else {
-      throw ODataError(.malformed, "the changeset has no boundary, or one that is none", at: place)
+    guard let boundary else {
+      throw ODataError(.malformed, "the changeset has no boundary", at: place)
+    }
+    guard BatchText.isBoundary(boundary) else {
+      throw ODataError(.malformed, BatchText.fault(ofBoundary: boundary), at: place)
     }
     guard boundary != outer, boundary != outer + "--", boundary + "--" != outer else {
       throw ODataError(

@@ -13,7 +13,9 @@ struct MultipartBatchForm: BatchForm {
 
   init(boundary: String, limits: ODataLimits) throws(ODataError) {
     guard BatchText.isBoundary(boundary), boundary.utf8.allSatisfy(Self.isBoundaryByte) else {
-      throw BatchCheck.unwritable("\"\(BatchText.shown(boundary))\" is no boundary")
+      throw BatchCheck.unwritable(
+        BatchText.fault(ofBoundary: boundary),
+        hint: "a boundary is 1 to \(BatchText.boundaryLimit) characters of RFC 2046")
     }
     self.boundary = boundary
     self.limits = limits

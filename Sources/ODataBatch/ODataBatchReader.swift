@@ -41,10 +41,14 @@ public final class ODataBatchReader {
     self.isStrict = isStrict
     named = contentType.flatMap { ODataBatchFormat(contentType: $0) }
     if let contentType, named == nil {
+      let (type, parameters) = BatchText.mediaType(contentType)
+      let boundary = type == "multipart/mixed" ? parameters["boundary"] : nil
       failure = ODataError(
         .unexpectedDocument,
-        "\(BatchText.shown(contentType)) is no Content-Type of a batch",
-        hint: "a batch is application/json, or multipart/mixed with a boundary")
+        boundary.map { BatchText.fault(ofBoundary: $0) }
+          ?? "\(BatchText.shown(contentType)) is no Content-Type of a batch",
+        hint: "a batch is application/json, or multipart/mixed with a boundary of 1 to "
+          + "\(BatchText.boundaryLimit) characters")
     }
   }
 
@@ -112,6 +116,10 @@ public final class ODataBatchReader {
     case .found(let boundary):
       return MultipartBatchEngine(boundary: boundary, limits: limits, isStrict: isStrict)
     case .more where early.count <= limits.headBytes && !isLast: return nil
+    case .bad(let text):
+      throw ODataError(
+        .unexpectedDocument, BatchText.fault(ofBoundary: text), at: ODataPlace(line: 1, column: 1),
+        hint: "a boundary is 1 to \(BatchText.boundaryLimit) characters of RFC 2046")
     default:
       throw ODataError(
         .unexpectedDocument, "no line of a boundary begins the batch",
@@ -119,7 +127,7 @@ public final class ODataBatchReader {
     }
   }
 
-  package enum FirstBoundary: Equatable { case found(String), more, none }
+  package enum FirstBoundary: Equatable { case found(String), bad(String), more, none }
 
   /// The boundary that the first line with two hyphens names.
   package static func firstBoundary(_ bytes: [UInt8], isLast: Bool) -> FirstBoundary {
@@ -136,7 +144,7 @@ public final class ODataBatchReader {
         // A batch without parts begins with its last line.
         if name.count > 2, name.suffix(2).elementsEqual("--".utf8) { name = name.dropLast(2) }
         let text = String(decoding: name, as: UTF8.self)
-        return BatchText.isBoundary(text) ? .found(text) : .none
+        return BatchText.isBoundary(text) ? .found(text) : .bad(text)
       }
       guard let end else { return .none }
       start = end + 1

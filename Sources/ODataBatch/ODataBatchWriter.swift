@@ -18,7 +18,8 @@ protocol BatchForm {
 ///     try writer.finish()
 ///     send(writer.take())
 ///
-/// What is written and read again is equal. What a form cannot say is refused (`unwritable`):
+/// What is written and read again is equal; in JSON a request whose address begins with `$` and an
+/// id gets the `dependsOn` that the format asks for. What a form cannot say is refused (`unwritable`):
 /// a line end in a header or address, a boundary that stands in a body, a body that is not what its
 /// Content-Type says in JSON, a part of JSON without id, `dependsOn` in multipart. A reference to
 /// what does not stand before, and an id given twice, are refused (`reference`). After an error the
@@ -139,6 +140,10 @@ enum BatchCheck {
     }
     if let id = part.id, id.isEmpty || !BatchText.isValue(id) {
       throw unwritable("the id holds a line end, a control character, or nothing")
+    }
+    for text in [part.group, part.condition].compactMap({ $0 }) + part.dependsOn
+    where !BatchText.isLine(text) {
+      throw unwritable("\"\(BatchText.shown(text))\" holds a line end or a control character")
     }
   }
 

@@ -32,8 +32,11 @@ struct BatchTally {
   static func isMultipart(_ bytes: [UInt8]) -> Bool {
     let start = bytes.first { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 }
     if start == UInt8(ascii: "<") || bytes.contains(0) || ODataSniff.isJSON(bytes) { return false }
-    if case .found = ODataBatchReader.firstBoundary(bytes, isLast: true) { return true }
-    return false
+    switch ODataBatchReader.firstBoundary(bytes, isLast: true) {
+    case .found: return true
+    case .bad(let text): return text.utf8.count > BatchText.boundaryLimit && !text.contains(" ")
+    case .none, .more: return false
+    }
   }
 
   /// Whether the first bytes are those of a JSON object whose first member holds requests or

@@ -269,7 +269,16 @@ public final class Connection {
 }
 
 /// A name as SQL takes it, whatever it holds.
-public func quoted(_ name: String) -> String {
-  "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
-    + "\""
+public func quoted(_ name: String) -> String { inQuotes(name, "\"") }
+
+/// A text as SQL takes it, whatever it holds, for the places where nothing can be bound.
+public func quotedText(_ text: String) -> String { inQuotes(text, "'") }
+
+/// Byte by byte: a quote before a combining mark is no `Character` of its own, and ends the text
+/// all the same.
+private func inQuotes(_ text: String, _ quote: Unicode.Scalar) -> String {
+  let mark = UInt8(ascii: quote)
+  guard text.utf8.contains(mark) else { return "\(quote)\(text)\(quote)" }
+  let doubled = text.utf8.flatMap { $0 == mark ? [$0, $0] : [$0] }
+  return String(decoding: [mark] + doubled + [mark], as: UTF8.self)
 }

@@ -123,4 +123,50 @@ struct TranslatorTests {
     #expect(attribute.type == type)
     #expect(attribute.stored == stored)
   }
+
+  @Test(
+    "A decimal has the digits that its column declares, unless a value has more",
+    arguments: [
+      ("DECIMAL(10,2)", ["1.5", "'12345678.90'", "-7"], 10, 2),
+      ("NUMERIC( 5 , 0 )", ["99999"], 5, 0), ("DEC(6)", ["12"], 6, 0), ("DECIMAL(4,2)", [], 4, 2),
+      ("DECIMAL(4,4)", ["0.25"], 4, 4), ("DECIMAL", ["1.5"], nil, nil),
+      ("DECIMAL(10,2)", ["1.125"], nil, nil), ("DECIMAL(4,2)", ["100"], nil, nil),
+      ("DECIMAL(6)", ["1.5"], nil, nil), ("NUMERIC(10,11)", ["1"], nil, nil),
+      ("NUMERIC(39,0)", ["1"], nil, nil), ("DECIMAL(0)", ["1"], nil, nil),
+    ] as [(String, [String], Int?, Int?)])
+  func digits(_ declared: String, _ values: [String], _ precision: Int?, _ scale: Int?) throws {
+    let rows = values.map { "INSERT INTO t (v) VALUES (\($0));" }.joined()
+    let sql = "CREATE TABLE t (n INTEGER PRIMARY KEY, v \(declared)); \(rows)"
+    let made = try translate(sql)
+    let attribute = try #require(made.package.entities.first?.attributes.last)
+    #expect(attribute.type == .decimal)
+    #expect(attribute.precision == precision)
+    #expect(attribute.scale == scale)
+    let database = try FixtureDatabase(sql)
+    let same = try ModelDifference.compare(made.package, withSQLite: database.path)
+    #expect(same.changes.isEmpty)
+    let wider = try FixtureDatabase(
+      "CREATE TABLE t (n INTEGER PRIMARY KEY, v DECIMAL(38,9)); \(rows)")
+    let other = try ModelDifference.compare(made.package, withSQLite: wider.path)
+    #expect(other.canGoOn)
+    let what = precision.map { "\($0) digits, \(scale ?? 0) of them behind the point" }
+    #expect(
+      other.changes.map(\.what) == [
+        "takes 38 digits, 9 of them behind the point now, \(what ?? "any digits") in the model"
+      ])
+  }
+
+  @Test("Values that have more digits than their column declares are told")
+  func tooManyDigits() throws {
+    let made = try translate(
+      """
+      CREATE TABLE t (n INTEGER PRIMARY KEY, v DECIMAL(4,2));
+      INSERT INTO t (v) VALUES ('123.5'), ('0.125');
+      """)
+    let note = try #require(made.notes.first { $0.subject == "t.v" })
+    #expect(
+      note.what
+        == "is declared DECIMAL(4,2) but has values of up to 3 digits before the point and 3 behind it"
+    )
+  }
 }

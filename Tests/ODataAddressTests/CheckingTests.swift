@@ -22,6 +22,16 @@ import Testing
     ("Orders/$filter(Price gt 1)/$count", [.entitySet, .system, .system], "Edm.Int64"),
     ("$crossjoin(Orders,Lines)", [.system], nil),
     ("Lines(Order=1,No='a')/Anything", [.entitySet, .key, .property], nil),
+    ("Orders/$count?$filter=Done", [.entitySet, .system], "Edm.Int64"),
+    (
+      "Orders(1)/Lines/$count?$filter=Price gt 5", [.entitySet, .key, .navigation, .system],
+      "Edm.Int64"
+    ),
+    ("Orders/$filter(@f)/$count?@f=Done", [.entitySet, .system, .system], "Edm.Int64"),
+    ("Orders/$each/Shop.Close", [.entitySet, .system, .action], nil),
+    ("$entity/Shop.Order?$id=Orders(1)&$select=Name", [.system, .type], "Shop.Order"),
+    ("Lines/1/a/Price", [.entitySet, .key, .key, .property], "Edm.Decimal"),
+    ("Orders/1/Lines/1/a", [.entitySet, .key, .navigation, .key, .key], "Shop.Line"),
   ]
 
   @Test("Each segment is told with its type", arguments: valid)
@@ -46,6 +56,7 @@ import Testing
     "$compute=Price mul 2 as Twice&$filter=Twice gt 1&$select=Twice",
     "$filter=ID eq @a&@a=5", "$filter=$it/Price eq 1", "$filter=$root/Orders(1)/ID eq ID",
     "$expand=*,Lines/$count",
+    "$filter=Color eq 'Red' or 'Red' eq Color or Color has '1'", "$filter=Color in ('Red',null)",
     "$filter=cast(ID,Edm.String) eq '1'", "$filter=round(Price) eq 1",
   ]
 
@@ -56,6 +67,19 @@ import Testing
   }
 
   static let refused: [(String, ODataError.Code, Int)] = [
+    ("Orders/$count?$filter=Nope", .unknownName, 23), ("Lines/x/a", .typeMismatch, 7),
+    ("Lines/1", .address, 7), ("Lines/1/$count", .address, 9), ("Orders/$each/Name", .address, 14),
+    ("$entity/Shop.Nope?$id=x", .unknownName, 9), ("Orders(null)", .typeMismatch, 7),
+    ("Orders(Code=null)", .typeMismatch, 7), ("Orders(1.5)", .typeMismatch, 7),
+    ("Orders(99999999999)", .typeMismatch, 7), ("Orders(1e1)", .typeMismatch, 7),
+    ("Orders/Shop.Best(n=1.5)", .typeMismatch, 17),
+    ("Orders?$filter=Color eq Shop.Color'Blue'", .unknownName, 16),
+    ("Orders?$filter=Color eq Shop.Nope'Red'", .unknownName, 16),
+    ("Orders?$filter=Color eq 'Blue'", .unknownName, 16),
+    ("Orders?$filter=Done and Color has 'Blue'", .unknownName, 25),
+    ("Orders?$filter=Shop.Line/No eq 'x'", .typeMismatch, 16),
+    ("Orders?$select=Shop.Line/No", .typeMismatch, 16),
+    ("Orders?$expand=Shop.Line/Lines", .typeMismatch, 16),
     ("Oders", .unknownName, 1), ("Orders(1)/Nothing", .unknownName, 11),
     ("Orders('x')", .typeMismatch, 7),
     ("Orders(Name='x')", .unknownName, 7), ("Orders(Code=1)", .typeMismatch, 7),

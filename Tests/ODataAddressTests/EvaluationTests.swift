@@ -17,6 +17,8 @@ import Testing
         "Old": EdmValue(text: "2026-11-21T08:00:00", type: .dateTime)!,
         "Clock": EdmValue(text: "08:30:05", type: .timeOfDay)!,
         "Span": EdmValue(text: "P1DT2H", type: .duration)!,
+        "Weight": .single(0.1), "Comb": .string("e\u{301}x\r\n"),
+        "Nums": .collection([.int32(1), .int32(2)]),
         "Place": .spatial(EdmSpatial(.point([8, 49]), srid: 4_326)),
       ])
     func line(_ no: Int32, _ price: EdmValue, _ done: EdmValue) -> ODataEntry {
@@ -39,6 +41,12 @@ import Testing
   static func value(_ text: String, _ version: ODataVersion = .v4) throws -> EdmValue {
     try ODataEvaluator().value(of: condition(text, version), for: entry)
   }
+
+  static func point(_ text: String) -> String { "geometry'SRID=0;Point(\(text))'" }
+  /// With a hole.
+  static let square =
+    "geometry'SRID=0;Polygon((-1 -1,1 -1,1 1,-1 1,-1 -1),(-0.5 -0.5,0.5 -0.5,0.5 0.5,-0.5 0.5,"
+    + "-0.5 -0.5))'"
 
   static let truths: [(String, Bool?)] = [
     ("ID eq 7", true), ("ID eq 7.0", true), ("Price eq 10.1", true), ("Price gt 10", true),
@@ -88,6 +96,26 @@ import Testing
     ("geo.intersects(Place,geography'SRID=4326;Polygon((7 48,9 48,9 50,7 50,7 48))')", true),
     ("geo.length(geometry'SRID=0;LineString(0 0,3 4,3 5)') eq 6", true),
     ("Undelivered eq null", true), ("true eq false eq false", true),
+    ("Weight eq 0.1", true), ("0.1 eq Weight", true), ("Weight in (0.1)", true),
+    ("Weight eq Ratio sub 0.4", false),
+    ("Color eq Shop.C'Blue,Red'", true), ("Color ne Shop.C'Blue,Red'", false),
+    ("Color eq 'Blue,Red'", true), ("Color has 'Red'", true), ("Color in ('Red','Blue,Red')", true),
+    ("Color eq 'Red'", false), ("Color le 'Blue,Red'", true),
+    ("Span eq 'P1DT2H'", true), ("'P2D' gt Span", true),
+    ("@p eq null", true), ("@p eq 1", false),
+    ("Lines/$count($filter=No lt $it/ID) eq 3", true),
+    ("Lines/$filter($it/ID eq 7)/$count eq 3", true),
+    ("Tags/$count($filter=$it/ID eq 7) eq 2", true),
+    ("geo.intersects(\(point("1 0")),\(square))", true),
+    ("geo.intersects(\(point("-1 0")),\(square))", true),
+    ("geo.intersects(\(point("0 1")),\(square))", true),
+    ("geo.intersects(\(point("0 -1")),\(square))", true),
+    ("geo.intersects(\(point("1 1")),\(square))", true),
+    ("geo.intersects(\(point("0.5 0")),\(square))", true),
+    ("geo.intersects(\(point("0 0")),\(square))", false),
+    ("geo.intersects(\(point("1 2")),\(square))", false),
+    ("contains([],[])", true), ("startswith([],[])", true), ("indexof(Tags,[]) eq 0", true),
+    ("isof(Nums,Collection(Edm.Int32))", true), ("isof(Nums,Collection(Edm.String))", false),
   ]
 
   @Test("Conditions are true, false or null", arguments: truths)
@@ -112,7 +140,11 @@ import Testing
     ("indexof(Name,'x')", .int32(-1)),
     ("substring(Name,3)", .string("ße 😀")), ("substring(Name,6,9)", .string("😀")),
     ("substring(Name,1,2)", .string("rö")),
-    ("substring('ab',9)", .string("")), ("substring('ab',-1,1)", .string("a")),
+    ("substring('ab',9)", .string("")), ("substring(Tags,1)", .collection([.string("b")])),
+    ("substring(Nums,0,1)", .collection([.int32(1)])),
+    ("cast(Nums,Collection(Edm.String))", .collection([.string("1"), .string("2")])),
+    ("5 divby 0", .double(.infinity)), ("-1.5 divby 0", .double(-.infinity)),
+    ("0 divby 0", .double(.nan)), ("Weight add 0.1", .single(0.2)), ("-Weight", .single(-0.1)),
     ("tolower('ÄB')", .string("äb")), ("toupper('ß')", .string("SS")),
     ("trim(' \ta ')", .string("a")), ("concat(concat('a','-'),'b')", .string("a-b")),
     ("length(Tags)", .int32(2)),
@@ -152,6 +184,8 @@ import Testing
   func two() throws {
     #expect(try Self.value("substringof('röß',Name)", .v2) == .boolean(true))
     #expect(try Self.value("replace('a-b-','-','++')", .v2) == .string("a++b++"))
+    #expect(try Self.value("replace(Comb,'e','o')", .v2) == .string("o\u{301}x\r\n"))
+    #expect(try Self.value("replace(Comb,'\n','')", .v2) == .string("e\u{301}x\r"))
     #expect(try Self.value("year(Old) eq 2026 and Price gt 10M", .v2) == .boolean(true))
     #expect(try Self.value("Old lt datetime'2026-11-21T08:00:01'", .v2) == .boolean(true))
   }
@@ -164,7 +198,10 @@ import Testing
     ("year(Name)", .typeMismatch), ("ID", .typeMismatch), ("Customer", .typeMismatch),
     ("Name and true", .typeMismatch),
     ("ID/any()", .typeMismatch), ("Parts/any()", .evaluation), ("now() gt Stamp", .notOffered),
-    ("@p eq 1", .evaluation),
+    ("substring('abcdef',-2)", .evaluation), ("substring('abcdef',1,-2)", .evaluation),
+    ("substring(Tags,-1)", .evaluation), ("cast(ID,Collection(Edm.String)) eq 1", .notOffered),
+    ("Color lt Shop.C'Green'", .evaluation), ("Color eq Shop.C'3'", .evaluation),
+    ("Color has Shop.C'1'", .evaluation),
     ("$root/A/B eq 1", .notOffered), ("matchesPattern(Name,'(')", .evaluation),
     ("matchesPattern(Name,'(a)\\1')", .notOffered), ("matchesPattern(Name,'(?=a)')", .notOffered),
     ("matchesPattern(Name,'(((((a{99}){99}){99})')", .evaluation),
@@ -224,6 +261,12 @@ import Testing
     #expect(try evaluator.holds(condition("Color has Shop.C'Violet'"), for: Self.entry))
     #expect(try evaluator.holds(condition("Color has Shop.C'2'"), for: Self.entry))
     #expect(try evaluator.holds(condition("isof(Shop.Thing)"), for: Self.entry))
+    for text in [
+      "Color eq Shop.C'Violet'", "Color eq Shop.C'3'", "Color eq '3'", "Color gt Shop.C'Blue'",
+      "Color le 'Violet'", "Shop.C'Red' lt Shop.C'Blue'", "Color in ('Red','1,2')",
+    ] {
+      #expect(try evaluator.holds(condition(text), for: Self.entry), "\(text)")
+    }
   }
 
   @Test("Options filter, sort, skip and take; null sorts first, equal ones stay in order")
@@ -241,5 +284,22 @@ import Testing
     #expect(try run("$filter=A eq null") == ([2], 1))
     #expect(try run("$compute=B mul 2 as C&$filter=C gt 4&$orderby=C desc") == ([4, 3], 2))
     #expect(throws: ODataError.self) { try run("$search=x") }
+    for query in ["$skiptoken=x", "$deltatoken=x"] {
+      let error = #expect(throws: ODataError.self) { try run(query) }
+      #expect(error?.code == .notOffered)
+    }
+  }
+
+  @Test("Values that do not compare are not sorted, wherever they stand")
+  func mixedSort() throws {
+    let values: [EdmValue] = [.null, .int32(3), .null, .string("a"), .int32(1)]
+    for shift in values.indices {
+      let entries = (values[shift...] + values[..<shift]).map { ODataEntry(["A": $0]) }
+      let options = try parsed("S?$orderby=A").options
+      let error = #expect(throws: ODataError.self) {
+        try ODataEvaluator().apply(options, to: entries)
+      }
+      #expect(error?.code == .typeMismatch)
+    }
   }
 }

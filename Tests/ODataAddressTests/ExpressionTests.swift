@@ -57,6 +57,7 @@ import Testing
   }
 
   static let refused: [(String, ODataVersion, Int)] = [
+    ("true/x eq 1", .v4, 1), ("a eq NAN", .v4, 6), ("a/$count/b eq 1", .v4, 9),
     ("", .v4, 1), ("a eq", .v4, 5), ("a eq ", .v4, 6), ("a b", .v4, 3), ("a eqq b", .v4, 3),
     ("(a", .v4, 3), ("a)", .v4, 2), ("any()", .v4, 1), ("all(x:true)", .v4, 1),
     ("A/all()", .v4, 7), ("A/any(x:)", .v4, 9), ("A/any(x true)", .v4, 9),

@@ -57,7 +57,7 @@ import Testing
   }
 
   static let two: [(String, EdmValue)] = [
-    ("5L", .int64(5)), ("5l", .int64(5)), ("5", .int32(5)),
+    ("Nan", .double(.nan)), ("5L", .int64(5)), ("5l", .int64(5)), ("5", .int32(5)),
     ("1.50M", .decimal(EdmDecimal("1.5") ?? 0)),
     ("1.5m", .decimal(EdmDecimal("1.5") ?? 0)), ("2f", .single(2)), ("2.5F", .single(2.5)),
     ("2.5d", .double(2.5)), ("2.5", .double(2.5)), ("1e3", .double(1_000)),
@@ -118,6 +118,57 @@ import Testing
         _ = try ODataAddress(parsing: uri, ODataAddressSettings(version: version))
       }
       #expect(error?.hint.contains(word) == true, "\(uri): \(String(describing: error))")
+    }
+  }
+
+  /// A quote beside one of these is no `Character` of its own.
+  static let joined = [
+    "'\u{301}", "a'\u{200D} or true eq true or A eq 'x", "\u{600}'", "'\u{FE0F}'", "\u{301}'",
+    "''\u{301}", "\u{301}",
+  ]
+
+  @Test("No text ends its own quotes, whatever joins them", arguments: joined)
+  func joinedQuotes(_ text: String) throws {
+    for version in [ODataVersion.v2, .v4] {
+      var delta = ODataAddress().entitySet("A")
+      delta.options.deltaToken = text
+      let all = [
+        ODataAddress().entitySet("A").key(text), delta,
+        ODataAddress().entitySet("A").filter(Property("B") == text),
+      ]
+      for address in all {
+        let written = try address.uri(version)
+        let found = try parsed(written, version)
+        #expect(found == address, "\(written)")
+        #expect(try found.uri(version) == written)
+      }
+      #expect(EdmValue.string(text).literal(version).utf8.count { $0 == 0x27 } % 2 == 0)
+    }
+    var typed = ODataAddress().entitySet("A")
+    typed.options.search = .incomplete(text)
+    #expect(try parsed(typed.uri(.v4)) == typed)
+  }
+
+  @Test("A double quote in a phrase, and a quote in a member, are not written")
+  func unwritableQuotes() throws {
+    let phrase = ODataAddress().entitySet("A").search(.phrase("a\"\u{301} b"))
+    let member = ODataAddress().entitySet("A").key(
+      EdmValue.enumeration("Red' or B eq NS.C'Red", type: "NS.C"))
+    for address in [phrase, member] {
+      let error = fault { () throws(ODataError) in _ = try address.uri(.v4) }
+      #expect(error?.code == .unwritable && error?.hint.isEmpty == false)
+    }
+  }
+
+  @Test("A decimal without a fraction stays one when it is written")
+  func wholeDecimals() throws {
+    for (text, written) in [
+      ("a eq 1e1 div 4", "a eq 10.0 div 4"), ("a eq 0.314e%2B1", "a eq 3.14"),
+      ("a eq 0e5", "a eq 0.0"), ("a eq 0.05e1", "a eq 0.5"), ("a eq 1e400", "a eq 1e400"),
+    ] {
+      let found = try parsed("A?$filter=\(text)")
+      #expect(try found.options.filter?.text(.v4) == written)
+      #expect(try parsed(found.uri(.v4)) == found)
     }
   }
 

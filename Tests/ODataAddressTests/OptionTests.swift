@@ -42,15 +42,17 @@ import Testing
     ("$format=nothing", 11), ("$compute=A", 13), ("$compute=A as", 16), ("$skiptoken=", 14),
     ("$orderby=A down", 14), ("$search=#1", 11), ("@=1", 3), ("@a", 3), ("@a=1&@a=2", 8), ("=1", 3),
     ("$index=fortytwo", 10), ("$inlinecount=allpages", 3), ("$skiptoken=Not&$this", 18),
-    ("$search=a&%zz=1", 13), ("$select=A($expand=B)", 13),
+    ("$search=a&%zz=1", 13), ("$select=A($expand=B)", 13), ("$format=;", 11), ("$format=;a/b", 11),
+    ("$expand=*($top=2)", 13), ("$expand=*/$ref($top=1)", 17),
   ]
 
   @Test("What is no option is refused at its column", arguments: refused)
   func refuses(_ query: String, _ column: Int) { #expect(refusal("A?\(query)") == column) }
 
   @Test("$apply is recognised and refused by name")
-  func apply() {
-    for query in ["$apply=groupby((A))", "$expand=B($apply=aggregate(C))", "$Apply=x"] {
+  func apply() throws {
+    #expect(try parsed("A?apply=x", .v2).options[custom: "apply"] == "x")
+    for query in ["$apply=groupby((A))", "$expand=B($apply=aggregate(C))", "$Apply=x", "apply=x"] {
       let error = fault { () throws(ODataError) in _ = try ODataAddress(parsing: "A?\(query)") }
       #expect(error?.code == .notOffered && error?.message.contains("$apply") == true)
     }

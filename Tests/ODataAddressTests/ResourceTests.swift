@@ -62,6 +62,12 @@ import Testing
     #expect(try parsed(uri).path == path)
   }
 
+  @Test("$metadata and $batch take a format, a version of the schema and options of one's own")
+  func optionless() throws {
+    #expect(try parsed("$metadata?$format=xml&$schemaversion=*&a=1").options.format == "xml")
+    #expect(try parsed("$batch?sap-client=100").options.sap("client") == "100")
+  }
+
   @Test("V2 reads $links, and $ref is of V4")
   func links() throws {
     let path = try parsed("Orders(1)/$links/Lines(2)", .v2).path
@@ -80,7 +86,9 @@ import Testing
     ("Orders(1", 9), ("Orders/$metadata", 8), ("$links/x", 1), ("$nothing", 1), ("0rders", 1),
     ("Orders/$ref/$count", 13), ("$entity?$format=json", 21), ("Orders#x", 7), ("Or%64er%zz", 8),
     ("Orders%2", 7), ("http//host/Orders", 6), ("http:Orders", 5), ("http:///x", 8),
-    ("Orders?$top=1&", 14), ("Orders?&$top=1", 8),
+    ("Orders?$top=1&", 14), ("Orders?&$top=1", 8), ("$metadata?$filter=true", 11),
+    ("$batch?$format=json&$top=1", 21), ("Orders(1)(2)(3)", 13), ("O/..", 3), ("O/.", 3),
+    ("O/%2E%2E", 3), ("http://h o/O", 9), ("http://hö/O", 9),
   ]
 
   @Test("What is no path is refused at its column", arguments: refused)

@@ -36,7 +36,7 @@ import Testing
       (.int64(5), .int32(5)),
       (.double(5), .decimal(EdmDecimal("5.0") ?? 0)),
       (.single(2.5), .decimal(EdmDecimal("2.5") ?? 0)),
-      (.double(1e30), .decimal(EdmDecimal("1e30") ?? 0)), (.decimal(7), .int32(7)),
+      (.double(1e30), .decimal(EdmDecimal("1e30") ?? 0)), (.decimal(7), .decimal(7)),
       (.decimal(EdmDecimal("1E-7") ?? 0), .decimal(EdmDecimal("0.0000001") ?? 0)),
       (.time(EdmDuration(seconds: 5)), .duration(EdmDuration(seconds: 5))),
     ]

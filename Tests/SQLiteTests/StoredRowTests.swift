@@ -17,6 +17,22 @@ struct StoredRowTests {
     }
   }
 
+  @Test("A name and a text end where they end, whatever joins the quotes in them")
+  func quotes() throws {
+    let connection = try Connection(path: ":memory:")
+    for text in [
+      "\"\u{301} FROM x --", "'\u{301}", "\u{600}'", "\u{600}\"", "'\u{200D} OR 1", "a''\"\"b",
+    ] {
+      try connection.execute("CREATE TABLE \(quoted(text)) (\(quoted(text)) TEXT)")
+      let statement = try connection.statement(
+        "SELECT name, \(quotedText(text)) FROM sqlite_schema WHERE name = \(quotedText(text))")
+      #expect(try statement.step())
+      var reader = StoredRowReader(statement)
+      #expect(seen(reader.read()) == [.text(text), .text(text)])
+      statement.reset()
+    }
+  }
+
   @Test(
     "Each row has its own values, whichever share a piece of memory, and when the others are gone")
   func own() throws {

@@ -109,6 +109,25 @@ enum StyleRules {
     }
   }
 
+  /// A quote is sought as a byte or scalar: before a combining mark it is no `Character`.
+  static func quotesAsCharacters(in file: SourceFile) -> [Violation] {
+    let quotes = ["\"'\"", "\"''\"", "\"\\\"\"", "\"\\\"\\\"\""]
+    let seekers = [
+      "separator: ", "of: ", "contains(", "hasPrefix(", "hasSuffix(", "replacing(",
+    ]
+    return file.text.lines.enumerated().flatMap { number, line in
+      quotes.filter { quote in
+        !line.contains("scalars") && !line.contains("unicodeScalars")
+          && seekers.contains { line.contains($0 + quote) }
+      }.map {
+        file.violation(
+          number + 1, "a quote is no Character", "\($0) sought in a String",
+          cure: "seek its byte in utf8; to write it twice, doubling(_:), quoted(_:), quotedText(_:)"
+        )
+      }
+    }
+  }
+
   static func tooLong(in file: SourceFile, exceptions: Set<String>) -> [Violation] {
     let limit = 400
     let count = file.text.lines.count

@@ -17,6 +17,9 @@ struct StyleTests {
   @Test("Nothing is forced in Sources")
   func forced() { expectNone(House.sources.flatMap(StyleRules.forced)) }
 
+  @Test("No quote is sought as a Character in Sources")
+  func quotes() { expectNone(House.sources.flatMap(StyleRules.quotesAsCharacters)) }
+
   @Test("Only programs print")
   func prints() {
     expectNone(
@@ -103,6 +106,19 @@ struct StyleRulesTests {
     ])
   func unforced(text: String) {
     #expect(StyleRules.forced(in: file(text)).isEmpty)
+  }
+
+  @Test("A quote that is sought as a Character is found, one in bytes or scalars is not")
+  func quotes() {
+    for text in [
+      "a.split(separator: \"'\")", "a.contains(\"\\\"\")", "a.firstIndex(of: \"'\")",
+      "a.hasPrefix(\"'\")", "a.replacing(\"''\", with: b)",
+    ] {
+      #expect(StyleRules.quotesAsCharacters(in: file(text)).count == 1, "\(text)")
+    }
+    for text in ["a.utf8.contains(UInt8(ascii: \"'\"))", "a.unicodeScalars.contains(\"'\")"] {
+      #expect(StyleRules.quotesAsCharacters(in: file(text)).isEmpty, "\(text)")
+    }
   }
 
   @Test("Printing is found, a function of that name on something else is not")

@@ -86,16 +86,18 @@ struct SearchWords {
     // SQLite's text ends at a NUL; in the index it parts two words.
     let typed = String(typed.map { $0 == "\0" ? " " : $0 })
     var terms: [String] = []
-    for (index, piece) in typed.split(separator: "\"", omittingEmptySubsequences: false)
+    // Scalars, for a quote before a combining mark is a quote all the same.
+    let scalars = typed.unicodeScalars
+    for (index, piece) in scalars.split(separator: "\"", omittingEmptySubsequences: false)
       .enumerated()
     {
       if index % 2 == 1 {
-        terms.append("\"\(piece)\"")
+        terms.append("\"\(Substring(piece))\"")
         continue
       }
-      for word in piece.split(whereSeparator: \.isWhitespace) {
+      for word in piece.split(whereSeparator: \.properties.isWhitespace) {
         let isBeginning = word.last == "*"
-        let letters = word.filter { $0 != "*" }
+        let letters = word.split(separator: "*").map { String($0) }.joined()
         if !letters.isEmpty { terms.append("\"\(letters)\"" + (isBeginning ? "*" : "")) }
       }
     }

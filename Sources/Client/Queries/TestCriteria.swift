@@ -277,9 +277,9 @@ extension TestCriteria {
   /// A text for `like` in which nothing has a meaning of its own.
   static func literal(_ text: String) -> String {
     var literal = ""
-    for character in text {
-      if character == "%" || character == "_" || character == "\\" { literal.append("\\") }
-      literal.append(character)
+    for scalar in text.unicodeScalars {
+      if scalar == "%" || scalar == "_" || scalar == "\\" { literal.append("\\") }
+      literal.unicodeScalars.append(scalar)
     }
     return literal
   }

@@ -245,8 +245,7 @@ package struct Schema {
     case .boolean(let flag): flag ? "1" : "0"
     case .integer(let number): String(number)
     case .double(let number): number.description
-    case .text(let text):
-      "'\(text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''"))'"
+    case .text(let text): quotedText(text)
     case .bytes(let bytes): "x'\(hexadecimal(bytes))'"
     }
   }

@@ -110,6 +110,16 @@ public struct ModelDifference: Sendable, Equatable {
           + "\(attribute.maxLength.map { "\($0) characters" } ?? "any length") in the model",
         "What is too long for the database is refused when it is replayed.")
     }
+    if isSame, attribute.type == .decimal, chosen?.digits != attribute.digits {
+      allows(
+        subject,
+        "takes \(shown(chosen?.digits)) now, \(shown(attribute.digits)) in the model",
+        "What has too many digits for the database is refused when it is replayed.")
+    }
+  }
+
+  private func shown(_ digits: ColumnType.Digits?) -> String {
+    digits.map { "\($0.precision) digits, \($0.scale) of them behind the point" } ?? "any digits"
   }
 
   /// The author of a model may know better than the declaration, as long as the values agree.
@@ -202,5 +212,11 @@ public struct ModelDifference: Sendable, Equatable {
         "leads to columns of \(target.table) that are not unique any more",
         "\(entity.name).\(relationship.name) could lead to several objects.")
     }
+  }
+}
+
+extension Attribute {
+  fileprivate var digits: ColumnType.Digits? {
+    precision.map { ColumnType.Digits(precision: $0, scale: scale ?? 0) }
   }
 }

@@ -14,6 +14,9 @@ public struct ColumnProfile: Sendable, Equatable {
   public private(set) var unfitReals: Int = 0
   /// Integers that no double holds exactly.
   public private(set) var longIntegers: Int = 0
+  /// Of the numbers, and of the texts that are decimals: the most digits before the point, and behind.
+  public private(set) var digitsBefore: Int = 0
+  public private(set) var digitsBehind: Int = 0
   public private(set) var tildes: Int = 0
   public private(set) var longestText: Int = 0
   public private(set) var forms: [TextForm: Int] = [:]
@@ -35,9 +38,10 @@ public struct ColumnProfile: Sendable, Equatable {
       smallest = min(smallest, number)
       largest = max(largest, number)
       if Double(exactly: number) == nil { longIntegers += 1 }
+      countDigits(.integer(number))
     case .real(let number):
       reals += 1
-      if AttributeType.decimal.canonical(.double(number)) == nil { unfitReals += 1 }
+      if !countDigits(.double(number)) { unfitReals += 1 }
     case .text(let text): add(text)
     case .blob: blobs += 1
     }
@@ -47,7 +51,19 @@ public struct ColumnProfile: Sendable, Equatable {
     texts += 1
     longestText = max(longestText, text.count)
     if text.utf8.first == UInt8(ascii: "~") { tildes += 1 }
-    if let form = ColumnProfile.form(of: text) { forms[form, default: 0] += 1 }
+    guard let form = ColumnProfile.form(of: text) else { return }
+    forms[form, default: 0] += 1
+    if form == .integer || form == .decimal { countDigits(.text(text)) }
+  }
+
+  /// False where no decimal holds the value.
+  @discardableResult
+  private mutating func countDigits(_ value: Value) -> Bool {
+    guard case .text(let text) = AttributeType.decimal.canonical(value) else { return false }
+    let (before, behind) = Attribute.digits(of: text)
+    digitsBefore = max(digitsBefore, before)
+    digitsBehind = max(digitsBehind, behind)
+    return true
   }
 
   private static func form(of text: String) -> TextForm? {

@@ -4,15 +4,25 @@ import FerryModel
 struct ColumnType: Equatable {
   var type: AttributeType
   var maxLength: Int?
+  /// Of a decimal.
+  var digits: Digits?
   var stored: StoredForm?
   /// Why it is not the declared type; nil when it is.
   var reason: String?
 
+  /// `DECIMAL(precision, scale)`.
+  struct Digits: Equatable {
+    var precision: Int
+    var scale: Int
+  }
+
   init(
-    _ type: AttributeType, maxLength: Int? = nil, stored: StoredForm? = nil, reason: String? = nil
+    _ type: AttributeType, maxLength: Int? = nil, digits: Digits? = nil, stored: StoredForm? = nil,
+    reason: String? = nil
   ) {
     self.type = type
     self.maxLength = maxLength
+    self.digits = digits
     self.stored = stored
     self.reason = reason
   }
@@ -22,6 +32,17 @@ struct ColumnType: Equatable {
     let profile = column.profile
     switch declared(column.declaredType) {
     case .moment(let wanted): return moment(wanted, column)
+    case .decimal(let digits):
+      guard profile.fits(.decimal, stored: nil) else { return widened(from: .decimal, column) }
+      guard let digits else { return ColumnType(.decimal) }
+      let isTooLong =
+        profile.digitsBehind > digits.scale
+        || profile.digitsBefore > digits.precision - digits.scale
+      return ColumnType(
+        .decimal, digits: isTooLong ? nil : digits,
+        reason: isTooLong
+          ? "has values of up to \(profile.digitsBefore) digits before the point and "
+            + "\(profile.digitsBehind) behind it" : nil)
     case .type(let wanted, let length):
       if profile.fits(wanted, stored: nil) {
         let isTooLong = length.map { profile.longestText > $0 } ?? false
@@ -36,6 +57,7 @@ struct ColumnType: Equatable {
 
   private enum Declared {
     case type(AttributeType, Int?)
+    case decimal(Digits?)
     case moment(AttributeType)
     case unknown
   }
@@ -53,16 +75,31 @@ struct ColumnType: Equatable {
       return .type(.string, names("CHAR") ? length(in: upper) : nil)
     }
     if names("BLOB", "BINARY", "IMAGE") { return .type(.binary, nil) }
-    if names("DEC", "NUM", "MONEY") { return .type(.decimal, nil) }
+    if names("DEC", "NUM", "MONEY") { return .decimal(digits(in: upper)) }
     return .unknown
   }
 
-  /// The number in parentheses.
   private static func length(in text: String) -> Int? {
-    guard let open = text.firstIndex(of: "("), let close = text[open...].firstIndex(of: ")"),
-      let length = Int(text[text.index(after: open)..<close].filter { $0 != " " }), length > 0
+    numbers(in: text).first.flatMap { $0 > 0 ? $0 : nil }
+  }
+
+  /// As SQL has it, a precision without a scale is one of whole numbers.
+  private static func digits(in text: String) -> Digits? {
+    let numbers = numbers(in: text)
+    guard let precision = numbers.first, numbers.count <= 2 else { return nil }
+    let scale = numbers.count == 2 ? numbers[1] : 0
+    guard (1...Int(Attribute.longestDecimal)).contains(precision), (0...precision).contains(scale)
     else { return nil }
-    return length
+    return Digits(precision: precision, scale: scale)
+  }
+
+  /// The numbers in parentheses; none where something else stands there.
+  private static func numbers(in text: String) -> [Int] {
+    guard let open = text.firstIndex(of: "("), let close = text[open...].firstIndex(of: ")")
+    else { return [] }
+    let parts = text[text.index(after: open)..<close].split(separator: ",")
+    let numbers = parts.compactMap { Int($0.filter { $0 != " " }) }
+    return numbers.count == parts.count ? numbers : []
   }
 
   private static func moment(

@@ -67,7 +67,8 @@ extension Translator {
         Attribute(
           name: Naming.free(member, taken: &members, clash: ReservedName.clashOfMember),
           column: column.name, type: type.type, isNullable: !isKey && !column.isNotNull,
-          maxLength: type.maxLength, stored: type.stored))
+          maxLength: type.maxLength, stored: type.stored, precision: type.digits?.precision,
+          scale: type.digits?.scale))
     }
     if !operations.contains(.create) {
       notes.append(

@@ -62,10 +62,11 @@ public struct EdmDecimal: Sendable, Hashable, CustomStringConvertible, Expressib
     guard !over, point.magnitude <= limit, digits.count <= limit else { return nil }
     let sign = parts.negative ? "-" : ""
     if point <= 0 { return sign + "0." + String(repeating: "0", count: -point) + text(digits) }
-    if point >= digits.count {
-      return sign + text(digits) + String(repeating: "0", count: point - digits.count)
-    }
-    return sign + text(Array(digits[..<point])) + "." + text(Array(digits[point...]))
+    var whole = digits.prefix(point)
+    whole += repeatElement(UInt8(ascii: "0"), count: max(0, point - digits.count))
+    whole = whole.dropFirst(min(whole.prefix { $0 == UInt8(ascii: "0") }.count, point - 1))
+    let fraction = digits.dropFirst(point)
+    return sign + text(Array(whole)) + (fraction.isEmpty ? "" : "." + text(Array(fraction)))
   }
 
   public static func == (left: EdmDecimal, right: EdmDecimal) -> Bool {

@@ -20,21 +20,31 @@ extension EdmValue {
     case .dateTimeOffset(let value): isOld ? "datetimeoffset'\(value)'" : value.description
     case .time(let value): isOld ? "time'\(value)'" : "duration'\(value)'"
     case .duration(let value): isOld ? "time'\(value)'" : "duration'\(value)'"
-    case .enumeration(let value, let type): "\(type)'\(value)'"
+    case .enumeration(let value, let type): type + Self.quoted(value)
     case .spatial(let value): (value.isGeometry ? "geometry'" : "geography'") + value.literal + "'"
     default: text
     }
   }
 
-  private static func quoted(_ text: String) -> String {
-    "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
-  }
+  private static func quoted(_ text: String) -> String { "'\(text.doubling("'"))'" }
 
   private static func hexadecimal(_ bytes: [UInt8]) -> String {
     bytes.map { byte in
       let text = String(byte, radix: 16, uppercase: true)
       return byte < 16 ? "0" + text : text
     }.joined()
+  }
+}
+
+extension String {
+  /// The text with each of its quotes written twice, as it stands between quotes.
+  ///
+  /// Byte by byte: a quote before a combining mark is no `Character` of its own, and ends the text
+  /// all the same.
+  package func doubling(_ quote: Unicode.Scalar) -> String {
+    let quote = UInt8(ascii: quote)
+    guard utf8.contains(quote) else { return self }
+    return String(decoding: utf8.flatMap { $0 == quote ? [$0, $0] : [$0] }, as: UTF8.self)
   }
 }
 

@@ -29,7 +29,10 @@ extension AddressChecker {
   ) throws(AddressFault) -> EdmTypeReference? {
     switch expression {
     case .literal(let value):
-      if case .enumeration(_, let type) = value { return EdmTypeReference(metadata.resolve(type)) }
+      if case .enumeration(let members, let type) = value {
+        try self.members(members, of: type, column)
+        return EdmTypeReference(metadata.resolve(type))
+      }
       return value.primitive.map { EdmTypeReference($0.rawValue) }
     case .path(let path): return try type(of: path, element)
     case .not(let inner):
@@ -77,6 +80,20 @@ extension AddressChecker {
     throw unknown(type.name, "type", column, [])
   }
 
+  /// Members of an enumeration: names that are declared, and numbers.
+  func members(
+    _ members: String, of type: String, _ column: Int?
+  ) throws(AddressFault) {
+    guard let found = metadata.enumType(type) else {
+      throw unknown(type, "enumeration", column, [])
+    }
+    for member in members.split(separator: ",") where Int64(member) == nil {
+      guard found.members.contains(where: { $0.name == member }) else {
+        throw unknown(String(member), "member of \(type)", column, found.members.map(\.name))
+      }
+    }
+  }
+
   private func family(_ type: EdmTypeReference?) -> TypeFamily? {
     guard let type, !type.isCollection, metadata.enumType(type.name) == nil else { return nil }
     return metadata.primitive(type.name).map { TypeFamily($0) }
@@ -86,10 +103,12 @@ extension AddressChecker {
     _ comparison: ODataComparison, _ left: ODataExpression, _ right: ODataExpression,
     _ element: EdmTypeReference?, _ column: Int?
   ) throws(AddressFault) {
+    let column = self.column(of: left) ?? self.column(of: right) ?? column
     let first = try type(of: left, element, column)
     if comparison == .isIn, case .list(let items) = right {
       for item in items {
-        try match(first, try type(of: item, element, column), left, column)
+        let second = try type(of: item, element, column)
+        if try !isBare(item, beside: first, column) { try match(first, second, left, column) }
       }
       return
     }
@@ -109,9 +128,28 @@ extension AddressChecker {
           at: self.column(of: left) ?? column,
           "compare with eq")
       }
+      _ = try isBare(right, beside: first, column)
       return
     }
-    try match(first, second, left, self.column(of: left) ?? self.column(of: right) ?? column)
+    if try isBare(right, beside: first, column) { return }
+    if try isBare(left, beside: second, column) { return }
+    try match(first, second, left, column)
+  }
+
+  /// Whether a text in quotes is a member of an enumeration or a duration, without its prefix, as
+  /// 4.01 lets it be written.
+  private func isBare(
+    _ expression: ODataExpression, beside type: EdmTypeReference?, _ column: Int?
+  ) throws(AddressFault) -> Bool {
+    guard case .literal(.string(let text)) = expression, let type, !type.isCollection,
+      metadata.version >= .v4
+    else { return false }
+    if metadata.enumType(type.name) != nil {
+      try members(text, of: type.name, column)
+      return true
+    }
+    return metadata.primitive(type.name) == .duration
+      && EdmValue(text: text, type: .duration) != nil
   }
 
   private func match(
@@ -224,6 +262,7 @@ extension AddressChecker {
             guard metadata.operations(name).isEmpty else { return nil }
             throw unknown(name, "type or function", path.columns[index], [])
           }
+          try derives(name, own, path.columns[index])
           type = EdmTypeReference(metadata.resolve(name), isCollection: own.isCollection)
           continue
         }
@@ -240,6 +279,17 @@ extension AddressChecker {
       }
     }
     return type
+  }
+
+  /// A step that is a type asks an instance of another type: it must derive from that.
+  func derives(
+    _ name: String, _ own: EdmTypeReference, _ column: Int?
+  ) throws(AddressFault) {
+    guard metadata.isType(name, derivedFrom: own.name) else {
+      throw fault(
+        .typeMismatch, "\(name) does not derive from \(own.name)", at: column,
+        "name a derived type")
+    }
   }
 
   private func member(

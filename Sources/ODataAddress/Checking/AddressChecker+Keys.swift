@@ -91,11 +91,32 @@ extension AddressChecker {
   private func keyValue(
     _ value: ODataExpression, _ type: EdmPrimitive?, _ name: String, _ column: Int?
   ) throws(AddressFault) {
-    guard case .literal(let literal) = value, let type, let own = literal.primitive else { return }
+    guard case .literal(let literal) = value else { return }
+    if literal.isNull {
+      throw fault(.typeMismatch, "\(name) is null", at: column, "a key has a value")
+    }
+    if case .enumeration(let members, let type) = literal {
+      return try self.members(members, of: type, column)
+    }
+    guard let type, let own = literal.primitive else { return }
+    if TypeFamily(type) == .number, TypeFamily(own) == .number, !Self.fits(literal, type) {
+      throw fault(
+        .typeMismatch, "\(name) is \(type.rawValue), which \(literal.text) is not", at: column,
+        "write a number of its range, without a fraction")
+    }
     guard TypeFamily(type) == TypeFamily(own) else {
       throw fault(
         .typeMismatch, "\(name) is \(type.rawValue), not \(own.rawValue)", at: column,
         type == .string ? "write it in single quotes" : "write a literal of its type")
+    }
+  }
+
+  /// Whether a number is one of a type of whole numbers; others hold every number.
+  private static func fits(_ value: EdmValue, _ type: EdmPrimitive) -> Bool {
+    switch type {
+    case .byte, .sbyte, .int16, .int32, .int64:
+      value.integer.map { EdmValue(text: String($0), type: type) != nil } ?? false
+    default: true
     }
   }
 

@@ -77,6 +77,7 @@ extension AddressChecker {
           guard metadata.operations(name).isEmpty else { return nil }
           throw unknown(name, "type, function or action", columns[index], [])
         }
+        try derives(name, own, columns[index])
         type = EdmTypeReference(metadata.resolve(name), isCollection: isCollection)
         continue
       }

@@ -6,6 +6,10 @@ final class AddressChecker {
   let address: ODataAddress
   var current: EdmTypeReference?
   var set: EdmEntitySet?
+  /// What `$count` at the end counts: options ask its members.
+  var counted: EdmTypeReference?
+  /// Of a key that is written as segments, the parts that are still to come.
+  var keyParts: [EdmKeyReference] = []
   var part = "path"
   /// Of the function before, the parameters of each overload that fits; nil where none is known.
   var overloads: [[EdmParameter]]?
@@ -48,6 +52,11 @@ final class AddressChecker {
       let kind = try step(segment, index, steps)
       steps.append(Step(kind: kind, type: current))
     }
+    if let next = keyParts.first {
+      throw fault(
+        .address, "the key ends before \(next.name)", at: address.columns[address.path.count - 1],
+        "give all parts of the key, each as a segment, in the order of the metadata")
+    }
     return steps
   }
 
@@ -55,6 +64,18 @@ final class AddressChecker {
     _ segment: ODataSegment, _ index: Int, _ before: [Step]
   ) throws(AddressFault) -> ODataResolvedAddress.Kind {
     let column = address.columns[index]
+    if !keyParts.isEmpty {
+      switch segment {
+      case .name(let text), .keySegment(let text): return try keySegment(text, column)
+      default:
+        throw fault(
+          .address, "the key ends before \(keyParts[0].name)", at: column,
+          "give all parts of the key, each as a segment, in the order of the metadata")
+      }
+    }
+    if index > 0, let found = try behindSystem(address.path[index - 1], segment, column) {
+      return found
+    }
     switch segment {
     case .name(let name):
       return index == 0 || before.last?.kind == .system && address.path[index - 1] == .all
@@ -65,6 +86,7 @@ final class AddressChecker {
       guard current?.isCollection == true else {
         throw fault(.typeMismatch, "$count counts a collection", at: column, "remove the key")
       }
+      counted = current
       current = EdmTypeReference("Edm.Int64")
     case .value:
       if let type = current, metadata.complexType(type.name) != nil || type.isCollection {
@@ -83,6 +105,26 @@ final class AddressChecker {
     case .ref, .links, .each, .query: break
     }
     return .system
+  }
+
+  /// What stands behind `$entity`, which is a type, and behind `$each`, which is bound to a member.
+  private func behindSystem(
+    _ before: ODataSegment, _ segment: ODataSegment, _ column: Int?
+  ) throws(AddressFault) -> ODataResolvedAddress.Kind? {
+    guard case .name(let name) = segment else { return nil }
+    switch before {
+    case .entity:
+      guard metadata.entityType(name) != nil else { throw unknown(name, "entity type", column, []) }
+      current = EdmTypeReference(metadata.resolve(name))
+      return .type
+    case .each:
+      guard name.contains("."), let members = current else {
+        throw fault(
+          .address, "\(name) behind $each", at: column, "name an action or function, qualified")
+      }
+      return try qualified(name, members.element, column)
+    default: return nil
+    }
   }
 
   func unknown(
@@ -170,11 +212,7 @@ final class AddressChecker {
     _ name: String, _ type: EdmTypeReference, _ column: Int?
   ) throws(AddressFault) -> ODataResolvedAddress.Kind {
     if metadata.structuredType(name) != nil {
-      guard metadata.isType(name, derivedFrom: type.name) else {
-        throw fault(
-          .typeMismatch, "\(name) does not derive from \(type.name)", at: column,
-          "name a derived type")
-      }
+      try derives(name, type, column)
       current = EdmTypeReference(metadata.resolve(name), isCollection: type.isCollection)
       return .type
     }
@@ -204,21 +242,23 @@ final class AddressChecker {
       throw fault(
         .address, "\(text) follows nothing that has members", at: column, "end the path before it")
     }
-    current = type.element
     guard let structure = metadata.entityType(type.name) else {
+      current = type.element
       guard Int(text) != nil else {
         throw fault(.address, "\(text) is no ordinal", at: column, "count the members from 0")
       }
       return .ordinal
     }
-    let keys = metadata.keys(of: structure)
-    if keys.count == 1, let primitive = keyType(keys[0], structure) {
+    if keyParts.isEmpty { keyParts = metadata.keys(of: structure) }
+    if let part = keyParts.first, let primitive = keyType(part, structure) {
       guard primitive == .string || EdmValue(text: text, type: primitive) != nil else {
         throw fault(
           .typeMismatch, "\(text) is no \(primitive.rawValue), as the key is", at: column,
           "give the key its type")
       }
     }
+    keyParts = Array(keyParts.dropFirst())
+    if keyParts.isEmpty { current = type.element }
     return .key
   }
 }

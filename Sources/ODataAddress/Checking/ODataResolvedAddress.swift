@@ -40,7 +40,7 @@ public struct ODataResolvedAddress: Sendable {
     do {
       steps = try checker.path()
       set = checker.set
-      try checker.options(address.options, checker.current, "")
+      try checker.options(address.options, checker.counted ?? checker.current, "")
     } catch { throw error.error }
   }
 }

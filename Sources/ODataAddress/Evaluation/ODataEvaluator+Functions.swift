@@ -50,10 +50,9 @@ extension ODataEvaluator {
       guard let start = values[1].integer, let length = values.last?.integer else {
         throw mismatch(function, values[1])
       }
-      let from = Int(clamping: max(0, min(start, Int64(scalars.count))))
-      let count = values.count > 2 ? Int(clamping: max(0, length)) : scalars.count
       var part = String.UnicodeScalarView()
-      part.append(contentsOf: scalars[from...].prefix(count))
+      part.append(
+        contentsOf: try slice(scalars[...], from: start, values.count > 2 ? length : nil))
       return .string(String(part))
     default: break
     }
@@ -72,9 +71,7 @@ extension ODataEvaluator {
     case .replace:
       guard let replacement = values[2].string else { throw mismatch(function, values[2]) }
       if part.isEmpty { return values[0] }
-      return .string(
-        text.split(separator: other, omittingEmptySubsequences: false)
-          .joined(separator: replacement))
+      return .string(Self.replaced(bytes, part, Array(replacement.utf8)))
     case .matchesPattern:
       guard let matches else {
         return .boolean(try patterns.pattern(other).isFound(in: text))
@@ -82,6 +79,30 @@ extension ODataEvaluator {
       do { return .boolean(try matches(text, other)) } catch { throw AddressFault(error) }
     default: throw mismatch(function, values[0])
     }
+  }
+
+  /// The members from a place on, at most so many.
+  private func slice<Member>(
+    _ members: ArraySlice<Member>, from start: Int64, _ length: Int64?
+  ) throws(AddressFault) -> ArraySlice<Member> {
+    guard start >= 0, length ?? 0 >= 0 else {
+      throw AddressFault(
+        .evaluation, "substring from \(start)\(length.map { " of \($0)" } ?? "")",
+        hint: "it counts from 0, and takes no less than nothing")
+    }
+    return members.dropFirst(Int(clamping: start)).prefix(length.map { Int(clamping: $0) } ?? .max)
+  }
+
+  /// By bytes, as everything here compares texts: a letter before a combining mark is one as well.
+  private static func replaced(_ text: [UInt8], _ part: [UInt8], _ new: [UInt8]) -> String {
+    var made: [UInt8] = []
+    var rest = text[...]
+    while let range = rest.firstRange(of: part) {
+      made += rest[..<range.lowerBound]
+      made += new
+      rest = rest[range.upperBound...]
+    }
+    return String(decoding: made + rest, as: UTF8.self)
   }
 
   private static func trimmed(_ text: String) -> String {
@@ -99,13 +120,17 @@ extension ODataEvaluator {
     _ function: ODataFunction, _ members: [EdmValue], _ others: [EdmValue]
   ) throws(AddressFault) -> EdmValue {
     if function == .length { return .int32(Int32(clamping: members.count)) }
+    if function == .substring, let start = others.first?.integer, let length = others.last?.integer
+    {
+      return .collection(
+        Array(try slice(members[...], from: start, others.count > 1 ? length : nil)))
+    }
     guard let other = others.first?.collection else {
       throw mismatch(function, others.first ?? .null)
     }
     func isRun(_ start: Int) throws(AddressFault) -> Bool {
       guard start >= 0, start + other.count <= members.count else { return false }
-      for index in other.indices where try !ValueOrder.isEqual(members[start + index], other[index])
-      {
+      for index in other.indices where try !isEqual(members[start + index], other[index]) {
         return false
       }
       return true
@@ -116,7 +141,7 @@ extension ODataEvaluator {
     case .endsWith: return .boolean(try isRun(members.count - other.count))
     case .contains, .indexOf:
       var found = -1
-      for start in members.indices where found < 0 {
+      for start in 0...members.count where found < 0 {
         if try isRun(start) { found = start }
       }
       return function == .indexOf ? .int32(Int32(clamping: found)) : .boolean(found >= 0)
@@ -125,7 +150,7 @@ extension ODataEvaluator {
       for wanted in other {
         var place: Int?
         for index in rest.indices where place == nil {
-          if try ValueOrder.isEqual(rest[index], wanted) { place = index }
+          if try isEqual(rest[index], wanted) { place = index }
         }
         guard let place else { return .boolean(false) }
         rest.remove(at: place)
@@ -134,7 +159,7 @@ extension ODataEvaluator {
     case .hasSubsequence:
       var place = 0
       for wanted in other {
-        while place < members.count, try !ValueOrder.isEqual(members[place], wanted) { place += 1 }
+        while place < members.count, try !isEqual(members[place], wanted) { place += 1 }
         guard place < members.count else { return .boolean(false) }
         place += 1
       }
@@ -149,9 +174,11 @@ extension ODataEvaluator {
     switch Number(value) {
     case .whole: return value
     case .decimal(let number): return .decimal(number.rounded(function).value)
-    case .binary(let number):
+    case .binary, .narrow:
+      let number = value.approximate ?? .nan
       let rule: FloatingPointRoundingRule =
         function == .floor ? .down : function == .ceiling ? .up : .toNearestOrAwayFromZero
+      if case .single = value { return .single(Float(number.rounded(rule))) }
       return .double(number.rounded(rule))
     case nil: throw mismatch(function, value)
     }
@@ -204,8 +231,24 @@ extension ODataEvaluator {
     _ result: Result?, _ type: EdmTypeReference, _ scope: Scope
   ) throws(AddressFault) -> Result {
     let result = result ?? .entity(scope.entry)
+    if type.isCollection {
+      let member = EdmTypeReference(type.name)
+      switch result {
+      case .value(.null): return result
+      case .value(.collection(let values)):
+        var made: [EdmValue] = []
+        for value in values {
+          made.append(try plain(cast(.value(value), member, scope)))
+        }
+        return .value(.collection(made))
+      case .entities where isOf(result, type): return result
+      default:
+        throw AddressFault(
+          .notOffered, "a cast to \(type) of what is none", hint: "cast a collection of values")
+      }
+    }
     guard let primitive = metadata?.primitive(type.name) ?? EdmPrimitive(rawValue: type.name),
-      case .value(let value) = result, !type.isCollection
+      case .value(let value) = result
     else { return isOf(result, type) ? result : .value(.null) }
     if value.isNull || value.primitive == primitive { return result }
     if primitive == .string {

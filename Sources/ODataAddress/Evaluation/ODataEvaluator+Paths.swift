@@ -5,7 +5,7 @@ extension ODataEvaluator {
     var steps = path.steps[...]
     var result: Result
     switch path.start {
-    case .it: result = .entity(scope.entry)
+    case .it: result = .entity(scope.it)
     case .this: result = scope.this
     case .root: throw notOffered("$root")
     case .alias(let name): result = try alias(name, scope)
@@ -28,9 +28,8 @@ extension ODataEvaluator {
   }
 
   private func alias(_ name: String, _ scope: Scope) throws(AddressFault) -> Result {
-    guard let value = aliases.first(where: { $0.name == name })?.value else {
-      throw AddressFault(.evaluation, "@\(name) has no value", hint: "give the alias a value")
-    }
+    // URL Conventions 4.01, 5.3: an alias without a value is null.
+    guard let value = aliases.first(where: { $0.name == name })?.value else { return .value(.null) }
     guard !scope.resolving.contains(name) else {
       throw AddressFault(
         .evaluation, "@\(name) is defined by itself", hint: "give the alias a value")
@@ -106,7 +105,7 @@ extension ODataEvaluator {
       var isIt = true
       for part in parts {
         let wanted = try value(part.value, scope)
-        if try !ValueOrder.isEqual(entry[part.name] ?? .null, wanted) { isIt = false }
+        if try !isEqual(entry[part.name] ?? .null, wanted) { isIt = false }
       }
       if isIt { return .entity(entry) }
     }
@@ -141,17 +140,25 @@ extension ODataEvaluator {
   }
 
   func isOf(_ result: Result, _ type: EdmTypeReference) -> Bool {
+    if type.isCollection {
+      let member = EdmTypeReference(type.name)
+      switch result {
+      case .entities(let entries): return entries.allSatisfy { isOf(.entity($0), member) }
+      case .value(.collection(let values)): return values.allSatisfy { isOf(.value($0), member) }
+      default: return false
+      }
+    }
     let name: String?
     switch result {
     case .entity(let entry): name = entry.type
-    case .entities: return type.isCollection
+    case .entities: return false
     case .value(.complex(let complex)): name = complex.type
-    case .value(.collection): return type.isCollection
+    case .value(.collection): return false
     case .value(.enumeration(_, let own)): name = own
     case .value(.null): return false
     case .value(let value): name = value.primitive?.rawValue
     }
-    guard let name, !type.isCollection else { return false }
+    guard let name else { return false }
     if let metadata { return metadata.isType(name, derivedFrom: type.name) }
     return name == type.name || name.hasSuffix("." + type.name)
   }

@@ -110,8 +110,8 @@ extension ODataEvaluator {
     let a = try plain(first)
     let b = try plain(second)
     switch comparison {
-    case .equal: return .boolean(try ValueOrder.isEqual(a, b))
-    case .notEqual: return .boolean(try !ValueOrder.isEqual(a, b))
+    case .equal: return .boolean(try isEqual(a, b))
+    case .notEqual: return .boolean(try !isEqual(a, b))
     case .has:
       if a.isNull || b.isNull { return .null }
       return .boolean(try has(a, b))
@@ -120,11 +120,11 @@ extension ODataEvaluator {
         if b.isNull { return .boolean(false) }
         throw AddressFault(.typeMismatch, "in asks a list", hint: "write (1,2) behind it")
       }
-      for member in members where try ValueOrder.isEqual(a, member) { return .boolean(true) }
+      for member in members where try isEqual(a, member) { return .boolean(true) }
       return .boolean(false)
     default:
       if a.isNull || b.isNull { return .boolean(false) }
-      guard let order = try ValueOrder.compare(a, b) else { return .boolean(false) }
+      guard let order = try order(a, b) else { return .boolean(false) }
       switch comparison {
       case .less: return .boolean(order < 0)
       case .lessOrEqual: return .boolean(order <= 0)
@@ -136,25 +136,15 @@ extension ODataEvaluator {
 
   /// Whether an enumeration has all flags of another, by the numbers of the metadata, or by name.
   private func has(_ value: EdmValue, _ flags: EdmValue) throws(AddressFault) -> Bool {
-    func parts(_ text: String, _ type: String) -> (Set<String>, Int64?) {
-      let names = text.split(separator: ",").map(String.init)
-      let members = metadata?.enumType(type)?.members ?? []
-      var sum: Int64? = 0
-      for name in names {
-        let number = Int64(name) ?? members.first { $0.name == name }?.value
-        sum = number.flatMap { one in sum.map { $0 | one } }
-      }
-      return (Set(names), sum)
-    }
-    guard case .enumeration(let text, let type) = value,
-      case .enumeration(let wanted, let wantedType) = flags
+    guard case .enumeration(_, let type) = value,
+      let mine = self.flags(value, type), let others = self.flags(flags, type)
     else {
       throw AddressFault(.typeMismatch, "has asks an enumeration", hint: "write NS.Type'Member'")
     }
-    let mine = parts(text, type.isEmpty ? wantedType : type)
-    let others = parts(wanted, wantedType)
-    if let a = mine.1, let b = others.1 { return a & b == b }
-    return others.0.isSubset(of: mine.0)
+    if let a = mine.number, let b = others.number { return a & b == b }
+    if others.names.isSubset(of: mine.names) { return true }
+    if mine.isNamed, others.isNamed { return false }
+    throw unknownMembers(value)
   }
 
   private func lambda(_ lambda: ODataLambda, _ scope: Scope) throws(AddressFault) -> EdmValue {

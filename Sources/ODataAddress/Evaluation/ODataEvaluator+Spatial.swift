@@ -18,6 +18,8 @@ extension ODataEvaluator {
       return .double(Self.distance(a, b, first.isGeometry))
     case (.geoIntersects, .point(let point), .spatial(let second)?):
       guard case .polygon(let rings) = second.shape else { throw mismatch(function, values[1]) }
+      // The edge belongs to the polygon, that of a hole as well.
+      if rings.contains(where: { Self.isOnEdge(point, $0) }) { return .boolean(true) }
       let holds = rings.map { Self.isInside(point, $0) }
       return .boolean(holds.first == true && !holds.dropFirst().contains(true))
     case (.geoIntersects, .polygon, .spatial(let second)?)
@@ -67,6 +69,16 @@ extension ODataEvaluator {
       sum += term / (step + 2)
     }
     return sum
+  }
+
+  private static func isOnEdge(
+    _ point: EdmSpatial.Position, _ ring: [EdmSpatial.Position]
+  ) -> Bool {
+    zip(ring, ring.dropFirst()).contains { a, b in
+      (b[0] - a[0]) * (point[1] - a[1]) == (b[1] - a[1]) * (point[0] - a[0])
+        && (min(a[0], b[0])...max(a[0], b[0])).contains(point[0])
+        && (min(a[1], b[1])...max(a[1], b[1])).contains(point[1])
+    }
   }
 
   /// Whether a ray to the east crosses the ring an odd number of times.

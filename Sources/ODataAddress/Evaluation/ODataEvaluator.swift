@@ -61,7 +61,8 @@ public struct ODataEvaluator: Sendable {
   /// ones, at most `top`; and how many there were before `skip` and `top`.
   ///
   /// Null sorts first. What is selected or expanded stays as it is in the entries. Throws as
-  /// `holds`, and `notOffered` for `$search`.
+  /// `holds`, `typeMismatch` for a sort of values that do not compare, and `notOffered` for
+  /// `$search` and for tokens, which only the service knows.
   public func apply(
     _ options: ODataQueryOptions, to entries: [ODataEntry]
   ) throws(ODataError) -> (entries: [ODataEntry], count: Int) {
@@ -70,6 +71,11 @@ public struct ODataEvaluator: Sendable {
     if options.search != nil {
       throw ODataError(
         .notOffered, "$search cannot be evaluated over entries in memory", hint: "ask the service")
+    }
+    if options.skipToken != nil || options.deltaToken != nil {
+      throw ODataError(
+        .notOffered, "only the service that gave a $skiptoken or $deltatoken knows what it means",
+        hint: "ask the service, or leave the token out")
     }
     var found: [ODataEntry] = []
     for var entry in entries {
@@ -98,20 +104,18 @@ public struct ODataEvaluator: Sendable {
       for order in orders { keys.append(try value(of: order.expression, for: entry)) }
       keyed.append((entry, keys, place))
     }
-    if let first = keyed.first {
-      for other in keyed {
-        for (a, b) in zip(first.keys, other.keys) where !a.isNull && !b.isNull {
-          do { _ = try ValueOrder.compare(a, b) } catch { throw error.error }
-        }
-      }
-    }
+    // Neighbours of the result were compared: where types are mixed, one pair of them throws.
+    var refusal: AddressFault?
     keyed.sort { left, right in
       for (index, order) in orders.enumerated() {
-        let way = ValueOrder.sortOrder(left.keys[index], right.keys[index])
-        if way != 0 { return order.isDescending ? way > 0 : way < 0 }
+        do throws(AddressFault) {
+          let way = try sortOrder(left.keys[index], right.keys[index])
+          if way != 0 { return order.isDescending ? way > 0 : way < 0 }
+        } catch { refusal = error }
       }
       return left.place < right.place
     }
+    if let refusal { throw refusal.error }
     return keyed.map(\.entry)
   }
 
@@ -134,6 +138,8 @@ public struct ODataEvaluator: Sendable {
   /// What names mean where an expression is evaluated.
   final class Scope {
     var entry: ODataEntry
+    /// `$it`: the entry that the whole expression is asked of, also inside of filters of its parts.
+    let it: ODataEntry
     var this: Result
     var variables: [String: Result] = [:]
     /// Aliases that are being resolved, so that none goes in a circle.
@@ -142,12 +148,14 @@ public struct ODataEvaluator: Sendable {
 
     init(_ entry: ODataEntry) {
       self.entry = entry
+      it = entry
       this = .entity(entry)
       depth = Depth()
     }
 
     private init(_ other: Scope) {
       entry = other.entry
+      it = other.it
       this = other.this
       variables = other.variables
       resolving = other.resolving

@@ -10,6 +10,7 @@ enum ValueArithmetic {
     }
     switch Number(value) {
     case .binary(let number): return .double(-number)
+    case .narrow(let number): return .single(-number)
     case .decimal(var number):
       if !number.digits.isEmpty { number.isNegative.toggle() }
       return .decimal(number.value)
@@ -52,18 +53,30 @@ enum ValueArithmetic {
       return try whole(operation, x, y, isNarrow)
     }
     if let x = a.decimal, let y = b.decimal {
+      if operation == .divideBy, y.digits.isEmpty {
+        // URL Conventions 4.01, 5.1.1.2: this division knows infinity.
+        return .double(x.digits.isEmpty ? .nan : x.isNegative ? -.infinity : .infinity)
+      }
       guard let result = DecimalNumber.compute(operation, x, y) else {
         throw impossible(operation)
       }
       return .decimal(result.value)
     }
-    let (x, y) = (a.binary, b.binary)
+    if let x = a.narrowed(beside: b), let y = b.narrowed(beside: a) {
+      return .single(binary(operation, x, y))
+    }
+    return .double(binary(operation, a.binary, b.binary))
+  }
+
+  private static func binary<Width: BinaryFloatingPoint>(
+    _ operation: ODataArithmetic, _ x: Width, _ y: Width
+  ) -> Width {
     switch operation {
-    case .add: return .double(x + y)
-    case .subtract: return .double(x - y)
-    case .multiply: return .double(x * y)
-    case .divide, .divideBy: return .double(x / y)
-    case .modulo: return .double(x.truncatingRemainder(dividingBy: y))
+    case .add: x + y
+    case .subtract: x - y
+    case .multiply: x * y
+    case .divide, .divideBy: x / y
+    case .modulo: x.truncatingRemainder(dividingBy: y)
     }
   }
 

@@ -17,13 +17,14 @@ extension AddressParser {
     guard let word = try qualifiedWord() else { return nil }
     if self.byte == UInt8(ascii: "'") { return try prefixed(word, at: start) }
     if self.byte != UInt8(ascii: "("), self.byte != UInt8(ascii: "/") {
-      switch isOld || word == "null" ? word : word.lowercased() {
-      case "null": return .null
+      if word == "null" { return .null }
+      switch isOld ? word : word.lowercased() {
       case "true": return .boolean(true)
       case "false": return .boolean(false)
       default: break
       }
-      if word == "INF" || word == "NaN" { return .double(word == "INF" ? .infinity : .nan) }
+      if word == "INF" { return .double(.infinity) }
+      if word == "NaN" || isOld && word == "Nan" { return .double(.nan) }
     }
     position = start
     return nil

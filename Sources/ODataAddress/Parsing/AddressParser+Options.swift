@@ -6,6 +6,8 @@ extension AddressParser {
   enum Place {
     case address
     case expand, references, count, select
+    /// Behind `*`, which stands for all navigation properties.
+    case star
 
     func allows(_ name: String) -> Bool {
       switch self {
@@ -17,6 +19,7 @@ extension AddressParser {
         ].contains(name)
       case .references: ["filter", "search", "orderby", "skip", "top", "count"].contains(name)
       case .count: ["filter", "search"].contains(name)
+      case .star: name == "levels"
       case .select:
         ["filter", "search", "orderby", "skip", "top", "count", "select", "compute"].contains(name)
       }
@@ -59,7 +62,7 @@ extension AddressParser {
       throw failure("an option without a name", "remove the &")
     }
     guard let name = try systemName(spelled) else {
-      if spelled.hasPrefix("@"), !isOld {
+      if spelled.utf8.first == UInt8(ascii: "@"), !isOld {
         try alias(spelled, equals, range, &options)
         return
       }
@@ -72,7 +75,7 @@ extension AddressParser {
       try open((equals + 1)..<range.upperBound, isQuery: true, part: custom)
       let value = slice(0..<text.bytes.count)
       if isOld, custom == "!deltatoken" {
-        options.deltaToken = try deltaToken(value)
+        options.deltaToken = try deltaToken()
       } else {
         options.custom.append(ODataCustomOption(custom, value))
       }
@@ -80,6 +83,10 @@ extension AddressParser {
     }
     guard let equals else {
       throw failure("\(spelled) has no value", inAddressAt: range.upperBound, "write = and a value")
+    }
+    if let root = optionless, name != "format", name != "schemaversion" {
+      throw failure(
+        "$\(name) asks nothing of \(root)", inAddressAt: range.lowerBound, "remove the option")
     }
     try open((equals + 1)..<range.upperBound, isQuery: true, part: "$" + name)
     guard Place.address.allows(name) else {
@@ -94,16 +101,17 @@ extension AddressParser {
 
   /// The name without `$`; nil for custom options and aliases. Unknown ones with `$` are refused.
   private func systemName(_ spelled: String) throws(AddressFault) -> String? {
-    let bare = spelled.hasPrefix("$") ? String(spelled.dropFirst()) : spelled
+    let hasDollar = spelled.utf8.first == UInt8(ascii: "$")
+    let bare = hasDollar ? String(decoding: spelled.utf8.dropFirst(), as: UTF8.self) : spelled
     let name = isOld ? bare : bare.lowercased()
     let known = isOld ? Self.oldNames : Self.systemNames
-    if spelled.hasPrefix("$") {
-      if name == "apply" {
-        throw failure(
-          "$apply (data aggregation) is not offered", at: 0,
-          "ask for the entities and aggregate what comes, or use $compute and $count",
-          code: .notOffered)
-      }
+    if name == "apply", hasDollar || !isOld {
+      throw failure(
+        "$apply (data aggregation) is not offered", at: 0,
+        "ask for the entities and aggregate what comes, or use $compute and $count",
+        code: .notOffered)
+    }
+    if hasDollar {
       guard known.contains(name) else {
         let isElsewhere = Self.systemNames.contains(name) || Self.oldNames.contains(name)
         let wanted = name == "inlinecount" ? "write $count=true" : "write $inlinecount=allpages"
@@ -125,7 +133,7 @@ extension AddressParser {
   private func alias(
     _ spelled: String, _ equals: Int?, _ range: Range<Int>, _ options: inout ODataQueryOptions
   ) throws(AddressFault) {
-    let name = String(spelled.dropFirst())
+    let name = String(decoding: spelled.utf8.dropFirst(), as: UTF8.self)
     guard ODataNames.isName(name), let equals else {
       throw failure("\(spelled) is no alias with a value", at: 0, "write @name=value")
     }
@@ -140,15 +148,14 @@ extension AddressParser {
     try end()
   }
 
-  private func deltaToken(_ value: String) throws(AddressFault) -> String {
-    guard value.hasPrefix("'") else { return value }
-    let inner = value.dropFirst().dropLast()
-    guard value.utf8.count >= 2, value.hasSuffix("'"),
-      inner.split(separator: "''", omittingEmptySubsequences: false).allSatisfy({
-        !$0.contains("'")
-      })
-    else { throw failure("the quote is not closed", at: 0, "write ' inside as ''") }
-    return inner.split(separator: "''", omittingEmptySubsequences: false).joined(separator: "'")
+  /// In quotes or not; stands before it.
+  private func deltaToken() throws(AddressFault) -> String {
+    guard byte == UInt8(ascii: "'") else { return slice(0..<text.bytes.count) }
+    let token = try quoted()
+    guard position == text.bytes.count else {
+      throw failure("the quote is closed before the end", "write ' inside as ''")
+    }
+    return token
   }
 
   /// Reads the value of a system option from where the parser stands.

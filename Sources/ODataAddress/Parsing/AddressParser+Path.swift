@@ -9,6 +9,11 @@ extension AddressParser {
     var path = ODataPath(.entry, [])
     var highest = 0
     if let first {
+      guard !ODataNames.literals.contains(first.name.lowercased()) else {
+        throw failure(
+          "the name \(first.name) reads as a literal", at: first.start,
+          isOld ? "rename the property" : "begin the path with $it/")
+      }
       path.steps = [.name(first.name)]
       path.columns.values = [mark(first.start)]
     } else {
@@ -23,6 +28,9 @@ extension AddressParser {
         add(.predicate(try predicate(literalsOnly: false)), place, &path)
         highest = max(highest, height)
       case UInt8(ascii: "/"):
+        if case .count? = path.steps.last {
+          throw failure("a step behind $count", "end the path before it")
+        }
         position += 1
         try count()
         if let lambda = try lambda(over: path) {

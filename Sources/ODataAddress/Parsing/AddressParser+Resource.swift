@@ -8,8 +8,15 @@ extension AddressParser {
     let hash = address.firstIndex(of: UInt8(ascii: "#")) ?? address.count
     let question = address[..<hash].firstIndex(of: UInt8(ascii: "?")) ?? hash
     let root = try serviceEnd(question)
+    if let bad = address[..<root].firstIndex(where: { $0 <= 0x20 || $0 >= 0x7F }) {
+      throw failure(
+        "a blank, or what is not ASCII, before the path", inAddressAt: bad,
+        "percent-encode it; the name of a host is written as xn--…")
+    }
     var found = ODataAddress(String(decoding: address[..<root], as: UTF8.self))
     try resourcePath(root..<question, &found)
+    if found.path == [.metadata] { optionless = "$metadata" }
+    if found.path == [.batch] { optionless = "$batch" }
     if question < hash {
       found.options = try query((question + 1)..<hash)
     }
@@ -137,7 +144,12 @@ extension AddressParser {
   }
 
   private func predicates(into path: inout [ODataSegment]) throws(AddressFault) {
+    var number = 0
     while byte == UInt8(ascii: "(") {
+      number += 1
+      guard number <= 2 else {
+        throw failure("a third pair of parentheses", "parameters of a function, then a key")
+      }
       try count()
       predicateColumns.append(mark(position))
       path.append(.predicate(try predicate(literalsOnly: true)))
@@ -158,7 +170,11 @@ extension AddressParser {
     guard !isOld, !path.isEmpty, byte != UInt8(ascii: "("), byte != UInt8(ascii: "'") else {
       throw failure("\(found) where a name was expected")
     }
-    path.append(.keySegment(slice(0..<text.bytes.count)))
+    let key = slice(0..<text.bytes.count)
+    guard key != ".", key != ".." else {
+      throw failure("\(key) as a segment", at: 0, "write a key in parentheses: ('\(key)')")
+    }
+    path.append(.keySegment(key))
     position = text.bytes.count
   }
 

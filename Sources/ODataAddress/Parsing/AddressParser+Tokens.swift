@@ -115,6 +115,9 @@ extension AddressParser {
 
 /// What names are made of.
 enum ODataNames {
+  /// What no path can begin with, in any case.
+  static let literals: Set<String> = ["true", "false", "null", "inf", "nan", "not"]
+
   static func isLetter(_ scalar: Unicode.Scalar, isFirst: Bool) -> Bool {
     switch scalar.properties.generalCategory {
     case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,

@@ -52,8 +52,8 @@ extension AddressParser {
     let start = position
     let value = try token()
     let short = ["atom", "json", "xml"].contains(value.lowercased())
-    let parts = value.split(separator: ";")[0].split(
-      separator: "/", omittingEmptySubsequences: false)
+    let type = value.split(separator: ";", omittingEmptySubsequences: false)[0]
+    let parts = type.split(separator: "/", omittingEmptySubsequences: false)
     let isMedia =
       parts.count == 2 && parts.allSatisfy { !$0.isEmpty && !$0.contains { $0.isWhitespace } }
     guard short || isMedia || isOld && ODataNames.isName(value) else {
@@ -187,8 +187,12 @@ extension AddressParser {
     } while take("/")
     guard byte == UInt8(ascii: "("), !isOld else { return item }
     if item.path == ["$value"] { throw failure("$value has no options") }
+    let isStar = item.path.last == "*"
+    if isStar, item.content != .entities {
+      throw failure("* has no options here", "name what is expanded")
+    }
     switch item.content {
-    case .entities: item.options = try nestedOptions(.expand)
+    case .entities: item.options = try nestedOptions(isStar ? .star : .expand)
     case .references: item.options = try nestedOptions(.references)
     case .count: item.options = try nestedOptions(.count)
     }

@@ -32,6 +32,8 @@ final class AddressParser {
   var variables: [String] = []
   /// Where the parentheses of the last segment stand.
   var predicateColumns: [Int32] = []
+  /// `$metadata` or `$batch`, which take hardly any options; nil for any other address.
+  var optionless: String?
   /// Whether columns must be counted.
   var hasHighBytes = false
 

@@ -209,8 +209,6 @@ extension AddressWriter {
     raw(")")
   }
 
-  private static let words: Set<String> = ["true", "false", "null", "inf", "nan", "not"]
-
   private func path(_ path: ODataPath) throws(AddressFault) {
     var isFirst = false
     switch path.start {
@@ -240,7 +238,7 @@ extension AddressWriter {
   private func step(_ step: ODataPath.Step, isFirst: Bool) throws(AddressFault) {
     switch step {
     case .name(let name):
-      if isFirst, Self.words.contains(name.lowercased()) {
+      if isFirst, ODataNames.literals.contains(name.lowercased()) {
         throw unwritable("the name \(name) reads as a literal", "begin the path with $it/")
       }
       try qualifiedName(name)

@@ -22,11 +22,14 @@ extension AddressWriter {
 
   private func check(_ option: ODataCustomOption) throws(AddressFault) {
     let name = option.name
-    guard let first = name.first, first != "$", isOld || first != "@" else {
+    let first = name.utf8.first
+    guard let first, first != UInt8(ascii: "$"), isOld || first != UInt8(ascii: "@") else {
       throw unwritable(
         "\"\(name)\" is no name of a custom option", "it begins with neither $ nor @")
     }
-    if isOld ? name == "!deltatoken" : AddressParser.systemNames.contains(name.lowercased()) {
+    let isTaken =
+      AddressParser.systemNames.contains(name.lowercased()) || name.lowercased() == "apply"
+    if isOld ? name == "!deltatoken" : isTaken {
       throw unwritable("\(name) is an option of OData", "use the property of ODataQueryOptions")
     }
   }
@@ -119,10 +122,7 @@ extension AddressWriter {
       separator = between
     }
     let delta = options.deltaToken.map { token in
-      isOld
-        ? "'"
-          + token.split(separator: "'", omittingEmptySubsequences: false)
-          .joined(separator: "''") + "'" : token
+      isOld ? "'\(token.doubling("'"))'" : token
     }
     let texts: [(String, String?, ODataVersion)] = [
       ("$format", options.format, .v1), ("$skiptoken", options.skipToken, .v1),
@@ -177,6 +177,13 @@ extension AddressWriter {
       if item.content != .entities {
         try needs(.v4, "$ref and $count in $expand")
         raw(item.content == .count ? "/$count" : "/$ref")
+      }
+      var beyondLevels = item.options
+      beyondLevels.levels = nil
+      if item.path.last == "*",
+        !beyondLevels.isEmpty || item.content != .entities && !item.options.isEmpty
+      {
+        throw unwritable("options of *", "* has $levels only; name what has the others")
       }
       try nested(item.options)
     }

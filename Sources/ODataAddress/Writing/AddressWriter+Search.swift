@@ -37,7 +37,7 @@ extension AddressWriter {
       }
       data(word, encodingAlso: ";")
     case .phrase(let phrase):
-      guard !phrase.isEmpty, !phrase.contains("\"") else {
+      guard !phrase.isEmpty, !phrase.utf8.contains(UInt8(ascii: "\"")) else {
         throw unwritable("a phrase that is empty or holds a quote", "take the quote out")
       }
       encoded("\"")

@@ -67,7 +67,7 @@ final class AddressWriter {
 
   func quoted(_ value: String) {
     raw("'")
-    data(value.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''"))
+    data(value.doubling("'"))
     raw("'")
   }
 
@@ -91,9 +91,14 @@ final class AddressWriter {
     case .date, .timeOfDay:
       try needs(.v4, value.primitive?.rawValue ?? "type")
     case .spatial: try needs(.v3, "shapes")
-    case .enumeration(_, let type):
+    case .enumeration(let members, let type):
       try needs(.v3, "enumerations")
       if !type.isEmpty, !ODataNames.isQualified(type) { throw notAName(type) }
+      for member in members.split(separator: ",", omittingEmptySubsequences: false) {
+        guard ODataNames.isName(member) || Int64(member) != nil else {
+          throw unwritable("\"\(member)\" as a member of \(type)", "name its members: Red,Blue")
+        }
+      }
     case .complex(let complex): return try object(complex)
     case .collection(let values):
       return try expression(.array(values.map { .literal($0) }), 9)
@@ -104,7 +109,7 @@ final class AddressWriter {
     let text = value.literal(version)
     data(text)
     // A whole number would be divided as one.
-    if !isOld, value.isBinaryFraction, text.utf8.allSatisfy({ $0 < 0x3A }), !text.contains(".") {
+    if !isOld, value.isFraction, text.utf8.allSatisfy({ $0 < 0x3A }), !text.contains(".") {
       raw(".0")
     }
   }
@@ -119,9 +124,9 @@ final class AddressWriter {
 }
 
 extension EdmValue {
-  fileprivate var isBinaryFraction: Bool {
+  fileprivate var isFraction: Bool {
     switch self {
-    case .single, .double: true
+    case .single, .double, .decimal: true
     default: false
     }
   }

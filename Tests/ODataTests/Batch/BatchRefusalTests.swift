@@ -69,6 +69,15 @@ import Testing
     #expect(json(#""id":"2","method":"GET","url":"B","dependsOn":["3"]"#)?.code == .reference)
     #expect(json(#""id":"1","method":"GET","url":"B""#)?.code == .reference)
     #expect(json(#""id":"2","method":"GET","url":"$1/B","dependsOn":["1"]"#) == nil)
+    let own = #""id":"2","method":"PUT","url":"B","atomicityGroup":"g""#
+    #expect(json(#"\#(own),"dependsOn":["g"]"#)?.code == .reference)
+    #expect(
+      json(#"\#(own)},{"id":"3","method":"PUT","url":"B","atomicityGroup":"g","dependsOn":["g"]"#)?
+        .code == .reference)
+    #expect(json(#"\#(own)},{"id":"g","method":"PUT","url":"B""#)?.code == .reference)
+    #expect(json(#""id":"2","method":"PUT","url":"B","atomicityGroup":"1""#)?.code == .reference)
+    #expect(json(#""id":"2","method":"PUT","url":"B","atomicityGroup":"2""#)?.code == .reference)
+    #expect(json(#"\#(own)},{"id":"3","method":"PUT","url":"B","dependsOn":["g"]"#) == nil)
     #expect(json(#""id":"2","method":"GET","url":"$3""#)?.place?.path == "/requests[2]")
   }
 
@@ -77,6 +86,8 @@ import Testing
     let http = "Content-Type: application/http"
     let cases: [(String, ODataError.Code)] = [
       (part("Content-Type : application/http", "GET A HTTP/1.1\r\n"), .malformed),
+      (part("\(http)\r\nContent-Type: text/plain", "GET A HTTP/1.1\r\nX: y\r\n"), .malformed),
+      (part("\(http)\r\nContent-ID: 1\r\ncontent-id: 2", "GET A HTTP/1.1\r\nX: y\r\n"), .malformed),
       (part("\(http)\r\nno header", "GET A HTTP/1.1\r\n"), .malformed),
       (part(" folded: first", "GET A HTTP/1.1\r\n"), .malformed),
       (part("X: 1", "GET A HTTP/1.1\r\n"), .missing),
@@ -139,6 +150,11 @@ import Testing
       (head + #","headers":{"A b":"x"}}]}"#, .malformed),
       (head + #","headers":{"A":"x","a":"y"}}]}"#, .malformed),
       (#"{"requests":[{"id":"1","method":"G T","url":"A"}]}"#, .malformed),
+      (#"{"requests":[{"id":"1","method":"MERGE","url":"A"}]}"#, .malformed),
+      (#"{"requests":[{"id":"1\nX: y","method":"GET","url":"A"}]}"#, .malformed),
+      (head + #","atomicityGroup":"g\r\nX: y"}]}"#, .malformed),
+      (head + #","if":"$1\u0000"}]}"#, .malformed),
+      (head + #","dependsOn":["a\nb"]}]}"#, .malformed),
       (#"{"requests":[{"id":"1","method":"GET","url":"A\r\nX: y"}]}"#, .malformed),
       (head + #","body":{"a":}}]}"#, .malformed), (head + #","body":01}]}"#, .malformed),
       (head + #","body":1e}]}"#, .malformed), (head + #","body":"\x"}]}"#, .malformed),
@@ -157,6 +173,35 @@ import Testing
     let bad = Array(head.utf8) + Array(",\"body\":\"".utf8) + [0xC0, 0xAF] + Array("\"}]}".utf8)
     let error = #expect(throws: ODataError.self) { try ODataBatch.read(bad) }
     #expect(error?.code == .encoding && error?.place?.path == "/requests[1]")
+  }
+
+  @Test("The method of a JSON part is read in either case")
+  func methods() throws {
+    for word in ["get", "Get", "pATCH", "delete", "POST", "put"] {
+      let text = #"{"requests":[{"id":"1","method":"\#(word)","url":"A"}]}"#
+      #expect(try ODataBatch.read(text.bytes).parts[0].method == word.uppercased())
+    }
+  }
+
+  @Test("A boundary that is too long is refused with the number that fits, wherever it stands")
+  func longBoundary() throws {
+    let long = String(repeating: "b", count: 71)
+    let named = "multipart/mixed;boundary=\(long)"
+    let inner = "--b\r\nContent-Type: \(named)\r\n\r\n--\(long)--\r\n--b--\r\n"
+    let written = fault(of: { try ODataBatchWriter(.multipart(boundary: long)) })
+    for error in [
+      refusal("--\(long)\r\n\r\n--\(long)--\r\n"), refusal(inner), written,
+      BatchSamples.refusal("", contentType: named),
+    ] {
+      #expect(error?.message.contains("71 characters, and at most 70") == true)
+    }
+  }
+
+  private func fault(of body: () throws -> ODataBatchWriter) -> ODataError? {
+    do {
+      _ = try body()
+      return nil
+    } catch { return error as? ODataError }
   }
 
   @Test("A long JSON body before the rest of its part is refused; after headers it passes")

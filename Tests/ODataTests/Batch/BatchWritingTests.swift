@@ -45,7 +45,9 @@ import Testing
         .request("GET", text, id: "1"), .request(text, "A", id: "1"),
         .request("GET", "A", headers: [.init(name: "X", value: text)], id: "1"),
         .request("GET", "A", headers: [.init(name: text, value: "x")], id: "1"),
-        .request("GET", "A", id: text),
+        .request("GET", "A", id: text), .request("PUT", "A", id: "1", group: text),
+        ODataBatchPart(.request(method: "PUT", url: "A"), id: "1", dependsOn: [text]),
+        ODataBatchPart(.request(method: "PUT", url: "A"), id: "1", condition: text),
       ]
       for part in parts {
         let error = #expect(throws: ODataError.self) { try ODataBatch([part]).body(format) }
@@ -127,6 +129,24 @@ import Testing
     }
   }
 
+  @Test("JSON names in dependsOn what an address refers to, and its group where that is another")
+  func references() throws {
+    let batch = ODataBatch([
+      .request("POST", "A", id: "1", group: "g"), .request("POST", "$1/B", id: "2", group: "g"),
+      .request("POST", "$2/C", id: "3"), .request("POST", "/$3/D", id: "4"),
+      .request("GET", "$metadata", id: "5"),
+    ])
+    let back = try ODataBatch.read(batch.body(.json))
+    #expect(back.parts.map(\.dependsOn) == [[], ["1"], ["2", "g"], ["3"], []])
+    #expect(try ODataBatch.read(back.body(.json)) == back)
+    for method in ["MERGE", "get"] {
+      let error = #expect(throws: ODataError.self) {
+        try ODataBatch([.request(method, "A", id: "1")]).body(.json)
+      }
+      #expect(error?.code == .unwritable)
+    }
+  }
+
   @Test("The POST of a batch names its type, boundary and wish to go on behind a failure")
   func request() throws {
     let batch = ODataBatch([.request("GET", "Products", id: "1")])
@@ -165,13 +185,17 @@ struct BatchMaker {
       if isRequests, !isJSON, part.group == nil { group = nil }
       if isRequests, isJSON, part.group == nil { group = nil }
       if isJSON, isRequests, let before = parts.last, chance(2) {
-        part.dependsOn = [before.group ?? before.id ?? ""]
-        if chance(2) { part.condition = "$\(before.id ?? "") gt 'a\"\n'" }
+        let group = before.group == part.group ? nil : before.group
+        part.dependsOn = [group ?? before.id ?? ""]
+        if chance(2) { part.condition = "$\(before.id ?? "") gt 'a\"\t'" }
       }
       if isRequests, let before = parts.last?.id, chance(3),
         case .request(let method, _) = part.subject
       {
         part.subject = .request(method: method, url: "$\(before)/Items")
+        let group = parts.last?.group
+        let needed = [before] + (group == part.group ? [] : [group].compactMap { $0 })
+        if isJSON { part.dependsOn += needed.filter { !part.dependsOn.contains($0) } }
       }
       parts.append(part)
     }
