@@ -126,6 +126,39 @@ struct TestServerTests {
     await server.stop()
   }
 
+  @Test("A login that the test refuses is refused, until it is accepted again")
+  func login() async throws {
+    let server = try await travel()
+    let database = try await nancy(server)
+    server.refuseLogin(user: "nancy")
+    for user in ["nancy", "nobody"] {
+      await #expect { try await database.onlineLogin(user: user, password: "p") } throws: { error in
+        (error as? FerryError)?.code == .notLoggedIn
+      }
+    }
+    server.acceptLogin(user: "nancy")
+    try await database.onlineLogin(user: "nancy", password: "p")
+    try await database.synchronize()
+    await server.stop()
+  }
+
+  @Test("A device's file is opened again as after a restart of the app, with what was pending")
+  func reopened() async throws {
+    let server = try await travel()
+    var database = try await nancy(server)
+    await server.setReachable(false)
+    var made = try grace(in: database)
+    database = try await server.reopen(database)
+    #expect { try made.refresh() } throws: { ($0 as? FerryError)?.code == .closed }
+    made = try #require(try Booking.getReplayPendingObjects(in: database).first)
+    #expect(try made.passenger == "Grace" && database.isSubscribed)
+    await server.setReachable(true)
+    try await database.synchronize()
+    try made.refresh()
+    #expect(!made.isPending && made.bookingID == 3)
+    await server.stop()
+  }
+
   @Test("A channel brings what others change without being asked")
   func channel() async throws {
     let server = try await travel()

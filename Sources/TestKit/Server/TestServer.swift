@@ -90,19 +90,44 @@ public final class TestServer: Sendable {
   ) async throws(FerryError) -> Database {
     users.add(user, claims: claims)
     let path = folder.appending(path: "\(UUID().uuidString).db").path
-    var settings = SessionSettings()
-    settings.asyncReplay = false
-    let store = try Store(
-      path: path, model: package, world: .system(), durability: .application)
-    let database = Database(
-      store, ConnectionProfile(server: "http://test.invalid", session: settings), callbackHandler,
-      network, .system())
-    databases.withLock { $0.append(database) }
+    let database = try open(path, callbackHandler)
     try await database.onlineLogin(user: user, password: "")
     try database.subscribe()
     try await database.synchronize()
     return database
   }
+
+  /// Closes a database of this server and opens its file again, as when the app is started anew: what
+  /// was saved and submitted is there, and nobody need log in. Objects of the closed one keep their
+  /// values and throw `closed`.
+  public func reopen(
+    _ database: Database, callbackHandler: (any CallbackHandler)? = nil
+  ) async throws(FerryError) -> Database {
+    await database.close()
+    databases.withLock { $0.removeAll { $0 === database } }
+    return try open(database.store.path, callbackHandler)
+  }
+
+  private func open(
+    _ path: String, _ handler: (any CallbackHandler)?
+  ) throws(FerryError) -> Database {
+    var settings = SessionSettings()
+    settings.asyncReplay = false
+    let store = try Store(
+      path: path, model: package, world: .system(), durability: .application)
+    let database = Database(
+      store, ConnectionProfile(server: "http://test.invalid", session: settings), handler, network,
+      .system())
+    databases.withLock { $0.append(database) }
+    return database
+  }
+
+  /// From now on this user's logins are refused, with any password: `onlineLogin` throws
+  /// `notLoggedIn`. A device that is logged in stays so.
+  public func refuseLogin(user: String) { users.setRefused(user, true) }
+
+  /// Logins of this user are taken again, with any password.
+  public func acceptLogin(user: String) { users.setRefused(user, false) }
 
   /// With false every request of a device fails as without a network, and open lines break; with
   /// true again `networkIsBack()` of a database makes it try at once.

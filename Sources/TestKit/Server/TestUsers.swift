@@ -4,6 +4,7 @@ import Synchronization
 /// The users of a test: whoever has a device, with any password.
 final class TestUsers: AuthenticationProvider {
   private let records = Mutex<[String: UserRecord]>([:])
+  private let refused = Mutex<Set<String>>([])
 
   func add(_ name: String, claims: [String: [String]]) {
     records.withLock { records in
@@ -13,10 +14,18 @@ final class TestUsers: AuthenticationProvider {
   }
 
   func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {
-    guard let record = record(of: user) else {
-      preconditionFailure("\(user) has no device of this server")
+    guard let record = record(of: user), !refused.withLock({ $0.contains(user) }) else {
+      throw ServerError(
+        .wrongLogin, "the name or the password is wrong",
+        hint: "database(user:) makes a user known; acceptLogin(user:) ends a refusal.")
     }
     return record
+  }
+
+  func setRefused(_ user: String, _ isRefused: Bool) {
+    refused.withLock { users in
+      if isRefused { users.insert(user) } else { users.remove(user) }
+    }
   }
 
   func record(of user: String) -> UserRecord? { records.withLock { $0[user] } }
