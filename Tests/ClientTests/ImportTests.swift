@@ -161,6 +161,25 @@ struct ImportTests {
     #expect(try shop.device.dump() == "1 ALFKI Bremen N\n2 ALFKI Bremen N\n3 ALFKI Bremen N")
   }
 
+  @Test("Who deletes an object whose update was refused sees it no more")
+  func refusedThenDeleted() throws {
+    let shop = try Stocked()
+    var order = try edited(shop, 1, city: "Kiel")
+    try shop.device.exchange(shop.shore)
+    shop.shore.refuse(try shop.device.operations()[0].id)
+    try shop.device.exchange(shop.shore)
+    try order.delete()
+    #expect(try shop.device.order(1) == nil)
+    try order.submitPending()
+    try shop.device.exchange(shop.shore)
+    let delete = try #require(shop.shore.stored.values.first { $0.kind == .delete })
+    #expect(delete.base[2] == .text("Bremen"), "based on what the business system had")
+    shop.shore.accept(delete.id)
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.operations().isEmpty)
+    #expect(try shop.device.dump() == "2 ALFKI Bremen N\n3 ALFKI Bremen N")
+  }
+
   @Test(
     "sync/RC9: an edit while a replay is under way is a second operation on the accepted values")
   func secondEdit() throws {

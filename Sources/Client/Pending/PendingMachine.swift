@@ -61,6 +61,8 @@ package enum PendingMachine {
     last.base = all(before).merging(last.base) { _, first in first }
     last.kind = .delete
     last.changed = [:]
+    // Not what was refused any more: what the app deletes is not seen, until that is refused.
+    last.state = .waiting
     return .merge(last)
   }
 
