@@ -53,30 +53,45 @@ final class SimulatedClock: WorldClock {
 
 /// Keeps the last lines that a run has said.
 final class TraceLog: Log {
-  private let lines = Mutex<[String]>([])
-  private let isPrinting: Bool
+  private struct State {
+    var lines: [String] = []
+    /// FNV-1a of all that is said whether it is printed or not.
+    var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+  }
+
+  private let state = Mutex(State())
+  private let trace: SimulationTrace
   /// Where this run has its files: no other run of the seed has the same place.
   private let folder: String
 
-  init(isPrinting: Bool, folder: String) {
-    self.isPrinting = isPrinting
+  init(_ trace: SimulationTrace, folder: String) {
+    self.trace = trace
     self.folder = folder
   }
 
-  var last: [String] { lines.withLock { $0.suffix(30) } }
+  var last: [String] { state.withLock { $0.lines.suffix(30) } }
+  var digest: UInt64 { state.withLock { $0.digest } }
 
-  func say(_ line: String) {
+  func say(_ line: String) { say(line, isCounted: true) }
+
+  private func say(_ line: String, isCounted: Bool) {
     let line = line.contains(folder) ? line.replacing(folder, with: "") : line
-    lines.withLock { lines in
-      lines.append(line)
-      if lines.count > 2_000 { lines.removeFirst(1_000) }
+    state.withLock { state in
+      state.lines.append(line)
+      if state.lines.count > 2_000 { state.lines.removeFirst(1_000) }
+      guard isCounted else { return }
+      for byte in line.utf8 { state.digest = (state.digest ^ UInt64(byte)) &* 0x100_0000_01B3 }
+      state.digest = (state.digest ^ 10) &* 0x100_0000_01B3
     }
-    if isPrinting { FerrySimulation.show(line) }
+    trace.show(line)
   }
 
   func write(_ level: LogLevel, _ message: String, _ fields: [(String, String)]) {
-    guard level >= (isPrinting ? .trace : .warn) else { return }
-    say("  \(level.name): \(message) \(fields.map { "\($0.0)=\($0.1)" }.joined(separator: " "))")
+    let isCounted = level >= .warn
+    guard isCounted || trace != .kept else { return }
+    say(
+      "  \(level.name): \(message) \(fields.map { "\($0.0)=\($0.1)" }.joined(separator: " "))",
+      isCounted: isCounted)
   }
 }
 

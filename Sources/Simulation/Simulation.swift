@@ -37,7 +37,7 @@ final class Simulation {
   private let folder: String
 
   init(
-    seed: UInt64, folder: String, planted: Set<PlantedBug>, isSealed: Bool, isTracing: Bool
+    seed: UInt64, folder: String, planted: Set<PlantedBug>, isSealed: Bool, trace: SimulationTrace
   ) throws {
     self.seed = seed
     self.folder = folder
@@ -45,7 +45,7 @@ final class Simulation {
     self.isSealed = isSealed
     let chance = SeededChance(seed)
     self.chance = chance
-    let log = TraceLog(isPrinting: isTracing, folder: folder)
+    let log = TraceLog(trace, folder: folder)
     self.log = log
     remembers = seed % 4 != 0
     contentWatch = ContentWatch(contents)
@@ -170,4 +170,5 @@ final class Simulation {
   }
 
   var lastEvents: [String] { log.last }
+  var digest: UInt64 { log.digest }
 }

@@ -19,9 +19,29 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
   public var description: String { "invariant \(invariant) at step \(step): \(problem)" }
 }
 
+/// Where the events of a run go beside the last of them, which are kept for a failure.
+public enum SimulationTrace: Sendable {
+  case kept
+  /// Every event is printed as it happens, to standard output or to standard error.
+  case printed, printedAsErrors
+
+  func show(_ line: String) {
+    switch self {
+    case .kept: break
+    case .printed: puts(line)
+    case .printedAsErrors:
+      let bytes = Array("\(line)\n".utf8)
+      _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+  }
+}
+
 /// The end of one run.
 public struct SimulationResult: Sendable {
   public let seed: UInt64
+  /// Of every event that is said whether it is printed or not: two runs that are the same have the
+  /// same.
+  public let digest: UInt64
   public let counts: SimulationCounts
   /// Nil when every invariant held.
   public let failure: String?
@@ -70,11 +90,10 @@ public enum SimulationRun {
 
   /// One run in a folder of its own, which is removed afterwards.
   ///
-  /// `isSealed` gives each device an encrypted database; `isTracing` prints every event as it
-  /// happens.
+  /// `isSealed` gives each device an encrypted database.
   public static func run(
     seed: UInt64, steps: Int, planted: Set<PlantedBug> = [], isSealed: Bool = false,
-    isTracing: Bool = false
+    trace: SimulationTrace = .kept
   ) -> SimulationResult {
     let folder = makeFolder(seed)
     defer { if getenv("FERRY_KEEP") == nil { removeFolder(folder) } }
@@ -83,15 +102,17 @@ public enum SimulationRun {
     defer { simulation?.end() }
     do {
       let made = try Simulation(
-        seed: seed, folder: folder, planted: planted, isSealed: isSealed, isTracing: isTracing)
+        seed: seed, folder: folder, planted: planted, isSealed: isSealed, trace: trace)
       simulation = made
       try made.run(steps: steps)
       return SimulationResult(
-        seed: seed, counts: made.finalCounts(), failure: nil, invariant: nil, step: nil,
+        seed: seed, digest: made.digest, counts: made.finalCounts(), failure: nil, invariant: nil,
+        step: nil,
         lastEvents: [])
     } catch {
       return SimulationResult(
-        seed: seed, counts: simulation?.finalCounts() ?? SimulationCounts(), failure: "\(error)",
+        seed: seed, digest: simulation?.digest ?? 0,
+        counts: simulation?.finalCounts() ?? SimulationCounts(), failure: "\(error)",
         invariant: (error as? SimulationFailure)?.invariant ?? 0, step: simulation?.step,
         lastEvents: simulation?.lastEvents ?? [])
     }
@@ -120,9 +141,4 @@ public enum SimulationRun {
     closedir(folder)
     rmdir(path)
   }
-}
-
-/// Prints a line of a trace.
-func show(_ line: String) {
-  puts(line)
 }

@@ -2,8 +2,11 @@ import Foundation
 
 /// The program itself, in a process of its own.
 enum RunningFerry {
-  /// What it was given on standard input it reads; what it says on both outputs comes back.
-  static func run(_ words: [String], input: String = "") throws -> (code: Int32, said: String) {
+  /// What it was given on standard input it reads; what it says on both outputs comes back, or on
+  /// standard output alone.
+  static func run(
+    _ words: [String], input: String = "", withErrors: Bool = true
+  ) throws -> (code: Int32, said: String) {
     let process = Process()
     process.executableURL = Bundle.main.executableURL?.deletingLastPathComponent()
       .appending(path: "ferry")
@@ -16,7 +19,7 @@ enum RunningFerry {
     let (written, said) = (Pipe(), Pipe())
     process.standardInput = written
     process.standardOutput = said
-    process.standardError = said
+    process.standardError = withErrors ? said : FileHandle.nullDevice
     try process.run()
     try written.fileHandleForWriting.write(contentsOf: Data(input.utf8))
     try written.fileHandleForWriting.close()

@@ -18,6 +18,9 @@ struct SimulateTests {
     let events = lines.filter { $0.hasPrefix("    step ") }
     #expect(events.count > 5, "the last events stand before it")
     #expect(lines.contains(events.last?.dropFirst(4) ?? ""), "and in the trace")
+    #expect(
+      first.said.contains(
+        "Again: ferry simulate --seed 1 --steps 200 --plant forgottenOriginal --trace"))
     let second = try RunningFerry.run(words)
     #expect(second.said == first.said)
   }
@@ -26,6 +29,24 @@ struct SimulateTests {
   func usage() throws {
     #expect(try RunningFerry.run(["simulate", "--plant", "nothing"]).code == 2)
     #expect(try RunningFerry.run(["simulate", "--seeds", "9-1"]).code == 2)
-    #expect(try RunningFerry.run(["simulate", "--steps", "0"]).code == 2)
+    for steps in ["0", "-5", "1.5", "12345678901234567890"] {
+      let end = try RunningFerry.run(["simulate", "--steps", steps])
+      #expect(end.code == 2)
+      #expect(end.said.contains("no number from 1 to 1000000"), "\(end.said)")
+    }
+    #expect(try RunningFerry.run(["simulate", "--seed", "1", "--seeds", "1-2"]).code == 2)
+    let stray = try RunningFerry.run(["simulate", "7"])
+    #expect(stray.code == 2)
+    #expect(stray.said.contains("unexpected \"7\""), "\(stray.said)")
+  }
+
+  @Test("With --json a trace leaves standard output to the objects")
+  func tracedJSON() throws {
+    let end = try RunningFerry.run(
+      ["simulate", "--seed", "1", "--steps", "5", "--trace", "--json"], withErrors: false)
+    let lines = end.said.split(separator: "\n")
+    #expect(end.code == 0)
+    #expect(lines.count == 2, "one of the seed and one of all: \(end.said)")
+    #expect(lines.allSatisfy { $0.hasPrefix("{") && $0.hasSuffix("}") })
   }
 }

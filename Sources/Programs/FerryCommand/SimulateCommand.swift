@@ -11,10 +11,10 @@ enum SimulateCommand: Subcommand {
   static let options = [
     CommandOption("seed", "N", "one seed; the same seed gives the same run"),
     CommandOption("seeds", "A-B", "all seeds from A to B (default 1-20)"),
-    CommandOption("steps", "M", "steps with faults in each run (default 500)"),
+    CommandOption("steps", "M", "steps with faults in each run, 1 to 1000000 (default 500)"),
     CommandOption("plant", "BUG", "switch a bug on; stops at the first seed that finds it"),
     CommandOption("sealed", nil, "encrypt the devices' databases"),
-    CommandOption("trace", nil, "print every event, one seed after the other"),
+    CommandOption("trace", nil, "print every event, one seed after the other (--json: to stderr)"),
     CommandOption.json,
   ]
   static let discussion = """
@@ -31,9 +31,14 @@ enum SimulateCommand: Subcommand {
     """
 
   static func run(_ arguments: Arguments) async throws -> ExitCode {
+    _ = try arguments.operands()
     let seeds = try seeds(arguments)
-    let steps = Int(try arguments.value("steps") ?? "500") ?? 0
-    guard steps > 0 else { throw UsageError("--steps is no number", hint: "Write --steps 500.") }
+    let text = try arguments.value("steps") ?? "500"
+    guard let steps = Int(text), allowedSteps.contains(steps) else {
+      throw UsageError(
+        "--steps \(text) is no number from 1 to \(allowedSteps.upperBound)",
+        hint: "Write --steps 500.")
+    }
     var planted: Set<PlantedBug> = []
     if let name = try arguments.value("plant") {
       guard let bug = PlantedBug(rawValue: name) else {
@@ -44,22 +49,30 @@ enum SimulateCommand: Subcommand {
       planted.insert(bug)
     }
     let isJSON = arguments.flag("json")
+    let isSealed = arguments.flag("sealed")
+    let how =
+      "--steps \(steps)" + (isSealed ? " --sealed" : "")
+      + planted.map { " --plant \($0.rawValue)" }.joined()
     let began = ContinuousClock.now
     var summary = SimulationSummary()
     let take = { (result: SimulationResult) in
       summary.add(result)
-      print(isJSON ? SimulationText.json(result) : SimulationText.plain(result))
+      let replay = "ferry simulate --seed \(result.seed) \(how) --trace"
+      print(
+        isJSON
+          ? SimulationText.json(result, replay: replay)
+          : SimulationText.plain(result, replay: replay))
     }
     if arguments.flag("trace") {
       for seed in seeds {
         take(
           SimulationRun.run(
-            seed: seed, steps: steps, planted: planted, isSealed: arguments.flag("sealed"),
-            isTracing: true))
+            seed: seed, steps: steps, planted: planted, isSealed: isSealed,
+            trace: isJSON ? .printedAsErrors : .printed))
       }
     } else {
       await SimulationRun.run(
-        seeds: seeds, steps: steps, planted: planted, isSealed: arguments.flag("sealed"),
+        seeds: seeds, steps: steps, planted: planted, isSealed: isSealed,
         stopsAtFailure: !planted.isEmpty, each: take)
     }
     // A trace is the same each time, and time is not.
@@ -68,7 +81,12 @@ enum SimulateCommand: Subcommand {
     return summary.failed == 0 ? .success : .problems
   }
 
+  private static let allowedSteps = 1...1_000_000
+
   private static func seeds(_ arguments: Arguments) throws -> [UInt64] {
+    if try arguments.value("seed") != nil, try arguments.value("seeds") != nil {
+      throw UsageError("--seed and --seeds exclude each other", hint: "Leave one of them out.")
+    }
     if let text = try arguments.value("seed") {
       guard let seed = UInt64(text) else {
         throw UsageError("--seed \(text) is no number", hint: "Write --seed 7.")

@@ -3,7 +3,7 @@ import FerrySimulation
 
 /// How `ferry simulate` speaks of a run.
 enum SimulationText {
-  static func plain(_ result: SimulationResult) -> String {
+  static func plain(_ result: SimulationResult, replay: String) -> String {
     let counts = result.counts
     var text =
       "seed \(result.seed): \(counts.commits) commits, \(counts.imports) imports, "
@@ -11,10 +11,10 @@ enum SimulationText {
       + "\(counts.crashes) crashes, \(counts.restarts) restarts, \(counts.resets) resets"
     guard let failure = result.failure else { return text }
     for event in result.lastEvents { text += "\n    \(event)" }
-    return text + "\nseed \(result.seed) FAILED: \(failure)"
+    return text + "\nseed \(result.seed) FAILED: \(failure)\nAgain: \(replay)"
   }
 
-  static func json(_ result: SimulationResult) -> String {
+  static func json(_ result: SimulationResult, replay: String) -> String {
     let counts = result.counts
     var writer = JSONWriter()
     writer.beginObject()
@@ -37,10 +37,12 @@ enum SimulationText {
       writer.field(fault.rawValue, counts.faults[fault] ?? 0)
     }
     writer.endObject()
+    writer.field("digest", String(result.digest, radix: 16))
     writer.field("failure", result.failure)
     writer.field("invariant", result.invariant.map { Int64($0) })
     if result.failure != nil {
       writer.field("step", result.step.map { Int64($0) })
+      writer.field("replay", replay)
       writer.key("lastEvents")
       writer.array(result.lastEvents) { $0.string($1) }
     }
