@@ -9,6 +9,8 @@ struct BusinessHistory {
     let operation: OperationID
     let name: RowName
     let commit: Int
+    let before: [Value]?
+    let after: [Value]?
     /// Of an order that it made.
     let reference: String?
     let hasTemporaryKey: Bool
@@ -35,7 +37,8 @@ struct BusinessHistory {
           guard let operation = part.operation else { continue }
           effects.append(
             Effect(
-              operation: operation, name: name, commit: commit.number,
+              operation: operation, name: name, commit: commit.number, before: effect.before,
+              after: effect.after,
               reference: BusinessHistory.reference(effect),
               hasTemporaryKey: BusinessHistory.hasTemporaryKey(effect)))
         }

@@ -11,6 +11,13 @@ final class CallbackRecorder: CallbackHandler {
     let kind: Kind
     let entity: String
     let key: Key
+    var text: String { "\(kind) of \(entity) \(key)" }
+  }
+
+  /// What a callback that was not made will tell of.
+  struct Owed: Hashable {
+    let kind: Told.Kind
+    let entity: String
   }
 
   private struct State {

@@ -53,7 +53,8 @@ extension DeviceWatch {
   ) throws {
     let outcomes = ledger.outcomes(of: old.id)
     if new.id != old.id {
-      ledger.loosen(old)
+      // A copy may have been told otherwise, and made the same order.
+      if isCopy { ledger.loosen(old) }
       guard !outcomes.isDisjoint(with: [.replayFailed, .notTried]) else {
         throw failure(2, "\(shown(old)) got the id \(new.id) before it was answered")
       }
@@ -72,8 +73,11 @@ extension DeviceWatch {
     _ old: PendingOperation, _ checkpoint: CheckpointName?, isAnswered: Bool, _ ledger: Ledger
   ) throws {
     switch cause {
-    case .app(removes: true): return
-    case nil, .app: throw failure(cause == nil ? 12 : 1, "\(shown(old)) is gone by itself")
+    // What the app took back is looked at with what it was told.
+    case .app:
+      ledger.recall(old.id)
+      return
+    case nil: throw failure(12, "\(shown(old)) is gone by itself")
     case .session: break
     }
     if old.state == .withdrawn { return }

@@ -31,9 +31,47 @@ struct EffectWatch {
         )
       }
       try checkOrder(effect, ledger)
+      try checkValues(effect, ledger)
       if isTransactional { try checkWhole(effect, ledger) }
     }
     seen = business.effects.count
+  }
+
+  /// Invariant 2: the effect is the change that was saved, and nothing else of the row changes. The
+  /// business writes cities in capitals.
+  private func checkValues(_ effect: BusinessHistory.Effect, _ ledger: Ledger) throws {
+    guard let birth = ledger.births[effect.operation], birth.lineage != 0 else { return }
+    let change = birth.last
+    guard effect.name.entity == change.entity else {
+      throw EffectWatch.wrong(effect, "it is of \(change.entity)")
+    }
+    guard let after = effect.after else {
+      if change.kind == .delete { return }
+      throw EffectWatch.wrong(effect, "it is a \(change.kind) and took the row away")
+    }
+    guard change.kind != .delete else { throw EffectWatch.wrong(effect, "it is a delete") }
+    let city = effect.name.entity == "Order" ? 2 : nil
+    let entity = SimulatedBusiness.package.entities.first { $0.name == effect.name.entity }
+    for (position, value) in after.enumerated() where entity?.key.contains(position) == false {
+      // What only this device knew has its final value by now.
+      if case .integer(let number)? = change.changed[position], number < 0 { continue }
+      let wanted = change.changed[position] ?? effect.before?[position] ?? .null
+      if value == wanted { continue }
+      if position == city, case .text(let text) = wanted, value == .text(text.uppercased()) {
+        continue
+      }
+      throw EffectWatch.wrong(
+        effect,
+        "\(entity?.attributes[position].name ?? "") is \(value.shown), should be \(wanted.shown)")
+    }
+  }
+
+  private static func wrong(
+    _ effect: BusinessHistory.Effect, _ problem: String
+  ) -> SimulationFailure {
+    SimulationFailure(
+      invariant: 2,
+      problem: "the effect of \(effect.operation) on \(effect.name) is not its change: \(problem)")
   }
 
   /// Invariant 2: one local change has one effect, under whatever id.
@@ -72,6 +110,24 @@ struct EffectWatch {
     chains[birth.chain] = effect.commit
   }
 
+  /// Invariant 3, at rest: of a group all was performed or nothing, and so it was told.
+  func checkGroups(_ business: BusinessHistory, _ ledger: Ledger) throws {
+    for chain in Set(ledger.births.values.map(\.chain)).sorted(by: { $0.text < $1.text }) {
+      guard let members = ledger.members(of: chain), members.count > 1 else { continue }
+      let missing = members.filter { business.performed[$0] == nil }
+      guard missing.isEmpty || missing.count == members.count else {
+        throw SimulationFailure(
+          invariant: 3, problem: "the group \(chain) was performed without \(missing[0])")
+      }
+      let told = members.reduce(into: Set()) { $0.formUnion(ledger.outcomes(of: $1)) }
+      guard told.contains(.replayResult),
+        !told.isDisjoint(with: [.replayFailed, .notTried])
+      else { continue }
+      throw SimulationFailure(
+        invariant: 3, problem: "the group \(chain) was told to be done and not to be done")
+    }
+  }
+
   /// Invariant 3: the effects of one device on one object come in the order of its changes.
   private mutating func checkOrder(_ effect: BusinessHistory.Effect, _ ledger: Ledger) throws {
     guard let birth = ledger.births[effect.operation] else {
@@ -79,6 +135,11 @@ struct EffectWatch {
         invariant: 3, problem: "nobody made the operation \(effect.operation)")
     }
     guard birth.lineage != 0 else { return }
+    guard !ledger.blocked.contains(effect.operation) else {
+      throw SimulationFailure(
+        invariant: 3,
+        problem: "\(effect.operation) was performed although a change before it was not")
+    }
     let name = Changed(lineage: birth.lineage, name: effect.name)
     if let last = orders[name], last > birth.sequence {
       throw SimulationFailure(

@@ -13,6 +13,10 @@ final class Ledger {
     var chain: OperationID
     /// Of the order that it makes.
     let reference: String?
+    /// What it was when it was last looked at.
+    var last: PendingOperation
+    /// Whether its bytes are fixed: it is a member of its chain.
+    var isSealed: Bool
   }
 
   /// An answer, and the checkpoint that carried it; none for one that was given at the door.
@@ -36,6 +40,8 @@ final class Ledger {
   private(set) var forgotten: Set<OperationID> = []
   /// Objects that were accepted and not shown to their device: nothing told it what they became.
   private(set) var outOfSight: Set<RowName> = []
+  /// Operations behind one that was refused or not tried.
+  private(set) var blocked: Set<OperationID> = []
   private var lineages = 0
 
   func newLineage() -> Int {
@@ -48,14 +54,43 @@ final class Ledger {
       // Two copies have it, and each goes on with it by itself.
       if known.lineage != lineage { births[operation.id]?.lineage = 0 }
       if operation.isInFlight { births[operation.id]?.chain = operation.chain }
+      births[operation.id]?.last = operation
+      births[operation.id]?.isSealed = operation.isInFlight
       return
     }
     births[operation.id] = Birth(
       lineage: lineage, sequence: operation.sequence, chain: operation.chain,
-      reference: Ledger.reference(operation))
+      reference: Ledger.reference(operation), last: operation,
+      isSealed: operation.isInFlight)
+  }
+
+  /// It was taken back before it was sent.
+  func recall(_ id: OperationID) { births[id]?.isSealed = false }
+
+  /// The members of a chain as it was sent; nil where copies, an operator or a restored server had
+  /// their part in it.
+  func members(of chain: OperationID) -> [OperationID]? {
+    guard !looseChains.contains(chain) else { return nil }
+    let members = births.filter { $0.value.chain == chain && $0.value.isSealed }
+    guard members.allSatisfy({ $0.value.lineage != 0 && !forgotten.contains($0.key) }) else {
+      return nil
+    }
+    return members.keys.sorted { $0.text < $1.text }
+  }
+
+  /// What waits behind an operation that was not taken goes with it, and never by itself.
+  private func block(behind id: OperationID) {
+    guard let first = births[id], first.lineage != 0, first.last.state != .withdrawn else { return }
+    for (other, birth) in births where birth.lineage == first.lineage {
+      guard birth.last.entity == first.last.entity, birth.last.object == first.last.object,
+        birth.sequence > first.sequence
+      else { continue }
+      blocked.insert(other)
+    }
   }
 
   func tell(_ answer: Answer, in checkpoint: CheckpointName?) {
+    if answer.outcome == .replayFailed || answer.outcome == .notTried { block(behind: answer.id) }
     told[answer.id, default: []].append(Told(answer: answer, checkpoint: checkpoint))
   }
 

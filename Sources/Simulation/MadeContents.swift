@@ -37,7 +37,7 @@ final class MadeContents {
   /// Nil where nobody of this run has made such a content.
   func bytes(_ reference: BigReference) -> [UInt8]? { made[reference] }
 
-  private static func reference(of bytes: [UInt8]) -> BigReference {
+  static func reference(of bytes: [UInt8]) -> BigReference {
     BigReference(sizeBytes: Int64(bytes.count), digest: hexadecimal(SHA256Digest.hash(bytes)))
   }
 }

@@ -193,11 +193,13 @@ final class Oracle {
   var changed: Cost { branches[current].changed }
   var clock: Int64 { branches[current].clock }
 
-  /// What a device with these cursors has not got; all, where there is no cursor.
-  func members(above cursors: [Int64: Cursor]) throws -> Cost {
+  /// What a device with these cursors has not got of what it may see; all, where there is no cursor.
+  func members(above cursors: [Int64: Cursor], for agencies: Set<Int64>) throws -> Cost {
     let rows = try store().rows(Oracle.members)
+    let visible = try partitions(for: agencies)
     return Oracle.cost(
       of: rows.filter { row in
+        guard visible.contains(row[0].integer ?? 0) else { return false }
         guard let cursor = cursors[row[0].integer ?? 0] else { return true }
         return Cursor(version: row[1].integer ?? 0, row: row[2].integer ?? 0) > cursor
       })
@@ -211,6 +213,12 @@ final class Oracle {
 
   private static func cost(of rows: [[SQLiteValue]]) -> Cost {
     Cost(rows: rows.count, bytes: rows.reduce(0) { $0 + Int($1[3].integer ?? 0) })
+  }
+
+  private func partitions(for agencies: Set<Int64>) throws -> Set<Int64> {
+    let places = Set(agencies.map(String.init)).union([""])
+    let rows = try store().rows("SELECT place, id FROM partition")
+    return Set(rows.filter { places.contains($0[0].text ?? "-") }.compactMap { $0[1].integer })
   }
 
   /// The highest number among the partitions that these agencies may see.

@@ -79,7 +79,7 @@ struct ServerWatch {
     var allowed = transfer.allowance
     allowed.add(oracle.changed)
     if allowed.isWithin(transfer.brought) { allowed = transfer.brought }
-    allowed.add(try oracle.members(above: cursors))
+    allowed.add(try oracle.members(above: cursors, for: transfer.rights))
     transfer.allowance = allowed.beyond(oracle.changed)
   }
 
@@ -100,7 +100,10 @@ struct ServerWatch {
     }
     let era = transfer.era
     let checkpoint = CheckpointName(era: era, version: page.at)
-    guard let visible = oracle.rows(at: checkpoint, for: transfer.rights) else { return cost }
+    guard let visible = oracle.rows(at: checkpoint, for: transfer.rights) else {
+      throw SimulationFailure(
+        invariant: 11, problem: "a page is of the era \(era), which no server has begun")
+    }
     for name in names where visible[name] == nil {
       throw SimulationFailure(
         invariant: 11,

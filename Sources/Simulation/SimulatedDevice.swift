@@ -42,6 +42,9 @@ final class SimulatedDevice {
   /// A content that is being written, and what is to come of it.
   struct Writing {
     let writer: BigWriter
+    let record: Record
+    let position: Int
+    let reference: BigReference
     var rest: ArraySlice<UInt8>
   }
   var writing: Writing?
@@ -201,6 +204,22 @@ final class SimulatedDevice {
     }
   }
 
+  /// How many answers the app is still to be told.
+  func owedAnswers() throws(FerryError) -> [CallbackRecorder.Owed: Int] {
+    let kinds: [String: CallbackRecorder.Told.Kind] = [
+      "replaySuccess": .success, "replayFailure": .failure, "replayUnknown": .unknown,
+    ]
+    let rows = try sql { (connection) throws(SQLiteError) in
+      try connection.rows("SELECT kind, entity, count(*) FROM ferry_notice GROUP BY kind, entity")
+    }
+    var owed: [CallbackRecorder.Owed: Int] = [:]
+    for row in rows {
+      guard let kind = kinds[row[0].text ?? ""] else { continue }
+      owed[CallbackRecorder.Owed(kind: kind, entity: row[1].text ?? "")] = Int(row[2].integer ?? 0)
+    }
+    return owed
+  }
+
   /// All that `body` reads of the device is of one moment.
   func inOneSnapshot(_ body: () throws -> Void) throws {
     var failure: (any Error)?
@@ -243,4 +262,5 @@ struct CheckpointName: Hashable {
 struct ObjectNumber: Hashable {
   let entity: String
   let number: Int64
+  var text: String { "\(entity) object \(number)" }
 }

@@ -13,6 +13,7 @@ final class SimulatedDisk {
 
   private let disk: FaultDisk
   private var planned: (trouble: Trouble, at: Int)?
+  private var isCounted = false
   private static let inputOutputError: Int32 = 10
   private static let noRoom: Int32 = 13
 
@@ -23,6 +24,8 @@ final class SimulatedDisk {
 
   var vfs: String { disk.vfs }
   var isTroubled: Bool { planned != nil }
+  /// Whether whoever writes on it is dying.
+  var isDying: Bool { if case .crash? = begun { true } else { false } }
   /// Grows with everything that is written: while it stands, so does what is on the disk.
   var operations: Int { disk.operations }
 
@@ -31,6 +34,7 @@ final class SimulatedDisk {
     guard planned == nil else { return }
     let at = disk.operations + operations
     planned = (trouble, at)
+    isCounted = false
     switch trouble {
     case .crash: disk.fail(at: at, code: SimulatedDisk.inputOutputError, times: nil)
     case .full(let times): disk.fail(at: at, code: SimulatedDisk.noRoom, times: times)
@@ -40,6 +44,21 @@ final class SimulatedDisk {
 
   /// The planned trouble, once an operation has met it.
   var begun: Trouble? { planned.flatMap { disk.operations > $0.at ? $0.trouble : nil } }
+
+  /// The trouble of its disk that has struck since it was asked last; a crash is counted where its
+  /// process ends.
+  func takeStruck() -> SimulatedFault? {
+    guard !isCounted else { return nil }
+    switch begun {
+    case .full:
+      isCounted = true
+      return .diskFull
+    case .broken:
+      isCounted = true
+      return .diskBroken
+    case .crash, nil: return nil
+    }
+  }
 
   /// Whether all operations that were to fail have failed.
   var isOver: Bool {

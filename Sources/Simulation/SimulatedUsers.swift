@@ -3,11 +3,28 @@ import Synchronization
 
 /// Who may see what, as an operator changes it while the run goes on.
 final class SimulatedUsers: AuthenticationProvider {
-  private let agencies: Mutex<[String: Set<Int64>]>
+  private struct State {
+    var agencies: [String: Set<Int64>]
+    /// What users might see when each token was given.
+    var tokens: [String: Set<Int64>] = [:]
+  }
 
-  init(_ agencies: [String: Set<Int64>]) { self.agencies = Mutex(agencies) }
+  private let state: Mutex<State>
 
-  func set(_ user: String, _ rights: Set<Int64>) { agencies.withLock { $0[user] = rights } }
+  init(_ agencies: [String: Set<Int64>]) { state = Mutex(State(agencies: agencies)) }
+
+  func set(_ user: String, _ rights: Set<Int64>) { state.withLock { $0.agencies[user] = rights } }
+
+  /// What a user may see now.
+  func rights(of user: String) -> Set<Int64> { state.withLock { $0.agencies[user] ?? [] } }
+
+  /// A token leaves the server for a user as it is now.
+  func note(token: String, of user: String) {
+    state.withLock { $0.tokens[token] = $0.agencies[user] ?? [] }
+  }
+
+  /// What the user of a token might see when it was given; nil where nobody gave it.
+  func rights(ofToken token: String) -> Set<Int64>? { state.withLock { $0.tokens[token] } }
 
   func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {
     guard let record = record(of: user) else {
@@ -17,7 +34,7 @@ final class SimulatedUsers: AuthenticationProvider {
   }
 
   func record(of user: String) -> UserRecord? {
-    guard let rights = agencies.withLock({ $0[user] }) else { return nil }
+    guard let rights = state.withLock({ $0.agencies[user] }) else { return nil }
     return UserRecord(name: user, claims: ["agency": rights.sorted().map(String.init)])
   }
 }

@@ -8,33 +8,31 @@ extension Simulation {
     let entity = chance.pick(SimulatedBusiness.package.entities)
     do throws(FerryError) {
       try device.logInIfNeeded()
+      device.watch.deeds = AppDeeds()
+      device.watch.cause = .app
       switch chance.number(below: 112) {
       case 100...:
-        device.watch.cause = .app(removes: false)
         try handleContents(device)
       case ..<16:
-        device.watch.cause = .app(removes: false)
         try create(entity, device)
       case ..<44:
-        device.watch.cause = .app(removes: false)
         try update(entity, device)
       case ..<57:
-        device.watch.cause = .app(removes: true)
         try changeTogether(device)
       case ..<65:
-        device.watch.cause = .app(removes: true)
         try delete(entity, device)
       case ..<89:
-        device.watch.cause = .app(removes: false)
         try submit(device, entity)
       case ..<96:
-        device.watch.cause = .app(removes: true)
         try cancel(device, entity)
-      default: synchronize(device)
+      default:
+        device.watch.cause = nil
+        synchronize(device)
       }
     } catch {
       // What the store refuses is no change; where the disk fails the app is told.
       guard error.code != .store || device.disk.isTroubled else { throw error }
+      device.watch.deeds.end = device.disk.isDying ? .died : .undone
       log.say("step \(step): device \(device.number) is told \(error.message)")
     }
   }
@@ -44,6 +42,7 @@ extension Simulation {
   private func changeTogether(_ device: SimulatedDevice) throws(FerryError) {
     let store = device.store
     let count = 2 + chance.number(below: 3)
+    var isTakenBack = false
     try store.transaction { () throws(FerryError) in
       switch chance.number(below: 10) {
       case ..<3: try createWithLines(device)
@@ -51,24 +50,29 @@ extension Simulation {
       default: for _ in 0..<count { try changeSomething(device) }
       }
       if chance.happens(120) {
+        let before = device.watch.deeds
         try store.transaction { () throws(FerryError) in
           try changeSomething(device)
           try store.rollback()
         }
+        device.watch.deeds = before
       }
       if chance.happens(60) {
         log.say("step \(step): device \(device.number) takes its transaction back")
         try store.rollback()
+        isTakenBack = true
       } else {
         counts.add(.transaction)
       }
     }
+    if isTakenBack { device.watch.deeds = AppDeeds() }
     log.say("step \(step): device \(device.number) ends a transaction")
   }
 
   /// A change that is refused at once is not made, and the rest of its transaction stands.
   private func changeSomething(_ device: SimulatedDevice) throws(FerryError) {
     let entity = chance.pick(SimulatedBusiness.package.entities)
+    let before = device.watch.deeds
     do throws(FerryError) {
       switch chance.number(below: 11) {
       case ..<2: try create(entity, device)
@@ -78,6 +82,7 @@ extension Simulation {
       }
     } catch {
       guard error.code != .store else { throw error }
+      device.watch.deeds = before
       log.say("step \(step): device \(device.number) is told \(error.message)")
     }
   }
@@ -90,7 +95,7 @@ extension Simulation {
       line.set(0, id)
       line.set(1, Int64(number))
       line.set(2, "with its order")
-      _ = try device.store.save(try line.change(.create))
+      _ = try save(line, .create, device)
     }
   }
 
@@ -100,11 +105,11 @@ extension Simulation {
     guard !orders.isEmpty else { return }
     let order = chance.pick(orders)
     let lines = try device.store.records(SimulatedBusiness.line, "ORDER BY _id", [])
-    _ = try device.store.save(try order.change(.delete))
+    _ = try save(order, .delete, device)
     for line in lines where line.values[0] == order.values[0] {
       // Lines of an order that was only here have gone with it.
       guard try device.store.record(line.entity, object: line.object ?? 0) != nil else { continue }
-      _ = try device.store.save(try line.change(.delete))
+      _ = try save(line, .delete, device)
     }
   }
 
@@ -132,7 +137,7 @@ extension Simulation {
       record.set(1, Int64(chance.number(below: 1_000) + 10))
       record.set(2, "line")
     }
-    guard let made = try device.store.save(try record.change(.create)) else { return nil }
+    guard let made = try save(record, .create, device) else { return nil }
     log.say("step \(step): device \(device.number) creates \(entity.name) \(made.key)")
     return made
   }
@@ -159,7 +164,7 @@ extension Simulation {
       if chance.happens(150) { record.set(1, chance.pick(SimulatedBusiness.agencies)) }
     default: record.set(2, "text \(chance.number(below: 50))")
     }
-    _ = try device.store.save(try record.change(.update))
+    _ = try save(record, .update, device)
     log.say("step \(step): device \(device.number) updates \(record.entity.name) \(record.key)")
   }
 
@@ -167,7 +172,7 @@ extension Simulation {
     let records = try device.store.records(entity, "ORDER BY _id", [])
     guard !records.isEmpty else { return }
     let record = chance.pick(records)
-    _ = try device.store.save(try record.change(.delete))
+    _ = try save(record, .delete, device)
     log.say("step \(step): device \(device.number) deletes \(record.entity.name) \(record.key)")
   }
 
@@ -176,9 +181,11 @@ extension Simulation {
     if chance.happens(250) {
       let pending = try device.store.records(entity, "WHERE _pending <> 'N' ORDER BY _id", [])
       guard !pending.isEmpty, let object = chance.pick(pending).object else { return }
+      device.watch.deeds.submit(.object(ObjectNumber(entity: entity.name, number: object)))
       _ = try device.store.submit(entity, object)
       log.say("step \(step): device \(device.number) submits \(entity.name) object \(object)")
     } else {
+      device.watch.deeds.submit(.all(entity: entity.name))
       try device.store.submitAll(entity)
       log.say("step \(step): device \(device.number) submits \(entity.name)")
     }
@@ -186,7 +193,11 @@ extension Simulation {
 
   private func cancel(_ device: SimulatedDevice, _ entity: Entity) throws(FerryError) {
     let pending = try device.store.records(entity, "WHERE _pending <> 'N' ORDER BY _id", [])
-    guard !pending.isEmpty, let object = chance.pick(pending).object else { return }
+    guard !pending.isEmpty else { return }
+    let record = chance.pick(pending)
+    guard let object = record.object else { return }
+    try touchLines(of: record, device)
+    device.watch.deeds.cancel(ObjectNumber(entity: entity.name, number: object))
     _ = try device.store.cancel(entity, object)
     counts.cancelled += 1
     log.say("step \(step): device \(device.number) cancels \(entity.name) object \(object)")

@@ -17,20 +17,25 @@ extension Simulation {
     case ..<4: try askForContent(device)
     case ..<8: try writeContent(device)
     default:
-      guard let value = try bigValue(device) else { return }
+      guard let (record, position) = try bigValue(device) else { return }
+      let bytes = contents.make(chance)
       device.writing = SimulatedDevice.Writing(
-        writer: try value.openForWrite(), rest: contents.make(chance)[...])
+        writer: try BigBinary(record, position).openForWrite(), record: record,
+        position: position, reference: MadeContents.reference(of: bytes), rest: bytes[...])
       log.say("step \(step): device \(device.number) begins to write a content")
     }
   }
 
   /// Also inside a transaction of the app.
   func writeContent(_ device: SimulatedDevice) throws(FerryError) {
-    guard let value = try bigValue(device) else { return }
+    guard let (record, position) = try bigValue(device) else { return }
+    let value = BigBinary(record, position)
     if chance.happens(100) {
+      try noteContent(nil, of: record, position, device)
       try value.setNull()
     } else {
       let bytes = contents.make(chance)
+      try noteContent(MadeContents.reference(of: bytes), of: record, position, device)
       try value.write(bytes)
       counts.add(.contentWritten)
       log.say(
@@ -39,13 +44,15 @@ extension Simulation {
     }
   }
 
-  private func bigValue(_ device: SimulatedDevice) throws(FerryError) -> BigBinary? {
+  private func bigValue(
+    _ device: SimulatedDevice
+  ) throws(FerryError) -> (record: Record, position: Int)? {
     let entity = chance.pick([SimulatedBusiness.customer, SimulatedBusiness.order])
     let records = try device.store.records(entity, "ORDER BY _id", [])
     guard !records.isEmpty, let position = entity.bigPositions.first else { return nil }
     let pending = records.filter { $0.pending != .none }
     let record = chance.pick(chance.happens(500) && !pending.isEmpty ? pending : records)
-    return BigBinary(record, position)
+    return (record, position)
   }
 
   private func goOn(
@@ -63,6 +70,7 @@ extension Simulation {
       return
     }
     device.writing = nil
+    try noteContent(writing.reference, of: writing.record, writing.position, device)
     try writing.writer.close()
     counts.add(.contentWritten)
     log.say("step \(step): device \(device.number) has written a content")

@@ -7,10 +7,23 @@ import FerryWire
 /// What happens at the server's door, as the router has it.
 extension Simulation {
   func arrive(_ transfer: Transfer) throws {
+    try answer(transfer)
+    guard transfer.exchange != nil, let token = transfer.request.token,
+      users.rights(ofToken: token) != transfer.rights
+    else { return }
+    throw SimulationFailure(
+      invariant: 11,
+      problem:
+        "\(transfer.device.user) is let in for the agencies \(transfer.rights.sorted()), which "
+        + "its token was not given for")
+  }
+
+  private func answer(_ transfer: Transfer) throws {
     transfer.serverLife = server.life
     transfer.era = server.service.era
     if transfer.isAstray, transfer.request.path == "exchange" || transfer.request.path == "channel"
     {
+      counts.add(.wrongServer)
       say(try WrongServer.answer(transfer.request.body), 200, on: transfer)
       return
     }
@@ -87,6 +100,7 @@ extension Simulation {
       pair = try server.service.renew(
         node?["refreshToken"]?.string ?? "", device: device, provider: users)
     }
+    users.note(token: pair.accessToken, of: pair.user)
     var writer = JSONWriter()
     writer.beginObject()
     writer.field("accessToken", pair.accessToken)

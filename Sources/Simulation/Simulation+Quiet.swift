@@ -91,7 +91,7 @@ extension Simulation {
         return "\(operation.kind) of \(operation.entity) \(operation.key) on device "
           + "\(device.number) is \(operation.state)"
       }
-      let rights = device.watch.claims[checkpoint]?.last ?? []
+      let rights = users.rights(of: device.user)
       guard try oracle.lastChange(for: rights) <= checkpoint.version else {
         return "device \(device.number) stands at \(checkpoint.version)"
       }
@@ -116,15 +116,17 @@ extension Simulation {
     for device in devices {
       try checkEnd(device, real)
       try contentWatch.checkRest(device)
+      try device.watch.checkRest(device)
     }
     try oracle.checkNoContents()
     try oracle.checkSums()
     try checkOutcomes()
+    if business.isTransactional { try effects.checkGroups(oracle.business, ledger) }
   }
 
   private func checkEnd(_ device: SimulatedDevice, _ real: [RowName: [UInt8]]) throws {
-    guard let checkpoint = try device.checkpoint() else { return }
-    let rights = device.watch.claims[checkpoint]?.last ?? []
+    guard try device.checkpoint() != nil else { return }
+    let rights = users.rights(of: device.user)
     let wanted = real.filter { Oracle.isVisible($0.key, $0.value, real, rights) }
     let found = try Snapshot(device, []).bodies()
     guard found != wanted else { return }
@@ -133,8 +135,13 @@ extension Simulation {
       problem: "device \(device.number) at rest: \(Oracle.difference(found, wanted))")
   }
 
+  /// What the server has answered, and what devices were told though it has forgotten it since.
   private func checkOutcomes() throws {
-    for (id, outcome) in try oracle.outcomes().sorted(by: { $0.key.text < $1.key.text }) {
+    let answered = try oracle.outcomes().map { ($0.key, $0.value) }
+    let told = ledger.told.flatMap { id, told in
+      told.map(\.answer.outcome).filter { $0 != .unknown }.map { (id, $0) }
+    }
+    for (id, outcome) in (answered + told).sorted(by: { $0.0.text < $1.0.text }) {
       let times = oracle.business.performed[id] ?? 0
       guard times != (outcome == .replayResult ? 1 : 0) else { continue }
       // Two copies made different changes of one: the second is told that the first was accepted.

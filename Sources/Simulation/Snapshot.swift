@@ -43,6 +43,10 @@ struct Snapshot {
     return bodies
   }
 
+  func row(_ name: ObjectNumber) -> VisibleRow? {
+    visible.first { $0.entity.name == name.entity }?.rows.first { $0.object == name.number }
+  }
+
   func check(isCopy: Bool, _ ledger: Ledger) throws {
     for (entity, rows) in visible { try check(entity, rows) }
     try checkReferences(isCopy: isCopy, ledger)
@@ -57,7 +61,7 @@ struct Snapshot {
     let images = images[entity.name] ?? [:]
     var shown: [Int64: VisibleRow] = [:]
     for row in rows { shown[row.object] = row }
-    for object in Set(images.keys).union(live.keys).union(shown.keys) {
+    for object in Set(images.keys).union(live.keys).union(shown.keys).sorted() {
       let changes = live[object] ?? []
       try check(entity, object, shown[object], images[object], changes)
       // Invariant 7: a refusal stays with its log record until it is dealt with.

@@ -30,4 +30,16 @@ public enum PlantedBug: String, Sendable, Hashable, CaseIterable {
   case loadIgnoresClaim
   /// A download keeps what comes without comparing it with what the row names.
   case contentUnchecked
+  /// Of several values that one update changes, the last is not kept.
+  case saveDropsValue
+  /// What a transaction changed stays although the app took it back.
+  case rollbackKeeps
+  /// A callback that tells of a refusal is not made, and stays owed for ever.
+  case callbackKept
+  /// Of several values that an update changed, the last is not sent.
+  case lostAttribute
+  /// A group is performed operation by operation, whatever becomes of the others.
+  case groupInParts
+  /// A session is renewed with the rights that its user had at the first operation.
+  case staleClaims
 }

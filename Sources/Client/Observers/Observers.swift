@@ -104,6 +104,7 @@ package final class Observers: Sendable {
     guard try store.beginTelling() else { return }
     defer { store.endTelling() }
     while let notice = try store.firstNotice() {
+      if store.world.has(.callbackKept), notice.kind == .replayFailure { return }
       if let (handlers, call) = try calls(of: notice, store) {
         for handler in handlers { call(handler.handler) }
       }

@@ -45,7 +45,7 @@ extension Store {
         hint: "Call it inside the body that is given to `transaction`, on the thread that runs it; "
           + "nothing was undone.")
     }
-    scope.withLock { $0.isRolledBack = true }
+    scope.withLock { $0.isRolledBack = !world.has(.rollbackKeeps) }
   }
 
   /// What the transaction that this thread is in created; nil outside of one.

@@ -57,6 +57,8 @@ struct ReplayMachine {
   private var wasUnknown: Bool = false
   /// Only with the planted bug of that name.
   var retriesUnknown: Bool = false
+  /// Only with the planted bug of that name.
+  var performsInParts: Bool = false
 
   init(_ operations: [ConnectorOperation], mayHaveRun: Bool, readBackKeys: Int) {
     self.operations = operations
@@ -115,7 +117,7 @@ struct ReplayMachine {
   private mutating func performed(_ result: PerformResult, _ mark: Mark) -> Action {
     switch result {
     case .done(let found, let touched):
-      let open = outcomes.indices.filter { outcomes[$0] == nil }
+      let open = open
       guard found.count == open.count else {
         return .giveUp(reason: "the business system answered \(found.count) of \(open.count)")
       }
@@ -139,6 +141,12 @@ struct ReplayMachine {
     toRead.removeAll { $0 == name }
   }
 
+  /// What is to be performed next.
+  private var open: [Int] {
+    let open = outcomes.indices.filter { outcomes[$0] == nil }
+    return performsInParts ? Array(open.prefix(1)) : open
+  }
+
   /// Performs what has no outcome, then reads what was not seen, then settles.
   private mutating func goOn() -> Action {
     if let stop = outcomes.firstIndex(where: { $0.map(ReplayMachine.isRefused) ?? false }) {
@@ -146,7 +154,7 @@ struct ReplayMachine {
         outcomes[index] = .notTried
       }
     }
-    let open = operations.indices.filter { outcomes[$0] == nil }
+    let open = open
     guard open.isEmpty else { return .ask(.perform(open.map { operations[$0] })) }
     for name in needed() where seen[name] == nil && !toRead.contains(name) { toRead.append(name) }
     toRead.sort()

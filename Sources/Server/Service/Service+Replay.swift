@@ -116,6 +116,7 @@ extension Service {
       id: lastTask, name: chain.name, claims: userClaims, machine: machine, step: .done, mark: mark,
       marks: [mark], attempts: chain.attempts)
     replay.machine.retriesUnknown = world.has(.retryUnknown)
+    replay.machine.performsInParts = world.has(.groupInParts)
     if world.has(.sequence) {
       replay.drawnNumber = try guarded { () throws(SQLiteError) in try store.drawNumber() }
     }

@@ -38,6 +38,16 @@ extension Service {
     return pair(record, device, rotated.next)
   }
 
+  /// The user as the provider has it; with a planted bug as it was at the first operation.
+  private func plantedRecord(_ record: UserRecord) -> UserRecord {
+    guard world.has(.staleClaims),
+      let row = try? store.writer.row(
+        "SELECT claims FROM operation WHERE user = ? ORDER BY sequence LIMIT 1", .text(record.name)),
+      let claims = row[0].text
+    else { return record }
+    return UserRecord(name: record.name, roles: record.roles, claims: ClaimText.decode(claims))
+  }
+
   /// Ends the sessions of a user, on one device or on all. Access tokens end by themselves within
   /// 15 minutes.
   public func revoke(user: String, device: String? = nil) throws(ServerError) {
@@ -47,6 +57,7 @@ extension Service {
   }
 
   private func pair(_ record: UserRecord, _ device: String, _ refresh: String) -> TokenPair {
+    let record = plantedRecord(record)
     let access = accessTokens.issue(record, device: device, now: world.clock.now)
     return TokenPair(
       accessToken: access.text, accessExpires: access.expires, refreshToken: refresh,

@@ -1,0 +1,134 @@
+import Ferry
+import FerryModel
+
+/// What the app was told, and what the device has.
+extension DeviceWatch {
+  /// Invariant 1: what the app was told is done is there and nothing else has changed; where it was
+  /// told that nothing was done, or took it back, all is as before; after a crash it is one of both.
+  func checkDeeds(_ current: [Int64: PendingOperation], _ snapshot: Snapshot) throws {
+    guard case .app = cause else { return }
+    let isAsBefore = current == operations
+    switch deeds.end {
+    case .died where isAsBefore: return
+    case .died, .done: break
+    case .undone:
+      guard !isAsBefore else { return }
+      throw failure(1, "the app was told that nothing was done, and \(changes(current))")
+    }
+    guard !deeds.isEmpty else {
+      if isAsBefore { return }
+      throw failure(1, "the app took all back, and \(changes(current))")
+    }
+    try checkUntouched(current)
+    try checkMade(current)
+    for (object, values) in deeds.shown.sorted(by: { $0.key.text < $1.key.text }) {
+      try checkShown(object, values, snapshot.row(object))
+    }
+    try checkCancelled(current)
+    try checkSubmitted(current)
+  }
+
+  private func name(_ operation: PendingOperation) -> ObjectNumber {
+    ObjectNumber(entity: operation.entity, number: operation.object)
+  }
+
+  /// What was not changed is what it was; it may go another way, with others or sooner.
+  private func checkUntouched(_ current: [Int64: PendingOperation]) throws {
+    let mayMove = deeds.submitted != nil || !deeds.cancelled.isEmpty
+    for (sequence, old) in operations.sorted(by: { $0.key < $1.key })
+    where !deeds.touched.contains(name(old)) && !isTaken(old) {
+      guard let new = current[sequence] else {
+        throw failure(1, "\(shown(old)) is gone and the app did not touch it")
+      }
+      let isSame =
+        new.id == old.id && new.kind == old.kind && new.key == old.key
+        && new.changed == old.changed && new.base == old.base
+        && new.isTemporary == old.isTemporary && (new.state == old.state || mayMove)
+      guard isSame else {
+        throw failure(1, "\(shown(old)) became \(shown(new)) and the app did not touch it")
+      }
+    }
+    for (sequence, new) in current.sorted(by: { $0.key < $1.key })
+    where operations[sequence] == nil && !deeds.touched.contains(name(new)) && !isMade(new) {
+      throw failure(1, "\(shown(new)) is there and the app did not make it")
+    }
+  }
+
+  /// Whether it is what the app was making when its process died.
+  private func isMade(_ new: PendingOperation) -> Bool {
+    guard let making = deeds.making, case .died = deeds.end else { return false }
+    return new.entity == making.entity.name && new.kind == .create
+  }
+
+  /// Whether it is the delete of the object that the app was making again when its process died.
+  private func isTaken(_ old: PendingOperation) -> Bool {
+    guard let making = deeds.making, case .died = deeds.end else { return false }
+    return old.entity == making.entity.name && old.kind == .delete
+      && old.key == making.entity.key(of: making.values)
+  }
+
+  private func checkMade(_ current: [Int64: PendingOperation]) throws {
+    guard let making = deeds.making else { return }
+    for (sequence, new) in current.sorted(by: { $0.key < $1.key })
+    where operations[sequence] == nil && isMade(new) {
+      for (position, value) in making.given.sorted(by: { $0.key < $1.key })
+      where new.changed[position] != value {
+        throw failure(
+          1, "\(shown(new)) is there without \(making.entity.attributes[position].name)")
+      }
+    }
+  }
+
+  private func checkShown(
+    _ object: ObjectNumber, _ values: [Int: Value]?, _ row: VisibleRow?
+  ) throws {
+    guard let values else {
+      // A create is taken back by its delete: what others made under the key shows again.
+      let isImage =
+        row?.pending == PendingChange.none
+        && operations.values.contains {
+          name($0) == object && $0.kind == .create && $0.isOpen
+        }
+      if row == nil || isImage { return }
+      throw failure(1, "\(object.text) was deleted and is visible")
+    }
+    guard let row else { throw failure(1, "\(object.text) was saved and is not visible") }
+    for (position, value) in values.sorted(by: { $0.key < $1.key })
+    where row.values[position] != value {
+      throw failure(
+        1,
+        "\(object.text) was saved with \(value.shown) and shows \(row.values[position].shown)")
+    }
+  }
+
+  private func checkCancelled(_ current: [Int64: PendingOperation]) throws {
+    let left = current.values.sorted { $0.sequence < $1.sequence }.first {
+      deeds.cancelled.contains(name($0)) && $0.state != .withdrawn
+    }
+    if let left { throw failure(1, "\(shown(left)) was cancelled") }
+  }
+
+  /// What waited of these is sent, or wanted where something must be answered first.
+  private func checkSubmitted(_ current: [Int64: PendingOperation]) throws {
+    guard let submitted = deeds.submitted else { return }
+    for (sequence, old) in operations.sorted(by: { $0.key < $1.key }) where old.isOpen {
+      switch submitted {
+      case .object(let object): if name(old) != object { continue }
+      case .all(let entity): if old.entity != entity { continue }
+      }
+      guard let new = current[sequence], new.isOpen, !new.isWanted else { continue }
+      throw failure(1, "\(shown(old)) was submitted and waits")
+    }
+  }
+
+  /// The first of what is other than before.
+  private func changes(_ current: [Int64: PendingOperation]) -> String {
+    for sequence in Set(current.keys).union(operations.keys).sorted()
+    where current[sequence] != operations[sequence] {
+      let old = operations[sequence].map(shown) ?? "nothing"
+      let new = current[sequence].map(shown) ?? "nothing"
+      return "\(old) became \(new)"
+    }
+    return "nothing changed"
+  }
+}

@@ -1,0 +1,65 @@
+import Ferry
+import FerryModel
+
+/// What the app does is written down before it is done, for `DeviceWatch` to look at.
+extension Simulation {
+  func save(
+    _ record: Record, _ kind: OperationKind, _ device: SimulatedDevice
+  ) throws(FerryError) -> Record? {
+    let change = try record.change(kind)
+    try note(change, of: record, device)
+    let saved: Record?
+    do throws(FerryError) { saved = try device.store.save(change) } catch {
+      if kind == .create, !device.disk.isDying { device.watch.deeds.madeIsNot() }
+      throw error
+    }
+    if kind == .create, let saved { device.watch.deeds.madeIs(saved) }
+    return saved
+  }
+
+  private func note(
+    _ change: LocalChange, of record: Record, _ device: SimulatedDevice
+  ) throws(FerryError) {
+    if change.kind == .create { device.watch.deeds.make(change.entity, change.after ?? []) }
+    guard let object = change.object, change.kind != .create else { return }
+    let name = ObjectNumber(entity: change.entity.name, number: object)
+    guard let after = change.after else {
+      try touchLines(of: record, device)
+      device.watch.deeds.show(nil, of: name)
+      return
+    }
+    // What the app did not change stays what it is by now.
+    guard let present = try device.store.record(change.entity, object: object) else { return }
+    var values = present.values
+    for position in values.indices where after[position] != change.seen[position] {
+      values[position] = after[position]
+    }
+    device.watch.deeds.show(
+      Dictionary(uniqueKeysWithValues: values.enumerated().map { ($0, $1) }), of: name)
+  }
+
+  /// Lines that are only here go with their order.
+  func touchLines(of record: Record, _ device: SimulatedDevice) throws(FerryError) {
+    guard record.entity.name == "Order" else { return }
+    let lines = try device.store.records(
+      SimulatedBusiness.line, "WHERE _pending = 'C' ORDER BY _id", [])
+    for line in lines where line.values[0] == record.values[0] {
+      guard let object = line.object else { continue }
+      device.watch.deeds.touch(ObjectNumber(entity: line.entity.name, number: object))
+    }
+  }
+
+  /// A content is written: nothing else of its object changes.
+  func noteContent(
+    _ reference: BigReference?, of record: Record, _ position: Int, _ device: SimulatedDevice
+  ) throws(FerryError) {
+    guard let object = record.object,
+      let present = try device.store.record(record.entity, object: object)
+    else { return }
+    var values: [Int: Value] = [:]
+    for (place, value) in present.values.enumerated() { values[place] = value }
+    values[position] = reference.map { .text($0.description) } ?? .null
+    device.watch.deeds.show(
+      values, of: ObjectNumber(entity: record.entity.name, number: object))
+  }
+}
