@@ -45,7 +45,6 @@ extension Simulation {
   private func plan(_ disk: SimulatedDisk) {
     let times = 1 + chance.number(below: 6)
     let isFull = chance.happens(500)
-    counts.add(isFull ? .diskFull : .diskBroken)
     disk.plan(isFull ? .full(times) : .broken(min(times, 2)), in: chance.number(below: 12))
   }
 
@@ -130,8 +129,10 @@ extension Simulation {
       device.endExtension()
       return
     }
-    counts.add(.extensionBeside)
-    do throws(FerryError) { try device.startExtension() } catch {
+    do throws(FerryError) {
+      try device.startExtension()
+      counts.add(.extensionBeside)
+    } catch {
       guard device.disk.begun != nil else { throw error }
     }
   }
@@ -141,7 +142,7 @@ extension Simulation {
   private func changeRights() {
     let user = chance.happens(500) ? "ann" : "bob"
     let rights = Set(SimulatedBusiness.agencies.filter { _ in chance.happens(550) })
-    counts.add(.rightsChanged)
+    if users.rights(of: user) != rights { counts.add(.rightsChanged) }
     users.set(user, rights)
     log.say("step \(step): \(user) may see \(rights.sorted())")
   }
@@ -167,9 +168,9 @@ extension Simulation {
   }
 
   private func setClock(_ clock: SimulatedClock) {
-    counts.add(.clockWrong)
     let year: Int64 = 365 * 86_400_000
     let wrong = chance.pick([-year, 0, year])
+    if wrong != 0 { counts.add(.clockWrong) }
     clock.set(wrongByMilliseconds: wrong)
     log.say("step \(step): a clock is wrong by \(wrong / 86_400_000) days")
   }

@@ -61,7 +61,6 @@ extension Simulation {
       transfers.append(ghost)
     }
     if chance.happens(8) {
-      counts.add(.wrongServer)
       transfer.isAstray = true
     }
   }
@@ -192,8 +191,10 @@ extension Simulation {
       counts.add(.frameDoubled)
       frames.insert(frames[index], at: chance.number(below: frames.count))
     default:
+      let other = chance.number(below: frames.count)
+      guard other != index else { return }
       counts.add(.framesExchanged)
-      frames.swapAt(index, chance.number(below: frames.count))
+      frames.swapAt(index, other)
     }
     transfer.isTampered = true
   }

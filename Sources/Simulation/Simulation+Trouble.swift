@@ -15,14 +15,20 @@ extension Simulation {
 
   /// What was planned for the disks has its consequences.
   func settleTroubles() throws {
+    count(server.disk)
     if case .crash(let crash)? = server.disk.begun { try crashServer(crash) }
     if server.disk.begun != nil, server.disk.isOver { server.disk.end() }
     for device in devices {
+      count(device.disk)
       if case .crash(let crash)? = device.disk.begun { crashDevice(device, crash) }
       if device.disk.begun != nil, device.disk.isOver { device.disk.end() }
       if !device.isRunning, step >= device.sleepsUntil { try start(device) }
     }
     if !server.isRunning, step >= serverSleepsUntil { try startServer() }
+  }
+
+  private func count(_ disk: SimulatedDisk) {
+    if let fault = disk.takeStruck() { counts.add(fault) }
   }
 
   /// Starts a device whatever its disk does on the way.
@@ -37,6 +43,7 @@ extension Simulation {
         guard let trouble = device.disk.begun else { throw error }
         log.say("step \(step): device \(device.number) cannot start: \(error.message)")
         device.stop()
+        count(device.disk)
         if case .crash(let crash) = trouble {
           crashDevice(device, crash)
         } else {
@@ -80,6 +87,7 @@ extension Simulation {
         guard let trouble = server.disk.begun else { throw error }
         log.say("step \(step): the server cannot start: \(error.message)")
         stopServer()
+        count(server.disk)
         if case .crash(let crash) = trouble {
           server.disk.crash(crash, seed: chance.next())
         } else {
