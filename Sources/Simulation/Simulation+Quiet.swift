@@ -91,7 +91,8 @@ extension Simulation {
         return "\(operation.kind) of \(operation.entity) \(operation.key) on device "
           + "\(device.number) is \(operation.state)"
       }
-      let rights = users.rights(of: device.user)
+      // Those of its token, which the door compares with what the operator had set when it was given.
+      let rights = device.watch.claims[checkpoint]?.last ?? []
       guard try oracle.lastChange(for: rights) <= checkpoint.version else {
         return "device \(device.number) stands at \(checkpoint.version)"
       }
@@ -125,8 +126,8 @@ extension Simulation {
   }
 
   private func checkEnd(_ device: SimulatedDevice, _ real: [RowName: [UInt8]]) throws {
-    guard try device.checkpoint() != nil else { return }
-    let rights = users.rights(of: device.user)
+    guard let checkpoint = try device.checkpoint() else { return }
+    let rights = device.watch.claims[checkpoint]?.last ?? []
     let wanted = real.filter { Oracle.isVisible($0.key, $0.value, real, rights) }
     let found = try Snapshot(device, []).bodies()
     guard found != wanted else { return }

@@ -79,7 +79,7 @@ struct Snapshot {
     var values = image.map { Dictionary(uniqueKeysWithValues: $0.enumerated().map { ($0, $1) }) }
     for change in changes {
       if change.kind == .delete {
-        if change.state != .replayFailed { values = nil }
+        if change.state != .replayFailed || change.counter > change.failure { values = nil }
       } else {
         // Without an image only what was changed is known.
         values = (values ?? [:]).merging(change.changed) { _, new in new }

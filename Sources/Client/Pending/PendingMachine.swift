@@ -61,8 +61,6 @@ package enum PendingMachine {
     last.base = all(before).merging(last.base) { _, first in first }
     last.kind = .delete
     last.changed = [:]
-    // Not what was refused any more: what the app deletes is not seen, until that is refused.
-    last.state = .waiting
     return .merge(last)
   }
 
@@ -124,7 +122,10 @@ package enum PendingMachine {
     for operation in operations where operation.state != .withdrawn {
       switch operation.kind {
       case .delete:
-        if operation.state != .replayFailed { visible = nil }
+        // A refused delete shows the object again; one that was made since hides it.
+        if operation.state != .replayFailed || operation.counter > operation.failure {
+          visible = nil
+        }
       case .create, .update:
         guard var values = visible ?? shown else { continue }
         for (position, value) in operation.changed { values[position] = value }
