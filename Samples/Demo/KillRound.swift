@@ -239,7 +239,8 @@ final class KillRound {
       let owed = answers.filter { $0.isAccepted == isAccepted }
       let heard = told[event] ?? []
       if heard.count < owed.count - cancelled.count {
-        missing.append("\(name): \(owed.count) answers, \(heard.count) callbacks \(event)")
+        let silent = owed.count - heard.count
+        missing.append("\(name): \(silent) of \(owed.count) \(event) were not told")
       }
       for answer in owed {
         guard let key = answer.key, !heard.contains(key) else { continue }

@@ -5,7 +5,7 @@ extension Way {
   @Suite struct RoundsTests {
     @Test(
       "Rounds with kill -9 find a server that forgets what it did, and a device that loses a save",
-      arguments: [("forgottenOperations", "unknown"), ("lostSaves", "was lost|was not told")])
+      arguments: [("forgottenOperations", "unknown"), ("lostSaves", "was lost|not told")])
     func planted(plant: String, word: String) async throws {
       let place = try Place()
       let programs = try Programs.path("ferry-demo").split(separator: "/").dropLast()
