@@ -141,7 +141,7 @@ public struct Attribute: Sendable, Hashable {
   public let column: String
   public let type: AttributeType
   public let isNullable: Bool
-  /// In characters, for strings; nil where the business system sets no limit.
+  /// In characters as SQL counts them, Unicode code points, for strings; nil where the business system sets no limit.
   public let maxLength: Int?
   /// Of a decimal: how many digits fit in all, and how many of them behind the point; nil where the
   /// business system sets no limit.

@@ -3,8 +3,8 @@ import FerryJSON
 /// The business key of an object in canonical text: its values as JSON, joined by commas.
 ///
 /// `10248`, `"ALFKI"`, `10248,11`. Equal keys have equal texts, so the text is what stores and
-/// messages compare.
-public struct Key: Sendable, Hashable, CustomStringConvertible {
+/// messages compare: byte for byte, as `Value`s are.
+public struct Key: Sendable, CustomStringConvertible {
   public let text: String
 
   /// `values` in the order of the entity's key, each canonical for its type.
@@ -24,4 +24,9 @@ public struct Key: Sendable, Hashable, CustomStringConvertible {
     let types = entity.key.map { entity.attributes[$0].type }
     return try? RowCoder.decode(Array("[\(text)]".utf8), types: types)
   }
+}
+
+extension Key: Hashable {
+  public static func == (one: Key, other: Key) -> Bool { one.text.hasBytes(of: other.text) }
+  public func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
 }

@@ -1,8 +1,9 @@
 /// The value of one attribute, in the forms that SQLite and JSON both can hold without loss.
 ///
 /// Decimals, unbounded integers, dates and times are `.text` in their canonical form
-/// (`AttributeType.canonical`).
-public enum Value: Sendable, Hashable {
+/// (`AttributeType.canonical`). Values are the same where a database would say so: texts byte for
+/// byte, where Swift's `String` takes two Unicode forms of one text for the same; NaN is itself.
+public enum Value: Sendable {
   case null
   case boolean(Bool)
   case integer(Int64)
@@ -22,5 +23,45 @@ public enum Value: Sendable, Hashable {
     case .text(let value): "\"\(value)\""
     case .bytes(let value): "\(value.count) bytes"
     }
+  }
+}
+
+extension Value: Hashable {
+  public static func == (one: Value, other: Value) -> Bool {
+    switch (one, other) {
+    case (.null, .null): true
+    case (.boolean(let one), .boolean(let other)): one == other
+    case (.integer(let one), .integer(let other)): one == other
+    case (.double(let one), .double(let other)): one == other || one.isNaN && other.isNaN
+    case (.text(let one), .text(let other)): one.hasBytes(of: other)
+    case (.bytes(let one), .bytes(let other)): one == other
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .boolean(let value): hasher.combine(value)
+    case .integer(let value): hasher.combine(value)
+    case .double(let value): hasher.combine(value.isNaN ? .nan : value)
+    case .text(let value): value.hashBytes(into: &hasher)
+    case .bytes(let value): hasher.combine(value)
+    }
+  }
+}
+
+extension String {
+  /// Whether both are the same bytes. `==` takes "e" with a combining acute accent for "é".
+  func hasBytes(of other: String) -> Bool {
+    utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+  }
+
+  /// As `hasBytes(of:)` tells texts apart.
+  func hashBytes(into hasher: inout Hasher) {
+    let isDone: Void? = utf8.withContiguousStorageIfAvailable {
+      hasher.combine(bytes: UnsafeRawBufferPointer($0))
+    }
+    if isDone == nil { Array(utf8).withUnsafeBytes { hasher.combine(bytes: $0) } }
   }
 }

@@ -30,6 +30,39 @@ struct SaveTests {
     #expect(try statements(store) { try order.update() } == 2 + 5)
   }
 
+  @Test("A text that changes only its Unicode form is a change, and is kept as it was written")
+  func unicodeForm() throws {
+    let shop = try Stocked()
+    var order = try #require(try shop.device.order(1))
+    order.city = "Orl\u{E9}ans"
+    try order.update()
+    order.city = "Orle\u{301}ans"
+    #expect(order.isDirty)
+    try order.update()
+    let read = try #require(try shop.device.order(1))
+    #expect(read.city.map { Array($0.utf8) } == Array("Orle\u{301}ans".utf8))
+  }
+
+  @Test("A length is counted in code points, as the column of the business system counts")
+  func codePoints() throws {
+    let shop = try Stocked()
+    // Four characters for a reader, six code points.
+    var order = shop.device.newOrder("Jena", customer: "ABe\u{301}o\u{308}")
+    let error = #expect(throws: FerryError.self) { try order.create() }
+    #expect(error?.message.contains("6 characters are more than 5") == true)
+  }
+
+  @Test("Lists keep NaN and the infinities, of doubles, floats and decimals (facts/1.3)")
+  func listsOfNumbers() {
+    let doubles: [Double] = [1.5, .infinity, -.infinity, .nan]
+    let read = [Double](value: doubles.value)
+    #expect(read.prefix(3) == doubles.prefix(3) && read[3].isNaN)
+    let floats = [Float](value: [Float.infinity, -.infinity, .nan, 0.25].value)
+    #expect(floats.prefix(2) == [.infinity, -.infinity] && floats[2].isNaN && floats[3] == 0.25)
+    let decimals = [Decimal](value: [Decimal(1), .nan].value)
+    #expect(decimals[0] == 1 && decimals[1].isNaN)
+  }
+
   @Test("NaN is refused where null is no value, and no decimal anywhere; infinity is a value")
   func notANumber() throws {
     let entity = Entity(

@@ -96,6 +96,10 @@ extension Double: AttributeElement {
     switch value {
     case .double(let number): self = number
     case .integer(let number): self = Double(number)
+    // Inside a list or a complex value, which are JSON.
+    case .text("NaN"): self = .nan
+    case .text("INF"): self = .infinity
+    case .text("-INF"): self = -.infinity
     default: self = 0
     }
   }
@@ -141,7 +145,11 @@ extension Decimal: AttributeElement {
     AttributeType.decimal.canonical(.text(description)) ?? .text(description)
   }
   public init(value: Value) {
-    if case .text(let text) = value { self = Decimal(string: text) ?? 0 } else { self = 0 }
+    switch value {
+    case .text("NaN"): self = .nan
+    case .text(let text): self = Decimal(string: text) ?? 0
+    default: self = 0
+    }
   }
 }
 

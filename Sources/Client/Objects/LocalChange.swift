@@ -60,9 +60,11 @@ extension Record {
       if case .text(let text) = value, let misfit = attribute.misfit(decimal: text) {
         throw invalid(attribute, misfit.problem, misfit.cure)
       }
-      if let maxLength = attribute.maxLength, case .text(let text) = value, text.count > maxLength {
+      if let maxLength = attribute.maxLength, case .text(let text) = value,
+        text.unicodeScalars.count > maxLength
+      {
         throw invalid(
-          attribute, "\(text.count) characters are more than \(maxLength)",
+          attribute, "\(text.unicodeScalars.count) characters are more than \(maxLength)",
           "Shorten it to \(maxLength) characters and save again.")
       }
     }

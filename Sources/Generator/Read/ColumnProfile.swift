@@ -49,7 +49,7 @@ public struct ColumnProfile: Sendable, Equatable {
 
   private mutating func add(_ text: String) {
     texts += 1
-    longestText = max(longestText, text.count)
+    longestText = max(longestText, text.unicodeScalars.count)
     if text.utf8.first == UInt8(ascii: "~") { tildes += 1 }
     guard let form = ColumnProfile.form(of: text) else { return }
     forms[form, default: 0] += 1

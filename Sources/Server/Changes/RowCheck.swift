@@ -15,7 +15,7 @@ enum RowCheck {
       if value.isNull, !attribute.isNullable {
         return rejected(attribute.name, "it is null; let the model allow null, or correct the row")
       }
-      if attribute.type.canonical(value) != value, !isNaN(value) {
+      if attribute.type.canonical(value) != value {
         return rejected(
           attribute.name, "\(value.shown) is not a canonical \(attribute.type.rawValue)")
       }
@@ -24,9 +24,5 @@ enum RowCheck {
       return rejected("", "its key is \(entity.key(of: values)), not \(image.key)")
     }
     return nil
-  }
-
-  private static func isNaN(_ value: Value) -> Bool {
-    if case .double(let number) = value { number.isNaN } else { false }
   }
 }
