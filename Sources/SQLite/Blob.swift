@@ -31,6 +31,7 @@ public struct Blob {
 
   /// Writes over what is there; beyond the end is an error.
   public func write(_ bytes: [UInt8], at offset: Int64) throws(SQLiteError) {
+    try connection.checkTransaction()
     let code = sqlite3_blob_write(handle, bytes, Int32(bytes.count), Int32(clamping: offset))
     guard code == SQLITE_OK else { throw connection.failure(code, subject) }
   }
@@ -42,6 +43,7 @@ extension Connection {
     table: String, column: String, row: Int64, isWriting: Bool = false,
     _ body: (Blob) throws(SQLiteError) -> Result
   ) throws(SQLiteError) -> Result {
+    try checkTransaction()
     var opened: OpaquePointer?
     let subject = "\(table).\(column)"
     let code = sqlite3_blob_open(handle, "main", table, column, row, isWriting ? 1 : 0, &opened)

@@ -31,6 +31,10 @@ public final class Connection {
   public internal(set) var executions: Int = 0
   /// How often a statement was prepared, for tests that count.
   public internal(set) var preparations: Int = 0
+  /// How many bodies of `transaction` run, one inside the other.
+  private var openBodies: Int = 0
+  /// What made SQLite end the transaction that they are in.
+  private var undoneBy: SQLiteError?
   /// Keeps what a hook of SQLite points at alive as long as the handle.
   var rowObserver: AnyObject?
 
@@ -104,6 +108,7 @@ public final class Connection {
 
   /// Runs one or more statements without parameters; rows are dropped.
   public func execute(_ sql: String) throws(SQLiteError) {
+    try checkTransaction()
     executions += 1
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     guard code == SQLITE_OK else { throw failure(code, sql) }
@@ -197,6 +202,24 @@ public final class Connection {
   public var lastInsertRowID: Int64 { sqlite3_last_insert_rowid(handle) }
   public var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
+  /// Whether SQLite has undone the whole transaction whose body still runs: it does so by itself
+  /// where the disk is full or breaks, or the memory ends. Every statement of that body fails then
+  /// with the same error, since each would be a transaction of its own.
+  public var isTransactionUndone: Bool { openBodies > 0 && !isInTransaction }
+
+  func checkTransaction() throws(SQLiteError) { if isTransactionUndone { throw undone } }
+
+  private var undone: SQLiteError {
+    guard let cause = undoneBy else {
+      return SQLiteError(
+        code: SQLITE_MISUSE, message: "the transaction was ended inside its own body",
+        subject: path)
+    }
+    return SQLiteError(
+      code: cause.code, message: "\(cause.message); the whole transaction was undone with it",
+      subject: cause.subject, seal: cause.seal)
+  }
+
   /// Whether a commit would fail now because a foreign key that is judged at the end is broken.
   public var hasBrokenForeignKeys: Bool {
     var count: Int32 = 0
@@ -226,14 +249,20 @@ public final class Connection {
 
   /// Runs `body` in a transaction: committed when it returns, rolled back when it throws. Inside
   /// another transaction it is a savepoint.
+  ///
+  /// Where SQLite undid the whole by itself in between (`isTransactionUndone`), its error is thrown
+  /// again at the end, whether `body` let it through or not, by the transactions around it too.
   public func transaction<Result, Failure: Error>(
     _ kind: TransactionKind = .immediate, wrap: (SQLiteError) -> Failure,
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     let nested = isInTransaction
+    if isTransactionUndone { throw wrap(undone) }
     do { try run(nested ? "SAVEPOINT ferry" : kind.begin) } catch {
       throw wrap(error)
     }
+    openBodies += 1
+    defer { leaveBody() }
     let result: Result
     do {
       result = try body()
@@ -241,6 +270,7 @@ public final class Connection {
       rollBack(nested: nested)
       throw error
     }
+    if isTransactionUndone { throw wrap(undone) }
     do {
       try run(nested ? "RELEASE ferry" : "COMMIT")
     } catch {
@@ -256,15 +286,22 @@ public final class Connection {
     try transaction(kind, wrap: { $0 }, body)
   }
 
+  private func leaveBody() {
+    openBodies -= 1
+    if openBodies == 0 { undoneBy = nil }
+  }
+
   private func rollBack(nested: Bool) {
     guard isInTransaction else { return }
     sqlite3_exec(handle, nested ? "ROLLBACK TO ferry; RELEASE ferry" : "ROLLBACK", nil, nil, nil)
   }
 
   func failure(_ code: Int32, _ subject: String) -> SQLiteError {
-    let error = SQLiteError(
+    let plain = SQLiteError(
       code: code, message: String(cString: sqlite3_errmsg(handle)), subject: subject)
-    return isSealed ? sealedFailure(error) : unsealedFailure(error, path: path, vfs: vfs)
+    let error = isSealed ? sealedFailure(plain) : unsealedFailure(plain, path: path, vfs: vfs)
+    if isTransactionUndone, undoneBy == nil { undoneBy = error }
+    return error
   }
 }
 

@@ -166,6 +166,7 @@ public final class Statement {
   /// Moves to the next row; false when there is none.
   public func step() throws(SQLiteError) -> Bool {
     if isFresh {
+      try connection.checkTransaction()
       connection.executions += 1
       isFresh = false
     }

@@ -285,6 +285,10 @@ public final class Database: Sendable {
   /// Only what leaves `body` undoes it. An error that `body` catches leaves the rest to be committed:
   /// the call that threw changed nothing, those before and after it are saved. Let it through, or
   /// call `rollback`, where all belongs together.
+  ///
+  /// `diskFull` and `diskFailing` (and no memory left, `store`) may undo the whole transaction on
+  /// the spot, the outer ones with it: then whatever `body` reads or saves afterwards fails with the
+  /// same error, and so does the transaction, even where `body` catches them all.
   public func transaction<Result>(
     _ body: () throws(FerryError) -> Result
   ) throws(FerryError) -> Result {

@@ -87,7 +87,7 @@ package final class Store: Sendable {
   {
     let (result, changes) = try writer.withConnection(closed: Store.closed(path)) {
       connection throws(FerryError) in
-      let isOutermost = !connection.isInTransaction
+      let isOutermost = !connection.isInTransaction && !connection.isTransactionUndone
       if isOutermost { try sql { () throws(SQLiteError) in try rowWatch.begin(connection) } }
       let result = try connection.transaction(
         wrap: { error in Store.failure(error, path: self.path) },
