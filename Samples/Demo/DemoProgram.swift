@@ -8,7 +8,8 @@ enum DemoProgram {
                       [--database <file>] [--kill <rounds> [--seed <number>] [--json]]
     Without --database: a sample business of travel agencies. With it: a copy of your database.
     With --kill: rounds of work on the sample in which processes are killed at random times;
-    --plant forgottenOperations|emptiedRecord|lostSaves makes a fault that they must find.
+    --plant \(KillPlant.allCases.map(\.rawValue).joined(separator: "|")) makes a fault
+    that they must find.
     """
 
   static func run(_ words: [String]) {

@@ -11,6 +11,12 @@ enum KillPlant: String, CaseIterable {
   case emptiedRecord
   /// A device that is killed loses what it saved since its first import.
   case lostSaves
+  /// A device loses what it saves of an object after the app took something of it back.
+  case lostAfterCancel
+  /// The business database performs the statements of one change of a note in seven twice.
+  case doubledUpdates
+  /// The app is told that what was refused was accepted, too.
+  case wrongWord
 }
 
 /// The business database, the server and two devices of a run, raised again when they were killed.
@@ -27,7 +33,8 @@ final class KillHouse {
   private var heard: [String: [JSONNode]] = [:]
   private var raised: [String: Int] = [:]
   var restarts: Int { raised.values.reduce(0, +) }
-  private let plant: KillPlant?
+  let plant: KillPlant?
+  private var last = Mark()
 
   init(_ stage: Stage, plant: KillPlant?) throws {
     self.stage = stage
@@ -39,6 +46,14 @@ final class KillHouse {
     business = try Connection(path: database, mode: .readWrite, busyTimeoutMilliseconds: 300_000)
     try business.execute("PRAGMA foreign_keys = ON")
     try business.execute(AuditTrail.tables)
+    if plant == .doubledUpdates {
+      try business.execute(
+        """
+        CREATE TRIGGER Again AFTER UPDATE OF Note ON Bookings WHEN NEW.BookingID % 7 = 0 BEGIN
+          UPDATE Bookings SET Note = NEW.Note WHERE BookingID = NEW.BookingID;
+        END
+        """)
+    }
     let all = try business.rows("SELECT AgencyID FROM Agencies").compactMap { $0[0].text }
     agencies = ["ada": Array(all.prefix(1)), "dora": all]
     names = agencies.keys.sorted()
@@ -131,26 +146,27 @@ final class KillHouse {
     heard[name, default: []] += device.takeEvents()
   }
 
-  /// The keys of each callback since the last time they were forgotten.
-  func events(_ name: String) -> [String: [String]] {
+  /// The answers that the app was told since they were last forgotten.
+  func told(_ name: String) -> [KillCallbacks.Word] {
     if let device = devices[name] { keep(name, device) }
-    var keys: [String: [String]] = [:]
-    for event in heard[name] ?? [] {
-      let list = [event["key"]?.string, event["newKey"]?.string].compactMap { $0 }
-      guard let kind = event["event"]?.string, let key = list.last else { continue }
-      keys[kind, default: []].append(key)
+    let words = (heard[name] ?? []).compactMap { event -> KillCallbacks.Word? in
+      guard let outcome = event["event"]?.string, outcome.hasPrefix("replay"),
+        let kind = event["operation"]?.string.flatMap(OperationKind.init(rawValue:))
+      else { return nil }
+      return KillCallbacks.Word(
+        isAccepted: outcome == "replaySuccess", kind: kind,
+        keys: [event["key"]?.string, event["newKey"]?.string].compactMap { $0 })
     }
-    return keys
+    guard plant == .wrongWord else { return words }
+    return words
+      + words.filter { !$0.isAccepted }.map {
+        KillCallbacks.Word(isAccepted: true, kind: $0.kind, keys: $0.keys)
+      }
   }
 
   func forgetEvents() { heard = [:] }
 
   // What the server keeps.
-
-  struct Answer {
-    let isAccepted: Bool
-    let key: String?
-  }
 
   private func store() throws -> Connection {
     try Connection(path: stage.path("data/server.sqlite"), mode: .readOnly)
@@ -160,14 +176,38 @@ final class KillHouse {
     try store().value("SELECT max(sequence) FROM operation")?.integer ?? 0
   }
 
-  func answers(_ name: String, after sequence: Int64) throws -> [Answer] {
+  func answers(
+    _ name: String, after sequence: Int64, until last: Int64 = .max
+  ) throws -> [KillCallbacks.Word] {
     try store().rows(
       """
-      SELECT outcome, coalesce(new_key, object_key) FROM operation
-      WHERE user = ? AND sequence > ? AND outcome IN ('replayResult', 'replayFailed')
-      """, [.text(name), .integer(sequence)]
-    ).map { Answer(isAccepted: $0[0].text == "replayResult", key: $0[1].text) }
+      SELECT outcome, kind, object_key, new_key FROM operation
+      WHERE user = ? AND sequence > ? AND sequence <= ?
+        AND outcome IN ('replayResult', 'replayFailed')
+      """, [.text(name), .integer(sequence), .integer(last)]
+    ).map { row in
+      guard let kind = OperationKind(rawValue: row[1].text ?? "") else {
+        throw DemoFailure("the server's store has an operation of no known kind: \(row[1])")
+      }
+      return KillCallbacks.Word(
+        isAccepted: row[0].text == "replayResult", kind: kind,
+        keys: [row[2].text, row[3].text].compactMap { $0 })
+    }
   }
+
+  /// The beginning of a round.
+  struct Mark {
+    var operation: Int64 = 0
+    var starts: [String: Int] = [:]
+  }
+
+  /// A round begins; gives the beginning of the round before.
+  func mark(_ operation: Int64) -> Mark {
+    defer { last = Mark(operation: operation, starts: raised) }
+    return last
+  }
+
+  func starts(_ name: String) -> Int { raised[name] ?? 0 }
 
   func shownPending() throws -> String {
     try names.map { name in

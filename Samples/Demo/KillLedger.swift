@@ -1,15 +1,32 @@
 import FerryModel
 
-/// What the app asked of its devices in one round and what it was told, to be held against what
-/// the business database wrote down.
+/// What the app asked of its devices in one round and what became of it as the devices tell, to be
+/// held against what the business database wrote down.
 struct KillLedger {
   /// One change of one object.
   struct Change {
+    enum Fate {
+      /// It is to be done, if the device said that it is saved.
+      case open
+      /// The app took it back while it was pending: it may have been done before or not.
+      case takenBack
+      /// The business said no, with a reason, and the app gave it up.
+      case refused
+    }
+
     let kind: OperationKind
-    /// A text that no other change has; a delete has none.
+    /// What is written; nothing of a delete.
+    let attribute: String
+    /// A text that no other change has, in this round or another.
     let token: String
     /// The device said so; without a word it may have been saved or not.
     var isToldSaved = false
+    var fate: Fate = .open
+
+    /// What this change writes, the later one writes anew or removes with the object.
+    func isReplaced(by later: Change) -> Bool {
+      later.kind == .delete || kind == .update && later.attribute == attribute
+    }
   }
 
   /// One object on one device.
@@ -19,10 +36,9 @@ struct KillLedger {
     let key: Key
     var finalKey: Int64?
     var changes: [Change] = []
-    /// The app took back what was pending, or tried to.
-    var isCancelled = false
-    /// A refusal was told, with its reason.
-    var isRefused = false
+    /// Operations that the app took back while the server may have had them, by kind: of their
+    /// answers it is not told.
+    var withdrawn: [OperationKind: Int] = [:]
     var isTemporary: Bool { changes.first?.kind == .create }
 
     init(device: String, key: Key, finalKey: Int64?) {
@@ -33,8 +49,8 @@ struct KillLedger {
   }
 
   private(set) var objects: [Object] = []
-  /// Tokens of creates of which the device did not tell a key.
-  private(set) var untold: [String] = []
+  /// Tokens of creates of which the device did not tell a key, and what others wrote.
+  private(set) var others: Set<String> = []
 
   /// The object to change; a new one when the device has not been asked about it in this round.
   mutating func object(_ device: String, _ key: Key) -> Object {
@@ -52,7 +68,19 @@ struct KillLedger {
     }
   }
 
-  mutating func forgot(_ token: String) { untold.append(token) }
+  /// A text that may be found, of which nothing more is known.
+  mutating func allow(_ token: String) { others.insert(token) }
+
+  /// The app gives up one pending operation, which says these texts: that alone is not expected any
+  /// more, and what it had replaced.
+  func giveUp(_ kind: OperationKind, _ texts: Set<String>, of object: Object, as fate: Change.Fate)
+  {
+    for place in object.changes.indices where object.changes[place].fate == .open {
+      let change = object.changes[place]
+      let isOfIt = kind == .delete ? change.kind == .delete : texts.contains(change.token)
+      if isOfIt { object.changes[place].fate = fate }
+    }
+  }
 
   /// Keys that the business database gives are far below the devices' own.
   private static let temporary: Int64 = 1 << 32
@@ -61,7 +89,7 @@ struct KillLedger {
   func learn(_ trail: [AuditTrail.Entry]) {
     for entry in trail where entry.kind == "insert" {
       let object = objects.first { object in
-        object.changes.first.map { $0.kind == .create && entry.texts.contains($0.token) } ?? false
+        object.changes.first.map { $0.kind == .create && entry.text == $0.token } ?? false
       }
       object?.finalKey = entry.booking
     }
@@ -70,41 +98,72 @@ struct KillLedger {
   /// What was lost, doubled or invented.
   func problems(_ trail: [AuditTrail.Entry]) -> [String] {
     learn(trail)
-    var counts: [String: Int] = [:]
-    for text in trail.flatMap(\.texts) { counts[text, default: 0] += 1 }
-    let deleted = Set(trail.filter { $0.kind == "delete" }.map(\.booking))
-    var problems = counts.filter { $0.value > 1 }.map { "\($0.key) was done \($0.value) times" }
-    let known = Set(objects.flatMap(\.changes).map(\.token) + untold)
-    for token in counts.keys where token.hasPrefix("R") && !known.contains(token) {
+    let done = Done(trail)
+    var problems = done.places.filter { $0.value.count > 1 }.keys.sorted().map {
+      "\($0) was done \(done.places[$0]?.count ?? 0) times"
+    }
+    let known = Set(objects.flatMap(\.changes).map(\.token)).union(others)
+    for token in done.places.keys.sorted() where !known.contains(token) {
       problems.append("\(token) was done, and nobody asked for it in this round")
     }
-    for object in objects { problems += lost(object, counts, deleted) }
+    for object in objects { problems += wrong(object, done) }
     return problems
   }
 
-  private func lost(
-    _ object: Object, _ counts: [String: Int], _ deleted: Set<Int64>
-  ) -> [String] {
-    func isDone(_ change: Change) -> Bool {
+  /// The trail, by text.
+  private struct Done {
+    /// Where in the trail each text was written.
+    let places: [String: [Int]]
+    let deleted: Set<Int64>
+
+    init(_ trail: [AuditTrail.Entry]) {
+      var places: [String: [Int]] = [:]
+      for (place, entry) in trail.enumerated() where entry.kind != "delete" {
+        places[entry.text ?? "nothing", default: []].append(place)
+      }
+      self.places = places
+      deleted = Set(trail.filter { $0.kind == "delete" }.map(\.booking))
+    }
+
+    func has(_ change: Change, of object: Object) -> Bool {
       change.kind == .delete
-        ? object.finalKey.map(deleted.contains) ?? false : counts[change.token] != nil
+        ? object.finalKey.map(deleted.contains) ?? false : places[change.token] != nil
     }
-    guard !object.isRefused, !object.isCancelled else { return [] }
-    if object.isTemporary, object.finalKey == nil {
-      // A create that was deleted before it was sent: both are gone.
-      let isTakenBack = object.changes.contains { $0.kind == .delete }
-      let isSaved = object.changes.contains { $0.kind == .create && $0.isToldSaved }
-      return isSaved && !isTakenBack
-        ? ["\(object.device) saved \(object.changes[0].token), and it was lost"] : []
-    }
-    return object.changes.enumerated().compactMap { index, change in
-      guard change.isToldSaved, !isDone(change) else { return nil }
+  }
+
+  private func wrong(_ object: Object, _ done: Done) -> [String] {
+    let name =
+      "of booking \(object.finalKey.map(String.init) ?? object.key.text), and it was"
+    var problems: [String] = []
+    var last: [String: Int] = [:]
+    for (index, change) in object.changes.enumerated() {
+      let isDone = done.has(change, of: object)
+      let words = "\(change.kind) \(change.token) \(name)"
+      if change.fate == .refused, isDone, change.kind != .delete {
+        problems.append("\(object.device) was refused \(words) done")
+      }
+      if isDone, let place = done.places[change.token]?.first {
+        if place < last[change.attribute] ?? 0 {
+          problems.append("\(object.device) saved \(words) done before an earlier one")
+        }
+        last[change.attribute] = place
+      }
+      guard change.isToldSaved, change.fate == .open, !isDone, !isNeverSent(object, change) else {
+        continue
+      }
       // A later change of the same object took it in, or went before it could be sent.
-      let later = object.changes.dropFirst(index + 1)
-      if later.contains(where: isDone) { return nil }
-      return "\(object.device) saved \(change.kind) \(change.token) of booking "
-        + "\(object.finalKey.map(String.init) ?? object.key.text), and it was lost"
+      let isReplaced = object.changes.dropFirst(index + 1).contains { later in
+        change.isReplaced(by: later)
+          && (later.fate != .open || done.has(later, of: object) || isNeverSent(object, later))
+      }
+      if !isReplaced { problems.append("\(object.device) saved \(words) lost") }
     }
+    return problems
+  }
+
+  /// A create that was deleted before it was sent: both are gone.
+  private func isNeverSent(_ object: Object, _ change: Change) -> Bool {
+    change.kind == .delete && object.isTemporary && object.finalKey == nil
   }
 
   /// Changes that the devices said are saved.

@@ -16,6 +16,8 @@ final class KillRound {
   private let work: KillWork
   private let auditStart: Int64
   private let operationStart: Int64
+  /// When the round before this one began: what a device that was killed owed from then is told now.
+  private let earlier: KillHouse.Mark
 
   init(_ number: Int, _ house: KillHouse, seed: UInt64) throws {
     self.number = number
@@ -26,6 +28,7 @@ final class KillRound {
     work = try KillWork(number, house.agencies, connection)
     auditStart = try AuditTrail(connection: connection).last()
     operationStart = try house.lastOperation()
+    earlier = house.mark(operationStart)
   }
 
   func run() throws {
@@ -88,7 +91,8 @@ final class KillRound {
       if let own = own(name) { try change(device, name, own.key, .update, "note") }
     case .cancelOwn:
       guard let own = own(name) else { return }
-      own.isCancelled = true
+      learn()
+      giveUp(own, try device.pending())
       try device.cancel("Bookings", own.key)
       tally.cancelled += 1
     case .submitOwn:
@@ -97,15 +101,17 @@ final class KillRound {
     case .outside:
       let bookings = work.open.values.flatMap { $0 }.sorted()
       guard !bookings.isEmpty else { return }
+      let token = token("others")
+      ledger.allow(token)
       try house.business.run(
-        "UPDATE Bookings SET Note = ? WHERE BookingID = ?", .text("X\(number)-\(token("others"))"),
+        "UPDATE Bookings SET Note = ? WHERE BookingID = ?", .text(token),
         .integer(bookings[dice.below(bookings.count)]))
       tally.outside += 1
     }
   }
 
   private func own(_ name: String) -> KillLedger.Object? {
-    let mine = ledger.objects.filter { $0.device == name && !$0.isCancelled }
+    let mine = ledger.objects.filter { $0.device == name }
     return mine.isEmpty ? nil : mine[dice.below(mine.count)]
   }
 
@@ -122,11 +128,12 @@ final class KillRound {
           ("passenger", .text(token)), ("cabin", .text("economy")), ("seats", .integer(1)),
         ])
     } catch {
-      ledger.forgot(token)
+      ledger.allow(token)
       throw error
     }
     ledger.object(name, key).changes.append(
-      KillLedger.Change(kind: .create, token: token, isToldSaved: true))
+      KillLedger.Change(
+        kind: .create, attribute: "passenger", token: token, isToldSaved: true))
     if submit { try device.submit("Bookings", key) }
   }
 
@@ -135,8 +142,14 @@ final class KillRound {
   ) throws {
     let token = token(name)
     let object = ledger.object(name, key)
-    object.changes.append(KillLedger.Change(kind: kind, token: token))
+    object.changes.append(KillLedger.Change(kind: kind, attribute: attribute, token: token))
     let place = object.changes.count - 1
+    if house.plant == .lostAfterCancel,
+      object.changes.contains(where: { $0.fate == .takenBack })
+    {
+      object.changes[place].isToldSaved = true
+      return
+    }
     if kind == .delete {
       try device.delete("Bookings", key)
     } else {
@@ -155,7 +168,7 @@ final class KillRound {
       var isQuiet = true
       for name in house.names {
         let pending = try house.ask(name) { try $0.pending() }
-        for operation in pending { try settle(name, operation) }
+        for operation in pending { try settle(name, operation, pending) }
         if pending.contains(where: { $0["state"]?.string == "waiting" }) {
           try house.ask(name) { try $0.submitAll() }
         }
@@ -171,7 +184,7 @@ final class KillRound {
     }
   }
 
-  private func settle(_ name: String, _ operation: JSONNode) throws {
+  private func settle(_ name: String, _ operation: JSONNode, _ pending: [JSONNode]) throws {
     let key = Key(text: operation["key"]?.string ?? "")
     let device = try house.device(name)
     switch operation["state"]?.string {
@@ -181,12 +194,24 @@ final class KillRound {
         problems.append("\(name): \(key) was refused without a reason")
       }
       learn()
-      if let object = ledger.find(name, key) {
-        object.isRefused = true
-      }
+      if let object = ledger.find(name, key) { giveUp(object, pending) }
       tally.refused += 1
       try device.cancel("Bookings", key)
     default: break
+    }
+  }
+
+  /// The app gives up what is pending of an object, and nothing else of it.
+  private func giveUp(_ object: KillLedger.Object, _ pending: [JSONNode]) {
+    for operation in pending {
+      guard let kind = operation["kind"]?.string.flatMap(OperationKind.init(rawValue:)),
+        ledger.find(object.device, Key(text: operation["key"]?.string ?? "")) === object
+      else { continue }
+      let texts = operation["changed"]?.object?.compactMap(\.value.string) ?? []
+      let isRefused = operation["state"]?.string == "replayFailed"
+      ledger.giveUp(kind, Set(texts), of: object, as: isRefused ? .refused : .takenBack)
+      // The server may have it already, or get it before the device hears the word.
+      if !isRefused { object.withdrawn[kind, default: 0] += 1 }
     }
   }
 
@@ -205,50 +230,30 @@ final class KillRound {
     problems += ledger.problems(trail)
   }
 
-  /// Every answer that the server gave was told to the app, at least once.
+  /// Every answer that the server gave was told to the app, at least once, and nothing else was.
   private func checkCallbacks() throws {
     let deadline = ContinuousClock.now + .seconds(60)
     var missing: [String] = []
+    var invented: [String] = []
     repeat {
-      missing = []
-      for name in house.names {
-        let answers = try house.answers(name, after: operationStart)
-        let told = house.events(name)
-        for event in told["replayFailure"] ?? [] {
-          ledger.find(name, Key(text: event))?.isRefused = true
-        }
-        missing += KillRound.missing(name, answers, told, ledger)
+      let callbacks = try house.names.map { name in
+        let told = house.told(name)
+        return KillCallbacks(
+          device: name, answers: try house.answers(name, after: operationStart),
+          earlier: try house.answers(name, after: earlier.operation, until: operationStart),
+          told: told, starts: house.starts(name) - (earlier.starts[name] ?? 0))
       }
-      if missing.isEmpty { break }
+      missing = callbacks.flatMap { $0.missing(ledger) }
+      invented = callbacks.flatMap { $0.invented() }
+      // What is missing may still come; what is too much does not go.
+      if missing.isEmpty || !invented.isEmpty { break }
       usleep(50_000)
     } while ContinuousClock.now < deadline
-    problems += missing
+    problems += missing + invented
     for name in house.names {
       tally.accepted += try house.answers(name, after: operationStart).filter(\.isAccepted).count
     }
     house.forgetEvents()
-  }
-
-  private static func missing(
-    _ name: String, _ answers: [KillHouse.Answer], _ told: [String: [String]],
-    _ ledger: KillLedger
-  ) -> [String] {
-    let cancelled = ledger.objects.filter { $0.device == name && $0.isCancelled }
-    var missing: [String] = []
-    for (event, isAccepted) in [("replaySuccess", true), ("replayFailure", false)] {
-      let owed = answers.filter { $0.isAccepted == isAccepted }
-      let heard = told[event] ?? []
-      if heard.count < owed.count - cancelled.count {
-        let silent = owed.count - heard.count
-        missing.append("\(name): \(silent) of \(owed.count) \(event) were not told")
-      }
-      for answer in owed {
-        guard let key = answer.key, !heard.contains(key) else { continue }
-        if ledger.find(name, Key(text: key))?.isCancelled ?? false { continue }
-        missing.append("\(name): \(event) of \(key) was not told")
-      }
-    }
-    return missing
   }
 }
 

@@ -167,6 +167,10 @@ struct CommandTaker {
         writer.field("kind", listed.0.kind.rawValue)
         writer.field("state", listed.0.state.rawValue)
         writer.field("logs", listed.1)
+        if let entity = package.entity(named: listed.0.entity) {
+          writer.key("changed")
+          writer.values(listed.0.changed, of: entity)
+        }
         writer.endObject()
       }
     }

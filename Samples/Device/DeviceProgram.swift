@@ -91,13 +91,18 @@ final class Announcer: CallbackHandler {
   func onImportSuccess(group: String) { tell("importSuccess", ("group", group)) }
   func onReplaySuccess(_ object: ReplayedObject) {
     tell(
-      "replaySuccess", ("entity", object.entity), ("key", object.key.text),
+      "replaySuccess", ("entity", object.entity), ("operation", object.operation.rawValue),
+      ("key", object.key.text),
       ("newKey", object.record?.key.text ?? object.key.text))
   }
   func onReplayFailure(_ object: ReplayedObject) {
-    tell("replayFailure", ("entity", object.entity), ("key", object.key.text))
+    tell(
+      "replayFailure", ("entity", object.entity), ("operation", object.operation.rawValue),
+      ("key", object.key.text))
   }
   func onReplayUnknown(_ object: ReplayedObject) {
-    tell("replayUnknown", ("entity", object.entity), ("key", object.key.text))
+    tell(
+      "replayUnknown", ("entity", object.entity), ("operation", object.operation.rawValue),
+      ("key", object.key.text))
   }
 }

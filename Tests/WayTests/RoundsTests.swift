@@ -4,8 +4,12 @@ extension Way {
   /// `Scripts/check kill` runs many rounds; here is shown that they would find what they are for.
   @Suite struct RoundsTests {
     @Test(
-      "Rounds with kill -9 find a server that forgets what it did, and a device that loses a save",
-      arguments: [("forgottenOperations", "unknown"), ("lostSaves", "was lost|not told")])
+      "Rounds with kill -9 find what is forgotten, lost, done twice, or told and not true",
+      arguments: [
+        ("forgottenOperations", "is unknown"), ("emptiedRecord", "times|it was done"),
+        ("lostSaves", "it was lost|told 0 times"), ("lostAfterCancel", "it was lost"),
+        ("doubledUpdates", "was done 2 times"), ("wrongWord", "the server gave 0 such answers"),
+      ])
     func planted(plant: String, word: String) async throws {
       let place = try Place()
       let programs = try Programs.path("ferry-demo").split(separator: "/").dropLast()
