@@ -19,10 +19,12 @@ extension DeviceWatch {
     for (sequence, old) in operations.sorted(by: { $0.key < $1.key }) {
       if let new = current[sequence] {
         guard new != old else { continue }
+        if new.id != old.id { ledger.leave(old.id) }
         trace.say("    device \(number): \(shown(old)) became \(shown(new))")
         try compare(old, new, ledger)
       } else {
         trace.say("    device \(number): \(shown(old)) is gone")
+        ledger.leave(old.id)
         // It was here twice, and what waited of either has become one.
         let isJoined = current.values.contains {
           $0.entity == old.entity && $0.key == (given[old.key] ?? old.key)

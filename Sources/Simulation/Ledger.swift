@@ -42,6 +42,8 @@ final class Ledger {
   private(set) var outOfSight: Set<RowName> = []
   /// Operations behind one that was refused or not tried.
   private(set) var blocked: Set<OperationID> = []
+  /// Operations that their device has no more: nothing comes to stand behind them.
+  private var gone: Set<OperationID> = []
   private var lineages = 0
 
   func newLineage() -> Int {
@@ -67,6 +69,9 @@ final class Ledger {
   /// It was taken back before it was sent.
   func recall(_ id: OperationID) { births[id]?.isSealed = false }
 
+  /// Its device has it no more, or under another id.
+  func leave(_ id: OperationID) { gone.insert(id) }
+
   /// The members of a chain as it was sent; nil where copies, an operator or a restored server had
   /// their part in it.
   func members(of chain: OperationID) -> [OperationID]? {
@@ -78,9 +83,12 @@ final class Ledger {
     return members.keys.sorted { $0.text < $1.text }
   }
 
-  /// What waits behind an operation that was not taken goes with it, and never by itself.
+  /// What waits behind an operation that was not taken goes with it, and never by itself. A restored
+  /// server may tell of one again that has left its device: what was changed since is not behind it.
   private func block(behind id: OperationID) {
-    guard let first = births[id], first.lineage != 0, first.last.state != .withdrawn else { return }
+    guard let first = births[id], first.lineage != 0, first.last.state != .withdrawn,
+      !gone.contains(id)
+    else { return }
     for (other, birth) in births where birth.lineage == first.lineage {
       guard birth.last.entity == first.last.entity, birth.last.object == first.last.object,
         birth.sequence > first.sequence
