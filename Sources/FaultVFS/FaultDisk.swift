@@ -34,6 +34,11 @@ public final class FaultDisk: @unchecked Sendable {
     case truncate, sync, create, delete, rename, syncFolder
   }
 
+  /// SQLite counts memory no more, and runs in one process do not wait for each other to count.
+  ///
+  /// For the whole process, before its first connection; later it does nothing.
+  public static func doNotCountMemory() { ferry_disk_do_not_count_memory() }
+
   /// The name to open databases with.
   public let vfs: String
   private let disk: OpaquePointer

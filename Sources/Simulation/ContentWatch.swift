@@ -1,3 +1,4 @@
+import Ferry
 import FerryMemoryConnector
 import FerryModel
 
@@ -37,8 +38,7 @@ struct ContentWatch {
 
   /// Invariant 4: a content that is whole on a device is the one that was made, never a mixture.
   /// Invariant 1: what a pending change wrote is there until it is answered.
-  func check(_ device: SimulatedDevice, _ operations: [PendingContents]) throws {
-    let contents = try device.contents()
+  func check(_ device: Int, _ contents: [StoredContent], _ operations: [PendingContents]) throws {
     for content in contents {
       guard let reference = content.reference, content.stored == reference.sizeBytes else {
         continue
@@ -46,7 +46,7 @@ struct ContentWatch {
       guard content.bytes == made.bytes(reference) else {
         throw SimulationFailure(
           invariant: 4,
-          problem: "device \(device.number) holds \(ContentWatch.shown(content.bytes)) where it "
+          problem: "device \(device) holds \(ContentWatch.shown(content.bytes)) where it "
             + "should hold \(ContentWatch.shown(made.bytes(reference)))")
       }
     }
@@ -55,7 +55,7 @@ struct ContentWatch {
       for reference in operation.references where !whole.contains(reference) {
         throw SimulationFailure(
           invariant: 1,
-          problem: "device \(device.number) has lost the content of \(operation.shown)")
+          problem: "device \(device) has lost the content of \(operation.operation.shown)")
       }
     }
   }
@@ -98,7 +98,7 @@ struct ContentWatch {
 
 /// The contents that a pending change has written.
 struct PendingContents {
-  let shown: String
+  let operation: PendingOperation
   let references: [BigReference]
 }
 

@@ -11,7 +11,6 @@ extension DeviceWatch {
     _ ledger: Ledger
   ) throws {
     // Keys that the very same import gives; what waits behind a create knows it by the old one.
-    given = [:]
     for old in operations.values where isAnswered && old.kind == .create {
       let told = (ledger.told[old.id] ?? []).first { $0.checkpoint == checkpoint }
       if let key = told?.answer.newKey { given[old.key] = key }
@@ -93,7 +92,7 @@ extension DeviceWatch {
         throw failure(6, "\(shown(old)) left before the version \(answer.version) of its answer")
       }
       expect(.success, old, key: answer.newKey)
-      if images[old.entity]?[old.object] == nil {
+      if !hasImage(old) {
         ledger.lose(RowName(entity: old.entity, key: answer.newKey ?? old.key))
       }
       return
@@ -139,10 +138,14 @@ extension DeviceWatch {
     expected[told, default: 0] += 1
   }
 
-  func shown(_ operation: PendingOperation) -> String {
-    let changed = operation.changed.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.shown)" }
+  func shown(_ operation: PendingOperation) -> String { operation.shown }
+}
+
+extension PendingOperation {
+  var shown: String {
+    let changed = changed.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.shown)" }
     return
-      "\(operation.id.text.prefix(6)) \(operation.state) \(operation.kind) of \(operation.entity) \(operation.key) "
+      "\(id.text.prefix(6)) \(state) \(kind) of \(entity) \(key) "
       + "(\(changed.joined(separator: " ")))"
   }
 }

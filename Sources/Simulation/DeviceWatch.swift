@@ -28,8 +28,8 @@ final class DeviceWatch {
   private(set) var lineage = 0
   /// Whether it is, or was once, a copy of an earlier state.
   private(set) var isCopy = false
-  private(set) var images: [String: [Int64: [Value]]] = [:]
-  private var objects: [RowName: Int64] = [:]
+  private var tables: [DeviceTable] = []
+  private var readings = DeviceReadings()
   private var isFresh = true
   private var lookedAtLife = 0
   private var lookedAtOperations = 0
@@ -70,8 +70,11 @@ final class DeviceWatch {
     let isSame = device.disk.operations == lookedAtOperations && !isFresh
     if !isSame || isUnseen(life: device.life) {
       try device.inOneSnapshot {
-        try compare(device, oracle, ledger)
-        try contents.check(device, operations.values.compactMap(pendingContents))
+        let isChanged = try compare(device, oracle, ledger)
+        let found = try readings.readContents(of: device)
+        if isChanged || !found.isSame {
+          try contents.check(number, found.content, operations.values.compactMap(pendingContents))
+        }
       }
       lookedAtOperations = device.disk.operations
     }
@@ -82,38 +85,47 @@ final class DeviceWatch {
     refused = []
   }
 
-  private func compare(_ device: SimulatedDevice, _ oracle: Oracle, _ ledger: Ledger) throws {
+  /// Whether a pending change is another one now.
+  private func compare(
+    _ device: SimulatedDevice, _ oracle: Oracle, _ ledger: Ledger
+  ) throws -> Bool {
     if lineage == 0 { lineage = ledger.newLineage() }
     if isFresh { expected = device.recorder.told }
     let checkpoint = try device.checkpoint()
-    let now = try device.operations()
-    let snapshot = try Snapshot(device, now)
+    let now = try readings.readOperations(of: device)
+    let isChanged = isFresh || !now.isSame
+    let snapshot = try Snapshot(device, now.content, try readings.readTables(of: device))
+    let isMoved = areImagesOther(snapshot)
     // An import may also bring other rights at the same number.
     let isTaken = if case .session? = cause { true } else { false }
-    let isImport =
-      !isFresh && (checkpoint != shown || isTaken && snapshot.images != images)
+    let isImport = !isFresh && (checkpoint != shown || isTaken && isMoved)
     if isImport, let checkpoint { claims[checkpoint, default: []].append(rights) }
     try checkOrder(checkpoint, oracle)
-    try checkImages(snapshot, checkpoint, isImport: isImport, oracle)
-    var current: [Int64: PendingOperation] = [:]
-    for operation in now {
-      current[operation.sequence] = operation
-      ledger.note(operation, lineage: lineage)
+    try checkImages(snapshot, checkpoint, isImport: isImport, isMoved: isMoved, oracle)
+    for operation in now.content { ledger.note(operation, lineage: lineage) }
+    var current = operations
+    if isChanged {
+      current = Dictionary(
+        now.content.map { ($0.sequence, $0) }, uniquingKeysWith: { $1 })
     }
-    images = snapshot.images
+    let before = tables
+    tables = snapshot.tables
     if !isFresh {
       let isAnswered = isImport || hasCheckpointCome
-      try checkOperations(current, checkpoint, isAnswered: isAnswered, ledger)
+      given = [:]
+      if isChanged {
+        try checkOperations(current, checkpoint, isAnswered: isAnswered, ledger)
+      }
       if isImport, let checkpoint { try checkAnswers(current, checkpoint, ledger) }
-      try checkObjects(snapshot)
+      try checkObjects(before)
       try checkDeeds(current, snapshot)
     }
-    try snapshot.check(isCopy: isCopy, ledger)
+    try snapshot.check(known: isChanged ? [] : before, isCopy: isCopy, ledger)
     try checkCallbacks(device)
     operations = current
-    objects = snapshot.objects
     shown = checkpoint
     lookedAtLife = device.life
+    return isChanged
   }
 
   /// What a change that may be sent again has written.
@@ -121,7 +133,17 @@ final class DeviceWatch {
     guard operation.state != .withdrawn else { return nil }
     let references = operation.changed.sorted { $0.key < $1.key }.compactMap(\.value.bigReference)
     return references.isEmpty
-      ? nil : PendingContents(shown: shown(operation), references: references)
+      ? nil : PendingContents(operation: operation, references: references)
+  }
+
+  /// The downloaded image of the operation's object.
+  func hasImage(_ operation: PendingOperation) -> Bool {
+    tables.contains { $0.entity.name == operation.entity && $0.images[operation.object] != nil }
+  }
+
+  private func areImagesOther(_ snapshot: Snapshot) -> Bool {
+    guard tables.count == snapshot.tables.count else { return true }
+    return !zip(tables, snapshot.tables).allSatisfy { $0 === $1 || $0.images == $1.images }
   }
 
   func failure(_ invariant: Int, _ problem: String) -> SimulationFailure {
@@ -141,12 +163,11 @@ final class DeviceWatch {
   /// Invariant 4: the images are the rows of its rights at its checkpoint, byte for byte, and
   /// between two imports they stay.
   private func checkImages(
-    _ snapshot: Snapshot, _ checkpoint: CheckpointName?, isImport: Bool, _ oracle: Oracle
+    _ snapshot: Snapshot, _ checkpoint: CheckpointName?, isImport: Bool, isMoved: Bool,
+    _ oracle: Oracle
   ) throws {
     guard isImport || isFresh else {
-      if snapshot.images != images {
-        throw failure(4, "downloaded rows changed without an import")
-      }
+      if isMoved { throw failure(4, "downloaded rows changed without an import") }
       return
     }
     let found = snapshot.bodies()
@@ -164,16 +185,18 @@ final class DeviceWatch {
   }
 
   /// Invariant 12: an object that stays visible keeps its surrogate key.
-  private func checkObjects(_ snapshot: Snapshot) throws {
+  private func checkObjects(_ before: [DeviceTable]) throws {
     if case .app = cause { return }
-    for (name, object) in snapshot.objects.sorted(by: { $0.key.description < $1.key.description }) {
-      guard let before = objects[name], before != object else { continue }
-      // One that was made here and came by an import as well is one object from the answer on.
-      let isMade = operations.values.contains {
-        $0.entity == name.entity && $0.object == object && $0.kind == .create
+    for (old, new) in zip(before, tables) where old !== new {
+      for (name, object) in new.objects.sorted(by: { $0.value < $1.value }) {
+        guard let before = old.objects[name], before != object else { continue }
+        // One that was made here and came by an import as well is one object from the answer on.
+        let isMade = operations.values.contains {
+          $0.entity == name.entity && $0.object == object && $0.kind == .create
+        }
+        if isMade { continue }
+        throw failure(12, "\(name) was the object \(before) and is \(object)")
       }
-      if isMade { continue }
-      throw failure(12, "\(name) was the object \(before) and is \(object)")
     }
   }
 
@@ -181,10 +204,11 @@ final class DeviceWatch {
   /// is told that the database does not show.
   private func checkCallbacks(_ device: SimulatedDevice) throws {
     let told = device.recorder.told
+    let missing = expected.filter { $1 > told[$0, default: 0] }
     // What stands in the database may be under another key by now.
-    var owed = try device.owedAnswers()
-    for (callback, count) in expected.sorted(by: { $0.key.text < $1.key.text }) {
-      for _ in 0..<max(0, count - told[callback, default: 0]) {
+    var owed = missing.isEmpty ? [:] : try device.owedAnswers()
+    for (callback, count) in missing.sorted(by: { $0.key.text < $1.key.text }) {
+      for _ in 0..<(count - told[callback, default: 0]) {
         let kind = CallbackRecorder.Owed(kind: callback.kind, entity: callback.entity)
         guard owed[kind, default: 0] > 0 else {
           throw failure(7, "\(callback.text) was owed \(count) times")

@@ -52,12 +52,12 @@ final class Ledger {
   }
 
   func note(_ operation: PendingOperation, lineage: Int) {
-    if let known = births[operation.id] {
+    if let place = births.index(forKey: operation.id) {
       // Two copies have it, and each goes on with it by itself.
-      if known.lineage != lineage { births[operation.id]?.lineage = 0 }
-      if operation.isInFlight { births[operation.id]?.chain = operation.chain }
-      births[operation.id]?.last = operation
-      births[operation.id]?.isSealed = operation.isInFlight
+      if births.values[place].lineage != lineage { births.values[place].lineage = 0 }
+      if operation.isInFlight { births.values[place].chain = operation.chain }
+      births.values[place].last = operation
+      births.values[place].isSealed = operation.isInFlight
       return
     }
     births[operation.id] = Birth(

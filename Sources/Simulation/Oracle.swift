@@ -40,7 +40,15 @@ final class Oracle {
     var changed = Cost()
   }
 
+  /// A state of the cache, as far as some agencies may see it.
+  private struct View: Hashable {
+    let branch: Int
+    let version: Int64
+    let agencies: Set<Int64>
+  }
+
   private var connection: Connection?
+  private var views: [View: [RowName: [UInt8]]] = [:]
   private var observedOperations = -1
   private var eras: [String: Int] = [:]
   private var branches: [Branch] = [Branch()]
@@ -151,13 +159,21 @@ final class Oracle {
   /// The cache in a state of the server, as far as these agencies may see it, by rules of our own.
   func rows(at checkpoint: CheckpointName, for agencies: Set<Int64>) -> [RowName: [UInt8]]? {
     guard let branch = eras[checkpoint.era] else { return nil }
+    let view = View(branch: branch, version: checkpoint.version, agencies: agencies)
+    if let known = views[view] { return known }
     var all: [RowName: [UInt8]] = [:]
     for (name, states) in branches[branch].states {
       if let body = states.last(where: { $0.version <= checkpoint.version })?.body {
         all[name] = body
       }
     }
-    return all.filter { Oracle.isVisible($0.key, $0.value, all, agencies) }
+    let visible = all.filter { Oracle.isVisible($0.key, $0.value, all, agencies) }
+    // What the clock has passed is never another again.
+    if checkpoint.version <= branches[branch].clock {
+      if views.count >= 16 { views = [:] }
+      views[view] = visible
+    }
+    return visible
   }
 
   /// The row in a state of the server; nil where it was not there.

@@ -4,15 +4,16 @@ import FerrySQLite
 
 /// The contents of big values on a device, read by code of our own.
 extension SimulatedDevice {
+  static let allContents = """
+    SELECT content.number, content.reference, content.stored, piece.start, piece.bytes
+    FROM ferry_content AS content LEFT JOIN ferry_content_piece AS piece
+    ON piece.content = content.number ORDER BY content.number, piece.start
+    """
+
   /// Everything that is there, begun or whole, the pieces put together in their order.
   func contents() throws(FerryError) -> [StoredContent] {
     let rows = try sql { (connection) throws(SQLiteError) in
-      try connection.rows(
-        """
-        SELECT content.number, content.reference, content.stored, piece.start, piece.bytes
-        FROM ferry_content AS content LEFT JOIN ferry_content_piece AS piece
-        ON piece.content = content.number ORDER BY content.number, piece.start
-        """)
+      try connection.rows(SimulatedDevice.allContents)
     }
     var contents: [StoredContent] = []
     var last: Int64?

@@ -31,6 +31,8 @@ final class SimulatedDevice {
   private(set) var programs: [Program] = []
   /// Counts starts, so that nothing of an earlier life reaches a later one.
   private(set) var life = 0
+  /// When it was last found to have a session with the server and its subscription.
+  private var loggedIn: (life: Int, operations: Int)?
   /// The snapshot that is being looked at.
   private var reading: Connection?
   /// Until this step it is switched off.
@@ -122,11 +124,17 @@ final class SimulatedDevice {
   /// As apps do: the password is asked for again where the device has no session with the server,
   /// and the data where it was refused.
   func logInIfNeeded() throws(FerryError) {
+    // Where it was so and nothing was written since, it is so still.
+    guard !isRunning || loggedIn?.life != life || loggedIn?.operations != disk.operations else {
+      return
+    }
+    loggedIn = nil
     let facts = try session.facts()
     if !facts.hasRefreshToken, !session.machine.hasCredentials {
       session.login(Credentials(user: user, password: "secret"))
     }
     if !facts.isSubscribed, !facts.isSubscribing { try session.subscribe() }
+    if facts.hasRefreshToken, facts.isSubscribed { loggedIn = (life, disk.operations) }
   }
 
   /// What a backup of the device holds.
@@ -164,8 +172,12 @@ final class SimulatedDevice {
 
   func visible(_ entity: Entity) throws(FerryError) -> [VisibleRow] {
     try sql { (connection) throws(SQLiteError) in
-      try Rows(entity).visibleRows(connection, "ORDER BY _id", [])
+      try self.store.rows(of: entity).visibleRows(connection, "ORDER BY _id", [])
     }
+  }
+
+  func table(_ entity: Entity) throws(FerryError) -> DeviceTable {
+    DeviceTable(entity, rows: try visible(entity), images: try images(entity))
   }
 
   /// The downloaded image of every object by its surrogate key.
@@ -181,6 +193,15 @@ final class SimulatedDevice {
     var images: [Int64: [Value]] = [:]
     for row in rows { images[row[0].integer ?? 0] = row.dropFirst().map(SimulatedDevice.value) }
     return images
+  }
+
+  /// Every image as it travelled.
+  func bodies() throws(FerryError) -> [RowName: [UInt8]] {
+    var bodies: [RowName: [UInt8]] = [:]
+    for entity in SimulatedBusiness.package.entities {
+      bodies.merge(try table(entity).bodies) { $1 }
+    }
+    return bodies
   }
 
   /// How many log records it keeps for each object.

@@ -61,6 +61,7 @@ final class TraceLog: Log {
 
   private let state = Mutex(State())
   private let trace: SimulationTrace
+  private static let slash = UInt8(ascii: "/")
   /// Where this run has its files: no other run of the seed has the same place.
   private let folder: String
 
@@ -75,7 +76,9 @@ final class TraceLog: Log {
   func say(_ line: String) { say(line, isCounted: true) }
 
   private func say(_ line: String, isCounted: Bool) {
-    let line = line.contains(folder) ? line.replacing(folder, with: "") : line
+    let line =
+      line.utf8.contains(TraceLog.slash) && line.contains(folder)
+      ? line.replacing(folder, with: "") : line
     state.withLock { state in
       state.lines.append(line)
       if state.lines.count > 2_000 { state.lines.removeFirst(1_000) }
@@ -86,12 +89,16 @@ final class TraceLog: Log {
     trace.show(line)
   }
 
+  /// Warnings are counted in the digest; the rest is for who reads the trace.
+  private func isCounted(_ level: LogLevel) -> Bool { level >= .warn }
+
+  func takes(_ level: LogLevel) -> Bool { isCounted(level) || trace != .kept }
+
   func write(_ level: LogLevel, _ message: String, _ fields: [(String, String)]) {
-    let isCounted = level >= .warn
-    guard isCounted || trace != .kept else { return }
+    guard takes(level) else { return }
     say(
       "  \(level.name): \(message) \(fields.map { "\($0.0)=\($0.1)" }.joined(separator: " "))",
-      isCounted: isCounted)
+      isCounted: isCounted(level))
   }
 }
 
@@ -114,6 +121,7 @@ final class DeviceLog: Log {
     if level == .error, message == "a partition does not come to the server's sum" {
       wrong.withLock { $0 = fields.map { "\($0.0) \($0.1)" }.joined(separator: ", ") }
     }
+    guard trace.takes(level) else { return }
     trace.write(level, message, [("device", String(number))] + fields)
   }
 }

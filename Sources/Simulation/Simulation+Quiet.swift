@@ -129,7 +129,7 @@ extension Simulation {
     guard let checkpoint = try device.checkpoint() else { return }
     let rights = device.watch.claims[checkpoint]?.last ?? []
     let wanted = real.filter { Oracle.isVisible($0.key, $0.value, real, rights) }
-    let found = try Snapshot(device, []).bodies()
+    let found = try device.bodies()
     guard found != wanted else { return }
     throw SimulationFailure(
       invariant: 9,

@@ -1,3 +1,4 @@
+import FerryFaultVFS
 import FerryWorld
 
 #if canImport(Glibc)
@@ -95,6 +96,7 @@ public enum SimulationRun {
     seed: UInt64, steps: Int, planted: Set<PlantedBug> = [], isSealed: Bool = false,
     trace: SimulationTrace = .kept
   ) -> SimulationResult {
+    SimulationRun.prepare
     let folder = makeFolder(seed)
     defer { if getenv("FERRY_KEEP") == nil { removeFolder(folder) } }
     var simulation: Simulation?
@@ -117,6 +119,9 @@ public enum SimulationRun {
         lastEvents: simulation?.lastEvents ?? [])
     }
   }
+
+  /// Once in a process, before the first run.
+  private static let prepare: Void = FaultDisk.doNotCountMemory()
 
   /// In memory where the system has such a place: nothing of a run needs to outlive it.
   private static func makeFolder(_ seed: UInt64) -> String {

@@ -4,71 +4,55 @@ import FerryModel
 /// All that a device holds at one moment, and whether it makes sense by itself.
 struct Snapshot {
   private let number: Int
-  private let visible: [(entity: Entity, rows: [VisibleRow])]
+  let tables: [DeviceTable]
   private let operations: [PendingOperation]
   private let records: [ObjectNumber: Int]
-  /// By entity and surrogate key.
-  let images: [String: [Int64: [Value]]]
-  /// The surrogate keys of what is visible.
-  let objects: [RowName: Int64]
 
-  init(_ device: SimulatedDevice, _ operations: [PendingOperation]) throws {
+  init(
+    _ device: SimulatedDevice, _ operations: [PendingOperation], _ tables: [DeviceTable]
+  ) throws {
     number = device.number
     self.operations = operations
-    var visible: [(entity: Entity, rows: [VisibleRow])] = []
-    var images: [String: [Int64: [Value]]] = [:]
-    var objects: [RowName: Int64] = [:]
-    for entity in SimulatedBusiness.package.entities {
-      let rows = try device.visible(entity)
-      visible.append((entity, rows))
-      images[entity.name] = try device.images(entity)
-      for row in rows {
-        objects[RowName(entity: entity.name, key: entity.key(of: row.values))] = row.object
-      }
-    }
-    self.visible = visible
-    self.images = images
-    self.objects = objects
+    self.tables = tables
     records = operations.contains { $0.state == .replayFailed } ? try device.logRecords() : [:]
   }
 
   /// The images as they travelled.
   func bodies() -> [RowName: [UInt8]] {
-    var bodies: [RowName: [UInt8]] = [:]
-    for entity in SimulatedBusiness.package.entities {
-      for values in (images[entity.name] ?? [:]).values {
-        bodies[RowName(entity: entity.name, key: entity.key(of: values))] = RowCoder.encode(values)
-      }
-    }
-    return bodies
+    tables.reduce(into: [:]) { bodies, table in bodies.merge(table.bodies) { $1 } }
   }
 
   func row(_ name: ObjectNumber) -> VisibleRow? {
-    visible.first { $0.entity.name == name.entity }?.rows.first { $0.object == name.number }
+    tables.first { $0.entity.name == name.entity }?.rows.first { $0.object == name.number }
   }
 
-  func check(isCopy: Bool, _ ledger: Ledger) throws {
-    for (entity, rows) in visible { try check(entity, rows) }
+  /// `known`: tables that were found in order with the same pending changes.
+  func check(known: [DeviceTable], isCopy: Bool, _ ledger: Ledger) throws {
+    for table in tables where !known.contains(where: { $0 === table }) { try check(table) }
+    try checkRecords()
     try checkReferences(isCopy: isCopy, ledger)
   }
 
+  /// Invariant 7: a refusal stays with its log record until it is dealt with.
+  private func checkRecords() throws {
+    for operation in operations where operation.state == .replayFailed {
+      let name = ObjectNumber(entity: operation.entity, number: operation.object)
+      guard records[name] == nil else { continue }
+      throw failure(7, "\(name.entity) \(name.number) was refused and has no log record")
+    }
+  }
+
   /// Invariant 5: what is visible is the images with the pending changes in order on top.
-  private func check(_ entity: Entity, _ rows: [VisibleRow]) throws {
+  private func check(_ table: DeviceTable) throws {
+    let entity = table.entity
     var live: [Int64: [PendingOperation]] = [:]
     for operation in operations where operation.entity == entity.name {
       if operation.state != .withdrawn { live[operation.object, default: []].append(operation) }
     }
-    let images = images[entity.name] ?? [:]
     var shown: [Int64: VisibleRow] = [:]
-    for row in rows { shown[row.object] = row }
-    for object in Set(images.keys).union(live.keys).union(shown.keys).sorted() {
-      let changes = live[object] ?? []
-      try check(entity, object, shown[object], images[object], changes)
-      // Invariant 7: a refusal stays with its log record until it is dealt with.
-      let name = ObjectNumber(entity: entity.name, number: object)
-      if changes.contains(where: { $0.state == .replayFailed }), records[name] == nil {
-        throw failure(7, "\(entity.name) \(object) was refused and has no log record")
-      }
+    for row in table.rows { shown[row.object] = row }
+    for object in Set(table.images.keys).union(live.keys).union(shown.keys).sorted() {
+      try check(entity, object, shown[object], table.images[object], live[object] ?? [])
     }
   }
 
@@ -76,6 +60,7 @@ struct Snapshot {
     _ entity: Entity, _ object: Int64, _ row: VisibleRow?, _ image: [Value]?,
     _ changes: [PendingOperation]
   ) throws {
+    if changes.isEmpty, let row, row.pending == .none, row.values == image { return }
     var values = image.map { Dictionary(uniqueKeysWithValues: $0.enumerated().map { ($0, $1) }) }
     for change in changes {
       if change.kind == .delete {
@@ -111,10 +96,10 @@ struct Snapshot {
   private func checkReferences(isCopy: Bool, _ ledger: Ledger) throws {
     guard !isCopy else { return }
     var known: [String: Key] = [:]
-    for (entity, rows) in visible where entity.name == "Order" {
-      for row in rows {
+    for table in tables where table.entity.name == "Order" {
+      for row in table.rows {
         guard case .text(let reference) = row.values[4] else { continue }
-        let key = entity.key(of: row.values)
+        let key = table.entity.key(of: row.values)
         if let other = known[reference], !ledger.looseReferences.contains(reference),
           !ledger.forgottenReferences.contains(reference)
         {
