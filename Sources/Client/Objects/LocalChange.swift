@@ -30,7 +30,8 @@ package struct LocalChange: Equatable {
 }
 
 extension Record {
-  /// Checks what is to be saved against the model.
+  /// Checks what is to be saved against the model: every attribute of a new object, and those of
+  /// another that the app changed.
   package func change(_ kind: OperationKind) throws(FerryError) -> LocalChange {
     guard entity.operations.contains(kind) else {
       throw FerryError(
@@ -42,34 +43,18 @@ extension Record {
       return LocalChange(entity: entity, kind: kind, object: object, seen: loaded, after: nil)
     }
     var after = values
+    let seen = loaded
     for (position, attribute) in entity.attributes.enumerated() {
-      guard let value = attribute.type.canonical(values[position]) else {
-        throw invalid(
-          attribute, "\(values[position].shown) is no \(attribute.type.rawValue)",
-          "Set a value of that type and save again.")
-      }
-      after[position] = value
-      let isGiven = entity.keyOrigin != .app && entity.key.contains(position)
-      if value.isNull, !attribute.isNullable, !isGiven {
-        throw invalid(attribute, "it has no value", "Set one and save again.")
-      }
-      if case .double(let number) = value, number.isNaN, !attribute.isNullable {
-        throw invalid(
-          attribute, "NaN is no value, and it may not be null", "Set a number and save again.")
-      }
-      if case .text(let text) = value, let misfit = attribute.misfit(decimal: text) {
+      let (value, misfit) = AttributeCheck.canonical(
+        after[position], of: attribute, isGiven: entity.isGiven(position))
+      // What the app left as it was is not its fault: a newer model may ask for more.
+      if let misfit, kind == .create || value != seen[position] {
         throw invalid(attribute, misfit.problem, misfit.cure)
       }
-      if let maxLength = attribute.maxLength, case .text(let text) = value,
-        text.unicodeScalars.count > maxLength
-      {
-        throw invalid(
-          attribute, "\(text.unicodeScalars.count) characters are more than \(maxLength)",
-          "Shorten it to \(maxLength) characters and save again.")
-      }
+      after[position] = value
     }
     return LocalChange(
-      entity: entity, kind: kind, object: object, seen: loaded, after: after,
+      entity: entity, kind: kind, object: object, seen: seen, after: after,
       keepsTemporaryKey: undoneKeyIsTemporary ?? false)
   }
 

@@ -30,9 +30,14 @@ public final class Database: Sendable {
   /// holds stays (sync/M7). Nothing is sent before `subscribe`, `synchronize` or
   /// `startBackgroundSynchronization`.
   ///
-  /// A database of an older model is brought to this one. Pending changes that the new model cannot
-  /// express, and values of client-only attributes that it has no place for, stop that with
-  /// `.incompatibleModel`, and leave the file as it is, unless `migration` lets them go. A database of a newer model, or of a newer Ferry, is refused with the same code.
+  /// A database of an older model is brought to this one. An attribute that is new and must have a
+  /// value has its default everywhere; without a default it is null in what was downloaded before,
+  /// until it is downloaded again, and stands in the way of no change of something else. Pending
+  /// changes that the new model cannot express or that it would not let be saved (too long, without
+  /// what must have a value, an operation that it no longer allows), and values of client-only
+  /// attributes that it has no place for, stop that with `.incompatibleModel`, which names them, and
+  /// leave the file as it is, unless `migration` lets them go. What was submitted is the server's to
+  /// judge. A database of a newer model, or of a newer Ferry, is refused with the same code.
   ///
   /// With a `key` the database is sealed (see Documentation/Encryption.md), and opens with that key
   /// only: anything else is `.wrongKey`, and touches nothing. A passphrase takes a good part of a

@@ -27,6 +27,9 @@ struct Migration {
   let policy: MigrationPolicy
   let connection: Connection
 
+  /// The states of operations that edits merge into.
+  static let open: Set<String> = ["waiting", "replayFailed"]
+
   /// Tables of entities whose shape differs, set aside under other names.
   private var aside: [(entity: Entity, old: Entity)] {
     new.entities.compactMap { entity in
@@ -75,6 +78,7 @@ struct Migration {
     }
     let changed = Dictionary(uniqueKeysWithValues: aside.map { ($0.entity.name, $0.old) })
     try rewriteOperations(changed)
+    try MigrationDefaults(old: old, new: new, connection: connection).giveToCreates()
     try rewriteKept(changed)
     if changesShape { try downloadAfresh() }
     return discarded
@@ -176,9 +180,15 @@ struct Migration {
     if keepsKey {
       let known = Set(try columns(of: aside))
       let shared = try columns(of: table).filter(known.contains)
-      let names = shared.map(quoted).joined(separator: ", ")
-      try connection.execute(
-        "INSERT INTO \(quoted(table)) (\(names)) SELECT \(names) FROM \(quoted(aside))")
+      let names = shared.map(quoted)
+      let filled = entity.attributes.filter {
+        before.position(of: $0.name) == nil && $0.requiredDefault != nil
+      }
+      try connection.run(
+        """
+        INSERT INTO \(quoted(table)) (\((names + filled.map { quoted($0.name) }).joined(separator: ", ")))
+        SELECT \((names + filled.map { _ in "?" }).joined(separator: ", ")) FROM \(quoted(aside))
+        """, filled.compactMap { $0.requiredDefault?.stored })
       for attribute in entity.attributes {
         guard let position = before.position(of: attribute.name),
           before.attributes[position].type != attribute.type
@@ -199,13 +209,15 @@ struct Migration {
     try connection.execute("DROP TABLE \(quoted(aside))")
   }
 
-  /// A value that its new type cannot hold is null until it is downloaded again.
+  /// A value that its new type cannot hold is null, or the model's default where it may not be,
+  /// until it is downloaded again.
   private func convert(
     _ attribute: Attribute, table: String, aside: String
   ) throws(SQLiteError) {
     let column = quoted(attribute.name)
     for row in try connection.rows("SELECT _id, \(column) FROM \(quoted(aside))") {
-      let value = Migration.value(row[1], as: attribute.type) ?? .null
+      let value =
+        Migration.value(row[1], as: attribute.type) ?? attribute.requiredDefault ?? .null
       try connection.run(
         "UPDATE \(quoted(table)) SET \(column) = ? WHERE _id = ?", value.stored, row[0])
     }

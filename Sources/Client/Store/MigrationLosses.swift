@@ -5,7 +5,8 @@ import FerrySQLite
 extension Migration {
   private struct Change {
     let lost: Lost
-    let problem: String
+    let key: String
+    let problem: MigrationProblem
   }
 
   private struct Lost: Hashable {
@@ -17,59 +18,46 @@ extension Migration {
   /// changes and returns a line for each kind of loss.
   func judge() throws -> [String] {
     let changes = try unmigratable()
+    let problems = Dictionary(grouping: changes, by: \.problem)
     let lines =
-      Set(changes.map(\.problem)).sorted().map { problem in
-        "\(changes.count { $0.problem == problem }) × \(problem)"
-      } + (try MigrationValues(migration: self).losses())
+      problems.map { "\($1.count) × \($0) (\(shown($1.map(\.key))))" }.sorted()
+      + (try MigrationValues(migration: self).losses())
     guard !lines.isEmpty else { return [] }
     guard policy == .discardUnmigratable else {
       throw FerryError(
         .incompatibleModel,
         "the model \(new.id) has no place for what this device has under \(old.id): "
           + lines.joined(separator: "; "),
-        hint: "Open the database with the model \(old.id), submit or cancel the changes and copy "
-          + "the values elsewhere, or open it with `migration: .discardUnmigratable`, which throws "
-          + "them away. Nothing was changed.")
+        hint: "Open the database with the model \(old.id), correct, submit or cancel the changes "
+          + "and copy the values elsewhere, or open it with `migration: .discardUnmigratable`, "
+          + "which throws them away. Nothing was changed.",
+        entity: changes.first?.problem.entity, attribute: changes.first?.problem.attribute)
     }
     return lines + (try discard(changes.map(\.lost)))
+  }
+
+  /// The first three in the order of the changes.
+  private func shown(_ keys: [String]) -> String {
+    let first = keys.prefix(3).joined(separator: ", ")
+    let more = keys.count > 3 ? " and \(keys.count - 3) more" : ""
+    return "\(keys.count == 1 ? "key" : "keys") \(first)\(more)"
   }
 
   private func unmigratable() throws -> [Change] {
     var found: [Change] = []
     for row in try connection.rows(
-      "SELECT entity, object, changed FROM ferry_operation ORDER BY sequence")
+      "SELECT entity, object, key, kind, changed, state FROM ferry_operation ORDER BY sequence")
     {
-      guard let name = row[0].text, let object = row[1].integer,
-        let before = old.entity(named: name), let text = row[2].text,
-        let problem = problem(before, try values(text, before))
+      guard let name = row[0].text, let object = row[1].integer, let key = row[2].text,
+        let before = old.entity(named: name),
+        let kind = OperationKind(rawValue: row[3].text ?? ""), let text = row[4].text,
+        let problem = MigrationProblem.of(
+          kind, try values(text, before), isOpen: Migration.open.contains(row[5].text ?? ""),
+          before, new.entity(named: name))
       else { continue }
-      found.append(Change(lost: Lost(entity: name, object: object), problem: problem))
+      found.append(Change(lost: Lost(entity: name, object: object), key: key, problem: problem))
     }
     return found
-  }
-
-  private func problem(_ before: Entity, _ changed: [Int: Value]) -> String? {
-    guard let entity = new.entity(named: before.name) else {
-      return "\(before.name), which the model no longer has"
-    }
-    let keys = (before.key.map { before.attributes[$0] }, entity.key.map { entity.attributes[$0] })
-    guard keys.0.map(\.name) == keys.1.map(\.name), keys.0.map(\.type) == keys.1.map(\.type) else {
-      return "\(before.name), whose key is another one now"
-    }
-    for (position, value) in changed.sorted(by: { $0.key < $1.key }) {
-      let attribute = before.attributes[position]
-      guard let place = entity.position(of: attribute.name) else {
-        if !value.isNull {
-          return "\(before.name).\(attribute.name), which the model no longer has"
-        }
-        continue
-      }
-      let type = entity.attributes[place].type
-      if type.canonical(value) == nil {
-        return "\(before.name).\(attribute.name), \(value.shown) of which is no \(type.rawValue)"
-      }
-    }
-    return nil
   }
 
   // Throwing away.

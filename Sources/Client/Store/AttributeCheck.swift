@@ -1,0 +1,57 @@
+import FerryModel
+
+/// Why a value cannot be saved in an attribute: one check for whoever saves now and for what was
+/// saved under an older model.
+struct AttributeCheck {
+  let problem: String
+  let cure: String
+
+  private init(_ problem: String, _ cure: String) {
+    self.problem = problem
+    self.cure = cure
+  }
+
+  /// The value as it is kept, and why it cannot be saved, if so.
+  ///
+  /// `isGiven`: somebody else gives the value that is missing here.
+  static func canonical(
+    _ value: Value, of attribute: Attribute, isGiven: Bool = false
+  ) -> (value: Value, misfit: AttributeCheck?) {
+    guard let canonical = attribute.type.canonical(value) else {
+      return (
+        value,
+        AttributeCheck(
+          "\(value.shown) is no \(attribute.type.rawValue)",
+          "Set a value of that type and save again.")
+      )
+    }
+    return (canonical, misfit(canonical, attribute, isGiven))
+  }
+
+  private static func misfit(
+    _ value: Value, _ attribute: Attribute, _ isGiven: Bool
+  ) -> AttributeCheck? {
+    switch value {
+    case .null where !attribute.isNullable && !isGiven:
+      return AttributeCheck("it has no value", "Set one and save again.")
+    case .double(let number) where number.isNaN && !attribute.isNullable:
+      return AttributeCheck(
+        "NaN is no value, and it may not be null", "Set a number and save again.")
+    case .text(let text):
+      if let misfit = attribute.misfit(decimal: text) {
+        return AttributeCheck(misfit.problem, misfit.cure)
+      }
+      let length = text.unicodeScalars.count
+      guard let maxLength = attribute.maxLength, length > maxLength else { return nil }
+      return AttributeCheck(
+        "\(length) characters are more than \(maxLength)",
+        "Shorten it to \(maxLength) characters and save again.")
+    default: return nil
+    }
+  }
+}
+
+extension Entity {
+  /// Whether the business system or the device gives the attribute its value, where the app does not.
+  func isGiven(_ position: Int) -> Bool { keyOrigin != .app && key.contains(position) }
+}
