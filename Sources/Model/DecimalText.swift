@@ -1,7 +1,8 @@
 /// Decimals and unbounded integers in their canonical text: compared and added without loss.
 public enum DecimalText {
   /// Less than 0 when `left` is the smaller number, 0 when both are equal. Both are canonical: no
-  /// superfluous zero, no exponent.
+  /// exponent and no superfluous zero but behind the last digit of a fraction, where SQLite writes
+  /// one (`10.0`).
   public static func compare(
     _ left: some Collection<UInt8>, _ right: some Collection<UInt8>
   ) -> Int {
@@ -33,9 +34,26 @@ public enum DecimalText {
     while true {
       // The point comes before every digit, and an end before the point: a longer fraction is more.
       let (leftByte, rightByte) = (leftPlaces.next(), rightPlaces.next())
-      if leftByte != rightByte { return (leftByte ?? 0) < (rightByte ?? 0) ? -1 : 1 }
-      if leftByte == nil { return 0 }
+      if leftByte == rightByte {
+        if leftByte == nil { return 0 }
+        continue
+      }
+      guard let leftByte else { return isNothing(rightByte, &rightPlaces) ? 0 : -1 }
+      guard let rightByte else { return isNothing(leftByte, &leftPlaces) ? 0 : 1 }
+      return leftByte < rightByte ? -1 : 1
     }
+  }
+
+  /// Whether what is left of a fraction is zeros.
+  private static func isNothing(
+    _ first: UInt8?, _ rest: inout some IteratorProtocol<UInt8>
+  ) -> Bool {
+    var byte = first
+    while let known = byte {
+      guard known == point || known == zero else { return false }
+      byte = rest.next()
+    }
+    return true
   }
 
   /// The canonical sum, of as many digits as it needs.

@@ -183,6 +183,29 @@ struct ClubTests {
     }
   }
 
+  @Test(
+    "facts/1.2: the model's queries compare and sort decimals and unbounded integers as numbers")
+  func numbers() async throws {
+    try await withDatabase { database in
+      let made: [(String, Decimal, BigInteger?)] = [
+        ("Ada", 9, 9), ("Bob", 100.5, 100), ("Cy", 10, nil), ("Dan", 10.25, 10),
+        ("Eve", -3, 7), ("Fay", 12.5, 7), ("Gus", 12.5, 80),
+      ]
+      for (name, fee, points) in made {
+        var member = Member(name: name, fee: fee, in: database)
+        member.points = points
+        try member.create()
+      }
+      let dear = try Member.findByFee(10, in: database)
+      #expect(dear.map(\.name) == ["Bob", "Fay", "Gus", "Dan", "Ada"])
+      let pages = try [0, 2, 4].flatMap {
+        try Member.findByFee(10, in: database, skip: $0, take: 2)
+      }
+      #expect(pages.map(\.name) == dear.map(\.name))
+      #expect(try Member.findByPoints(80, in: database).map(\.name) == ["Fay", "Gus"])
+    }
+  }
+
   @Test("What stays on the device is saved at once and never pending; the rest of the object is")
   func clientOnly() async throws {
     try await withDatabase { database in

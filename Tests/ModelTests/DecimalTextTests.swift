@@ -21,6 +21,18 @@ struct DecimalTextTests {
     }
   }
 
+  @Test("Zeros behind a fraction, as SQLite writes them, say nothing")
+  func zeros() {
+    let pairs = [
+      ("10", "10.0", 0), ("10.50", "10.5", 0), ("10.0", "10.01", -1), ("10.001", "10.00", 1),
+      ("-10.0", "-10", 0), ("0.0", "0", 0), ("100", "10.0", 1),
+    ]
+    for (left, right, order) in pairs {
+      #expect(DecimalText.compare(left, right).signum() == order)
+      #expect(DecimalText.compare(right, left).signum() == -order)
+    }
+  }
+
   @Test("Their sum is exact and canonical")
   func sum() {
     let cases = [

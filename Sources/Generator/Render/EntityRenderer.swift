@@ -272,7 +272,8 @@ struct EntityRenderer {
     }
     let values = query.parameters.map { "\($0.name).value" }.joined(separator: ", ")
     let condition = query.condition.map(SwiftLiteral.comment) ?? "all of them"
-    let find = "try Self.query(\(SwiftLiteral.text(query.sql)), [\(values)], in: database"
+    let find =
+      "try Self.query(\(SwiftLiteral.text(query.sql(of: entity, in: package))), [\(values)], in: database"
     if query.isSingle {
       return """
         /// The first object with \(condition); nil when there is none.
