@@ -47,7 +47,9 @@ struct LiveQueryTests {
     }
     for iterator in iterators { #expect(try await iterator.next()?.count == 50) }
     #expect(live.executions == 100)
+    let before = live.concerned
     try set(405, "changed", depot)
+    #expect(live.concerned == before + 5)
     for (number, iterator) in iterators.enumerated() {
       let first = number * 10 + 1
       guard (first...(first + 49)).contains(405) else { continue }
@@ -57,9 +59,109 @@ struct LiveQueryTests {
     #expect(live.executions == 105)
     // Nobody contains it: nobody runs. Then all rows change at once: every one runs, once.
     try set(500_000, "changed", depot)
+    #expect(live.concerned == before + 5)
     try fillNames(depot)
     for iterator in iterators { #expect(try await iterator.next()?.count == 50) }
     #expect(live.executions == 205)
+  }
+
+  @Test(
+    "Of 100 live queries on owners by key range, a changed part runs those that contain its owner")
+  func preciseOwners() async throws {
+    let depot = try Depot(model: Baskets.package)
+    let database = depot.database
+    let store = database.store
+    try store.write { connection throws(FerryError) in
+      try store.sql { () throws(SQLiteError) in
+        try connection.run(
+          """
+          WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+          INSERT INTO Basket (id, name, _partition, _hash) SELECT i, 'basket', 1, i FROM n
+          """)
+        try connection.run(
+          """
+          INSERT INTO Item (basketID, number, text, _partition, _hash)
+          SELECT id, 1, 'apple', 1, id FROM Basket
+          """)
+      }
+    }
+    let live = database.live
+    let query = { (first: Int64) in
+      Query(from: "Basket").where(AttributeTest("id", .greaterEqual, first))
+        .where(AttributeTest("id", .lessThan, first + 50))
+    }
+    let iterators = (0..<100).map { number in
+      database.live(query(Int64(number * 10 + 1))).makeAsyncIterator()
+    }
+    for iterator in iterators { #expect(try await iterator.next()?.count == 50) }
+    let one = Query(from: "Basket").where(AttributeTest("id", .equal, 405))
+    let ofOne = try #require(try Basket.findWithQuery(one, in: database).first).live(in: database)
+      .makeAsyncIterator()
+    #expect(try await ofOne.next()??.isPending == false)
+    #expect(live.executions == 101)
+    let before = live.concerned
+    var apple = try #require(try Item.findWithQuery(items(405), in: database).first)
+    apple.text = "pear"
+    try apple.save()
+    #expect(live.concerned == before + 6)
+    #expect(try await ofOne.next()??.isPending == true)
+    for (number, iterator) in iterators.enumerated() {
+      let first = number * 10 + 1
+      guard (first...(first + 49)).contains(405) else { continue }
+      #expect(try await iterator.next()?.count == 50)
+    }
+    #expect(live.executions == 107)
+    // The owner is as pending as before: nobody runs.
+    apple.text = "plum"
+    try apple.save()
+    // An import changes parts of which nothing is pending: nobody runs.
+    try store.write { connection throws(FerryError) in
+      try store.sql { () throws(SQLiteError) in
+        try connection.run("UPDATE Item SET text = 'import' WHERE basketID < 400")
+      }
+    }
+    #expect(live.concerned == before + 6)
+    try apple.cancelPending()
+    #expect(live.concerned == before + 12)
+    #expect(try await ofOne.next()??.isPending == false)
+    for (number, iterator) in iterators.enumerated() {
+      let first = number * 10 + 1
+      guard (first...(first + 49)).contains(405) else { continue }
+      #expect(try await iterator.next()?.count == 50)
+    }
+    #expect(live.executions == 113)
+  }
+
+  private func items(_ basket: Int64) -> Query {
+    Query(from: "Item").where(AttributeTest("basketID", .equal, basket))
+  }
+
+  @Test(
+    "An owner is live with what is pending below it, at every depth, until the business answers")
+  func ownersAnswered() async throws {
+    let filled = try Filled()
+    let store = filled.device.store
+    let live = LiveQueries(store.rowWatch)
+    let queries = [Query(from: "Basket"), Query(from: "Item")]
+    let watches = queries.map { live.add(QueryDependencies($0, Baskets.package), isRung: false) }
+    let rung = { () -> [Bool] in
+      watches.map { !$0.signal.takeChanges().entities.isEmpty }
+    }
+    var remark = try #require(
+      try store.record(Remark.entity, key: Key([.text("r1")])).map(Remark.init(record:)))
+    try remark.delete()
+    #expect(rung() == [true, true])
+    #expect(try filled.basket(1)?.isPending == true)
+    #expect(try filled.item(1)?.isPending == true)
+    var basket = try #require(try filled.basket(1))
+    try basket.submitPending()
+    try filled.device.exchange(filled.shore)
+    _ = rung()
+    for id in filled.shore.stored.keys { filled.shore.accept(id) }
+    try filled.device.exchange(filled.shore)
+    #expect(try filled.basket(1)?.isPending == false)
+    #expect(try filled.item(1)?.isPending == false)
+    #expect(rung() == [true, true])
   }
 
   private func fillNames(_ depot: Depot) throws {

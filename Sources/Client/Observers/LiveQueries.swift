@@ -13,6 +13,7 @@ package final class LiveQueries: Sendable {
     var watches: [Int: Watch] = [:]
     var next = 0
     var executions = 0
+    var concerned = 0
     var isEnded = false
   }
 
@@ -27,6 +28,9 @@ package final class LiveQueries: Sendable {
 
   /// How often a live query was run, for tests that count.
   package var executions: Int { state.withLock { $0.executions } }
+
+  /// How many live queries commits have concerned so far, for tests that count.
+  package var concerned: Int { state.withLock { $0.concerned } }
 
   /// `isRung`: the present state is wanted too, not only what changes it.
   package func add(
@@ -73,7 +77,9 @@ package final class LiveQueries: Sendable {
 
   private func take(_ changes: RowChanges) {
     let watches = state.withLock { Array($0.watches.values) }
-    for watch in watches where watch.dependencies.concern(changes) { watch.signal.ring(changes) }
+    let concerned = watches.filter { $0.dependencies.concern(changes) }
+    state.withLock { $0.concerned += concerned.count }
+    for watch in concerned { watch.signal.ring(changes) }
   }
 }
 

@@ -53,17 +53,6 @@ package struct QueryDependencies: Sendable {
         RowTest($0.content, entity, alias: source.alias, isAlone: isAlone, isFirst: isFirst)
       }
       tests[name, default: []].append(rowTest ?? .any)
-      addParts(of: entity)
-    }
-  }
-
-  /// An object of a composite graph shows whether something below it is pending.
-  private mutating func addParts(of entity: Entity) {
-    guard entity.ownsChildren else { return }
-    for child in model.entities
-    where child.owner?.target == entity.name && tests[child.name]?.isEmpty ?? true {
-      tests[child.name] = [.any]
-      addParts(of: child)
     }
   }
 

@@ -169,17 +169,60 @@ package final class RowWatch: Sendable {
       let values = entity.attributes.map { ", \(row).\(quoted($0.name))" }.joined()
       return "ferry_row(\(place), '\(kind)', \(row)._id\(values))"
     }
+    let table = "main.\(Schema.table(entity))"
+    let same = "\(call("ferry_part", "before")), \(call("ferry_part", "after"))"
     let bodies = [
-      ("INSERT", call("new", "new")), ("DELETE", call("old", "before")),
-      ("UPDATE", "\(call("old", "before")), \(call("new", "after"))"),
+      ("insert", "INSERT ON \(table) BEGIN SELECT \(call("new", "new"))"),
+      ("delete", "DELETE ON \(table) BEGIN SELECT \(call("old", "before"))"),
+      (
+        "update",
+        "UPDATE ON \(table) BEGIN SELECT \(call("old", "before")), \(call("new", "after"))"
+      ),
     ]
-    return bodies.map { event, body in
-      let name = quoted("ferry_watch_\(entity.name)_\(event.lowercased())")
-      let table = "main.\(Schema.table(entity))"
-      return (
-        name, "CREATE TEMP TRIGGER \(name) AFTER \(event) ON \(table) BEGIN SELECT \(body); END"
+    return (bodies + partEvents(entity, "SELECT \(same) FROM \(table) AS ferry_part")).map {
+      event, body in
+      let name = quoted("ferry_watch_\(entity.name)_\(event)")
+      return (name, "CREATE TEMP TRIGGER \(name) AFTER \(body); END")
+    }
+  }
+
+  /// An owner shows whether something below it is pending (`Rows.pendingLetter`), so operations of
+  /// its parts that come and go are changes of it, in which no attribute has another value.
+  private func partEvents(_ entity: Entity, _ select: String) -> [(String, String)] {
+    guard entity.ownsChildren else { return [] }
+    let name = quotedText(entity.name)
+    let isOfPart = { (row: String) in
+      "\(row).root_entity = \(name) AND \(row).state <> 'withdrawn'"
+        + " AND NOT (\(row).entity = \(name) AND \(row).object = \(row).root_object)"
+    }
+    let isMoved = """
+      (old.state = 'withdrawn') <> (new.state = 'withdrawn')
+      OR old.root_entity <> new.root_entity OR old.root_object <> new.root_object
+      """
+    let roots = ["old", "new"].map { "SELECT \($0).root_object WHERE \($0).root_entity = \(name)" }
+    let owners = "SELECT object FROM ferry_owner WHERE sequence = new.sequence AND entity = \(name)"
+    var events = ["INSERT": "new", "DELETE": "old"].sorted { $0.key < $1.key }.map { event, row in
+      (
+        "part_\(event.lowercased())",
+        "\(event) ON main.ferry_operation WHEN \(isOfPart(row)) BEGIN \(select) "
+          + "WHERE _id = \(row).root_object"
       )
     }
+    events.append(
+      (
+        "part_update",
+        "UPDATE ON main.ferry_operation WHEN \(isMoved) BEGIN \(select) "
+          + "WHERE _id IN (\((roots + [owners]).joined(separator: " UNION ")))"
+      ))
+    guard entity.owner != nil else { return events }
+    return events
+      + ["INSERT": "new", "DELETE": "old"].sorted { $0.key < $1.key }.map { event, row in
+        (
+          "owner_\(event.lowercased())",
+          "\(event) ON main.ferry_owner WHEN \(row).entity = \(name) BEGIN \(select) "
+            + "WHERE _id = \(row).object"
+        )
+      }
   }
 }
 
