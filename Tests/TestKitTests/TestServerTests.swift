@@ -93,6 +93,21 @@ struct TestServerTests {
     await server.stop()
   }
 
+  @Test("A rule reads a value as any type that holds it: a decimal is compared with a whole number")
+  func rules() async throws {
+    let server = try await travel()
+    server.refuse(Flight.self, [.update], "too dear") { $0["price"] > 500 }
+    let ids = { server.rows(of: Booking.self).map { $0["bookingID"] as Int } }
+    for id in [10, 9, 100] { try await server.insert(Booking.self, booking(id, "A07", "Cy")) }
+    #expect(ids() == [1, 2, 9, 10, 100])
+    let price: Int = try #require(server.rows(of: Flight.self).first)["price"]
+    #expect(price == 400)
+    let flight = try #require(server.rows(of: Flight.self).first)
+    #expect(flight["price"] as String == "400")
+    #expect(flight["flightDate"] as String == "2026-11-21")
+    await server.stop()
+  }
+
   @Test("What someone else changes and removes comes with the next synchronize")
   func others() async throws {
     let server = try await travel()

@@ -149,7 +149,7 @@ package struct RowTest: Sendable {
 extension Value {
   /// Less than 0 when this one comes first, as SQLite sorts values of this type; nil for two of
   /// different kinds.
-  fileprivate func order(to other: Value, _ type: AttributeType) -> Int? {
+  package func order(to other: Value, _ type: AttributeType) -> Int? {
     switch (self, other) {
     case (.integer(let left), .integer(let right)): return left < right ? -1 : left > right ? 1 : 0
     case (.boolean(let left), .boolean(let right)): return left == right ? 0 : left ? 1 : -1

@@ -11,13 +11,21 @@ public struct TestRow: Sendable, Equatable, CustomStringConvertible {
     self.values = values
   }
 
-  /// The value of an attribute in the type that is asked for; a programmer's error where the entity
-  /// has none of that name.
+  /// The value of an attribute in the type that is asked for, where nothing is lost: a decimal may be
+  /// read as a whole number or a text. A programmer's error where the entity has no attribute of that
+  /// name, or its value is none of that type.
   public subscript<Member: AttributeConvertible>(_ attribute: String) -> Member {
     guard let position = entity.position(of: attribute) else {
       preconditionFailure("\(entity.name) has no attribute \(attribute)")
     }
-    return Member(value: values[position])
+    let value = values[position]
+    guard let member = Member.converted(value) else {
+      preconditionFailure(
+        "\(entity.name).\(attribute) is a \(entity.attributes[position].type.rawValue): "
+          + "\(value.shown) cannot be read as \(Member.self); ask for a type that holds it, as in "
+          + "row[\"\(attribute)\"] as Decimal")
+    }
+    return member
   }
 
   public var description: String {
@@ -27,6 +35,15 @@ public struct TestRow: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension Entity {
+  /// By the values of the key, as a query would sort them.
+  func isOrdered(_ row: [Value], before other: [Value]) -> Bool {
+    for position in key {
+      let order = row[position].order(to: other[position], attributes[position].type) ?? 0
+      if order != 0 { return order < 0 }
+    }
+    return false
+  }
+
   /// A whole row of what a test gave by name.
   func row(
     _ given: [String: any AttributeConvertible], _ keep: ([UInt8]) -> Value

@@ -39,10 +39,12 @@ extension TestServer {
     await reload()
   }
 
-  /// What the business system holds now, in the order of the keys.
+  /// What the business system holds now, in the order of the keys' values.
   public func rows<Object: BusinessObject>(of type: Object.Type) -> [TestRow] {
-    business.rows(of: Object.entity.name).sorted { $0.key.text < $1.key.text }
-      .map { TestRow(Object.entity, $0.value) }
+    let entity = Object.entity
+    return business.rows(of: entity.name).values
+      .sorted { entity.isOrdered($0, before: $1) }
+      .map { TestRow(entity, $0) }
   }
 
   /// The content of a row's big value; nil for null.
