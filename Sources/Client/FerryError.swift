@@ -55,7 +55,7 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
     public static let server = Code(rawValue: "server")
     /// What was waited for did not come in time; it may still come.
     public static let timedOut = Code(rawValue: "timedOut")
-    /// The app ended the session.
+    /// The app ended what it waited for: its task, a synchronization or a transaction.
     public static let cancelled = Code(rawValue: "cancelled")
   }
 

@@ -14,17 +14,20 @@ public struct Frame: Sendable, Equatable {
   public let kind: Kind
   /// JSON in UTF-8, expanded.
   public let content: [UInt8]
+  /// How many bytes came, with the header; of a frame that was not read, those of its content.
+  public let travelledBytes: Int
   /// The bytes in which it came, for a side that keeps frames as they are.
   private let travelled: [UInt8]?
 
   public init(_ kind: Kind, _ content: [UInt8]) {
-    self.init(kind, content, travelled: nil)
+    self.init(kind, content, travelled: nil, Frame.headerBytes + content.count)
   }
 
-  init(_ kind: Kind, _ content: [UInt8], travelled: [UInt8]?) {
+  init(_ kind: Kind, _ content: [UInt8], travelled: [UInt8]?, _ travelledBytes: Int) {
     self.kind = kind
     self.content = content
     self.travelled = travelled
+    self.travelledBytes = travelledBytes
   }
 
   public static func == (left: Frame, right: Frame) -> Bool {
@@ -109,7 +112,7 @@ public struct FrameReader {
     }
     let travelled = kind == .rows ? Array(buffer[start..<end]) : nil
     start = end
-    return Frame(kind, content, travelled: travelled)
+    return Frame(kind, content, travelled: travelled, Frame.headerBytes + length)
   }
 
   /// Call at the end of the bytes: a frame that is not whole is an error.

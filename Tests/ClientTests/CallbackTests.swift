@@ -41,6 +41,7 @@ private final class Witness: CallbackHandler {
   func onConnectionStatusChange(_ status: ConnectionStatus) { hear("\(status)") }
   func onMessageStart(sizeBytes: Int) { hear(sizeBytes > 0 ? "message" : "empty") }
   func onLoginSuccess() { hear("login") }
+  func onLoginFailure(_ error: FerryError) { hear("login failed") }
   func onSubscribeSuccess() { hear("subscribe") }
   func onSynchronize(
     groups: [String], context: SynchronizationContext
@@ -280,6 +281,68 @@ struct CallbackTests {
     }
     #expect(heard == ["commit", "rollback", "rollback", "commit"])
     await database.close()
+  }
+
+  @Test("A transaction's end is told as it was, also while another thread's transaction waits")
+  func twoThreads() async throws {
+    let depot = try Depot()
+    let witness = Witness()
+    let database = depot.database
+    database.registerCallbackHandler(witness)
+    let rounds = 30
+    for _ in 0..<rounds {
+      let other = Mutex<Task<Void, any Error>?>(nil)
+      try database.transaction { () throws(FerryError) in
+        try database.rollback()
+        other.withLock { other in
+          other = Task {
+            try database.transaction { () throws(FerryError) in }
+          }
+        }
+        // Long enough for the other one to come as far as it can while this one is open.
+        for _ in 0..<200 { _ = try Article.findAll(in: database) }
+      }
+      try await other.withLock { $0 }?.value
+    }
+    var heard: [String] = []
+    for await line in witness.told where ["commit", "rollback"].contains(line) {
+      heard.append(line)
+      if heard.count == 2 * rounds { break }
+    }
+    #expect(heard.filter { $0 == "commit" }.count == rounds)
+    await database.close()
+  }
+
+  @Test("facts/1.7: each message of the server is told with its size, however its bytes are cut")
+  func messages() throws {
+    let shore = Shore(Shop.package)
+    let device = try Device().loggedIn()
+    shore.put(Order.entity, [.integer(1), .text("ALFKI"), .text("Bremen"), .null])
+    let request = try #require(try device.request())
+    let frames = try shore.respond(to: request.body).map { $0.frame.encoded() }
+    #expect(frames.count > 2)
+    device.session.received(status: 200, on: request.lane)
+    for byte in frames.joined() { try device.session.received([byte], on: request.lane) }
+    #expect(device.handler.messages == frames.map(\.count))
+  }
+
+  @Test(
+    "facts/1.7: of an actor that is far behind, messages are let go first, and a failed login last")
+  func farBehind() async throws {
+    let device = try Device()
+    let observers = Observers()
+    let witness = Witness(isOnMain: true)
+    observers.register(witness, on: MainActor.shared)
+    let refused = FerryError(.notLoggedIn, "no", hint: "no")
+    observers.tell(.lasting) { $0.onLoginFailure(refused) }
+    for _ in 0..<Observers.waitingLimit { observers.tell { $0.onTransactionCommit() } }
+    for _ in 0..<Observers.waitingLimit {
+      observers.tell(.passing) { $0.onMessageStart(sizeBytes: 1) }
+    }
+    try await observers.deliver(of: device.store)
+    #expect(witness.heard.first == "login failed")
+    #expect(witness.heard.filter { $0 == "commit" }.count == Observers.waitingLimit - 1)
+    #expect(witness.heard.count == Observers.waitingLimit)
   }
 
   private func notices(_ store: Store) throws -> Int64 {

@@ -150,6 +150,10 @@ final class Recorder: CallbackHandler {
   /// Groups that were downloaded afresh, and messages that could not be worked on.
   var resets: [String] { groups.withLock { $0 } }
   var exceptions: [FerryError] { errors.withLock { $0 } }
+  private let sizes = Mutex<[Int]>([])
+  /// Sizes of the messages that began, in bytes.
+  var messages: [Int] { sizes.withLock { $0 } }
+  func onMessageStart(sizeBytes: Int) { sizes.withLock { $0.append(sizeBytes) } }
   func onResetSuccess(group: String) { groups.withLock { $0.append(group) } }
   func onMessageException(_ error: FerryError) { errors.withLock { $0.append(error) } }
   /// Done while a page is told of: what takes long.

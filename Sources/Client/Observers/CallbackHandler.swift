@@ -8,6 +8,11 @@ import FerryModel
 /// a handler they wait for one, and after a crash they are made at the next start, so a handler may
 /// hear the same twice. Every callback has an empty default.
 ///
+/// With a handler on an actor of the app's the synchronization does not wait for it, but for its
+/// answer to `onSynchronize`. While that actor is behind by more than 1,000 calls the oldest are let
+/// go: first those that tell how something goes on (messages, progress), then the others, and login
+/// and subscription last. What is owed is never let go.
+///
 /// A handler that belongs to the main actor is registered with it, and may say so:
 ///
 /// ```swift
@@ -25,7 +30,8 @@ public protocol CallbackHandler: Sendable {
   func onDisconnect(_ error: FerryError)
   /// Both of the above, in the reference's form.
   func onConnectionStatusChange(_ status: ConnectionStatus)
-  /// A message of the server is about to be worked on; `sizeBytes` of it have come.
+  /// A message of the server is about to be worked on: of each one, with the bytes in which it came.
+  /// An answer holds several; an open channel brings one after the other, signs of life among them.
   func onMessageStart(sizeBytes: Int)
   /// A message of the server could not be worked on; nothing of it was done, and it is asked for
   /// again where that helps.
@@ -68,6 +74,9 @@ public protocol CallbackHandler: Sendable {
   /// once. Pages of up to 5,000 rows; a download goes on where it was stopped.
   func onImportProgress(_ progress: ImportProgress)
   /// Everything of this synchronization group has come, and the transaction that shows it begins.
+  ///
+  /// The import waits for a handler that has no actor of its own. On an actor of the app's this is
+  /// told in order and the import does not wait for it: it may be visible by then.
   func beforeImport(group: String)
   /// One call for each entity that an import changed, then `onImportSuccess`.
   func onImport(_ changes: EntityChanges)

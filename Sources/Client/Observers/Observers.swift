@@ -15,11 +15,29 @@ package final class Observers: Sendable {
     let actor: (any Actor)?
   }
 
+  /// What is let go first while the app's actor is too far behind.
+  package enum Weight {
+    /// How something goes on.
+    case passing
+    case ordinary
+    /// What the app must act on, or cannot ask for: login and subscription.
+    case lasting
+  }
+
   private enum Item {
-    case call(Call)
+    case call(Weight, Call)
     /// A call that a later one of the same makes superfluous.
     case progress(Progress, Call)
     case owed
+
+    /// Nil for what is never let go.
+    var weight: Weight? {
+      switch self {
+      case .call(let weight, _): weight
+      case .progress: .passing
+      case .owed: nil
+      }
+    }
   }
 
   /// Of what a progress is told.
@@ -37,9 +55,9 @@ package final class Observers: Sendable {
     var isSpaceLow = false
   }
 
-  /// Calls that wait while the app's actor is busy; of more the oldest are let go. What is owed
-  /// waits in the database and is never let go.
-  private static let waitingLimit = 1_000
+  /// Calls that wait while the app's actor is busy; of more the oldest are let go, by their weight.
+  /// What is owed waits in the database and is never let go.
+  package static let waitingLimit = 1_000
 
   private let state = Mutex(State())
 
@@ -59,7 +77,9 @@ package final class Observers: Sendable {
   package func onWork(_ work: (@Sendable () -> Void)?) { state.withLock { $0.onWork = work } }
 
   /// Without a handler the data is processed all the same and nothing is told (sync/M3).
-  package func tell(_ call: @escaping Call) { tell(.call(call), call) }
+  package func tell(_ weight: Weight = .ordinary, _ call: @escaping Call) {
+    tell(.call(weight, call), call)
+  }
 
   /// Of several that wait, the last is enough.
   package func tell(_ progress: ImportProgress) {
@@ -119,7 +139,7 @@ package final class Observers: Sendable {
     guard begin() else { return }
     while let item = next() {
       switch item {
-      case .call(let call), .progress(_, let call):
+      case .call(_, let call), .progress(_, let call):
         if let handler = registration(of: nil) { await make(call, handler) }
       case .owed:
         do throws(FerryError) { try await deliverOwed(of: store) } catch {
@@ -189,14 +209,18 @@ package final class Observers: Sendable {
       case (.owed, .owed): break
       default: state.items.append(item)
       }
-      if state.items.count > Observers.waitingLimit,
-        let oldest = state.items.firstIndex(where: { if case .owed = $0 { false } else { true } })
-      {
-        state.items.remove(at: oldest)
-      }
+      if state.items.count > Observers.waitingLimit { Observers.letGoOne(of: &state.items) }
       return state.onWork
     }
     work?()
+  }
+
+  private static func letGoOne(of items: inout [Item]) {
+    for weight in [Weight.passing, .ordinary, .lasting] {
+      guard let oldest = items.firstIndex(where: { $0.weight == weight }) else { continue }
+      items.remove(at: oldest)
+      return
+    }
   }
 
   /// Where the same waits at the end, with nothing behind it that it must be told before.

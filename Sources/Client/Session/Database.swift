@@ -21,8 +21,6 @@ public final class Database: Sendable {
   package let live: LiveQueries
   private let observers: Observers
   private let settings: SessionSettings
-  /// Whether the app undid its outermost transaction; touched by the thread that is in it.
-  private let isRolledBack = Mutex(false)
   /// Hears what other processes change.
   private let following = Mutex<Task<Void, Never>?>(nil)
 
@@ -149,7 +147,8 @@ public final class Database: Sendable {
     act { session in session.login(Credentials(user: user, password: password)) }
   }
 
-  /// Logs in and waits for the server's word.
+  /// Logs in and waits for the server's word, at most `SessionSettings.patience`. Cancelling the task
+  /// ends the wait with `cancelled`; the login goes on, and a handler hears of it.
   public func onlineLogin(user: String, password: String) async throws(FerryError) {
     try await runner.act { session in session.login(Credentials(user: user, password: password)) }
     try await runner.synchronize(awaitsAnswers: false, within: settings.patience)
@@ -190,7 +189,8 @@ public final class Database: Sendable {
   /// `asyncReplay` off it also waits for the answers to what was sent (sync/R8).
   ///
   /// `notSubscribed` before `subscribe` was called; `timedOut` after `limit`, without which it is
-  /// `SessionSettings.patience`: the synchronization goes on by itself.
+  /// `SessionSettings.patience`, and `cancelled` where the task is cancelled: the synchronization goes
+  /// on by itself. `closed` where the database is closed meanwhile.
   public func synchronize(within limit: Duration? = nil) async throws(FerryError) {
     guard try store.wantsData() else {
       let isSuspended = try store.isSuspended()
@@ -298,16 +298,15 @@ public final class Database: Sendable {
     _ body: () throws(FerryError) -> Result
   ) throws(FerryError) -> Result {
     let isOutermost = !store.isInTransaction
-    if isOutermost { isRolledBack.withLock { $0 = false } }
-    let result: Result
-    do throws(FerryError) { result = try store.transaction(body) } catch {
+    let ended: (result: Result, isRolledBack: Bool)
+    do throws(FerryError) { ended = try store.endedTransaction(body) } catch {
       if isOutermost { tellTransaction(isCommitted: false) }
       throw error
     }
     // What was submitted inside can be seen by the session only now.
     store.bell.ring()
-    if isOutermost { tellTransaction(isCommitted: !isRolledBack.withLock { $0 }) }
-    return result
+    if isOutermost { tellTransaction(isCommitted: !ended.isRolledBack) }
+    return ended.result
   }
 
   private func tellTransaction(isCommitted: Bool) {
@@ -322,8 +321,5 @@ public final class Database: Sendable {
   ///
   /// On a thread that is in no transaction it undoes nothing and throws `invalidChange`: another
   /// thread's transaction is not its own.
-  public func rollback() throws(FerryError) {
-    try store.rollback()
-    if store.transactionDepth == 1 { isRolledBack.withLock { $0 = true } }
-  }
+  public func rollback() throws(FerryError) { try store.rollback() }
 }

@@ -79,7 +79,7 @@ extension Session {
     let isAccepted = try store.endSubscription()
     connected()
     if isAccepted {
-      observers.tell { $0.onSubscribeSuccess() }
+      observers.tell(.lasting) { $0.onSubscribeSuccess() }
     }
   }
 

@@ -50,7 +50,7 @@ extension Session {
     guard reception.kind == .login else { return }
     credentials = nil
     machine.hasCredentials = false
-    observers.tell { $0.onLoginSuccess() }
+    observers.tell(.lasting) { $0.onLoginSuccess() }
   }
 
   func refused(_ lane: SessionMachine.Lane, _ reception: Reception) throws(FerryError) {
@@ -95,7 +95,7 @@ extension Session {
     machine.stopped(.exchange, now: store.world.clock.moment)
     lastFailure = error
     isLoginTold = true
-    observers.tell { $0.onLoginFailure(error) }
+    observers.tell(.lasting) { $0.onLoginFailure(error) }
     try tellSubscribeFailure()
   }
 
@@ -106,7 +106,7 @@ extension Session {
   func tellSubscribeFailure() throws(FerryError) {
     guard let error = lastFailure, try setting(.subscribing) != nil else { return }
     try forget([.subscribing])
-    observers.tell { $0.onSubscribeFailure(error) }
+    observers.tell(.lasting) { $0.onSubscribeFailure(error) }
   }
 
   func forget(_ names: [Settings.Name]) throws(FerryError) {

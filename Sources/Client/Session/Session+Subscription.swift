@@ -5,38 +5,38 @@ import FerryWire
 extension Session {
   package func unsubscribe() throws(FerryError) {
     guard try isDataWanted() else {
-      observers.tell { $0.onUnsubscribeFailure(Session.notSubscribed) }
+      observers.tell(.lasting) { $0.onUnsubscribeFailure(Session.notSubscribed) }
       return
     }
     try forget([.subscribed, .subscribing, .suspended, .recovering])
     machine.channelWentAstray()
-    observers.tell { $0.onUnsubscribeSuccess() }
-    observers.tell { $0.onSubscriptionEnd() }
+    observers.tell(.lasting) { $0.onUnsubscribeSuccess() }
+    observers.tell(.lasting) { $0.onSubscriptionEnd() }
   }
 
   package func suspendSubscription() throws(FerryError) {
     guard try isDataWanted() else {
-      observers.tell { $0.onSuspendSubscriptionFailure(Session.notSubscribed) }
+      observers.tell(.lasting) { $0.onSuspendSubscriptionFailure(Session.notSubscribed) }
       return
     }
     try note(.suspended)
     machine.channelWentAstray()
-    observers.tell { $0.onSuspendSubscriptionSuccess() }
+    observers.tell(.lasting) { $0.onSuspendSubscriptionSuccess() }
   }
 
   package func resumeSubscription() throws(FerryError) {
     guard try isDataWanted() else {
-      observers.tell { $0.onResumeSubscriptionFailure(Session.notSubscribed) }
+      observers.tell(.lasting) { $0.onResumeSubscriptionFailure(Session.notSubscribed) }
       return
     }
     try forget([.suspended])
-    observers.tell { $0.onResumeSubscriptionSuccess() }
+    observers.tell(.lasting) { $0.onResumeSubscriptionSuccess() }
     requestExchange()
   }
 
   package func recover() throws(FerryError) {
     guard try isDataWanted() else {
-      observers.tell { $0.onRecoverFailure(Session.notSubscribed) }
+      observers.tell(.lasting) { $0.onRecoverFailure(Session.notSubscribed) }
       return
     }
     try inbox.restartAll()
@@ -49,7 +49,7 @@ extension Session {
   func tellRecovered() throws(FerryError) {
     guard try setting(.recovering) != nil, try inbox.isComplete() else { return }
     try forget([.recovering])
-    observers.tell { $0.onRecoverSuccess() }
+    observers.tell(.lasting) { $0.onRecoverSuccess() }
   }
 
   /// The server gives this user nothing any more.
@@ -58,9 +58,9 @@ extension Session {
     isEndTold = true
     if try setting(.recovering) != nil {
       try forget([.recovering])
-      observers.tell { $0.onRecoverFailure(error) }
+      observers.tell(.lasting) { $0.onRecoverFailure(error) }
     }
-    observers.tell { $0.onSubscriptionEnd() }
+    observers.tell(.lasting) { $0.onSubscriptionEnd() }
   }
 
   private func isDataWanted() throws(FerryError) -> Bool {

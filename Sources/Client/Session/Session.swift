@@ -118,7 +118,7 @@ package final class Session {
     let error = FerryError(
       .notLoggedIn, "nobody is logged in on this device", hint: "Call beginOnlineLogin.")
     lastFailure = error
-    observers.tell { $0.onLoginFailure(error) }
+    observers.tell(.lasting) { $0.onLoginFailure(error) }
   }
 
   private func loginRequest() throws(FerryError) -> SessionRequest {
@@ -212,13 +212,11 @@ package final class Session {
     reception.reader.append(bytes)
     reception.restBytes += bytes.count
     if reception.restBytes >= Reception.signOfLifeBytes { hear(&reception, lane) }
-    if !reception.isBegun {
-      reception.isBegun = true
-      observers.tell { $0.onMessageStart(sizeBytes: bytes.count) }
-    }
     do {
       while let frame = try nextFrame(&reception) {
         hear(&reception, lane)
+        let sizeBytes = frame.travelledBytes
+        observers.tell(.passing) { $0.onMessageStart(sizeBytes: sizeBytes) }
         try take(frame, &reception, lane)
         // An import may take long; what the line brought meanwhile waits, and it was not silent.
         hear(&reception, lane)

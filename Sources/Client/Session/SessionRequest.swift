@@ -46,7 +46,6 @@ struct Reception {
   /// Bytes that came since the last whole frame, or since they were enough to be a sign of life.
   var restBytes = 0
   /// The app was told that it comes.
-  var isBegun = false
   /// What is no row of frames: answers to logins, and errors.
   var text: [UInt8] = []
 

@@ -16,6 +16,7 @@ actor SessionRunner {
   private var tasks: [SessionMachine.Lane: Task<Void, Never>] = [:]
   private var timer: (time: Duration, task: Task<Void, Never>)?
   private var waiters: [Waiter] = []
+  private var waitersSoFar = 0
   private var isStopped = false
   /// Contents that are being downloaded, and those who wait for the same.
   var fetching: Set<BigReference> = []
@@ -35,6 +36,7 @@ actor SessionRunner {
   private static let leasePatience: Duration = .seconds(5)
 
   private struct Waiter {
+    let number: Int
     let after: Int
     let awaitsAnswers: Bool
     /// On the clock's uptime.
@@ -154,20 +156,35 @@ actor SessionRunner {
     run()
   }
 
-  /// Returns after an exchange that began later than this call has ended well.
+  /// Returns after an exchange that began later than this call has ended well. Whoever is cancelled
+  /// stops waiting; the exchange goes on.
   func synchronize(awaitsAnswers: Bool, within limit: Duration) async throws(FerryError) {
     drain()
     guard !isStopped else { throw Store.closed(session.store.path) }
     session.requestExchange(awaitingAnswers: awaitsAnswers)
     let after = session.begunExchanges
-    let result = await withCheckedContinuation { continuation in
-      waiters.append(
-        Waiter(
-          after: after, awaitsAnswers: awaitsAnswers, deadline: world.clock.uptime + limit,
-          continuation: continuation))
-      run()
+    waitersSoFar += 1
+    let number = waitersSoFar
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        waiters.append(
+          Waiter(
+            number: number, after: after, awaitsAnswers: awaitsAnswers,
+            deadline: world.clock.uptime + limit, continuation: continuation))
+        run()
+      }
+    } onCancel: {
+      Task { await self.giveUp(number) }
     }
     try result.get()
+  }
+
+  private func giveUp(_ number: Int) {
+    guard let place = waiters.firstIndex(where: { $0.number == number }) else { return }
+    let error = FerryError(
+      .cancelled, "the task that waited for the server was cancelled",
+      hint: "What was asked for goes on; a callback handler hears of its end.")
+    waiters.remove(at: place).continuation.resume(returning: .failure(error))
   }
 
   func stop() {
@@ -176,8 +193,7 @@ actor SessionRunner {
     for task in tasks.values { task.cancel() }
     tasks = [:]
     lease.release()
-    finishWaiters(
-      .failure(FerryError(.cancelled, "the database was closed", hint: "Open it again.")))
+    finishWaiters(.failure(Store.closed(session.store.path)))
   }
 
   private func begin(_ request: SessionRequest) {

@@ -28,12 +28,19 @@ extension Store {
   package func transaction<Result>(
     _ body: () throws(FerryError) -> Result
   ) throws(FerryError) -> Result {
+    try endedTransaction(body).result
+  }
+
+  /// The same, and whether the app undid it with `rollback`.
+  package func endedTransaction<Result>(
+    _ body: () throws(FerryError) -> Result
+  ) throws(FerryError) -> (result: Result, isRolledBack: Bool) {
     var undone: Result?
     do throws(FerryError) {
-      return try scoped(body) { undone = $0 }
+      return (try scoped(body) { undone = $0 }, false)
     } catch {
       guard error.cause is RolledBack, let undone else { throw error }
-      return undone
+      return (undone, true)
     }
   }
 
