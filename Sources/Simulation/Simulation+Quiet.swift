@@ -21,6 +21,7 @@ extension Simulation {
     // Tokens end, so that the rights of the last day are everyone's, and what nobody needs any more
     // goes; then everybody asks for all that is named.
     try skip(days: Int(SimulatedServer.limits.contentDays) + 2)
+    haveTokensEnded = true
     for device in devices {
       device.watch.touch()
       try device.session.tidyContents()
@@ -91,8 +92,10 @@ extension Simulation {
         return "\(operation.kind) of \(operation.entity) \(operation.key) on device "
           + "\(device.number) is \(operation.state)"
       }
-      // Those of its token, which the door compares with what the operator had set when it was given.
-      let rights = device.watch.claims[checkpoint]?.last ?? []
+      let rights = users.rights(of: device.user)
+      guard !haveTokensEnded || device.watch.claims[checkpoint]?.last == rights else {
+        return "device \(device.number) has other rights than the operator gave"
+      }
       guard try oracle.lastChange(for: rights) <= checkpoint.version else {
         return "device \(device.number) stands at \(checkpoint.version)"
       }
@@ -126,8 +129,8 @@ extension Simulation {
   }
 
   private func checkEnd(_ device: SimulatedDevice, _ real: [RowName: [UInt8]]) throws {
-    guard let checkpoint = try device.checkpoint() else { return }
-    let rights = device.watch.claims[checkpoint]?.last ?? []
+    guard try device.checkpoint() != nil else { return }
+    let rights = users.rights(of: device.user)
     let wanted = real.filter { Oracle.isVisible($0.key, $0.value, real, rights) }
     let found = try device.bodies()
     guard found != wanted else { return }

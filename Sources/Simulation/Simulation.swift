@@ -31,6 +31,9 @@ final class Simulation {
   /// What the business system was made to do wrong.
   let struckCalls = StruckCalls()
   var hasFaults = true
+  /// All tokens of the time with faults have ended: from now on everybody has the rights that the
+  /// operator gave last.
+  var haveTokensEnded = false
   var step = 0
   /// Until this step the server is down.
   var serverSleepsUntil = 0

@@ -20,6 +20,20 @@ import Testing
       device.body(), by: device.identity, until: bench.clock.now.advanced(by: .seconds(seconds)))
   }
 
+  @Test("A channel whose token is of a time that has not come ends: the clock was set back")
+  func channelOfLater() throws {
+    bench.clock.advance(3_600)
+    let pair = try bench.service.login(UserRecord(name: "anna"), device: "phone")
+    let identity = try bench.service.accessTokens.verify(pair.accessToken, now: bench.clock.now)
+    let anna = Device(bench, "phone", identity)
+    let waiting = channel(anna)
+    #expect(try !anna.drain(waiting))
+    bench.clock.advance(-60)
+    #expect(try !anna.drain(waiting))
+    bench.clock.advance(-3_540)
+    #expect(try anna.drain(waiting))
+  }
+
   @Test("A channel streams what changed and stirs only those whom it concerns (sync/Q5, M26)")
   func channelStreams() throws {
     let anna = Device(bench)

@@ -81,7 +81,7 @@ import Testing
     let tokens = AccessTokens(key: key, server: "here")
     let head = AccessTokens.encode(Array(#"{"alg":"HS256","typ":"JWT"}"#.utf8))
     func code(_ end: String) -> ServerError.Code? {
-      let body = #"{"iss":"here","sub":"anna","exp":\#(end)}"#
+      let body = #"{"iss":"here","sub":"anna","iat":0,"exp":\#(end)}"#
       let text = "\(head).\(AccessTokens.encode(Array(body.utf8)))"
       let seal = SHA256Digest.authenticate(Array(text.utf8), key: key)
       do {
@@ -97,6 +97,34 @@ import Testing
       #expect(code(end) == .forgedToken, "exp \(end)")
     }
     #expect(code("-1") == .expiredToken)
+  }
+
+  @Test(
+    "A token of a clock that was ahead is refused once the clock is right, and the session goes on with the rights of now"
+  )
+  func clockSetBack() throws {
+    let year: Int64 = 365 * 86_400
+    bench.clock.advance(year)
+    let pair = try bench.service.login(
+      UserRecord(name: "anna", claims: ["region": ["south"]]), device: "phone")
+    func code() -> ServerError.Code? {
+      do {
+        _ = try bench.service.accessTokens.verify(pair.accessToken, now: bench.clock.now)
+        return nil
+      } catch {
+        return error.code
+      }
+    }
+    bench.clock.advance(-60)
+    #expect(code() == nil, "a minute is no other time")
+    bench.clock.advance(-1)
+    #expect(code() == .expiredToken)
+    bench.clock.advance(61 - year)
+    #expect(code() == .expiredToken)
+    let renewed = try bench.service.renew(pair.refreshToken, device: "phone", provider: users)
+    let identity = try bench.service.accessTokens.verify(
+      renewed.accessToken, now: bench.clock.now)
+    #expect(identity.claims == ["employee": ["5", "6"], "region": ["north"]])
   }
 
   @Test("Renewing survives a lost response; the old token dies when the new one is used")

@@ -9,6 +9,10 @@ import FerryWorld
 public struct AccessTokens: Sendable {
   public static let lifetime: Duration = .seconds(15 * 60)
 
+  /// How much later than now a token may have been given: a clock that is set right by less than
+  /// this makes nobody renew.
+  public static let leeway: Duration = .seconds(60)
+
   private let key: [UInt8]
   private let server: String
 
@@ -57,20 +61,28 @@ public struct AccessTokens: Sendable {
         .otherServersToken, "the token was given by another server",
         hint: "Log in on this server, or check the address.")
     }
-    guard let node, let user = node["sub"]?.string, let expires = node["exp"]?.integer,
-      node["iss"]?.string == server
+    guard let node, let user = node["sub"]?.string, node["iss"]?.string == server,
+      let issued = AccessTokens.time(node["iat"]), let expires = AccessTokens.time(node["exp"])
     else { throw AccessTokens.forged }
-    let (milliseconds, isBeyond) = expires.multipliedReportingOverflow(by: 1_000)
-    if isBeyond { throw AccessTokens.forged }
-    let end = Timestamp(milliseconds: milliseconds)
-    guard now < end else {
-      throw ServerError(
-        .expiredToken, "the token's time is over", hint: "Renew it with the refresh token.")
-    }
-    return Identity(
+    let identity = Identity(
       user: user, device: node["dev"]?.string,
       roles: (node["roles"]?.array ?? []).compactMap(\.string),
-      claims: ClaimText.decode(node["claims"]), expires: end)
+      claims: ClaimText.decode(node["claims"]), issued: issued, expires: expires)
+    guard identity.isGood(at: now) else {
+      let problem =
+        now < expires
+        ? "the token was given at a time that has not come: the server's clock was set back"
+        : "the token's time is over"
+      throw ServerError(.expiredToken, problem, hint: "Renew it with the refresh token.")
+    }
+    return identity
+  }
+
+  /// Seconds since 1970; nil where they lie beyond all time.
+  private static func time(_ node: JSONNode?) -> Timestamp? {
+    guard let seconds = node?.integer else { return nil }
+    let (milliseconds, isBeyond) = seconds.multipliedReportingOverflow(by: 1_000)
+    return isBeyond ? nil : Timestamp(milliseconds: milliseconds)
   }
 
   private static let header: [UInt8] = Array(#"{"alg":"HS256","typ":"JWT"}"#.utf8)

@@ -8,16 +8,27 @@ public struct Identity: Sendable, Equatable {
   public let roles: [String]
   /// Values of each claim as text; partition rules turn them into the type of their attribute.
   public let claims: [String: [String]]
+  /// When the token was given, by the server's clock of that time.
+  public let issued: Timestamp
   public let expires: Timestamp
 
   public init(
     user: String, device: String?, roles: [String] = [], claims: [String: [String]] = [:],
-    expires: Timestamp
+    issued: Timestamp = Timestamp(milliseconds: 0), expires: Timestamp
   ) {
     self.user = user
     self.device = device
     self.roles = roles
     self.claims = claims
+    self.issued = issued
     self.expires = expires
+  }
+
+  /// Whether the token is good at this time: it has not ended, and it was not given later than now.
+  ///
+  /// One that was given under a clock that was ahead would live on for as long as the clock was
+  /// wrong, with the rights of then.
+  func isGood(at now: Timestamp) -> Bool {
+    now < expires && issued <= now.advanced(by: AccessTokens.leeway)
   }
 }

@@ -31,5 +31,7 @@ struct ExchangeState {
   var finished: [OperationID] = []
   /// Something changed since the device was last told, for a channel that streams no rows.
   var hasNews: Bool = false
+  /// Whether a channel has to end: its token is not good any more, or its time is over.
+  func isOver(at now: Timestamp) -> Bool { now >= until || !identity.isGood(at: now) }
   var owner: Interests.Owner { Interests.Owner(device: hello.device, user: identity.user) }
 }

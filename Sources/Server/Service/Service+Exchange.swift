@@ -125,7 +125,7 @@ extension Service {
       return .bytes(exchange.state.ready)
     }
     guard exchange.state.phase != .ended else { return end(exchange) }
-    if exchange.state.isChannel, world.clock.now >= exchange.state.until {
+    if exchange.state.isChannel, exchange.state.isOver(at: world.clock.now) {
       exchange.state.phase = .ended
       return end(exchange)
     }

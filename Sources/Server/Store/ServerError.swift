@@ -28,7 +28,7 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
     case badUserFile
     /// Name or password is wrong.
     case wrongLogin
-    /// The token's time is over.
+    /// The token's time is over, or the server's clock was set back and it has not come yet.
     case expiredToken
     /// The token is not one that this server gave, or was changed.
     case forgedToken
