@@ -81,6 +81,11 @@ final class SimulatedDisk {
     disk.crash(crash, seed: seed)
   }
 
+  /// Every file as it can be read now.
+  var files: [(path: String, bytes: [UInt8])] {
+    disk.paths.map { ($0, disk.bytes($0) ?? []) }
+  }
+
   /// All that is on it, as a backup has it.
   func copy() -> SimulatedDisk {
     SimulatedDisk(disk.survivors(at: disk.operations, .kill, seed: 0))

@@ -17,27 +17,38 @@ extension Simulation {
   func accident() throws {
     let device = chance.pick(devices)
     switch chance.number(below: 100) {
-    case ..<9: stop(device)
-    case ..<12: try sendNonsense(as: device)
-    case ..<16: try restartServer()
-    case ..<36: device.disk.plan(.crash(anyCrash()), in: chance.number(below: 12))
-    case ..<48: server.disk.plan(.crash(anyCrash()), in: chance.number(below: 15))
+    case ..<9: if may(.deviceStopped) { stop(device) }
+    case ..<12: if may(.nonsenseSent) { try sendNonsense(as: device) }
+    case ..<16: if may(.serverStopped) { try restartServer() }
+    case ..<36: plan(anyCrash(), device.disk, below: 12, .deviceKilled, .devicePowerCut)
+    case ..<48: plan(anyCrash(), server.disk, below: 15, .serverKilled, .serverPowerCut)
     case ..<54: plan(device.disk)
     case ..<60: plan(server.disk)
     case ..<68: try copy(device)
     case ..<74: try copyServer()
-    case ..<79: changeRights()
-    case ..<82: try skip(days: 1)
-    case ..<84: try silence(device)
-    case ..<87: setClock(chance.happens(300) ? server.clock : device.clock)
-    case ..<90: try extend(device)
-    case ..<95: try compact()
-    case ..<97: try cutAllLines()
+    case ..<79: if may(.rightsChanged) { changeRights() }
+    case ..<82: if may(.dayPassed) { try skip(days: 1) }
+    case ..<84: if may(.deviceSilent) { try silence(device) }
+    case ..<87:
+      let clock = chance.happens(300) ? server.clock : device.clock
+      if may(.clockWrong) { setClock(clock) }
+    case ..<90: if may(.extensionBeside) { try extend(device) }
+    case ..<95: if may(.compaction) { try compact() }
+    case ..<97: if may(.outage) { try cutAllLines() }
     case ..<98:
+      guard may(.tokensRevoked) else { return }
       try withServer { try self.server.service.revoke(user: device.user) }
       counts.add(.tokensRevoked)
     default: try decideUnknowns()
     }
+  }
+
+  private func plan(
+    _ crash: FaultDisk.Crash, _ disk: SimulatedDisk, below limit: Int, _ killed: SimulatedFault,
+    _ cut: SimulatedFault
+  ) {
+    let operations = chance.number(below: limit)
+    if may(crash == .kill ? killed : cut) { disk.plan(.crash(crash), in: operations) }
   }
 
   private func anyCrash() -> FaultDisk.Crash { chance.pick(FaultDisk.Crash.allCases) }
@@ -45,7 +56,9 @@ extension Simulation {
   private func plan(_ disk: SimulatedDisk) {
     let times = 1 + chance.number(below: 6)
     let isFull = chance.happens(500)
-    disk.plan(isFull ? .full(times) : .broken(min(times, 2)), in: chance.number(below: 12))
+    let operations = chance.number(below: 12)
+    guard may(isFull ? .diskFull : .diskBroken) else { return }
+    disk.plan(isFull ? .full(times) : .broken(min(times, 2)), in: operations)
   }
 
   private func stop(_ device: SimulatedDevice) {
@@ -75,11 +88,12 @@ extension Simulation {
     if chance.happens(300) {
       backups.devices[device.number] = device.copy()
     } else if chance.happens(450) || devices.count > 3 {
+      guard may(.deviceRestored) else { return }
       counts.add(.deviceRestored)
       log.say("step \(step): device \(device.number) is restored from a backup")
       device.restore(image)
       try start(device)
-    } else {
+    } else if may(.deviceCloned) {
       counts.add(.deviceCloned)
       let now = device.copy()
       device.watch.isCopied()
@@ -112,6 +126,7 @@ extension Simulation {
       backups.server = (server.disk.copy(), oracle.backup())
       return
     }
+    guard may(.serverRestored) else { return }
     counts.add(.serverRestored)
     stopServer()
     server.restore(backup.disk)

@@ -9,16 +9,19 @@ extension Simulation {
   func setBusinessFaults() {
     let chance = self.chance
     let struck = struckCalls
+    let without = self.without
     business.setFault { call in
       guard chance.happens(call == .perform ? 150 : 25) else { return nil }
       let fault: MemoryFault =
         call == .perform ? chance.pick([.away, .timeoutBeforeCommit, .timeoutAfterCommit]) : .away
+      guard !without.contains(StruckCalls.name(of: fault)) else { return nil }
       struck.add(fault)
       return fault
     }
   }
 
   func changeByOthers() {
+    guard may(.changedByOthers) else { return }
     let orders = business.rows(of: "Order").keys.sorted {
       ($0.text.count, $0.text) < ($1.text.count, $1.text)
     }
@@ -82,12 +85,14 @@ final class StruckCalls: Sendable {
   var counts: [SimulatedFault: Int] { struck.withLock { $0 } }
 
   func add(_ fault: MemoryFault) {
-    let name: SimulatedFault =
-      switch fault {
-      case .away: .businessAway
-      case .timeoutBeforeCommit: .timeoutBeforeCommit
-      case .timeoutAfterCommit: .timeoutAfterCommit
-      }
-    struck.withLock { $0[name, default: 0] += 1 }
+    struck.withLock { $0[StruckCalls.name(of: fault), default: 0] += 1 }
+  }
+
+  static func name(of fault: MemoryFault) -> SimulatedFault {
+    switch fault {
+    case .away: .businessAway
+    case .timeoutBeforeCommit: .timeoutBeforeCommit
+    case .timeoutAfterCommit: .timeoutAfterCommit
+    }
   }
 }

@@ -114,7 +114,7 @@ extension Simulation {
 
   private func progress(_ download: SimulatedDownload) throws(FerryError) -> Bool {
     guard let request = download.request else { return try begin(download) }
-    if hasFaults, chance.happens(40) {
+    if hasFaults, chance.happens(40), may(.contentCut) {
       counts.add(.contentCut)
       return try end(download, SimulatedDownload.broken)
     }

@@ -42,7 +42,7 @@ extension Simulation {
 
   private func send(_ request: SessionRequest, _ device: SimulatedDevice, _ program: Int) {
     var made = Transfer.Request(request)
-    if hasFaults, !made.body.isEmpty, made.isContent, chance.happens(150) {
+    if hasFaults, !made.body.isEmpty, made.isContent, chance.happens(150), may(.pieceTorn) {
       counts.add(.pieceTorn)
       made.body[chance.number(below: made.body.count)] ^= 1
     }
@@ -50,17 +50,19 @@ extension Simulation {
     transfers.append(transfer)
     if transfer.request.isContent { counts.add(.contentSent) }
     guard hasFaults else { return }
-    if chance.happens(60), request.path == "exchange" || transfer.request.isContent {
+    if chance.happens(60), request.path == "exchange" || transfer.request.isContent,
+      may(.requestDoubled)
+    {
       counts.add(.requestDoubled)
       let ghost = Transfer(
         device: device, program: program, request: transfer.request, isGhost: true)
-      if chance.happens(500) {
+      if chance.happens(500), may(.requestDelayed) {
         counts.add(.requestDelayed)
         ghost.arrivesAt = step + chance.number(below: 120)
       }
       transfers.append(ghost)
     }
-    if chance.happens(8) {
+    if chance.happens(8), may(.wrongServer) {
       transfer.isAstray = true
     }
   }
@@ -120,11 +122,12 @@ extension Simulation {
 
   /// One thing happens to a transfer; true when it is over.
   private func progress(_ transfer: Transfer) throws -> Bool {
-    if hasFaults, chance.happens(25) {
-      counts.add(transfer.serverLife == nil ? .requestLost : .responseCut)
+    let cut: SimulatedFault = transfer.serverLife == nil ? .requestLost : .responseCut
+    if hasFaults, chance.happens(25), may(cut) {
+      counts.add(cut)
       return try breakOff(transfer)
     }
-    if hasFaults, chance.happens(4), !transfer.isGhost {
+    if hasFaults, chance.happens(4), !transfer.isGhost, may(.halfOpen) {
       counts.add(.halfOpen)
       transfer.isHalfOpen = true
       return false
@@ -185,14 +188,16 @@ extension Simulation {
     let index = chance.number(below: frames.count)
     switch chance.number(below: 3) {
     case 0:
+      guard may(.frameLost) else { return }
       counts.add(.frameLost)
       frames.remove(at: index)
     case 1:
+      guard may(.frameDoubled) else { return }
       counts.add(.frameDoubled)
       frames.insert(frames[index], at: chance.number(below: frames.count))
     default:
       let other = chance.number(below: frames.count)
-      guard other != index else { return }
+      guard other != index, may(.framesExchanged) else { return }
       counts.add(.framesExchanged)
       frames.swapAt(index, other)
     }

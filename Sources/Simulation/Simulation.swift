@@ -38,14 +38,16 @@ final class Simulation {
   /// Until this step the server is down.
   var serverSleepsUntil = 0
   private let folder: String
+  /// What does not strike in this run.
+  let without: Set<SimulatedFault>
+  var onStep: (Int) -> Void = { _ in }
 
-  init(
-    seed: UInt64, folder: String, planted: Set<PlantedBug>, isSealed: Bool, trace: SimulationTrace
-  ) throws {
+  init(seed: UInt64, folder: String, _ plan: SimulationPlan, trace: SimulationTrace) throws {
     self.seed = seed
     self.folder = folder
-    self.planted = planted
-    self.isSealed = isSealed
+    planted = plan.planted
+    isSealed = plan.isSealed
+    without = plan.without
     let chance = SeededChance(seed)
     self.chance = chance
     let log = TraceLog(trace, folder: folder)
@@ -96,6 +98,7 @@ final class Simulation {
       try look()
       while step < steps {
         step += 1
+        onStep(step)
         time.advance(milliseconds: chance.number(in: 2..<80))
         endClones()
         try takeStep()
@@ -121,6 +124,9 @@ final class Simulation {
     for device in devices { device.stop() }
     transfers = []
   }
+
+  /// Whether this fault may strike in this run: where it may not, all chances stay as they are.
+  func may(_ fault: SimulatedFault) -> Bool { !without.contains(fault) }
 
   private func takeStep() throws {
     switch chance.number(below: 1_000) {

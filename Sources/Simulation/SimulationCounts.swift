@@ -22,6 +22,16 @@ public enum SimulatedFault: String, Sendable, CaseIterable {
   case contentWritten, contentSent, pieceTorn, contentAsked, contentCut, contentDownloaded
   // Clients that do not keep to the rules.
   case nonsenseSent
+
+  /// Whether a run can do without it: the others are work and what comes of other faults.
+  public var isOptional: Bool {
+    switch self {
+    case .transaction, .group, .refusedInGroup, .answeredTogether, .loadTorn, .loadTruncated,
+      .contentWritten, .contentSent, .contentAsked, .contentDownloaded:
+      false
+    default: true
+    }
+  }
 }
 
 /// What happened in a run, counted.

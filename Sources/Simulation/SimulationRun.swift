@@ -52,6 +52,8 @@ public struct SimulationResult: Sendable {
   public let step: Int?
   /// The last events before a failure.
   public let lastEvents: [String]
+  /// Where its databases are, or why they are not, if they were to be kept.
+  public let kept: String?
 }
 
 /// Runs seeds.
@@ -62,6 +64,19 @@ public enum SimulationRun {
     seeds: [UInt64], steps: Int, planted: Set<PlantedBug> = [], isSealed: Bool = false,
     stopsAtFailure: Bool = false, each: (SimulationResult) -> Void
   ) async {
+    var plan = SimulationPlan(steps: steps)
+    plan.planted = planted
+    plan.isSealed = isSealed
+    await run(seeds.map { ($0, plan) }, stopsAtFailure: stopsAtFailure) { _, result in
+      each(result)
+    }
+  }
+
+  /// Makes many runs, as many at one time as there are cores, and gives each result in their order.
+  public static func run(
+    _ runs: [(seed: UInt64, plan: SimulationPlan)], stopsAtFailure: Bool = false,
+    each: (SimulationPlan, SimulationResult) -> Void
+  ) async {
     let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     await withTaskGroup(of: (Int, SimulationResult).self) { group in
       var begun = 0
@@ -69,12 +84,10 @@ public enum SimulationRun {
       var hasFailed = false
       var ready: [Int: SimulationResult] = [:]
       func begin() {
-        guard begun < seeds.count, !(hasFailed && stopsAtFailure) else { return }
-        let (place, seed) = (begun, seeds[begun])
+        guard begun < runs.count, !(hasFailed && stopsAtFailure) else { return }
+        let (place, next) = (begun, runs[begun])
         begun += 1
-        group.addTask {
-          (place, run(seed: seed, steps: steps, planted: planted, isSealed: isSealed))
-        }
+        group.addTask { (place, run(seed: next.seed, next.plan)) }
       }
       for _ in 0..<cores { begin() }
       for await (place, result) in group {
@@ -82,41 +95,61 @@ public enum SimulationRun {
         begin()
         ready[place] = result
         while let next = ready.removeValue(forKey: given) {
+          each(runs[given].plan, next)
           given += 1
-          each(next)
         }
       }
     }
   }
 
-  /// One run in a folder of its own, which is removed afterwards.
-  ///
-  /// `isSealed` gives each device an encrypted database.
+  /// One run; `isSealed` gives each device an encrypted database.
   public static func run(
     seed: UInt64, steps: Int, planted: Set<PlantedBug> = [], isSealed: Bool = false,
     trace: SimulationTrace = .kept
   ) -> SimulationResult {
+    var plan = SimulationPlan(steps: steps)
+    plan.planted = planted
+    plan.isSealed = isSealed
+    return run(seed: seed, plan, trace: trace)
+  }
+
+  /// One run in a folder of its own, which is removed afterwards.
+  public static func run(
+    seed: UInt64, _ plan: SimulationPlan, trace: SimulationTrace = .kept
+  ) -> SimulationResult {
+    run(seed: seed, plan, trace: trace) { _ in }
+  }
+
+  /// `onStep` is called as each step begins.
+  static func run(
+    seed: UInt64, _ plan: SimulationPlan, trace: SimulationTrace, onStep: @escaping (Int) -> Void
+  ) -> SimulationResult {
     SimulationRun.prepare
+    let place = CrashReport.enter(seed: seed)
+    defer { place.leave() }
     let folder = makeFolder(seed)
-    defer { if getenv("FERRY_KEEP") == nil { removeFolder(folder) } }
+    defer { removeFolder(folder) }
     var simulation: Simulation?
     // Disks outlive their connections.
     defer { simulation?.end() }
     do {
-      let made = try Simulation(
-        seed: seed, folder: folder, planted: planted, isSealed: isSealed, trace: trace)
+      let made = try Simulation(seed: seed, folder: folder, plan, trace: trace)
       simulation = made
-      try made.run(steps: steps)
+      made.onStep = { step in
+        place.enter(step: step)
+        onStep(step)
+      }
+      try made.run(steps: plan.steps)
       return SimulationResult(
         seed: seed, digest: made.digest, counts: made.finalCounts(), failure: nil, invariant: nil,
-        step: nil,
-        lastEvents: [])
+        step: nil, lastEvents: [], kept: nil)
     } catch {
       return SimulationResult(
         seed: seed, digest: simulation?.digest ?? 0,
         counts: simulation?.finalCounts() ?? SimulationCounts(), failure: "\(error)",
         invariant: (error as? SimulationFailure)?.invariant ?? 0, step: simulation?.step,
-        lastEvents: simulation?.lastEvents ?? [])
+        lastEvents: simulation?.lastEvents ?? [],
+        kept: plan.keep.flatMap { simulation?.keepDisks(in: "\($0)/seed-\(seed)") })
     }
   }
 

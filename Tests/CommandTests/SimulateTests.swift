@@ -1,3 +1,5 @@
+import FerrySQLite
+import Foundation
 import Testing
 
 @testable import FerryCommand
@@ -48,5 +50,41 @@ struct SimulateTests {
     #expect(end.code == 0)
     #expect(lines.count == 2, "one of the seed and one of all: \(end.said)")
     #expect(lines.allSatisfy { $0.hasPrefix("{") && $0.hasSuffix("}") })
+  }
+
+  @Test("A failing seed leaves its databases where it is told, and a shorter command is found")
+  func keptAndShorter() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "ferry-\(UUID())").path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let words = ["simulate", "--seed", "9", "--steps", "500", "--plant", "rollbackKeeps"]
+    let end = try RunningFerry.run(words + ["--keep", folder, "--shrink", "--json"])
+    #expect(end.code == 1)
+    #expect(end.said.contains(#""databases":"\#(folder)/seed-9""#), "\(end.said)")
+    let lines = end.said.split(separator: "\n")
+    let shorter = try #require(lines.last { $0.hasPrefix(#"{"shorter":{"seed":9,"steps":"#) })
+    #expect(shorter.contains(#""replay":"ferry simulate --seed 9 --steps "#))
+    #expect(shorter.contains(" --plant rollbackKeeps "))
+    for file in ["device-0/device.db", "device-2/device.db", "server/server.sqlite"] {
+      let kept = try Connection(path: "\(folder)/seed-9/\(file)", mode: .readWrite)
+      #expect(try kept.value("PRAGMA quick_check")?.text == "ok", "\(file)")
+    }
+    let nowhere = try RunningFerry.run(words + ["--keep", "/dev/null/here"])
+    #expect(nowhere.code == 1)
+    #expect(nowhere.said.contains("Databases: not kept: /dev/null/here/"), "\(nowhere.said)")
+  }
+
+  @Test("Faults that do not exist, and a shorter run of many seeds, are wrong usage")
+  func helpUsage() throws {
+    let fault = try RunningFerry.run(["simulate", "--without", "requestLost,rain"])
+    #expect(fault.code == 2)
+    #expect(fault.said.contains("there is no fault rain to leave out"), "\(fault.said)")
+    #expect(try RunningFerry.run(["simulate", "--without", "group"]).code == 2)
+    let many = try RunningFerry.run(["simulate", "--seeds", "1-2", "--shrink"])
+    #expect(many.code == 2)
+    #expect(many.said.contains("--shrink needs one seed"), "\(many.said)")
+    let held = try RunningFerry.run(
+      ["simulate", "--seed", "1", "--steps", "5", "--without", "requestLost", "--shrink"])
+    #expect(held.code == 0)
+    #expect(held.said.contains("nothing to make shorter"), "\(held.said)")
   }
 }

@@ -14,6 +14,9 @@ enum SimulateCommand: Subcommand {
     CommandOption("steps", "M", "steps with faults in each run, 1 to 1000000 (default 500)"),
     CommandOption("plant", "BUG", "switch a bug on; stops at the first seed that finds it"),
     CommandOption("sealed", nil, "encrypt the devices' databases"),
+    CommandOption("without", "FAULT,…", "faults that do not strike; all else is decided as before"),
+    CommandOption("shrink", nil, "with --seed: look for fewer faults and steps that fail alike"),
+    CommandOption("keep", "FOLDER", "write the databases of failing seeds to FOLDER/seed-N"),
     CommandOption("trace", nil, "print every event, one seed after the other (--json: to stderr)"),
     CommandOption.json,
   ]
@@ -26,8 +29,11 @@ enum SimulateCommand: Subcommand {
 
     Bugs: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", ")).
 
+    Faults that can be left out: \(optionalFaults.map(\.rawValue).joined(separator: ", ")).
+
     Exit codes: 0 every invariant held; 1 one did not (its number, the seed and the last events
-    are printed); 2 wrong usage.
+    are printed); 2 wrong usage. A crash ends it by its signal: the seeds that were under way, their
+    steps and the command that runs them again stand on standard error.
     """
 
   static func run(_ arguments: Arguments) async throws -> ExitCode {
@@ -39,46 +45,106 @@ enum SimulateCommand: Subcommand {
         "--steps \(text) is no number from 1 to \(allowedSteps.upperBound)",
         hint: "Write --steps 500.")
     }
-    var planted: Set<PlantedBug> = []
-    if let name = try arguments.value("plant") {
-      guard let bug = PlantedBug(rawValue: name) else {
-        throw UsageError(
-          "there is no bug \(name)",
-          hint: "Known: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", ")).")
-      }
-      planted.insert(bug)
+    var plan = SimulationPlan(steps: steps)
+    plan.planted = try planted(arguments)
+    plan.without = try without(arguments)
+    plan.isSealed = arguments.flag("sealed")
+    plan.keep = try arguments.value("keep")
+    if arguments.flag("shrink"), try arguments.value("seed") == nil {
+      throw UsageError("--shrink needs one seed", hint: "Write --seed 7 --shrink.")
     }
-    let isJSON = arguments.flag("json")
-    let isSealed = arguments.flag("sealed")
-    let how =
-      "--steps \(steps)" + (isSealed ? " --sealed" : "")
-      + planted.map { " --plant \($0.rawValue)" }.joined()
+    CrashReport.install(again: ("ferry simulate --seed ", " \(words(plan)) --trace"))
+    return await run(
+      seeds, plan, isJSON: arguments.flag("json"), isTraced: arguments.flag("trace"),
+      isShrunk: arguments.flag("shrink"))
+  }
+
+  private static func run(
+    _ seeds: [UInt64], _ plan: SimulationPlan, isJSON: Bool, isTraced: Bool, isShrunk: Bool
+  ) async -> ExitCode {
     let began = ContinuousClock.now
     var summary = SimulationSummary()
+    var failed: SimulationResult?
     let take = { (result: SimulationResult) in
       summary.add(result)
-      let replay = "ferry simulate --seed \(result.seed) \(how) --trace"
+      if result.failure != nil { failed = failed ?? result }
+      let replay = again(result.seed, plan)
       print(
         isJSON
           ? SimulationText.json(result, replay: replay)
           : SimulationText.plain(result, replay: replay))
+      SimulationProgress.tell(summary, of: seeds.count)
     }
-    if arguments.flag("trace") {
+    if isTraced {
       for seed in seeds {
-        take(
-          SimulationRun.run(
-            seed: seed, steps: steps, planted: planted, isSealed: isSealed,
-            trace: isJSON ? .printedAsErrors : .printed))
+        take(SimulationRun.run(seed: seed, plan, trace: isJSON ? .printedAsErrors : .printed))
       }
     } else {
       await SimulationRun.run(
-        seeds: seeds, steps: steps, planted: planted, isSealed: isSealed,
-        stopsAtFailure: !planted.isEmpty, each: take)
+        seeds.map { ($0, plan) }, stopsAtFailure: !plan.planted.isEmpty
+      ) { _, result in
+        take(result)
+      }
     }
+    if isShrunk { await shrink(failed, plan, isJSON: isJSON) }
     // A trace is the same each time, and time is not.
-    if !arguments.flag("trace") { summary.wall = began.duration(to: .now) }
-    print(isJSON ? summary.json : summary.plain(steps: steps))
+    if !isTraced { summary.wall = began.duration(to: .now) }
+    print(isJSON ? summary.json : summary.plain(steps: plan.steps))
     return summary.failed == 0 ? .success : .problems
+  }
+
+  /// The command that makes the run again; a trace is said to be wished for.
+  private static func again(_ seed: UInt64, _ plan: SimulationPlan) -> String {
+    "ferry simulate --seed \(seed) \(words(plan)) --trace"
+  }
+
+  private static func words(_ plan: SimulationPlan) -> String {
+    let without = plan.without.map(\.rawValue).sorted().joined(separator: ",")
+    return "--steps \(plan.steps)" + (plan.isSealed ? " --sealed" : "")
+      + plan.planted.map { " --plant \($0.rawValue)" }.sorted().joined()
+      + (without.isEmpty ? "" : " --without \(without)")
+  }
+
+  private static func shrink(
+    _ failed: SimulationResult?, _ plan: SimulationPlan, isJSON: Bool
+  ) async {
+    guard let failed else {
+      Terminal.error("Every invariant held: there is nothing to make shorter.")
+      return
+    }
+    var shrink = SimulationShrink(failed, plan) { Terminal.error("shorter: \($0)") }
+    await shrink.run()
+    let replay = again(shrink.seed, shrink.plan)
+    print(
+      isJSON
+        ? SimulationText.json(shrink, replay: replay)
+        : "Shorter, after \(Terminal.counted(shrink.runs, "run", "runs")): \(replay)")
+  }
+
+  private static let optionalFaults: [SimulatedFault] = SimulatedFault.allCases
+    .filter(\.isOptional)
+
+  private static func planted(_ arguments: Arguments) throws -> Set<PlantedBug> {
+    guard let name = try arguments.value("plant") else { return [] }
+    guard let bug = PlantedBug(rawValue: name) else {
+      throw UsageError(
+        "there is no bug \(name)",
+        hint: "Known: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", ")).")
+    }
+    return [bug]
+  }
+
+  private static func without(_ arguments: Arguments) throws -> Set<SimulatedFault> {
+    let names = try arguments.value("without")?.split(separator: ",").map(String.init) ?? []
+    return Set(
+      try names.map { name in
+        guard let fault = SimulatedFault(rawValue: name), fault.isOptional else {
+          throw UsageError(
+            "there is no fault \(name) to leave out",
+            hint: "Known: \(optionalFaults.map(\.rawValue).joined(separator: ", ")).")
+        }
+        return fault
+      })
   }
 
   private static let allowedSteps = 1...1_000_000

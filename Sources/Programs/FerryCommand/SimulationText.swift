@@ -11,7 +11,25 @@ enum SimulationText {
       + "\(counts.crashes) crashes, \(counts.restarts) restarts, \(counts.resets) resets"
     guard let failure = result.failure else { return text }
     for event in result.lastEvents { text += "\n    \(event)" }
+    if let kept = result.kept { text += "\nDatabases: \(kept)" }
     return text + "\nseed \(result.seed) FAILED: \(failure)\nAgain: \(replay)"
+  }
+
+  static func json(_ shrink: SimulationShrink, replay: String) -> String {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.key("shorter")
+    writer.beginObject()
+    writer.key("seed")
+    writer.raw(String(shrink.seed).utf8)
+    writer.field("steps", shrink.plan.steps)
+    writer.key("without")
+    writer.array(shrink.plan.without.map(\.rawValue).sorted()) { $0.string($1) }
+    writer.field("runs", shrink.runs)
+    writer.field("replay", replay)
+    writer.endObject()
+    writer.endObject()
+    return writer.text
   }
 
   static func json(_ result: SimulationResult, replay: String) -> String {
@@ -43,6 +61,7 @@ enum SimulationText {
     if result.failure != nil {
       writer.field("step", result.step.map { Int64($0) })
       writer.field("replay", replay)
+      writer.field("databases", result.kept)
       writer.key("lastEvents")
       writer.array(result.lastEvents) { $0.string($1) }
     }
@@ -53,7 +72,7 @@ enum SimulationText {
 
 /// What many runs came to.
 struct SimulationSummary {
-  private var seeds = 0
+  private(set) var seeds = 0
   private(set) var failed = 0
   private var simulatedMilliseconds = 0
   /// Nil where it is not to be told.
