@@ -37,6 +37,7 @@ extension DeviceWatch {
     let mayMove = deeds.submitted != nil || !deeds.cancelled.isEmpty
     for (sequence, old) in operations.sorted(by: { $0.key < $1.key })
     where !deeds.touched.contains(name(old)) && !isTaken(old) {
+      if try isJoined(old, current) { continue }
       guard let new = current[sequence] else {
         throw failure(1, "\(shown(old)) is gone and the app did not touch it")
       }
@@ -52,6 +53,33 @@ extension DeviceWatch {
     where operations[sequence] == nil && !deeds.touched.contains(name(new)) && !isMade(new) {
       throw failure(1, "\(shown(new)) is there and the app did not make it")
     }
+  }
+
+  /// Whether it is one of two changes that are one since the app submitted: the one that waits for an
+  /// answer, and what the app changed since. Both are looked at with the first.
+  private func isJoined(
+    _ old: PendingOperation, _ current: [Int64: PendingOperation]
+  ) throws -> Bool {
+    let both = operations.values.filter { name($0) == name(old) && !$0.isInFlight }
+      .sorted { $0.sequence < $1.sequence }
+    guard deeds.submitted != nil, both.count == 2, both[0].wanted != .no, both[1].isOpen,
+      current[both[1].sequence] == nil
+    else { return false }
+    guard old == both[0] else { return true }
+    let (first, second) = (both[0], both[1])
+    guard let new = current[first.sequence] else {
+      // Nothing is left of a create and its delete, nor of an edit that was taken back.
+      let isDelete = first.kind == .create && second.kind == .delete
+      if isDelete || first.kind == .delete { return true }
+      throw failure(1, "\(shown(first)) is gone since it was submitted with \(shown(second))")
+    }
+    let values = first.changed.merging(second.changed) { _, last in last }
+    let isBoth =
+      second.kind == .delete ? new.kind == .delete : first.kind == .delete || new.changed == values
+    guard new.id == first.id, new.key == first.key, isBoth else {
+      throw failure(1, "\(shown(first)) and \(shown(second)) became \(shown(new))")
+    }
+    return true
   }
 
   /// Whether it is what the app was making when its process died.
@@ -87,7 +115,7 @@ extension DeviceWatch {
       let isImage =
         row?.pending == PendingChange.none
         && operations.values.contains {
-          name($0) == object && $0.kind == .create && $0.isOpen
+          name($0) == object && $0.isOpenCreate
         }
       if row == nil || isImage { return }
       throw failure(1, "\(object.text) was deleted and is visible")
@@ -116,7 +144,7 @@ extension DeviceWatch {
       case .object(let object): if name(old) != object { continue }
       case .all(let entity): if old.entity != entity { continue }
       }
-      guard let new = current[sequence], new.isOpen, !new.isWanted else { continue }
+      guard let new = current[sequence], new.isOpen else { continue }
       throw failure(1, "\(shown(old)) was submitted and waits")
     }
   }

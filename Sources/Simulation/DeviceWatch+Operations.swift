@@ -27,10 +27,10 @@ extension DeviceWatch {
         // It was here twice, and what waited of either has become one.
         let isJoined = current.values.contains {
           $0.entity == old.entity && $0.key == (given[old.key] ?? old.key)
-            && (operations[$0.sequence] ?? $0).isOpen
+            && !(operations[$0.sequence] ?? $0).isInFlight
             && (operations[$0.sequence]?.object ?? $0.object) != old.object
         }
-        if case .session? = cause, old.isOpen, isJoined { continue }
+        if case .session? = cause, !old.isInFlight, isJoined { continue }
         try accountFor(old, checkpoint, isAnswered: isAnswered, ledger)
       }
     }
@@ -107,7 +107,7 @@ extension DeviceWatch {
       $0.entity == old.entity && $0.object == old.object && $0.sequence < old.sequence
         && !ledger.outcomes(of: $0.id).isDisjoint(with: [.replayFailed, .notTried])
     }
-    guard old.isOpen, joined else {
+    guard !old.isInFlight, joined else {
       if told.contains(where: { $0.answer.outcome == .replayResult }) {
         throw failure(
           6, "\(shown(old)) was accepted and left outside of the import that carried its answer")

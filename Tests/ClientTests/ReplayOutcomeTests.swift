@@ -85,7 +85,7 @@ struct ReplayOutcomeTests {
     #expect(late?.code == .timedOut && late?.entity == "Article")
     async let outcome = waiting.replayOutcome(within: .seconds(600))
     // Cancelled as soon as somebody waits.
-    while !depot.database.store.answers.isAwaited { await Task.yield() }
+    while depot.database.store.answers.waiting == 0 { await Task.yield() }
     try article.cancelPending()
     guard case .cancelled = try await outcome else {
       Issue.record("not cancelled")
@@ -101,6 +101,65 @@ struct ReplayOutcomeTests {
     await depot.database.close()
     let closed = await #expect(throws: FerryError.self) { try await other.replayOutcome() }
     #expect(closed?.code == .closed)
+  }
+
+  @Test("Who waits for a graph hears that all of it was cancelled, and one who waits for a part")
+  func cancelledGraph() async throws {
+    let shop = try Filled()
+    var basket = shop.newBasket("new")
+    try basket.create()
+    let item = shop.newItem(of: basket.id, 1, "plum")
+    var saved = item
+    try saved.create()
+    try basket.submitPending()
+    let (whole, part) = (basket, saved)
+    async let outcome = whole.replayOutcome(within: .seconds(600))
+    async let ofPart = part.replayOutcome(within: .seconds(600))
+    while shop.device.store.answers.waiting < 2 { await Task.yield() }
+    try basket.cancelPending()
+    guard case .cancelled(nil) = try await outcome, case .cancelled(nil) = try await ofPart else {
+      Issue.record("not cancelled")
+      return
+    }
+  }
+
+  @Test("Who waits hears of a refusal also for what was submitted behind it")
+  func refusedBehind() async throws {
+    let shop = try Stocked()
+    var order = try #require(try shop.device.order(1))
+    for city in ["Kiel", "Ulm"] {
+      order.city = city
+      try order.update()
+      try order.submitPending()
+      if city == "Kiel" { try shop.device.exchange(shop.shore) }
+    }
+    let waiting = order
+    async let outcome = waiting.replayOutcome(within: .seconds(600))
+    while shop.device.store.answers.waiting < 1 { await Task.yield() }
+    shop.shore.refuse(try shop.device.operations()[0].id, "no")
+    try shop.device.exchange(shop.shore)
+    guard case .refused(let refused?, _) = try await outcome else {
+      Issue.record("not refused")
+      return
+    }
+    #expect(refused.city == "Ulm" && refused.replayFailed)
+  }
+
+  @Test("Who waits hears that all data was cleaned away")
+  func cleaned() async throws {
+    let shop = try Stocked()
+    var order = try #require(try shop.device.order(1))
+    order.city = "Kiel"
+    try order.update()
+    try order.submitPending()
+    let waiting = order
+    async let outcome = waiting.replayOutcome(within: .seconds(600))
+    while shop.device.store.answers.waiting < 1 { await Task.yield() }
+    try shop.device.store.cleanAllData()
+    guard case .cancelled(nil) = try await outcome else {
+      Issue.record("not cancelled")
+      return
+    }
   }
 
   @Test("A create that was taken back before it was sent is cancelled, and not accepted")

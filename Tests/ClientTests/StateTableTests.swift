@@ -89,7 +89,8 @@ enum StateTable {
   static let states = [
     "new", "loaded", "dirty", "created", "updated", "deleted", "createSubmitted",
     "updateSubmitted", "deleteSubmitted", "createRefused", "updateRefused", "deleteRefused",
-    "accepted", "cancelledInFlight", "editedInFlight",
+    "accepted", "cancelledInFlight", "editedInFlight", "submittedInFlight", "editedWhileItWaits",
+    "unknown", "notTried",
   ]
   static let calls = [
     "nothing", "set", "create", "update", "save", "delete", "refresh", "submitPending",
@@ -134,11 +135,18 @@ enum StateTable {
     case "cancelledInFlight":
       try order.cancelPending()
       return order
-    case "editedInFlight":
+    case "editedInFlight", "submittedInFlight", "editedWhileItWaits":
       shop.device.clock.advance(5)
       order.city = "Ulm"
       try order.update()
+      guard state != "editedInFlight" else { return order }
+      try order.submitPending()
+      guard state == "editedWhileItWaits" else { return order }
+      order.city = "Trier"
+      try order.update()
       return order
+    case "unknown": shop.shore.answer(try shop.device.operations()[0].id, .unknown)
+    case "notTried": shop.shore.answer(try shop.device.operations()[0].id, .notTried)
     case "accepted": shop.shore.accept(try shop.device.operations()[0].id)
     default: shop.shore.refuse(try shop.device.operations()[0].id)
     }
@@ -237,7 +245,28 @@ enum StateTable {
     "editedInFlight": [
       "nothing: UP U =/</0", "set: DUP U =/</0", "create: UP U =/</0 invalidChange",
       "update: UP U =/</0", "save: UP U =/</0", "delete: XP D >/</0", "refresh: UP U =/</0",
-      "submitPending: UP U =/</0", "cancelPending: - N 0/0/0",
+      "submitPending: UP U >/=/0", "cancelPending: - N 0/0/0",
+    ],
+    // Submitted while an answer was awaited: fixed, as what was sent is.
+    "submittedInFlight": [
+      "nothing: UP U =/=/0", "set: DUP U =/=/0", "create: UP U =/=/0 invalidChange",
+      "update: UP U =/=/0", "save: UP U =/=/0", "delete: XP D >/</0", "refresh: UP U =/=/0",
+      "submitPending: UP U =/=/0", "cancelPending: - N 0/0/0",
+    ],
+    "editedWhileItWaits": [
+      "nothing: UP U =/</0", "set: DUP U =/</0", "create: UP U =/</0 invalidChange",
+      "update: UP U =/</0", "save: UP U =/</0", "delete: XP D >/</0", "refresh: UP U =/</0",
+      "submitPending: UP U >/=/0", "cancelPending: - N 0/0/0",
+    ],
+    "unknown": [
+      "nothing: UP U =/=/0", "set: DUP U =/=/0", "create: UP U =/=/0 invalidChange",
+      "update: UP U =/=/0", "save: UP U =/=/0", "delete: XP D >/</0", "refresh: UP U =/=/0",
+      "submitPending: UP U =/=/0", "cancelPending: - N 0/0/0",
+    ],
+    "notTried": [
+      "nothing: UP U =/0/0", "set: DUP U =/0/0", "create: UP U =/0/0 invalidChange",
+      "update: UP U =/0/0", "save: UP U =/0/0", "delete: XP D >/0/0", "refresh: UP U =/0/0",
+      "submitPending: UP U >/=/0", "cancelPending: - N 0/0/0",
     ],
   ]
 }

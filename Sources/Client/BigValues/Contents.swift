@@ -167,7 +167,8 @@ extension Store {
     }
   }
 
-  /// Throws away contents that no row and no submitted operation names any more. Inside the
+  /// Throws away contents that no row and no submitted operation names any more: what was submitted and
+  /// must wait has noted no uploads yet, and its row may show what came after it. Inside the
   /// transaction that may have let go of one; `always` also where the model has no big values, since
   /// an older one may have had some.
   package func sweepContents(
@@ -187,7 +188,9 @@ extension Store {
       SELECT number FROM ferry_content WHERE reference IS NOT NULL
       AND NOT EXISTS (SELECT 1 FROM ferry_kept WHERE instr(content, ferry_content.reference))
       AND NOT EXISTS (SELECT 1 FROM ferry_upload WHERE ferry_upload.reference =
-        ferry_content.reference) \(rows.joined(separator: " "))
+        ferry_content.reference)
+      AND NOT EXISTS (SELECT 1 FROM ferry_operation WHERE wanted > 0
+        AND instr(changed, ferry_content.reference)) \(rows.joined(separator: " "))
       """)
     for number in loose.compactMap({ $0[0].integer }) {
       try Contents.discard(number, connection)

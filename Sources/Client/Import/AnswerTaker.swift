@@ -19,7 +19,7 @@ struct AnswerTaker {
   struct Touched {
     let entity: String
     let object: Int64
-    let answered: AnsweredOperation
+    let answered: [AnsweredOperation]
   }
 
   /// Gives accepted creates their keys, before the pages that name them. Returns the answers that
@@ -51,12 +51,19 @@ struct AnswerTaker {
       guard let operation = try store.operations.with(taken.id, connection),
         let entity = store.model.entity(named: operation.entity)
       else { continue }
-      let next = try store.operations.of(entity, operation.object, connection)
-        .first { $0.sequence > operation.sequence }
+      // At most two: one that was submitted and waits for this answer, one that was not.
+      let waiting = try store.operations.of(entity, operation.object, connection)
+        .filter { $0.sequence > operation.sequence && !$0.isInFlight }
+      var answered = [AnsweredOperation(answer)]
       switch answer.outcome {
-      case .replayResult: try accept(operation, next, entity)
-      case .replayFailed: try reopen(operation, next, as: .replayFailed)
-      case .notTried: try reopen(operation, next, as: .waiting)
+      case .replayResult: try accept(operation, waiting, entity)
+      case .replayFailed, .notTried:
+        let state: PendingOperation.State =
+          answer.outcome == .notTried ? .waiting : .replayFailed
+        // Those who wait for what it was joined with hear the same.
+        answered += try reopen(operation, waiting, as: state).map {
+          AnsweredOperation(id: $0, outcome: answered[0].outcome)
+        }
       case .unknown:
         var unknown = operation
         if unknown.state != .withdrawn { unknown.state = .unknown }
@@ -69,21 +76,22 @@ struct AnswerTaker {
       }
       touched.append(
         Touched(
-          entity: operation.entity, object: operation.object, answered: AnsweredOperation(answer)))
+          entity: operation.entity, object: operation.object, answered: answered))
     }
     return touched
   }
 
   private func accept(
-    _ operation: PendingOperation, _ next: PendingOperation?, _ entity: Entity
+    _ operation: PendingOperation, _ waiting: [PendingOperation], _ entity: Entity
   )
     throws(SQLiteError)
   {
-    if let next, next.isOpen, !store.world.has(.baseNotMoved),
+    if !waiting.isEmpty, !store.world.has(.baseNotMoved),
       let image = try store.rows(of: entity).original(connection, object: operation.object)
     {
-      let rebased = PendingMachine.rebase(next, after: operation, image: image.values)
-      try store.operations.update(rebased, connection)
+      for rebased in PendingMachine.rebase(waiting, after: operation, image: image.values) {
+        try store.operations.update(rebased, connection)
+      }
     }
     try store.operations.delete(operation, connection)
     if operation.kind == .delete { try showAgain(operation, entity) }
@@ -124,27 +132,33 @@ struct AnswerTaker {
     return values
   }
 
-  /// The operation and what waits behind it become one change of the app's again.
+  /// The operation and what waits behind it become one change of the app's again. Returns what was
+  /// joined with it.
   private func reopen(
-    _ operation: PendingOperation, _ next: PendingOperation?, as state: PendingOperation.State
-  ) throws(SQLiteError) {
+    _ operation: PendingOperation, _ waiting: [PendingOperation], as state: PendingOperation.State
+  ) throws(SQLiteError) -> [OperationID] {
     guard operation.state != .withdrawn else {
       try store.operations.delete(operation, connection)
-      return
+      return []
     }
-    let waiting = next.flatMap { $0.isOpen ? $0 : nil }
-    if let waiting { try store.operations.delete(waiting, connection) }
-    var joined = PendingMachine.join(operation, waiting)
-    if let left = joined, try isOfNothing(left, state) { joined = nil }
-    guard let joined else {
+    var joined: [OperationID] = []
+    var left: PendingOperation? = operation
+    for next in waiting {
+      // Together they left nothing; what comes then is a change of its own.
+      guard let first = left else { break }
+      joined.append(next.id)
+      try store.operations.delete(next, connection)
+      // What it is joined with belongs to what else its transaction changed.
+      try store.operations.unite(next.chain, into: operation.chain, connection)
+      left = PendingMachine.join(first, next)
+    }
+    if let change = left, try isOfNothing(change, state) { left = nil }
+    if let left {
+      try store.operations.update(renewed(left, state, failed: operation.counter), connection)
+    } else {
       try store.operations.delete(operation, connection)
-      return
     }
-    // What it was joined with belongs to what else its transaction changed.
-    if let waiting {
-      try store.operations.unite(waiting.chain, into: operation.chain, connection)
-    }
-    try store.operations.update(renewed(joined, state), connection)
+    return joined
   }
 
   /// The object is gone by itself: there is nothing to show again, and nothing to try again.
@@ -164,15 +178,14 @@ struct AnswerTaker {
   /// An id that was answered is never sent again. The others of its chain share the fate, and stay
   /// together.
   private func renewed(
-    _ operation: PendingOperation, _ state: PendingOperation.State
+    _ operation: PendingOperation, _ state: PendingOperation.State, failed counter: Int64
   )
     -> PendingOperation
   {
     var renewed = operation
     renewed.id = store.newOperationID()
     renewed.state = state
-    if state == .replayFailed { renewed.failure = operation.counter }
-    renewed.isWanted = false
+    if state == .replayFailed { renewed.failure = counter }
     return renewed
   }
 
@@ -218,7 +231,7 @@ extension Store {
         return touched
       }
     }
-    self.answers.post(touched.map(\.answered))
+    self.answers.post(touched.flatMap(\.answered))
   }
 }
 

@@ -90,7 +90,7 @@ final class ImportRun {
       try self.removeUnnamed()
       for object in try answers.take(accepted) {
         self.touched[object.entity, default: []].insert(object.object)
-        self.answered.append(object.answered)
+        self.answered += object.answered
       }
       for (name, objects) in self.touched.sorted(by: { $0.key < $1.key }) {
         guard let entity = self.store.model.entity(named: name) else { continue }

@@ -5,8 +5,11 @@ extension BusinessObject {
   /// Sends what is pending of this object as soon as there is a connection (sync/P2), together with
   /// what is replayed as one with it: the rest of its transaction, and of its composite graph.
   ///
-  /// From here on the change is fixed: an edit becomes a second operation behind it. On an object
-  /// that is not pending nothing happens (sync/P4).
+  /// From here on the change is fixed: an edit becomes a second operation behind it, which stays on
+  /// the device until it is submitted too. Where something must be answered first, another change of
+  /// the object or the create of what it refers to, it goes by itself when that is answered; submitted
+  /// again meanwhile, it takes along what was changed since. On an object that is not pending nothing
+  /// happens (sync/P4).
   public mutating func submitPending() throws(FerryError) {
     guard let object = record.object else {
       throw FerryError(

@@ -18,7 +18,7 @@ extension Store {
     _ entity: Entity, _ object: Int64, _ connection: Connection
   ) throws(FerryError) -> Bool {
     let seeds = try sql { () throws(SQLiteError) in
-      try self.open(ObjectReference(entity.name, object), connection)
+      try self.unsealed(ObjectReference(entity.name, object), connection)
     }
     guard !seeds.isEmpty else { return false }
     let members = try sql { () throws(SQLiteError) in try self.chain(of: seeds, connection) }
@@ -27,22 +27,25 @@ extension Store {
   }
 
   /// What waits of the object itself, else of what it owns.
-  func open(
+  func unsealed(
     _ object: ObjectReference, _ connection: Connection
   ) throws(SQLiteError) -> [PendingOperation] {
     let own = try operations.select(
-      "WHERE entity = ? AND object = ? AND \(OperationTable.isOpen)",
+      "WHERE entity = ? AND object = ? AND \(OperationTable.isUnsealed)",
       [.text(object.entity), .integer(object.object)], connection)
     guard own.isEmpty, model.entity(named: object.entity)?.ownsChildren == true else { return own }
     return try operations.select(
-      "WHERE root_entity = ? AND root_object = ? AND \(OperationTable.isOpen)",
+      "WHERE root_entity = ? AND root_object = ? AND \(OperationTable.isUnsealed)",
       [.text(object.entity), .integer(object.object)], connection)
   }
 
   /// Everything that waits and is replayed with these: the rest of their transactions, the rest of
   /// their composite graphs, and so on. In the order of the changes.
+  ///
+  /// `test` says what is asked for of what waits.
   func chain(
-    of seeds: [PendingOperation], _ connection: Connection
+    of seeds: [PendingOperation], where test: String = OperationTable.isUnsealed,
+    _ connection: Connection
   ) throws(SQLiteError) -> [PendingOperation] {
     var members: [Int64: PendingOperation] = [:]
     var chains: Set<OperationID> = []
@@ -52,18 +55,44 @@ extension Store {
       guard members.updateValue(next, forKey: next.sequence) == nil else { continue }
       if chains.insert(next.chain).inserted {
         queue += try operations.select(
-          "WHERE chain = ? AND \(OperationTable.isOpen)", [.text(next.chain.text)], connection)
+          "WHERE chain = ? AND \(test)", [.text(next.chain.text)], connection)
       }
       if roots.insert(next.root).inserted {
         queue += try operations.select(
-          "WHERE root_entity = ? AND root_object = ? AND \(OperationTable.isOpen)",
+          "WHERE root_entity = ? AND root_object = ? AND \(test)",
           [.text(next.root.entity), .integer(next.root.object)], connection)
       }
     }
     return members.values.sorted { $0.sequence < $1.sequence }
   }
 
+  /// What was submitted and had to wait, and what was changed since, are one operation when it is
+  /// submitted again.
+  private func joined(
+    _ members: [PendingOperation], _ connection: Connection
+  ) throws(SQLiteError) -> [PendingOperation] {
+    var joined: [PendingOperation?] = []
+    var places: [ObjectReference: Int] = [:]
+    for member in members {
+      let object = ObjectReference(member.entity, member.object)
+      guard let place = places[object], let first = joined[place] else {
+        places[object] = joined.count
+        joined.append(member)
+        continue
+      }
+      joined[place] = PendingMachine.join(first, member)
+      joined[place]?.wanted = .no
+      try operations.delete(member, connection)
+      guard joined[place] == nil else { continue }
+      try operations.delete(first, connection)
+      guard let entity = model.entity(named: member.entity) else { continue }
+      try show(entity, member.object, shown: nil, connection)
+    }
+    return joined.compactMap { $0 }
+  }
+
   func seal(_ members: [PendingOperation], _ connection: Connection) throws(FerryError) {
+    let members = try sql { () throws(SQLiteError) in try self.joined(members, connection) }
     var ordered = ChainMachine.ordered(members, in: model)
     if world.has(.idAtSubmit) {
       for place in ordered.indices { ordered[place].id = newOperationID() }
@@ -86,19 +115,18 @@ extension Store {
       for (member, payload) in zip(ordered, payloads) {
         var member = member
         member.chain = first.id
-        member.isWanted = !ready
-        if ready {
-          member.state = .submitted
-          member.counter = self.counter(after: member.counter)
-          member.failure = 0
-        }
+        if member.wanted == .no { member.counter = self.counter(after: member.counter) }
+        member.wanted = ready ? .no : .yes
+        member.state = ready ? .submitted : .waiting
+        member.failure = 0
         try self.operations.update(member, connection)
-        guard ready else { continue }
-        try connection.run(
-          "UPDATE ferry_operation SET payload = ? WHERE sequence = ?", .blob(payload),
-          .integer(member.sequence))
         guard let entity = self.model.entity(named: member.entity) else { continue }
-        try self.noteUploads(member, entity, connection)
+        if ready {
+          try connection.run(
+            "UPDATE ferry_operation SET payload = ? WHERE sequence = ?", .blob(payload),
+            .integer(member.sequence))
+          try self.noteUploads(member, entity, connection)
+        }
         try self.show(entity, member.object, shown: nil, connection)
       }
     }
@@ -185,21 +213,29 @@ extension Store {
     var done: Set<Int64> = []
     for operation in wanted where !done.contains(operation.sequence) {
       let members = try sql { () throws(SQLiteError) in
-        // Read again: a chain before it may have taken it along.
+        // What was changed since is not submitted.
         try self.chain(
-          of: try self.open(
-            ObjectReference(operation.entity, operation.object), connection), connection)
+          of: [operation],
+          where: "(wanted = \(operation.wanted.rawValue) OR state = 'replayFailed')", connection)
       }
       done.formUnion(members.map(\.sequence))
       // A refused change goes again when the app says so, and with it what is replayed as one.
-      guard !members.contains(where: { $0.state == .replayFailed }) else { continue }
+      guard !members.contains(where: { $0.state == .replayFailed }) else {
+        try sql { () throws(SQLiteError) in
+          for var member in members where member.wanted == .again {
+            member.wanted = .yes
+            try self.operations.update(member, connection)
+          }
+        }
+        continue
+      }
       do throws(FerryError) { try seal(members, connection) } catch {
         guard error.code == .invalidChange else { throw error }
         // It grew while it waited. The import must not fail for it; the next submit tells the app.
         world.log.error("a change cannot be sent", ("reason", error.description))
         try sql { () throws(SQLiteError) in
           for var member in members {
-            member.isWanted = false
+            member.wanted = .no
             try self.operations.update(member, connection)
           }
         }

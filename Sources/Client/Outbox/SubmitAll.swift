@@ -26,15 +26,15 @@ extension Store {
   /// (sync/P20).
   package func cancelAll(_ entities: [Entity]) throws(FerryError) {
     for entity in entities {
-      var cancelled: [OperationID] = []
+      var cancelled: [AnsweredOperation] = []
       try eachThousand(of: entity) { objects, connection throws(FerryError) in
         cancelled = []
         for object in objects {
-          cancelled += try self.cancel(entity, object, connection).operations
+          cancelled += try self.cancel(entity, object, connection).answers
         }
         try self.sql { () throws(SQLiteError) in try self.sweepContents(connection) }
       } then: {
-        answers.post(cancelled.map { AnsweredOperation(id: $0, outcome: .cancelled) })
+        answers.post(cancelled)
       }
     }
   }
@@ -59,7 +59,7 @@ extension Store {
     _ entity: Entity, _ object: Int64, _ round: inout SubmitRound, _ connection: Connection
   ) throws(FerryError) {
     let seeds = try sql { () throws(SQLiteError) in
-      try self.open(ObjectReference(entity.name, object), connection)
+      try self.unsealed(ObjectReference(entity.name, object), connection)
     }
     guard seeds.contains(where: { !round.tried.contains($0.sequence) }) else { return }
     let members = try sql { () throws(SQLiteError) in try self.chain(of: seeds, connection) }

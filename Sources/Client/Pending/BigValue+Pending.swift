@@ -126,7 +126,7 @@ extension BigValue {
     let isOpenCreate = try store.read { connection throws(FerryError) in
       try self.store.sql { () throws(SQLiteError) in
         try self.store.operations.of(self.entity, place.object, connection).last
-          .map { $0.kind == .create && $0.isOpen } ?? false
+          .map(\.isOpenCreate) ?? false
       }
     }
     guard isOpenCreate else {

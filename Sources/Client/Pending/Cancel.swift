@@ -13,35 +13,44 @@ extension Store {
       try self.sql { () throws(SQLiteError) in try self.sweepContents(connection) }
       return done
     }
-    answers.post(done.operations.map { AnsweredOperation(id: $0, outcome: .cancelled) })
+    answers.post(done.answers)
     return done.gone
   }
 
   /// The same inside a transaction: the operations are to be told of when it is committed.
   func cancel(
     _ entity: Entity, _ object: Int64, _ connection: Connection
-  ) throws(FerryError) -> (gone: [Key], operations: [OperationID]) {
+  ) throws(FerryError) -> Cancelled {
+    var done = Cancelled()
     try sql { () throws(SQLiteError) in
-      let known = try self.operations.of(entity, object, connection).map(\.id)
-      return (try self.cancel(entity, object, connection, depth: 0), known)
+      try self.cancel(entity, object, connection, depth: 0, &done)
     }
+    return done
   }
 
   private func cancel(
-    _ entity: Entity, _ object: Int64, _ connection: Connection, depth: Int
-  ) throws(SQLiteError) -> [Key] {
-    var gone: [Key] = []
+    _ entity: Entity, _ object: Int64, _ connection: Connection, depth: Int,
+    _ done: inout Cancelled
+  ) throws(SQLiteError) {
+    var freed: Set<OperationID> = []
     for var operation in try operations.of(entity, object, connection) {
+      done.operations.append(operation.id)
       if operation.kind == .create, operation.state != .withdrawn {
-        gone += try cancelDependents(of: operation, entity, connection, depth: depth)
+        try cancelDependents(of: operation, entity, connection, depth: depth, &done)
       }
-      if operation.isOpen {
+      if !operation.isInFlight {
         try operations.delete(operation, connection)
+        freed.insert(operation.chain)
       } else if try !isRecalled(operation, connection) {
         operation.state = .withdrawn
-        operation.isWanted = false
         try operations.update(operation, connection)
       }
+    }
+    // What was submitted and waited for it need not wait any longer.
+    for chain in freed {
+      try connection.run(
+        "UPDATE ferry_operation SET wanted = ? WHERE chain = ? AND wanted > 0",
+        .integer(PendingOperation.Wanted.again.rawValue), .text(chain.text))
     }
     try connection.run(
       "DELETE FROM ferry_log_record WHERE entity = ? AND object = ?", .text(entity.name),
@@ -51,10 +60,9 @@ extension Store {
       let whole = ObjectReference(entity.name, object)
       for part in try operations.parts(of: whole, connection) {
         guard let child = model.entity(named: part.entity) else { continue }
-        gone += try cancel(child, part.object, connection, depth: depth + 1)
+        try cancel(child, part.object, connection, depth: depth + 1, &done)
       }
     }
-    return gone
   }
 
   /// Takes back what was sealed and never sent. The others of its chain are sealed again without
@@ -70,9 +78,8 @@ extension Store {
     guard !others.contains(where: \.isSent) else { return false }
     try operations.delete(operation, connection)
     for var other in others where other.state == .submitted {
-      other.state = .waiting
+      (other.state, other.wanted) = (.waiting, .again)
       try operations.update(other, connection)
-      try operations.wantAgain(other, connection)
       guard let entity = model.entity(named: other.entity) else { continue }
       try show(entity, other.object, shown: nil, connection)
     }
@@ -80,12 +87,11 @@ extension Store {
   }
 
   /// Cancels the pending creates that refer to a temporary key which will now never be replaced.
-  @discardableResult
   func cancelDependents(
-    of create: PendingOperation, _ entity: Entity, _ connection: Connection, depth: Int
-  ) throws(SQLiteError) -> [Key] {
-    guard create.isTemporary, depth < 64, let key = create.key.values(of: entity) else { return [] }
-    var gone: [Key] = []
+    of create: PendingOperation, _ entity: Entity, _ connection: Connection, depth: Int = 0,
+    _ done: inout Cancelled
+  ) throws(SQLiteError) {
+    guard create.isTemporary, depth < 64, let key = create.key.values(of: entity) else { return }
     for child in model.entities {
       for relationship in child.relationships where relationship.target == entity.name {
         let target = entity.key.map { entity.attributes[$0].name }
@@ -94,11 +100,22 @@ extension Store {
           connection, "WHERE \(matching(relationship.attributes)) AND _pending = 'C'",
           key.map(\.stored))
         for row in rows where !(child.name == entity.name && row.object == create.object) {
-          gone.append(child.key(of: row.values))
-          gone += try cancel(child, row.object, connection, depth: depth + 1)
+          done.gone.append(child.key(of: row.values))
+          try cancel(child, row.object, connection, depth: depth + 1, &done)
         }
       }
     }
-    return gone
+  }
+}
+
+/// What went when an object's changes were cancelled.
+struct Cancelled {
+  /// Pending creates that referred to the object's temporary key.
+  var gone: [Key] = []
+  /// Those who wait for their answers are told.
+  var operations: [OperationID] = []
+
+  var answers: [AnsweredOperation] {
+    operations.map { AnsweredOperation(id: $0, outcome: .cancelled) }
   }
 }

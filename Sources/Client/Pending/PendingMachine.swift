@@ -7,7 +7,7 @@ package enum PendingMachine {
   package enum Decision: Equatable {
     /// The change is the object's newest operation.
     case append(kind: OperationKind, changed: [Int: Value], base: [Int: Value])
-    /// The change goes into the newest operation, which was not sent.
+    /// The change goes into the newest operation, which was not submitted.
     case merge(PendingOperation)
     /// The newest operation and the change leave nothing to send.
     case remove(PendingOperation)
@@ -74,13 +74,13 @@ package enum PendingMachine {
     return .merge(operation)
   }
 
-  /// `first` was refused; the change that waited behind it becomes one with it. Nil when together
-  /// they leave nothing to send.
+  /// Two changes of one object become one: `first` was refused and `second` waited behind it, or both
+  /// wait. Nil when together they leave nothing to send.
   package static func join(
-    _ first: PendingOperation, _ second: PendingOperation?
+    _ first: PendingOperation, _ second: PendingOperation
   ) -> PendingOperation? {
-    guard let second else { return first }
     var joined = first
+    joined.counter = max(first.counter, second.counter)
     switch (first.kind, second.kind) {
     case (.create, .delete): return nil
     case (.create, _), (.update, .update):
@@ -100,16 +100,20 @@ package enum PendingMachine {
     return joined
   }
 
-  /// `first` was accepted and the business system now has `image`: what waits behind it is based on
-  /// that where `first` had changed it.
+  /// `first` was accepted and the business system now has `image`: what waits behind it, in order, is
+  /// based on that where `first` had changed it and nothing between them has.
   package static func rebase(
-    _ second: PendingOperation, after first: PendingOperation, image: [Value]
-  ) -> PendingOperation {
-    var rebased = second
-    for position in first.changed.keys where second.base[position] != nil {
-      rebased.base[position] = image[position]
+    _ waiting: [PendingOperation], after first: PendingOperation, image: [Value]
+  ) -> [PendingOperation] {
+    var moved = Set(first.changed.keys)
+    return waiting.map { operation in
+      var rebased = operation
+      for position in moved where operation.base[position] != nil {
+        rebased.base[position] = image[position]
+      }
+      moved.subtract(operation.changed.keys)
+      return rebased
     }
-    return rebased
   }
 
   /// What the app sees: the downloaded image with the operations in order on top. Nil when nothing.
@@ -148,7 +152,7 @@ package enum PendingMachine {
     let live = operations.filter { $0.state != .withdrawn }
     return ReplayState(
       counter: live.map(\.counter).max() ?? 0,
-      pending: live.last(where: \.isInFlight)?.counter ?? 0,
+      pending: live.last { !$0.isOpen }?.counter ?? 0,
       failure: live.filter { $0.state == .replayFailed }.map(\.failure).max() ?? 0)
   }
 

@@ -76,7 +76,7 @@ extension Store {
   ) throws(SQLiteError) -> [Int64] {
     let statement = try connection.statement(
       """
-      SELECT object, kind FROM ferry_operation WHERE entity = ? AND state IN (\(states.list))
+      SELECT object, kind FROM ferry_operation WHERE entity = ? AND \(states.test)
       ORDER BY object, sequence
       """)
     defer { statement.reset() }
@@ -112,10 +112,11 @@ package enum PendingStates: Sendable {
   /// Submitted and not answered.
   case replaying
 
-  var list: String {
+  /// Of an operation.
+  var test: String {
     switch self {
-    case .all: "'waiting', 'submitted', 'replayFailed', 'unknown'"
-    case .replaying: "'submitted', 'unknown'"
+    case .all: "state <> 'withdrawn'"
+    case .replaying: OperationTable.isSubmitted
     }
   }
 }

@@ -7,7 +7,7 @@ import FerryWire
 /// its effect.
 package struct PendingOperation: Equatable, Sendable {
   package enum State: String, Sendable {
-    /// Edits merge into it; it is not sent.
+    /// Its bytes are not fixed; it is not sent.
     case waiting
     /// Its bytes are fixed; it is sent until the server has stored it, and then awaits its answer.
     case submitted
@@ -17,6 +17,15 @@ package struct PendingOperation: Equatable, Sendable {
     case unknown
     /// Cancelled after it was submitted; awaits its answer, and nothing of it is visible.
     case withdrawn
+  }
+
+  /// Whether submit was asked for where that could not be done at once.
+  package enum Wanted: Int64, Sendable {
+    case no = 0
+    /// Something must be answered first.
+    case yes = 1
+    /// It was sealed, and its chain lost a member: it is sealed anew before anything is sent.
+    case again = 2
   }
 
   /// Place among all operations of the device.
@@ -37,8 +46,7 @@ package struct PendingOperation: Equatable, Sendable {
   /// makes it the id of the first of them.
   package var chain: OperationID
   package var state: State
-  /// Submit was asked for, but something must be answered first.
-  package var isWanted: Bool
+  package var wanted: Wanted = .no
   /// Its bytes have been on their way at least once; the server may have them.
   package var isSent: Bool = false
   /// Grows with each local change and each submit (the reference's replayCounter).
@@ -50,10 +58,12 @@ package struct PendingOperation: Equatable, Sendable {
   /// What it passes on its way to the top of that graph; nil leaves what was noted.
   package var owners: [ObjectReference]?
 
-  /// Edits may still merge into it.
-  package var isOpen: Bool { state == .waiting || state == .replayFailed }
-  /// The server has it or will have it, and its answer is not here.
-  package var isInFlight: Bool { !isOpen }
+  /// The app has not submitted it: edits merge into it.
+  package var isOpen: Bool { !isInFlight && wanted == .no }
+  /// Sealed: the server has it or will have it as it is, and its answer is not here.
+  package var isInFlight: Bool { state != .waiting && state != .replayFailed }
+  /// A waiting create of this device that its app has not submitted.
+  package var isOpenCreate: Bool { isOpen && kind == .create }
 }
 
 /// Reads and writes the table of pending operations.
@@ -67,8 +77,10 @@ package struct OperationTable {
   private static let selectOfObject =
     "SELECT \(columns) FROM ferry_operation WHERE entity = ? AND object = ? ORDER BY sequence"
 
-  /// The test for operations that edits merge into.
-  package static let isOpen = "state IN ('waiting', 'replayFailed')"
+  /// The test for operations that are not sealed.
+  package static let isUnsealed = "state IN ('waiting', 'replayFailed')"
+  /// The test for operations that the app has submitted and that are not answered.
+  package static let isSubmitted = "(state IN ('submitted', 'unknown') OR wanted > 0)"
 
   package init(model: Package) { self.model = model }
 
@@ -158,18 +170,10 @@ package struct OperationTable {
       WHERE sequence = ?
       """,
       [.text(operation.id.text)] + parameters(operation, entity)
-        + [SQLiteValue](repeating: .flag(operation.isOpen), count: 3) + [
+        + [SQLiteValue](repeating: .flag(!operation.isInFlight), count: 3) + [
           .integer(operation.sequence)
         ])
     try noteOwners(of: operation, operation.sequence, connection)
-  }
-
-  /// Was submitted, and is to be sealed anew before anything is sent.
-  package func wantAgain(
-    _ operation: PendingOperation, _ connection: Connection
-  ) throws(SQLiteError) {
-    try connection.run(
-      "UPDATE ferry_operation SET wanted = 2 WHERE sequence = ?", .integer(operation.sequence))
   }
 
   /// Waits in one chain from now on.
@@ -179,7 +183,7 @@ package struct OperationTable {
     guard chain != other else { return }
     try connection.run(
       """
-      UPDATE ferry_operation SET chain = ? WHERE chain = ? AND state IN ('waiting', 'replayFailed')
+      UPDATE ferry_operation SET chain = ? WHERE chain = ? AND \(OperationTable.isUnsealed)
       """, .text(other.text), .text(chain.text))
   }
 
@@ -193,7 +197,8 @@ package struct OperationTable {
       .text(operation.kind.rawValue), .text(operation.key.text), .flag(operation.isTemporary),
       .text(OperationTable.text(operation.changed, entity)),
       .text(OperationTable.text(operation.base, entity)), .text(operation.chain.text),
-      .text(operation.state.rawValue), .flag(operation.isWanted), .integer(operation.counter),
+      .text(operation.state.rawValue), .integer(operation.wanted.rawValue),
+      .integer(operation.counter),
       .integer(operation.failure), .text(operation.root.entity), .integer(operation.root.object),
     ]
   }
@@ -212,12 +217,13 @@ package struct OperationTable {
       let changed = OperationTable.values(row[7].text, entity),
       let base = OperationTable.values(row[8].text, entity), let chainText = row[9].text,
       let chain = OperationID(chainText),
-      let state = PendingOperation.State(rawValue: row[10].text ?? "")
+      let state = PendingOperation.State(rawValue: row[10].text ?? ""),
+      let wanted = row[11].integer.flatMap(PendingOperation.Wanted.init)
     else { throw damaged(row[1].text ?? "?") }
     return PendingOperation(
       sequence: sequence, id: id, entity: name, object: object, kind: kind, key: Key(text: key),
       isTemporary: row[6].integer == 1, changed: changed, base: base, chain: chain, state: state,
-      isWanted: row[11].integer == 1, isSent: row[12].integer == 1,
+      wanted: wanted, isSent: row[12].integer == 1,
       counter: row[13].integer ?? 0, failure: row[14].integer ?? 0,
       root: ObjectReference(row[15].text ?? name, row[16].integer ?? object))
   }

@@ -81,7 +81,7 @@ extension Store {
       let operation = PendingOperation(
         sequence: 0, id: id, entity: entity.name, object: object, kind: .create, key: key,
         isTemporary: isTemporary, changed: changed,
-        base: [:], chain: self.chain(ofNew: id), state: .waiting, isWanted: false,
+        base: [:], chain: self.chain(ofNew: id), state: .waiting,
         counter: counter, root: owners.root, owners: owners.between)
       try self.operations.insert(operation, made: self.world.clock.now.milliseconds, connection)
       return VisibleRow(
@@ -120,7 +120,7 @@ extension Store {
         sequence: 0, id: id, entity: entity.name, object: hidden.object, kind: .create,
         key: entity.key(of: values), isTemporary: false,
         changed: changed.filter { !$0.value.isNull },
-        base: [:], chain: chain(ofNew: id), state: .waiting, isWanted: false,
+        base: [:], chain: chain(ofNew: id), state: .waiting,
         counter: counter(after: known.last?.counter ?? 0),
         root: owners.root, owners: owners.between)
       try operations.insert(operation, made: world.clock.now.milliseconds, connection)
@@ -186,14 +186,15 @@ extension Store {
       if known.allSatisfy({ $0.state == .withdrawn }) {
         _ = try rows.keepOriginal(connection, object: object)
       }
-      if try rows.original(connection, object: object) == nil, known.contains(where: \.isInFlight) {
+      if try rows.original(connection, object: object) == nil, !known.allSatisfy(\.isOpen) {
         // The image comes with the answer to its create; the delete may yet be refused.
         try KeptValues(store: self).keepHidden(entity, object, before.values, connection)
       } else {
         try rows.keepClientOnly(connection, object: object)
       }
-      if let last = known.last, last.isOpen, last.kind == .create {
-        try self.cancelDependents(of: last, entity, connection, depth: 0)
+      if let last = known.last, last.isOpenCreate {
+        var done = Cancelled()
+        try self.cancelDependents(of: last, entity, connection, &done)
       }
       _ = try self.carryOut(
         PendingMachine.delete(known, before: served(base, of: entity)), known, entity, object,
@@ -266,7 +267,7 @@ extension Store {
       var operation = PendingOperation(
         sequence: 0, id: id, entity: entity.name, object: object, kind: kind, key: key,
         isTemporary: known.contains(where: \.isTemporary), changed: changed, base: base,
-        chain: chain(ofNew: id), state: .waiting, isWanted: false,
+        chain: chain(ofNew: id), state: .waiting,
         counter: counter(after: known.last?.counter ?? 0),
         root: owners.root, owners: owners.between)
       operation.sequence = try operations.insert(

@@ -10,7 +10,7 @@ extension Store {
           """
           SELECT id FROM ferry_operation
           WHERE ((entity = ?1 AND object = ?2) OR (root_entity = ?1 AND root_object = ?2))
-          AND (state = 'submitted' OR wanted = 1)
+          AND (state = 'submitted' OR wanted > 0)
           """, .text(entity.name), .integer(object))
       }
     }

@@ -54,8 +54,8 @@ package final class AnswerBoard: Sendable {
     return (ticket, answers)
   }
 
-  /// Whether somebody waits.
-  package var isAwaited: Bool { state.withLock { !$0.tickets.isEmpty } }
+  /// How many wait.
+  package var waiting: Int { state.withLock { $0.tickets.count } }
 
   package func giveBack(_ ticket: Int) {
     state.withLock { $0.tickets.removeValue(forKey: ticket) }?.continuation.finish()
@@ -69,6 +69,12 @@ package final class AnswerBoard: Sendable {
         ticket.continuation.yield(answer)
       }
     }
+  }
+
+  /// Whatever somebody waits for is gone.
+  func cancelAll() {
+    let ids = state.withLock { Set($0.tickets.values.flatMap(\.ids)) }
+    post(ids.map { AnsweredOperation(id: $0, outcome: .cancelled) })
   }
 
   func close() {

@@ -21,6 +21,7 @@ extension Store {
         try connection.execute("DELETE FROM ferry_change_log")
       }
     }
+    answers.cancelAll()
   }
 
   /// Gives free pages back to the file system; needs as much space again while it works.

@@ -154,7 +154,7 @@ extension Migration {
       try connection.run(
         """
         UPDATE \(Schema.table(entity)) SET _replay = (
-          SELECT max(counter) || ' 0 0' FROM ferry_operation WHERE entity = ?1 AND object = ?2)
+          SELECT max(counter) || ' ' || max(iif(wanted > 0, counter, 0)) || ' 0' FROM ferry_operation WHERE entity = ?1 AND object = ?2)
         WHERE _id = ?2
         """, row[1], row[2])
     }
