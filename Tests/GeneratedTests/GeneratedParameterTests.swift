@@ -14,6 +14,10 @@ struct GeneratedParameterTests {
       try database.savedParameters() == [
         ParameterSet(["place": "N12", "revision": 3]), ParameterSet(["revision": 4]),
       ])
+    let saved = try database.savedParameters(as: Regions.SynchronizationParameters.self)
+    #expect(saved.map(\.place) == ["N12", nil])
+    #expect(saved.map(\.revision) == [3, 4])
+    #expect(saved.first == Regions.SynchronizationParameters(place: "N12", revision: 3))
     #expect(try database.value(of: Regions.PersonalizationKeys.limit) == Decimal(string: "1.5"))
     #expect(try database.value(of: Regions.PersonalizationKeys.isNight) == true)
     try database.set(Regions.PersonalizationKeys.isNight, to: false)

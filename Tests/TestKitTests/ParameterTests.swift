@@ -118,6 +118,25 @@ struct ParameterTests {
     await server.stop()
   }
 
+  @Test("A set that is saved already is taken also where no more are taken, and one more is not")
+  func limit() async throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "ferry-\(UUID()).db").path
+    let database = try Database.open(
+      at: path, package: Sales.package, profile: ConnectionProfile(server: "http://127.0.0.1:9"))
+    try database.transaction { () throws(FerryError) in
+      for year in 1...200 { try database.save(ParameterSet(["year": year])) }
+    }
+    try database.save(ParameterSet(["year": 7]))
+    #expect(try database.savedParameters().count == 200)
+    #expect { try database.save(ParameterSet(["year": 201])) } throws: { error in
+      "\(error)".contains("200 sets of parameters are saved, and no more are taken")
+    }
+    let saved = try database.savedParameters()
+    #expect(saved.compactMap { $0.value(of: "year", as: Int.self) } == Array(1...200))
+    await database.close()
+    try Database.delete(at: path)
+  }
+
   @Test("A set that is removed takes no pending change along")
   func pending() async throws {
     let (server, database) = try await sales()

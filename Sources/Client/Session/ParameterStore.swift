@@ -34,19 +34,20 @@ extension Store {
   func saveParameters(_ set: ParameterSet) throws(FerryError) -> Bool {
     let content = try text(of: set)
     return try write { connection throws(FerryError) in
-      let count = try self.sql { () throws(SQLiteError) in
-        try connection.value("SELECT count(*) FROM ferry_parameter_set")?.integer ?? 0
-      }
-      guard count < WireLimits.parameterSets else {
-        throw FerryError(
-          .invalidChange, "\(count) sets of parameters are saved, and no more are taken",
-          hint: "Remove those that are no longer needed.")
-      }
-      return try self.sql { () throws(SQLiteError) in
+      let (isNew, count) = try self.sql { () throws(SQLiteError) in
         try connection.run(
           "INSERT OR IGNORE INTO ferry_parameter_set (content) VALUES (?)", .text(content))
-        return connection.changes > 0
+        let isNew = connection.changes > 0
+        let count = try connection.value("SELECT count(*) FROM ferry_parameter_set")?.integer ?? 0
+        return (isNew, count)
       }
+      let most = WireLimits.parameterSets
+      guard !isNew || count <= most else {
+        throw FerryError(
+          .invalidChange, "\(most) sets of parameters are saved, and no more are taken",
+          hint: "Remove those that are no longer needed.")
+      }
+      return isNew
     }
   }
 

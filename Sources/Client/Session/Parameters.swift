@@ -12,16 +12,26 @@ public struct ParameterSet: Sendable, Hashable {
     self.values = values.mapValues(\.value).filter { !$0.value.isNull }
   }
 
+  /// A parameter's value in its type; nil where the set leaves it out, or holds no value of that type.
+  public func value<Member: AttributeConvertible>(
+    of parameter: String, as type: Member.Type = Member.self
+  ) -> Member? {
+    values[parameter].flatMap { Member.converted($0) }
+  }
+
   init(canonical values: [String: Value]) { self.values = values }
 }
 
 /// What can be saved as a set of synchronization parameters; generated types conform.
 public protocol SynchronizationParameters: Sendable {
   var parameterSet: ParameterSet { get }
+  /// What was saved, read back.
+  init(_ set: ParameterSet)
 }
 
 extension ParameterSet: SynchronizationParameters {
   public var parameterSet: ParameterSet { self }
+  public init(_ set: ParameterSet) { self = set }
 }
 
 /// A personalization key of the package, by name and type; generated packages name theirs.
@@ -37,8 +47,9 @@ extension Database {
   /// Saves a set of parameters: from the next synchronization on, the rows that they ask for come
   /// too. Several sets bring the union; saving one twice changes nothing.
   ///
-  /// `invalidChange` for a parameter that the model does not have, or a value of another type; a
-  /// user's claims may allow fewer values than the model, which then bring nothing.
+  /// `invalidChange` for a parameter that the model does not have, a value of another type, or a set
+  /// more than the 200 that are taken; a user's claims may allow fewer values than the model, which
+  /// then bring nothing.
   public func save(_ parameters: some SynchronizationParameters) throws(FerryError) {
     if try store.saveParameters(parameters.parameterSet) { parametersChanged() }
   }
@@ -57,6 +68,14 @@ extension Database {
   /// The saved sets, in the order in which they were saved.
   public func savedParameters() throws(FerryError) -> [ParameterSet] {
     try store.parameterSets().map(\.set)
+  }
+
+  /// The saved sets in the package's own type, in the order in which they were saved:
+  /// `try database.savedParameters(as: Travel.SynchronizationParameters.self)`.
+  public func savedParameters<Saved: SynchronizationParameters>(
+    as type: Saved.Type
+  ) throws(FerryError) -> [Saved] {
+    try savedParameters().map(Saved.init)
   }
 
   // Personalization keys.

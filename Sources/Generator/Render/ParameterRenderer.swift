@@ -43,6 +43,9 @@ struct ParameterRenderer {
     }
     let arguments = synchronization.map { "\($0.name): \(SwiftLiteral.type($0.type))? = nil" }
     let assignments = synchronization.map { "      self.\($0.name) = \($0.name)" }
+    let readings = synchronization.map {
+      "      self.\($0.name) = set.value(of: \(SwiftLiteral.text($0.name)))"
+    }
     let pairs = synchronization.map { "\(SwiftLiteral.text($0.name)): \($0.name)" }
     return """
         /// Which rows a device asks for: `database.save(…)` makes each set a subscription. What is nil
@@ -52,6 +55,11 @@ struct ParameterRenderer {
 
           public init(\(arguments.joined(separator: ", "))) {
       \(assignments.joined(separator: "\n"))
+          }
+
+          /// A set that was saved, as `database.savedParameters(as:)` gives it.
+          public init(_ set: Ferry.ParameterSet) {
+      \(readings.joined(separator: "\n"))
           }
 
           public var parameterSet: Ferry.ParameterSet {
