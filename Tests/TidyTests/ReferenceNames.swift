@@ -64,6 +64,47 @@ enum ReferenceNames {
       sum avg min max
       """
     ),
+    (
+      "facts/1.7",
+      """
+      onMessageStart beforeImport onImport onImportSuccess onReplaySuccess onReplayFailure
+      onSearchSuccess onSearchFailure onLoginSuccess onLoginFailure onSubscribeSuccess
+      onSubscribeFailure onUnsubscribeSuccess onUnsubscribeFailure onSuspendSubscriptionSuccess
+      onSuspendSubscriptionFailure onResumeSubscriptionSuccess onResumeSubscriptionFailure
+      onRecoverSuccess onRecoverFailure onSubscriptionEnd onResetSuccess onSynchronize
+      onSynchronizeSuccess onSynchronizeFailure onMessageException onTransactionCommit
+      onTransactionRollback onStorageSpaceLow onStorageSpaceRecovered onConnectionStatusChange
+      onApplicationConnectionPropertyChange status exception userContext errorCode errorMessage
+      ApplicationCallback onApplicationSettingsChanged onConnectionStatusChanged
+      onRegistrationStatusChanged onDeviceConditionChanged onHttpCommunicationError
+      onCustomizationBundleDownloadComplete onPushNotification onHttpsCertificateChallenge
+      onLoadingStatus connectionId domainName custom1 custom4
+      """
+    ),
+    (
+      "facts/1.8",
+      """
+      PersistenceException ObjectNotFound TooManyResults SynchronizeException SynchronizeRequired
+      LoginRequired ProtocolException NoSuchAttribute NoSuchClass NoSuchOperation NoSuchParameter
+      InvalidDataType WrongDataType AbstractClass ApplicationRuntime ApplicationTimeout
+      ConnectionProperty E2ETraceIllegalState E2ETraceUpload ObjectNotSaved StreamNotOpen
+      StreamNotClosed WriteAppendOnly WriteOverLength DataVaultException messageId level code
+      eisCode message component entityKey operation requestId timestamp 401 403 404 405 409 412 500
+      503 516 517 550 551 552 554 563 566 571 572 576 577 578 579 580 581 583 584 1212 1213
+      SupThrowCredentialRequestOn401Error
+      """
+    ),
+    (
+      "facts/1.10",
+      """
+      BigBinary BigString isNull length position value openForRead openForWrite read readByte
+      readChar write writeByte writeChar seek flush close copyToFile copyFromFile
+      """
+    ),
+    (
+      "facts/1.11",
+      "entityType surrogateKey operationType rootEntityType rootSurrogateKey"
+    ),
   ]
 
   /// The words that stand as code in the first column of the page's tables.
