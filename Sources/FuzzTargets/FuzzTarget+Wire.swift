@@ -125,12 +125,26 @@ extension FuzzTarget {
       if let token = request.bearerToken, token.isEmpty || token.contains(" ") {
         return "a token that is none"
       }
-      if let node = try? JSONNode.parse(request.body) {
-        _ = node["user"]?.string
-        _ = node["refreshToken"]?.string
+      if let login = LoginRequest(request.body) {
+        let again = LoginRequest(
+          written([("user", login.user), ("password", login.password), ("device", login.device)]))
+        if again != login || login.device.isEmpty { return "a login written is read otherwise" }
+      }
+      if let renewal = RenewalRequest(request.body) {
+        let again = RenewalRequest(
+          written([("refreshToken", renewal.refreshToken), ("device", renewal.device)]))
+        if again != renewal { return "a renewal written is read otherwise" }
       }
       return nil
     })
+
+  private static func written(_ members: [(String, String)]) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    for (name, value) in members { writer.field(name, value) }
+    writer.endObject()
+    return writer.bytes
+  }
 
   /// A request in lines: method, address, the value of Authorization, then the body.
   private static func request(_ bytes: [UInt8]) -> HTTPRequest? {

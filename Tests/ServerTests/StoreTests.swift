@@ -97,6 +97,27 @@ import Testing
     _ = try bench.service.accessTokens.verify(pair.accessToken, now: bench.clock.now)
   }
 
+  @Test(
+    "A key of the tokens that is not whole is told with what to do, not used and not replaced",
+    arguments: [[], [1, 2, 3], [UInt8](repeating: 0, count: 32), [UInt8](repeating: 7, count: 33)])
+  func tornSecret(bytes: [UInt8]) throws {
+    let bench = try Bench()
+    let file = URL(fileURLWithPath: "\(bench.folder)/token.key")
+    let whole = try Data(contentsOf: file)
+    try Data(bytes).write(to: file)
+    let error = #expect(throws: ServerError.self) { try bench.restart() }
+    #expect(error?.code == .damagedSecret)
+    #expect(error?.message.contains("token.key") ?? false)
+    #expect(error?.hint.contains("remove it") ?? false)
+    #expect(try Data(contentsOf: file) == Data(bytes))
+    try whole.write(to: file)
+    try bench.restart()
+    try FileManager.default.removeItem(at: file)
+    try bench.restart()
+    #expect(try Data(contentsOf: file).count == 32)
+    #expect(!FileManager.default.fileExists(atPath: file.path + ".part"))
+  }
+
   @Test("Why an object is here, or not, is told beside a running server (adr why)")
   func why() throws {
     let bench = try Bench()

@@ -50,24 +50,26 @@ public struct Router: Sendable {
   // Sessions.
 
   private func login(_ request: HTTPRequest) async -> HTTPResponse {
-    guard let node = try? JSONNode.parse(request.body), let user = node["user"]?.string,
-      let password = node["password"]?.string, let device = node["device"]?.string, !device.isEmpty
-    else { return unreadable("login takes user, password and device") }
+    guard let login = LoginRequest(request.body) else {
+      return unreadable("login takes user, password and device")
+    }
     do throws(ServerError) {
-      let record = try await doorkeeper.authenticate(user: user, password: password)
-      return tokens(try await service.login(record, device: device))
+      let record = try await doorkeeper.authenticate(user: login.user, password: login.password)
+      return tokens(try await service.login(record, device: login.device))
     } catch {
-      world.log.warn("a login was refused", ("user", user), ("reason", error.message))
+      world.log.warn("a login was refused", ("user", login.user), ("reason", error.message))
       return refusal(error.code == .wrongLogin ? 401 : 503, error)
     }
   }
 
   private func renew(_ request: HTTPRequest) async -> HTTPResponse {
-    guard let node = try? JSONNode.parse(request.body),
-      let token = node["refreshToken"]?.string, let device = node["device"]?.string
-    else { return unreadable("token takes refreshToken and device") }
+    guard let renewal = RenewalRequest(request.body) else {
+      return unreadable("token takes refreshToken and device")
+    }
     do throws(ServerError) {
-      return tokens(try await service.renew(token, device: device, provider: doorkeeper.provider))
+      return tokens(
+        try await service.renew(
+          renewal.refreshToken, device: renewal.device, provider: doorkeeper.provider))
     } catch {
       return refusal(error.code == .revokedToken ? 401 : 503, error)
     }

@@ -26,18 +26,51 @@ final class Folder {
 
   deinit { close(lock) }
 
+  /// How many bytes a secret has.
+  static let secretBytes: Int = 32
+
   /// A file of secret bytes, readable by its owner only; made by `make` the first time.
+  ///
+  /// One that is there and is not whole is never replaced or used: what was sealed with it would be
+  /// worth nothing, and a few bytes or nothing but zeros keep nobody out.
   func secret(_ name: String, make: () -> [UInt8]) throws(ServerError) -> [UInt8] {
     let file = "\(path)/\(name)"
-    if let known = Folder.read(file), !known.isEmpty { return known }
+    errno = 0
+    if let known = Folder.read(file) {
+      guard known.count == Folder.secretBytes, known.contains(where: { $0 != 0 }) else {
+        let what = known.count == Folder.secretBytes ? "only zeros" : "\(known.count) bytes"
+        throw ServerError(
+          .damagedSecret,
+          "the key file \(file) holds \(what) and not \(Folder.secretBytes) "
+            + "bytes of a key: it was not written whole, or was changed",
+          hint: "Put it back from a backup, or remove it: a new one is made at the next start, and "
+            + "every device logs in again.")
+      }
+      return known
+    }
+    guard errno == ENOENT else {
+      throw ServerError(
+        .damagedSecret, "the key file \(file) cannot be read: \(String(cString: strerror(errno)))",
+        hint: "Give the user of the server the right to read it.")
+    }
     let bytes = make()
-    let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    // Whole or not at all, whenever the machine dies.
+    let part = "\(file).part"
+    let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw Folder.notWritable(path) }
     defer { close(descriptor) }
     guard fchmod(descriptor, 0o600) == 0, write(descriptor, bytes, bytes.count) == bytes.count,
-      fsync(descriptor) == 0
+      fsync(descriptor) == 0, rename(part, file) == 0, syncFolder()
     else { throw Folder.notWritable(path) }
     return bytes
+  }
+
+  /// The names in the folder outlive the machine.
+  private func syncFolder() -> Bool {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    return fsync(descriptor) == 0
   }
 
   /// The bytes of a small file; nil where it cannot be read.

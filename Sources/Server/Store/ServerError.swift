@@ -12,6 +12,8 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
     case newerStore
     /// The store's file is not one, or is broken. Restore it from a backup.
     case damagedStore
+    /// The file with the key of the tokens is not whole or cannot be read. Restore it, or remove it.
+    case damagedSecret
     /// The disk is full. Nothing was lost; make room.
     case diskFull
     /// The store's file was moved or removed while the server ran. Put it back.
