@@ -112,7 +112,8 @@ extension DeviceWatch {
         throw failure(
           6, "\(shown(old)) was accepted and left outside of the import that carried its answer")
       }
-      throw failure(1, "\(shown(old)) is gone and nobody answered it")
+      // An import takes only what its checkpoint answers.
+      throw failure(isAnswered ? 12 : 1, "\(shown(old)) is gone and nobody answered it")
     }
   }
 

@@ -36,7 +36,8 @@ final class Ledger {
   /// References of orders that a restored server has forgotten: their rows may come before it is
   /// told of them again.
   private(set) var forgottenReferences: Set<String> = []
-  /// Operations that were performed when the server was restored to a state before that.
+  /// Operations that were performed when the server was restored to a state before that, or refused
+  /// and their devices had not heard of it.
   private(set) var forgotten: Set<OperationID> = []
   /// Objects that were accepted and not shown to their device: nothing told it what they became.
   private(set) var outOfSight: Set<RowName> = []
@@ -119,9 +120,15 @@ final class Ledger {
     Set((told[id] ?? []).map(\.answer.outcome))
   }
 
-  /// The server is restored to an earlier state.
+  /// The server is restored to an earlier state: it judges anew what it had performed or refused.
   func forget(performed: Set<OperationID>, pending: [PendingOperation]) {
     forgotten.formUnion(performed)
+    for (id, told) in told {
+      let outcomes = told.map(\.answer.outcome)
+      guard outcomes.contains(.replayFailed) || outcomes.contains(.notTried), !gone.contains(id)
+      else { continue }
+      forgotten.insert(id)
+    }
     forgottenReferences.formUnion(pending.compactMap(Ledger.reference))
   }
 

@@ -64,7 +64,11 @@ struct Snapshot {
     var values = image.map { Dictionary(uniqueKeysWithValues: $0.enumerated().map { ($0, $1) }) }
     for change in changes {
       if change.kind == .delete {
-        if change.state != .replayFailed || change.counter > change.failure { values = nil }
+        if hides(change) { values = nil }
+      } else if change.kind == .update, values == nil, changes.contains(where: hides) {
+        // It was made to the row of its own that a create showed as while nobody knew its outcome;
+        // what the app deleted under the other key stays deleted.
+        continue
       } else {
         // Without an image only what was changed is known.
         values = (values ?? [:]).merging(change.changed) { _, new in new }
@@ -85,6 +89,11 @@ struct Snapshot {
     guard (row.pending == .none) == changes.isEmpty else {
       throw failure(5, "\(what) is marked \(row.pending) with \(changes.count) changes")
     }
+  }
+
+  /// Whether it is a delete that was not refused, or made after its refusal.
+  private func hides(_ change: PendingOperation) -> Bool {
+    change.kind == .delete && (change.state != .replayFailed || change.counter > change.failure)
   }
 
   /// A refused delete of what is gone has nothing to show.

@@ -42,4 +42,8 @@ public enum PlantedBug: String, Sendable, Hashable, CaseIterable {
   case groupInParts
   /// A session is renewed with the rights that its user had at the first operation.
   case staleClaims
+  /// What is pending goes with its row when a partition is downloaded anew or taken away.
+  case resetSweepsPending
+  /// A round has no end but that of the partitions.
+  case endlessRound
 }

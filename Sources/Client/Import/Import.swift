@@ -167,6 +167,11 @@ final class ImportRun {
           continue
         }
         count(partition, minus: row[1].integer ?? 0)
+        if store.world.has(.resetSweepsPending) {
+          for operation in try store.operations.of(entity, object, connection) {
+            try store.operations.delete(operation, connection)
+          }
+        }
         try remove(entity, object, isAside: row[2].integer == 1)
       }
     }

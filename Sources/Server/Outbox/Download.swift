@@ -72,7 +72,10 @@ struct Download {
         return .overtaken
       }
       while cursors[index].cursor < .end(of: min(state.version, bound ?? .max)) {
-        guard rows < reader.limits.roundRows, bytes.count < reader.limits.roundBytes else {
+        guard
+          rows < reader.limits.roundRows && bytes.count < reader.limits.roundBytes
+            || world.has(.endlessRound)
+        else {
           at = clock
           return .pages(bytes)
         }
