@@ -7,7 +7,7 @@ import Testing
 
 @testable import Ferry
 
-/// `FERRY_PENDING=100000 swift test --filter ManyPendingTests` prints what so many cost; without it
+/// `Scripts/check pending` runs it with 100,000 and prints what so many cost; without `FERRY_PENDING`
 /// there are few, so that the quick tests stay quick.
 @Suite("Very many pending operations")
 struct ManyPendingTests {
@@ -31,7 +31,7 @@ struct ManyPendingTests {
     return (Int(pages[1]) ?? 0) * 4_096
   }
 
-  @Test("are saved, counted, listed page by page, and sent a thousand at a time")
+  @Test("are saved, counted, listed page by page and sent a thousand at a time; none is lost")
   func many() throws {
     let shop = try Stocked()
     let store = shop.device.store
@@ -71,6 +71,13 @@ struct ManyPendingTests {
       try DeviceFile(path: shop.device.path).inspection(limit: 200)
     }
     #expect(inspection.operationCount == Int64(count) && inspection.operations.count == 200)
+    try timed("sent, \(WireLimits.operationsInFlight) in a message") {
+      try shop.device.take(try shop.shore.respond(to: #require(request).body))
+      for _ in 0..<count / WireLimits.operationsInFlight { try shop.device.exchange(shop.shore) }
+    }
+    let cities = Set(shop.shore.stored.values.compactMap { $0.changed[2] })
+    #expect(shop.shore.stored.count == count && cities.count == count)
+    #expect(try store.pendingCount(Order.entity, nil, .replaying) == count)
     let grown = (try residentBytes() - before) >> 20
     print("\(count) pending: \(grown) MB more in memory")
   }
