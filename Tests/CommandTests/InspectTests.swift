@@ -35,6 +35,21 @@ private final class InspectedDevice {
       "GRACE", message: "Customer 'Hopper' may not have 1250.75: Grace Hopper isn't known to GRACE")
   }
 
+  /// What the app wrote itself, personalization keys, and a content on its way.
+  func write(_ message: String, about key: String) throws {
+    _ = try store.report(
+      .warn, message, code: 7, component: "Customer", entityKey: key, operation: nil)
+    let digest = String(repeating: "0f", count: 32)
+    try store.write { connection throws(FerryError) in
+      try self.store.sql { () throws(SQLiteError) in
+        try connection.run(
+          "INSERT OR IGNORE INTO ferry_personalization VALUES ('region', 'Hopper Bay', 1)")
+        try connection.run(
+          "INSERT OR IGNORE INTO ferry_upload VALUES ('ab', 'photo', '2048:\(digest)', 0)")
+      }
+    }
+  }
+
   deinit {
     store.close()
     try? FileManager.default.removeItem(at: folder)
@@ -167,6 +182,38 @@ struct InspectTests {
     #expect(record["code"] as? Int == 412)
     let mode = try FileManager.default.attributesOfItem(atPath: out)[.posixPermissions] as? Int
     #expect(mode == 0o600)
+  }
+
+  @Test("An export has what the app wrote itself, uploads and personalization, values hidden")
+  func whole() throws {
+    let device = try InspectedDevice()
+    try device.write("Grace Hopper did not sign", about: "\"GRACE\"")
+    try device.write("nobody at ADA's door", about: "\"ADA\"")
+    for isShown in [false, true] {
+      let out = device.folder.appending(path: "support-\(isShown).json").path
+      let words = ["inspect", device.path, "--export", out] + (isShown ? ["--values"] : [])
+      #expect(try FerryProgram.run(words).code == 0)
+      let read = try #require(
+        try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: out)))
+          as? [String: Any])
+      let records = try #require(read["appLogRecords"] as? [[String: Any]])
+      #expect(
+        records.map { $0["message"] as? String }
+          == (isShown
+            ? ["Grace Hopper did not sign", "nobody at ADA's door"]
+            : ["<12 characters> did not sign", "<20 characters>"]))
+      let key = try #require((read["personalization"] as? [[String: Any]])?.first)
+      #expect(key["name"] as? String == "region" && key["isSent"] as? Bool == false)
+      #expect((key["value"] as? String) == (isShown ? "Hopper Bay" : nil))
+      #expect(isShown || (key["value"] as? [String: Any])?["length"] as? Int == 10)
+      let upload = try #require((read["uploads"] as? [[String: Any]])?.first)
+      #expect(upload["attribute"] as? String == "photo" && upload["bytes"] as? Int == 2_048)
+    }
+    let inspection = try DeviceFile(path: device.path).inspection(limit: InspectScreen.limit)
+    let text = InspectScreen(name: "d", width: 100, height: 24, now: 1_700_000_060_000)
+      .lines(inspection).joined(separator: "\n")
+    #expect(text.contains("pending operations: 1, 1 contents of 2048 bytes to upload"))
+    #expect(text.contains("log records: 1, 2 of the app not sent"))
   }
 
   @Test("An export with --values shows them, and a file that is there is kept")

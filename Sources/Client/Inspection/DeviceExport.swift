@@ -50,8 +50,11 @@ package struct DeviceExport {
       writer.field("subscription", inspection.subscription.rawValue)
       writer.inspected(inspection)
       parameters()
+      try personalization()
       try operations()
+      uploads()
       try logRecords()
+      try appLogRecords()
       writer.field(
         "owedCallbacks", try connection.value("SELECT count(*) FROM ferry_notice")?.integer)
       writer.endObject()
@@ -65,6 +68,36 @@ package struct DeviceExport {
         if showsValues { writer.raw(set.utf8) } else { hidden.members(of: "", set, &writer) }
       }
       writer.endArray()
+    }
+
+    /// Those that live only as long as the process are not in the file.
+    private mutating func personalization() throws(SQLiteError) {
+      let rows = try connection.rows(
+        "SELECT name, value, changed FROM ferry_personalization ORDER BY name")
+      writer.key("personalization")
+      writer.beginArray()
+      for row in rows {
+        writer.beginObject()
+        writer.field("name", row[0].text)
+        writer.key("value")
+        let value = row[1].text.map { Value.text($0) } ?? .null
+        if showsValues { writer.value(value) } else { hidden.value(value, nil, &writer) }
+        writer.field("isSent", row[2].integer == 0)
+        writer.endObject()
+      }
+      writer.endArray()
+    }
+
+    private mutating func uploads() {
+      writer.key("uploads")
+      writer.array(inspection.uploads) { writer, upload in
+        writer.beginObject()
+        writer.field("operation", upload.operation)
+        writer.field("attribute", upload.attribute)
+        writer.field("bytes", upload.size)
+        writer.field("isDone", upload.isDone)
+        writer.endObject()
+      }
     }
 
     private mutating func operations() throws(SQLiteError) {
@@ -131,6 +164,29 @@ package struct DeviceExport {
           writer.raw(text.utf8)
         } else if let record = try? LogRecord(json: Array(text.utf8)) {
           hide(record, entity, try values(of: entity, row[1].integer ?? 0, record))
+        }
+      }
+      writer.endArray()
+    }
+
+    /// What the app wrote and the server does not have yet.
+    private mutating func appLogRecords() throws(SQLiteError) {
+      writer.key("appLogRecords")
+      writer.beginArray()
+      for row in try connection.rows("SELECT record FROM ferry_report ORDER BY number") {
+        let text = row[0].text ?? "{}"
+        if showsValues {
+          writer.raw(text.utf8)
+        } else if let record = try? LogRecord(json: Array(text.utf8)) {
+          let object = try connection.value(
+            "SELECT object FROM ferry_operation WHERE entity = ? AND key = ?",
+            .text(record.component), .text(record.entityKey))?.integer
+          if let object {
+            hide(record, record.component, try values(of: record.component, object, record))
+          } else {
+            // Nobody can tell what of it is a value.
+            hide(record, record.component, [record.message])
+          }
         }
       }
       writer.endArray()

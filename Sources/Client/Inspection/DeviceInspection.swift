@@ -1,3 +1,4 @@
+import FerryModel
 import FerrySQLite
 import FerryWire
 
@@ -41,6 +42,14 @@ package struct DeviceInspection {
     package let imported: Int64?
   }
 
+  package struct UploadView {
+    package let operation: String
+    package let attribute: String
+    /// In bytes, of the whole content.
+    package let size: Int64
+    package let isDone: Bool
+  }
+
   package let package: String
   package let user: String?
   package let server: String?
@@ -54,6 +63,10 @@ package struct DeviceInspection {
   /// All of them, however many were asked for.
   package let operationCount: Int64
   package let logRecordCount: Int64
+  /// Of the app's own, that the server does not have yet.
+  package let appLogRecordCount: Int64
+  /// Contents of big values that go to the server behind their operations.
+  package let uploads: [UploadView]
   /// The file's own name for itself, by which the server knows it.
   package let device: String
   package let incarnation: String
@@ -101,6 +114,14 @@ package struct DeviceInspection {
       .compactMap { $0[0].text }
     logRecordCount =
       try connection.value("SELECT count(*) FROM ferry_log_record")?.integer ?? 0
+    appLogRecordCount = try connection.value("SELECT count(*) FROM ferry_report")?.integer ?? 0
+    uploads = try connection.rows(
+      "SELECT operation, attribute, reference, done FROM ferry_upload ORDER BY operation, attribute"
+    ).map { row in
+      UploadView(
+        operation: row[0].text ?? "", attribute: row[1].text ?? "",
+        size: row[2].text.flatMap { BigReference($0)?.sizeBytes } ?? 0, isDone: row[3].integer == 1)
+    }
   }
 
   private static func counts(_ connection: Connection) throws(SQLiteError) -> [EntityCount] {

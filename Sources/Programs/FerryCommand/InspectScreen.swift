@@ -30,10 +30,12 @@ struct InspectScreen {
     lines += section("objects", columns(inspection.entities), limit: max(2, height / 5))
     let rest = max(2, (height - lines.count - 2) / 2)
     lines += section(
-      "pending operations: \(inspection.operationCount)", inspection.operations.map(line),
+      "pending operations: \(inspection.operationCount)\(uploads(inspection))",
+      inspection.operations.map(line),
       limit: rest, of: inspection.operationCount)
     lines += section(
-      "log records: \(inspection.logRecordCount)", inspection.logRecords.reversed().map(record),
+      "log records: \(inspection.logRecordCount)\(ofApp(inspection))",
+      inspection.logRecords.reversed().map(record),
       limit: max(1, height - lines.count - 1), of: inspection.logRecordCount)
     return lines.prefix(height).map { Self.cut($0, to: width) }
   }
@@ -65,6 +67,18 @@ struct InspectScreen {
       "\(inspection.partitions.count) partitions, \(rows) rows"
         + (under > 0 ? ", \(under) being downloaded" : "")
     ]
+  }
+
+  private func uploads(_ inspection: DeviceInspection) -> String {
+    let left = inspection.uploads.filter { !$0.isDone }
+    guard !left.isEmpty else { return "" }
+    let bytes = left.reduce(0) { $0 + $1.size }
+    return ", \(left.count) contents of \(bytes) bytes to upload"
+  }
+
+  private func ofApp(_ inspection: DeviceInspection) -> String {
+    let count = inspection.appLogRecordCount
+    return count == 0 ? "" : ", \(count) of the app not sent"
   }
 
   private func columns(_ entities: [DeviceInspection.EntityCount]) -> [String] {

@@ -1,0 +1,171 @@
+import Ferry
+import FerryModel
+import Testing
+
+@testable import Ferry
+
+/// Makers refer to their parents, and to their cities' makers, by keys that the business system
+/// gives.
+@Suite("What refers to a temporary key that was cancelled")
+struct CancelledKeyTests {
+  private static let maker = Entity(
+    name: "Maker", table: "makers",
+    attributes: [
+      Attribute(name: "id", column: "id", type: .long, isNullable: false),
+      Attribute(name: "name", column: "name", type: .string, isNullable: false),
+      Attribute(name: "owner", column: "owner", type: .long, isNullable: true),
+    ], key: [0], keyOrigin: .businessSystem,
+    relationships: [
+      Relationship(
+        name: "parent", target: "Maker", attributes: ["owner"], targetAttributes: ["id"])
+    ], operations: [.create, .update, .delete], partition: nil, group: "default")
+
+  private let shore: Shore
+  private let device: Device
+
+  init() throws {
+    let model = Package(
+      name: "Makers", version: "1.0", entities: [Self.maker],
+      groups: [SynchronizationGroup(name: "default")])
+    shore = Shore(model)
+    device = try Device(model).loggedIn()
+    for id in 1...3 as ClosedRange<Int64> {
+      shore.put(Self.maker, [.integer(id), .text("m\(id)"), id == 3 ? .null : .integer(3)])
+    }
+    try device.exchange(shore)
+  }
+
+  private func create(_ name: String, owner: Value = .null) throws -> Record {
+    var record = Record(Self.maker, store: device.store)
+    record.values[1] = .text(name)
+    record.values[2] = owner
+    return try #require(try device.store.save(try record.change(.create)))
+  }
+
+  private func update(_ id: Int64, owner: Value, name: String? = nil) throws {
+    var record = try maker(id)
+    record.values[2] = owner
+    if let name { record.values[1] = .text(name) }
+    _ = try device.store.save(try record.change(.update))
+  }
+
+  private func maker(_ id: Int64) throws -> Record {
+    try #require(try device.store.record(Self.maker, key: Key([.integer(id)])))
+  }
+
+  private func cancel(_ record: Record) throws -> [Key] {
+    try device.store.cancel(Self.maker, try #require(record.object))
+  }
+
+  private func shown(_ id: Int64) throws -> String {
+    let record = try maker(id)
+    return "\(record.values[1].shown) \(record.values[2].shown) \(record.pending.rawValue)"
+  }
+
+  @Test("A pending update refers again to what it did before; what else it changed stays pending")
+  func takenBack() throws {
+    let new = try create("new")
+    try update(1, owner: new.values[0], name: "one")
+    try update(2, owner: new.values[0])
+    #expect(try cancel(new) == [Key([.integer(1)]), Key([.integer(2)])])
+    #expect(try shown(1) == "\"one\" 3 U")
+    #expect(try shown(2) == "\"m2\" 3 N", "nothing is left to send")
+    let operations = try device.operations()
+    #expect(operations.map(\.changed) == [[1: .text("one")]])
+    #expect(operations.map(\.base) == [[1: .text("m1")]])
+  }
+
+  @Test("So it is where the new object is deleted before it was submitted")
+  func deleted() throws {
+    let new = try create("new")
+    try update(1, owner: new.values[0], name: "one")
+    _ = try device.store.save(try new.change(.delete))
+    #expect(try shown(1) == "\"one\" 3 U")
+    #expect(try device.operations().map(\.changed) == [[1: .text("one")]])
+  }
+
+  @Test("What was sealed with it and never sent waits again, without the reference")
+  func recalled() throws {
+    var new: Record?
+    try device.store.transaction { () throws(FerryError) in
+      do {
+        let made = try create("new")
+        try update(1, owner: made.values[0], name: "one")
+        new = made
+      } catch {}
+    }
+    try device.store.submitAll(Self.maker)
+    #expect(try cancel(try #require(new)) == [Key([.integer(1)])])
+    #expect(try shown(1) == "\"one\" 3 U")
+    try device.exchange(shore)
+    #expect(shore.stored.values.map(\.changed) == [[1: .text("one")]])
+  }
+
+  /// A new object and a change that refers to it, on their way as one; the first is cancelled.
+  private func cancelledOnItsWay() throws -> (create: PendingOperation, update: PendingOperation) {
+    var new: Record?
+    try device.store.transaction { () throws(FerryError) in
+      do {
+        let made = try create("new")
+        try update(1, owner: made.values[0], name: "one")
+        new = made
+      } catch {}
+    }
+    try device.store.submitAll(Self.maker)
+    try device.exchange(shore)
+    _ = try cancel(try #require(new))
+    let operations = try device.operations()
+    return (operations[0], operations[1])
+  }
+
+  @Test("sync/P21: what was sent with it and is refused with it refers again to what it did before")
+  func refusedTogether() throws {
+    let (create, update) = try cancelledOnItsWay()
+    #expect(create.state == .withdrawn && update.state == .submitted)
+    shore.refuse(create.id)
+    shore.refuse(update.id)
+    try device.exchange(shore)
+    #expect(try shown(1) == "\"one\" 3 U")
+    let operations = try device.operations()
+    #expect(operations.map(\.changed) == [[1: .text("one")]])
+    #expect(operations.map(\.state) == [.replayFailed])
+    #expect(try maker(1).failed)
+  }
+
+  @Test(
+    "sync/P21: where it was done after all, all of it is shown, under the key that it was given")
+  func acceptedTogether() throws {
+    let (create, update) = try cancelledOnItsWay()
+    shore.accept(create.id, newKey: Key([.integer(9)]))
+    shore.accept(update.id, changing: [2: .integer(9)])
+    try device.exchange(shore)
+    #expect(try shown(1) == "\"one\" 9 N")
+    #expect(try shown(9) == "\"new\" null N")
+    #expect(try device.operations().isEmpty)
+  }
+
+  @Test("An object that others deleted under its pending update keeps the rest of it, too")
+  func withoutImage() throws {
+    let new = try create("new")
+    try update(1, owner: new.values[0], name: "one")
+    shore.remove(Self.maker, Key([.integer(1)]))
+    try device.exchange(shore)
+    _ = try cancel(new)
+    #expect(try shown(1) == "\"one\" 3 U")
+  }
+
+  @Test("Who waits for what became of a change that went along hears that it was cancelled")
+  func told() async throws {
+    let new = try create("new")
+    try update(2, owner: new.values[0])
+    _ = try create("child", owner: new.values[0])
+    let ids = try device.operations().map(\.id)
+    let (_, answers) = device.store.answers.wait(for: Set(ids))
+    _ = try cancel(new)
+    device.store.answers.close()
+    var heard: [OperationID] = []
+    for await answer in answers where answer.outcome == .cancelled { heard.append(answer.id) }
+    #expect(Set(heard) == Set(ids))
+    #expect(try device.operations().isEmpty)
+  }
+}
