@@ -76,4 +76,77 @@ struct CopyTests {
     try first.refresh()
     #expect(first.city == "Jena")
   }
+
+  @Test(
+    "What a copy saved in a transaction that was undone is unsaved again, and saved by the next")
+  func undone() throws {
+    let shop = try Stocked()
+    let store = shop.device.store
+    var copy = try #require(try shop.device.order(1))
+    copy.freight = 9
+    try store.transaction { () throws(FerryError) in
+      try copy.update()
+      try store.rollback()
+    }
+    #expect(copy.isDirty && !copy.isPending && copy.replayCounter == 0)
+    copy.city = "Kiel"
+    try copy.update()
+    #expect(try shop.device.operations()[0].changed == [2: .text("Kiel"), 3: .text("9")])
+    #expect(!copy.isDirty && copy.isUpdated && copy.freight == 9)
+    copy.customer = "BONAP"
+    #expect(throws: FerryError.self) {
+      try store.transaction { () throws(FerryError) in
+        try copy.save()
+        throw FerryError(.cancelled, "no", hint: "none")
+      }
+    }
+    #expect(copy.isDirty && copy.isUpdated)
+    try copy.refresh()
+    #expect(copy.customer == "ALFKI" && !copy.isDirty)
+  }
+
+  @Test("A savepoint that was undone takes back what was saved in it alone, the whole everything")
+  func savepoint() throws {
+    let shop = try Stocked()
+    let store = shop.device.store
+    var copy = try #require(try shop.device.order(1))
+    let both = { (isUndone: Bool) throws(FerryError) in
+      try store.transaction { () throws(FerryError) in
+        copy.freight = 9
+        try copy.update()
+        try store.transaction { () throws(FerryError) in
+          copy.city = "Kiel"
+          try copy.update()
+          try store.rollback()
+        }
+        if isUndone { try store.rollback() }
+      }
+    }
+    try both(true)
+    try copy.update()
+    #expect(try shop.device.operations()[0].changed == [2: .text("Kiel"), 3: .text("9")])
+    try copy.cancelPending()
+    #expect(copy.city == "Bremen" && !copy.isDirty)
+    try both(false)
+    #expect(copy.isDirty && copy.isUpdated)
+    #expect(try shop.device.operations()[0].changed == [3: .text("9")])
+    try copy.update()
+    #expect(try shop.device.operations()[0].changed == [2: .text("Kiel"), 3: .text("9")])
+  }
+
+  @Test("A copy that was deleted in a transaction that was undone is there, and can be changed")
+  func undeleted() throws {
+    let shop = try Stocked()
+    let store = shop.device.store
+    var copy = try #require(try shop.device.order(1))
+    try store.transaction { () throws(FerryError) in
+      try copy.delete()
+      #expect(copy.isDeleted)
+      try store.rollback()
+    }
+    #expect(!copy.isDeleted && !copy.isPending && !copy.isDirty)
+    copy.city = "Kiel"
+    try copy.update()
+    #expect(try shop.device.dump().hasPrefix("1 ALFKI Kiel U"))
+  }
 }

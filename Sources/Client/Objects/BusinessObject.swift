@@ -15,7 +15,7 @@ public protocol BusinessObject: Sendable {
 extension BusinessObject {
   /// Only in memory: neither created nor loaded, or the transaction that created it was undone.
   public var isNew: Bool { record.object == nil && !record.deleted }
-  /// Changed in memory and not saved.
+  /// Changed in memory and not saved, or saved by a transaction that was undone.
   public var isDirty: Bool { !isNew && record.isChanged }
   /// Deleted here, whether its delete is pending or left nothing to send.
   public var isDeleted: Bool { record.deleted }

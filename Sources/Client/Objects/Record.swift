@@ -4,7 +4,8 @@ import FerrySQLite
 /// The state of one business object in the app's hands: its values, and where it comes from.
 ///
 /// A value: changing it changes nothing but this copy until `create`, `update` or `save`. Generated
-/// types keep everything here; an app rarely touches it.
+/// types keep everything here; an app rarely touches it. Where a transaction is undone, what was
+/// saved in it is again what the app changed and did not save.
 public struct Record: Sendable {
   /// What it shares with all that were read together with it.
   private let origin: RecordOrigin
@@ -22,10 +23,9 @@ public struct Record: Sendable {
   private var content: Content
   /// What the values were at the last load or save; nil while they are the same.
   private var before: [Value]?
-  package var pending: PendingChange
-  package var failed: Bool
-  package var replay: ReplayState
-  package var deleted: Bool
+  private var state: RecordState
+  /// What it was before each save in the transaction that is open; see `undone`.
+  private var earlier: [EarlierRecord] = []
   /// What was read together with it, by relationship.
   package var prefetched: [String: Prefetched] = [:]
 
@@ -33,10 +33,7 @@ public struct Record: Sendable {
     origin = RecordOrigin(store.rows(of: entity), store, nil)
     number = nil
     content = .values(entity.attributes.map { $0.defaultValue ?? .null })
-    pending = .none
-    failed = false
-    replay = .none
-    deleted = false
+    state = RecordState()
   }
 
   package init(_ entity: Entity, store: Store, row: VisibleRow) {
@@ -47,10 +44,7 @@ public struct Record: Sendable {
     self.origin = origin
     number = row.object
     content = .values(row.values)
-    pending = row.pending
-    failed = row.failed
-    replay = row.replay
-    deleted = false
+    state = RecordState(pending: row.pending, failed: row.failed, replay: row.replay)
   }
 
   /// A row with the columns of a visible one; its values are looked at when they are asked for.
@@ -58,12 +52,56 @@ public struct Record: Sendable {
     self.origin = origin
     content = .row(row)
     number = row.withColumn(at: 0) { if case .integer(let number) = $0 { number } else { nil } }
-    pending = row.withColumn(at: 1) { PendingChange($0) }
-    failed = row.withColumn(at: 2) {
-      if case .integer(let number) = $0 { number != 0 } else { false }
+    state = RecordState(
+      pending: row.withColumn(at: 1) { PendingChange($0) },
+      failed: row.withColumn(at: 2) {
+        if case .integer(let number) = $0 { number != 0 } else { false }
+      },
+      replay: row.withColumn(at: 3) { ReplayState($0) })
+  }
+
+  package var pending: PendingChange {
+    get { now.pending }
+    set { change { $0.pending = newValue } }
+  }
+  package var failed: Bool {
+    get { now.failed }
+    set { change { $0.failed = newValue } }
+  }
+  package var replay: ReplayState {
+    get { now.replay }
+    set { change { $0.replay = newValue } }
+  }
+  package var deleted: Bool {
+    get { now.deleted }
+    set { change { $0.deleted = newValue } }
+  }
+
+  private var now: RecordState { undone?.state ?? state }
+
+  private mutating func change(_ body: (inout RecordState) -> Void) {
+    var now = self.now
+    body(&now)
+    state = now
+    earlier = []
+  }
+
+  /// What it was before the first save of it that was undone with its transaction: what was saved
+  /// there is again what the app changed.
+  private var undone: EarlierRecord? {
+    earlier.isEmpty ? nil : earlier.first { $0.transaction.isUndone }
+  }
+
+  /// It is what a save in a transaction made of `old`.
+  mutating func follows(_ old: Record, in transaction: Creations?) {
+    guard let transaction else { return }
+    earlier = old.earlier.filter { $0.transaction.root === transaction.root }
+    if let first = earlier.firstIndex(where: { $0.transaction.isUndone }) {
+      earlier.removeSubrange(first...)
     }
-    replay = row.withColumn(at: 3) { ReplayState($0) }
-    deleted = false
+    guard earlier.last?.transaction !== transaction else { return }
+    earlier.append(
+      EarlierRecord(transaction: transaction, values: old.loaded, state: old.now))
   }
 
   public var entity: Entity { origin.rows.entity }
@@ -98,10 +136,10 @@ public struct Record: Sendable {
   }
 
   /// The values at the last load or save.
-  package var loaded: [Value] { before ?? values }
+  package var loaded: [Value] { undone?.values ?? before ?? values }
 
   /// Whether a value is another than at the last load or save.
-  var isChanged: Bool { before.map { $0 != values } ?? false }
+  var isChanged: Bool { (undone?.values ?? before).map { $0 != values } ?? false }
 
   private mutating func keepLoaded() { if before == nil { before = values } }
 
@@ -129,6 +167,21 @@ public struct Record: Sendable {
   public func `as`<Object: BusinessObject>(_ type: Object.Type) -> Object? {
     entity.name == Object.entity.name ? Object(record: self) : nil
   }
+}
+
+/// What the database says of an object besides its values.
+private struct RecordState {
+  var pending: PendingChange = .none
+  var failed: Bool = false
+  var replay: ReplayState = .none
+  var deleted: Bool = false
+}
+
+/// What a record was before a save that its transaction may yet undo.
+private struct EarlierRecord {
+  let transaction: Creations
+  let values: [Value]
+  let state: RecordState
 }
 
 /// Whose objects records are, and where they were read.

@@ -26,11 +26,13 @@ extension BusinessObject {
   /// composite relationship is deleted with it.
   public mutating func delete() throws(FerryError) {
     let change = try record.change(.delete)
+    let old = record
     if let hidden = try record.store.save(change) {
       record = hidden
     } else {
       end()
     }
+    record.follows(old, in: old.store.creations)
   }
 
   /// Nothing of the object is left on the device.
@@ -76,6 +78,8 @@ extension BusinessObject {
         .objectNotFound, "\(Self.entity.name) \(record.key) is no longer on the device",
         hint: "It was deleted, here or by another user.", entity: Self.entity.name)
     }
+    let old = record
     record = saved
+    record.follows(old, in: old.store.creations)
   }
 }

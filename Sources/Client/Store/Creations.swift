@@ -22,6 +22,12 @@ final class Creations: Sendable {
   /// The transaction was undone, its savepoints with it.
   func undo() { state.withLock { $0.isUndone = true } }
 
+  /// Whether it was undone, or one around it.
+  var isUndone: Bool { state.withLock { $0.isUndone } || outer?.isUndone ?? false }
+
+  /// That of the outermost transaction.
+  var root: Creations { outer?.root ?? self }
+
   /// Whether the key of an object is temporary whose creation was undone; nil for any other.
   func undone(_ object: ObjectReference) -> Bool? {
     state.withLock { $0.isUndone ? $0.made[object] : nil } ?? outer?.undone(object)
