@@ -1,6 +1,7 @@
 import Ferry
 import FerrySQLite
 import FerryTravel
+import FerryWorld
 import Foundation
 import Testing
 
@@ -66,6 +67,70 @@ struct DatabaseFilesTests {
       try Database.delete(at: paths[0])
       #expect(try other.hasPendingOperations)
       await other.close()
+    }
+  }
+
+  @Test("However long the name of a user is, its file can be made, and is no other's")
+  func longNames() async throws {
+    try await inFolder { folder in
+      let long = String(repeating: "n", count: 300)
+      let users = [long, long + "x", long.uppercased(), String(repeating: "/ä", count: 200)]
+      let paths = users.map { Database.path(of: $0, package: "Travel", in: folder) }
+      #expect(Set(paths.map { $0.lowercased() }).count == users.count)
+      for path in paths {
+        #expect(path.dropFirst(folder.count + 1).utf8.count <= 230)
+        let database = try Travel.open(at: path, key: .random(), profile: profile)
+        try book("Ada", in: database)
+        await database.close()
+        try Database.delete(at: path)
+      }
+      #expect(Database.path(of: long, package: "Travel", in: folder) == paths[0], "it is stable")
+      // 200 characters fit, and always did.
+      let known = Database.path(of: String(long.prefix(200)), package: "Travel", in: folder)
+      #expect(known == "\(folder)/Travel-\(long.prefix(200)).ferry")
+      // One that an older Ferry made under its whole name keeps it.
+      let whole = "\(folder)/Travel-\(long.prefix(235)).ferry"
+      #expect(FileManager.default.createFile(atPath: whole, contents: nil))
+      #expect(
+        Database.path(of: String(long.prefix(235)), package: "Travel", in: folder) == whole)
+    }
+  }
+
+  @Test("Opened twice in one process a database loses nothing, and the log says what to do")
+  func openedTwice() async throws {
+    try await inFolder { folder in
+      let path = "\(folder)/device.db"
+      let log = HeardLog()
+      let world = World(clock: SystemClock(), chance: SystemChance(), log: log)
+      let open = { (profile: ConnectionProfile) throws(FerryError) in
+        try Database.open(
+          at: path, package: Travel.package, profile: profile, world: world)
+      }
+      let app = try open(profile)
+      let twice = { log.lines.filter { $0.contains("open in this process already") } }
+      #expect(twice().isEmpty)
+      let widget = try open(profile)
+      #expect(twice().count == 1 && twice()[0].contains("isDatabaseShared"))
+      try book("Ada", in: app)
+      try book("Bob", in: widget)
+      try app.transaction { () throws(FerryError) in
+        for var booking in try Booking.findAll(in: app) {
+          booking.seats = 2
+          try booking.update()
+        }
+      }
+      #expect(try Booking.findAll(in: widget).map(\.seats) == [2, 2])
+      #expect { try Database.delete(at: path) } throws: { ($0 as? FerryError)?.code == .inUse }
+      await app.close()
+      try book("Eve", in: widget)
+      await widget.close()
+      var shared = profile
+      shared.session.isDatabaseShared = true
+      let (one, two) = (try open(shared), try open(shared))
+      #expect(twice().count == 1, "whoever says so knows it")
+      #expect(try Booking.findAll(in: two).count == 3)
+      await one.close()
+      await two.close()
     }
   }
 

@@ -13,9 +13,12 @@ extension Database {
   /// Where the database of one of several users of a device lies: each has a file, a login and
   /// pending work of their own.
   ///
-  /// The same user gives the same path, and two users never do.
+  /// The same user gives the same path, and two users never do, however long a name is and whatever
+  /// is in it. A file that has its long name already, from an older Ferry, keeps it.
   public static func path(of user: String, package: String, in folder: String) -> String {
-    "\(folder)/\(DatabaseFiles.name(package, user))"
+    let whole = "\(folder)/\(DatabaseFiles.wholeName(package, user))"
+    return DatabaseFiles.exists(whole)
+      ? whole : "\(folder)/\(DatabaseFiles.name(package, user))"
   }
 
   /// Deletes every object on the device, what is pending, every log record and what the change log

@@ -37,6 +37,11 @@ public final class Database: Sendable {
   /// leave the file as it is, unless `migration` lets them go. What was submitted is the server's to
   /// judge. A database of a newer model, or of a newer Ferry, is refused with the same code.
   ///
+  /// One `Database` for each file of a process is enough: it may be used from everywhere. A second
+  /// one, as an app and its extension have in processes of their own, needs
+  /// `SessionSettings.isDatabaseShared` in both for live queries that hear of each other and
+  /// callbacks that are made once; the log warns where it is not set. What they save is safe.
+  ///
   /// With a `key` the database is sealed (see Documentation/Encryption.md), and opens with that key
   /// only: anything else is `.wrongKey`, and touches nothing. A passphrase takes a good part of a
   /// second.
@@ -45,7 +50,13 @@ public final class Database: Sendable {
     durability: Durability = .application, callbackHandler: (any CallbackHandler)? = nil,
     migration: MigrationPolicy = .keepPending, world: World = .system()
   ) throws(FerryError) -> Database {
-    try Database(
+    if !profile.session.isDatabaseShared, OpenFile.isOpen(path: path) {
+      world.log.warn(
+        "the database is open in this process already: nothing is lost, but the live queries of one "
+          + "do not hear what the other changes, and a callback may be made twice; use one "
+          + "`Database`, or set SessionSettings.isDatabaseShared for both", ("database", path))
+    }
+    return try Database(
       Store(
         path: path, model: package, world: world, durability: durability, key: key,
         migration: migration), profile, callbackHandler, SystemTransport.make(), world)

@@ -1,3 +1,5 @@
+import FerryCrypto
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -30,7 +32,7 @@ enum DatabaseFiles {
 
   /// A file name for a user, however the name is written: small letters, digits, `.`, `_` and `-`
   /// stand for themselves, since there are file systems that do not tell a letter from its capital.
-  static func name(_ package: String, _ user: String) -> String {
+  static func wholeName(_ package: String, _ user: String) -> String {
     let safe = Set("abcdefghijklmnopqrstuvwxyz0123456789._-".utf8)
     var name = "\(package)-"
     for byte in user.utf8 {
@@ -41,6 +43,20 @@ enum DatabaseFiles {
         name += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
       }
     }
-    return name + ".ferry"
+    return name + ending
   }
+
+  /// The same, where it is no longer than a file's name may be; else its beginning, and a digest of
+  /// all of it behind a tilde, which no whole name has.
+  static func name(_ package: String, _ user: String) -> String {
+    let whole = wholeName(package, user)
+    guard whole.utf8.count > longestNameBytes else { return whole }
+    let digest = "~" + hexadecimal(SHA256Digest.hash(Array(whole.utf8)))
+    let room = longestNameBytes - digest.utf8.count - ending.utf8.count
+    return String(decoding: whole.utf8.prefix(room), as: UTF8.self) + digest + ending
+  }
+
+  private static let ending = ".ferry"
+  /// File systems take 255 bytes; `-sealing-journal` and its like are added to it.
+  private static let longestNameBytes = 230
 }
