@@ -167,16 +167,21 @@ extension Store {
     }
   }
 
-  /// Throws away contents that no row and no submitted operation names any more: what was submitted and
-  /// must wait has noted no uploads yet, and its row may show what came after it. Inside the
-  /// transaction that may have let go of one; `always` also where the model has no big values, since
-  /// an older one may have had some.
+  /// Throws away contents that no row and no pending change names any more: a change may wait behind
+  /// one that hides its row or shows another content. Inside the transaction that may have let go of
+  /// one; `always` also where the model has no big values, since an older one may have had some.
   package func sweepContents(
     _ connection: Connection, always: Bool = false
   ) throws(SQLiteError) {
     guard always || !bigAttributes.isEmpty else { return }
+    // A change that was taken back before it was sent may have another content by now, or none.
     try connection.run(
-      "DELETE FROM ferry_upload WHERE operation NOT IN (SELECT id FROM ferry_operation)")
+      """
+      DELETE FROM ferry_upload WHERE NOT EXISTS (
+        SELECT 1 FROM ferry_operation AS owner WHERE owner.id = ferry_upload.operation
+        AND (owner.state NOT IN ('waiting', 'replayFailed')
+          OR instr(owner.changed, ferry_upload.reference)))
+      """)
     let rows = bigAttributes.flatMap { entity, attribute in
       [Schema.table(entity), Schema.original(entity)].map { table in
         "AND NOT EXISTS (SELECT 1 FROM \(table) AS place "
@@ -188,9 +193,9 @@ extension Store {
       SELECT number FROM ferry_content WHERE reference IS NOT NULL
       AND NOT EXISTS (SELECT 1 FROM ferry_kept WHERE instr(content, ferry_content.reference))
       AND NOT EXISTS (SELECT 1 FROM ferry_upload WHERE ferry_upload.reference =
-        ferry_content.reference)
-      AND NOT EXISTS (SELECT 1 FROM ferry_operation WHERE wanted > 0
-        AND instr(changed, ferry_content.reference)) \(rows.joined(separator: " "))
+        ferry_content.reference) \(rows.joined(separator: " "))
+      AND NOT EXISTS (SELECT 1 FROM ferry_operation WHERE state <> 'withdrawn'
+        AND instr(changed, ferry_content.reference))
       """)
     for number in loose.compactMap({ $0[0].integer }) {
       try Contents.discard(number, connection)
