@@ -22,8 +22,9 @@ extension BusinessObject {
 
   /// Deletes the object on the device; the delete is pending afterwards (sync/P1).
   ///
-  /// A create that was not submitted and its delete leave nothing to send. What the object owns by a
-  /// composite relationship is deleted with it.
+  /// A create that was not submitted and its delete leave nothing to send, and nothing that refers to
+  /// its temporary key, as with `cancelPending`. What the object owns by a composite relationship is
+  /// deleted with it.
   public mutating func delete() throws(FerryError) {
     let change = try record.change(.delete)
     let old = record
@@ -45,8 +46,9 @@ extension BusinessObject {
 
   /// Discards what is pending of this object and of its parts (sync/P20).
   ///
-  /// Returns the keys of pending creates that needed this object's temporary key and were cancelled
-  /// with it.
+  /// Of a create that is pending nothing is left that refers to its temporary key: pending creates
+  /// that do are cancelled with it, and pending updates refer again to what they did before, with
+  /// everything else that they changed still pending. Returns the keys of both.
   @discardableResult
   public mutating func cancelPending() throws(FerryError) -> [Key] {
     guard let object = record.object else { return [] }
