@@ -154,6 +154,108 @@ struct CancelledKeyTests {
     #expect(try shown(1) == "\"one\" 3 U")
   }
 
+  private func submit(_ id: Int64) throws {
+    let object = try #require(try maker(id).object)
+    _ = try device.store.submit(Self.maker, object)
+  }
+
+  @Test("What is submitted and waits for the key lets it go too, under an edit that was made since")
+  func heldUnderEdit() throws {
+    let new = try create("new")
+    try update(1, owner: new.values[0], name: "one")
+    try submit(1)
+    try update(1, owner: new.values[0], name: "uno")
+    #expect(try cancel(new) == [Key([.integer(1)])])
+    #expect(try device.operations().map(\.changed) == [[1: .text("one")], [1: .text("uno")]])
+    #expect(try shown(1) == "\"uno\" 3 U")
+    // It waited for the key alone, and goes without another answer.
+    try device.exchange(shore)
+    #expect(shore.stored.values.map(\.changed) == [[1: .text("one")]])
+  }
+
+  @Test("Another reference that is submitted stays, and shows again")
+  func otherReference() throws {
+    let new = try create("new")
+    try update(1, owner: .null)
+    try submit(1)
+    try device.exchange(shore)
+    try update(1, owner: .integer(2))
+    try submit(1)
+    try update(1, owner: new.values[0])
+    _ = try cancel(new)
+    #expect(try device.operations().map(\.changed) == [[2: .null], [2: .integer(2)]])
+    #expect(try shown(1) == "\"m1\" 2 U")
+  }
+
+  @Test("What is submitted and waits gets the final key, under an edit that refers elsewhere")
+  func followed() throws {
+    let new = try create("new")
+    _ = try device.store.submit(Self.maker, new.object ?? 0)
+    try device.exchange(shore)
+    let id = try device.operations()[0].id
+    try update(1, owner: new.values[0])
+    try submit(1)
+    try update(1, owner: .integer(2))
+    shore.accept(id, newKey: Key([.integer(9)]))
+    try device.exchange(shore)
+    try device.exchange(shore)
+    #expect(
+      shore.stored.values.compactMap { $0.kind == .update ? $0.changed : nil } == [[2: .integer(9)]]
+    )
+    #expect(try device.operations().map { $0.base[2] } == [.integer(3), .integer(9)])
+  }
+
+  @Test("A create that waits, deleted and submitted again, leaves nothing that has its key")
+  func joinedToNothing() async throws {
+    let parent = try create("parent")
+    _ = try device.store.submit(Self.maker, parent.object ?? 0)
+    try device.exchange(shore)
+    let new = try create("new", owner: parent.values[0])
+    _ = try device.store.submit(Self.maker, new.object ?? 0)
+    _ = try create("child", owner: new.values[0])
+    let held = try device.operations()[1].id
+    let (_, answers) = device.store.answers.wait(for: [held])
+    _ = try device.store.save(try new.change(.delete))
+    _ = try device.store.submit(Self.maker, new.object ?? 0)
+    #expect(try device.operations().count == 1, "the parent's create")
+    device.store.answers.close()
+    var heard: [AnsweredOperation.Outcome] = []
+    for await answer in answers { heard.append(answer.outcome) }
+    #expect(heard == [.cancelled])
+  }
+
+  @Test("An update of an object whose create is on its way is taken back, and the object stays")
+  func createOnItsWay() throws {
+    let other = try create("other")
+    let object = try #require(other.object)
+    _ = try device.store.submit(Self.maker, object)
+    try device.exchange(shore)
+    let new = try create("new")
+    let known = try device.store.record(Self.maker, object: object)
+    var referring = try #require(known)
+    referring.values[2] = new.values[0]
+    _ = try device.store.save(try referring.change(.update))
+    _ = try cancel(new)
+    let operations = try device.operations()
+    #expect(operations.map(\.state) == [.submitted])
+    let left = try device.store.record(Self.maker, object: object)
+    #expect(left?.values[2].isNull == true)
+  }
+
+  @Test("Nobody hears of a cancel that was undone with its transaction")
+  func undone() async throws {
+    let new = try create("new")
+    let ids = try device.operations().map(\.id)
+    let (_, answers) = device.store.answers.wait(for: Set(ids))
+    try device.store.transaction { () throws(FerryError) in
+      _ = try device.store.cancel(Self.maker, new.object ?? 0)
+      try device.store.rollback()
+    }
+    device.store.answers.close()
+    for await answer in answers { Issue.record("\(answer)") }
+    #expect(try device.operations().map(\.id) == ids)
+  }
+
   @Test("Who waits for what became of a change that went along hears that it was cancelled")
   func told() async throws {
     let new = try create("new")

@@ -105,6 +105,21 @@ struct CopyTests {
     #expect(copy.customer == "ALFKI" && !copy.isDirty)
   }
 
+  @Test("A submit in a transaction that was undone leaves the copy with what it had not saved")
+  func undoneSubmit() throws {
+    let shop = try Stocked()
+    var copy = try #require(try shop.device.order(1))
+    copy.city = "Kiel"
+    try shop.device.store.transaction { () throws(FerryError) in
+      try copy.update()
+      try copy.submitPending()
+      try shop.device.store.rollback()
+    }
+    #expect(copy.isDirty && !copy.isPending && copy.replayPending == 0)
+    try copy.update()
+    #expect(try shop.device.operations().map(\.changed) == [[2: .text("Kiel")]])
+  }
+
   @Test("A savepoint that was undone takes back what was saved in it alone, the whole everything")
   func savepoint() throws {
     let shop = try Stocked()

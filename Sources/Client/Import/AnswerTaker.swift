@@ -79,22 +79,18 @@ struct AnswerTaker {
           entity: operation.entity, object: operation.object, answered: answered))
     }
     for (taken, answer) in known where [.replayFailed, .notTried].contains(answer.outcome) {
-      touched += try letGo(taken)
+      try letGo(taken)
     }
     return touched
   }
 
   /// What was cancelled on its way and was not done after all: what was sent with it, and refused
   /// with it, may refer to its temporary key, which nobody will ever replace.
-  private func letGo(_ create: PendingOperation) throws(SQLiteError) -> [Touched] {
+  private func letGo(_ create: PendingOperation) throws(SQLiteError) {
     guard create.state == .withdrawn, create.kind == .create,
       let entity = store.model.entity(named: create.entity)
-    else { return [] }
-    return [
-      Touched(
-        entity: create.entity, object: create.object,
-        answered: try store.forgetKey(of: create, entity, connection).answers)
-    ]
+    else { return }
+    try store.forgetKey(of: create, entity, connection)
   }
 
   private func accept(

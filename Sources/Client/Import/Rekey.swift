@@ -82,7 +82,8 @@ struct Rekey {
     if open.count > 1 { try store.operations.update(joined, connection) }
   }
 
-  /// Every attribute that refers to the old key, also where it is part of a child's own key.
+  /// Every attribute that refers to the old key, also where it is part of a child's own key, and where
+  /// a change that is submitted and waits has it under one that was made since.
   private func follow(_ entity: Entity, _ old: [Value], _ new: [Value]) throws(SQLiteError) {
     let names = entity.key.map { entity.attributes[$0].name }
     for child in store.model.entities {
@@ -96,6 +97,7 @@ struct Rekey {
           SELECT _id FROM \(Schema.table(child)) WHERE \(test)
           UNION SELECT object FROM ferry_operation
           WHERE entity = '\(child.name)' AND object NOT IN (SELECT _id FROM \(Schema.table(child)))
+          UNION SELECT object FROM ferry_operation WHERE entity = '\(child.name)' AND wanted > 0
           """, old.map(\.stored))
         for row in found {
           guard let object = row[0].integer else { continue }

@@ -17,6 +17,9 @@ extension BusinessObject {
         hint: "Call create or save first.", entity: Self.entity.name)
     }
     guard try record.store.submit(Self.entity, object) else { return }
-    if let read = try record.store.recordOrHidden(Self.entity, object: object) { record = read }
+    guard let read = try record.store.recordOrHidden(Self.entity, object: object) else { return }
+    let old = record
+    record = read
+    record.follows(old, in: old.store.creations)
   }
 }

@@ -87,6 +87,8 @@ extension Store {
       try operations.delete(first, connection)
       guard let entity = model.entity(named: member.entity) else { continue }
       try show(entity, member.object, shown: nil, connection)
+      if first.kind == .create { try forgetKey(of: first, entity, connection) }
+      cancelled([first.id])
     }
     return joined.compactMap { $0 }
   }

@@ -26,24 +26,16 @@ extension Store {
   /// (sync/P20).
   package func cancelAll(_ entities: [Entity]) throws(FerryError) {
     for entity in entities {
-      var cancelled: [AnsweredOperation] = []
       try eachThousand(of: entity) { objects, connection throws(FerryError) in
-        cancelled = []
-        for object in objects {
-          cancelled += try self.cancel(entity, object, connection).answers
-        }
+        for object in objects { _ = try self.cancel(entity, object, connection) }
         try self.sql { () throws(SQLiteError) in try self.sweepContents(connection) }
-      } then: {
-        answers.post(cancelled)
       }
     }
   }
 
-  /// Runs `body` for the pending objects of an entity, in transactions of a thousand, and `then`
-  /// after each of them.
+  /// Runs `body` for the pending objects of an entity, in transactions of a thousand.
   private func eachThousand(
-    of entity: Entity, _ body: (ArraySlice<Int64>, Connection) throws(FerryError) -> Void,
-    then: () -> Void = {}
+    of entity: Entity, _ body: (ArraySlice<Int64>, Connection) throws(FerryError) -> Void
   ) throws(FerryError) {
     var rest = try pendingObjects(entity)[...]
     while !rest.isEmpty {
@@ -51,7 +43,6 @@ extension Store {
       rest = rest.dropFirst(now.count)
       try write { connection throws(FerryError) in try body(now, connection) }
       bell.ring()
-      then()
     }
   }
 

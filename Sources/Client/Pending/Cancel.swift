@@ -9,31 +9,30 @@ extension Store {
   /// Returns the objects that referred to the object's temporary key: pending creates, which went
   /// with it, and pending updates, which do so no longer.
   package func cancel(_ entity: Entity, _ object: Int64) throws(FerryError) -> [Key] {
-    let done = try write { connection throws(FerryError) in
-      let done = try self.cancel(entity, object, connection)
+    try write { connection throws(FerryError) in
+      let others = try self.cancel(entity, object, connection)
       try self.sql { () throws(SQLiteError) in try self.sweepContents(connection) }
-      return done
+      return others
     }
-    answers.post(done.answers)
-    return done.others
   }
 
-  /// The same inside a transaction: the operations are to be told of when it is committed.
+  /// The same inside a transaction.
   func cancel(
     _ entity: Entity, _ object: Int64, _ connection: Connection
-  ) throws(FerryError) -> Cancelled {
+  ) throws(FerryError) -> [Key] {
     var done = Cancelled()
     try sql { () throws(SQLiteError) in
       try self.cancel(entity, object, connection, depth: 0, &done)
     }
-    return done
+    cancelled(done.operations)
+    return done.others
   }
 
   private func cancel(
     _ entity: Entity, _ object: Int64, _ connection: Connection, depth: Int,
     _ done: inout Cancelled
   ) throws(SQLiteError) {
-    var freed: Set<OperationID> = []
+    var freed: [PendingOperation] = []
     var creates: [PendingOperation] = []
     for var operation in try operations.of(entity, object, connection) {
       done.operations.append(operation.id)
@@ -43,18 +42,13 @@ extension Store {
       }
       if !operation.isInFlight {
         try operations.delete(operation, connection)
-        freed.insert(operation.chain)
+        freed.append(operation)
       } else if try !isRecalled(operation, connection) {
         operation.state = .withdrawn
         try operations.update(operation, connection)
       }
     }
-    // What was submitted and waited for it need not wait any longer.
-    for chain in freed {
-      try connection.run(
-        "UPDATE ferry_operation SET wanted = ? WHERE chain = ? AND wanted > 0",
-        .integer(PendingOperation.Wanted.again.rawValue), .text(chain.text))
-    }
+    for operation in freed { try free(operation, connection) }
     try connection.run(
       "DELETE FROM ferry_log_record WHERE entity = ? AND object = ?", .text(entity.name),
       .integer(object))
@@ -91,6 +85,20 @@ extension Store {
     return true
   }
 
+  /// What was submitted and waited for this change, of its chain or its graph, need not wait any
+  /// longer. Whole chains: what is replayed as one is sealed as one.
+  private func free(
+    _ operation: PendingOperation, _ connection: Connection
+  ) throws(SQLiteError) {
+    try connection.run(
+      """
+      UPDATE ferry_operation SET wanted = ? WHERE wanted > 0 AND (chain = ? OR chain IN (
+        SELECT chain FROM ferry_operation
+        WHERE root_entity = ? AND root_object = ? AND wanted > 0))
+      """, .integer(PendingOperation.Wanted.again.rawValue), .text(operation.chain.text),
+      .text(operation.root.entity), .integer(operation.root.object))
+  }
+
   /// Cancels the pending creates that refer to a temporary key which will now never be replaced.
   private func cancelDependents(
     of create: PendingOperation, _ entity: Entity, _ connection: Connection, depth: Int = 0,
@@ -102,6 +110,10 @@ extension Store {
         connection, "WHERE \(matching(relationship.attributes)) AND _pending = 'C'",
         key.map(\.stored))
       for row in rows where !(child.name == entity.name && row.object == create.object) {
+        let known = try operations.of(child, row.object, connection)
+        // An update behind its create may refer too: that is taken back.
+        guard known.contains(where: { $0.kind == .create && $0.names(key, relationship, child) })
+        else { continue }
         done.others.append(child.key(of: row.values))
         try cancel(child, row.object, connection, depth: depth + 1, &done)
       }
@@ -111,14 +123,14 @@ extension Store {
   /// Inside a transaction: a new object is gone for good, and nothing may refer to its temporary key.
   func forgetKey(
     of create: PendingOperation, _ entity: Entity, _ connection: Connection
-  ) throws(SQLiteError) -> Cancelled {
+  ) throws(SQLiteError) {
     var done = Cancelled()
     try cancelDependents(of: create, entity, connection, &done)
     try takeBackReferences(to: create, entity, connection, &done)
-    return done
+    cancelled(done.operations)
   }
 
-  /// Pending updates that made other objects refer to the temporary key: the reference is again what
+  /// Pending changes that made other objects refer to the temporary key: the reference is again what
   /// it was before them, and what else they changed stays pending. What is on its way cannot be
   /// changed: it is followed when it is answered.
   private func takeBackReferences(
@@ -126,38 +138,57 @@ extension Store {
     _ done: inout Cancelled
   ) throws(SQLiteError) {
     for (child, relationship, key) in references(to: create, entity) {
-      let positions = relationship.attributes.compactMap(child.position(of:))
-      let rows = try self.rows(of: child).visibleRows(
-        connection, "WHERE \(matching(relationship.attributes)) AND _pending = 'U'",
-        key.map(\.stored))
-      for row in rows {
-        var values = row.values
-        var isTaken = false
-        // What is submitted and waits, and what was changed since: the newest first.
-        for var update in try operations.of(child, row.object, connection).reversed() {
-          guard !update.isInFlight, update.kind == .update,
-            positions.contains(where: { update.changed[$0] != nil })
-          else { break }
-          isTaken = true
-          for position in positions where update.changed.removeValue(forKey: position) != nil {
-            values[position] = update.base.removeValue(forKey: position) ?? .null
-          }
-          if update.changed.isEmpty {
-            try operations.delete(update, connection)
-            done.operations.append(update.id)
-            try connection.run(
-              "DELETE FROM ferry_log_record WHERE entity = ? AND object = ?", .text(child.name),
-              .integer(row.object))
-          } else {
-            update.counter = counter(after: update.counter)
-            try operations.update(update, connection)
-          }
-        }
-        guard isTaken else { continue }
-        done.others.append(child.key(of: row.values))
-        try show(child, row.object, shown: values, connection)
+      // What is submitted and waits may refer to it while the row shows what was changed since.
+      let found = try connection.rows(
+        """
+        SELECT _id FROM \(Schema.table(child))
+        WHERE \(matching(relationship.attributes)) AND _pending IN ('C', 'U')
+        UNION SELECT object FROM ferry_operation WHERE entity = '\(child.name)' AND wanted > 0
+        """, key.map(\.stored))
+      for object in found.compactMap({ $0[0].integer })
+      where !(child.name == entity.name && object == create.object) {
+        try takeBackReference(of: child, object, relationship, to: key, connection, &done)
       }
     }
+  }
+
+  private func takeBackReference(
+    of child: Entity, _ object: Int64, _ relationship: Relationship, to key: [Value],
+    _ connection: Connection, _ done: inout Cancelled
+  ) throws(SQLiteError) {
+    var shown = try rows(of: child).visible(connection, object: object)?.values
+    let positions = relationship.attributes.compactMap(child.position(of:))
+    var isTaken = false
+    // The newest first: what it is taken back to may be the same key.
+    for var change in try operations.of(child, object, connection).reversed() {
+      guard !change.isInFlight else { break }
+      // A create that names it goes with it where the row still does.
+      guard change.kind == .update, change.names(key, relationship, child) else { continue }
+      isTaken = true
+      for (position, value) in zip(positions, key) {
+        guard change.changed.removeValue(forKey: position) != nil else { continue }
+        let before = change.base.removeValue(forKey: position) ?? .null
+        if shown?[position] == value { shown?[position] = before }
+      }
+      if change.changed.isEmpty {
+        try operations.delete(change, connection)
+        done.operations.append(change.id)
+        try connection.run(
+          "DELETE FROM ferry_log_record WHERE entity = ? AND object = ?", .text(child.name),
+          .integer(object))
+      } else {
+        change.counter = counter(after: change.counter)
+        if let shown {
+          let owners = try owners(of: child, object, shown, connection)
+          (change.root, change.owners) = (owners.root, owners.between)
+        }
+        try operations.update(change, connection)
+      }
+      try free(change, connection)
+    }
+    guard isTaken else { return }
+    if let shown { done.others.append(child.key(of: shown)) }
+    try show(child, object, shown: shown, connection)
   }
 
   /// The relationships that may refer to an object by its temporary key, and the key; none where it
@@ -181,8 +212,13 @@ struct Cancelled {
   var others: [Key] = []
   /// Those who wait for their answers are told.
   var operations: [OperationID] = []
+}
 
-  var answers: [AnsweredOperation] {
-    operations.map { AnsweredOperation(id: $0, outcome: .cancelled) }
+extension PendingOperation {
+  /// Whether it makes its object refer to the one with this key.
+  fileprivate func names(_ key: [Value], _ relationship: Relationship, _ entity: Entity) -> Bool {
+    let given = zip(relationship.attributes.compactMap(entity.position(of:)), key)
+      .compactMap { position, value in changed[position].map { $0 == value } }
+    return !given.isEmpty && given.allSatisfy { $0 }
   }
 }

@@ -193,7 +193,7 @@ extension Store {
         try rows.keepClientOnly(connection, object: object)
       }
       if let last = known.last, last.isOpenCreate {
-        _ = try self.forgetKey(of: last, entity, connection)
+        try self.forgetKey(of: last, entity, connection)
       }
       _ = try self.carryOut(
         PendingMachine.delete(known, before: served(base, of: entity)), known, entity, object,

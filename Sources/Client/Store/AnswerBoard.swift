@@ -57,6 +57,9 @@ package final class AnswerBoard: Sendable {
   /// How many wait.
   package var waiting: Int { state.withLock { $0.tickets.count } }
 
+  /// What is waited for.
+  var awaited: [OperationID] { state.withLock { $0.tickets.values.flatMap(\.ids) } }
+
   package func giveBack(_ ticket: Int) {
     state.withLock { $0.tickets.removeValue(forKey: ticket) }?.continuation.finish()
   }
@@ -69,12 +72,6 @@ package final class AnswerBoard: Sendable {
         ticket.continuation.yield(answer)
       }
     }
-  }
-
-  /// Whatever somebody waits for is gone.
-  func cancelAll() {
-    let ids = state.withLock { Set($0.tickets.values.flatMap(\.ids)) }
-    post(ids.map { AnsweredOperation(id: $0, outcome: .cancelled) })
   }
 
   func close() {

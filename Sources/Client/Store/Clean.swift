@@ -19,9 +19,9 @@ extension Store {
         for table in tables { try connection.execute("DELETE FROM \(table)") }
         // Last: the deletions themselves are no changes that the app would want to hear of.
         try connection.execute("DELETE FROM ferry_change_log")
+        self.cancelled(self.answers.awaited)
       }
     }
-    answers.cancelAll()
   }
 
   /// Gives free pages back to the file system; needs as much space again while it works.

@@ -21,6 +21,8 @@ package final class Store: Sendable {
   static let patienceMilliseconds: Int32 = 30_000
   /// Personalization keys that last as long as the app runs.
   let sessionKeys = Mutex<[String: String]>([:])
+  /// What the transaction that is open has ended of what somebody may wait for.
+  private let ended = Mutex<[AnsweredOperation]>([])
   /// Rung when there may be something for the session to do.
   package let bell = Bell()
   /// Touched only by the thread that holds the writing connection.
@@ -85,26 +87,51 @@ package final class Store: Sendable {
   ) throws(FerryError)
     -> Result
   {
-    let (result, changes) = try writer.withConnection(closed: Store.closed(path)) {
+    let (result, changes, told) = try writer.withConnection(closed: Store.closed(path)) {
       connection throws(FerryError) in
       let isOutermost = !connection.isInTransaction && !connection.isTransactionUndone
       if isOutermost { try sql { () throws(SQLiteError) in try rowWatch.begin(connection) } }
-      let result = try connection.transaction(
-        wrap: { error in Store.failure(error, path: self.path) },
-        { () throws(FerryError) -> Result in
-          // What is written into a file that nobody finds any more would be promised and lost.
-          guard !connection.hasMoved else { throw Store.moved(self.path) }
-          let result = try body(connection)
-          if isOutermost, let shared = self.sharing.withLock({ $0 }) {
-            let changes = self.rowWatch.seen(by: connection)
-            try self.sql { () throws(SQLiteError) in try shared.leave(changes, connection) }
-          }
-          return result
-        })
-      return (result, isOutermost ? rowWatch.end(connection) : RowChanges())
+      let before = self.ended.withLock { $0.count }
+      let result: Result
+      do throws(FerryError) {
+        result = try connection.transaction(
+          wrap: { error in Store.failure(error, path: self.path) },
+          { () throws(FerryError) -> Result in
+            // What is written into a file that nobody finds any more would be promised and lost.
+            guard !connection.hasMoved else { throw Store.moved(self.path) }
+            let result = try body(connection)
+            if isOutermost, let shared = self.sharing.withLock({ $0 }) {
+              let changes = self.rowWatch.seen(by: connection)
+              try self.sql { () throws(SQLiteError) in try shared.leave(changes, connection) }
+            }
+            return result
+          })
+      } catch {
+        self.ended.withLock { $0.removeSubrange(before...) }
+        throw error
+      }
+      guard isOutermost else { return (result, RowChanges(), [AnsweredOperation]()) }
+      return (result, rowWatch.end(connection), self.takeEnded())
     }
     rowWatch.tell(changes)
+    answers.post(told)
     return result
+  }
+
+  /// Inside a transaction: those who wait for these operations hear when it is committed that they
+  /// were cancelled, and nothing where it is undone.
+  func cancelled(_ operations: [OperationID]) {
+    ended.withLock { ended in
+      ended += operations.map { AnsweredOperation(id: $0, outcome: .cancelled) }
+    }
+  }
+
+  private func takeEnded() -> [AnsweredOperation] {
+    ended.withLock { ended in
+      let taken = ended
+      ended = []
+      return taken
+    }
   }
 
   /// Runs `body` on one snapshot; inside a transaction of this thread it sees what that changed.
