@@ -35,15 +35,19 @@ extension DeviceWatch {
   /// What was not changed is what it was; it may go another way, with others or sooner.
   private func checkUntouched(_ current: [Int64: PendingOperation]) throws {
     let mayMove = deeds.submitted != nil || !deeds.cancelled.isEmpty
+    let unmade = unmade(current)
     for (sequence, old) in operations.sorted(by: { $0.key < $1.key })
     where !deeds.touched.contains(name(old)) && !isTaken(old) {
       if try isJoined(old, current) { continue }
+      let lost = references(of: old, to: unmade)
       guard let new = current[sequence] else {
+        if !lost.isEmpty || unmade.contains(where: { name($0) == name(old) }) { continue }
         throw failure(1, "\(shown(old)) is gone and the app did not touch it")
       }
       let isSame =
         new.id == old.id && new.kind == old.kind && new.key == old.key
-        && new.changed == old.changed && new.base == old.base
+        && new.changed == old.changed.filter { !lost.contains($0.key) }
+        && (new.base == old.base || !lost.isEmpty)
         && new.isTemporary == old.isTemporary && (new.state == old.state || mayMove)
       guard isSame else {
         throw failure(1, "\(shown(old)) became \(shown(new)) and the app did not touch it")
@@ -53,6 +57,39 @@ extension DeviceWatch {
     where operations[sequence] == nil && !deeds.touched.contains(name(new)) && !isMade(new) {
       throw failure(1, "\(shown(new)) is there and the app did not make it")
     }
+  }
+
+  /// Creates that left nothing, since the app submitted them with their deletes; those that named
+  /// them went with them, and so on.
+  private func unmade(_ current: [Int64: PendingOperation]) -> [PendingOperation] {
+    guard deeds.submitted != nil else { return [] }
+    let gone = operations.values.filter { current[$0.sequence] == nil }
+    let creates = gone.filter { $0.kind == .create }.sorted { $0.sequence < $1.sequence }
+    var unmade = creates.filter { create in
+      gone.contains { $0.kind == .delete && name($0) == name(create) }
+    }
+    for create in creates where !references(of: create, to: unmade).isEmpty {
+      unmade.append(create)
+    }
+    return unmade
+  }
+
+  /// Positions of the attributes by which a change refers to one of these new objects.
+  private func references(
+    of operation: PendingOperation, to creates: [PendingOperation]
+  ) -> Set<Int> {
+    var positions: Set<Int> = []
+    let model = SimulatedBusiness.package
+    guard !creates.isEmpty, let entity = model.entity(named: operation.entity) else { return [] }
+    for relationship in entity.relationships {
+      let places = relationship.attributes.compactMap(entity.position(of:))
+      let values = places.compactMap { operation.changed[$0] }
+      let isNamed = creates.contains {
+        $0.isTemporary && $0.entity == relationship.target && $0.key == Key(values)
+      }
+      if isNamed { positions.formUnion(places) }
+    }
+    return positions
   }
 
   /// Whether it is one of two changes that are one since the app submitted: the one that waits for an

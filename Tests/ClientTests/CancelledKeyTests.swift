@@ -1,5 +1,6 @@
 import Ferry
 import FerryModel
+import FerryWire
 import Testing
 
 @testable import Ferry
@@ -222,6 +223,34 @@ struct CancelledKeyTests {
     var heard: [AnsweredOperation.Outcome] = []
     for await answer in answers { heard.append(answer.outcome) }
     #expect(heard == [.cancelled])
+  }
+
+  @Test("What goes with a create that leaves nothing is no part of the chain that is sent")
+  func joinedInChain() throws {
+    let parent = try create("parent")
+    _ = try device.store.submit(Self.maker, parent.object ?? 0)
+    try device.exchange(shore)
+    var second = try maker(2)
+    second.values[1] = .text("two")
+    let new = try device.store.transaction { () throws(FerryError) -> Record in
+      var records: [Record] = [parent]
+      for name in ["new", "child"] {
+        var record = Record(Self.maker, store: device.store)
+        record.values[1] = .text(name)
+        record.values[2] = records[records.count - 1].values[0]
+        if let made = try device.store.save(try record.change(.create)) { records.append(made) }
+      }
+      _ = try device.store.save(try second.change(.update))
+      return records[1]
+    }
+    _ = try device.store.submit(Self.maker, new.object ?? 0)
+    _ = try device.store.save(try new.change(.delete))
+    _ = try device.store.submit(Self.maker, new.object ?? 0)
+    #expect(try device.operations().map(\.kind) == [.create, .update])
+    try device.exchange(shore)
+    let sent = try shore.received.map { try Operation($0, in: shore.model) }
+    #expect(sent.map(\.kind) == [.create, .update])
+    #expect(sent.map(\.count) == [1, 1], "the server waits for as many as are named")
   }
 
   @Test("An update of an object whose create is on its way is taken back, and the object stays")

@@ -73,6 +73,7 @@ extension Store {
   ) throws(SQLiteError) -> [PendingOperation] {
     var joined: [PendingOperation?] = []
     var places: [ObjectReference: Int] = [:]
+    var gone: [PendingOperation] = []
     for member in members {
       let object = ObjectReference(member.entity, member.object)
       guard let place = places[object], let first = joined[place] else {
@@ -81,16 +82,36 @@ extension Store {
         continue
       }
       joined[place] = PendingMachine.join(first, member)
-      joined[place]?.wanted = .no
       try operations.delete(member, connection)
-      guard joined[place] == nil else { continue }
-      try operations.delete(first, connection)
-      guard let entity = model.entity(named: member.entity) else { continue }
-      try show(entity, member.object, shown: nil, connection)
-      if first.kind == .create { try forgetKey(of: first, entity, connection) }
-      cancelled([first.id])
+      if var both = joined[place] {
+        both.wanted = .no
+        try operations.update(both, connection)
+        joined[place] = both
+      } else {
+        try operations.delete(first, connection)
+        gone.append(first)
+      }
     }
-    return joined.compactMap { $0 }
+    guard !gone.isEmpty else { return joined.compactMap { $0 } }
+    try forget(gone, connection)
+    // Others of the chain went with a new object that is gone, or gave their reference to it back.
+    var left: [PendingOperation] = []
+    for case let member? in joined {
+      left += try operations.select("WHERE sequence = ?", [.integer(member.sequence)], connection)
+    }
+    return left
+  }
+
+  /// Nothing is left to send of these.
+  private func forget(
+    _ gone: [PendingOperation], _ connection: Connection
+  ) throws(SQLiteError) {
+    for operation in gone {
+      guard let entity = model.entity(named: operation.entity) else { continue }
+      try show(entity, operation.object, shown: nil, connection)
+      if operation.kind == .create { try forgetKey(of: operation, entity, connection) }
+      cancelled([operation.id])
+    }
   }
 
   func seal(_ members: [PendingOperation], _ connection: Connection) throws(FerryError) {
