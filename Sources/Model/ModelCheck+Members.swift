@@ -14,7 +14,7 @@ extension ModelCheck {
       for attribute in type.attributes {
         checkElement(attribute)
         checkNoBig(attribute.type, attribute.place, "a part of a complex value")
-        if let part = attribute.name, let clash = ReservedName.clashOfMember(part.content) {
+        if let part = attribute.name, let clash = ReservedName.clashOfPart(part.content) {
           findings.error(part.place, "the name \"\(part.content)\" is \(clash)", cure: "Rename it.")
         }
       }
@@ -130,12 +130,14 @@ extension ModelCheck {
           query.place, "two parameters of \(query.name?.content ?? "a query") have one name",
           cure: "Rename one of them.")
       }
-      for name in query.parameters.compactMap(\.name)
-      where !ReservedName.isIdentifier(name.content)
-        || ReservedName.clashOfMember(name.content) != nil
-      {
+      for name in query.parameters.compactMap(\.name) {
+        let clash =
+          ReservedName.isIdentifier(name.content)
+          ? ReservedName.clashOfQueryParameter(name.content) : "no identifier"
+        guard let clash else { continue }
         findings.error(
-          name.place, "\"\(name.content)\" cannot be a parameter's name", cure: "Choose another.")
+          name.place, "\"\(name.content)\" cannot be a parameter's name: it is \(clash)",
+          cure: "Choose another.")
       }
       for text in [query.condition, query.order].compactMap({ $0 }) {
         for part in SQLText.parts(of: text.content) {

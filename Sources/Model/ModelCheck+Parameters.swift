@@ -17,7 +17,7 @@ extension ModelCheck {
         findings.error(
           name.place, "the parameter name \"\(name.content)\" is no identifier",
           cure: "Use letters, digits and underscores, a letter first.")
-      } else if let clash = ReservedName.clashOfMember(name.content) {
+      } else if let clash = ReservedName.clashOfParameter(name.content) {
         findings.error(
           name.place, "the parameter name \"\(name.content)\" is \(clash)",
           cure: "Choose another name, for example \"\(name.content)_\".")

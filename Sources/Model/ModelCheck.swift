@@ -166,7 +166,9 @@ struct ModelCheck {
         findings.error(
           name.place, "the \(kind) name \"\(name.content)\" is no identifier",
           cure: "Use letters, digits and underscores, a letter first.")
-      } else if let clash = ReservedName.clashOfMember(name.content) {
+      } else if let clash = kind == "query"
+        ? ReservedName.clashOfQuery(name.content) : ReservedName.clashOfMember(name.content)
+      {
         findings.error(
           name.place, "the \(kind) name \"\(name.content)\" is \(clash)",
           cure: "Choose another name, for example \"\(name.content)_\".")

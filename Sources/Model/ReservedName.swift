@@ -27,11 +27,34 @@ public enum ReservedName {
     return nil
   }
 
-  /// Why an attribute or a relationship cannot have this name; nil when it can.
+  /// Why an attribute, a relationship or the way back of one cannot have this name; nil when it can.
   public static func clashOfMember(_ name: String) -> String? {
+    clash(name, members, "a member that every generated type has")
+  }
+
+  /// Why a named query cannot have this name; nil when it can.
+  public static func clashOfQuery(_ name: String) -> String? {
+    clash(name, typeMembers, "a member that every generated type has")
+  }
+
+  /// Why a parameter of a named query cannot have this name; nil when it can.
+  static func clashOfQueryParameter(_ name: String) -> String? {
+    clash(name, queryParameters, "a parameter that every query has")
+  }
+
+  /// Why a part of a complex type cannot have this name; nil when it can.
+  static func clashOfPart(_ name: String) -> String? {
+    clash(name, partMembers, "a member that every complex type has")
+  }
+
+  /// Why a synchronization parameter or a personalization key cannot have this name.
+  static func clashOfParameter(_ name: String) -> String? {
+    clash(name, ["parameterSet", "hashValue"], "a member that every set of parameters has")
+  }
+
+  private static func clash(_ name: String, _ taken: Set<String>, _ reason: String) -> String? {
     if keywords.contains(name) { return "a keyword of Swift" }
-    if members.contains(name) { return "a member that every generated type has" }
-    return nil
+    return taken.contains(name) ? reason : nil
   }
 
   static let keywords: Set<String> = [
@@ -52,16 +75,29 @@ public enum ReservedName {
     "Void",
   ]
 
-  static let members: Set<String> = [
-    "copyAll", "countPendingObjects", "countReplayPendingObjects", "findByPrimaryKey",
-    "getReplayPendingObjects", "replayFailure",
-    "Attributes", "Self", "Type", "cancelPending", "cancelPendingOperations", "count", "create",
-    "database",
-    "delete", "description", "downloadState", "entity", "find", "findAll", "hash", "hashValue",
-    "getPendingObjects", "id",
-    "init", "isCreated", "isDeleted", "isDirty", "isNew", "isPending", "isUpdated", "load",
-    "logRecords", "originalState", "pending", "pendingChange", "record", "refresh", "replayCounter",
-    "replayFailed", "replayPending", "save", "self", "submitPending", "submitPendingOperations",
-    "surrogateKey", "update",
+  /// What an object of a generated type has, from `BusinessObject` and from the generator: the
+  /// rest is free, also `id`, `description`, `hash`, `count` or `database`.
+  /// `GeneratorTests/ReservedNameTests` holds this list against the sources.
+  public static let members: Set<String> = [
+    "cancelPending", "copyAll", "create", "createLogRecord", "debugDescription", "delete",
+    "downloadState", "hashValue", "isCreated", "isDeleted", "isDirty", "isNew", "isPending",
+    "isUpdated", "live", "logRecords", "originalState", "pendingChange", "record", "refresh",
+    "replayCounter", "replayFailed", "replayFailure", "replayOutcome", "replayPending", "save",
+    "submitPending", "surrogateKey", "update",
+    // The type of the names, and the module by whose name generated code speaks of Ferry's types.
+    "Attributes", "Ferry",
   ]
+
+  /// What a generated type itself has, beside its objects.
+  public static let typeMembers: Set<String> = [
+    "Attributes", "cancelPendingOperations", "changes", "count", "countPendingObjects",
+    "countReplayPendingObjects", "countWithQuery", "entity", "find", "findAll",
+    "findByPrimaryKey", "findFirst", "findWithQuery", "getPendingObjects",
+    "getReplayPendingObjects", "live", "liveCount", "load", "matches", "query",
+    "submitPendingOperations",
+  ]
+
+  private static let queryParameters: Set<String> = ["Ferry", "database", "paths", "skip", "take"]
+
+  private static let partMembers: Set<String> = ["Ferry", "hashValue", "parts", "value"]
 }

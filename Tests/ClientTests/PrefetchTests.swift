@@ -49,7 +49,7 @@ struct PrefetchTests {
     let database = depot.database
     let joined = Query(from: Maker.self).join(M.articles).where(A.id > 0)
     let ways: [() throws -> [Maker]] = [
-      { try Maker.findAll(in: database, prefetching: [M.articles]) },
+      { try Maker.findAll(prefetching: [M.articles], in: database) },
       {
         try Maker.findAll(
           where: M.city == "Berlin", orderBy: .descending(M.id), prefetching: [M.articles],
@@ -63,8 +63,8 @@ struct PrefetchTests {
       },
       {
         try Maker.query(
-          "WHERE city = ?1 ORDER BY name", [.text("Berlin")], in: database,
-          prefetching: [M.articles])
+          "WHERE city = ?1 ORDER BY name", [.text("Berlin")], prefetching: [M.articles],
+          in: database)
       },
     ]
     for way in ways {
@@ -77,7 +77,7 @@ struct PrefetchTests {
       #expect(count == 2)
     }
     let walked = try executions(depot) {
-      for maker in try Maker.findAll(in: database, take: 5) { _ = try maker.articles() }
+      for maker in try Maker.findAll(take: 5, in: database) { _ = try maker.articles() }
     }
     #expect(walked == 6, "without prefetching, one for each walk")
     let both = try executions(depot) {
@@ -89,16 +89,96 @@ struct PrefetchTests {
     #expect(both == 3)
   }
 
+  @Test("facts/1.5: paths of several steps are one statement for each step, however they begin")
+  func severalSteps() throws {
+    let depot = try depot(makers: 200, articlesOfEach: 3)
+    try depot.database.store.write { connection throws(FerryError) in
+      try depot.database.store.sql { () throws(SQLiteError) in
+        try connection.run("UPDATE Maker SET owner = (id - 1) / 10 + 1 WHERE id > 10")
+      }
+    }
+    let database = depot.database
+    let paths: [any RelationshipPath<Article>] = [
+      A.maker, A.maker.then(M.parent), A.maker.then(M.parent).then(M.parent),
+      A.maker.then(M.articles),
+    ]
+    let count = try executions(depot) {
+      var (parents, siblings) = (0, 0)
+      for article in try Article.findAll(prefetching: paths, in: database) {
+        let maker = try #require(try article.maker())
+        siblings += try maker.articles().count
+        let parent: Maker? = try maker.record.related("parent")
+        if let parent {
+          parents += 1
+          #expect(parent.id == (maker.id - 1) / 10 + 1)
+          _ = try parent.record.related("parent") as Maker?
+        }
+      }
+      #expect(parents == 570 && siblings == 1_800)
+    }
+    #expect(count == 5, "the articles, their makers, two steps of parents, the makers' articles")
+  }
+
+  @Test("One object is found, loaded and searched for with what it leads to")
+  func oneObject() throws {
+    let depot = try depot(makers: 20, articlesOfEach: 2)
+    let database = depot.database
+    let key = Key([.integer(3)])
+    let ways: [() throws -> Maker?] = [
+      { try Maker.find(key: key, prefetching: [M.articles.then(A.maker)], in: database) },
+      { try Maker.load(key: key, prefetching: [M.articles.then(A.maker)], in: database) },
+      {
+        try Maker.findFirst(
+          where: M.id == 3, orderBy: [.ascending(M.name)],
+          prefetching: [M.articles.then(A.maker)], in: database)
+      },
+    ]
+    for way in ways {
+      let maker = try #require(try way())
+      let count = try executions(depot) {
+        let owners = try maker.articles().map { try $0.maker()?.id }
+        #expect(owners == [3, 3])
+      }
+      #expect(count == 0)
+    }
+    let missing = Key([.integer(99)])
+    #expect(try Maker.find(key: missing, prefetching: [M.articles], in: database) == nil)
+  }
+
+  @Test("A live query brings what it prefetches, anew when that changes")
+  func live() async throws {
+    let depot = try depot(makers: 2, articlesOfEach: 2)
+    let database = depot.database
+    let makers = Maker.live(
+      where: M.id == 1, prefetching: [M.articles.then(A.maker)], in: database
+    ).makeAsyncIterator()
+    let first = try #require(try await makers.next())
+    let one = try #require(first.first).live(prefetching: [M.articles], in: database)
+      .makeAsyncIterator()
+    _ = try await one.next()
+    var article = try #require(try first.first?.articles().first)
+    article.name = "renamed"
+    try article.update()
+    let second = try #require(try await makers.next()?.first)
+    let alone = try #require(try await one.next() ?? nil)
+    let count = try executions(depot) {
+      let seen = try [second, alone].map { try $0.articles().first?.name }
+      let owner = try second.articles().first?.maker()
+      #expect(seen == ["renamed", "renamed"] && owner?.id == 1)
+    }
+    #expect(count == 0)
+    await database.close()
+  }
+
   /// A relationship that begins to be followed only when somebody has changed what it leads to.
   private struct Late: RelationshipPath {
     typealias Object = Maker
-    static var target: Entity {
-      Late.meanwhile.withLock { $0?() }
-      return Article.entity
-    }
+    typealias Target = Article
     static let meanwhile = Mutex<(@Sendable () -> Void)?>(nil)
-    let name = "articles"
-    let inverse: String? = "maker"
+    var steps: [RelationshipStep] {
+      Late.meanwhile.withLock { $0?() }
+      return M.articles.steps
+    }
   }
 
   @Test("Objects and what was prefetched with them are of one snapshot")
@@ -135,7 +215,7 @@ struct PrefetchTests {
     }
     try add(.text("r1"), .integer(basket.id), .integer(1), .null, of: Remark.entity)
     var items = try Item.findAll(
-      in: database, prefetching: [Item.Attributes.remarks, Item.Attributes.basket])
+      prefetching: [Item.Attributes.remarks, Item.Attributes.basket], in: database)
     let count = try executions(depot) {
       let remarks: [[Remark]] = try items.map { try $0.record.referring(by: "item") }
       let owner: Basket? = try items[1].record.related("basket")
@@ -154,7 +234,7 @@ struct PrefetchTests {
     try depot.article(7, "Nail", maker: 1)
     let other = try depot.article(8, "Screw", maker: 2)
     let read = {
-      try Article.findAll(in: depot.database, prefetching: [Article.Attributes.maker])[0]
+      try Article.findAll(prefetching: [Article.Attributes.maker], in: depot.database)[0]
     }
     var nail = try read()
     nail.record.set(1, 2 as Int64?)

@@ -34,7 +34,12 @@ enum QueriesGuide {
       where: Flight.Attributes.seatsLeft < 10, prefetching: [Flight.Attributes.bookings],
       in: database)
     for flight in soon { print(flight.flightID, try flight.bookings().count) }
+
+    let way = Booking.Attributes.flight.then(Flight.Attributes.bookings)
+    let booking = try Booking.load(1, prefetching: [way], in: database)
+    let beside = try booking.flight()?.bookings()
     // GUIDE ends
+    _ = beside
   }
 
   static func rows(in database: Database) throws(FerryError) {

@@ -72,6 +72,35 @@ CREATE TABLE "class" (
   "a_b" TEXT,
   "a-b" TEXT
 );
+-- Names that were reserved once and need not be, and some that objects really have.
+CREATE TABLE "names" (
+  "database" TEXT NOT NULL PRIMARY KEY,
+  "id" INTEGER,
+  "description" TEXT,
+  "hash" TEXT,
+  "pending" TEXT,
+  "entity" TEXT,
+  "count" INTEGER NOT NULL,
+  "find" TEXT,
+  "load" REAL,
+  "query" TEXT,
+  "changes" INTEGER,
+  "matches" TEXT,
+  "paths" TEXT,
+  "skip" TEXT,
+  "take" TEXT,
+  "key" TEXT,
+  "value" TEXT,
+  "name" TEXT,
+  "self_" TEXT,
+  "live" TEXT,
+  "save" TEXT,
+  "hashvalue" TEXT,
+  "hashValue_" TEXT,
+  "logRecords" TEXT,
+  "replayOutcome" TEXT
+);
+INSERT INTO "names" ("database", "count") VALUES ('db', 1);
 CREATE TABLE "Type" ("Protocol" TEXT NOT NULL PRIMARY KEY);
 CREATE TABLE "String" ("Int64" TEXT NOT NULL PRIMARY KEY);
 CREATE TABLE "order lines" (n INTEGER PRIMARY KEY);

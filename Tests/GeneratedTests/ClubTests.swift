@@ -157,8 +157,8 @@ struct ClubTests {
         try member.create()
       }
       let found = try Member.findByStatus(
-        "new", in: database, prefetching: [Member.Attributes.team])
-      let oldest = try Member.findOldest(in: database, prefetching: [Member.Attributes.team])
+        "new", prefetching: [Member.Attributes.team], in: database)
+      let oldest = try Member.findOldest(prefetching: [Member.Attributes.team], in: database)
       // What was read with them is what they show, also when the team is gone since.
       try team.delete()
       #expect(try found.map { try $0.team()?.name } == ["Blue", "Blue"])
@@ -175,7 +175,7 @@ struct ClubTests {
         try member.create()
       }
       #expect(try Member.findByStatus("new", in: database).map(\.name) == ["Ada", "Bob"])
-      #expect(try Member.findByStatus("new", in: database, skip: 1).map(\.name) == ["Bob"])
+      #expect(try Member.findByStatus("new", skip: 1, in: database).map(\.name) == ["Bob"])
       #expect(try Member.findByStatus("new' OR 1=1 --", in: database).isEmpty)
       #expect(try Member.findOldest(in: database)?.name == "Ada")
       #expect(try Member.findRich(4, status: nil, in: database).map(\.name) == ["Bob"])
@@ -199,7 +199,7 @@ struct ClubTests {
       let dear = try Member.findByFee(10, in: database)
       #expect(dear.map(\.name) == ["Bob", "Fay", "Gus", "Dan", "Ada"])
       let pages = try [0, 2, 4].flatMap {
-        try Member.findByFee(10, in: database, skip: $0, take: 2)
+        try Member.findByFee(10, skip: $0, take: 2, in: database)
       }
       #expect(pages.map(\.name) == dear.map(\.name))
       #expect(try Member.findByPoints(80, in: database).map(\.name) == ["Fay", "Gus"])

@@ -75,10 +75,82 @@ struct GeneratedTests {
     #expect(Employees.Attributes.employeesByBoss.inverse == boss.name)
   }
 
+  @Test("Attributes are called as the business calls them: id, description, hash, database, count")
+  func freeNames() async throws {
+    try await withDatabase { database in
+      var names = Names(database: "main", count: 3, id: 7, description: "first", in: database)
+      names.hash = "h"
+      names.pending = "p"
+      names.load = 0.5
+      try names.create()
+      let found = try #require(
+        try Names.find("main", prefetching: [], in: database))
+      #expect(found.id == 7 && found.description == "first" && found.hash == "h")
+      #expect(found.pending == "p" && found.pendingChange == .create && found.count == 3)
+      #expect(found.entity == nil && Names.entity.name == "Names")
+      #expect(try Names.count(where: Names.Attributes.count == 3, in: database) == 1)
+      #expect(try Names.load("main", in: database) == found)
+      #expect(found.debugDescription.contains(#"description: "first""#))
+      var other = Class(description: "d", in: database)
+      try other.create()
+      #expect(try Class.load(other.id, in: database).description == "d")
+    }
+  }
+
+  @Test(
+    "Objects are what lists of views take: by the device's key, or by an attribute id that is the key"
+  )
+  func identifiable() async throws {
+    func identity<Row: Identifiable>(_ row: Row) -> Row.ID { row.id }
+    try await withDatabase { database in
+      var (one, two) = (
+        Employees(isActive: true, in: database), Employees(isActive: true, in: database)
+      )
+      #expect(one == two && identity(one) != identity(two), "new ones are equal and not the same")
+      try one.create()
+      try two.create()
+      #expect(one != two && identity(one) != identity(two))
+      var changed = try #require(try Employees.findFirst(in: database))
+      #expect(changed == one && identity(changed) == identity(one))
+      #expect(changed.hashValue == one.hashValue)
+      changed.url = "https://example.org"
+      #expect(changed != one, "a view sees the change")
+      #expect(identity(changed) == identity(one) && changed.hashValue == one.hashValue)
+      #expect(Set([one, two, one]).count == 2)
+      var entry = Class(in: database)
+      try entry.create()
+      let id: Int64 = identity(entry)
+      #expect(id == entry.id)
+      #expect((Names(database: "n", count: 1, in: database) as Any) as? any Identifiable == nil)
+    }
+  }
+
+  @Test("An object tells the debugger what it is, its values and its state")
+  func debugDescription() async throws {
+    try await withDatabase { database in
+      var employee = Employees(isActive: true, url: "a", in: database)
+      #expect("\(employee)".hasPrefix("Employees(employeeID: null, bossID: null"))
+      #expect(
+        "\(employee)".hasSuffix(
+          #"url: "a", xmlData: null, hired: null, shift: null, isActive: true) new"#))
+      try employee.create()
+      #expect(String(reflecting: employee).hasSuffix(") create pending"))
+      employee.url = nil
+      #expect(String(describing: employee).hasSuffix(") create pending, changed and not saved"))
+      try employee.update()
+      try employee.submitPending()
+      #expect("\(employee)".hasSuffix(") create pending, submitted"))
+      var invoice = Invoices(customerID: "x", net: 1, in: database)
+      try invoice.create()
+      try invoice.delete()
+      #expect("\(invoice)".hasSuffix(") deleted"))
+    }
+  }
+
   @Test("The generated package is the one that the model says")
   func package() {
     #expect(Awkward.package.id == "Awkward:1.0")
-    #expect(Awkward.package.entities.count == 18)
+    #expect(Awkward.package.entities.count == 19)
     #expect(Kunden.entity.unique == [[2]])
     #expect(
       Awkward.package.entity(named: "Invoices")?.partition == .through(relationship: "customer"))

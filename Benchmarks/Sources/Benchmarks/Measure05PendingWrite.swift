@@ -93,7 +93,7 @@ private struct PendingWrite {
     let database = try open(path)
     var objects =
       kind == .update
-      ? try Item.findAll(in: database, take: count)
+      ? try Item.findAll(take: count, in: database)
       : (1...Int64(count)).map { Item(there + $0, in: database) }
     precondition(objects.count == count, "\(objects.count) objects are there")
     var times: [Double] = []
@@ -114,7 +114,7 @@ private struct PendingWrite {
     try await fill(path)
     let database = try open(path)
     if kind == .update {
-      var object = try Item.findAll(in: database, take: 1)[0]
+      var object = try Item.findAll(take: 1, in: database)[0]
       object.name = "another name"
       try object.update()
     } else {

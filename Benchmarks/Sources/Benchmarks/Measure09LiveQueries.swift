@@ -25,7 +25,7 @@ extension Measure {
     for _ in setting.eachRound() {
       ours.append(
         try processorSeconds {
-          let objects = try Item.findAll(in: database, take: decoded)
+          let objects = try Item.findAll(take: decoded, in: database)
           precondition(objects.count == decoded, "\(objects.count) objects are there")
         }
       )

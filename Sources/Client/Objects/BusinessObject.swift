@@ -6,7 +6,12 @@ import FerrySQLite
 /// Reading attributes never waits. `create`, `update`, `delete` and `save` change the local database
 /// in one transaction and leave the object *pending*; nothing is sent before `submitPending`
 /// (sync/P1, P2).
-public protocol BusinessObject: Sendable {
+///
+/// Two copies are equal when object, values and state are. Generated types are `Identifiable` by the
+/// device's own key, which stays when the business system gives another business key; one whose model
+/// has an attribute `id` is so by that attribute where it is the key, and else not: its lists say
+/// `id: \.surrogateKey`.
+public protocol BusinessObject: Sendable, Hashable, CustomDebugStringConvertible {
   static var entity: Entity { get }
   var record: Record { get set }
   init(record: Record)
@@ -83,17 +88,35 @@ extension Store {
   /// By business key; a temporary key that was replaced since still finds its object.
   package func record(_ entity: Entity, key: Key) throws(FerryError) -> Record? {
     try read { connection throws(FerryError) in
-      let row = try self.sql { () throws(SQLiteError) -> VisibleRow? in
-        let rows = self.rows(of: entity)
-        if let row = try rows.visible(connection, key: key) { return row }
-        let alias = try connection.value(
-          "SELECT object FROM ferry_alias WHERE entity = ? AND old_key = ?", .text(entity.name),
-          .text(key.text))
-        guard let object = alias?.integer else { return nil }
-        return try rows.visible(connection, object: object)
-      }
-      return row.map { Record(entity, store: self, row: $0) }
+      try self.sql { () throws(SQLiteError) in try self.record(entity, key: key, connection) }
     }
+  }
+
+  private func record(
+    _ entity: Entity, key: Key, _ connection: Connection
+  ) throws(SQLiteError) -> Record? {
+    let rows = self.rows(of: entity)
+    var row = try rows.visible(connection, key: key)
+    if row == nil {
+      let alias = try connection.value(
+        "SELECT object FROM ferry_alias WHERE entity = ? AND old_key = ?", .text(entity.name),
+        .text(key.text))
+      guard let object = alias?.integer else { return nil }
+      row = try rows.visible(connection, object: object)
+    }
+    return row.map { Record(entity, store: self, row: $0) }
+  }
+
+  /// The same under its type, with what `paths` lead to.
+  func object<Object: BusinessObject>(
+    key: Key, prefetching paths: [any RelationshipPath<Object>]
+  ) throws(FerryError) -> Object? {
+    guard !paths.isEmpty else {
+      return try record(Object.entity, key: key).map(Object.init(record:))
+    }
+    return try objects(prefetching: paths) { connection throws(SQLiteError) in
+      try self.record(Object.entity, key: key, connection).map { [$0] } ?? []
+    }.first
   }
 
   package func records(

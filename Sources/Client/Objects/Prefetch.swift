@@ -2,19 +2,6 @@ import FerryJSON
 import FerryModel
 import FerrySQLite
 
-/// A relationship of `Object`, wherever it leads: what `prefetching` takes.
-public protocol RelationshipPath<Object>: Sendable {
-  associatedtype Object: BusinessObject
-  /// The entity that it leads to.
-  static var target: Entity { get }
-  var name: String { get }
-  var inverse: String? { get }
-}
-
-extension RelationshipOf: RelationshipPath {
-  public static var target: Entity { Target.entity }
-}
-
 /// What a relationship led to when a record was read.
 package struct Prefetched: Sendable {
   /// The record's own values that refer to them: with others it leads elsewhere.
@@ -26,6 +13,32 @@ extension Record {
   /// What was read together with this record, where it still leads there.
   func prefetched(on way: Way, _ own: [Value]) -> [Record]? {
     prefetched[way.name].flatMap { $0.key == own ? $0.records : nil }
+  }
+}
+
+/// Paths that begin with the same steps, taken together: each step is one statement.
+struct PrefetchTree {
+  private var branches: [(step: RelationshipStep, rest: PrefetchTree)] = []
+
+  init<Object: BusinessObject>(_ paths: [any RelationshipPath<Object>]) {
+    for path in paths { add(path.steps[...]) }
+  }
+
+  private init() {}
+
+  private mutating func add(_ steps: ArraySlice<RelationshipStep>) {
+    guard let step = steps.first else { return }
+    let index = branches.firstIndex { $0.step == step } ?? branches.endIndex
+    if index == branches.endIndex { branches.append((step, PrefetchTree())) }
+    branches[index].rest.add(steps.dropFirst())
+  }
+
+  var isEmpty: Bool { branches.isEmpty }
+
+  func forEach(
+    _ body: (RelationshipStep, PrefetchTree) throws(SQLiteError) -> Void
+  ) throws(SQLiteError) {
+    for branch in branches { try body(branch.step, branch.rest) }
   }
 }
 
@@ -49,28 +62,40 @@ extension Store {
   ) throws(FerryError) -> [Object] {
     try reading { connection throws(SQLiteError) in
       var records = try read(connection)
-      for path in paths { try self.prefetch(path, of: &records, connection) }
+      try self.prefetch(PrefetchTree(paths), of: &records, connection)
       return records.map(Object.init(record:))
     }
   }
 
-  /// Reads what these records lead to, all of them with one statement, so that going there reads
-  /// nothing more. What else is asked of a record is still read when it is asked.
+  /// Reads what these records lead to, for each step all of them with one statement, so that going
+  /// there reads nothing more. What else is asked of a record is still read when it is asked.
   private func prefetch(
-    _ path: some RelationshipPath, of records: inout [Record], _ connection: Connection
+    _ tree: PrefetchTree, of records: inout [Record], _ connection: Connection
   ) throws(SQLiteError) {
-    guard let entity = records.first?.entity else { return }
-    let target = type(of: path).target
+    guard !records.isEmpty else { return }
+    try tree.forEach { step, rest throws(SQLiteError) in
+      try self.prefetch(step, rest, of: &records, connection)
+    }
+  }
+
+  private func prefetch(
+    _ step: RelationshipStep, _ rest: PrefetchTree, of records: inout [Record],
+    _ connection: Connection
+  ) throws(SQLiteError) {
+    guard let entity = records.first?.entity, let target = model.entity(named: step.target) else {
+      return
+    }
     let way =
-      path.inverse.map { Way(back: $0, from: target, to: entity) }
-      ?? Way(to: path.name, from: entity)
+      step.inverse.map { Way(back: $0, from: target, to: entity) }
+      ?? Way(to: step.name, from: entity)
     // JSON has no form for bytes and keys that are; those are read one by one.
     guard !way.types.contains(.binary) else { return }
     let keys = records.map { way.key(of: $0) }
-    let found = try objects(
+    var found = try objects(
       target, "WHERE \(Store.isWanted(way.columns)) ORDER BY _id", [.text(Store.list(keys))],
       connection
     ) { $0 }
+    try prefetch(rest, of: &found, connection)
     let there = way.columns.compactMap(target.position(of:))
     var groups: [[Value]: [Record]] = [:]
     for record in found { groups[there.map { record.value(at: $0) }, default: []].append(record) }

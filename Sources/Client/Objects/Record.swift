@@ -104,6 +104,17 @@ public struct Record: Sendable {
       EarlierRecord(transaction: transaction, values: old.loaded, state: old.now))
   }
 
+  /// What tells its object apart from those of other databases, and of a new one from other new ones.
+  var place: (number: Int64?, owner: ObjectIdentifier) {
+    (number, object == nil ? ObjectIdentifier(origin) : ObjectIdentifier(origin.store))
+  }
+
+  /// The same object with the same values in the same state; new ones have their values alone.
+  func isSame(as other: Record) -> Bool {
+    entity.name == other.entity.name && origin.store === other.origin.store
+      && object == other.object && now == other.now && values == other.values
+  }
+
   public var entity: Entity { origin.rows.entity }
   package var store: Store { origin.store }
 
@@ -170,7 +181,7 @@ public struct Record: Sendable {
 }
 
 /// What the database says of an object besides its values.
-private struct RecordState {
+private struct RecordState: Equatable {
   var pending: PendingChange = .none
   var failed: Bool = false
   var replay: ReplayState = .none

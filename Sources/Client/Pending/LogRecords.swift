@@ -79,6 +79,7 @@ extension BusinessObject {
 extension Store {
   /// The log records that a query gives, oldest first.
   package func logRecords(_ query: LogRecordQuery) throws(FerryError) -> [LogRecord] {
+    try Store.checkPage(skip: query.skip, take: query.take)
     let (tests, parameters) = query.tests
     return try logRecords(
       "WHERE \(tests) ORDER BY number LIMIT ? OFFSET ?",

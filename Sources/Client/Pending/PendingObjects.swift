@@ -38,18 +38,17 @@ extension Store {
   }
 
   /// Pending objects in the order of their surrogate keys, pending deletes among them; those with
-  /// operations in one of `states`, and with this pending change if one is given. A negative `skip`
-  /// is 0, and a negative `take` all of them, as SQL's OFFSET and LIMIT have it.
+  /// operations in one of `states`, and with this pending change if one is given.
   package func pendingRecords(
     _ entity: Entity, _ change: PendingChange?, _ states: PendingStates, skip: Int, take: Int?
   ) throws(FerryError) -> [Record] {
-    try read { connection throws(FerryError) in
+    try Store.checkPage(skip: skip, take: take)
+    return try read { connection throws(FerryError) in
       try self.sql { () throws(SQLiteError) in
         let objects = try self.pendingObjects(entity, change, states, connection)
         var records: [Record] = []
         let rows = self.rows(of: entity)
-        let count = take.flatMap { $0 < 0 ? nil : $0 } ?? objects.count
-        for object in objects.dropFirst(max(0, skip)).prefix(count) {
+        for object in objects.dropFirst(skip).prefix(take ?? objects.count) {
           if let row = try rows.visible(connection, object: object) {
             records.append(Record(entity, store: self, row: row))
           } else if let record = try self.hidden(entity, object, connection) {

@@ -55,6 +55,30 @@ extension AttributeOf where Content: Comparable {
   }
 }
 
+// The same for attributes that may be null; null is in no range.
+
+extension AttributeOf {
+  /// One of these values, of an attribute that may be null.
+  @_disfavoredOverload
+  public func isIn<Wrapped>(
+    _ values: some Sequence<Wrapped>
+  ) -> TestOf<Object> where Content == Wrapped? {
+    TestOf(.inList(item, values.map(\.value)))
+  }
+
+  public func isIn<Wrapped: Comparable>(
+    _ range: ClosedRange<Wrapped>
+  ) -> TestOf<Object> where Content == Wrapped? {
+    between(range.lowerBound, and: range.upperBound)
+  }
+
+  public func isIn<Wrapped: Comparable>(
+    _ range: Range<Wrapped>
+  ) -> TestOf<Object> where Content == Wrapped? {
+    test(.greaterEqual, range.lowerBound) && test(.less, range.upperBound)
+  }
+}
+
 // Two attributes, of one object or of two of the query's: for joins and inner queries. Two that are
 // none are equal; none is neither less nor greater than anything.
 

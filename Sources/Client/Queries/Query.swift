@@ -142,22 +142,20 @@ public struct Query: Sendable, Hashable {
 
   /// Of several, the first decides; further calls add what decides after them (the reference's
   /// thenBy).
-  public func orderBy(_ order: SortCriteria...) -> Query { with { $0.order += order } }
+  public func orderBy(_ order: SortCriteria...) -> Query { orderBy(order) }
+
+  /// The same with an order that was put together before.
+  public func orderBy(_ order: [SortCriteria]) -> Query { with { $0.order += order } }
 
   /// Equal rows once.
   public func distinct() -> Query { with { $0.isDistinct = true } }
 
-  /// Leaves out the first rows. Without an order, objects stand in that in which they came.
-  public func skip(_ count: Int) -> Query {
-    precondition(count >= 0, "skip \(count)")
-    return with { $0.skipped = count }
-  }
+  /// Leaves out the first rows. Without an order, objects stand in that in which they came. A
+  /// negative number is `invalidQuery` when the query runs.
+  public func skip(_ count: Int) -> Query { with { $0.skipped = count } }
 
-  /// At most so many rows.
-  public func take(_ count: Int) -> Query {
-    precondition(count >= 0, "take \(count)")
-    return with { $0.taken = count }
-  }
+  /// At most so many rows; a negative number is `invalidQuery` when the query runs.
+  public func take(_ count: Int) -> Query { with { $0.taken = count } }
 
   /// Only objects in this state.
   public func entityFilter(_ filter: EntityFilter) -> Query { with { $0.filter = filter } }

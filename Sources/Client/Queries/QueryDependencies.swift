@@ -11,6 +11,14 @@ package struct QueryDependencies: Sendable {
     add(query)
   }
 
+  /// The same, and everything of the entities that `paths` lead over.
+  package init<Object: BusinessObject>(
+    _ query: Query, with paths: [any RelationshipPath<Object>], _ model: Package
+  ) {
+    self.init(query, model)
+    for path in paths { for step in path.steps { tests[step.target] = [.any] } }
+  }
+
   /// Everything of these entities.
   package init(all entities: [String], _ model: Package) {
     self.model = model

@@ -83,11 +83,12 @@ struct QueryWriter {
       return quoted(name) + collation(type) + (criteria.isDescending ? " DESC" : "")
     }
     if !order.isEmpty { sql += " ORDER BY \(order.joined(separator: ", "))" }
-    return sql + limit(query)
+    return try sql + limit(query)
   }
 
-  private mutating func limit(_ query: Query) -> String {
-    guard query.taken != nil || query.skipped > 0 else { return "" }
+  private mutating func limit(_ query: Query) throws(FerryError) -> String {
+    guard query.taken != nil || query.skipped != 0 else { return "" }
+    try Store.checkPage(skip: query.skipped, take: query.taken)
     parameters += [.integer(Int64(query.taken ?? -1)), .integer(Int64(query.skipped))]
     return " LIMIT ? OFFSET ?"
   }
@@ -115,13 +116,14 @@ struct QueryWriter {
     if case .count = form { return start + rest }
     let order = try self.order(query, form, columns)
     guard case .objects(let entity) = form, !query.joins.isEmpty else {
-      return start + rest + order + limit(query)
+      return try start + rest + order + limit(query)
     }
     // Which objects, and the place of each; then the objects themselves.
     let object = "\(quoted(query.source.alias))._id"
+    let page = try limit(query)
     return "\(start)\(Schema.table(entity)) JOIN (SELECT \(object) AS ferry_id,"
       + " row_number() OVER (\(order.dropFirst())) AS ferry_place FROM \(rest)"
-      + " GROUP BY \(object) ORDER BY ferry_place\(limit(query)))"
+      + " GROUP BY \(object) ORDER BY ferry_place\(page))"
       + " ON _id = ferry_id ORDER BY ferry_place"
   }
 

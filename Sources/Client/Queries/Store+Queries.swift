@@ -32,6 +32,15 @@ extension Store {
     return try objects(statement, rows(of: entity), make)
   }
 
+  /// `invalidQuery` where one of them is negative.
+  static func checkPage(skip: Int, take: Int?) throws(FerryError) {
+    let wrong = skip < 0 ? "skip \(skip)" : take.flatMap { $0 < 0 ? "take \($0)" : nil }
+    guard let wrong else { return }
+    throw FerryError(
+      .invalidQuery, "\(wrong) is negative",
+      hint: "skip is 0 or more; so is take, and without one there is no limit.")
+  }
+
   package func count(_ query: Query) throws(FerryError) -> Int {
     let text = try QueryWriter.text(query, .count, model)
     return try reading { connection throws(SQLiteError) in

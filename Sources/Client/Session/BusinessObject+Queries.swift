@@ -1,38 +1,48 @@
 import FerryModel
 
 extension BusinessObject {
-  /// The objects that pass a test, sorted as said and otherwise as they came.
+  /// The objects that pass a test, or all, sorted as said and otherwise as they came.
   ///
   /// ```swift
   /// typealias A = Order.Attributes
   /// let orders = try Order.findAll(
   ///   where: A.total > 100 && A.city == "Berlin", orderBy: .descending(A.date), take: 20,
-  ///   in: database)
+  ///   prefetching: [A.lines, A.lines.then(Line.Attributes.product)], in: database)
   /// ```
   /// Reads one snapshot and waits for nobody; inside a transaction it sees what that changed. What
-  /// `prefetching` names is read with one statement for each relationship, of the same snapshot, and
-  /// walking it from these objects reads nothing more.
+  /// `prefetching` names is read with one statement for each step, of the same snapshot, and walking
+  /// it from these objects reads nothing more.
+  ///
+  /// `invalidQuery` for a negative `skip` or `take`.
   public static func findAll(
-    where test: TestOf<Self>, orderBy order: SortCriteria..., skip: Int = 0, take: Int? = nil,
-    prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
+    where test: TestOf<Self>? = nil, orderBy order: SortCriteria..., skip: Int = 0,
+    take: Int? = nil, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
   ) throws(FerryError) -> [Self] {
     try findWithQuery(query(test, order, skip, take), prefetching: paths, in: database)
   }
 
-  /// All objects, sorted as said, with what `prefetching` names.
+  /// The same with an order that was put together before.
   public static func findAll(
-    orderBy first: SortCriteria, _ more: SortCriteria..., skip: Int = 0, take: Int? = nil,
-    prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
+    where test: TestOf<Self>? = nil, orderBy order: [SortCriteria], skip: Int = 0,
+    take: Int? = nil, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
   ) throws(FerryError) -> [Self] {
-    try findWithQuery(
-      query(nil, [first] + more, skip, take), prefetching: paths, in: database)
+    try findWithQuery(query(test, order, skip, take), prefetching: paths, in: database)
   }
 
-  /// The first of the objects that pass a test; nil where none does.
+  /// The first of the objects that pass a test, or of all; nil where none does.
   public static func findFirst(
-    where test: TestOf<Self>? = nil, orderBy order: SortCriteria..., in database: Database
+    where test: TestOf<Self>? = nil, orderBy order: SortCriteria...,
+    prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
   ) throws(FerryError) -> Self? {
-    try findWithQuery(query(test, order, 0, 1), in: database).first
+    try findWithQuery(query(test, order, 0, 1), prefetching: paths, in: database).first
+  }
+
+  /// The same with an order that was put together before.
+  public static func findFirst(
+    where test: TestOf<Self>? = nil, orderBy order: [SortCriteria],
+    prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
+  ) throws(FerryError) -> Self? {
+    try findWithQuery(query(test, order, 0, 1), prefetching: paths, in: database).first
   }
 
   /// The objects that a query gives, each once, however many rows its joins make of it. The query
@@ -45,7 +55,7 @@ extension BusinessObject {
 
   /// How many objects pass a test; all, where none is given.
   public static func count(
-    where test: TestOf<Self>, in database: Database
+    where test: TestOf<Self>? = nil, in database: Database
   ) throws(FerryError) -> Int {
     try database.store.count(query(test, [], 0, nil))
   }
@@ -60,9 +70,10 @@ extension BusinessObject {
   package static func query(
     _ test: TestOf<Self>?, _ order: [SortCriteria], _ skip: Int, _ take: Int?
   ) -> Query {
-    var query = Query(from: Self.self).skip(skip)
+    var query = Query(from: Self.self)
     query.test = test?.criteria
     query.order = order
+    query.skipped = skip
     query.taken = take
     return query
   }
@@ -84,7 +95,10 @@ extension Database {
   /// `invalidQuery` names what SQLite does not take.
   public func executeSQL(
     _ text: String, _ parameters: any AttributeConvertible...
-  ) throws(FerryError) -> QueryResultSet {
-    try store.rows(sql: text, parameters.map(\.value))
-  }
+  ) throws(FerryError) -> QueryResultSet { try executeSQL(text, values: parameters) }
+
+  /// The same with values that were put together before, in the order of the `?`.
+  public func executeSQL(
+    _ text: String, values: [any AttributeConvertible]
+  ) throws(FerryError) -> QueryResultSet { try store.rows(sql: text, values.map(\.value)) }
 }

@@ -320,6 +320,25 @@ public final class Database: Sendable {
     return ended.result
   }
 
+  /// The same for a body that throws any error, also the app's own: everything is undone and that very
+  /// error is thrown. A closure that does not say what it throws comes here; one that begins with
+  /// `() throws(FerryError) in` has the typed form above.
+  ///
+  /// Where the disk undid the transaction, that `FerryError` is thrown instead.
+  public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+    do throws(FerryError) {
+      return try transaction { () throws(FerryError) -> Result in
+        do { return try body() } catch let error as FerryError { throw error } catch {
+          throw FerryError(
+            .cancelled, "the transaction was undone, for its body threw \(error)",
+            hint: "Nothing of it was saved.", cause: ErrorOfBody(error: error))
+        }
+      }
+    } catch {
+      throw (error.cause as? ErrorOfBody)?.error ?? error
+    }
+  }
+
   private func tellTransaction(isCommitted: Bool) {
     guard observers.isHeard else { return }
     act { [observers] _ in
@@ -334,3 +353,6 @@ public final class Database: Sendable {
   /// thread's transaction is not its own.
   public func rollback() throws(FerryError) { try store.rollback() }
 }
+
+/// What the body of a transaction threw that is none of Ferry's; never leaves this file.
+private struct ErrorOfBody: Error { let error: any Error }

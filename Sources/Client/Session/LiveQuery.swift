@@ -72,27 +72,33 @@ public struct LiveQuery<Element: Sendable>: AsyncSequence, Sendable {
 }
 
 extension BusinessObject {
-  /// The objects that pass a test, now and whenever they change; sorted as said.
+  /// The objects that pass a test, or all, now and whenever they change; sorted as said.
+  ///
+  /// What `prefetching` names comes with them, of the same snapshot, as for `findAll`; then every
+  /// change of an entity that a path leads over gives a further element.
   public static func live(
-    where test: TestOf<Self>, orderBy order: SortCriteria..., skip: Int = 0, take: Int? = nil,
-    in database: Database
+    where test: TestOf<Self>? = nil, orderBy order: SortCriteria..., skip: Int = 0,
+    take: Int? = nil, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
   ) -> LiveQuery<[Self]> {
-    live(query(test, order, skip, take), in: database)
+    live(query(test, order, skip, take), prefetching: paths, in: database)
   }
 
-  /// All objects, now and whenever they change.
+  /// The same with an order that was put together before.
   public static func live(
-    orderBy order: SortCriteria..., skip: Int = 0, take: Int? = nil, in database: Database
+    where test: TestOf<Self>? = nil, orderBy order: [SortCriteria], skip: Int = 0,
+    take: Int? = nil, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
   ) -> LiveQuery<[Self]> {
-    live(query(nil, order, skip, take), in: database)
+    live(query(test, order, skip, take), prefetching: paths, in: database)
   }
 
   /// The objects that a query from this entity gives, now and whenever they change.
-  public static func live(_ query: Query, in database: Database) -> LiveQuery<[Self]> {
+  public static func live(
+    _ query: Query, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
+  ) -> LiveQuery<[Self]> {
     let store = database.store
-    return LiveQuery(database.live, QueryDependencies(query, store.model)) {
-      _ throws(FerryError) in
-      try store.objects(entity, query, Self.init(record:))
+    let dependencies = QueryDependencies(query, with: paths, store.model)
+    return LiveQuery(database.live, dependencies) { _ throws(FerryError) in
+      try store.objects(query, prefetching: paths)
     }
   }
 
@@ -109,17 +115,21 @@ extension BusinessObject {
 
   /// This object as it is now and whenever it changes; nil when it is gone.
   ///
-  /// A new object that was not saved is a programmer's error.
-  public func live(in database: Database) -> LiveQuery<Self?> {
+  /// A new object that was not saved is a programmer's error. `prefetching` is as for the live query of
+  /// several.
+  public func live(
+    prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
+  ) -> LiveQuery<Self?> {
     guard let object = record.object else {
       preconditionFailure("a \(Self.entity.name) that was not saved cannot be watched")
     }
     let entity = Self.entity
     let query = Self.query(TestOf(.object(entity: entity.name, object)), [], 0, nil)
     let store = database.store
-    return LiveQuery(database.live, QueryDependencies(query, store.model)) {
-      _ throws(FerryError) in
-      try store.record(entity, object: object).map(Self.init(record:))
+    let dependencies = QueryDependencies(query, with: paths, store.model)
+    return LiveQuery(database.live, dependencies) { _ throws(FerryError) in
+      guard paths.isEmpty else { return try store.objects(query, prefetching: paths).first }
+      return try store.record(entity, object: object).map(Self.init(record:))
     }
   }
 

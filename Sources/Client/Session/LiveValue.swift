@@ -4,7 +4,7 @@ public import Observation
 ///
 /// ```swift
 /// let orders = LiveValue(Order.live(where: …, in: database), initially: [])
-/// List(orders.value, id: \.surrogateKey) { … }
+/// List(orders.value) { order in … }
 /// ```
 /// Follows from the moment it is made until nobody holds it.
 @MainActor public final class LiveValue<Value: Sendable>: Observable {

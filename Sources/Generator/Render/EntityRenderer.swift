@@ -18,7 +18,7 @@ struct EntityRenderer {
       + inverses + entity.queries.map(query)
     return """
       /// \(subject)
-      public nonisolated struct \(entity.name): Ferry.BusinessObject {
+      public nonisolated struct \(entity.name): Ferry.BusinessObject\(identifiable) {
       \(members.map(indented).joined(separator: "\n\n"))
       }
       """
@@ -29,6 +29,20 @@ struct EntityRenderer {
     return entity.isClientOnly
       ? "Objects that stay on the device."
       : "Objects of the table \(SwiftLiteral.comment(entity.table))."
+  }
+
+  /// A view's list takes the objects as they are: by the device's own key, or by the attribute `id`
+  /// where that is the key. Another `id` of the model's is not what tells two objects apart.
+  private var identifiable: String {
+    let names = entity.attributes.map(\.name) + entity.relationships.map(\.name)
+    guard (names + referring.map(\.inverse)).contains("id") else { return ", Swift.Identifiable" }
+    let key = entity.key.map { entity.attributes[$0].name }
+    return key == ["id"] ? ", Swift.Identifiable" : ""
+  }
+
+  /// The inner name of a parameter, which no attribute has.
+  private func local(_ name: String) -> String {
+    entity.attributes.contains { $0.name == name } ? "_\(name)" : name
   }
 
   private func indented(_ text: String) -> String {
@@ -181,9 +195,9 @@ struct EntityRenderer {
     return """
       /// A new object, in memory only until it is created.\(key)
       public init(
-      \((parameters + ["  in database: Ferry.Database"]).joined(separator: "\n"))
+      \((parameters + ["  in \(local("database")): Ferry.Database"]).joined(separator: "\n"))
       ) {
-        \(assignments.isEmpty ? "let" : "var") record = Ferry.Record(Self.entity, in: database)
+        \(assignments.isEmpty ? "let" : "var") record = Ferry.Record(Self.entity, in: \(local("database")))
       \((assignments + ["  self.record = record"]).joined(separator: "\n"))
       }
       """
@@ -202,11 +216,16 @@ struct EntityRenderer {
     return """
       \(comment)
       public static func \(name)(
-        \((parameters + ["in database: Ferry.Database"]).joined(separator: ", "))
+        \(parameters.joined(separator: ", ")), \(prefetching), in \(local("database")): Ferry.Database
       ) throws(Ferry.FerryError) -> Self\(name == "find" ? "?" : "") {
-        try \(name)(key: Ferry.Key([\(values)]), in: database)
+        try Self.\(name)(
+          key: Ferry.Key([\(values)]), prefetching: \(local("paths")), in: \(local("database")))
       }
       """
+  }
+
+  private var prefetching: String {
+    "prefetching \(local("paths")): [any Ferry.RelationshipPath<Self>] = []"
   }
 
   private func property(_ position: Int) -> String {
@@ -273,25 +292,25 @@ struct EntityRenderer {
     let values = query.parameters.map { "\($0.name).value" }.joined(separator: ", ")
     let condition = query.condition.map(SwiftLiteral.comment) ?? "all of them"
     let find =
-      "try Self.query(\(SwiftLiteral.text(query.sql(of: entity, in: package))), [\(values)], in: database"
+      "try Self.query(\(SwiftLiteral.text(query.sql(of: entity, in: package))), [\(values)]"
     if query.isSingle {
       return """
         /// The first object with \(condition); nil when there is none.
         public static func \(query.name)(
-          \(parameters.joined())in database: Ferry.Database,
-          prefetching paths: [any Ferry.RelationshipPath<Self>] = []
+          \(parameters.joined())prefetching paths: [any Ferry.RelationshipPath<Self>] = [],
+          in database: Ferry.Database
         ) throws(Ferry.FerryError) -> Self? {
-          \(find), take: 1, prefetching: paths).first
+          \(find), take: 1, prefetching: paths, in: database).first
         }
         """
     }
     return """
       /// The objects with \(condition).
       public static func \(query.name)(
-        \(parameters.joined())in database: Ferry.Database, skip: Int = 0, take: Int? = nil,
-        prefetching paths: [any Ferry.RelationshipPath<Self>] = []
+        \(parameters.joined())skip: Int = 0, take: Int? = nil,
+        prefetching paths: [any Ferry.RelationshipPath<Self>] = [], in database: Ferry.Database
       ) throws(Ferry.FerryError) -> [Self] {
-        \(find), skip: skip, take: take, prefetching: paths)
+        \(find), skip: skip, take: take, prefetching: paths, in: database)
       }
       """
   }
