@@ -54,7 +54,12 @@ extension Value: Hashable {
 extension String {
   /// Whether both are the same bytes. `==` takes "e" with a combining acute accent for "é".
   func hasBytes(of other: String) -> Bool {
-    utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    guard utf8.count == other.utf8.count else { return false }
+    // Where the bytes lie side by side the loop over them is a short one.
+    let isSame: Bool?? = utf8.withContiguousStorageIfAvailable { own in
+      other.utf8.withContiguousStorageIfAvailable { own.elementsEqual($0) }
+    }
+    return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
   }
 
   /// As `hasBytes(of:)` tells texts apart.

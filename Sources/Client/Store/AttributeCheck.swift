@@ -41,8 +41,10 @@ struct AttributeCheck {
       if let misfit = attribute.misfit(decimal: text) {
         return AttributeCheck(misfit.problem, misfit.cure)
       }
+      // No text has more characters than bytes.
+      guard let maxLength = attribute.maxLength, text.utf8.count > maxLength else { return nil }
       let length = text.unicodeScalars.count
-      guard let maxLength = attribute.maxLength, length > maxLength else { return nil }
+      guard length > maxLength else { return nil }
       return AttributeCheck(
         "\(length) characters are more than \(maxLength)",
         "Shorten it to \(maxLength) characters and save again.")
