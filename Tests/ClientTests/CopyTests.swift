@@ -164,4 +164,96 @@ struct CopyTests {
     try copy.update()
     #expect(try shop.device.dump().hasPrefix("1 ALFKI Kiel U"))
   }
+
+  /// A copy with "Kiel" pending and a freight that is not saved, after `body` in a transaction that
+  /// was undone.
+  private func undone(
+    _ shop: Stocked, _ body: (inout Order) throws(FerryError) -> Void
+  ) throws -> Order {
+    var copy = try #require(try shop.device.order(1))
+    copy.city = "Kiel"
+    try copy.update()
+    copy.freight = 9
+    try shop.device.store.transaction { () throws(FerryError) in
+      try body(&copy)
+      try shop.device.store.rollback()
+    }
+    return copy
+  }
+
+  @Test(
+    "A pending change that was cancelled or deleted in a transaction that was undone shows again",
+    arguments: [true, false])
+  func undoneCancel(isDelete: Bool) throws {
+    let shop = try Stocked()
+    var copy = try undone(shop) { (copy) throws(FerryError) in
+      if isDelete {
+        try copy.delete()
+        #expect(copy.isDeleted)
+      } else {
+        try copy.cancelPending()
+        #expect(copy.city == "Bremen" && !copy.isPending && !copy.isDirty)
+      }
+    }
+    #expect(copy.city == "Kiel" && copy.isUpdated && !copy.isDeleted && copy.replayCounter > 0)
+    #expect(copy.freight == 9 && copy.isDirty, "what was not saved is there, too")
+    try copy.update()
+    #expect(try shop.device.operations().map(\.changed) == [[2: .text("Kiel"), 3: .text("9")]])
+    #expect(try shop.device.operations().map { $0.base[2] } == [.text("Bremen")])
+  }
+
+  @Test("What the app set after such a cancel is what it changed, and a set value stays set")
+  func setAfterUndoneCancel() throws {
+    let shop = try Stocked()
+    var copy = try undone(shop) { (copy) throws(FerryError) in
+      try copy.cancelPending()
+      copy.customer = "BONAP"
+      try copy.update()
+    }
+    #expect(copy.customer == "BONAP" && copy.city == "Kiel" && copy.isDirty)
+    copy.city = "Bremen"
+    #expect(copy.city == "Bremen" && copy.freight == 9)
+    try copy.refresh()
+    #expect(copy.city == "Kiel" && copy.customer == "ALFKI" && !copy.isDirty)
+  }
+
+  @Test("A new object that was cancelled in a transaction that was undone is there")
+  func undoneCancelOfNew() throws {
+    let shop = try Stocked()
+    var copy = shop.device.newOrder("Jena")
+    try copy.create()
+    try shop.device.store.transaction { () throws(FerryError) in
+      try copy.cancelPending()
+      #expect(copy.isDeleted)
+      try shop.device.store.rollback()
+    }
+    #expect(copy.isCreated && !copy.isDeleted && !copy.isDirty)
+    copy.city = "Gera"
+    try copy.update()
+    #expect(try shop.device.operations().map { $0.changed[2] } == [.text("Gera")])
+  }
+
+  @Test("A copy that was read again, or saved over an import, in such a transaction is as before")
+  func undoneRefresh() throws {
+    let shop = try Stocked()
+    let copy = try undone(shop) { (copy) throws(FerryError) in
+      var other = copy
+      other.city = "Ulm"
+      try other.update()
+      try copy.refresh()
+      #expect(copy.city == "Ulm")
+    }
+    #expect(copy.city == "Kiel" && copy.freight == 1.5 && !copy.isDirty)
+    var old = try #require(try shop.device.order(2))
+    shop.shore.put(Order.entity, [.integer(2), .text("BONAP"), .text("Bremen"), .text("1.5")])
+    try shop.device.exchange(shop.shore)
+    try shop.device.store.transaction { () throws(FerryError) in
+      old.city = "Hof"
+      try old.update()
+      #expect(old.customer == "BONAP")
+      try shop.device.store.rollback()
+    }
+    try old.update()
+    #expect(try shop.device.operations().last?.changed == [2: .text("Hof")])
+  }
 }

@@ -61,7 +61,9 @@ extension BusinessObject {
           ? "Its delete is pending here: cancelPending brings it back."
           : "Another user deleted it or it moved out of your data.", entity: Self.entity.name)
     }
+    let old = record
     record = read
+    record.follows(old, in: old.store.creations, dropped: true)
   }
 
   /// Takes over every attribute of `other` but the key and big values; nothing is saved yet.

@@ -4,8 +4,9 @@ import FerrySQLite
 /// The state of one business object in the app's hands: its values, and where it comes from.
 ///
 /// A value: changing it changes nothing but this copy until `create`, `update` or `save`. Generated
-/// types keep everything here; an app rarely touches it. Where a transaction is undone, what was
-/// saved in it is again what the app changed and did not save.
+/// types keep everything here; an app rarely touches it. Where a transaction is undone, so is what it
+/// made of the copy: what was saved in it is again what the app changed and did not save, and what
+/// was cancelled or deleted in it shows again.
 public struct Record: Sendable {
   /// What it shares with all that were read together with it.
   private let origin: RecordOrigin
@@ -24,7 +25,7 @@ public struct Record: Sendable {
   /// What the values were at the last load or save; nil while they are the same.
   private var before: [Value]?
   private var state: RecordState
-  /// What it was before each save in the transaction that is open; see `undone`.
+  /// What it was before the transaction that is open, and its savepoints, changed it; see `undone`.
   private var earlier: [EarlierRecord] = []
   /// What was read together with it, by relationship.
   package var prefetched: [String: Prefetched] = [:]
@@ -80,28 +81,41 @@ public struct Record: Sendable {
   private var now: RecordState { undone?.state ?? state }
 
   private mutating func change(_ body: (inout RecordState) -> Void) {
-    var now = self.now
-    body(&now)
-    state = now
-    earlier = []
+    settle()
+    body(&state)
   }
 
-  /// What it was before the first save of it that was undone with its transaction: what was saved
-  /// there is again what the app changed.
+  /// What it was before the first change of it that was undone with its transaction.
   private var undone: EarlierRecord? {
     earlier.isEmpty ? nil : earlier.first { $0.transaction.isUndone }
   }
 
-  /// It is what a save in a transaction made of `old`.
-  mutating func follows(_ old: Record, in transaction: Creations?) {
+  /// What was undone stays so from here on, whatever it is changed to.
+  private mutating func settle() {
+    guard let first = earlier.firstIndex(where: { $0.transaction.isUndone }) else { return }
+    let undone = earlier[first]
+    content = .values(undone.shown(for: stored))
+    before = undone.values
+    state = undone.state
+    earlier.removeSubrange(first...)
+  }
+
+  /// It is what the transaction that is open made of `old`, by a save, a cancel or a submit, or what
+  /// was read in it, where what `old` had unsaved was `dropped`.
+  mutating func follows(_ old: Record, in transaction: Creations?, dropped: Bool = false) {
     guard let transaction else { return }
+    var old = old
+    old.settle()
+    let now = stored
+    var last = dropped ? old.loaded : old.stored
+    // A key that was made for it is its own: others may refer to it.
+    for position in entity.key { last[position] = now[position] }
     earlier = old.earlier.filter { $0.transaction.root === transaction.root }
-    if let first = earlier.firstIndex(where: { $0.transaction.isUndone }) {
-      earlier.removeSubrange(first...)
-    }
+    for index in earlier.indices { earlier[index].follow(from: last, to: now) }
     guard earlier.last?.transaction !== transaction else { return }
     earlier.append(
-      EarlierRecord(transaction: transaction, values: old.loaded, state: old.now))
+      EarlierRecord(
+        transaction: transaction, values: old.loaded, state: old.state, shown: last, after: now))
   }
 
   /// What tells its object apart from those of other databases, and of a new one from other new ones.
@@ -126,24 +140,30 @@ public struct Record: Sendable {
 
   /// In the order of the entity's attributes, each canonical.
   package var values: [Value] {
-    get {
-      switch content {
-      case .values(let values): values
-      case .row(let row): origin.rows.values(of: row)
-      }
-    }
+    get { undone?.shown(for: stored) ?? stored }
     set {
+      settle()
       keepLoaded()
       content = .values(newValue)
     }
   }
 
+  /// The values, whatever was undone.
+  private var stored: [Value] {
+    switch content {
+    case .values(let values): values
+    case .row(let row): origin.rows.values(of: row)
+    }
+  }
+
   /// One of `values`.
   package func value(at position: Int) -> Value {
-    switch content {
-    case .values(let values): values[position]
-    case .row(let row): origin.rows.value(at: position, of: row)
-    }
+    let value =
+      switch content {
+      case .values(let values): values[position]
+      case .row(let row): origin.rows.value(at: position, of: row)
+      }
+    return undone?.shown(for: value, at: position) ?? value
   }
 
   /// The values at the last load or save.
@@ -152,13 +172,14 @@ public struct Record: Sendable {
   /// Whether a value is another than at the last load or save.
   var isChanged: Bool { (undone?.values ?? before).map { $0 != values } ?? false }
 
-  private mutating func keepLoaded() { if before == nil { before = values } }
+  private mutating func keepLoaded() { if before == nil { before = stored } }
 
   public func get<T: AttributeConvertible>(_ position: Int) -> T { T(value: value(at: position)) }
 
   /// A value that its type cannot hold (a decimal of more than 38 digits) is refused at save.
   public mutating func set<T: AttributeConvertible>(_ position: Int, _ value: T) {
-    var values = values
+    if !earlier.isEmpty { settle() }
+    var values = stored
     if before == nil { before = values }
     // Let go of, so that changing them copies nothing more.
     content = .values([])
@@ -188,11 +209,41 @@ private struct RecordState: Equatable {
   var deleted: Bool = false
 }
 
-/// What a record was before a save that its transaction may yet undo.
+/// What a record was before a transaction changed it that may yet be undone.
 private struct EarlierRecord {
   let transaction: Creations
+  /// At its last load or save.
   let values: [Value]
   let state: RecordState
+  /// What it showed, unsaved values among them.
+  private(set) var shown: [Value]
+  /// What it showed after the transaction changed it.
+  private var after: [Value]
+
+  init(
+    transaction: Creations, values: [Value], state: RecordState, shown: [Value], after: [Value]
+  ) {
+    self.transaction = transaction
+    self.values = values
+    self.state = state
+    self.shown = shown
+    self.after = after
+  }
+
+  /// What it shows where the transaction is undone: what it did before, and what the app set since.
+  func shown(for value: Value, at position: Int) -> Value {
+    value == after[position] ? shown[position] : value
+  }
+
+  func shown(for values: [Value]) -> [Value] {
+    values.indices.map { shown(for: values[$0], at: $0) }
+  }
+
+  /// The transaction changed it again.
+  mutating func follow(from old: [Value], to new: [Value]) {
+    shown = shown(for: old)
+    after = new
+  }
 }
 
 /// Whose objects records are, and where they were read.

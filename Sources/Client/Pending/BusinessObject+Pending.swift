@@ -53,11 +53,13 @@ extension BusinessObject {
   public mutating func cancelPending() throws(FerryError) -> [Key] {
     guard let object = record.object else { return [] }
     let gone = try record.store.cancel(Self.entity, object)
+    let old = record
     if let read = try record.store.record(Self.entity, object: object) {
       record = read
     } else {
       end()
     }
+    record.follows(old, in: old.store.creations)
     return gone
   }
 
