@@ -30,6 +30,29 @@ import Testing
     #expect(machine.next(waiting, now: later) == .exchange)
   }
 
+  @Test(
+    "A background synchronization that is stopped closes its channel, and opens one when begun again"
+  )
+  func channelEnds() {
+    var idle = waiting
+    idle.hasOutgoing = false
+    var machine = SessionMachine(settings: SessionSettings())
+    machine.isBackground = true
+    #expect(machine.next(idle, now: now) == .exchange)
+    machine.succeeded(.exchange, facts: idle, now: now)
+    #expect(machine.next(idle, now: now) == .openChannel)
+    var opening = machine
+    opening.isBackground = false
+    #expect(opening.next(idle, now: now) == .cancel(.channel))
+    machine.heard(.channel, now: now)
+    #expect(machine.isChannelOpen)
+    machine.isBackground = false
+    #expect(machine.next(idle, now: now) == .cancel(.channel))
+    #expect(machine.next(idle, now: now) == .wait(until: nil), "nothing is held any more")
+    machine.isBackground = true
+    #expect(machine.next(idle, now: now) == .openChannel)
+  }
+
   @Test("A large message has the time that a slow line needs to send it")
   func upload() {
     var machine = SessionMachine(settings: SessionSettings())

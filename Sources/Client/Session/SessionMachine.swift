@@ -108,6 +108,10 @@ package struct SessionMachine: Equatable {
   private mutating func watchChannel(_ now: Timestamp) -> Step? {
     switch channel {
     case .closed: return nil
+    // Stopped by the app, which may be suspended next: what it holds must be let go.
+    case .opening where !isBackground, .open where !isBackground:
+      channel = .closed
+      return .cancel(.channel)
     case .opening(let since) where now >= since.advanced(by: settings.channelPatience):
       channelAgainAt = now.advanced(by: settings.channelRetry)
       channel = .closed
