@@ -1,5 +1,6 @@
 import Ferry
 import FerryModel
+import FerrySQLite
 import FerryTestKit
 import FerryTravel
 import Foundation
@@ -185,6 +186,20 @@ struct TestServerTests {
     try await server.change(ada, ["note": "aisle"])
     await imports.next()
     #expect(try Booking.findAll(in: database).map(\.note) == ["aisle"])
+    // Who is stopped holds no lock, for which a system would end a suspended app.
+    database.stopBackgroundSynchronization()
+    #expect(await !database.isBackground)
+    let lock = try Connection(
+      path: server.file(of: database) + "-session", busyTimeoutMilliseconds: 0)
+    var isFree = false
+    // An exchange that was under way ends by itself.
+    while !isFree {
+      do { try lock.execute("BEGIN EXCLUSIVE") } catch {
+        await Task.yield()
+        continue
+      }
+      isFree = true
+    }
     await server.stop()
   }
 

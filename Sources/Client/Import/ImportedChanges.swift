@@ -7,7 +7,13 @@ public struct EntityChanges: Sendable, Hashable {
   public var updated: Int = 0
   public var deleted: Int = 0
 
-  package init(entity: String) { self.entity = entity }
+  /// For the tests of an app's handler; Ferry makes its own.
+  public init(entity: String, inserted: Int = 0, updated: Int = 0, deleted: Int = 0) {
+    self.entity = entity
+    self.inserted = inserted
+    self.updated = updated
+    self.deleted = deleted
+  }
 }
 
 /// What an import did: handed to the observers once the database shows it.

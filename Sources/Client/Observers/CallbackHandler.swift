@@ -165,6 +165,12 @@ public struct SynchronizationContext: Sendable {
   public let status: Status
   /// Why it ended, where the status is `error`.
   public let error: FerryError?
+
+  /// For the tests of an app's handler; Ferry makes its own.
+  public init(status: Status, error: FerryError? = nil) {
+    self.status = status
+    self.error = error
+  }
 }
 
 /// An object whose operation was answered.
@@ -176,6 +182,21 @@ public struct ReplayedObject: Sendable {
   public let operation: OperationKind
   /// The object as it is now; nil when it is gone, as after an accepted delete.
   public let record: Record?
+
+  /// For the tests of an app's handler; Ferry makes its own.
+  public init(entity: String, key: Key, operation: OperationKind, record: Record?) {
+    self.entity = entity
+    self.key = key
+    self.operation = operation
+    self.record = record
+  }
+
+  /// The same of an object at hand: `handler.onReplayFailure(ReplayedObject(booking, .create))`.
+  public init(_ object: some BusinessObject, _ operation: OperationKind) {
+    self.init(
+      entity: object.record.entity.name, key: object.record.key, operation: operation,
+      record: object.record)
+  }
 
   /// The object under its generated type.
   public func `as`<Object: BusinessObject>(_ type: Object.Type) -> Object? { record?.as(type) }

@@ -2,6 +2,10 @@ import FerryModel
 import FerrySQLite
 public import FerryWorld
 
+/// A moment in milliseconds since 1970, under the name by which an app finds it with Ferry alone;
+/// `Date(moment)` and `Timestamp(date)` lead to Foundation and back.
+public typealias Timestamp = FerryWorld.Timestamp
+
 // What the reference asks of a synchronization group by its name in the model (facts/1.4). A name
 // that the model does not have is `invalidQuery`.
 

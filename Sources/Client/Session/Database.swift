@@ -7,7 +7,10 @@ import Synchronization
 
 /// A package's objects on this device, and their synchronization with one server for one user.
 ///
-/// May be used from every thread and task. Reading and saving never wait for the network.
+/// May be used from every thread and task. Reading and saving never wait for the network. Reading
+/// waits for nobody; a save waits while another one, or an import, is written: a few milliseconds for
+/// what comes every day, seconds for the first import of a million rows. Where that may be, do not
+/// save on the main thread; see <doc:Waiting>.
 ///
 /// ```swift
 /// let database = try Sales.open(at: path, profile: ConnectionProfile(server: "https://ferry.example.com"))
@@ -186,6 +189,11 @@ public final class Database: Sendable {
   /// asking every `pollInterval` where a proxy keeps the channel back.
   public func startBackgroundSynchronization() { act { session in session.setBackground(true) } }
 
+  /// Closes the channel and asks for nothing by itself any more. Returns at once; an exchange that is
+  /// under way is brought to its end. What is submitted goes when something asks for an exchange.
+  ///
+  /// To be called before an app is suspended whose database is shared with an extension: an open
+  /// channel holds a lock, for which some systems end a suspended app; see <doc:Suspension>.
   public func stopBackgroundSynchronization() { act { session in session.setBackground(false) } }
 
   /// Whether the background synchronization is on, behind everything that was asked for before.

@@ -28,6 +28,20 @@ public struct BigValueProgress: Sendable, Equatable {
   /// Bytes in all.
   public let sizeBytes: Int64
 
+  /// For the tests of an app's handler; Ferry makes its own.
+  public init(
+    direction: Direction, entity: String, key: Key, surrogateKey: Int64, attribute: String,
+    doneBytes: Int64, sizeBytes: Int64
+  ) {
+    self.direction = direction
+    self.entity = entity
+    self.key = key
+    self.surrogateKey = surrogateKey
+    self.attribute = attribute
+    self.doneBytes = doneBytes
+    self.sizeBytes = sizeBytes
+  }
+
   /// Everything has arrived, and of a download was found to be what the row names. An upload's change
   /// is not answered yet: `onReplaySuccess` or `onReplayFailure` tells of that.
   public var isWhole: Bool { doneBytes == sizeBytes }

@@ -69,8 +69,24 @@ extension TestServer {
     }
   }
 
-  /// Nothing is refused by a rule any more.
-  public func acceptAll() { rules.removeAll() }
+  /// From now on nobody learns what became of these operations: the line to the business system
+  /// breaks while they are performed, and it does not remember them. Their outcome is `unknown`
+  /// (`replayOutcome`, `onReplayUnknown`) and stays so; what is replayed as one with them shares it.
+  ///
+  /// `performed` says whether the business system did them all the same: `rows(of:)` shows it.
+  public func leaveUnknown<Object: BusinessObject>(
+    _ type: Object.Type, _ kinds: Set<OperationKind> = [.create, .update, .delete],
+    performed: Bool = false
+  ) {
+    doubts.add(
+      TestDoubts.Doubt(entity: Object.entity.name, kinds: kinds, isPerformed: performed))
+  }
+
+  /// Nothing that comes from now on is refused by a rule or left unknown.
+  public func acceptAll() {
+    rules.removeAll()
+    doubts.removeAll()
+  }
 
   private func missing(_ object: some BusinessObject) -> FerryError {
     FerryError(

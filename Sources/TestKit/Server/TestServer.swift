@@ -28,6 +28,7 @@ public final class TestServer: Sendable {
   /// The tables, and a history of every commit; for what `insert` and `refuse` do not offer.
   public let business: MemoryBusiness
   let rules: TestRules
+  let doubts: TestDoubts
   private let host: PackageHost
   let users: TestUsers
   let network: TestNetwork
@@ -63,12 +64,14 @@ public final class TestServer: Sendable {
     self.business = business
     let users = TestUsers()
     self.users = users
+    let doubts = TestDoubts()
+    self.doubts = doubts
     do {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       host = try await PackageHost.start(
         package, folder: folder.appending(path: "server").path, doorkeeper: Doorkeeper(users),
         world: .system(), limits: limits
-      ) { MemoryConnector(business) }
+      ) { TestConnector(business, doubts) }
     } catch let error as ServerError {
       throw FerryError(.store, error.message, hint: error.hint, cause: error)
     } catch {
@@ -108,13 +111,52 @@ public final class TestServer: Sendable {
     return try open(database.store.path, callbackHandler)
   }
 
+  /// Opens a copy of a device's file that an older version of the app has left, with the model of this
+  /// server: what the first start after an update does. The file itself stays as it is.
+  ///
+  /// The copy forgets the server that it came from. Nothing is asked of this one yet, so that the test can look at what was migrated and is
+  /// pending; then `onlineLogin(user:password:)` with any password, and `synchronize()`. `user` is
+  /// whose file it is. A file for this is one that an app of the older version wrote, or that of a
+  /// database of another `TestServer` with the older model: `file(of:)`.
+  ///
+  /// Throws what `Database.open` throws: `.incompatibleModel` where something would be lost that
+  /// `migration` does not let go.
+  public func open(
+    copyOf path: String, user: String, claims: [String: [String]] = [:], key: DatabaseKey? = nil,
+    migration: MigrationPolicy = .keepPending, callbackHandler: (any CallbackHandler)? = nil
+  ) throws(FerryError) -> Database {
+    users.add(user, claims: claims)
+    let copy = folder.appending(path: "\(UUID().uuidString).db").path
+    do {
+      // With what was committed and not yet moved to its place.
+      for ending in ["", "-wal"] where FileManager.default.fileExists(atPath: path + ending) {
+        try FileManager.default.copyItem(atPath: path + ending, toPath: copy + ending)
+      }
+    } catch {
+      throw FerryError(
+        .store, "\(path) cannot be copied: \(error.localizedDescription)",
+        hint: "Look whether the tests may read it.", cause: error)
+    }
+    guard FileManager.default.fileExists(atPath: copy) else {
+      throw FerryError(
+        .store, "there is no file \(path)", hint: "Name a device's database that was closed.")
+    }
+    return try open(copy, callbackHandler, key: key, migration: migration, isForeign: true)
+  }
+
+  /// The file of a database that this server made; it goes with `stop()`.
+  public func file(of database: Database) -> String { database.store.path }
+
   private func open(
-    _ path: String, _ handler: (any CallbackHandler)?
+    _ path: String, _ handler: (any CallbackHandler)?, key: DatabaseKey? = nil,
+    migration: MigrationPolicy = .keepPending, isForeign: Bool = false
   ) throws(FerryError) -> Database {
     var settings = SessionSettings()
     settings.asyncReplay = false
     let store = try Store(
-      path: path, model: package, world: .system(), durability: .application)
+      path: path, model: package, world: .system(), durability: .application, key: key,
+      migration: migration)
+    if isForeign { try store.forgetServer() }
     let database = Database(
       store, ConnectionProfile(server: "http://test.invalid", session: settings), handler, network,
       .system())

@@ -1,0 +1,135 @@
+import FerryModel
+import FerryWorld
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#elseif canImport(Foundation)
+  public import Foundation
+#endif
+
+#if canImport(FoundationEssentials) || canImport(Foundation)
+  // Values of the model say what a calendar on the wall says, without a zone; a `Date` is a moment. From
+  // one to the other takes a time zone, which is the app's choice: that of the device
+  // (`TimeZone.current`), of the customer, of the company. The calendar is the proleptic Gregorian one,
+  // as in SQL. Bytes need nothing of the kind: `Data(photo.thumbnail)`, `Array(data)`.
+
+  extension Date {
+    /// The same moment, to the millisecond.
+    public init(_ moment: Timestamp) {
+      self.init(
+        timeIntervalSinceReferenceDate: Double(moment.milliseconds - LocalClock.reference) / 1000)
+    }
+
+    /// The moment at which a clock in this zone shows this date and time.
+    ///
+    /// A time that the zone has twice, in the night in which clocks go back, is the first of both. One
+    /// that it leaves out is as much later as clocks go forward: 02:30 is 03:30. Below the microsecond
+    /// digits are lost, and before 1865 and after 2137 a few more.
+    public init(_ local: LocalDateTime, in zone: TimeZone) {
+      let shown = LocalClock.seconds(of: local)
+      func offset(at seconds: Int64) -> Int64 {
+        Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds))))
+      }
+      let (before, after) = (offset(at: shown - 86_400), offset(at: shown + 86_400))
+      let isAfter =
+        offset(at: shown - before) != before && offset(at: shown - after) == after
+      let seconds = shown - (isAfter ? after : before) - LocalClock.reference / 1000
+      // Rounded once, so that what `LocalDateTime` reads of it is what was given.
+      self.init(
+        timeIntervalSinceReferenceDate: Double(seconds) + Double(local.time.nanosecond) / 1e9)
+    }
+
+    /// The first moment of this day in this zone.
+    public init(_ day: LocalDate, in zone: TimeZone) {
+      self.init(LocalDateTime(date: day, time: LocalTime(value: .null)), in: zone)
+    }
+  }
+
+  extension Timestamp {
+    /// The same moment, rounded to milliseconds; further away than 64 bits count, the last they do.
+    public init(_ date: Date) {
+      let milliseconds = (date.timeIntervalSinceReferenceDate * 1000).rounded()
+      let known = Int64(exactly: milliseconds) ?? (milliseconds < 0 ? .min : .max)
+      let (sum, isOver) = known.addingReportingOverflow(LocalClock.reference)
+      self.init(milliseconds: isOver ? .max : sum)
+    }
+  }
+
+  extension LocalDateTime {
+    /// What a clock in this zone shows at this moment, to the microsecond; nil outside of the years 0
+    /// to 9999. In the night in which clocks go back two moments give the same.
+    public init?(_ date: Date, in zone: TimeZone) {
+      let microseconds = (date.timeIntervalSinceReferenceDate * 1e6).rounded()
+      guard let whole = Int64(exactly: microseconds) else { return nil }
+      let moment = Date(timeIntervalSinceReferenceDate: Double(LocalClock.floor(whole, 1_000_000)))
+      let (shown, isOver) = whole.addingReportingOverflow(
+        LocalClock.reference * 1000 + Int64(zone.secondsFromGMT(for: moment)) * 1_000_000)
+      guard !isOver, let local = LocalClock.local(microseconds: shown) else { return nil }
+      self = local
+    }
+  }
+
+  extension LocalDate {
+    /// The day that a calendar in this zone shows at this moment; nil outside of the years 0 to 9999.
+    public init?(_ date: Date, in zone: TimeZone) {
+      guard let local = LocalDateTime(date, in: zone) else { return nil }
+      self = local.date
+    }
+  }
+
+  extension LocalTime {
+    /// What a clock in this zone shows at this moment, without its date; nil outside of the years 0 to
+    /// 9999.
+    public init?(_ date: Date, in zone: TimeZone) {
+      guard let local = LocalDateTime(date, in: zone) else { return nil }
+      self = local.time
+    }
+  }
+
+  /// Dates and times counted, as if all were in one zone.
+  private enum LocalClock {
+    /// Milliseconds from 1970 to 2001, from which a `Date` counts.
+    static let reference: Int64 = 978_307_200_000
+
+    static func floor(_ number: Int64, _ divisor: Int64) -> Int64 {
+      let quotient = number / divisor
+      return number % divisor < 0 ? quotient - 1 : quotient
+    }
+
+    /// Seconds since 1970; the nanoseconds stay behind.
+    static func seconds(of local: LocalDateTime) -> Int64 {
+      // Years begin in March, so that the odd day is their last.
+      let (date, time) = (local.date, local.time)
+      let year = Int64(date.month > 2 ? date.year : date.year - 1)
+      let month = Int64((date.month + 9) % 12)
+      let days =
+        year * 365 + floor(year, 4) - floor(year, 100) + floor(year, 400) + (month * 153 + 2) / 5
+        + Int64(date.day) - 1 - 719_468
+      return days * 86_400 + Int64(time.hour * 3600 + time.minute * 60 + time.second)
+    }
+
+    static func local(microseconds: Int64) -> LocalDateTime? {
+      let days = floor(microseconds, 86_400_000_000)
+      let rest = Int(microseconds - days * 86_400_000_000)
+      // Of an era of 400 years, which all have as many days.
+      let day = days + 719_468
+      let era = floor(day, 146_097)
+      let dayOfEra = day - era * 146_097
+      let yearOfEra =
+        (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+      let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+      let month = (5 * dayOfYear + 2) / 153
+      let shownMonth = month < 10 ? month + 3 : month - 9
+      let year = yearOfEra + era * 400 + (shownMonth <= 2 ? 1 : 0)
+      let seconds = rest / 1_000_000
+      guard
+        let date = LocalDate(
+          year: Int(year), month: Int(shownMonth), day: Int(dayOfYear - (153 * month + 2) / 5 + 1)),
+        let time = LocalTime(
+          hour: seconds / 3600, minute: seconds / 60 % 60, second: seconds % 60,
+          nanosecond: rest % 1_000_000 * 1000)
+      else { return nil }
+      return LocalDateTime(date: date, time: time)
+    }
+  }
+#endif
