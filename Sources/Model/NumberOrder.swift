@@ -8,6 +8,14 @@ struct NumberOrder {
   let package: Package
 
   private static let collation = " COLLATE ferry_decimal"
+  /// Words before a whole value, and behind one.
+  private static let starts: Set<String> = [
+    "and", "or", "not", "where", "on", "when", "then", "else", "case", "having", "select", "by",
+  ]
+  private static let ends: Set<String> = [
+    "and", "or", "order", "group", "having", "limit", "union", "except", "intersect", "when",
+    "then", "else", "end", "as", "from", "where", "collate",
+  ]
   /// Words behind which a name is no value.
   private static let introductions: Set<String> = ["as", "from", "join", "collate"]
 
@@ -53,6 +61,8 @@ struct NumberOrder {
   /// Whether it is only asked to be equal to parameters or to another attribute.
   private func isEqual(_ line: SQLLine, _ place: Int) -> Bool {
     if isBehindEqual(line, place) { return true }
+    let start = line.token(-1, from: place)?.text == "." ? -2 : 0
+    guard isStart(line.token(start - 1, from: place)) else { return false }
     var next = 1
     switch line.token(1, from: place) {
     case let token? where token.text == "=":
@@ -62,18 +72,40 @@ struct NumberOrder {
     default: return false
     }
     guard let other = line.token(next + 1, from: place) else { return false }
-    return other.isParameter || isAttribute(other, line.token(next + 2, from: place))
+    guard other.isParameter || isAttribute(other, line.token(next + 2, from: place)) else {
+      return false
+    }
+    let isOfOther = line.token(next + 2, from: place)?.text == "."
+    return isEnd(line.token(next + (isOfOther ? 4 : 2), from: place))
+  }
+
+  /// Whether a value that begins behind this is no part of a longer one, as in `2 * :amount`.
+  private func isStart(_ token: SQLToken?) -> Bool {
+    guard let token else { return true }
+    return ["(", ","].contains(token.text) || token.name.map(NumberOrder.starts.contains) ?? false
+  }
+
+  /// Whether a value that ends before this is no part of a longer one, as in `:amount * 2`.
+  private func isEnd(_ token: SQLToken?) -> Bool {
+    guard let token else { return true }
+    return [")", ",", ";"].contains(token.text)
+      || token.name.map(NumberOrder.ends.contains) ?? false
   }
 
   private func isBehindEqual(_ line: SQLLine, _ place: Int) -> Bool {
     let start = line.token(-1, from: place)?.text == "." ? -2 : 0
     guard line.token(start - 1, from: place)?.text == "=" else { return false }
     let end = line.token(start - 2, from: place)?.text == "=" ? start - 3 : start - 2
-    guard let other = line.token(end, from: place) else { return false }
-    guard let name = other.name else { return other.isParameter }
-    guard line.token(end - 1, from: place)?.text == "." else {
-      return type(of: name, entity) != nil
+    guard let other = line.token(end, from: place), isEnd(line.token(1, from: place)) else {
+      return false
     }
+    guard let name = other.name else {
+      return other.isParameter && isStart(line.token(end - 1, from: place))
+    }
+    guard line.token(end - 1, from: place)?.text == "." else {
+      return type(of: name, entity) != nil && isStart(line.token(end - 1, from: place))
+    }
+    guard isStart(line.token(end - 3, from: place)) else { return false }
     let owner = line.token(end - 2, from: place)?.name
     return package.entities.contains { $0.name.lowercased() == owner }
   }

@@ -43,6 +43,13 @@ struct ObjectQueryTests {
       ("price IN (:least, 10.0)", "price COLLATE ferry_decimal IN (?1, 10.0)"),
       ("price = abs(id)", "price COLLATE ferry_decimal = abs(id COLLATE ferry_decimal)"),
       ("price != :least", "price COLLATE ferry_decimal != ?1"),
+      ("price = :least * 2", "price COLLATE ferry_decimal = ?1 * 2"),
+      ("2 * :least = price", "2 * ?1 = price COLLATE ferry_decimal"),
+      (":least = price + 1", "?1 = price COLLATE ferry_decimal + 1"),
+      (
+        "Line.amount = Article.price || ''",
+        "Line.amount COLLATE ferry_decimal = Article.price COLLATE ferry_decimal || ''"
+      ),
       (
         "EXISTS (SELECT 1 FROM Line WHERE Line.amount > :least AND Line.id = Article.lineID)",
         "EXISTS (SELECT 1 FROM Line WHERE Line.amount COLLATE ferry_decimal > ?1"
@@ -63,6 +70,7 @@ struct ObjectQueryTests {
       "name = 'price'", "price = :least", "price == :least", "price IS :least", ":least = price",
       "price IN (:least, :most)", "id = lineID", "lineID == id", "Line.id = id", "id = Line.id",
       "price COLLATE BINARY > 1",
+      "(price = :least) OR NOT price = :most AND id = lineID", "price = :least COLLATE NOCASE",
       "price(1)", "x.price > 1", "Line.price > 1", "name AS price", "'it''s price' <> name",
     ]
     for text in same {
