@@ -48,6 +48,8 @@ struct ReplayQueue {
   private var chains: [Name: Chain] = [:]
   /// In the order of arrival.
   private var order: [Name] = []
+  /// Chains that wait for contents.
+  private var lacking: Set<Name> = []
 
   init() {}
 
@@ -75,12 +77,32 @@ struct ReplayQueue {
     chain.wasClaimed = chain.wasClaimed || wasClaimed
     chain.contents.formUnion(contents)
     chain.missing.formUnion(missing)
+    if !chain.missing.isEmpty { lacking.insert(name) }
     chains[name] = chain
   }
 
   /// Nothing more of a content is to come.
   mutating func arrived(_ reference: BigReference, of user: String) {
-    for name in chains.keys where name.user == user { chains[name]?.missing.remove(reference) }
+    for name in lacking where name.user == user {
+      chains[name]?.missing.remove(reference)
+      if chains[name]?.missing.isEmpty ?? true { lacking.remove(name) }
+    }
+  }
+
+  /// Groups of a device that wait for contents, of which it has some operations and others no more:
+  /// those others, in the order of arrival.
+  func lost(
+    by device: String, of user: String, having present: Set<OperationID>
+  )
+    -> [(name: Name, operations: [OperationID])]
+  {
+    let waiting = lacking.filter { $0.device == device && $0.user == user }
+      .compactMap { chains[$0] }.filter { $0.operations.count == $0.count }
+      .sorted { $0.arrival < $1.arrival }
+    return waiting.compactMap { chain in
+      let lost = chain.operations.map(\.id).filter { !present.contains($0) }
+      return lost.isEmpty || lost.count == chain.count ? nil : (chain.name, lost)
+    }
   }
 
   /// What a chain that is not in work waits for.
@@ -130,6 +152,7 @@ struct ReplayQueue {
   /// It was answered.
   mutating func remove(_ name: Name) {
     chains[name] = nil
+    lacking.remove(name)
     // Mostly the first ones: removing by search is cheap, comparing with all that wait is not.
     if let place = order.firstIndex(of: name) { order.remove(at: place) }
   }

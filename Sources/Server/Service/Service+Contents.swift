@@ -240,11 +240,33 @@ extension Service {
         .text(id.text), .text(user), .integer(store.packageNumber))
       guard waits != nil else { return }
       let name = ReplayQueue.Name(try replayStore.operation(id))
-      for reference in queue.missing(of: name) {
-        try arrived.giveUp(user, reference)
-        queue.arrived(reference, of: user)
-        arrivedOperations += 1
+      try giveUp(queue.missing(of: name), of: user)
+    }
+  }
+
+  /// A device has some operations of a group and not the others: it was set back since it sent them,
+  /// or was told of their end by a server that was. What those were to bring does not come any more:
+  /// the group is refused, so that what is left of it does not wait for ever.
+  func giveUpLost(_ state: ExchangeState, having present: Set<OperationID>) throws(ServerError) {
+    // More may be open than are told.
+    guard state.hello.open.count < WireLimits.operationsInFlight else { return }
+    let user = state.identity.user
+    for (name, lost) in queue.lost(by: state.hello.device, of: user, having: present) {
+      try guarded { () throws(SQLiteError) in
+        var references: Set<BigReference> = []
+        for id in lost {
+          references.formUnion(self.references(of: try replayStore.operation(id).operation))
+        }
+        try giveUp(references.intersection(queue.missing(of: name)), of: user)
       }
+    }
+  }
+
+  private func giveUp(_ references: Set<BigReference>, of user: String) throws(SQLiteError) {
+    for reference in references.sorted(by: { $0.description < $1.description }) {
+      try arrived.giveUp(user, reference)
+      queue.arrived(reference, of: user)
+      arrivedOperations += 1
     }
   }
 

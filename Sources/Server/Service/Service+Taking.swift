@@ -4,7 +4,8 @@ import FerryWire
 
 /// What a device sent is taken in, and the device told so.
 extension Service {
-  func take(_ replay: Replay, _ state: inout ExchangeState) throws(ServerError) {
+  /// Gives the operations that the server has now.
+  func take(_ replay: Replay, _ state: inout ExchangeState) throws(ServerError) -> [OperationID] {
     let receipt = try guarded { () throws(SQLiteError) in
       try inbox.receive(replay, from: state.identity, device: state.hello.device)
     }
@@ -27,6 +28,7 @@ extension Service {
         .badMessage, "an operation cannot be read \(problem)",
         hint: "Update the app; its change is kept on the device.")
     }
+    return receipt.stored
   }
 
   func take(_ report: Report, _ state: inout ExchangeState) throws(ServerError) {
