@@ -9,11 +9,15 @@ final class SimulatedDisk {
     case full(Int)
     /// So many operations fail.
     case broken(Int)
+    /// No operation finds room, until its process has ended and started again.
+    case fullOverRestart
   }
 
   private let disk: FaultDisk
   private var planned: (trouble: Trouble, at: Int)?
   private var isCounted = false
+  /// From this step on a disk that was full over a restart has room again.
+  var hasRoomFrom: Int?
   private static let inputOutputError: Int32 = 10
   private static let noRoom: Int32 = 13
 
@@ -38,6 +42,7 @@ final class SimulatedDisk {
     switch trouble {
     case .crash: disk.fail(at: at, code: SimulatedDisk.inputOutputError, times: nil)
     case .full(let times): disk.fail(at: at, code: SimulatedDisk.noRoom, times: times)
+    case .fullOverRestart: disk.fail(at: at, code: SimulatedDisk.noRoom, times: nil)
     case .broken(let times): disk.fail(at: at, code: SimulatedDisk.inputOutputError, times: times)
     }
   }
@@ -45,8 +50,11 @@ final class SimulatedDisk {
   /// The planned trouble, once an operation has met it.
   var begun: Trouble? { planned.flatMap { disk.operations > $0.at ? $0.trouble : nil } }
 
+  /// Whether it is full while its process starts.
+  var isFullOverRestart: Bool { if case .fullOverRestart? = begun { true } else { false } }
+
   /// The trouble of its disk that has struck since it was asked last; a crash is counted where its
-  /// process ends.
+  /// process ends, and so is a disk that is full over a start.
   func takeStruck() -> SimulatedFault? {
     guard !isCounted else { return nil }
     switch begun {
@@ -56,15 +64,22 @@ final class SimulatedDisk {
     case .broken:
       isCounted = true
       return .diskBroken
-    case .crash, nil: return nil
+    case .crash, .fullOverRestart, nil: return nil
     }
+  }
+
+  /// Whether its process has not started on the full disk before.
+  func takeFullStart() -> Bool {
+    guard isFullOverRestart, !isCounted else { return false }
+    isCounted = true
+    return true
   }
 
   /// Whether all operations that were to fail have failed.
   var isOver: Bool {
     guard let planned else { return true }
     switch planned.trouble {
-    case .crash: return false
+    case .crash, .fullOverRestart: return false
     case .full(let times), .broken(let times): return disk.operations >= planned.at + times
     }
   }
@@ -72,6 +87,7 @@ final class SimulatedDisk {
   /// The disk works again.
   func end() {
     planned = nil
+    hasRoomFrom = nil
     disk.fail(at: .max, code: 0, times: 0)
   }
 

@@ -102,6 +102,9 @@ final class SimulatedServer {
   func wantLoad() { isLoadWanted = true }
   func forgetWithheld(_ names: Set<RowName>) { withheld.subtract(names) }
 
+  /// Whether it has claimed nothing that is not answered.
+  var isReplayIdle: Bool { replay?.isIdle ?? true }
+
   var isIdle: Bool {
     replay?.isIdle ?? true && load == nil && readBack == nil && !isLoadWanted
   }

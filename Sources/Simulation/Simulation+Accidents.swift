@@ -6,17 +6,11 @@ import FerryModel
 import FerryServer
 import FerryWorld
 
-/// Backups that somebody has made.
-struct Backups {
-  var server: (disk: SimulatedDisk, branch: Oracle.Branch)?
-  var devices: [Int: SimulatedDevice.Image] = [:]
-}
-
 /// What happens now and then.
 extension Simulation {
   func accident() throws {
     let device = chance.pick(devices)
-    switch chance.number(below: 100) {
+    switch chance.number(below: 108) {
     case ..<9: if may(.deviceStopped) { stop(device) }
     case ..<12: if may(.nonsenseSent) { try sendNonsense(as: device) }
     case ..<16: if may(.serverStopped) { try restartServer() }
@@ -28,18 +22,18 @@ extension Simulation {
     case ..<74: try copyServer()
     case ..<79: if may(.rightsChanged) { changeRights() }
     case ..<82: if may(.dayPassed) { try skip(days: 1) }
-    case ..<84: if may(.deviceSilent) { try silence(device) }
-    case ..<87:
-      let clock = chance.happens(300) ? server.clock : device.clock
-      if may(.clockWrong) { setClock(clock) }
-    case ..<90: if may(.extensionBeside) { try extend(device) }
+    case ..<84: try silence(device, .deviceSilent)
+    case ..<87: setClock(chance.happens(300) ? server.clock : device.clock)
+    case ..<90: try extend(device)
     case ..<95: if may(.compaction) { try compact() }
-    case ..<97: if may(.outage) { try cutAllLines() }
-    case ..<98:
-      guard may(.tokensRevoked) else { return }
-      try withServer { try self.server.service.revoke(user: device.user) }
-      counts.add(.tokensRevoked)
-    default: try decideUnknowns()
+    case ..<97: try cutAllLines()
+    case ..<98: try revokeTokens(of: device)
+    case ..<100: try decideUnknowns()
+    case ..<102: try endToken()
+    case ..<104: fill(device.disk)
+    case ..<105: fill(server.disk)
+    case ..<107: failOver()
+    default: try silence(device, .deviceSilentLong)
     }
   }
 
@@ -61,6 +55,12 @@ extension Simulation {
     disk.plan(isFull ? .full(times) : .broken(min(times, 2)), in: operations)
   }
 
+  /// It stays full while its process ends and starts again.
+  func fill(_ disk: SimulatedDisk) {
+    let operations = chance.number(below: 12)
+    if may(.fullOverRestart) { disk.plan(.fullOverRestart, in: operations) }
+  }
+
   private func stop(_ device: SimulatedDevice) {
     guard device.isRunning else { return }
     counts.add(.deviceStopped)
@@ -77,69 +77,8 @@ extension Simulation {
     try startServer()
   }
 
-  // Copies.
-
-  private func copy(_ device: SimulatedDevice) throws {
-    guard device.endsAt == nil, !device.disk.isTroubled else { return }
-    guard let image = backups.devices[device.number] else {
-      backups.devices[device.number] = device.copy()
-      return
-    }
-    if chance.happens(300) {
-      backups.devices[device.number] = device.copy()
-    } else if chance.happens(450) || devices.count > 3 {
-      guard may(.deviceRestored) else { return }
-      counts.add(.deviceRestored)
-      log.say("step \(step): device \(device.number) is restored from a backup")
-      device.restore(image)
-      try start(device)
-    } else if may(.deviceCloned) {
-      counts.add(.deviceCloned)
-      let now = device.copy()
-      device.watch.isCopied()
-      let clone = try addDevice(user: device.user, durability: .machine, disk: now.disk) { clone in
-        clone.watch.forget()
-        clone.watch.claims = now.claims
-      }
-      clone.endsAt = step + 40 + chance.number(below: 60)
-      log.say("step \(step): device \(device.number) is cloned as \(clone.number)")
-    }
-  }
-
-  /// Copies whose time is over are thrown away with all that they hold.
-  func endClones() {
-    for device in devices {
-      guard let end = device.endsAt, step >= end else { continue }
-      transfers.removeAll { $0.device === device }
-      counts.imports += device.recorder.imports
-      device.stop()
-      devices.removeAll { $0 === device }
-      log.say("step \(step): device \(device.number) is thrown away")
-    }
-  }
-
-  /// A restored server may perform again what a business system without memory has done already;
-  /// that is its operator's to know, and not tried here.
-  private func copyServer() throws {
-    guard server.isRunning, !server.disk.isTroubled, remembers else { return }
-    guard let backup = backups.server, chance.happens(600) else {
-      backups.server = (server.disk.copy(), oracle.backup())
-      return
-    }
-    guard may(.serverRestored) else { return }
-    counts.add(.serverRestored)
-    stopServer()
-    server.restore(backup.disk)
-    ledger.forget(
-      performed: Set(oracle.business.performed.keys),
-      pending: devices.flatMap(\.watch.operations.values))
-    oracle.restore(backup.branch)
-    log.say("step \(step): the server is restored to \(backup.branch.clock)")
-    try startServer()
-  }
-
-  private func extend(_ device: SimulatedDevice) throws {
-    guard device.isRunning else { return }
+  func extend(_ device: SimulatedDevice) throws {
+    guard device.isRunning, may(.extensionBeside) else { return }
     if device.programs.count > 1 {
       device.endExtension()
       return
@@ -162,27 +101,56 @@ extension Simulation {
     log.say("step \(step): \(user) may see \(rights.sorted())")
   }
 
-  func skip(days: Int) throws {
-    for _ in 0..<days {
-      time.advance(milliseconds: 86_400_000)
-      counts.skippedMilliseconds += 86_400_000
+  /// `stride`: days that pass without the server's looking; a day that it has not seen does not
+  /// count.
+  func skip(days: Int, stride: Int64 = 1) throws {
+    for _ in 0..<(days / Int(stride)) {
+      time.advance(milliseconds: stride * 86_400_000)
+      counts.skippedMilliseconds += Int(stride) * 86_400_000
       counts.add(.dayPassed)
       try compact()
     }
     log.say("step \(step): \(days) days pass")
   }
 
-  /// Longer than the server remembers operations and keeps leaves.
-  private func silence(_ device: SimulatedDevice) throws {
-    guard device.isRunning else { return }
-    counts.add(.deviceSilent)
+  /// Longer than the server remembers operations and keeps leaves, or than any session lasts.
+  func silence(_ device: SimulatedDevice, _ fault: SimulatedFault) throws {
+    guard device.isRunning, may(fault) else { return }
+    counts.add(fault)
     log.say("step \(step): device \(device.number) is silent")
     device.stop()
     device.sleepsUntil = step + 20 + chance.number(below: 40)
-    try skip(days: 14)
+    if fault == .deviceSilent { try skip(days: 14) } else { try skip(days: 400, stride: 25) }
   }
 
-  private func setClock(_ clock: SimulatedClock) {
+  func revokeTokens(of device: SimulatedDevice) throws {
+    guard may(.tokensRevoked), server.isRunning else { return }
+    try withServer { try self.server.service.revoke(user: device.user) }
+    counts.add(.tokensRevoked)
+  }
+
+  /// Time goes on over open lines until the token of a request that is under way has ended.
+  func endToken() throws {
+    let underWay = transfers.filter { transfer in
+      guard transfer.request.token != nil, !transfer.isHalfOpen, transfer.session != nil else {
+        return false
+      }
+      return transfer.serverLife == nil || isAlive(transfer) && !transfer.isServerDone
+    }
+    guard server.isRunning, may(.tokenEnded), !underWay.isEmpty else { return }
+    let transfer = chance.pick(underWay)
+    let now = server.clock.now
+    guard let token = transfer.request.token,
+      let identity = try? server.service.accessTokens.verify(token, now: now)
+    else { return }
+    let milliseconds = identity.expires.milliseconds - now.milliseconds
+    log.say("step \(step): time goes on until a token of device \(transfer.device.number) ends")
+    try idle(seconds: Int(milliseconds / 1_000) + 1)
+    if transfers.contains(where: { $0 === transfer }) { counts.add(.tokenEnded) }
+  }
+
+  func setClock(_ clock: SimulatedClock) {
+    guard may(.clockWrong) else { return }
     let year: Int64 = 365 * 86_400_000
     let wrong = chance.pick([-year, 0, year])
     if wrong != 0 { counts.add(.clockWrong) }
@@ -197,6 +165,7 @@ extension Simulation {
 
   /// Nothing happens for a while but that open lines show that they are.
   func idle(seconds: Int) throws {
+    if server.isRunning, !server.isReplayIdle { counts.add(.serverStalled) }
     var left = seconds
     while left > 0 {
       let slice = min(left, 10)
@@ -218,7 +187,8 @@ extension Simulation {
     }
   }
 
-  private func cutAllLines() throws {
+  func cutAllLines() throws {
+    guard may(.outage) else { return }
     counts.add(.outage)
     log.say("step \(step): all lines break")
     for transfer in transfers where !transfer.isHalfOpen {

@@ -10,8 +10,10 @@ extension Simulation {
     let chance = self.chance
     let struck = struckCalls
     let without = self.without
+    // Only where nobody remembers can an outcome stay unknown.
+    let performs = remembers ? 150 : 300
     business.setFault { call in
-      guard chance.happens(call == .perform ? 150 : 25) else { return nil }
+      guard chance.happens(call == .perform ? performs : 25) else { return nil }
       let fault: MemoryFault =
         call == .perform ? chance.pick([.away, .timeoutBeforeCommit, .timeoutAfterCommit]) : .away
       guard !without.contains(StruckCalls.name(of: fault)) else { return nil }

@@ -42,11 +42,15 @@ extension Simulation {
 
   private func send(_ request: SessionRequest, _ device: SimulatedDevice, _ program: Int) {
     var made = Transfer.Request(request)
-    if hasFaults, !made.body.isEmpty, made.isContent, chance.happens(150), may(.pieceTorn) {
+    if hasFaults, !made.body.isEmpty, made.isContent, chance.happens(350), may(.pieceTorn) {
       counts.add(.pieceTorn)
       made.body[chance.number(below: made.body.count)] ^= 1
     }
     let transfer = Transfer(device: device, program: program, request: made)
+    let hasChannel = transfers.contains {
+      $0.device === device && $0.lane == .channel && !$0.isHalfOpen && isAlive($0)
+    }
+    if hasChannel, request.path == "exchange" { counts.add(.channelBeside) }
     transfers.append(transfer)
     if transfer.request.isContent { counts.add(.contentSent) }
     guard hasFaults else { return }
@@ -62,7 +66,7 @@ extension Simulation {
       }
       transfers.append(ghost)
     }
-    if chance.happens(8), may(.wrongServer) {
+    if chance.happens(15), may(.wrongServer) {
       transfer.isAstray = true
     }
   }
@@ -171,7 +175,7 @@ extension Simulation {
 
   private func put(_ bytes: [UInt8], on transfer: Transfer) throws {
     var frames = try FrameReader.frames(of: bytes)
-    if hasFaults, chance.happens(15) { tamper(&frames, transfer) }
+    if hasFaults, chance.happens(25) { tamper(&frames, transfer) }
     var sent: [UInt8] = []
     // Each import is looked at by itself, and each answer that is given at the door.
     var ends: [(place: Int, message: Message)] = []

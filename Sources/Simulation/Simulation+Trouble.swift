@@ -18,9 +18,19 @@ extension Simulation {
     count(server.disk)
     if case .crash(let crash)? = server.disk.begun { try crashServer(crash) }
     if server.disk.begun != nil, server.disk.isOver { server.disk.end() }
+    endFull(server.disk) {
+      log.say("step \(step): the server ends on a full disk")
+      stopServer()
+      serverSleepsUntil = step + chance.number(below: 4)
+    }
     for device in devices {
       count(device.disk)
       if case .crash(let crash)? = device.disk.begun { crashDevice(device, crash) }
+      endFull(device.disk) {
+        log.say("step \(step): device \(device.number) ends on a full disk")
+        device.stop()
+        device.sleepsUntil = step + chance.number(below: 4)
+      }
       if device.disk.begun != nil, device.disk.isOver { device.disk.end() }
       if !device.isRunning, step >= device.sleepsUntil { try start(device) }
     }
@@ -31,12 +41,25 @@ extension Simulation {
     if let fault = disk.takeStruck() { counts.add(fault) }
   }
 
-  /// Starts a device whatever its disk does on the way.
+  /// A disk that is full ends its process, stays full while that starts again, and has room later.
+  private func endFull(_ disk: SimulatedDisk, _ stop: () -> Void) {
+    guard disk.isFullOverRestart else { return }
+    if let from = disk.hasRoomFrom {
+      if step >= from { disk.end() }
+    } else {
+      disk.hasRoomFrom = step + 8 + chance.number(below: 25)
+      stop()
+    }
+  }
+
+  /// Starts a device whatever its disk does on the way; where that stays full it is tried again
+  /// later.
   func start(_ device: SimulatedDevice) throws {
     if device.life > 0 { counts.restarts += 1 }
     for _ in 0..<50 {
       do throws(FerryError) {
         try device.start()
+        if device.disk.takeFullStart() { counts.add(.fullOverRestart) }
         log.say("step \(step): device \(device.number) starts")
         return
       } catch {
@@ -44,10 +67,13 @@ extension Simulation {
         log.say("step \(step): device \(device.number) cannot start: \(error.message)")
         device.stop()
         count(device.disk)
-        if case .crash(let crash) = trouble {
-          crashDevice(device, crash)
-        } else {
-          device.disk.end()
+        switch trouble {
+        case .crash(let crash): crashDevice(device, crash)
+        case .fullOverRestart:
+          if device.disk.takeFullStart() { counts.add(.fullOverRestart) }
+          device.sleepsUntil = step + 1 + chance.number(below: 4)
+          return
+        case .full, .broken: device.disk.end()
         }
       }
     }
@@ -67,31 +93,35 @@ extension Simulation {
 
   func startServer() throws {
     if server.life > 0 { counts.restarts += 1 }
-    try bringServerUp()
+    guard try bringServerUp() else { return }
     try oracle.attach(server)
     log.say("step \(step): the server starts, era \(server.service.era.prefix(8))")
   }
 
-  /// Starts the server whatever its disk does on the way.
-  private func bringServerUp() throws {
+  /// Starts the server whatever its disk does on the way; false where that stays full.
+  private func bringServerUp() throws -> Bool {
     for _ in 0..<50 {
       do throws(ServerError) {
         try server.start()
+        if server.disk.takeFullStart() { counts.add(.fullOverRestart) }
         server.service.onStir = { [unowned self] id in
           for transfer in transfers where transfer.exchange?.id == id {
             transfer.isWaiting = false
           }
         }
-        return
+        return true
       } catch {
         guard let trouble = server.disk.begun else { throw error }
         log.say("step \(step): the server cannot start: \(error.message)")
         stopServer()
         count(server.disk)
-        if case .crash(let crash) = trouble {
-          server.disk.crash(crash, seed: chance.next())
-        } else {
-          server.disk.end()
+        switch trouble {
+        case .crash(let crash): server.disk.crash(crash, seed: chance.next())
+        case .fullOverRestart:
+          if server.disk.takeFullStart() { counts.add(.fullOverRestart) }
+          serverSleepsUntil = step + 1 + chance.number(below: 4)
+          return false
+        case .full, .broken: server.disk.end()
         }
       }
     }

@@ -26,6 +26,7 @@ final class Simulation {
   let contents = MadeContents()
   private(set) var contentWatch: ContentWatch
   var backups = Backups()
+  var turns: Turns
   var effects = EffectWatch()
   var counts = SimulationCounts()
   /// What the business system was made to do wrong.
@@ -48,6 +49,7 @@ final class Simulation {
     planted = plan.planted
     isSealed = plan.isSealed
     without = plan.without
+    turns = Turns(seed: seed)
     let chance = SeededChance(seed)
     self.chance = chance
     let log = TraceLog(trace, folder: folder)
@@ -101,6 +103,8 @@ final class Simulation {
         onStep(step)
         time.advance(milliseconds: chance.number(in: 2..<80))
         endClones()
+        try takeOver()
+        try takeTurns()
         try takeStep()
         try settleTroubles()
         try look()

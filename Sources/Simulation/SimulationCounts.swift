@@ -7,9 +7,11 @@ public enum SimulatedFault: String, Sendable, CaseIterable {
   case framesExchanged, halfOpen, outage, wrongServer
   // Disks and processes.
   case deviceKilled, devicePowerCut, serverKilled, serverPowerCut, deviceStopped, serverStopped
-  case diskFull, diskBroken
+  case diskFull, diskBroken, fullOverRestart
   // Copies.
-  case serverRestored, deviceRestored, deviceCloned, extensionBeside
+  case serverRestored, serverFailedOver, deviceRestored, deviceCloned, extensionBeside
+  // A session while its database's channel is open; time that goes on over replays in hand.
+  case channelBeside, serverStalled
   // The business system.
   case businessAway, timeoutBeforeCommit, timeoutAfterCommit, changedByOthers
   case loadTorn, loadTruncated
@@ -17,7 +19,8 @@ public enum SimulatedFault: String, Sendable, CaseIterable {
   // whose answers were committed together.
   case transaction, group, refusedInGroup, answeredTogether
   // Time and rights.
-  case deviceSilent, dayPassed, clockWrong, compaction, rightsChanged, tokensRevoked
+  case deviceSilent, deviceSilentLong, dayPassed, clockWrong, compaction
+  case rightsChanged, tokensRevoked, tokenEnded
   // Contents of big values.
   case contentWritten, contentSent, pieceTorn, contentAsked, contentCut, contentDownloaded
   // Clients that do not keep to the rules.
@@ -26,8 +29,9 @@ public enum SimulatedFault: String, Sendable, CaseIterable {
   /// Whether a run can do without it: the others are work and what comes of other faults.
   public var isOptional: Bool {
     switch self {
-    case .transaction, .group, .refusedInGroup, .answeredTogether, .loadTorn, .loadTruncated,
-      .contentWritten, .contentSent, .contentAsked, .contentDownloaded:
+    case .channelBeside, .serverStalled, .transaction, .group, .refusedInGroup,
+      .answeredTogether, .loadTorn, .loadTruncated, .contentWritten, .contentSent, .contentAsked,
+      .contentDownloaded:
       false
     default: true
     }

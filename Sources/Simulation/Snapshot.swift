@@ -62,13 +62,15 @@ struct Snapshot {
   ) throws {
     if changes.isEmpty, let row, row.pending == .none, row.values == image { return }
     var values = image.map { Dictionary(uniqueKeysWithValues: $0.enumerated().map { ($0, $1) }) }
+    var apart: [Int: Value]?
     for change in changes {
       if change.kind == .delete {
         if hides(change) { values = nil }
       } else if change.kind == .update, values == nil, changes.contains(where: hides) {
         // It was made to the row of its own that a create showed as while nobody knew its outcome;
-        // what the app deleted under the other key stays deleted.
-        continue
+        // the app deleted the row that came under the final key. Both are one object now, which
+        // shows what was changed, or stays deleted.
+        apart = (apart ?? [:]).merging(change.changed) { _, new in new }
       } else {
         // Without an image only what was changed is known.
         values = (values ?? [:]).merging(change.changed) { _, new in new }
@@ -76,6 +78,7 @@ struct Snapshot {
     }
     let key = row.map { entity.key(of: $0.values).text } ?? "(hidden)"
     let what = "\(entity.name) \(key), object \(object)"
+    if row != nil, values == nil { values = apart }
     guard (row == nil) == (values == nil) || isRefusedDelete(changes, image) else {
       throw failure(5, "\(what) is \(row == nil ? "not " : "")visible")
     }

@@ -46,4 +46,6 @@ public enum PlantedBug: String, Sendable, Hashable, CaseIterable {
   case resetSweepsPending
   /// A round has no end but that of the partitions.
   case endlessRound
+  /// Answers are numbered as if they came with the next transaction.
+  case numberAhead
 }

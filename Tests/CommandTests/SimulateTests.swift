@@ -10,7 +10,7 @@ struct SimulateTests {
   )
   func replayed() throws {
     let words = [
-      "simulate", "--seed", "1", "--steps", "200", "--plant", "forgottenOriginal", "--trace",
+      "simulate", "--seed", "1", "--steps", "100", "--plant", "rollbackKeeps", "--trace",
     ]
     let first = try RunningFerry.run(words)
     #expect(first.code == 1)
@@ -22,7 +22,7 @@ struct SimulateTests {
     #expect(lines.contains(events.last?.dropFirst(4) ?? ""), "and in the trace")
     #expect(
       first.said.contains(
-        "Again: ferry simulate --seed 1 --steps 200 --plant forgottenOriginal --trace"))
+        "Again: ferry simulate --seed 1 --steps 100 --plant rollbackKeeps --trace"))
     let second = try RunningFerry.run(words)
     #expect(second.said == first.said)
   }

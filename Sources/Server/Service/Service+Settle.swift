@@ -49,7 +49,8 @@ extension Service {
         if !names.isEmpty { touched[replay.id] = names }
       }
       var answered: [AnsweredOperation] = []
-      let maker = AnswerMaker(version: transaction.version, now: world.clock.now)
+      let number = transaction.version + (world.has(.numberAhead) ? 1 : 0)
+      let maker = AnswerMaker(version: number, now: world.clock.now)
       for replay in active where touched[replay.id] == nil {
         for (name, seen) in replay.machine.seen.sorted(by: { $0.key < $1.key }) {
           guard let position = rules.position(of: name.entity) else { continue }

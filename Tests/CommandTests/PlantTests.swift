@@ -1,0 +1,43 @@
+import FerryWorld
+import Foundation
+import Testing
+
+/// The bugs that `ferry simulate` plants on purpose, by the command as it is called by hand.
+@Suite("Bugs on purpose", .serialized)
+struct PlantTests {
+  /// The invariants that each bug can break.
+  private static let broken: [PlantedBug: Set<Int>] = [
+    .sequence: [4, 8, 10, 11], .fixedBound: [4, 9], .noMark: [10], .idAtSubmit: [2],
+    .answerAfterCheckpoint: [6], .leaveIgnoresPartition: [4, 9], .stagedFloor: [4, 9],
+    .olderSnapshot: [4, 8, 9], .baseNotMoved: [6], .retryUnknown: [2, 5], .forgottenOriginal: [4],
+    .interestAfterRead: [9], .eraNotOpened: [4, 8], .loadIgnoresClaim: [5, 6],
+    .contentUnchecked: [4], .saveDropsValue: [1], .rollbackKeeps: [1], .callbackKept: [7],
+    .lostAttribute: [2], .groupInParts: [3], .staleClaims: [9, 11], .resetSweepsPending: [12],
+    .endlessRound: [13], .numberAhead: [8],
+  ]
+
+  private struct Failed: Decodable {
+    let seed: Int
+    let invariant: Int
+    let step: Int
+    let failure: String
+  }
+
+  @Test(
+    "Seeds 1-200 find each bug: exit 1, seed and invariant are named, and without it the run holds",
+    arguments: PlantedBug.allCases)
+  func found(bug: PlantedBug) throws {
+    let end = try RunningFerry.run(
+      ["simulate", "--plant", bug.rawValue, "--seeds", "1-200", "--json"], withErrors: false)
+    #expect(end.code == 1)
+    let failed = end.said.split(separator: "\n").filter { $0.contains(#""invariant":"#) }
+      .compactMap { try? JSONDecoder().decode(Failed.self, from: Data($0.utf8)) }
+    let first = try #require(failed.first, "nothing was found")
+    let invariants = try #require(PlantTests.broken[bug])
+    #expect(invariants.contains(first.invariant), "seed \(first.seed): \(first.failure)")
+    #expect(first.failure.hasPrefix("invariant \(first.invariant) at step \(first.step): "))
+    let control = try RunningFerry.run(
+      ["simulate", "--seed", String(first.seed), "--steps", String(max(1, first.step))])
+    #expect(control.code == 0, "without the bug: \(control.said)")
+  }
+}
