@@ -15,7 +15,7 @@ struct Rekey {
   func run(_ entity: Entity, _ object: Int64, from old: Key, to new: Key) throws(SQLiteError) {
     guard old != new, let oldValues = old.values(of: entity), let newValues = new.values(of: entity)
     else { return }
-    let isJoined = try giveWay(entity, object, to: new)
+    let other = try giveWay(entity, object, to: new)
     let positions = entity.key
     try replace(entity, object, positions, newValues)
     for var operation in try store.operations.of(entity, object, connection) {
@@ -27,28 +27,37 @@ struct Rekey {
       }
       try store.operations.update(operation, connection)
     }
-    // Whoever follows its parent's key has no answer that would show it again.
-    if isJoined { try store.show(entity, object, shown: nil, connection) }
+    // Whoever follows its parent's key has no answer that would show it again. What showed only
+    // because a change waits, on what others have deleted, shows on.
+    if let other {
+      let own = try store.rows(of: entity).visible(connection, object: object)
+      try store.show(entity, object, shown: own == nil ? other.shown : nil, connection)
+    }
     try connection.run(
       "INSERT OR REPLACE INTO ferry_alias (entity, old_key, object) VALUES (?, ?, ?)",
       .text(entity.name), .text(old.text), .integer(object))
     try follow(entity, oldValues, newValues)
   }
 
+  /// What gave its place to the object with the same key.
+  private struct Other {
+    /// What the app saw of it.
+    let shown: [Value]?
+  }
+
   /// Another object with this key is here already: it came before the answer did. The pending one
-  /// takes its image, and what the app did to it meanwhile. False where there is none.
+  /// takes its image, and what the app did to it meanwhile. Nil where there is none.
   private func giveWay(
     _ entity: Entity, _ object: Int64, to key: Key
-  ) throws(SQLiteError) -> Bool {
+  ) throws(SQLiteError) -> Other? {
     let rows = store.rows(of: entity)
-    guard let values = key.values(of: entity) else { return false }
+    guard let values = key.values(of: entity) else { return nil }
     let aside = try rows.original(connection, key: key)
     let shown = try rows.downloaded(connection, key: values)
-    guard let other = aside?.object ?? shown?.object, other != object else { return false }
+    guard let other = aside?.object ?? shown?.object, other != object else { return nil }
     var image = aside
-    if image == nil, let shown, let partition = shown.partition, let hash = shown.hash,
-      let visible = try rows.visible(connection, object: other)
-    {
+    let visible = try rows.visible(connection, object: other)
+    if image == nil, let shown, let partition = shown.partition, let hash = shown.hash, let visible {
       image = OriginalRow(
         object: other, partition: partition, hash: hash, values: visible.values)
     }
@@ -64,7 +73,7 @@ struct Rekey {
       image.object = object
       try rows.putOriginal(connection, image)
     }
-    return true
+    return Other(shown: visible?.values)
   }
 
   /// Each of the two may have had a change that waits; one object has one.
