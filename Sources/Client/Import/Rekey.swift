@@ -57,7 +57,8 @@ struct Rekey {
     guard let other = aside?.object ?? shown?.object, other != object else { return nil }
     var image = aside
     let visible = try rows.visible(connection, object: other)
-    if image == nil, let shown, let partition = shown.partition, let hash = shown.hash, let visible {
+    if image == nil, let shown, let partition = shown.partition, let hash = shown.hash, let visible
+    {
       image = OriginalRow(
         object: other, partition: partition, hash: hash, values: visible.values)
     }
