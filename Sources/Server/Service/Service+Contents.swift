@@ -247,10 +247,10 @@ extension Service {
   /// A device has some operations of a group and not the others: it was set back since it sent them,
   /// or was told of their end by a server that was. What those were to bring does not come any more:
   /// the group is refused, so that what is left of it does not wait for ever.
-  func giveUpLost(_ state: ExchangeState, having present: Set<OperationID>) throws(ServerError) {
+  func giveUpLost(_ state: ExchangeState) throws(ServerError) {
     // More may be open than are told.
     guard state.hello.open.count < WireLimits.operationsInFlight else { return }
-    let user = state.identity.user
+    let (user, present) = (state.identity.user, Set(state.hello.open))
     for (name, lost) in queue.lost(by: state.hello.device, of: user, having: present) {
       try guarded { () throws(SQLiteError) in
         var references: Set<BigReference> = []

@@ -56,10 +56,10 @@ extension Service {
     }
     try keep(body.hello.parameters.changed, of: state.identity.user)
     state.ready += try welcome(&state, id, pulls: body.pulls)
-    var present = Set(state.hello.open)
-    for replay in body.replays { present.formUnion(try take(replay, &state)) }
-    // What is not open may be about to be sent, which a channel does not do.
-    if !state.isChannel { try giveUpLost(state, having: present) }
+    for replay in body.replays { try take(replay, &state) }
+    // What is not open may still be sent: a channel sends nothing, and one message may have a part of
+    // a group only, as may an early one that comes late. Who has nothing to send has nothing else.
+    if !state.isChannel, body.replays.isEmpty { try giveUpLost(state) }
     for report in body.reports { try take(report, &state) }
     state.dirty = Array(state.downloads.indices)
     if state.isChannel, state.pulls.isEmpty {

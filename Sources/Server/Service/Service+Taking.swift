@@ -4,8 +4,7 @@ import FerryWire
 
 /// What a device sent is taken in, and the device told so.
 extension Service {
-  /// Gives the operations that the server has now.
-  func take(_ replay: Replay, _ state: inout ExchangeState) throws(ServerError) -> [OperationID] {
+  func take(_ replay: Replay, _ state: inout ExchangeState) throws(ServerError) {
     let receipt = try guarded { () throws(SQLiteError) in
       try inbox.receive(replay, from: state.identity, device: state.hello.device)
     }
@@ -28,7 +27,6 @@ extension Service {
         .badMessage, "an operation cannot be read \(problem)",
         hint: "Update the app; its change is kept on the device.")
     }
-    return receipt.stored
   }
 
   func take(_ report: Report, _ state: inout ExchangeState) throws(ServerError) {
