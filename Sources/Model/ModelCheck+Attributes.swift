@@ -35,6 +35,13 @@ extension ModelCheck {
         findings.error(
           fullText, "only strings are searched by words; \(shown) is of type \(type.rawValue)",
           cure: "Remove \"fullText\".")
+      } else if let fullText = attribute.fullText,
+        let clash = ReservedName.clashOfSearched(attribute.name?.content ?? "")
+      {
+        findings.error(
+          fullText, "\(shown) cannot be searched by words: that is the name of \(clash)",
+          cure: "Give the attribute another \"name\" and write \"column\": "
+            + "\"\(attribute.column.content)\", or remove \"fullText\".")
       }
     }
   }

@@ -32,6 +32,12 @@ public enum ReservedName {
     clash(name, members, "a member that every generated type has")
   }
 
+  /// Why an attribute with `fullText` cannot have this name, in capitals or not; nil when it can.
+  public static func clashOfSearched(_ name: String) -> String? {
+    ["rank", "rowid"].contains(name.lowercased())
+      ? "a column that SQLite's full-text index has" : nil
+  }
+
   /// Why a named query cannot have this name; nil when it can.
   public static func clashOfQuery(_ name: String) -> String? {
     clash(name, typeMembers, "a member that every generated type has")

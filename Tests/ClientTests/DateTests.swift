@@ -22,7 +22,25 @@ struct DateTests {
     #expect(abs(seconds - 1_700_000_000.123) < 1e-6)
     #expect(Timestamp(Date(timeIntervalSince1970: 1.0006)).milliseconds == 1_001)
     #expect(Timestamp(Date(timeIntervalSinceReferenceDate: .infinity)).milliseconds == .max)
-    #expect(Timestamp(Date(timeIntervalSinceReferenceDate: -.infinity)).milliseconds < 0)
+    #expect(Timestamp(Date(timeIntervalSinceReferenceDate: -.infinity)).milliseconds == .min)
+  }
+
+  @Test(
+    "The first and the last moment are dates, and what is further away, or no number, is the end")
+  func farAway() throws {
+    for milliseconds in [Int64.min, .min + 1, .max - 1, .max] {
+      let date = Date(Timestamp(milliseconds: milliseconds))
+      #expect(abs(date.timeIntervalSince1970 - Double(milliseconds) / 1000) < 10)
+      let back = Timestamp(date).milliseconds
+      #expect(abs(Double(back) - Double(milliseconds)) < 10_000)
+    }
+    #expect(Timestamp(Date(timeIntervalSinceReferenceDate: -9.3e15)).milliseconds == .min)
+    #expect(Timestamp(Date(timeIntervalSinceReferenceDate: 9.3e15)).milliseconds == .max)
+    #expect(Timestamp(Date(timeIntervalSinceReferenceDate: .nan)).milliseconds == .max)
+    let utc = try zone("GMT")
+    for seconds in [-9.2e12, 9.2e12, -9.3e12, -.infinity, .nan] as [Double] {
+      #expect(LocalDateTime(Date(timeIntervalSinceReferenceDate: seconds), in: utc) == nil)
+    }
   }
 
   @Test("A local time is a moment in a zone; before 1582 and below the second as well")

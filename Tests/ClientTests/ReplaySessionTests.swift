@@ -78,6 +78,15 @@ struct ReplaySessionTests {
     #expect(try shop.device.dump().hasPrefix("1 ALFKI Kiel N"))
   }
 
+  @Test("What a stopped background leaves waiting goes on when the app asks for an exchange")
+  func asksAgain() {
+    let session = shop.device.session
+    session.setBackground(false)
+    #expect(session.machine.isResting)
+    session.requestExchange()
+    #expect(!session.machine.isResting)
+  }
+
   /// Reads the database inside the callback.
   private final class Reader: CallbackHandler {
     private let store: Store

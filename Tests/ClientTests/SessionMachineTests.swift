@@ -53,6 +53,37 @@ import Testing
     #expect(machine.next(idle, now: now) == .openChannel)
   }
 
+  @Test("A content that goes up stops behind its piece with the background, and goes on when asked")
+  func uploadEnds() {
+    var idle = waiting
+    (idle.hasOutgoing, idle.hasUploads, idle.hasUnanswered) = (false, true, true)
+    idle.isSubscribed = false
+    var machine = SessionMachine(settings: SessionSettings())
+    #expect(machine.next(idle, now: now) == .upload, "without a background that was ever on")
+    let end = SessionMachine.Step.wait(until: now.advanced(by: .seconds(40)))
+    machine.isBackground = true
+    machine.isBackground = false
+    #expect(machine.next(idle, now: now) == end, "the piece under way goes there")
+    machine.uploaded()
+    #expect(machine.next(idle, now: now) == .wait(until: nil), "nothing is held any more")
+    // Who asked for answers once is still told them, but only while somebody waits.
+    machine.awaitsAnswers = true
+    machine.succeeded(.exchange, facts: idle, now: now)
+    #expect(machine.next(idle, now: now) == .wait(until: nil))
+    var awaited = machine
+    awaited.isAwaited = true
+    #expect(awaited.next(idle, now: now) == .upload)
+    var asked = machine
+    asked.isResting = false
+    #expect(asked.next(idle, now: now) == .upload)
+    var outgoing = idle
+    outgoing.hasOutgoing = true
+    var sending = machine
+    #expect(sending.next(outgoing, now: now) == .exchange, "operations do not wait")
+    machine.isBackground = true
+    #expect(machine.next(idle, now: now) == .upload)
+  }
+
   @Test("A large message has the time that a slow line needs to send it")
   func upload() {
     var machine = SessionMachine(settings: SessionSettings())

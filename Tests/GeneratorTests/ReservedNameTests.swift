@@ -1,5 +1,6 @@
 import FerryGenerator
 import FerryModel
+import FerrySQLite
 import Foundation
 import Testing
 
@@ -55,6 +56,39 @@ struct ReservedNameTests {
     #expect(
       ReservedName.typeMembers.symmetricDifference(expected).sorted() == [],
       "Sources/Model/ReservedName.swift and the client have come apart")
+  }
+
+  @Test(
+    "An attribute that is searched by words has a name that SQLite's full-text index takes",
+    arguments: [
+      "rank", "Rank", "rowid", "ROWID", "oid", "docid", "id", "content", "order", "match",
+    ])
+  func searched(_ name: String) throws {
+    let connection = try Connection(path: ":memory:")
+    var isTaken = true
+    do {
+      try connection.execute("CREATE VIRTUAL TABLE words USING fts5(\"\(name)\")")
+    } catch { isTaken = false }
+    #expect((ReservedName.clashOfSearched(name) == nil) == isTaken)
+  }
+
+  @Test(
+    "A type is Identifiable by its key id where the app gives that; else its lists say by what",
+    arguments: [
+      ("app", "string", true), ("device", "string", false), ("businessSystem", "long", false),
+    ])
+  func identity(origin: String, type: String, isIdentifiable: Bool) throws {
+    let text = """
+      { "name": "Shop", "version": "1.0", "entities": [
+        { "name": "Item", "attributes": [{ "name": "id", "type": "\(type)" }], "key": ["id"],
+          "keyOrigin": "\(origin)", "partition": { "columns": { "id": "open" } } } ] }
+      """
+    let reading = ModelReader.read(Array(text.utf8), file: "shop.json")
+    let package = try #require(reading.package, "\(reading.problems)")
+    let code = SwiftRenderer.render(package, from: "shop.json")
+    #expect(code.contains("struct Item: Ferry.BusinessObject {") != isIdentifiable)
+    #expect(
+      code.contains("struct Item: Ferry.BusinessObject, Swift.Identifiable {") == isIdentifiable)
   }
 
   @Test(

@@ -181,6 +181,11 @@ struct ModelReaderTests {
       (#""table": "order table""#, #""table": "x", "table": "y""#, "is there twice"),
       (#""nullable": true"#, #""nullable": "yes""#, "is true or false"),
       (#""maxLength": 8"#, #""maxLength": 0"#, "makes no sense"),
+      (
+        #"{ "name": "part", "type": "string" } ], "key": ["part"]"#,
+        #"{ "name": "Rank", "type": "string", "fullText": true } ], "key": ["Rank"]"#,
+        "Rank cannot be searched by words"
+      ),
       (#""maxLength": 8"#, #""maxLength": "8""#, "is a whole number"),
       (#""operations": ["update"]"#, #""operations": ["updat"]"#, #""updat" is unknown here"#),
       (#""operations": ["update"]"#, #""operations": "update""#, "a list was expected"),

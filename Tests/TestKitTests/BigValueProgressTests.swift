@@ -28,6 +28,15 @@ final class Meter: CallbackHandler {
   }
 }
 
+/// Stops the background as soon as a content goes up.
+private final class Stopper: CallbackHandler {
+  let database = Mutex<Database?>(nil)
+
+  func onBigValueProgress(_ progress: BigValueProgress) {
+    database.withLock { $0 }?.stopBackgroundSynchronization()
+  }
+}
+
 @Suite("How far a big value is", .timeLimit(.minutes(30)))
 struct BigValueProgressTests {
   private static let photoBytes = 20 << 20
@@ -83,6 +92,24 @@ struct BigValueProgressTests {
     #expect(followed.map(\.doneBytes) == followed.map(\.doneBytes).sorted())
     await server.stop()
     #expect(other.progress.allSatisfy { $0.direction == .download && $0.sizeBytes == size })
+  }
+
+  @Test("Whoever waits for an answer has it, though the background is stopped under way (sync/R8)")
+  func stopped() async throws {
+    let server = try await album()
+    let stopper = Stopper()
+    let nancy = try await open(server, "nancy", stopper)
+    stopper.database.withLock { $0 = nancy }
+    nancy.startBackgroundSynchronization()
+    var photo = Photo("quay", in: nancy)
+    try photo.create()
+    try photo.image.write([UInt8](repeating: 7, count: 5 << 20))
+    try photo.submitPending()
+    try await nancy.synchronize()
+    try photo.refresh()
+    #expect(!photo.isPending)
+    #expect(await !nancy.isBackground)
+    await server.stop()
   }
 
   private func check(_ told: [BigValueProgress], _ size: Int64) {

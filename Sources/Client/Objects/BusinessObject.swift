@@ -9,8 +9,8 @@ import FerrySQLite
 ///
 /// Two copies are equal when object, values and state are. Generated types are `Identifiable` by the
 /// device's own key, which stays when the business system gives another business key; one whose model
-/// has an attribute `id` is so by that attribute where it is the key, and else not: its lists say
-/// `id: \.surrogateKey`.
+/// has an attribute `id` is so by that attribute where it is the key and the app gives it, and else
+/// not: its lists say `id: \.record.identity`.
 public protocol BusinessObject: Sendable, Hashable, CustomDebugStringConvertible {
   static var entity: Entity { get }
   var record: Record { get set }

@@ -14,10 +14,12 @@ import FerryWorld
   // as in SQL. Bytes need nothing of the kind: `Data(photo.thumbnail)`, `Array(data)`.
 
   extension Date {
-    /// The same moment, to the millisecond.
+    /// The same moment, to the millisecond; beyond the year 200,000 to less.
     public init(_ moment: Timestamp) {
+      // As `Double`, which every moment fits in.
       self.init(
-        timeIntervalSinceReferenceDate: Double(moment.milliseconds - LocalClock.reference) / 1000)
+        timeIntervalSinceReferenceDate: (Double(moment.milliseconds) - Double(LocalClock.reference))
+          / 1000)
     }
 
     /// The moment at which a clock in this zone shows this date and time.
@@ -46,10 +48,15 @@ import FerryWorld
   }
 
   extension Timestamp {
-    /// The same moment, rounded to milliseconds; further away than 64 bits count, the last they do.
+    /// The same moment, rounded to milliseconds; further away than 64 bits count, the first or the
+    /// last they do. A date that is not a number (`.nan`) is no moment, and becomes the last too.
     public init(_ date: Date) {
       let milliseconds = (date.timeIntervalSinceReferenceDate * 1000).rounded()
-      let known = Int64(exactly: milliseconds) ?? (milliseconds < 0 ? .min : .max)
+      guard let known = Int64(exactly: milliseconds) else {
+        let sum = milliseconds + Double(LocalClock.reference)
+        self.init(milliseconds: Int64(exactly: sum) ?? (sum < 0 ? .min : .max))
+        return
+      }
       let (sum, isOver) = known.addingReportingOverflow(LocalClock.reference)
       self.init(milliseconds: isOver ? .max : sum)
     }

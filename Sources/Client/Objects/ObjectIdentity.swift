@@ -16,6 +16,12 @@ public struct ObjectIdentity: Sendable, Hashable {
   }
 }
 
+extension Record {
+  /// Which object it is, for lists of types that are not `Identifiable`, as their model has an `id` of
+  /// its own: `id: \.record.identity`.
+  public var identity: ObjectIdentity { ObjectIdentity(self) }
+}
+
 // Objects are values: two copies are equal when nothing about them differs, so that a view, a test
 // and `removeDuplicates` see each change. `id` says whether they are the same object.
 
@@ -55,7 +61,7 @@ extension BusinessObject {
 
 extension BusinessObject where Self: Identifiable {
   /// Which object it is. Where the model has an attribute `id`, this is that attribute.
-  public var id: ObjectIdentity { ObjectIdentity(record) }
+  public var id: ObjectIdentity { record.identity }
 }
 
 extension PendingChange {

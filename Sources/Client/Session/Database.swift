@@ -190,7 +190,10 @@ public final class Database: Sendable {
   public func startBackgroundSynchronization() { act { session in session.setBackground(true) } }
 
   /// Closes the channel and asks for nothing by itself any more. Returns at once; an exchange that is
-  /// under way is brought to its end. What is submitted goes when something asks for an exchange.
+  /// under way is brought to its end. Operations that are submitted still go, each as soon as it can;
+  /// of big values only the piece that is under way. The rest of them follows after
+  /// `startBackgroundSynchronization`, `beginSynchronize` or `synchronize`, or at once where somebody
+  /// waits for answers in a `synchronize` (`asyncReplay` off).
   ///
   /// To be called before an app is suspended whose database is shared with an extension: an open
   /// channel holds a lock, for which some systems end a suspended app; see <doc:Suspension>.

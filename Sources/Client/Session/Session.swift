@@ -59,6 +59,7 @@ package final class Session {
     isPullWanted = true
     machine.isExchangeWanted = true
     machine.awaitsAnswers = awaitingAnswers
+    machine.isResting = false
     isLoginTold = false
     machine.wake()
   }

@@ -43,7 +43,11 @@ package struct SessionMachine: Equatable {
   private let settings: SessionSettings
   package var hasCredentials = false
   /// The app keeps the data fresh by itself: the channel, or polls where there is none.
-  package var isBackground = false
+  package var isBackground = false { didSet { isResting = !isBackground } }
+  /// The app stopped the background: contents and questions for answers wait until it asks again.
+  package var isResting = false
+  /// Somebody waits here for the answers to what was sent, whoever stops meanwhile.
+  package var isAwaited = false
   /// Someone asked for an exchange.
   package var isExchangeWanted = false
   /// Someone asked to wait until what was sent is answered.
@@ -76,7 +80,8 @@ package struct SessionMachine: Equatable {
     let wantsChannel =
       isBackground && facts.isSubscribed && channel == .closed
       && channelAgainAt.map { now >= $0 } ?? true
-    guard wantsExchange || wantsChannel || hasCredentials || facts.hasUploads else {
+    let wantsUpload = facts.hasUploads && goesOn
+    guard wantsExchange || wantsChannel || hasCredentials || wantsUpload else {
       return .wait(until: earliest(pollTime(facts), channelLimit))
     }
     if hasCredentials { return begin(.login, now) }
@@ -92,6 +97,8 @@ package struct SessionMachine: Equatable {
     channel = .opening(since: now)
     return .openChannel
   }
+
+  private var goesOn: Bool { !isResting || isAwaited }
 
   private mutating func begin(_ step: Step, _ now: Timestamp) -> Step {
     exchangeSince = now
@@ -142,7 +149,7 @@ package struct SessionMachine: Equatable {
   private func pollTime(_ facts: Facts) -> Timestamp? {
     guard channel == .closed, facts.isSubscribed || facts.hasUnanswered else { return nil }
     guard let lastExchange else { return isBackground ? Timestamp(milliseconds: 0) : nil }
-    if facts.hasUnanswered, isBackground || awaitsAnswers {
+    if facts.hasUnanswered, isBackground || awaitsAnswers && goesOn {
       // Answers come soon or late: ask at once, then less and less often.
       let wait = settings.answerPoll * (1 << min(answerPolls, 6))
       return lastExchange.advanced(by: min(wait, settings.pollInterval))

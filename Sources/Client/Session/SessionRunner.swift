@@ -71,6 +71,7 @@ actor SessionRunner {
           return
         }
         leaseWanted = nil
+        session.machine.isAwaited = waiters.contains(where: \.awaitsAnswers)
         switch try session.next() {
         case .send(let request): begin(request)
         case .cancel(let lane): tasks.removeValue(forKey: lane)?.cancel()

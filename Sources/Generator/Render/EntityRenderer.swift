@@ -32,12 +32,13 @@ struct EntityRenderer {
   }
 
   /// A view's list takes the objects as they are: by the device's own key, or by the attribute `id`
-  /// where that is the key. Another `id` of the model's is not what tells two objects apart.
+  /// where that is a key which the app gives, once and for all. Any other `id` of the model's is not
+  /// what tells two objects apart: new ones share it, or the business system gives another.
   private var identifiable: String {
     let names = entity.attributes.map(\.name) + entity.relationships.map(\.name)
     guard (names + referring.map(\.inverse)).contains("id") else { return ", Swift.Identifiable" }
     let key = entity.key.map { entity.attributes[$0].name }
-    return key == ["id"] ? ", Swift.Identifiable" : ""
+    return key == ["id"] && entity.keyOrigin == .app ? ", Swift.Identifiable" : ""
   }
 
   /// The inner name of a parameter, which no attribute has.
