@@ -8,9 +8,9 @@ package struct LocalChange: Equatable {
   package let object: Int64?
   /// What the app saw before: the object at its last load or save. What differs in `after` is what
   /// the app changed, and nothing else is; an import may have changed the row since.
-  package let seen: [Value]
+  package var seen: [Value]
   /// Nil for a delete.
-  package let after: [Value]?
+  package var after: [Value]?
   /// It was created before, under this temporary key, by a transaction that was undone.
   package var keepsTemporaryKey: Bool = false
 

@@ -23,6 +23,7 @@ extension Store {
 
   private func saved(_ change: LocalChange) throws(FerryError) -> Record? {
     try write { connection throws(FerryError) in
+      let change = try self.followed(change, connection)
       guard !change.entity.isClientOnly else { return try self.saveHere(change, connection) }
       switch change.kind {
       case .create:
