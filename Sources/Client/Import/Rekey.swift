@@ -80,16 +80,20 @@ struct Rekey {
   /// Each of the two may have had a change that waits; one object has one.
   private func joinOpen(_ entity: Entity, _ object: Int64) throws(SQLiteError) {
     let open = try store.operations.of(entity, object, connection).filter(\.isOpen)
-    guard var joined = open.first else { return }
-    for next in open.dropFirst() {
+    var joined: PendingOperation?
+    for next in open {
+      guard let first = joined else {
+        joined = next
+        continue
+      }
       try store.operations.delete(next, connection)
-      try store.operations.unite(next.chain, into: joined.chain, connection)
-      guard let both = PendingMachine.join(joined, next) else { continue }
-      let isRefused = joined.state == .replayFailed || next.state == .replayFailed
-      joined = both
-      if isRefused { joined.state = .replayFailed }
+      try store.operations.unite(next.chain, into: first.chain, connection)
+      joined = PendingMachine.join(first, next)
+      // Together they left nothing.
+      if joined == nil { try store.operations.delete(first, connection) }
+      if next.state == .replayFailed { joined?.state = .replayFailed }
     }
-    if open.count > 1 { try store.operations.update(joined, connection) }
+    if open.count > 1, let joined { try store.operations.update(joined, connection) }
   }
 
   /// Every attribute that refers to the old key, also where it is part of a child's own key, and where

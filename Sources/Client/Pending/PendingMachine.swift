@@ -94,6 +94,8 @@ package enum PendingMachine {
       joined.kind = .update
       joined.changed = second.changed.filter { first.base[$0.key] != $0.value }
       joined.base = first.base.filter { joined.changed[$0.key] != nil }
+      // It is again what it was.
+      if joined.changed.isEmpty { return nil }
     case (.delete, .delete): break
     }
     if joined.kind == .create { joined.base = [:] }
