@@ -5,7 +5,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Synchronization groups of a database", .timeLimit(.minutes(1)))
+@Suite("Synchronization groups of a database", .timeLimit(.minutes(30)))
 struct GroupTests {
   /// Makers in the group `default`, articles in `goods`.
   private static func model() -> Package {
