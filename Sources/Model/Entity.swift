@@ -244,6 +244,15 @@ public struct Relationship: Sendable, Hashable {
     self.inverse = inverse
     self.isComposite = isComposite
   }
+
+  /// Whether it leads to this entity, by the whole key and in the key's order: what follows the key
+  /// that the business system gives.
+  package func refers(byKeyOf entity: Entity) -> Bool {
+    target == entity.name
+      && targetAttributes.elementsEqual(entity.key) {
+        $0 == entity.attributes[$1].name
+      }
+  }
 }
 
 /// Which partition a row is in.

@@ -1,5 +1,6 @@
-import FerryModel
 import Testing
+
+@testable import FerryModel
 
 struct AttributeTypeTests {
   @Test(
@@ -83,6 +84,30 @@ struct LocalDateTests {
       "2024-1-1", "2024/01/01", "+024-01-01", "2024-01-01 ", "２０２４-01-01",
     ] {
       #expect(LocalDate(text) == nil, "\(text)")
+    }
+  }
+
+  @Test("The days of all years from 0 to 9999 are counted, and none before or after")
+  func counted() throws {
+    let first = try #require(LocalDate(year: 0, month: 1, day: 1)).daysSince1970
+    var passed = first
+    for year in 0...9999 {
+      for month in 1...12 {
+        let length = LocalDate.days(in: month, of: year)
+        for day in [1, length] {
+          let date = try #require(LocalDate(year: year, month: month, day: day))
+          let number = passed + Int64(day) - 1
+          if date.daysSince1970 != number || LocalDate(daysSince1970: number) != date {
+            Issue.record("\(date) is day \(date.daysSince1970), not \(number)")
+            return
+          }
+        }
+        passed += Int64(length)
+      }
+    }
+    #expect(LocalDate("1970-01-01")?.daysSince1970 == 0)
+    for outside in [first - 1, passed, .min, .max] {
+      #expect(LocalDate(daysSince1970: outside) == nil)
     }
   }
 

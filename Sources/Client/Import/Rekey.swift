@@ -99,10 +99,8 @@ struct Rekey {
   /// Every attribute that refers to the old key, also where it is part of a child's own key, and where
   /// a change that is submitted and waits has it under one that was made since.
   private func follow(_ entity: Entity, _ old: [Value], _ new: [Value]) throws(SQLiteError) {
-    let names = entity.key.map { entity.attributes[$0].name }
     for child in store.model.entities {
-      for relationship in child.relationships
-      where relationship.target == entity.name && relationship.targetAttributes == names {
+      for relationship in child.relationships where relationship.refers(byKeyOf: entity) {
         let positions = relationship.attributes.compactMap(child.position(of:))
         guard positions.count == new.count else { continue }
         let test = relationship.attributes.map { "\(quoted($0)) = ?" }.joined(separator: " AND ")

@@ -100,10 +100,7 @@ extension Store {
     let rows = self.rows(of: entity)
     var row = try rows.visible(connection, key: key)
     if row == nil {
-      let alias = try connection.value(
-        "SELECT object FROM ferry_alias WHERE entity = ? AND old_key = ?", .text(entity.name),
-        .text(key.text))
-      guard let object = alias?.integer else { return nil }
+      guard let object = try object(formerly: key, of: entity, connection) else { return nil }
       row = try rows.visible(connection, object: object)
     }
     return row.map { Record(entity, store: self, row: $0) }

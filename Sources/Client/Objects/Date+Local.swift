@@ -105,33 +105,17 @@ import FerryWorld
 
     /// Seconds since 1970; the nanoseconds stay behind.
     static func seconds(of local: LocalDateTime) -> Int64 {
-      // Years begin in March, so that the odd day is their last.
-      let (date, time) = (local.date, local.time)
-      let year = Int64(date.month > 2 ? date.year : date.year - 1)
-      let month = Int64((date.month + 9) % 12)
-      let days =
-        year * 365 + floor(year, 4) - floor(year, 100) + floor(year, 400) + (month * 153 + 2) / 5
-        + Int64(date.day) - 1 - 719_468
-      return days * 86_400 + Int64(time.hour * 3600 + time.minute * 60 + time.second)
+      let time = local.time
+      return local.date.daysSince1970 * 86_400
+        + Int64(time.hour * 3600 + time.minute * 60 + time.second)
     }
 
     static func local(microseconds: Int64) -> LocalDateTime? {
       let days = floor(microseconds, 86_400_000_000)
       let rest = Int(microseconds - days * 86_400_000_000)
-      // Of an era of 400 years, which all have as many days.
-      let day = days + 719_468
-      let era = floor(day, 146_097)
-      let dayOfEra = day - era * 146_097
-      let yearOfEra =
-        (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-      let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-      let month = (5 * dayOfYear + 2) / 153
-      let shownMonth = month < 10 ? month + 3 : month - 9
-      let year = yearOfEra + era * 400 + (shownMonth <= 2 ? 1 : 0)
       let seconds = rest / 1_000_000
       guard
-        let date = LocalDate(
-          year: Int(year), month: Int(shownMonth), day: Int(dayOfYear - (153 * month + 2) / 5 + 1)),
+        let date = LocalDate(daysSince1970: days),
         let time = LocalTime(
           hour: seconds / 3600, minute: seconds / 60 % 60, second: seconds % 60,
           nanosecond: rest % 1_000_000 * 1000)

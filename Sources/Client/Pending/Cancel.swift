@@ -197,11 +197,8 @@ extension Store {
     to create: PendingOperation, _ entity: Entity
   ) -> [(Entity, Relationship, [Value])] {
     guard create.isTemporary, let key = create.key.values(of: entity) else { return [] }
-    let target = entity.key.map { entity.attributes[$0].name }
     return model.entities.flatMap { child in
-      child.relationships.filter {
-        $0.target == entity.name && $0.targetAttributes == target
-      }.map { (child, $0, key) }
+      child.relationships.filter { $0.refers(byKeyOf: entity) }.map { (child, $0, key) }
     }
   }
 }

@@ -58,7 +58,7 @@ extension Store {
       && (change.keepsTemporaryKey || entity.key.contains { values[$0].isNull })
     if isTemporary {
       for position in entity.key where values[position].isNull {
-        values[position] = temporaryValue(entity.attributes[position].type, id)
+        values[position] = entity.attributes[position].type.temporaryKey(world.chance, id)
       }
     }
     let key = entity.key(of: values)
@@ -369,19 +369,6 @@ extension Store {
         hash: image.hash)
     }
     return try rows.visible(connection, object: object)
-  }
-
-  /// From a place that no business system uses: the lowest quarter of the integers, or a text that
-  /// begins with a tilde. `ferry new` refuses a table that has such keys.
-  private func temporaryValue(_ type: AttributeType, _ id: OperationID) -> Value {
-    switch type {
-    case .byte: .integer(world.chance.number(in: Int64(Int8.min)..<Int64(Int8.min / 2)))
-    case .short: .integer(world.chance.number(in: Int64(Int16.min)..<Int64(Int16.min / 2)))
-    case .int: .integer(world.chance.number(in: Int64(Int32.min)..<Int64(Int32.min / 2)))
-    case .long: .integer(world.chance.number(in: Int64.min..<(Int64.min / 2)))
-    case .integer, .decimal: .text(String(world.chance.number(in: Int64.min..<(Int64.min / 2))))
-    default: .text("~\(id.text)")
-    }
   }
 }
 

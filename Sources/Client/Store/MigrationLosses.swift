@@ -100,10 +100,9 @@ extension Migration {
       guard let entity = old.entity(named: lost.entity), let text = create[0].text,
         let key = Key(text: text).values(of: entity)
       else { continue }
-      let names = entity.key.map { entity.attributes[$0].name }
       for child in old.entities where !child.isClientOnly {
         for relationship in child.relationships
-        where relationship.target == entity.name && relationship.targetAttributes == names
+        where relationship.refers(byKeyOf: entity)
           && (create[1].integer == 1 || relationship.isComposite)
         {
           let rows = try connection.rows(

@@ -119,9 +119,11 @@ enum UnixSeconds {
     switch type {
     case .time: return day == 0 ? .text(time.description) : nil
     case .date:
-      return second == 0 ? date(ofDay: day).map { .text($0.description) } : nil
+      return second == 0 ? LocalDate(daysSince1970: day).map { .text($0.description) } : nil
     case .dateTime:
-      return date(ofDay: day).map { .text(LocalDateTime(date: $0, time: time).description) }
+      return LocalDate(daysSince1970: day).map {
+        .text(LocalDateTime(date: $0, time: time).description)
+      }
     default: return type.canonical(.integer(seconds))
     }
   }
@@ -129,40 +131,15 @@ enum UnixSeconds {
   static func seconds(_ text: String, _ type: AttributeType) -> Int64? {
     switch type {
     case .time: return LocalTime(text).flatMap(seconds)
-    case .date: return LocalDate(text).map { day(of: $0) * 86_400 }
+    case .date: return LocalDate(text).map { $0.daysSince1970 * 86_400 }
     case .dateTime:
       guard let moment = LocalDateTime(text), let time = seconds(moment.time) else { return nil }
-      return day(of: moment.date) * 86_400 + time
+      return moment.date.daysSince1970 * 86_400 + time
     default: return Int64(text)
     }
   }
 
   private static func seconds(_ time: LocalTime) -> Int64? {
     time.nanosecond == 0 ? Int64(time.hour * 3600 + time.minute * 60 + time.second) : nil
-  }
-
-  /// Days since 1970 of the Gregorian calendar; years begin in March so that the leap day is last.
-  private static func day(of date: LocalDate) -> Int64 {
-    let year = Int64(date.month <= 2 ? date.year - 1 : date.year)
-    let month = Int64((date.month + 9) % 12)
-    let era = (year >= 0 ? year : year - 399) / 400
-    let yearOfEra = year - era * 400
-    let dayOfYear = (153 * month + 2) / 5 + Int64(date.day) - 1
-    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-  }
-
-  private static func date(ofDay day: Int64) -> LocalDate? {
-    guard abs(day) < 10_000_000 else { return nil }
-    let shifted = day + 719_468
-    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra =
-      (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let month = (5 * dayOfYear + 2) / 153
-    let number = month < 10 ? month + 3 : month - 9
-    return LocalDate(
-      year: Int(yearOfEra + era * 400 + (number <= 2 ? 1 : 0)), month: Int(number),
-      day: Int(dayOfYear - (153 * month + 2) / 5 + 1))
   }
 }

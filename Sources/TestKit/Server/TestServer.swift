@@ -114,8 +114,8 @@ public final class TestServer: Sendable {
   /// Opens a copy of a device's file that an older version of the app has left, with the model of this
   /// server: what the first start after an update does. The file itself stays as it is.
   ///
-  /// The copy forgets the server that it came from. Nothing is asked of this one yet, so that the test can look at what was migrated and is
-  /// pending; then `onlineLogin(user:password:)` with any password, and `synchronize()`. `user` is
+  /// The copy forgets the server that it came from. Nothing is asked of this one yet, so that the
+  /// test can look at what was migrated and is pending; then `onlineLogin(user:password:)` with any password, and `synchronize()`. `user` is
   /// whose file it is. A file for this is one that an app of the older version wrote, or that of a
   /// database of another `TestServer` with the older model: `file(of:)`.
   ///
