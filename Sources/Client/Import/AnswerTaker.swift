@@ -1,4 +1,3 @@
-import FerryJSON
 import FerryModel
 import FerrySQLite
 import FerryWire
@@ -203,11 +202,8 @@ struct AnswerTaker {
 
   private func keep(_ records: [LogRecord], _ operation: PendingOperation) throws(SQLiteError) {
     for record in records {
-      var writer = JSONWriter()
-      writer.logRecord(record)
-      try connection.run(
-        "INSERT INTO ferry_log_record (entity, object, record) VALUES (?, ?, ?)",
-        .text(operation.entity), .integer(operation.object), .text(writer.text))
+      try LogRecordTable.keep(
+        record, entity: operation.entity, object: operation.object, connection)
     }
   }
 

@@ -228,7 +228,13 @@ extension Store {
 
   /// Seals what was wanted and is ready now. Called when answers have been taken; before something
   /// is sent, only for chains that lost a member after they were sealed.
-  package func sealWanted(_ connection: Connection, again: Bool = false) throws(FerryError) {
+  ///
+  /// True where something of it cannot be sent: the app is owed a callback of that.
+  @discardableResult
+  package func sealWanted(
+    _ connection: Connection, again: Bool = false
+  ) throws(FerryError) -> Bool {
+    var isRefused = false
     let wanted = try sql { () throws(SQLiteError) in
       try self.operations.select(
         "WHERE wanted > \(again ? 1 : 0) ORDER BY sequence", [], connection)
@@ -252,18 +258,19 @@ extension Store {
         }
         continue
       }
-      do throws(FerryError) { try seal(members, connection) } catch {
+      // A savepoint: what was joined to be sealed is apart again where it cannot be.
+      do throws(FerryError) {
+        try write { _ throws(FerryError) in try seal(members, connection) }
+      } catch {
         guard error.code == .invalidChange else { throw error }
-        // It grew while it waited. The import must not fail for it; the next submit tells the app.
-        world.log.error("a change cannot be sent", ("reason", error.description))
+        // It grew while it waited. The import must not fail for it.
+        isRefused = true
         try sql { () throws(SQLiteError) in
-          for var member in members {
-            member.wanted = .no
-            try self.operations.update(member, connection)
-          }
+          try self.refuseHere(members, for: error, connection)
         }
       }
     }
+    return isRefused
   }
 
   /// The operations to send now, in order, as many as go into one message; they count as sent. The

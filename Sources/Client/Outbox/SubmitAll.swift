@@ -56,9 +56,7 @@ extension Store {
     let members = try sql { () throws(SQLiteError) in try self.chain(of: seeds, connection) }
     round.tried.formUnion(members.map(\.sequence))
     do throws(FerryError) {
-      try connection.transaction(
-        wrap: { Store.failure($0, path: self.path) },
-        { () throws(FerryError) in try self.seal(members, connection) })
+      try write { _ throws(FerryError) in try self.seal(members, connection) }
     } catch {
       guard error.code == .invalidChange else { throw error }
       if round.first == nil { round.first = error }

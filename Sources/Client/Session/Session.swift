@@ -151,8 +151,9 @@ package final class Session {
     if lane == .exchange { self.isPullWanted = false }
     var changed: [String: String?] = [:]
     var place: DevicePosition?
+    var isRefused = false
     let request = try store.write { connection throws(FerryError) in
-      if lane == .exchange { try self.store.sealWanted(connection, again: true) }
+      if lane == .exchange { isRefused = try self.store.sealWanted(connection, again: true) }
       return try self.store.sql { () throws(SQLiteError) -> SessionRequest in
         let position = try self.inbox.positions(connection)
         place = position
@@ -191,6 +192,7 @@ package final class Session {
     lanes[lane] = Reception(
       lane == .channel ? .channel : .exchange, confirms: confirms.count, changedKeys: changed,
       place: place)
+    if isRefused { try tellOwed() }
     return request
   }
 

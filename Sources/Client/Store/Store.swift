@@ -121,10 +121,11 @@ package final class Store: Sendable {
   /// Inside a transaction: those who wait for these operations hear when it is committed that they
   /// were cancelled, and nothing where it is undone.
   func cancelled(_ operations: [OperationID]) {
-    ended.withLock { ended in
-      ended += operations.map { AnsweredOperation(id: $0, outcome: .cancelled) }
-    }
+    for id in operations { ended(AnsweredOperation(id: id, outcome: .cancelled)) }
   }
+
+  /// The same for any end.
+  func ended(_ operation: AnsweredOperation) { ended.withLock { $0.append(operation) } }
 
   private func takeEnded() -> [AnsweredOperation] {
     ended.withLock { ended in

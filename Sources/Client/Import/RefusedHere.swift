@@ -1,0 +1,50 @@
+import FerryJSON
+import FerryModel
+import FerrySQLite
+import FerryWire
+
+extension Store {
+  /// What was submitted and had to wait cannot be sent as it is by now: the app hears of it as of a
+  /// refusal of the business system, with a log record of code 422 that the device writes. It is
+  /// pending, and can be corrected or cancelled.
+  func refuseHere(
+    _ members: [PendingOperation], for reason: FerryError, _ connection: Connection
+  ) throws(SQLiteError) {
+    world.log.error("a change cannot be sent", ("reason", reason.description))
+    var told: Set<ObjectReference> = []
+    for var member in members {
+      let record = LogRecord(
+        component: member.entity, entityKey: member.isTemporary ? "" : member.key.text, code: 422,
+        message: "\(reason.message). \(reason.hint)", operation: member.kind,
+        requestID: member.id, timestamp: world.clock.now.milliseconds, level: .error,
+        attribute: reason.entity == member.entity ? reason.attribute : nil)
+      (member.wanted, member.state) = (.no, .replayFailed)
+      member.failure = member.counter
+      try operations.update(member, connection)
+      ended(AnsweredOperation(id: member.id, outcome: .refused([record])))
+      // An object may be among them twice: what was submitted first, and what since.
+      guard told.insert(ObjectReference(member.entity, member.object)).inserted else { continue }
+      try LogRecordTable.keep(record, entity: member.entity, object: member.object, connection)
+      try NoticeTable.owe(
+        .replayFailure, entity: member.entity, object: member.object, key: member.key,
+        content: member.kind.rawValue, connection)
+    }
+    for object in told {
+      guard let entity = model.entity(named: object.entity) else { continue }
+      try show(entity, object.object, shown: nil, connection)
+    }
+  }
+}
+
+enum LogRecordTable {
+  /// Keeps what was said of an object's operation, until that is accepted or cancelled.
+  static func keep(
+    _ record: LogRecord, entity: String, object: Int64, _ connection: Connection
+  ) throws(SQLiteError) {
+    var writer = JSONWriter()
+    writer.logRecord(record)
+    try connection.run(
+      "INSERT INTO ferry_log_record (entity, object, record) VALUES (?, ?, ?)",
+      .text(entity), .integer(object), .text(writer.text))
+  }
+}

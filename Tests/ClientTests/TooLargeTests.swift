@@ -1,0 +1,142 @@
+import Ferry
+import FerryModel
+import FerryWire
+import Testing
+
+@testable import Ferry
+
+/// Sheets of a folder, with two texts that may be long.
+@Suite("What became too large to be sent while it waited")
+struct TooLargeTests {
+  private static let folder = Entity(
+    name: "Folder", table: "folders",
+    attributes: [Attribute(name: "id", column: "id", type: .long, isNullable: false)], key: [0],
+    keyOrigin: .app, relationships: [], operations: [.create, .update, .delete], partition: nil,
+    group: "default", ownsChildren: true)
+  private static let sheet = Entity(
+    name: "Sheet", table: "sheets",
+    attributes: [
+      Attribute(name: "id", column: "id", type: .long, isNullable: false),
+      Attribute(name: "folder", column: "folder", type: .long, isNullable: false),
+      Attribute(name: "front", column: "front", type: .string, isNullable: true),
+      Attribute(name: "back", column: "back", type: .string, isNullable: true),
+    ], key: [0], keyOrigin: .app,
+    relationships: [
+      Relationship(
+        name: "in", target: "Folder", attributes: ["folder"], targetAttributes: ["id"],
+        inverse: "sheets", isComposite: true)
+    ], operations: [.create, .update, .delete], partition: nil, group: "default")
+
+  private let shore: Shore
+  private let device: Device
+
+  init() throws {
+    let model = Package(
+      name: "Folders", version: "1.0", entities: [Self.folder, Self.sheet],
+      groups: [SynchronizationGroup(name: "default")])
+    shore = Shore(model)
+    device = try Device(model).loggedIn()
+    shore.put(Self.folder, [.integer(1)])
+    for id in 1...3 as ClosedRange<Int64> {
+      shore.put(Self.sheet, [.integer(id), .integer(1), .null, .null])
+    }
+    try device.exchange(shore)
+  }
+
+  private func sheet(_ id: Int64) throws(FerryError) -> Record {
+    guard let record = try device.store.record(Self.sheet, key: Key([.integer(id)])) else {
+      throw FerryError(.objectNotFound, "no sheet \(id)", hint: "none")
+    }
+    return record
+  }
+
+  private func write(_ id: Int64, _ position: Int, _ text: String) throws(FerryError) {
+    var record = try sheet(id)
+    record.values[position] = .text(text)
+    _ = try device.store.save(try record.change(.update))
+  }
+
+  private func object(_ id: Int64) throws -> Int64 { try #require(try sheet(id).object) }
+
+  /// The operations that were refused, as those hear who wait for them.
+  private func heard(
+    _ answers: AsyncStream<AnsweredOperation>
+  ) async -> Set<OperationID> {
+    device.store.answers.close()
+    var ids: Set<OperationID> = []
+    for await answer in answers {
+      if case .refused = answer.outcome { ids.insert(answer.id) }
+    }
+    return ids
+  }
+
+  @Test("sync/P2: two submitted changes that are too large as one stay as they are, both of them")
+  func joined() async throws {
+    let long = String(repeating: "x", count: WireLimits.operationBytes * 6 / 10)
+    try device.store.transaction { () throws(FerryError) in
+      try write(1, 2, long)
+      try write(2, 2, "short")
+    }
+    _ = try device.store.submit(Self.sheet, try object(1))
+    try write(1, 3, long)
+    _ = try device.store.submit(Self.sheet, try object(1))
+    #expect(try device.operations().map(\.wanted) == [.no, .no, .yes])
+    // The chain of the first loses a member, the graph of both another.
+    _ = try device.store.cancel(Self.sheet, try object(2))
+    try write(3, 2, "short")
+    _ = try device.store.cancel(Self.sheet, try object(3))
+    #expect(try device.operations().map(\.wanted) == [.again, .again])
+    let waiting = Set(try device.operations().map(\.id))
+    let (_, answers) = device.store.answers.wait(for: waiting)
+    device.handler.forget()
+    try device.exchange(shore)
+    #expect(shore.stored.isEmpty)
+    let left = try device.operations()
+    #expect(left.map { $0.changed.keys.sorted() } == [[2], [3]])
+    #expect(left.map { $0.isOpen } == [true, true])
+    let shown = try sheet(1)
+    #expect(shown.values[2] == .text(long) && shown.values[3] == .text(long))
+    #expect(shown.pending == .update && shown.replay.pending == 0, "it is not submitted any more")
+    #expect(shown.failed)
+    #expect(device.handler.heard == ["replayFailure Sheet 1 failed true"])
+    let records = try device.store.logRecords(LogRecordQuery(code: 422))
+    #expect(records.count == 1 && records[0].message.contains("are allowed. Make its texts"))
+    #expect(await heard(answers) == waiting)
+    let error = #expect(throws: FerryError.self) {
+      _ = try device.store.submit(Self.sheet, try object(1))
+    }
+    #expect(error?.code == .invalidChange)
+    // Made shorter, both go as one.
+    try write(1, 3, "short")
+    _ = try device.store.submit(Self.sheet, try object(1))
+    try device.exchange(shore)
+    #expect(shore.stored.values.map(\.changed) == [[2: .text(long), 3: .text("short")]])
+  }
+  @Test("Of what submitAll leaves as it was, nobody hears that it was taken back")
+  func submitAll() async throws {
+    try write(1, 2, "short")
+    _ = try device.store.submit(Self.sheet, try object(1))
+    try device.exchange(shore)
+    let long = String(repeating: "x", count: WireLimits.operationBytes * 6 / 10)
+    try device.store.transaction { () throws(FerryError) in
+      try write(1, 2, long)
+      var new = Record(Self.sheet, store: device.store)
+      (new.values[0], new.values[1]) = (.integer(9), .integer(1))
+      _ = try device.store.save(try new.change(.create))
+    }
+    _ = try device.store.submit(Self.sheet, try object(1))
+    let create = try #require(try device.operations().last)
+    #expect(create.kind == .create && create.wanted == .yes)
+    _ = try device.store.save(try sheet(9).change(.delete))
+    try write(1, 3, long)
+    let (_, answers) = device.store.answers.wait(for: [create.id])
+    let before = try device.operations()
+    let error = #expect(throws: FerryError.self) { try device.store.submitAll(Self.sheet) }
+    #expect(error?.code == .invalidChange)
+    #expect(try device.operations() == before)
+    device.store.answers.close()
+    var heard: [AnsweredOperation] = []
+    for await answer in answers { heard.append(answer) }
+    #expect(heard.isEmpty)
+  }
+}
