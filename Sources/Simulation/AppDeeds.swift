@@ -45,6 +45,8 @@ struct AppDeeds {
   private(set) var submitted: Submitted?
   private(set) var making: Made?
   var end = End.done
+  /// The app was told that something of what it submitted cannot be sent and stays.
+  var stays = false
 
   /// Whether nothing was to change.
   var isEmpty: Bool { touched.isEmpty && submitted == nil && making == nil }

@@ -182,7 +182,32 @@ extension DeviceWatch {
       case .all(let entity): if old.entity != entity { continue }
       }
       guard let new = current[sequence], new.isOpen else { continue }
+      let isStuck = current.values.contains {
+        ($0.chain == new.chain || $0.root == new.root) && refersToNobody($0, current)
+      }
+      if deeds.stays, isStuck { continue }
       throw failure(1, "\(shown(old)) was submitted and waits")
+    }
+  }
+
+  /// Whether it refers by a temporary key to a new object that is no more.
+  private func refersToNobody(
+    _ operation: PendingOperation, _ current: [Int64: PendingOperation]
+  ) -> Bool {
+    guard let entity = SimulatedBusiness.package.entity(named: operation.entity) else {
+      return false
+    }
+    return entity.relationships.contains { (relationship: Relationship) -> Bool in
+      let values: [Value] = relationship.attributes.compactMap { name in
+        entity.position(of: name).flatMap { operation.changed[$0] }
+      }
+      let isTemporary = values.contains { value in
+        if case .integer(let number) = value { number < Int64.min / 2 } else { false }
+      }
+      guard isTemporary else { return false }
+      return !current.values.contains {
+        $0.kind == .create && $0.entity == relationship.target && $0.key == Key(values)
+      }
     }
   }
 

@@ -186,7 +186,12 @@ extension Simulation {
       log.say("step \(step): device \(device.number) submits \(entity.name) object \(object)")
     } else {
       device.watch.deeds.submit(.all(entity: entity.name))
-      try device.store.submitAll(entity)
+      do throws(FerryError) { try device.store.submitAll(entity) } catch {
+        // What refers to an object that is no more stays; everything else is submitted (sync/P3).
+        guard error.code == .invalidChange else { throw error }
+        device.watch.deeds.stays = true
+        log.say("step \(step): device \(device.number) is told \(error.message)")
+      }
       log.say("step \(step): device \(device.number) submits \(entity.name)")
     }
   }

@@ -9,7 +9,7 @@ import Testing
 /// gives.
 @Suite("What refers to a temporary key that was cancelled")
 struct CancelledKeyTests {
-  private static let maker = Entity(
+  static let maker = Entity(
     name: "Maker", table: "makers",
     attributes: [
       Attribute(name: "id", column: "id", type: .long, isNullable: false),
@@ -21,8 +21,8 @@ struct CancelledKeyTests {
         name: "parent", target: "Maker", attributes: ["owner"], targetAttributes: ["id"])
     ], operations: [.create, .update, .delete], partition: nil, group: "default")
 
-  private let shore: Shore
-  private let device: Device
+  let shore: Shore
+  let device: Device
 
   init() throws {
     let model = Package(
@@ -36,29 +36,29 @@ struct CancelledKeyTests {
     try device.exchange(shore)
   }
 
-  private func create(_ name: String, owner: Value = .null) throws -> Record {
+  func create(_ name: String, owner: Value = .null) throws -> Record {
     var record = Record(Self.maker, store: device.store)
     record.values[1] = .text(name)
     record.values[2] = owner
     return try #require(try device.store.save(try record.change(.create)))
   }
 
-  private func update(_ id: Int64, owner: Value, name: String? = nil) throws {
+  func update(_ id: Int64, owner: Value, name: String? = nil) throws {
     var record = try maker(id)
     record.values[2] = owner
     if let name { record.values[1] = .text(name) }
     _ = try device.store.save(try record.change(.update))
   }
 
-  private func maker(_ id: Int64) throws -> Record {
+  func maker(_ id: Int64) throws -> Record {
     try #require(try device.store.record(Self.maker, key: Key([.integer(id)])))
   }
 
-  private func cancel(_ record: Record) throws -> [Key] {
+  func cancel(_ record: Record) throws -> [Key] {
     try device.store.cancel(Self.maker, try #require(record.object))
   }
 
-  private func shown(_ id: Int64) throws -> String {
+  func shown(_ id: Int64) throws -> String {
     let record = try maker(id)
     return "\(record.values[1].shown) \(record.values[2].shown) \(record.pending.rawValue)"
   }
@@ -155,7 +155,7 @@ struct CancelledKeyTests {
     #expect(try shown(1) == "\"one\" 3 U")
   }
 
-  private func submit(_ id: Int64) throws {
+  func submit(_ id: Int64) throws {
     let object = try #require(try maker(id).object)
     _ = try device.store.submit(Self.maker, object)
   }

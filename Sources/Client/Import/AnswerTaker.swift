@@ -45,6 +45,7 @@ struct AnswerTaker {
   /// Ends the answered operations, once the pages are in.
   func take(_ known: [(PendingOperation, Answer)]) throws(SQLiteError) -> [Touched] {
     var touched: [Touched] = []
+    var gone: [PendingOperation] = []
     for (taken, answer) in known {
       // Read again: a key may have changed since.
       guard let operation = try store.operations.with(taken.id, connection),
@@ -60,9 +61,9 @@ struct AnswerTaker {
         let state: PendingOperation.State =
           answer.outcome == .notTried ? .waiting : .replayFailed
         // Those who wait for what it was joined with hear the same.
-        answered += try reopen(operation, waiting, as: state).map {
-          AnsweredOperation(id: $0, outcome: answered[0].outcome)
-        }
+        let (joined, isGone) = try reopen(operation, waiting, as: state)
+        answered += joined.map { AnsweredOperation(id: $0, outcome: answered[0].outcome) }
+        if isGone { gone.append(operation) }
       case .unknown:
         var unknown = operation
         if unknown.state != .withdrawn { unknown.state = .unknown }
@@ -77,19 +78,19 @@ struct AnswerTaker {
         Touched(
           entity: operation.entity, object: operation.object, answered: answered))
     }
-    for (taken, answer) in known where [.replayFailed, .notTried].contains(answer.outcome) {
-      try letGo(taken)
-    }
+    for operation in gone { try letGo(operation) }
     return touched
   }
 
   /// What was cancelled on its way and was not done after all: what was sent with it, and refused
-  /// with it, may refer to its temporary key, which nobody will ever replace.
-  private func letGo(_ create: PendingOperation) throws(SQLiteError) {
-    guard create.state == .withdrawn, create.kind == .create,
-      let entity = store.model.entity(named: create.entity)
+  /// with it, may refer to its temporary key, which nobody will ever replace. What refers to a create
+  /// that was refused, and deleted meanwhile, stays as it was saved: see `Store.checkReferences`.
+  private func letGo(_ operation: PendingOperation) throws(SQLiteError) {
+    try store.letGo(operation, connection)
+    guard operation.state == .withdrawn,
+      let entity = store.model.entity(named: operation.entity)
     else { return }
-    try store.forgetKey(of: create, entity, connection)
+    try store.forgetKey(of: operation, entity, connection)
   }
 
   private func accept(
@@ -144,13 +145,14 @@ struct AnswerTaker {
   }
 
   /// The operation and what waits behind it become one change of the app's again. Returns what was
-  /// joined with it.
+  /// joined with it, and whether nothing is left of it: it was cancelled on its way, or is of nothing
+  /// by now.
   private func reopen(
     _ operation: PendingOperation, _ waiting: [PendingOperation], as state: PendingOperation.State
-  ) throws(SQLiteError) -> [OperationID] {
+  ) throws(SQLiteError) -> (joined: [OperationID], isGone: Bool) {
     guard operation.state != .withdrawn else {
       try store.operations.delete(operation, connection)
-      return []
+      return ([], true)
     }
     var joined: [OperationID] = []
     var left: PendingOperation? = operation
@@ -162,6 +164,7 @@ struct AnswerTaker {
       // What it is joined with belongs to what else its transaction changed.
       try store.operations.unite(next.chain, into: operation.chain, connection)
       left = PendingMachine.join(first, next)
+      if state == .waiting, next.wanted != .no { try standDown(operation.chain) }
     }
     if let change = left, try isOfNothing(change, state) { left = nil }
     if let left {
@@ -169,7 +172,21 @@ struct AnswerTaker {
     } else {
       try store.operations.delete(operation, connection)
     }
-    return joined
+    return (joined, left == nil)
+  }
+
+  /// A change was not tried, and what was submitted behind it waits to be submitted again with it: so
+  /// does the rest of that, which is not replayed by itself.
+  private func standDown(_ chain: OperationID) throws(SQLiteError) {
+    let held = try store.operations.select(
+      "WHERE chain = ? AND wanted > 0", [.text(chain.text)], connection)
+    for var operation in held {
+      operation.wanted = .no
+      try store.operations.update(operation, connection)
+      store.ended(AnsweredOperation(id: operation.id, outcome: .notTried))
+      guard let entity = store.model.entity(named: operation.entity) else { continue }
+      try store.show(entity, operation.object, shown: nil, connection)
+    }
   }
 
   /// The object is gone by itself: there is nothing to show again, and nothing to try again.

@@ -9,8 +9,11 @@ extension BusinessObject {
   /// the device until it is submitted too. Where something must be answered first, another change of
   /// the object or the create of what it refers to, it goes by itself when that is answered; submitted
   /// again meanwhile, it takes along what was changed since. Where it can no longer be sent by then,
-  /// because it has grown beyond what one message takes, it is refused on the device: `replayFailed`,
-  /// with a log record of code 422. On an object that is not pending nothing happens (sync/P4).
+  /// because it has grown beyond what one message takes or refers to a new object that is no more, it
+  /// is refused on the device: `replayFailed`, with a log record of code 422. On an object that is not
+  /// pending nothing happens (sync/P4).
+  ///
+  /// `invalidChange` when it cannot be sent now for one of these reasons; nothing is submitted then.
   public mutating func submitPending() throws(FerryError) {
     guard let object = record.object else {
       throw FerryError(

@@ -88,7 +88,6 @@ extension Store {
         try operations.update(both, connection)
         joined[place] = both
       } else {
-        try operations.delete(first, connection)
         gone.append(first)
       }
     }
@@ -108,8 +107,9 @@ extension Store {
   ) throws(SQLiteError) {
     for operation in gone {
       guard let entity = model.entity(named: operation.entity) else { continue }
+      try letGo(operation, connection)
       try show(entity, operation.object, shown: nil, connection)
-      if operation.kind == .create { try forgetKey(of: operation, entity, connection) }
+      try forgetKey(of: operation, entity, connection)
       cancelled([operation.id])
     }
   }
@@ -130,6 +130,7 @@ extension Store {
     let payloads = try ordered.enumerated().map { index, member throws(FerryError) in
       if let entity = self.model.entity(named: member.entity) {
         try self.checkContents(member, entity, connection)
+        try self.checkReferences(member, entity, connection)
       }
       return try self.payload(member, first.id, index, ordered.count)
     }
@@ -346,12 +347,18 @@ extension Store {
   /// withdrawn one is let go, unless others of its chain need it; should it have been done, the next
   /// import shows it.
   package func neverSeen(_ id: OperationID, _ connection: Connection) throws(SQLiteError) {
-    try connection.run(
+    let withdrawn = try operations.select(
       """
-      DELETE FROM ferry_operation WHERE id = ? AND state = 'withdrawn' AND NOT EXISTS (
+      WHERE id = ? AND state = 'withdrawn' AND NOT EXISTS (
         SELECT 1 FROM ferry_operation AS other WHERE other.chain = ferry_operation.chain
           AND other.sequence <> ferry_operation.sequence)
-      """, .text(id.text))
+      """, [.text(id.text)], connection)
+    for operation in withdrawn {
+      try letGo(operation, connection)
+      if let entity = model.entity(named: operation.entity) {
+        try forgetKey(of: operation, entity, connection)
+      }
+    }
     try connection.run(
       """
       UPDATE ferry_operation SET acknowledged = 0, may_have_run = 1

@@ -76,6 +76,7 @@ extension Store {
       connection)
     guard !others.contains(where: \.isSent) else { return false }
     try operations.delete(operation, connection)
+    freed()
     for var other in others where other.state == .submitted {
       (other.state, other.wanted) = (.waiting, .again)
       try operations.update(other, connection)
@@ -85,8 +86,26 @@ extension Store {
     return true
   }
 
-  /// What was submitted and waited for this change, of its chain or its graph, need not wait any
-  /// longer. Whole chains: what is replayed as one is sealed as one.
+  /// Inside a transaction: nothing is left to send of an operation. What was submitted and waited for
+  /// it need not wait any longer.
+  func letGo(_ operation: PendingOperation, _ connection: Connection) throws(SQLiteError) {
+    try operations.delete(operation, connection)
+    try free(operation, connection)
+    guard operation.kind == .create, let entity = model.entity(named: operation.entity) else {
+      return
+    }
+    // What refers to its temporary key is not found by an index, and this happens seldom.
+    for (child, _, _) in references(to: operation, entity) {
+      try connection.run(
+        """
+        UPDATE ferry_operation SET wanted = ? WHERE wanted > 0 AND chain IN (
+          SELECT chain FROM ferry_operation WHERE wanted > 0 AND entity = ?)
+        """, .integer(PendingOperation.Wanted.again.rawValue), .text(child.name))
+    }
+  }
+
+  /// What was submitted and waited for this change, of its object, its chain or its graph, need not
+  /// wait any longer. Whole chains: what is replayed as one is sealed as one.
   private func free(
     _ operation: PendingOperation, _ connection: Connection
   ) throws(SQLiteError) {
@@ -94,9 +113,13 @@ extension Store {
       """
       UPDATE ferry_operation SET wanted = ? WHERE wanted > 0 AND (chain = ? OR chain IN (
         SELECT chain FROM ferry_operation
-        WHERE root_entity = ? AND root_object = ? AND wanted > 0))
+        WHERE root_entity = ? AND root_object = ? AND wanted > 0
+        UNION ALL SELECT chain FROM ferry_operation
+        WHERE entity = ? AND object = ? AND wanted > 0))
       """, .integer(PendingOperation.Wanted.again.rawValue), .text(operation.chain.text),
-      .text(operation.root.entity), .integer(operation.root.object))
+      .text(operation.root.entity), .integer(operation.root.object), .text(operation.entity),
+      .integer(operation.object))
+    if connection.changes > 0 { freed() }
   }
 
   /// Cancels the pending creates that refer to a temporary key which will now never be replaced.
@@ -120,10 +143,12 @@ extension Store {
     }
   }
 
-  /// Inside a transaction: a new object is gone for good, and nothing may refer to its temporary key.
+  /// Inside a transaction: the app has taken back what made a new object, and nothing may refer to
+  /// its temporary key. Nothing for any other operation.
   func forgetKey(
     of create: PendingOperation, _ entity: Entity, _ connection: Connection
   ) throws(SQLiteError) {
+    guard create.kind == .create else { return }
     var done = Cancelled()
     try cancelDependents(of: create, entity, connection, &done)
     try takeBackReferences(to: create, entity, connection, &done)

@@ -281,7 +281,7 @@ extension Store {
       try operations.update(operation, connection)
       return known.map { $0.sequence == operation.sequence ? operation : $0 }
     case .remove(let operation):
-      try operations.delete(operation, connection)
+      try letGo(operation, connection)
       return known.filter { $0.sequence != operation.sequence }
     case .nothing: return known
     }

@@ -23,6 +23,8 @@ package final class Store: Sendable {
   let sessionKeys = Mutex<[String: String]>([:])
   /// What the transaction that is open has ended of what somebody may wait for.
   private let ended = Mutex<[AnsweredOperation]>([])
+  /// The transaction that is open has set free what waits to be sent.
+  private let hasFreed = Mutex(false)
   /// Rung when there may be something for the session to do.
   package let bell = Bell()
   /// Touched only by the thread that holds the writing connection.
@@ -87,7 +89,7 @@ package final class Store: Sendable {
   ) throws(FerryError)
     -> Result
   {
-    let (result, changes, told) = try writer.withConnection(closed: Store.closed(path)) {
+    let (result, changes, told, isEnd) = try writer.withConnection(closed: Store.closed(path)) {
       connection throws(FerryError) in
       let isOutermost = !connection.isInTransaction && !connection.isTransactionUndone
       if isOutermost { try sql { () throws(SQLiteError) in try rowWatch.begin(connection) } }
@@ -110,11 +112,12 @@ package final class Store: Sendable {
         self.ended.withLock { $0.removeSubrange(before...) }
         throw error
       }
-      guard isOutermost else { return (result, RowChanges(), [AnsweredOperation]()) }
-      return (result, rowWatch.end(connection), self.takeEnded())
+      guard isOutermost else { return (result, RowChanges(), [AnsweredOperation](), false) }
+      return (result, rowWatch.end(connection), self.takeEnded(), true)
     }
     rowWatch.tell(changes)
     answers.post(told)
+    if isEnd, takeFreed() { bell.ring() }
     return result
   }
 
@@ -126,6 +129,16 @@ package final class Store: Sendable {
 
   /// The same for any end.
   func ended(_ operation: AnsweredOperation) { ended.withLock { $0.append(operation) } }
+
+  /// Inside a transaction: the session is woken when it is committed.
+  func freed() { hasFreed.withLock { $0 = true } }
+
+  private func takeFreed() -> Bool {
+    hasFreed.withLock { hasFreed in
+      defer { hasFreed = false }
+      return hasFreed
+    }
+  }
 
   private func takeEnded() -> [AnsweredOperation] {
     ended.withLock { ended in

@@ -1,0 +1,172 @@
+import Ferry
+import FerryModel
+import FerrySQLite
+import FerryWire
+import Synchronization
+import Testing
+
+@testable import Ferry
+
+private final class Rings: Sendable {
+  let count = Mutex(0)
+}
+
+/// What was submitted and had to wait goes by itself when nothing is left that it waits for, also
+/// where that went without an answer (sync/P2).
+@Suite("What wakes a submit that waits")
+struct WakingTests {
+  private let shop: Stocked
+  private var store: Store { shop.device.store }
+
+  init() throws { shop = try Stocked() }
+
+  private func edit(_ id: Int64, _ city: String) throws(FerryError) {
+    guard var order = try store.record(Order.entity, key: Key([.integer(id)])) else {
+      throw FerryError(.objectNotFound, "no order \(id)", hint: "none")
+    }
+    order.set(2, city as String?)
+    _ = try store.save(try order.change(.update))
+  }
+
+  /// The order is on its way with "Kiel".
+  private func onItsWay(_ id: Int64) throws -> OperationID {
+    try edit(id, "Kiel")
+    try store.submitAll(Order.entity)
+    try shop.device.exchange(shop.shore)
+    return try #require(try shop.device.operations().last).id
+  }
+
+  private func isOutgoing() throws -> Bool {
+    try store.read { connection throws(FerryError) in
+      try store.sql { () throws(SQLiteError) in try store.hasOutgoing(connection) }
+    }
+  }
+
+  /// What was sent of these orders.
+  private func sent(_ id: Int64) -> [[Int: Value]] {
+    shop.shore.stored.values.filter { $0.key == Key([.integer(id)]) }.map(\.changed)
+  }
+
+  @Test("A refused create that is deleted: what was submitted with a later change of it goes")
+  func deletedCreate() throws {
+    var new = shop.device.newOrder("Jena")
+    try new.create()
+    try new.submitPending()
+    try shop.device.exchange(shop.shore)
+    let id = try #require(try shop.device.operations().first).id
+    try store.transaction { () throws(FerryError) in
+      new.city = "Gera"
+      try new.update()
+      try edit(1, "Ulm")
+    }
+    try store.submitAll(Order.entity)
+    shop.shore.refuse(id)
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.operations().map(\.state) == [.replayFailed, .waiting])
+    #expect(try !isOutgoing())
+    try new.refresh()
+    let rings = Rings()
+    store.bell.onRing { rings.count.withLock { $0 += 1 } }
+    try new.delete()
+    #expect(try isOutgoing())
+    #expect(rings.count.withLock { $0 } == 1, "the session is told")
+    try shop.device.exchange(shop.shore)
+    #expect(sent(1) == [[2: .text("Ulm")]])
+  }
+
+  @Test("A delete whose object is made again as it was: what was submitted with it goes")
+  func recreated() throws {
+    shop.shore.put(Line.entity, [.integer(1), .integer(1), .text("tea")])
+    try shop.device.exchange(shop.shore)
+    let key = Key([.integer(1), .integer(1)])
+    var line = try #require(try store.record(Line.entity, key: key).map(Line.init))
+    line.text = "nail"
+    try line.update()
+    try line.submitPending()
+    try shop.device.exchange(shop.shore)
+    let id = try #require(try shop.device.operations().first).id
+    try store.transaction { () throws(FerryError) in
+      try line.delete()
+      try edit(1, "Ulm")
+    }
+    try line.submitPending()
+    shop.shore.refuse(id)
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.operations().map(\.state) == [.replayFailed, .waiting])
+    var again = shop.device.newLine(of: 1, 1, "tea")
+    try again.create()
+    #expect(try isOutgoing())
+    try shop.device.exchange(shop.shore)
+    #expect(sent(1) == [[2: .text("Ulm")]])
+  }
+
+  @Test(
+    "A create refused at the door, with its delete submitted behind it: what came with that goes")
+  func refusedAtTheDoor() throws {
+    var new = shop.device.newOrder("Jena")
+    try new.create()
+    try new.submitPending()
+    try shop.device.exchange(shop.shore)
+    let id = try #require(try shop.device.operations().first).id
+    try store.transaction { () throws(FerryError) in
+      try new.delete()
+      try edit(1, "Ulm")
+    }
+    try store.submitAll(Order.entity)
+    #expect(try shop.device.operations().map(\.wanted) == [.no, .yes, .yes])
+    try store.takeRefused([
+      Answer(id: id, version: 0, outcome: .replayFailed, newKey: nil, logRecords: [])
+    ])
+    #expect(try isOutgoing())
+    try shop.device.exchange(shop.shore)
+    #expect(sent(1) == [[2: .text("Ulm")]])
+  }
+
+  @Test("A change that was cancelled on its way and never came: what waits behind it goes")
+  func neverSeen() throws {
+    let id = try onItsWay(1)
+    var order = try #require(try shop.device.order(1))
+    try order.cancelPending()
+    try store.transaction { () throws(FerryError) in
+      try edit(1, "Ulm")
+      try edit(2, "Ulm")
+    }
+    try store.submitAll(Order.entity)
+    #expect(try shop.device.operations().map(\.wanted) == [.no, .yes, .yes])
+    try store.write { connection throws(FerryError) in
+      try store.sql { () throws(SQLiteError) in try store.neverSeen(id, connection) }
+    }
+    #expect(try isOutgoing())
+    try shop.device.exchange(shop.shore)
+    #expect(sent(2) == [[2: .text("Ulm")]])
+  }
+
+  @Test("A change that was not tried takes back the submit of what came behind it, of all of that")
+  func notTried() async throws {
+    let id = try onItsWay(1)
+    try store.transaction { () throws(FerryError) in
+      try edit(1, "Ulm")
+      try edit(2, "Ulm")
+    }
+    try store.submitAll(Order.entity)
+    let ids = try shop.device.operations().map(\.id)
+    let (_, answers) = store.answers.wait(for: Set(ids))
+    shop.shore.answer(id, .notTried)
+    try shop.device.exchange(shop.shore)
+    try shop.device.exchange(shop.shore)
+    #expect(sent(2).isEmpty, "one transaction's changes are not sent one by one")
+    let left = try shop.device.operations()
+    #expect(left.map(\.isOpen) == [true, true])
+    let second = try #require(try shop.device.order(2))
+    #expect(second.replayPending == 0)
+    var first = try #require(try shop.device.order(1))
+    try first.submitPending()
+    try shop.device.exchange(shop.shore)
+    let sent = shop.shore.stored.values.filter { $0.count == 2 }
+    #expect(sent.map { $0.changed[2] } == [.text("Ulm"), .text("Ulm")])
+    store.answers.close()
+    var heard: Set<OperationID> = []
+    for await answer in answers where answer.outcome == .notTried { heard.insert(answer.id) }
+    #expect(heard == Set(ids))
+  }
+}
