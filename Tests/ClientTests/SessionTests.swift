@@ -60,6 +60,22 @@ struct SessionTests {
     #expect(device.handler.heard == ["connect", "loginSuccess"])
   }
 
+  @Test(
+    "A login's answer may name any time, as whatever stands at the address may",
+    arguments: [Int64.min, -1, 0, 9, 1_000_000_000_000, Int64.max])
+  func tokenTime(seconds: Int64) throws {
+    device.session.login(Credentials(user: "anna", password: "secret"))
+    _ = try request()
+    try answer(
+      200, #"{"accessToken":"a","refreshToken":"r","expiresIn":\#(seconds),"user":"anna"}"#)
+    try device.session.subscribe()
+    #expect(try request()?.path == "exchange", "for a second at least it is taken for good")
+    device.clock.advance(366 * 86_400_000)
+    try answer(503, "{}")
+    device.session.wake()
+    #expect(try request()?.path == "token", "after a year no token is")
+  }
+
   @Test("sync/M12: each request carries the token; a token that ended is renewed, then it goes on")
   func renewal() throws {
     try logIn()

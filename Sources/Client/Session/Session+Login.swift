@@ -36,7 +36,8 @@ extension Session {
       return
     }
     // A little early, so that no request leaves with a token that ends on its way.
-    let expires = store.world.clock.now.advanced(by: .seconds(max(1, seconds - 10)))
+    let life = min(max(1, seconds), Session.longestToken) - 10
+    let expires = store.world.clock.now.advanced(by: .seconds(max(1, life)))
     try store.write { connection throws(FerryError) in
       try self.store.sql { () throws(SQLiteError) in
         try Settings.set(.accessToken, access, connection)
@@ -52,6 +53,9 @@ extension Session {
     machine.hasCredentials = false
     observers.tell(.lasting) { $0.onLoginSuccess() }
   }
+
+  /// Seconds: a year. Whatever stands at the address may say any number.
+  private static let longestToken: Int64 = 31_536_000
 
   func refused(_ lane: SessionMachine.Lane, _ reception: Reception) throws(FerryError) {
     let error = Session.serverError(reception.text, status: reception.status)
