@@ -84,6 +84,19 @@ import Testing
     #expect(machine.next(idle, now: now) == .upload)
   }
 
+  @Test("Who waits for an answer has the server asked for it, and nobody else does")
+  func answers() {
+    var sent = waiting
+    (sent.hasOutgoing, sent.hasUnanswered, sent.isSubscribing) = (false, true, false)
+    var machine = SessionMachine(settings: SessionSettings())
+    machine.succeeded(.exchange, facts: sent, now: now)
+    #expect(machine.next(sent, now: now) == .wait(until: nil))
+    machine.isAwaited = true
+    let soon = now.advanced(by: .milliseconds(100))
+    #expect(machine.next(sent, now: now) == .wait(until: soon))
+    #expect(machine.next(sent, now: soon) == .exchange)
+  }
+
   @Test("A large message has the time that a slow line needs to send it")
   func upload() {
     var machine = SessionMachine(settings: SessionSettings())

@@ -193,7 +193,7 @@ public final class Database: Sendable {
   /// under way is brought to its end. Operations that are submitted still go, each as soon as it can;
   /// of big values only the piece that is under way. The rest of them follows after
   /// `startBackgroundSynchronization`, `beginSynchronize` or `synchronize`, or at once where somebody
-  /// waits for answers in a `synchronize` (`asyncReplay` off).
+  /// waits for answers, in a `synchronize` (`asyncReplay` off) or a `replayOutcome`.
   ///
   /// To be called before an app is suspended whose database is shared with an extension: an open
   /// channel holds a lock, for which some systems end a suspended app; see <doc:Suspension>.

@@ -44,8 +44,9 @@ extension BusinessObject {
   /// default: break
   /// }
   /// ```
-  /// It asks for nothing by itself: `synchronize` or the background synchronization brings the
-  /// answer. It may be asked again after a restart, and of an object that was answered meanwhile.
+  /// While somebody waits, the server is asked for the answer, soon at first and then less often, also
+  /// where neither `synchronize` nor the background synchronization is on. It may be asked again after
+  /// a restart, and of an object that was answered meanwhile.
   ///
   /// `timedOut` when the answer has not come in time; the change stays on its way. `invalidChange`
   /// when something is pending and was not submitted. `closed` when the database is closed.
@@ -67,6 +68,8 @@ extension BusinessObject {
         store.answers.giveBack(ticket)
         continue
       }
+      // The session asks for answers while a ticket is out.
+      store.bell.ring()
       let timer = Task {
         do { try await Task.sleep(for: limit) } catch { return }
         store.answers.giveBack(ticket)

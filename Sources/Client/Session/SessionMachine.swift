@@ -149,7 +149,7 @@ package struct SessionMachine: Equatable {
   private func pollTime(_ facts: Facts) -> Timestamp? {
     guard channel == .closed, facts.isSubscribed || facts.hasUnanswered else { return nil }
     guard let lastExchange else { return isBackground ? Timestamp(milliseconds: 0) : nil }
-    if facts.hasUnanswered, isBackground || awaitsAnswers && goesOn {
+    if facts.hasUnanswered, isBackground || isAwaited || awaitsAnswers && goesOn {
       // Answers come soon or late: ask at once, then less and less often.
       let wait = settings.answerPoll * (1 << min(answerPolls, 6))
       return lastExchange.advanced(by: min(wait, settings.pollInterval))

@@ -71,7 +71,8 @@ actor SessionRunner {
           return
         }
         leaseWanted = nil
-        session.machine.isAwaited = waiters.contains(where: \.awaitsAnswers)
+        session.machine.isAwaited =
+          session.store.answers.waiting > 0 || waiters.contains(where: \.awaitsAnswers)
         switch try session.next() {
         case .send(let request): begin(request)
         case .cancel(let lane): tasks.removeValue(forKey: lane)?.cancel()
