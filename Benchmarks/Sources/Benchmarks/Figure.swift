@@ -55,4 +55,21 @@ struct Figure: Codable, Sendable {
     case .atLeast(let least): (self.aim, met) = (">= \(least) \(unit)", ours >= least)
     }
   }
+
+  /// Every name for every figure: what there is not is null.
+  func encode(to encoder: any Encoder) throws {
+    var all = encoder.container(keyedBy: CodingKeys.self)
+    try all.encode(measure, forKey: .measure)
+    try all.encode(name, forKey: .name)
+    try all.encode(n, forKey: .n)
+    try all.encode(unit, forKey: .unit)
+    try all.encode(peer, forKey: .peer)
+    try all.encode(limit, forKey: .limit)
+    try all.encode(ours, forKey: .ours)
+    try all.encode(ratio, forKey: .ratio)
+    try all.encode(aim, forKey: .aim)
+    try all.encode(met, forKey: .met)
+    try all.encode(p99, forKey: .p99)
+    try all.encode(peakMegabytes, forKey: .peakMegabytes)
+  }
 }
