@@ -49,6 +49,7 @@ struct CommandTaker {
     case "stop": database.stopBackgroundSynchronization()
     case "synchronize": try await database.synchronize()
     case "network": database.networkIsBack()
+    case "adopt": try await database.adoptServer()
     case "submitAll": try database.submitPendingOperations()
     case "cancelAll": try database.cancelPendingOperations()
     case "pending":

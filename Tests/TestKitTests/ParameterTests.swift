@@ -118,6 +118,22 @@ struct ParameterTests {
     await server.stop()
   }
 
+  @Test("A server that is adopted is given the keys that the old one kept for the user")
+  func adopted() async throws {
+    let (server, database) = try await sales()
+    try database.set(Sales.territory, to: "West")
+    try await database.synchronize()
+    #expect(try visits(database) == [3, 7])
+    await database.close()
+    let (other, _) = try await sales()
+    let moved = try other.open(copyOf: server.file(of: database), user: "ada")
+    try await moved.onlineLogin(user: "ada", password: "any")
+    #expect(try moved.value(of: Sales.territory) == "West")
+    #expect(try visits(moved) == [3, 7])
+    await server.stop()
+    await other.stop()
+  }
+
   @Test("A set that is saved already is taken also where no more are taken, and one more is not")
   func limit() async throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "ferry-\(UUID()).db").path

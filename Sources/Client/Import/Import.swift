@@ -373,3 +373,12 @@ final class ImportRun {
     try store.sql(body)
   }
 }
+
+extension Store {
+  /// What was downloaded is of no server's era any more: whichever is asked next begins afresh, and
+  /// what is still on its way from another is thrown away. What is shown stays until the import.
+  func forgetEras(_ connection: Connection) throws(SQLiteError) {
+    try connection.run(
+      "UPDATE ferry_checkpoint SET era = iif(era IS NULL, NULL, ''), staged_era = NULL")
+  }
+}

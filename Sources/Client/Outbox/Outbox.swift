@@ -342,6 +342,12 @@ extension Store {
     }
   }
 
+  /// Another server is asked from now on, which knows of no operation what became of it before.
+  func mayHaveRun(_ connection: Connection) throws(SQLiteError) {
+    try connection.run(
+      "UPDATE ferry_operation SET acknowledged = 0, may_have_run = 1 WHERE sent = 1")
+  }
+
   /// The server does not know an operation that was sent: it is sent again. If the server had
   /// acknowledged it, it was restored from an older state and must look before it performs. A
   /// withdrawn one is let go, unless others of its chain need it; should it have been done, the next

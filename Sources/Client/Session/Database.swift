@@ -20,7 +20,7 @@ import Synchronization
 /// ```
 public final class Database: Sendable {
   package let store: Store
-  private let runner: SessionRunner
+  let runner: SessionRunner
   package let live: LiveQueries
   private let observers: Observers
   private let settings: SessionSettings

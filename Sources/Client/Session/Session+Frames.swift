@@ -37,7 +37,8 @@ extension Session {
       // A message that could not be read may have been torn on the way.
       let isTransient = [.internal, .tooManyOperations, .badMessage].contains(failure.code)
       throw FerryError(
-        .server, failure.message, hint: failure.hint, isTransient: isTransient, cause: failure)
+        failure.code == .otherServer ? .otherOwner : .server, failure.message, hint: failure.hint,
+        isTransient: isTransient, cause: failure)
     case .hello, .pull, .confirm, .replay, .report:
       throw FerryError(
         .protocolViolation, "the server sent a \(frame.kind), which only devices send",

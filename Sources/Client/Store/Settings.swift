@@ -30,15 +30,3 @@ package enum Settings {
     }
   }
 }
-
-extension Store {
-  /// As if it had never heard of a server: for a copy of the file that another one is to serve.
-  package func forgetServer() throws(FerryError) {
-    try write { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in
-        let names: [Settings.Name] = [.server, .accessToken, .accessTokenExpires, .refreshToken]
-        for name in names { try Settings.set(name, nil, connection) }
-      }
-    }
-  }
-}

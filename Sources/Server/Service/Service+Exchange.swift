@@ -260,7 +260,8 @@ extension Service {
     if let server = hello.server, server != store.server {
       throw WireFailure(
         .otherServer, "the device belongs to the server \(server); this is \(store.server)",
-        hint: "Check the address. If the server was replaced for good, let the app adopt this one.")
+        hint: "Check the address. If the server was replaced for good, call adoptServer and log in."
+      )
     }
     guard hello.package == package.id else {
       throw WireFailure(

@@ -156,7 +156,7 @@ public final class TestServer: Sendable {
     let store = try Store(
       path: path, model: package, world: .system(), durability: .application, key: key,
       migration: migration)
-    if isForeign { try store.forgetServer() }
+    if isForeign { try store.adoptServer() }
     let database = Database(
       store, ConnectionProfile(server: "http://test.invalid", session: settings), handler, network,
       .system())
