@@ -11,6 +11,8 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
     public static let diskFull = Code(rawValue: "diskFull")
     /// The device's disk does not read or write any more: this change was not saved.
     public static let diskFailing = Code(rawValue: "diskFailing")
+    /// The local database's file or folder may not be written: this change was not saved.
+    public static let readOnly = Code(rawValue: "readOnly")
     /// The key is not the local database's, is missing, or was given for a plain one.
     public static let wrongKey = Code(rawValue: "wrongKey")
     /// Something in the local database was changed or damaged: see `message`.
@@ -30,8 +32,8 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
     public static let objectExists = Code(rawValue: "objectExists")
     /// The object cannot be changed like this: see `message`.
     public static let invalidChange = Code(rawValue: "invalidChange")
-    /// An object that was never saved is referred to, or a big value of it opened (the reference's
-    /// ObjectNotSaved).
+    /// An object that was never saved is referred to or watched, or a big value of it opened (the
+    /// reference's ObjectNotSaved).
     public static let objectNotSaved = Code(rawValue: "objectNotSaved")
     /// A stream was closed (the reference's StreamNotOpen).
     public static let streamNotOpen = Code(rawValue: "streamNotOpen")
@@ -65,7 +67,8 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
   public let hint: String
   /// Name of the entity it is about, if it is about one.
   public let entity: String?
-  /// Name of the attribute it is about, if it is about one.
+  /// Name of the attribute it is about, if it is about one; of a key of several, their names
+  /// between commas: "orderID, number".
   public let attribute: String?
   /// Whether the same may succeed later without anyone doing anything.
   public let isTransient: Bool

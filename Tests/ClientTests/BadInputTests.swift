@@ -84,6 +84,21 @@ struct BadInputTests {
     #expect(try Article.findAll(in: depot.database).map(\.name) == ["Nail"])
   }
 
+  @Test("A key of several attributes that exists names them all")
+  func keyOfSeveralExists() throws {
+    let shop = try Stocked()
+    for count in 1...2 {
+      var line = shop.device.newLine(of: 1, 2, "tea")
+      guard count == 2 else {
+        try line.create()
+        continue
+      }
+      let error = #expect(throws: FerryError.self) { try line.create() }
+      #expect(error?.code == .objectExists && error?.entity == "Line")
+      #expect(error?.attribute == "orderID, number")
+    }
+  }
+
   @Test("An object that is deleted under its open live query is nil there, and says so when saved")
   func deletedUnderLiveQuery() async throws {
     let depot = try Depot()
@@ -105,6 +120,31 @@ struct BadInputTests {
     #expect(error?.code == .objectNotFound && error?.entity == "Article")
     #expect(error?.hint == "It was deleted, here or by another user.")
     #expect(held.name == "Screw", "what was typed is still in the app's hands")
+  }
+
+  @Test("A live query of an object that is not saved, or no longer, says so when it is read")
+  func unsaved() async throws {
+    let depot = try Depot()
+    let database = depot.database
+    var nail = Article(record: Record(Article.entity, in: database))
+    nail.record.set(0, 1 as Int64)
+    nail.name = "Nail"
+    nail.record.set(7, true)
+    #expect(throws: FerryError.self) {
+      try database.transaction { () throws(FerryError) in
+        try nail.create()
+        throw FerryError(.cancelled, "no", hint: "no")
+      }
+    }
+    #expect(nail.isNew)
+    for live in [nail.live(in: database), nail.live(prefetching: [A.maker], in: database)] {
+      let iterator = live.makeAsyncIterator()
+      let error = await #expect(throws: FerryError.self) { try await iterator.next() }
+      #expect(error?.code == .objectNotSaved && error?.entity == "Article")
+    }
+    try nail.create()
+    #expect(try await nail.live(in: database).makeAsyncIterator().next()??.name == "Nail")
+    await database.close()
   }
 
   /// A store on a disk in memory, with one saved order.
@@ -135,7 +175,7 @@ struct BadInputTests {
     "A disk that is full, or may not be written, is told with the entity and the cure; the next save works",
     arguments: [
       (Int32(13), FerryError.Code.diskFull, "Free some space on the device"),
-      (Int32(8), FerryError.Code.store, "may not be written; check its permissions"),
+      (Int32(8), FerryError.Code.readOnly, "may not be written; check their permissions"),
     ])
   func disk(result: Int32, code: FerryError.Code, cure: String) throws {
     let trial = try Trial()
@@ -148,6 +188,26 @@ struct BadInputTests {
     try trial.save("third")
     #expect(try trial.cities == ["first", "third"])
     trial.store.close()
+  }
+
+  @Test("A file that may not be written is told when it is opened, by its own code, and is left")
+  func readOnlyFile() throws {
+    let trial = try Trial()
+    trial.store.close()
+    trial.disk.fail(at: trial.disk.operations, code: 8, times: 1_000)
+    let error = #expect(throws: FerryError.self) {
+      try Store(
+        path: "/device.db", model: Shop.package, world: .system(), durability: .machine,
+        vfs: trial.disk.vfs)
+    }
+    #expect(error?.code == .readOnly, "\(error?.description ?? "")")
+    #expect(error?.hint.contains("/device.db") == true && error?.isTransient == false)
+    trial.disk.fail(at: trial.disk.operations, code: 8, times: 0)
+    let again = try Store(
+      path: "/device.db", model: Shop.package, world: .system(), durability: .machine,
+      vfs: trial.disk.vfs)
+    #expect(try again.records(Order.entity, "", []).count == 1)
+    again.close()
   }
 
   @Test(

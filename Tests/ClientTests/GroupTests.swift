@@ -38,6 +38,24 @@ struct GroupTests {
     #expect(try !database.hasPendingOperations && database.isReplayQueueEmpty)
   }
 
+  @Test("facts/1.4: what cannot be sent of one entity of a group holds up none of the others")
+  func allButOne() throws {
+    let depot = try Depot()
+    let database = depot.database
+    try depot.maker(1, String(repeating: "x", count: 2_000_000), nil)
+    try depot.maker(2, "Bo", nil)
+    try depot.article(7, "Nail")
+    let error = #expect(throws: FerryError.self) {
+      try database.submitPendingOperations(group: "default")
+    }
+    #expect(error?.code == .invalidChange && error?.entity == "Maker")
+    #expect(error?.message.contains("1 pending object could not be submitted") == true)
+    #expect(try Article.countReplayPendingObjects(in: database) == 1)
+    #expect(try Maker.getReplayPendingObjects(in: database).map(\.id) == [2])
+    try database.cancelPendingOperations(group: "default")
+    #expect(try Maker.count(in: database) == 0 && Article.count(in: database) == 0)
+  }
+
   @Test("facts/1.4: a group that the model does not have is an error that names the nearest")
   func unknown() throws {
     let database = try Depot(model: GroupTests.model()).database

@@ -182,6 +182,13 @@ struct QueryTests {
     let exists = TestOf<Maker>(
       AttributeTest(.notExists, Query(from: Article.self).where(A.makerID == M.id)))
     #expect(try Maker.findAll(where: exists, in: database).map(\.id) == [3])
+    let existing = TestOf<Maker>(
+      AttributeTest(.exists, Query(from: Article.self).where(A.makerID == M.id)))
+    #expect(try Maker.findAll(where: existing, in: database).map(\.id) == [1, 2])
+    let inRich = TestOf<Maker>(AttributeTest("id", .in, rich))
+    #expect(try Maker.findAll(where: inRich, in: database).map(\.id) == [2])
+    let notInRich = TestOf<Maker>(AttributeTest("id", .notIn, rich))
+    #expect(try Maker.findAll(where: notInRich, in: database).map(\.id) == [1, 3])
     let totals = Query(from: Article.self).select(A.makerID, .sum(A.price).as("total"))
       .groupBy(A.makerID)
     let outer = Query(fromQuery: totals, as: "t").select("t.total")
@@ -234,6 +241,28 @@ struct QueryTests {
     }
     #expect(throws: FerryError.self) {
       try Maker.findWithQuery(Query(from: Article.self), in: database)
+    }
+  }
+
+  @Test("An operator that is given what it does not take is an error that says what it takes")
+  func unsuited() throws {
+    let query = Query(from: Maker.self)
+    let cases: [(AttributeTest, String, String)] = [
+      (AttributeTest("id", .exists, 1), "exists does not take a value", "a query and no attribute"),
+      (AttributeTest("id", .notExists, 1), "notExists does not take a value", "a query"),
+      (AttributeTest("name", .like, column: "city"), "like does not take another", "a text"),
+      (AttributeTest("id", .isNull, column: "city"), "isNull does not take", "nothing but"),
+      (AttributeTest("id", .equal, [1, 2]), "equal does not take", "a value, or another"),
+      (AttributeTest("id", .lessThan, query), "lessThan does not take an attribute and", "value"),
+      (AttributeTest(.in, query), "in does not take a query alone", "a list of values"),
+    ]
+    for (test, message, hint) in cases {
+      let error = #expect(throws: FerryError.self) {
+        try database.executeQuery(query.where(test))
+      }
+      #expect(error?.code == .invalidQuery)
+      #expect(error?.message.contains(message) == true, "\(error?.description ?? "")")
+      #expect(error?.hint.contains(hint) == true, "\(error?.description ?? "")")
     }
   }
 
@@ -311,90 +340,5 @@ struct SQLDoorTests {
     // Also where the connection could write.
     #expect(throws: FerryError.self) { try database.transaction(attempt) }
     #expect(try Article.count(in: database) == 2)
-  }
-}
-
-@Suite("Full-text search")
-struct TextSearchTests {
-  private func ids(_ words: String, _ depot: Depot) throws -> [Int64] {
-    try Article.findAll(where: Article.matches(words), in: depot.database).map(\.id).sorted()
-  }
-
-  @Test("It finds words, beginnings and sentences in the chosen attributes, whatever their case")
-  func finds() throws {
-    let depot = try Depot()
-    try depot.article(1, "Nail", text: "a thin nail of steel")
-    try depot.article(2, "Schräge", text: "steel, thick")
-    try depot.article(3, "Screw", text: nil)
-    #expect(try ids("STEEL", depot) == [1, 2])
-    #expect(try ids("steel thin", depot) == [1])
-    #expect(try ids("schrage", depot) == [2])
-    #expect(try ids("scr*", depot) == [3])
-    #expect(try ids("\"thin nail\"", depot) == [1])
-    #expect(try ids("\"nail thin\"", depot) == [])
-    #expect(try ids("", depot) == [])
-    for odd in ["a OR", "NEAR(", "(", "*", "\"", "name:", "a-b", "'", "^x", "{}"] {
-      _ = try ids(odd, depot)
-    }
-    let cheap = Article.matches("steel") && Article.Attributes.price.isNull
-    #expect(try Article.count(where: cheap, in: depot.database) == 2)
-    #expect(try Article.count(where: !Article.matches("steel"), in: depot.database) == 1)
-  }
-
-  @Test("The index changes with the object, in the same transaction")
-  func follows() throws {
-    let depot = try Depot()
-    var nail = try depot.article(1, "Nail", text: "thin")
-    #expect(throws: FerryError.self) {
-      try depot.database.transaction { () throws(FerryError) in
-        nail.name = "Bolt"
-        try nail.save()
-        #expect(try Article.count(where: Article.matches("bolt"), in: depot.database) == 1)
-        throw FerryError(.cancelled, "no", hint: "no")
-      }
-    }
-    #expect(try ids("bolt", depot) == [] && ids("nail", depot) == [1])
-    nail = try #require(
-      try Article.findFirst(where: Article.Attributes.id == 1, in: depot.database))
-    nail.name = "Bolt"
-    try nail.save()
-    #expect(try ids("bolt", depot) == [1] && ids("nail", depot) == [])
-    try nail.delete()
-    #expect(try ids("bolt", depot) == [])
-  }
-
-  @Test("Another choice of attributes makes the index anew when the database is opened")
-  func rebuilt() async throws {
-    let depot = try Depot(model: Warehouse.package(searched: ["name"]))
-    try depot.article(1, "Nail", text: "thin")
-    #expect(try ids("thin", depot) == [])
-    await depot.database.close()
-    for (searched, expected) in [(["text"], [Int64(1)]), (["name", "text"], [1]), (["name"], [])] {
-      let store = try Store(
-        path: depot.path, model: Warehouse.package(searched: searched), world: .system(),
-        durability: .application)
-      let query = Query(from: Article.self).where(Article.matches("thin"))
-      let found = try store.objects(Article.described(searched), query) { $0 }
-      #expect(found.map { $0.values[0] } == expected.map(Value.integer))
-    }
-    let none = try Store(
-      path: depot.path, model: Warehouse.package(searched: []), world: .system(),
-      durability: .application)
-    #expect(throws: FerryError.self) {
-      try none.count(Query(from: Article.self).where(Article.matches("thin")))
-    }
-  }
-
-  @Test("A sealed database seals the index: no word of it can be read from the file")
-  func sealed() async throws {
-    let depot = try Depot(key: .random())
-    for number in 1...200 { try depot.article(Int64(number), "Nail", text: "zanzibar \(number)") }
-    #expect(try ids("zanzibar", depot).count == 200)
-    await depot.database.close()
-    for name in ["depot.db", "depot.db-wal"] {
-      let file = depot.folder.appendingPathComponent(name)
-      guard let bytes = try? Data(contentsOf: file) else { continue }
-      #expect(bytes.range(of: Data("zanzibar".utf8)) == nil)
-    }
   }
 }

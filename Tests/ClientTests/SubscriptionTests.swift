@@ -1,5 +1,6 @@
 import Ferry
 import FerryModel
+import FerrySQLite
 import FerryWire
 import Testing
 
@@ -96,6 +97,29 @@ struct SubscriptionTests {
     shop.device.handler.forget()
     try shop.device.exchange(shop.shore)
     #expect(heard.isEmpty)
+  }
+
+  @Test(
+    "onRecoverSuccess is told before it is forgotten: an app that ends in between hears it again")
+  func toldFirst() throws {
+    let store = shop.device.store
+    let run = { (statement: String) throws in
+      try store.write { connection throws(FerryError) in
+        try store.sql { () throws(SQLiteError) in try connection.execute(statement) }
+      }
+    }
+    try shop.device.session.recover()
+    try run(
+      """
+      CREATE TRIGGER stop BEFORE DELETE ON ferry_setting WHEN old.name = 'recovering'
+      BEGIN SELECT RAISE(ABORT, 'no'); END
+      """)
+    #expect(throws: FerryError.self) { try shop.device.exchange(shop.shore) }
+    #expect(heard.filter { $0 == "recoverSuccess" }.count == 1)
+    try run("DROP TRIGGER stop")
+    try shop.device.restart()
+    for _ in 0..<2 { try shop.device.exchange(shop.shore) }
+    #expect(heard.filter { $0 == "recoverSuccess" }.count == 2)
   }
 
   @Test("A server that serves this user no longer ends it, and says so once")

@@ -117,6 +117,8 @@ enum StateColumns {
       "Pending", "Import", because: "a cancelled change takes its log records along"),
     "ferry_notice.+": "Import",
     "ferry_notice.-": "Import",
+    "ferry_notice_heard.+": "Import",
+    "ferry_notice_heard.-": "Import",
   ]
 
   static let server: [String: ColumnWriter] = [

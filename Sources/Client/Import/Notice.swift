@@ -14,6 +14,8 @@ package struct Notice: Sendable, Equatable {
   package let object: Int64?
   package let key: Key?
   package let content: String?
+  /// By the handler of its entity, while there was none of the database.
+  package let isHeard: Bool
 }
 
 package enum NoticeTable {
@@ -23,6 +25,7 @@ package enum NoticeTable {
   ) throws(SQLiteError) {
     // Nobody has listened for long: of one object, the last that was said of it.
     if let object, try isCrowded(connection) {
+      try letHeardGo(connection)
       try connection.run(
         "DELETE FROM ferry_notice WHERE entity = ? AND object = ?", .optional(entity),
         .integer(object))
@@ -40,7 +43,10 @@ package enum NoticeTable {
     throws(SQLiteError)
   {
     var changes = changes
-    if try isCrowded(connection) { try join(&changes, group, connection) }
+    if try isCrowded(connection) {
+      try letHeardGo(connection)
+      try join(&changes, group, connection)
+    }
     for change in changes {
       try owe(
         .entityImported, entity: change.entity,
@@ -78,17 +84,42 @@ package enum NoticeTable {
       "DELETE FROM ferry_notice WHERE kind = 'importSuccess' AND content = ?", .text(group))
   }
 
-  package static func first(_ connection: Connection) throws(SQLiteError) -> Notice? {
+  /// What an entity's handler has heard waits for the database's, and not for ever.
+  private static func letHeardGo(_ connection: Connection) throws(SQLiteError) {
+    try connection.run(
+      "DELETE FROM ferry_notice WHERE number IN (SELECT number FROM ferry_notice_heard)")
+    try connection.run("DELETE FROM ferry_notice_heard")
+  }
+
+  /// The one that is owed longest; with `entities`, of those that concern them and that their
+  /// handlers have not heard.
+  package static func first(
+    of entities: [String]? = nil, _ connection: Connection
+  ) throws(SQLiteError) -> Notice? {
+    let list = entities.flatMap { SQLiteValue.list($0.map(SQLiteValue.text)) }
     let row = try connection.row(
-      "SELECT number, kind, entity, object, key, content FROM ferry_notice ORDER BY number LIMIT 1")
+      """
+      SELECT number, kind, entity, object, key, content,
+        number IN (SELECT number FROM ferry_notice_heard) AS heard
+      FROM ferry_notice
+      WHERE ?1 IS NULL OR (entity IN (SELECT value FROM json_each(?1)) AND NOT heard)
+      ORDER BY number LIMIT 1
+      """, .optional(list))
     guard let row, let number = row[0].integer, let kind = Notice.Kind(rawValue: row[1].text ?? "")
     else { return nil }
     return Notice(
       number: number, kind: kind, entity: row[2].text, object: row[3].integer,
-      key: row[4].text.map { Key(text: $0) }, content: row[5].text)
+      key: row[4].text.map { Key(text: $0) }, content: row[5].text, isHeard: row[6].integer == 1)
+  }
+
+  /// The handler of its entity has heard it; the database's has not.
+  package static func hear(_ notice: Notice, _ connection: Connection) throws(SQLiteError) {
+    try connection.run(
+      "INSERT OR IGNORE INTO ferry_notice_heard (number) VALUES (?)", .integer(notice.number))
   }
 
   package static func remove(_ notice: Notice, _ connection: Connection) throws(SQLiteError) {
     try connection.run("DELETE FROM ferry_notice WHERE number = ?", .integer(notice.number))
+    try connection.run("DELETE FROM ferry_notice_heard WHERE number = ?", .integer(notice.number))
   }
 }

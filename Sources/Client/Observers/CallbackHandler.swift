@@ -4,9 +4,16 @@ import FerryModel
 ///
 /// They are made one after the other, on the actor that was given with the handler or on the
 /// session's thread, never on the main thread by themselves, and always after the database shows
-/// what they tell of. Those that tell of stored things (`onImport…`, `onReplay…`) are owed: without
-/// a handler they wait for one, and after a crash they are made at the next start, so a handler may
-/// hear the same twice. Every callback has an empty default.
+/// what they tell of. Every callback has an empty default.
+///
+/// Owed are `onImport`, `onImportSuccess`, `onReplaySuccess`, `onReplayFailure` and
+/// `onReplayUnknown`: they wait until there is a handler of the database, and after a crash they are
+/// made at the next start, so a handler may hear the same twice. The handler of an entity hears what
+/// is owed of it if it is registered before the database's; so register those of entities first, and
+/// the database's last. Of everything else nothing is kept: it is told to who is there, and
+/// what a crash comes in between of is not told again (`onResetSuccess` among it: what it tells of
+/// is visible all the same). `onRecoverSuccess` alone is told again where a crash came while the
+/// handler heard it.
 ///
 /// With a handler on an actor of the app's the synchronization does not wait for it, but for its
 /// answer to `onSynchronize`. While that actor is behind by more than 1,000 calls the oldest are let

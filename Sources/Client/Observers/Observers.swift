@@ -110,25 +110,24 @@ package final class Observers: Sendable {
   }
 
   /// Makes the callbacks that are owed, or has them made on the app's actor; each is forgotten after
-  /// the handlers have returned. Without a handler they wait. Of several processes on one database
-  /// one tells at a time, so that each callback is made in one of them; what one leaves behind that
-  /// is killed, another tells when it synchronizes.
+  /// the handler of the database has returned from it. Without that handler it waits, and the handler
+  /// of its entity hears it once. Of several processes on one database one tells at a time, so that
+  /// each callback is made in one of them; what one leaves behind that is killed, another tells when
+  /// it synchronizes.
   package func tellOwed(of store: Store) throws(FerryError) {
-    guard !state.withLock({ $0.registrations.isEmpty }), try store.firstNotice() != nil else {
-      return
-    }
+    guard try next(of: store) != nil else { return }
     guard isDirect else {
       put(.owed)
       return
     }
     guard try store.beginTelling() else { return }
     defer { store.endTelling() }
-    while let notice = try store.firstNotice() {
+    while let (notice, handlers) = try next(of: store) {
       if store.world.has(.callbackKept), notice.kind == .replayFailure { return }
-      if let (handlers, call) = try calls(of: notice, store) {
+      if let call = try call(of: notice, store) {
         for handler in handlers { call(handler.handler) }
       }
-      try store.forget(notice)
+      try store.forget(notice, isWhole: handlers.contains { $0.entity == nil })
     }
   }
 
@@ -155,11 +154,11 @@ package final class Observers: Sendable {
   ) async throws(FerryError) {
     guard try store.beginTelling() else { return }
     defer { store.endTelling() }
-    while let notice = try store.firstNotice() {
-      if let (handlers, call) = try calls(of: notice, store) {
+    while let (notice, handlers) = try next(of: store) {
+      if let call = try call(of: notice, store) {
         for handler in handlers { await make(call, handler) }
       }
-      try store.forget(notice)
+      try store.forget(notice, isWhole: handlers.contains { $0.entity == nil })
     }
   }
 
@@ -256,32 +255,43 @@ package final class Observers: Sendable {
     state.withLock { $0.registrations.first { $0.entity == entity } }
   }
 
-  /// Of an import first the database's handler hears, of a replay first the entity's (facts/1.7).
-  private func calls(
-    of notice: Notice, _ store: Store
-  ) throws(FerryError) -> ([Registration], Call)? {
-    let whole = registration(of: nil)
-    let own = notice.entity.flatMap { registration(of: $0) }
+  /// What is owed longest of what somebody is there to hear, and who: of an import first the
+  /// database's handler, of a replay first the entity's (facts/1.7).
+  private func next(of store: Store) throws(FerryError) -> (Notice, [Registration])? {
+    let known = state.withLock { $0.registrations }
+    guard !known.isEmpty else { return nil }
+    let whole = known.first { $0.entity == nil }
+    // Without the database's handler, what the entities' have not heard.
+    let entities = whole == nil ? known.compactMap(\.entity) : nil
+    guard let notice = try store.firstNotice(of: entities) else { return nil }
+    let own = notice.isHeard ? nil : known.first { $0.entity != nil && $0.entity == notice.entity }
+    switch notice.kind {
+    case .importSuccess: return (notice, [whole].compactMap(\.self))
+    case .entityImported: return (notice, [whole, own].compactMap(\.self))
+    case .replaySuccess, .replayFailure, .replayUnknown:
+      return (notice, [own, whole].compactMap(\.self))
+    }
+  }
+
+  /// Nil for what the model does not have any more.
+  private func call(of notice: Notice, _ store: Store) throws(FerryError) -> Call? {
     switch notice.kind {
     case .importSuccess:
       let group = notice.content ?? ""
-      return ([whole].compactMap(\.self), { $0.onImportSuccess(group: group) })
+      return { $0.onImportSuccess(group: group) }
     case .entityImported:
       guard let changes = EntityChanges(notice) else { return nil }
-      return ([whole, own].compactMap(\.self), { $0.onImport(changes) })
+      return { $0.onImport(changes) }
     case .replaySuccess, .replayFailure, .replayUnknown:
       guard let replayed = try replayed(notice, store) else { return nil }
       let kind = notice.kind
-      return (
-        [own, whole].compactMap(\.self),
-        { handler in
-          switch kind {
-          case .replaySuccess: handler.onReplaySuccess(replayed)
-          case .replayFailure: handler.onReplayFailure(replayed)
-          default: handler.onReplayUnknown(replayed)
-          }
+      return { handler in
+        switch kind {
+        case .replaySuccess: handler.onReplaySuccess(replayed)
+        case .replayFailure: handler.onReplayFailure(replayed)
+        default: handler.onReplayUnknown(replayed)
         }
-      )
+      }
     }
   }
 
@@ -308,16 +318,23 @@ extension EntityChanges {
 }
 
 extension Store {
-  /// The callback that is owed longest.
-  fileprivate func firstNotice() throws(FerryError) -> Notice? {
+  /// The callback that is owed longest; see `NoticeTable.first`.
+  fileprivate func firstNotice(of entities: [String]?) throws(FerryError) -> Notice? {
     try read { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in try NoticeTable.first(connection) }
+      try self.sql { () throws(SQLiteError) in try NoticeTable.first(of: entities, connection) }
     }
   }
 
-  fileprivate func forget(_ notice: Notice) throws(FerryError) {
+  /// It was told to everybody (`isWhole`), or to the handler of its entity alone.
+  fileprivate func forget(_ notice: Notice, isWhole: Bool) throws(FerryError) {
     try write { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in try NoticeTable.remove(notice, connection) }
+      try self.sql { () throws(SQLiteError) in
+        if isWhole {
+          try NoticeTable.remove(notice, connection)
+        } else {
+          try NoticeTable.hear(notice, connection)
+        }
+      }
     }
   }
 }

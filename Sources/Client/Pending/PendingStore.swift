@@ -98,7 +98,7 @@ extension Store {
     FerryError(
       .objectExists, "\(entity.name) \(key) is there already",
       hint: "Load it and update it, or choose another key.", entity: entity.name,
-      attribute: entity.key.count == 1 ? entity.attributes[entity.key[0]].name : nil)
+      attribute: entity.key.map { entity.attributes[$0].name }.joined(separator: ", "))
   }
 
   /// The key belongs to an object whose delete is pending: it comes back.

@@ -76,7 +76,9 @@ package struct QueryDependencies: Sendable {
       addInner(inner)
     case .and(let tests), .or(let tests): for test in tests { addInner(test) }
     case .not(let test): addInner(test)
-    case .constant, .compare, .like, .inList, .unfit, .fullText, .object, .pending: break
+    case .constant, .compare, .like, .inList, .unfit, .unsuited, .fullText, .match, .object,
+      .pending:
+      break
     }
   }
 }

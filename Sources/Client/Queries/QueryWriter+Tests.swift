@@ -24,10 +24,13 @@ extension QueryWriter {
       throw invalid(
         "\(item.shown) is tested with \(operation), which takes a text, not \(value.shown)",
         hint: "Give a text; numbers, dates and the like are compared with equal and its kin.")
+    case .unsuited(let operation, let given):
+      throw invalid("the test \(operation) does not take \(given)", hint: operation.takes)
     case .exists(let query): return "EXISTS (\(try innerQuery(query, items: nil)))"
     case .related(let entity, let name, let inverse, let target, let test):
       return try related(entity, name, inverse, target, test)
     case .fullText(let entity, let words): return try fullText(entity, words)
+    case .match(let item, let words): return try match(item, words)
     case .object(let entity, let object):
       parameters.append(.integer(object))
       return "\(quoted(try place(of: entity, nil)))._id = ?"
@@ -110,22 +113,51 @@ extension QueryWriter {
       + " WHERE \(ties) AND \(condition))"
   }
 
-  private mutating func fullText(_ name: String?, _ words: String) throws(FerryError) -> String {
-    let place: String
-    if let name {
-      place = try self.place(of: name, nil)
-    } else {
-      place = scopes.last?.first?.alias ?? ""
-    }
-    let entity = scopes.joined().first { $0.alias == place }?.entity
-    guard let entity, !entity.searched.isEmpty else {
+  private mutating func fullText(_ name: String, _ words: String) throws(FerryError) -> String {
+    let entity = try self.entity(name)
+    guard !entity.searched.isEmpty else { throw unmarked(entity, name) }
+    return found(in: entity, try place(of: name, nil), SearchWords(words).expression)
+  }
+
+  /// Words in one attribute: FTS5's column filter.
+  private mutating func match(
+    _ item: SelectItem, _ words: String
+  ) throws(FerryError) -> String {
+    guard case .attribute(let source, let name, let attribute) = item.content else {
       throw invalid(
-        "\(name ?? place) has no attribute for full-text search",
+        "\(item.shown) cannot be searched for words", hint: "Name an attribute of an entity.")
+    }
+    let (place, _) = try self.attribute(source, name, attribute)
+    guard let entity = place.entity else {
+      throw invalid(
+        "\(place.alias).\(attribute) is of an inner query, which cannot be searched for words",
+        hint: "Search inside of it.")
+    }
+    guard let marked = entity.searched.first(where: { $0.name == attribute }) else {
+      throw unmarked(entity, "\(place.alias).\(attribute)")
+    }
+    return found(
+      in: entity, place.alias, "\(quoted(marked.name)) : (\(SearchWords(words).expression))")
+  }
+
+  private mutating func found(
+    in entity: Entity, _ alias: String, _ expression: String
+  ) -> String {
+    parameters.append(.text(expression))
+    let index = Schema.textIndex(entity)
+    return "\(quoted(alias))._id IN (SELECT rowid FROM \(index) WHERE \(index) MATCH ?)"
+  }
+
+  private func unmarked(_ entity: Entity, _ shown: String) -> FerryError {
+    guard !entity.searched.isEmpty else {
+      return invalid(
+        "\(entity.name) has no attribute for full-text search",
         hint: "Mark its texts with \"fullText\": true in the model.")
     }
-    parameters.append(.text(SearchWords(words).expression))
-    let index = Schema.textIndex(entity)
-    return "\(quoted(place))._id IN (SELECT rowid FROM \(index) WHERE \(index) MATCH ?)"
+    let marked = entity.searched.map(\.name).joined(separator: ", ")
+    return invalid(
+      "\(shown) is not marked for full-text search",
+      hint: "Marked are \(marked); mark it with \"fullText\": true in the model.")
   }
 
   private func pending(_ filter: EntityFilter) -> String {

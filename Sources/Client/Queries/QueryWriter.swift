@@ -287,18 +287,24 @@ struct QueryWriter {
   private func column(
     _ alias: String?, _ entity: String?, _ name: String
   ) throws(FerryError) -> (sql: String, type: AttributeType?) {
+    let (place, type) = try attribute(alias, entity, name)
+    let isAlone = scopes.count == 1 && scopes[0].count == 1
+    return ((isAlone ? "" : "\(quoted(place.alias)).") + quoted(name), type)
+  }
+
+  /// The source that has the attribute, and its type.
+  func attribute(
+    _ alias: String?, _ entity: String?, _ name: String
+  ) throws(FerryError) -> (Place, AttributeType?) {
     var known: [String] = []
     for scope in scopes.reversed() {
       for place in scope {
         known.append(place.alias)
         if let alias, place.alias != alias { continue }
         if let entity, place.entity?.name != entity { continue }
-        let qualifier = scopes.count == 1 && scope.count == 1 ? "" : "\(quoted(place.alias))."
-        if let attribute = place.entity?.attribute(named: name) {
-          return (qualifier + quoted(name), attribute.type)
-        }
+        if let attribute = place.entity?.attribute(named: name) { return (place, attribute.type) }
         if let column = place.columns.first(where: { $0.name == name }) {
-          return (qualifier + quoted(name), column.type)
+          return (place, column.type)
         }
         guard alias != nil || entity != nil else { continue }
         let names = place.entity?.attributes.map(\.name) ?? place.columns.map(\.name)

@@ -15,11 +15,16 @@ public struct TestCriteria: QueryTest, Hashable {
     case inQuery(SelectItem, Query)
     /// A test of texts that was given another value, which the query says when it runs.
     case unfit(SelectItem, AttributeTest.Operator, Value)
+    /// An operator that was given something of another kind, named here; the query says so when it
+    /// runs.
+    case unsuited(AttributeTest.Operator, given: String)
     case exists(Query)
     /// There is an object at the other end of a relationship of `entity` that passes the test.
     case related(entity: String, relationship: String, inverse: String?, target: String, Content)
-    /// Words, in attributes that the model marks for full-text search.
-    case fullText(entity: String?, String)
+    /// Words, in the attributes of the entity that the model marks for full-text search.
+    case fullText(entity: String, String)
+    /// Words, in this one attribute, which the model must mark.
+    case match(SelectItem, String)
     /// The object with this surrogate key.
     case object(entity: String, Int64)
     case pending(EntityFilter)
@@ -105,7 +110,7 @@ public struct AttributeTest: QueryTest, Hashable {
     case notEqual
     case like
     case notLike
-    /// Words, in attributes that the model marks for full-text search.
+    /// Words, in an attribute that the model marks for full-text search.
     case match
     case notMatch
     case lessThan
@@ -130,14 +135,15 @@ public struct AttributeTest: QueryTest, Hashable {
   /// for its elements. A query has its own.
   ///
   /// `like`, `match`, `contains`, `startsWith`, `endsWith` and their opposites take a text; with
-  /// another value, or none, the query is `invalidQuery`.
+  /// another value, or none, the query is `invalidQuery`, as it is wherever an operator is given what
+  /// it does not take.
   public init(
     _ attribute: String, _ operator: Operator, _ value: (any AttributeConvertible)? = nil
   ) {
     let item = SelectItem(attribute)
     let list = (value as? any ElementsConvertible)?.elements
     let value = value?.value ?? .null
-    self.init(`operator`) {
+    self.init(`operator`, given: "a value") {
       switch $0 {
       case .isNull: .compare(item, .equal, .value(.null))
       case .equal: .compare(item, .equal, .value(value))
@@ -162,7 +168,7 @@ public struct AttributeTest: QueryTest, Hashable {
   ) -> TestCriteria.Content {
     let literal = TestCriteria.literal(text)
     return switch `operator` {
-    case .match: .fullText(entity: nil, text)
+    case .match: .match(item, text)
     case .contains: .like(item, "%\(literal)%")
     case .startsWith: .like(item, "\(literal)%")
     case .endsWith: .like(item, "%\(literal)")
@@ -174,7 +180,7 @@ public struct AttributeTest: QueryTest, Hashable {
   public init(_ attribute: String, _ operator: Operator, column: String) {
     let item = SelectItem(attribute)
     let other = TestCriteria.Operand.item(SelectItem(column))
-    self.init(`operator`) {
+    self.init(`operator`, given: "another attribute") {
       switch $0 {
       case .equal: .compare(item, .equal, other)
       case .lessThan: .compare(item, .less, other)
@@ -188,29 +194,33 @@ public struct AttributeTest: QueryTest, Hashable {
 
   /// `in` and `notIn`.
   public init(_ attribute: String, _ operator: Operator, _ values: [any AttributeConvertible]) {
-    self.init(`operator`) {
+    self.init(`operator`, given: "a list of values") {
       $0 == .in ? .inList(SelectItem(attribute), values.map(\.value)) : nil
     }
   }
 
   /// `in` and `notIn` of what a query of one item gives.
   public init(_ attribute: String, _ operator: Operator, _ query: Query) {
-    self.init(`operator`) { $0 == .in ? .inQuery(SelectItem(attribute), query) : nil }
+    self.init(`operator`, given: "an attribute and a query") {
+      $0 == .in ? .inQuery(SelectItem(attribute), query) : nil
+    }
   }
 
   /// `exists` and `notExists`; the inner query may name aliases of the outer one.
   public init(_ operator: Operator, _ query: Query) {
-    self.init(`operator`) { $0 == .exists ? .exists(query) : nil }
+    self.init(`operator`, given: "a query alone") { $0 == .exists ? .exists(query) : nil }
   }
 
   /// `test` makes the positive tests; each negative one follows its positive one.
-  private init(_ operator: Operator, _ test: (Operator) -> TestCriteria.Content?) {
+  private init(
+    _ operator: Operator, given: String, _ test: (Operator) -> TestCriteria.Content?
+  ) {
     if let content = test(`operator`) {
       criteria = TestCriteria(content)
     } else if let positive = `operator`.positive, let content = test(positive) {
       criteria = TestCriteria(.not(content))
     } else {
-      preconditionFailure("the test \(`operator`) does not take what it was given")
+      criteria = TestCriteria(.unsuited(`operator`, given: given))
     }
   }
 }
@@ -229,6 +239,17 @@ extension AttributeTest.Operator {
     case .notIn: .in
     case .notExists: .exists
     default: nil
+    }
+  }
+
+  /// What it takes, for who gave it something else.
+  var takes: String {
+    switch positive ?? self {
+    case .isNull: "Give it nothing but the attribute."
+    case .like, .match, .contains, .startsWith, .endsWith: "Give it a text."
+    case .in: "Give it a list of values, or a query that selects one item."
+    case .exists: "Give it a query and no attribute."
+    default: "Give it a value, or another attribute by `column:`."
     }
   }
 }

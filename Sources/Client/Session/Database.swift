@@ -144,6 +144,10 @@ public final class Database: Sendable {
 
   /// Tells `handler` of imports and replays of one entity, besides the handler of the database
   /// (facts/1.7). Of an import the database's handler hears first, of a replay this one.
+  ///
+  /// What is owed is forgotten when the handler of the database has heard it. So register the
+  /// handlers of entities before that one: they hear at once what is owed of them, each time once.
+  /// One that comes later, as with `callbackHandler:` of `open`, hears what happens from then on.
   public func registerCallbackHandler<Object: BusinessObject>(
     _ handler: any CallbackHandler, of type: Object.Type, on actor: (any Actor)? = nil
   ) {

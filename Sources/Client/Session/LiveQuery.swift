@@ -115,17 +115,22 @@ extension BusinessObject {
 
   /// This object as it is now and whenever it changes; nil when it is gone.
   ///
-  /// A new object that was not saved is a programmer's error. `prefetching` is as for the live query of
-  /// several.
+  /// `objectNotSaved` when it is read, of a new object that was not saved, or whose transaction was
+  /// undone. `prefetching` is as for the live query of several.
   public func live(
     prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
   ) -> LiveQuery<Self?> {
-    guard let object = record.object else {
-      preconditionFailure("a \(Self.entity.name) that was not saved cannot be watched")
-    }
     let entity = Self.entity
-    let query = Self.query(TestOf(.object(entity: entity.name, object)), [], 0, nil)
     let store = database.store
+    guard let object = record.object else {
+      return LiveQuery(database.live, QueryDependencies(all: [], store.model)) {
+        _ throws(FerryError) in
+        throw FerryError(
+          .objectNotSaved, "a \(entity.name) that was not saved cannot be watched",
+          hint: "Call create first, and live again.", entity: entity.name)
+      }
+    }
+    let query = Self.query(TestOf(.object(entity: entity.name, object)), [], 0, nil)
     let dependencies = QueryDependencies(query, with: paths, store.model)
     return LiveQuery(database.live, dependencies) { _ throws(FerryError) in
       guard paths.isEmpty else { return try store.objects(query, prefetching: paths).first }

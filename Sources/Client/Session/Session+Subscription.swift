@@ -48,8 +48,9 @@ extension Session {
   /// An exchange has ended well: perhaps it brought the last of what was asked for afresh.
   func tellRecovered() throws(FerryError) {
     guard try setting(.recovering) != nil, try inbox.isComplete() else { return }
-    try forget([.recovering])
+    // Told first: after a crash in between it is told again.
     observers.tell(.lasting) { $0.onRecoverSuccess() }
+    try forget([.recovering])
   }
 
   /// The server gives this user nothing any more.
@@ -57,8 +58,8 @@ extension Session {
     guard try setting(.subscribed) != nil, !isEndTold else { return }
     isEndTold = true
     if try setting(.recovering) != nil {
-      try forget([.recovering])
       observers.tell(.lasting) { $0.onRecoverFailure(error) }
+      try forget([.recovering])
     }
     observers.tell(.lasting) { $0.onSubscriptionEnd() }
   }

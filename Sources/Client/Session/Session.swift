@@ -284,7 +284,7 @@ package final class Session {
 
   func fail(_ lane: SessionMachine.Lane, _ error: FerryError) {
     // A disk that is away may come back: what waits must not wait for the app to ask again.
-    if error.isTransient || error.code == .store {
+    if error.isTransient || error.code == .store || error.code == .readOnly {
       machine.failed(lane, now: store.world.clock.moment, chance: store.world.chance.next())
     } else {
       machine.stopped(lane, now: store.world.clock.moment)

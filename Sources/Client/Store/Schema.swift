@@ -110,7 +110,7 @@ package struct Schema {
   /// Everything but the entities' tables and the settings.
   static let workTables: [String] = [
     "ferry_operation", "ferry_page", "ferry_partition", "ferry_checkpoint", "ferry_alias",
-    "ferry_log_record", "ferry_report", "ferry_notice",
+    "ferry_log_record", "ferry_report", "ferry_notice", "ferry_notice_heard",
   ]
 
   private var statements: [String] {
@@ -191,6 +191,7 @@ package struct Schema {
         number INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, entity TEXT, object INTEGER,
         key TEXT, content TEXT)
       """,
+      "CREATE TABLE IF NOT EXISTS ferry_notice_heard (number INTEGER PRIMARY KEY)",
       ChangeLogTable.statement, KeptValues.statement, SharedChanges.statement,
     ] + BigValueTables.statements + [
       """

@@ -205,7 +205,8 @@ package final class Store: Sendable {
     } else if error.isCannotOpen {
       hint = "Check that the folder of \(path) exists and may be written."
     } else if error.isReadOnly {
-      hint = "The file \(path) may not be written; check its permissions."
+      code = .readOnly
+      hint = "The file \(path), or its folder, may not be written; check their permissions."
     } else {
       hint = "The database \(path) could not be used."
     }
