@@ -162,7 +162,7 @@ extension Way {
     func fullDisk() async throws {
       let business = try await Business.album()
       guard let disk = try await SmallDisk.memory(business.place, "small", megabytes: 64) else {
-        return SmallDisk.tellMissing()
+        return SmallDisk.tellMissing(.none)
       }
       let daemon = try await Daemon.start(business, data: disk.file("data"))
       try await daemon.ready()

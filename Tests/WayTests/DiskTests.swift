@@ -15,7 +15,7 @@ extension Way {
     func serverFull() async throws {
       let business = try await Business.flights(bookings: 300)
       guard let disk = try await SmallDisk.memory(business.place, "small", megabytes: 6) else {
-        return SmallDisk.tellMissing()
+        return SmallDisk.tellMissing(.server)
       }
       let daemon = try await Daemon.start(business, data: disk.file("data"))
       try await daemon.ready()
@@ -63,7 +63,7 @@ extension Way {
     func deviceFull() async throws {
       let business = try await Business.flights(bookings: 300)
       guard let disk = try await SmallDisk.memory(business.place, "small", megabytes: 2) else {
-        return SmallDisk.tellMissing()
+        return SmallDisk.tellMissing(.device)
       }
       let daemon = try await Daemon.start(business)
       try await daemon.ready()
@@ -153,7 +153,7 @@ extension Way {
     func businessFull() async throws {
       let place = try Place()
       guard let disk = try await SmallDisk.memory(place, "small", megabytes: 2) else {
-        return SmallDisk.tellMissing()
+        return SmallDisk.tellMissing(.none)
       }
       let business = try await Business.flights(bookings: 300, in: disk.path, place)
       let daemon = try await Daemon.start(business)
@@ -233,7 +233,7 @@ extension Way {
     func frozen() async throws {
       let business = try await Business.flights(bookings: 300)
       guard let disk = try await SmallDisk.freezable(business.place, "slow") else {
-        return SmallDisk.tellMissing()
+        return SmallDisk.tellMissing(.none)
       }
       let daemon = try await Daemon.start(business, data: disk.file("data"))
       try await daemon.ready()

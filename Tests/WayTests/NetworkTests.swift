@@ -35,6 +35,7 @@ extension Way {
         }
         try await Task.sleep(for: .milliseconds(40))
       }
+      for phone in [ada, dora] { try await phone.ask(#"["submitAll"]"#) }
       let begin = ContinuousClock.now
       network.set(.calm)
       try await settled(count, business, daemon, [ada, dora])
@@ -91,9 +92,11 @@ extension Way {
       let begin = ContinuousClock.now
       try await work(40, business, ada, dora)
       try await settled(40, business, daemon, [ada, dora])
+      let dropped = await Namespace.dropped(name)
+      #expect(dropped > 0, "no packet was lost")
       tell(
         "40 creates over 10 % lost packets: equal after \(ContinuousClock.now - begin); "
-          + "\(await Namespace.dropped(name)) packets were dropped")
+          + "\(dropped) packets were dropped")
     }
 
     @Test(
@@ -109,7 +112,11 @@ extension Way {
       let begin = ContinuousClock.now
       try await work(40, business, ada, dora)
       try await settled(40, business, daemon, [ada, dora])
-      tell("40 creates through that proxy: equal after \(ContinuousClock.now - begin)")
+      let counts = network.counts
+      #expect(counts.stalls > 0, "no piece was late")
+      tell(
+        "40 creates through that proxy: equal after \(ContinuousClock.now - begin); "
+          + "\(counts.turnedAway) connections turned away, \(counts.stalls) pieces late")
     }
 
     @Test("A thousand clients that feed a byte a second keep nobody else waiting")
@@ -139,10 +146,12 @@ extension Way {
       tell(
         "threads \(before.threads) -> \(under.threads), resident \(before.bytes) KB -> "
           + "\(under.bytes) KB, \(feeders.cut) connections cut")
-      // Whoever waits for a feeder waits for its deadline: 15 s for a head, 60 s for a body.
-      #expect(healthUnder.at(0.99) < .seconds(5))
-      #expect(healthAgain.at(0.99) < .seconds(5))
-      #expect(deltaUnder.at(0.5) < .seconds(5))
+      // Whoever waits for a feeder waits for its deadline: 15 s for a head, 60 s for a body. A server
+      // that looks at each of them for each request takes longer than on its own by far.
+      let limit = max(health.at(0.99) * 50, .seconds(1))
+      #expect(healthUnder.at(0.99) < limit)
+      #expect(healthAgain.at(0.99) < limit)
+      #expect(deltaUnder.at(0.5) < max(delta.at(0.5) * 20, .seconds(1)))
       #expect(under.threads <= ProcessInfo.processInfo.activeProcessorCount + 4)
       #expect(under.bytes - before.bytes < 64 * 1_024)
       try await Shores.agree(business, daemon, [ada, ben], belongs: Shores.firstAgency(business))
@@ -205,11 +214,11 @@ extension Way {
       }
     }
 
-    /// All is there once, and all shores agree; nobody was started again or told of the network.
+    /// All is there once, and all shores agree; nobody was started again, asked for anything or told of
+    /// the network.
     private func settled(
       _ count: Int, _ business: Business, _ daemon: Daemon, _ phones: [Phone]
     ) async throws {
-      for phone in phones { try await phone.ask(#"["submitAll"]"#) }
       try await until("all are done") {
         try business.booked() == count
       }

@@ -9,10 +9,16 @@ final class SmallDisk: Sendable {
   private let place: Place
 
   /// What the reader of the output must know where a test could not be what it is called.
-  static func tellMissing() {
-    tell(
-      "mounting is not allowed here: DiskTests.fullInMemory, with a disk in memory under SQLite, "
-        + "stands in for the real disks")
+  static func tellMissing(_ standIn: StandIn) {
+    tell("mounting is not allowed here: \(standIn.rawValue)")
+  }
+
+  enum StandIn: String {
+    case device =
+      "DiskTests.fullInMemory, with a disk in memory under SQLite, stands in for the full one"
+    case server =
+      "the full disks of a server in SimulationTests, in memory under SQLite, stand in for the full one"
+    case none = "nothing stands in for this disk, and the test has shown nothing"
   }
 
   /// Nil where this user may not mount; the test says so.
@@ -99,6 +105,14 @@ final class SmallDisk: Sendable {
     guard room > 0 else { return }
     guard ftruncate(descriptor, lseek(descriptor, 0, SEEK_END) - room) == 0 else {
       throw WayFailure("the disk \(path) has no room for \(room) bytes")
+    }
+  }
+
+  /// Mounted anew so that it may only be read, or written again.
+  func setReadOnly(_ isReadOnly: Bool) async throws {
+    let way = isReadOnly ? "ro" : "rw"
+    guard await SmallDisk.run("/bin/mount", ["-o", "remount,\(way)", path]) else {
+      throw WayFailure("\(path) cannot be mounted \(way)")
     }
   }
 

@@ -60,6 +60,23 @@ extension Way {
       try await daemon.ready()
     }
 
+    @Test("A folder that may only be read is told; with it writable again all is as it was")
+    func readOnly() async throws {
+      let business = try await Business.flights(bookings: 50)
+      guard let disk = try await SmallDisk.memory(business.place, "disk", megabytes: 24) else {
+        return SmallDisk.tellMissing(.none)
+      }
+      let data = disk.file("data")
+      let first = try await Daemon.start(business, data: data)
+      try await first.ready()
+      #expect(try await first.stopInOrder() == .exit(0))
+      try await disk.setReadOnly(true)
+      try await refused(business, Daemon.arguments(business, data: data), says: "disk/data")
+      try await disk.setReadOnly(false)
+      let daemon = try await Daemon.start(business, data: data)
+      try await daemon.ready()
+    }
+
     @Test("A port in use, a folder in use, and users that are missing or broken are told")
     func surroundings() async throws {
       let business = try await Business.flights(bookings: 50)
