@@ -142,7 +142,8 @@ let proofs: [Target] = [
   tests(
     "FerryGeneratorTests", "GeneratorTests",
     ["FerryGenerator", "FerryModel", "FerryJSON", "FerrySQLite", "FerryFlights"]),
-  tests("FerryGeneratedTests", "GeneratedTests", ["Ferry"], plugins: ["FerryPlugin"]),
+  tests(
+    "FerryGeneratedTests", "GeneratedTests", ["Ferry", "FerryTestKit"], plugins: ["FerryPlugin"]),
   tests("FerryReadmeTests", "ReadmeTests", ["Ferry", "FerryTestKit"], plugins: ["FerryPlugin"]),
   tests(
     "FerryTestKitTests", "TestKitTests",

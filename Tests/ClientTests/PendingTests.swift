@@ -125,7 +125,8 @@ struct PendingTests {
     #expect(shop.shore.stored.values.compactMap { $0.key?.text } == ["3"])
   }
 
-  @Test("sync/P20: all that is pending of a type is cancelled in one transaction, or nothing is")
+  @Test(
+    "sync/P20: all that is pending of a type is cancelled, of each thousand objects all or none")
   func cancelAllTogether() throws {
     let shop = try Stocked()
     try changeCities(shop, ["Kiel", "Ulm", "Hof"])

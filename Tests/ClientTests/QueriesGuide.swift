@@ -116,7 +116,7 @@ enum QueriesGuide {
     switch try await booking.replayOutcome(within: .seconds(30)) {
     case .accepted(let booking): print("booked as", booking?.bookingID ?? 0)
     case .refused(_, let reasons): print("refused:", reasons.map(\.message))
-    case .unknown, .notTried, .cancelled: print("not yet")
+    case .unknown, .notTried, .cancelled, .nothingPending: print("no answer to show")
     }
     // GUIDE ends
   }

@@ -67,6 +67,65 @@ struct ReplayOutcomeTests {
     await depot.database.close()
   }
 
+  @Test(
+    "What was refused and then cancelled is no acceptance; where no answer is known, it says so")
+  func knownOrNot() async throws {
+    let isRefusing = Mutex(false)
+    let (depot, _) = try await open { shore, operation in
+      if isRefusing.withLock({ $0 }) {
+        shore.refuse(operation.id, "no")
+      } else {
+        shore.accept(operation.id)
+      }
+    }
+    // Answered before anybody asked.
+    var article = try submitted(depot)
+    for _ in 0..<3 { try await depot.database.synchronize() }
+    guard case .accepted(let accepted?) = try await article.replayOutcome() else {
+      Issue.record("not accepted")
+      return
+    }
+    #expect(accepted.price == 3)
+    isRefusing.withLock { $0 = true }
+    try article.refresh()
+    article.price = 5
+    try article.update()
+    try article.submitPending()
+    guard case .refused(var refused?, _) = try await outcome(article, depot) else {
+      Issue.record("not refused")
+      return
+    }
+    try refused.cancelPending()
+    for asked in [refused, article] {
+      guard case .cancelled(let object?) = try await asked.replayOutcome() else {
+        Issue.record("not cancelled")
+        continue
+      }
+      #expect(object.price == 3)
+    }
+    // A copy that submitted nothing does not know.
+    let found = try #require(try Article.findAll(in: depot.database).first)
+    guard case .nothingPending(let object?) = try await found.replayOutcome() else {
+      Issue.record("an answer is known")
+      return
+    }
+    #expect(object.price == 3)
+    await depot.database.close()
+  }
+
+  @Test("The answers to many later operations are known, and the oldest of more are let go")
+  func remembered() {
+    let board = AnswerBoard()
+    let ids = (0...2 * AnswerBoard.memory).map {
+      OperationID(String(repeating: "0", count: 27) + String(100_000 + $0).suffix(5))
+    }.compactMap(\.self)
+    #expect(ids.count == 2 * AnswerBoard.memory + 1)
+    for id in ids { board.post([AnsweredOperation(id: id, outcome: .accepted)]) }
+    #expect(board.outcome(of: ids[AnswerBoard.memory]) == .accepted)
+    #expect(board.outcome(of: ids[ids.count - 1]) == .accepted)
+    #expect(board.outcome(of: ids[0]) == nil)
+  }
+
   @Test("Unknown, cancelled, too late, and not submitted at all")
   func others() async throws {
     let isSilent = Mutex(true)

@@ -25,5 +25,6 @@ extension BusinessObject {
     let old = record
     record = read
     record.follows(old, in: old.store.creations)
+    record.submitted = try old.store.submitted(Self.entity, object)
   }
 }

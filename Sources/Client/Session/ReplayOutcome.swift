@@ -7,10 +7,6 @@ import FerryWire
 public enum ReplayOutcome<Object: BusinessObject>: Sendable {
   /// With the values that the business system made of it; nil after an accepted delete, and when the
   /// object is no longer among this user's data.
-  ///
-  /// Asked when the answer was imported before, it says that nothing of the object waits any more and
-  /// that it shows what the business system has: answers are not kept. So it is also what an update
-  /// gives that was refused and then cancelled.
   case accepted(Object?)
   /// The business system said no, for these reasons. The change is still pending: correct it and
   /// submit again, or cancel.
@@ -22,12 +18,19 @@ public enum ReplayOutcome<Object: BusinessObject>: Sendable {
   /// It was taken back while it was on its way; nil also for a create that is gone from the device
   /// and of which no answer is known.
   case cancelled(Object?)
+  /// Nothing of the object waits any more, and how it was answered is not known here: it shows what
+  /// the business system has, and is nil where it is gone.
+  ///
+  /// So it is for a copy that has submitted nothing, and after a restart of the app: answers are not
+  /// stored. The copy that submitted, and one that a wait gave, know theirs also when they are asked
+  /// later, as long as no more than 5,000 others came after it.
+  case nothingPending(Object?)
 
   /// The object, whatever came of it.
   public var object: Object? {
     switch self {
     case .accepted(let object), .refused(let object, _), .unknown(let object),
-      .notTried(let object), .cancelled(let object):
+      .notTried(let object), .cancelled(let object), .nothingPending(let object):
       object
     }
   }
@@ -46,7 +49,8 @@ extension BusinessObject {
   /// ```
   /// While somebody waits, the server is asked for the answer, soon at first and then less often, also
   /// where neither `synchronize` nor the background synchronization is on. It may be asked again after
-  /// a restart, and of an object that was answered meanwhile.
+  /// a restart, and of an object that was answered meanwhile; then `nothingPending` says where the
+  /// answer is no longer known.
   ///
   /// `timedOut` when the answer has not come in time; the change stays on its way. `invalidChange`
   /// when something is pending and was not submitted. `closed` when the database is closed.
@@ -87,7 +91,7 @@ extension BusinessObject {
           entity: Self.entity.name)
       }
       guard found.count == waiting.count else { throw unanswered(limit) }
-      return try outcome(Array(found.values), object)
+      return try outcome(Array(found.values), object, of: waiting)
     }
   }
 
@@ -102,15 +106,20 @@ extension BusinessObject {
 
   /// Nothing is on its way any more.
   private func rested(_ object: Int64) throws(FerryError) -> ReplayOutcome<Self> {
-    guard let now = try present(object) else {
+    let now = try present(object)
+    guard let now, now.isPending else {
+      let known = record.submitted.compactMap(record.store.answers.outcome)
+      if !known.isEmpty, known.count == record.submitted.count {
+        // A refused change that waits no longer was taken back.
+        return known.allSatisfy { $0 == .accepted } ? .accepted(now) : .cancelled(now)
+      }
       // Gone, and this copy knows it as a create only: taken back, unless a key came for it.
       let isCreate = record.pending == .create || record.deleted && record.pending == .none
-      guard isCreate, try !record.store.wasGivenKey(Self.entity, object) else {
-        return .accepted(nil)
+      guard now == nil, isCreate, try !record.store.wasGivenKey(Self.entity, object) else {
+        return .nothingPending(now)
       }
       return .cancelled(nil)
     }
-    guard now.isPending else { return .accepted(now) }
     if now.replayFailed { return .refused(now, try now.logRecords) }
     if try record.store.isUnknown(Self.entity, object) { return .unknown(now) }
     throw FerryError(
@@ -119,9 +128,10 @@ extension BusinessObject {
   }
 
   private func outcome(
-    _ outcomes: [AnsweredOperation.Outcome], _ object: Int64
+    _ outcomes: [AnsweredOperation.Outcome], _ object: Int64, of submitted: Set<OperationID>
   ) throws(FerryError) -> ReplayOutcome<Self> {
-    let now = try present(object)
+    var now = try present(object)
+    now?.record.submitted = submitted
     var reasons: [LogRecord] = []
     for case .refused(let records) in outcomes { reasons += records }
     let isRefused = outcomes.contains { if case .refused = $0 { true } else { false } }

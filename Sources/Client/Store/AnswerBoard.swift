@@ -28,7 +28,18 @@ package final class AnswerBoard: Sendable {
     var tickets: [Int: Ticket] = [:]
     var next = 0
     var isClosed = false
+    /// What came lately, and before that.
+    var recent: [OperationID: AnsweredOperation.Outcome] = [:]
+    var older: [OperationID: AnsweredOperation.Outcome] = [:]
+
+    mutating func remember(_ answer: AnsweredOperation) {
+      if recent.count >= AnswerBoard.memory { (older, recent) = (recent, [:]) }
+      recent[answer.id] = answer.outcome
+    }
   }
+
+  /// At least so many answers are known to who asks later; twice as many at most.
+  package static let memory = 5_000
 
   private struct Ticket {
     let ids: Set<OperationID>
@@ -66,12 +77,20 @@ package final class AnswerBoard: Sendable {
 
   package func post(_ answered: [AnsweredOperation]) {
     guard !answered.isEmpty else { return }
-    let tickets = state.withLock { Array($0.tickets.values) }
+    let tickets = state.withLock { state in
+      for answer in answered { state.remember(answer) }
+      return Array(state.tickets.values)
+    }
     for ticket in tickets {
       for answer in answered where ticket.ids.contains(answer.id) {
         ticket.continuation.yield(answer)
       }
     }
+  }
+
+  /// How an operation ended, where this process has heard it lately.
+  func outcome(of id: OperationID) -> AnsweredOperation.Outcome? {
+    state.withLock { $0.recent[id] ?? $0.older[id] }
   }
 
   func close() {

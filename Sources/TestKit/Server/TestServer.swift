@@ -12,8 +12,9 @@ import Synchronization
 /// and without a network.
 ///
 /// Devices made by `database(user:)` log in, synchronize and replay as they would against `ferryd`,
-/// in milliseconds and without a socket. The server's store and the devices' databases are files in
-/// a temporary folder, which goes with `stop()`.
+/// in milliseconds and without a socket. In memory are the business system and the network; the
+/// server's store and the devices' databases are files, as they are where they ship, in a temporary
+/// folder, which goes with `stop()`.
 ///
 /// ```swift
 /// let server = try await TestServer(Travel.package)

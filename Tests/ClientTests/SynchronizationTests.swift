@@ -1,0 +1,124 @@
+import Ferry
+import FerryModel
+import FerryWorld
+import Synchronization
+import Testing
+
+@testable import Ferry
+
+/// The handler that the reference recommends: subscribes at the first login, synchronizes later.
+private final class Recommended: CallbackHandler {
+  let database = Mutex<Database?>(nil)
+  private let calls = Mutex<[String]>([])
+  private let (imports, imported) = AsyncStream.makeStream(of: Void.self)
+
+  /// What it asked for.
+  var asked: [String] { calls.withLock { $0 } }
+
+  func waitForImport() async { for await _ in imports { return } }
+
+  func onLoginSuccess() {
+    guard let database = database.withLock({ $0 }) else { return }
+    do throws(FerryError) {
+      if try database.isSubscribed {
+        calls.withLock { $0.append("synchronize") }
+        database.beginSynchronize()
+      } else {
+        calls.withLock { $0.append("subscribe") }
+        try database.subscribe()
+      }
+    } catch {
+      calls.withLock { $0.append(error.description) }
+    }
+  }
+
+  func onImportSuccess(group: String) { imported.yield() }
+}
+
+/// Asks for another synchronization while the first one begins.
+private final class Eager: CallbackHandler {
+  let witness = Witness()
+  let database = Mutex<Database?>(nil)
+
+  func onSynchronize(
+    groups: [String], context: SynchronizationContext
+  ) -> SynchronizationAction {
+    if context.status == .starting {
+      database.withLock { database in
+        database?.beginSynchronize()
+        database = nil
+      }
+    }
+    return witness.onSynchronize(groups: groups, context: context)
+  }
+
+  func onSynchronizeSuccess(groups: [String]) { witness.onSynchronizeSuccess(groups: groups) }
+}
+
+@Suite("A synchronization from its start to its end", .timeLimit(.minutes(30)))
+struct SynchronizationTests {
+  /// The other shore, with makers of these numbers.
+  private func shore(_ ids: [Int64]) -> Shore {
+    let shore = Shore(Warehouse.package())
+    for id in ids { shore.put(Maker.entity, [.integer(id), .text("Ada"), .null, .null]) }
+    return shore
+  }
+
+  private let whole = [
+    "synchronize starting", "synchronize downloading", "synchronize finishing",
+    "synchronized default",
+  ]
+
+  @Test("sync/R10: finishing comes once, as the last status")
+  func finishing() async throws {
+    let depot = try Depot(shore: shore([1]))
+    let witness = Witness()
+    depot.database.registerCallbackHandler(witness)
+    try await depot.database.onlineLogin(user: "nancy", password: "p")
+    await witness.hears("synchronized default")
+    try depot.database.subscribe()
+    await witness.hears("synchronized default")
+    await depot.database.close()
+    #expect(witness.heard.filter { $0.hasPrefix("synchron") } == whole + whole)
+    #expect(witness.heard.contains("imported default"))
+  }
+
+  @Test("sync/RC3: who asks while one is under way gets one of its own behind it, finishing too")
+  func oneAfterTheOther() async throws {
+    let depot = try Depot(shore: shore([1]))
+    let eager = Eager()
+    eager.database.withLock { $0 = depot.database }
+    depot.database.registerCallbackHandler(eager)
+    try await depot.database.onlineLogin(user: "nancy", password: "p")
+    for _ in 0..<2 { await eager.witness.hears("synchronized default") }
+    await depot.database.close()
+    #expect(eager.witness.heard == whole + whole)
+  }
+
+  @Test("sync/M17, M24: the recommended handler subscribes at the first login, synchronizes later")
+  func recommended() async throws {
+    let depot = try Depot(shore: shore([1]))
+    let first = Recommended()
+    first.database.withLock { $0 = depot.database }
+    depot.database.registerCallbackHandler(first)
+    depot.database.beginOnlineLogin(user: "nancy", password: "p")
+    await first.waitForImport()
+    #expect(try Maker.count(in: depot.database) == 1)
+    await depot.database.close()
+    #expect(first.asked == ["subscribe"])
+
+    let second = Recommended()
+    let database = Database(
+      try Store(path: depot.path, model: depot.model, world: .system(), durability: .application),
+      ConnectionProfile(server: "http://depot"), nil, ShoreTransport(shore([1, 2])) { _, _ in },
+      .system())
+    second.database.withLock { $0 = database }
+    database.registerCallbackHandler(second)
+    database.beginOnlineLogin(user: "nancy", password: "p")
+    await second.waitForImport()
+    #expect(try Maker.count(in: database) == 2)
+    await database.close()
+    #expect(second.asked == ["synchronize"])
+    for handler in [first, second] { handler.database.withLock { $0 = nil } }
+  }
+}
