@@ -135,6 +135,9 @@ extension FuzzTarget {
           written([("refreshToken", renewal.refreshToken), ("device", renewal.device)]))
         if again != renewal { return "a renewal written is read otherwise" }
       }
+      if let answer = LoginAnswer(request.body), LoginAnswer(answer.encoded()) != answer {
+        return "the answer to a login written is read otherwise"
+      }
       return nil
     })
 

@@ -101,15 +101,7 @@ extension Simulation {
         node?["refreshToken"]?.string ?? "", device: device, provider: users)
     }
     users.note(token: pair.accessToken, of: pair.user)
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.field("accessToken", pair.accessToken)
-    writer.field("refreshToken", pair.refreshToken)
-    writer.field(
-      "expiresIn", (pair.accessExpires.milliseconds - server.clock.now.milliseconds) / 1_000)
-    writer.field("user", pair.user)
-    writer.endObject()
-    say(writer.bytes, 200, on: transfer)
+    say(pair.answer(now: server.clock.now).encoded(), 200, on: transfer)
   }
 }
 

@@ -14,10 +14,7 @@ extension Session {
   }
 
   func loggedIn(_ reception: Reception) throws(FerryError) {
-    guard let node = try? JSONNode.parse(reception.text), let access = node["accessToken"]?.string,
-      let refresh = node["refreshToken"]?.string, let seconds = node["expiresIn"]?.integer,
-      let user = node["user"]?.string
-    else {
+    guard let answer = LoginAnswer(reception.text) else {
       fail(
         .exchange,
         FerryError(
@@ -26,24 +23,24 @@ extension Session {
       return
     }
     let owner = try setting(.user)
-    guard owner == nil || owner == user else {
+    guard owner == nil || owner == answer.user else {
       credentials = nil
       machine.hasCredentials = false
       try refuseLogin(
         FerryError(
           .otherOwner, "this database belongs to the user \(owner ?? "")",
-          hint: "Give the user \(user) a database file of their own."))
+          hint: "Give the user \(answer.user) a database file of their own."))
       return
     }
     // A little early, so that no request leaves with a token that ends on its way.
-    let life = min(max(1, seconds), Session.longestToken) - 10
+    let life = min(max(1, answer.expiresIn), Session.longestToken) - 10
     let expires = store.world.clock.now.advanced(by: .seconds(max(1, life)))
     try store.write { connection throws(FerryError) in
       try self.store.sql { () throws(SQLiteError) in
-        try Settings.set(.accessToken, access, connection)
-        try Settings.set(.refreshToken, refresh, connection)
+        try Settings.set(.accessToken, answer.accessToken, connection)
+        try Settings.set(.refreshToken, answer.refreshToken, connection)
         try Settings.set(.accessTokenExpires, String(expires.milliseconds), connection)
-        try Settings.set(.user, user, connection)
+        try Settings.set(.user, answer.user, connection)
       }
     }
     machine.succeeded(.exchange, facts: try facts(), now: store.world.clock.moment)
@@ -54,7 +51,7 @@ extension Session {
     observers.tell(.lasting) { $0.onLoginSuccess() }
   }
 
-  /// Seconds: a year. Whatever stands at the address may say any number.
+  /// Seconds: a year.
   private static let longestToken: Int64 = 31_536_000
 
   func refused(_ lane: SessionMachine.Lane, _ reception: Reception) throws(FerryError) {

@@ -76,15 +76,7 @@ public struct Router: Sendable {
   }
 
   private func tokens(_ pair: TokenPair) -> HTTPResponse {
-    let seconds = (pair.accessExpires.milliseconds - world.clock.now.milliseconds) / 1_000
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.field("accessToken", pair.accessToken)
-    writer.field("refreshToken", pair.refreshToken)
-    writer.field("expiresIn", seconds)
-    writer.field("user", pair.user)
-    writer.endObject()
-    return json(200, writer.bytes)
+    json(200, pair.answer(now: world.clock.now).encoded())
   }
 
   // Exchanges.

@@ -1,4 +1,5 @@
 import FerrySQLite
+import FerryWire
 import FerryWorld
 
 /// What a device gets when it logs in or renews its session.
@@ -7,6 +8,12 @@ public struct TokenPair: Sendable, Equatable {
   public let accessExpires: Timestamp
   public let refreshToken: String
   public let user: String
+
+  package func answer(now: Timestamp) -> LoginAnswer {
+    LoginAnswer(
+      accessToken: accessToken, refreshToken: refreshToken,
+      expiresIn: (accessExpires.milliseconds - now.milliseconds) / 1_000, user: user)
+  }
 }
 
 /// Sessions of users. Passwords are verified outside, on a thread of its own.
