@@ -31,6 +31,18 @@ public final class Connection {
   public internal(set) var executions: Int = 0
   /// How often a statement was prepared, for tests that count.
   public internal(set) var preparations: Int = 0
+  /// How many steps SQLite's machine has made for the statements that are kept, for tests that count
+  /// what they look at.
+  public var machineSteps: Int {
+    var steps = 0
+    var next = sqlite3_next_stmt(handle, nil)
+    while let statement = next {
+      steps += Int(sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 0))
+      next = sqlite3_next_stmt(handle, statement)
+    }
+    return steps
+  }
+
   /// How many bodies of `transaction` run, one inside the other.
   private var openBodies: Int = 0
   /// What made SQLite end the transaction that they are in.

@@ -33,11 +33,12 @@ struct AnswerTaker {
       known.append((operation, answer))
     }
     known.sort { $0.0.sequence < $1.0.sequence }
+    let rekey = Rekey(store, connection)
     for (operation, answer) in known {
       guard answer.outcome == .replayResult, let newKey = answer.newKey,
         let entity = store.model.entity(named: operation.entity)
       else { continue }
-      try Rekey(store, connection).run(entity, operation.object, from: operation.key, to: newKey)
+      try rekey.run(entity, operation.object, from: operation.key, to: newKey)
     }
     return known
   }

@@ -6,10 +6,12 @@ import FerrySQLite
 struct Rekey {
   private let store: Store
   private let connection: Connection
+  private let held: HeldReferences
 
   init(_ store: Store, _ connection: Connection) {
     self.store = store
     self.connection = connection
+    held = HeldReferences(store, connection)
   }
 
   func run(_ entity: Entity, _ object: Int64, from old: Key, to new: Key) throws(SQLiteError) {
@@ -69,6 +71,7 @@ struct Rekey {
         "UPDATE \(table) SET object = ? WHERE entity = ? AND object = ?", .integer(object),
         .text(entity.name), .integer(other))
     }
+    held.forget()
     try joinOpen(entity, object)
     if var image {
       image.object = object
@@ -104,17 +107,11 @@ struct Rekey {
         let positions = relationship.attributes.compactMap(child.position(of:))
         guard positions.count == new.count else { continue }
         let test = relationship.attributes.map { "\(quoted($0)) = ?" }.joined(separator: " AND ")
-        let found = try connection.rows(
-          """
-          SELECT _id FROM \(Schema.table(child)) WHERE \(test)
-          UNION SELECT object FROM ferry_operation
-          WHERE entity = '\(child.name)' AND object NOT IN (SELECT _id FROM \(Schema.table(child)))
-          UNION SELECT object FROM ferry_operation WHERE entity = '\(child.name)' AND wanted > 0
-          """, old.map(\.stored))
-        for row in found {
-          guard let object = row[0].integer else { continue }
-          try change(child, object, positions, old, new)
-        }
+        let shown = try connection.rows(
+          "SELECT _id FROM \(Schema.table(child)) WHERE \(test)", old.map(\.stored))
+        let found = try held.objects(of: child, positions, from: old, to: new)
+          .union(shown.compactMap { $0[0].integer })
+        for object in found.sorted() { try change(child, object, positions, old, new) }
       }
     }
   }
@@ -141,6 +138,7 @@ struct Rekey {
         if operation.base[position] == old[index] { operation.base[position] = new[index] }
       }
       try store.operations.update(operation, connection)
+      held.note(operation, of: child)
     }
   }
 

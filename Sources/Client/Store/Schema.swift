@@ -192,6 +192,7 @@ package struct Schema {
         key TEXT, content TEXT)
       """,
       "CREATE TABLE IF NOT EXISTS ferry_notice_heard (number INTEGER PRIMARY KEY)",
+      "CREATE INDEX IF NOT EXISTS ferry_notice_object ON ferry_notice (entity, object)",
       ChangeLogTable.statement, KeptValues.statement, SharedChanges.statement,
     ] + BigValueTables.statements + [
       """
