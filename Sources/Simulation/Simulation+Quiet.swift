@@ -88,9 +88,14 @@ extension Simulation {
       guard let checkpoint = try device.checkpoint() else {
         return "device \(device.number) has no checkpoint"
       }
-      for operation in try device.operations() where operation.isInFlight {
+      let operations = try device.operations()
+      for operation in operations where operation.isInFlight {
         return "\(operation.kind) of \(operation.entity) \(operation.key) on device "
           + "\(device.number) is \(operation.state)"
+      }
+      let waiting = WaitingCheck(operations, in: SimulatedBusiness.package)
+      if let operation = waiting.forNothing() {
+        return "\(operation.shown) on device \(device.number) was submitted and waits for nothing"
       }
       let rights = users.rights(of: device.user)
       guard !haveTokensEnded || device.watch.claims[checkpoint]?.last == rights else {
