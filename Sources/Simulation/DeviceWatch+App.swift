@@ -94,14 +94,15 @@ extension DeviceWatch {
 
   /// Whether it is one of two changes that are one since the app submitted: the one that waits for an
   /// answer, or did until that was not tried, and what the app changed since. Both are looked at with
-  /// the first.
+  /// the first. One that waits for no answer and is gone is looked at as everything that is gone.
   private func isJoined(
     _ old: PendingOperation, _ current: [Int64: PendingOperation]
   ) throws -> Bool {
     let both = operations.values.filter { name($0) == name(old) && !$0.isInFlight }
       .sorted { $0.sequence < $1.sequence }
     guard deeds.submitted != nil, both.count == 2, both[1].isOpen,
-      current[both[1].sequence] == nil
+      current[both[1].sequence] == nil,
+      both[0].wanted != .no || current[both[0].sequence] != nil
     else { return false }
     guard old == both[0] else { return true }
     let (first, second) = (both[0], both[1])

@@ -116,9 +116,10 @@ public final class TestServer: Sendable {
   /// server: what the first start after an update does. The file itself stays as it is.
   ///
   /// The copy forgets the server that it came from. Nothing is asked of this one yet, so that the
-  /// test can look at what was migrated and is pending; then `onlineLogin(user:password:)` with any password, and `synchronize()`. `user` is
-  /// whose file it is. A file for this is one that an app of the older version wrote, or that of a
-  /// database of another `TestServer` with the older model: `file(of:)`.
+  /// test can look at what was migrated and is pending; then `onlineLogin(user:password:)` with any
+  /// password, and `synchronize()`. `user` is whose file it is. A file for this is one that an app of
+  /// the older version wrote, or that of a database of another `TestServer` with the older model:
+  /// `file(of:)`.
   ///
   /// Throws what `Database.open` throws: `.incompatibleModel` where something would be lost that
   /// `migration` does not let go.
