@@ -38,10 +38,11 @@ extension DeviceWatch {
     let unmade = unmade(current)
     for (sequence, old) in operations.sorted(by: { $0.key < $1.key })
     where !deeds.touched.contains(name(old)) && !isTaken(old) {
-      if try isJoined(old, current) { continue }
       let lost = references(of: old, to: unmade)
+      let isUnmade = !lost.isEmpty || unmade.contains { name($0) == name(old) }
+      if isUnmade, current[sequence] == nil { continue }
+      if try isJoined(old, current) { continue }
       guard let new = current[sequence] else {
-        if !lost.isEmpty || unmade.contains(where: { name($0) == name(old) }) { continue }
         throw failure(1, "\(shown(old)) is gone and the app did not touch it")
       }
       let isSame =

@@ -101,6 +101,40 @@ struct SeedFindingsTests {
     #expect(device.answers[change.0]?.outcome == .replayFailed)
   }
 
+  @Test("What was performed of a group is accepted, where rights refuse the rest meanwhile")
+  func refusedRest() throws {
+    bench.business.put(Shop.line, Shop.line(10, 1, "a"))
+    try bench.load()
+    let chain = OperationID(bench.newID())!
+    let tea = Key([.integer(1)])
+    let (first, second) = (
+      bench.operation(
+        Shop.product, .update, tea, changed: [1: .text("mate")], chain: chain, count: 2),
+      bench.operation(
+        Shop.line, .delete, Key([.integer(10), .integer(1)]), chain: chain, position: 1, count: 2)
+    )
+    device.open = [first.0, second.0]
+    try device.exchange([first.1, second.1])
+    // A business system that performs a group operation by operation breaks off after the first.
+    let part = ConnectorOperation(
+      id: first.0, entity: Shop.product, kind: .update, key: tea, changed: [1: .text("mate")],
+      base: [:])
+    _ = bench.business.perform([part])
+    bench.business.next = .unknown(reason: "the line broke")
+    try bench.replay()
+    #expect(bench.service.nextReplayMoment != nil)
+    // Others give the order, and its line with it, to somebody else.
+    bench.business.put(Shop.order, Shop.order(10, 2, "Oslo"))
+    try bench.load()
+    bench.clock.advance(5)
+    try bench.replay()
+    try device.exchange()
+    #expect(bench.business.performed == [first.0: 1])
+    #expect(device.answers[first.0]?.outcome == .replayResult)
+    #expect(device.answers[second.0]?.logRecords.first?.code == 403)
+    #expect(device.shown.contains("Product 1 [1,\"mate\"]"))
+  }
+
   @Test("A decision about one of a chain that a crash interrupts is the operator's again")
   func decisionInterrupted() throws {
     let chain = OperationID(bench.newID())!

@@ -100,6 +100,12 @@ struct ReplayMachine {
     return goOn()
   }
 
+  /// One of what is to be performed may not be: nothing of that is, and what was done stays done.
+  mutating func refuse(_ place: Int, _ refusal: Refusal) -> Action {
+    for index in open { outcomes[index] = index == place ? .refused(refusal) : .notTried }
+    return goOn()
+  }
+
   private mutating func recalled(_ found: [OperationOutcome?]) -> Action {
     guard found.count == operations.count else {
       return .giveUp(reason: "the business system remembered \(found.count) operations")
@@ -117,11 +123,11 @@ struct ReplayMachine {
   private mutating func performed(_ result: PerformResult, _ mark: Mark) -> Action {
     switch result {
     case .done(let found, let touched):
-      let open = open
-      guard found.count == open.count else {
-        return .giveUp(reason: "the business system answered \(found.count) of \(open.count)")
+      let asked = next
+      guard found.count == asked.count else {
+        return .giveUp(reason: "the business system answered \(found.count) of \(asked.count)")
       }
-      for (index, outcome) in zip(open, found) { outcomes[index] = outcome }
+      for (index, outcome) in zip(asked, found) { outcomes[index] = outcome }
       for image in touched { see(image, mark) }
       return goOn()
     case .notDone(let reason):
@@ -141,11 +147,11 @@ struct ReplayMachine {
     toRead.removeAll { $0 == name }
   }
 
+  /// What has no outcome.
+  var open: [Int] { outcomes.indices.filter { outcomes[$0] == nil } }
+
   /// What is to be performed next.
-  private var open: [Int] {
-    let open = outcomes.indices.filter { outcomes[$0] == nil }
-    return performsInParts ? Array(open.prefix(1)) : open
-  }
+  private var next: [Int] { performsInParts ? Array(open.prefix(1)) : open }
 
   /// Performs what has no outcome, then reads what was not seen, then settles.
   private mutating func goOn() -> Action {
@@ -154,8 +160,7 @@ struct ReplayMachine {
         outcomes[index] = .notTried
       }
     }
-    let open = open
-    guard open.isEmpty else { return .ask(.perform(open.map { operations[$0] })) }
+    guard open.isEmpty else { return .ask(.perform(next.map { operations[$0] })) }
     for name in needed() where seen[name] == nil && !toRead.contains(name) { toRead.append(name) }
     toRead.sort()
     guard let first = toRead.first else { return .settle }

@@ -17,10 +17,13 @@ struct ReplayRights {
     self.rights = rights
   }
 
-  /// The first operation that may not be performed, and why.
-  mutating func refusal(_ operations: [ConnectorOperation]) throws(SQLiteError) -> (Int, Refusal)? {
+  /// The first of the open operations that may not be performed, and why. What the others have
+  /// created is the user's where it lies in the partitions that are the user's now.
+  mutating func refusal(
+    _ operations: [ConnectorOperation], open: Set<Int>
+  ) throws(SQLiteError) -> (Int, Refusal)? {
     for (index, operation) in operations.enumerated() {
-      if let refusal = try refusal(operation) { return (index, refusal) }
+      if let refusal = try refusal(operation), open.contains(index) { return (index, refusal) }
     }
     return nil
   }

@@ -209,11 +209,11 @@ extension Service {
     return contents
   }
 
-  /// The first operation with a content that is not what its reference says.
+  /// The first operation of the open ones with a content that is not what its reference says.
   func wrongContent(
-    _ operations: [ConnectorOperation], user: String
+    _ operations: [ConnectorOperation], open: Set<Int>, user: String
   ) throws(SQLiteError) -> (Int, Refusal)? {
-    for (index, operation) in operations.enumerated() {
+    for (index, operation) in operations.enumerated() where open.contains(index) {
       for position in operation.entity.bigPositions {
         guard let reference = operation.changed[position]?.bigReference,
           try arrived.entry(user, reference)?.state == .wrong

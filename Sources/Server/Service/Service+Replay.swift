@@ -121,7 +121,7 @@ extension Service {
       replay.drawnNumber = try guarded { () throws(SQLiteError) in try store.drawNumber() }
     }
     replays[replay.id] = replay
-    if !chain.mayHaveRun, try isRefused(&replay) {
+    if !chain.mayHaveRun, try refuse(&replay) != nil {
       _ = try carryOut(.settle, replay.id)
       return nil
     }
@@ -228,7 +228,7 @@ extension Service {
     case .ask(let step):
       if case .perform = step, !replay.areRightsJudged {
         replay.areRightsJudged = true
-        if try isRefused(&replay) { return try settle([id])[0] }
+        if let next = try refuse(&replay) { return try carryOut(next, id) }
       }
       replay.step = step
       try note(&replay)
@@ -313,23 +313,24 @@ extension Service {
     }
   }
 
-  /// Whether the model or the user's rights forbid the chain; then the task holds the refusal.
-  private func isRefused(_ replay: inout ActiveReplay) throws(ServerError) -> Bool {
+  /// What is left to do where the model or the user's rights forbid what is to be performed of the
+  /// chain; the task holds the refusal then. Nil where nothing forbids it.
+  private func refuse(
+    _ replay: inout ActiveReplay
+  ) throws(ServerError) -> ReplayMachine.Action? {
     let operations = replay.machine.operations
+    let open = Set(replay.machine.open)
     var rights = ReplayRights(
       cache: cache, directory: directory,
       rights: Rights(rules: rules, user: replay.name.user, claims: replay.claims))
     let found = try reading { () throws(SQLiteError) -> (Int, Refusal)? in
-      if let refusal = try rights.refusal(operations) { return refusal }
-      return try wrongContent(operations, user: replay.name.user)
+      if let refusal = try rights.refusal(operations, open: open) { return refusal }
+      return try wrongContent(operations, open: open, user: replay.name.user)
     }
-    guard let (index, refusal) = found else { return false }
-    replay.machine = ReplayMachine(
-      operations,
-      decided: operations.indices.map { $0 == index ? .refused(refusal) : .notTried },
-      readBackKeys: limits.readBackKeys)
+    guard let (index, refusal) = found else { return nil }
+    let next = replay.machine.refuse(index, refusal)
     replays[replay.id] = replay
-    return true
+    return next
   }
 
   func connectorOperation(
