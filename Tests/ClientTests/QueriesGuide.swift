@@ -121,6 +121,23 @@ enum QueriesGuide {
     // GUIDE ends
   }
 
+  static func answers(_ saved: Booking) async throws(FerryError) {
+    var booking = saved
+    // GUIDE begins
+    booking.seats = 2
+    try booking.update()
+    let seats = try booking.submitPending()
+    booking.cabin = "business"
+    try booking.update()
+    let cabin = try booking.submitPending()
+    for submission in [seats, cabin] {
+      if case .refused(_, let reasons) = try await submission.outcome(within: .seconds(30)) {
+        print("refused:", reasons.map(\.message))
+      }
+    }
+    // GUIDE ends
+  }
+
   static func changes(in database: Database) throws(FerryError) {
     // GUIDE begins
     try database.enableChangeLog()

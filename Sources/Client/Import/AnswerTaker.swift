@@ -245,7 +245,7 @@ extension Store {
   /// carry no version and concern no import.
   package func takeRefused(_ answers: [Answer]) throws(FerryError) {
     guard !answers.isEmpty else { return }
-    let touched = try write { connection throws(FerryError) in
+    try write { connection throws(FerryError) in
       try self.sql { () throws(SQLiteError) in
         let taker = AnswerTaker(self, connection, answers)
         let touched = try taker.take(try taker.takeKeys())
@@ -254,10 +254,9 @@ extension Store {
           try self.show(entity, object.object, shown: nil, connection)
         }
         try self.sweepContents(connection)
-        return touched
+        for answer in touched.flatMap(\.answered) { self.ended(answer) }
       }
     }
-    self.answers.post(touched.flatMap(\.answered))
   }
 }
 

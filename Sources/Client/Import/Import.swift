@@ -19,10 +19,11 @@ package struct Import {
   package func run(_ batch: ImportBatch) throws(FerryError) -> Result {
     do {
       let changes = try store.write { connection throws(FerryError) in
-        try ImportRun(self.store, connection, batch.checkpoint).run()
+        let changes = try ImportRun(self.store, connection, batch.checkpoint).run()
+        for answer in changes.answered { self.store.ended(answer) }
+        return changes
       }
       store.bell.ring()
-      store.answers.post(changes.answered)
       return .imported(changes)
     } catch {
       guard let wrong = error.cause as? WrongSums else { throw error }

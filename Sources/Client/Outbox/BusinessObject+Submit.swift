@@ -13,18 +13,30 @@ extension BusinessObject {
   /// is refused on the device: `replayFailed`, with a log record of code 422. On an object that is not
   /// pending nothing happens (sync/P4).
   ///
+  /// What it returns waits for the answer to what was submitted here, and to nothing else; an app
+  /// that waits for none leaves it.
+  ///
   /// `invalidChange` when it cannot be sent now for one of these reasons; nothing is submitted then.
-  public mutating func submitPending() throws(FerryError) {
+  @discardableResult
+  public mutating func submitPending() throws(FerryError) -> Submission<Self> {
     guard let object = record.object else {
       throw FerryError(
         .invalidChange, "a new \(Self.entity.name) was not saved",
         hint: "Call create or save first.", entity: Self.entity.name)
     }
-    guard try record.store.submit(Self.entity, object) else { return }
-    guard let read = try record.store.recordOrHidden(Self.entity, object: object) else { return }
+    let store = record.store
+    guard let operations = try store.submit(Self.entity, object) else {
+      return Submission(store, object, try store.submitted(Self.entity, object))
+    }
+    let submission = Submission<Self>(
+      store, object, operations, isTakenBack: operations.isEmpty, transaction: store.creations)
+    guard let read = try store.recordOrHidden(Self.entity, object: object) else {
+      return submission
+    }
     let old = record
     record = read
-    record.follows(old, in: old.store.creations)
-    record.submitted = try old.store.submitted(Self.entity, object)
+    record.follows(old, in: store.creations)
+    record.submitted = try store.submitted(Self.entity, object)
+    return submission
   }
 }

@@ -4,26 +4,35 @@ import FerryWire
 
 extension Store {
   /// Fixes the bytes of what is pending of an object and of everything that is replayed with it, or
-  /// remembers the wish where something must be answered first (sync/P2). False when nothing is
-  /// pending (sync/P4).
-  package func submit(_ entity: Entity, _ object: Int64) throws(FerryError) -> Bool {
+  /// remembers the wish where something must be answered first (sync/P2).
+  ///
+  /// Returns what it submitted of the object and of what it owns, nothing where together that left
+  /// nothing to send; nil when nothing is pending (sync/P4).
+  package func submit(
+    _ entity: Entity, _ object: Int64
+  ) throws(FerryError) -> Set<OperationID>? {
     let found = try write { connection throws(FerryError) in
       try self.submit(entity, object, connection)
     }
-    if found { bell.ring() }
+    if found != nil { bell.ring() }
     return found
   }
 
   private func submit(
     _ entity: Entity, _ object: Int64, _ connection: Connection
-  ) throws(FerryError) -> Bool {
-    let seeds = try sql { () throws(SQLiteError) in
-      try self.unsealed(ObjectReference(entity.name, object), connection)
-    }
-    guard !seeds.isEmpty else { return false }
+  ) throws(FerryError) -> Set<OperationID>? {
+    let own = ObjectReference(entity.name, object)
+    let seeds = try sql { () throws(SQLiteError) in try self.unsealed(own, connection) }
+    guard !seeds.isEmpty else { return nil }
     let members = try sql { () throws(SQLiteError) in try self.chain(of: seeds, connection) }
     try seal(members, connection)
-    return true
+    let places = Set(
+      members.filter { $0.root == own || ObjectReference($0.entity, $0.object) == own }
+        .map(\.sequence))
+    let submitted = try sql { () throws(SQLiteError) in
+      try self.submitted(entity, object, connection)
+    }
+    return Set(submitted.filter { places.contains($0.sequence) }.map(\.id))
   }
 
   /// What waits of the object itself, else of what it owns.

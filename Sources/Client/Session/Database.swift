@@ -320,6 +320,7 @@ public final class Database: Sendable {
   /// `diskFull` and `diskFailing` (and no memory left, `store`) may undo the whole transaction on
   /// the spot, the outer ones with it: then whatever `body` reads or saves afterwards fails with the
   /// same error, and so does the transaction, even where `body` catches them all.
+  @discardableResult
   public func transaction<Result>(
     _ body: () throws(FerryError) -> Result
   ) throws(FerryError) -> Result {
@@ -340,6 +341,7 @@ public final class Database: Sendable {
   /// `() throws(FerryError) in` has the typed form above.
   ///
   /// Where the disk undid the transaction, that `FerryError` is thrown instead.
+  @discardableResult
   public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
     do throws(FerryError) {
       return try transaction { () throws(FerryError) -> Result in

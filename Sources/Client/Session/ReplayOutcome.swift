@@ -22,8 +22,8 @@ public enum ReplayOutcome<Object: BusinessObject>: Sendable {
   /// the business system has, and is nil where it is gone.
   ///
   /// So it is for a copy that has submitted nothing, and after a restart of the app: answers are not
-  /// stored. The copy that submitted, and one that a wait gave, know theirs also when they are asked
-  /// later, as long as no more than 5,000 others came after it.
+  /// stored. A `Submission`, the copy that submitted, and one that a wait gave know theirs also when
+  /// they are asked later, as long as no more than 5,000 others came after it.
   case nothingPending(Object?)
 
   /// The object, whatever came of it.
@@ -37,7 +37,7 @@ public enum ReplayOutcome<Object: BusinessObject>: Sendable {
 }
 
 extension BusinessObject {
-  /// Waits until what was submitted of this object, and of what it owns, is answered and imported.
+  /// Waits until all that is on its way of this object, and of what it owns, is answered and imported.
   ///
   /// ```swift
   /// try order.submitPending()
@@ -47,10 +47,12 @@ extension BusinessObject {
   /// default: break
   /// }
   /// ```
-  /// While somebody waits, the server is asked for the answer, soon at first and then less often, also
-  /// where neither `synchronize` nor the background synchronization is on. It may be asked again after
-  /// a restart, and of an object that was answered meanwhile; then `nothingPending` says where the
-  /// answer is no longer known.
+  /// It is the `outcome` of a `Submission` of everything that was submitted of the object so far,
+  /// whoever did that: refused where one of the changes was. Who has submitted twice and wants to know
+  /// what became of the first keeps what `submitPending` returned.
+  ///
+  /// It may be asked again after a restart, and of an object that was answered meanwhile; then
+  /// `nothingPending` says where the answer is no longer known.
   ///
   /// `timedOut` when the answer has not come in time; the change stays on its way. `invalidChange`
   /// when something is pending and was not submitted. `closed` when the database is closed.
@@ -62,56 +64,22 @@ extension BusinessObject {
         .invalidChange, "a new \(Self.entity.name) has no answer to wait for",
         hint: "Call create and submitPending first.", entity: Self.entity.name)
     }
-    let store = record.store
-    // Watched first, so that no answer slips between looking and waiting.
-    while true {
-      let waiting = try store.submitted(Self.entity, object)
-      guard !waiting.isEmpty else { return try rested(object) }
-      let (ticket, answers) = store.answers.wait(for: waiting)
-      guard try store.submitted(Self.entity, object) == waiting else {
-        store.answers.giveBack(ticket)
-        continue
-      }
-      // The session asks for answers while a ticket is out.
-      store.bell.ring()
-      let timer = Task {
-        do { try await Task.sleep(for: limit) } catch { return }
-        store.answers.giveBack(ticket)
-      }
-      var found: [OperationID: AnsweredOperation.Outcome] = [:]
-      for await answer in answers {
-        found[answer.id] = answer.outcome
-        if found.count == waiting.count { break }
-      }
-      timer.cancel()
-      store.answers.giveBack(ticket)
-      guard !Task.isCancelled else {
-        throw FerryError(
-          .cancelled, "the wait for an answer was cancelled", hint: "Ask again.",
-          entity: Self.entity.name)
-      }
-      guard found.count == waiting.count else { throw unanswered(limit) }
-      return try outcome(Array(found.values), object, of: waiting)
+    let waiting = try record.store.submitted(Self.entity, object)
+    guard waiting.isEmpty else {
+      return try await Submission(record.store, object, waiting).outcome(within: limit)
     }
-  }
-
-  private func unanswered(_ limit: Duration) -> FerryError {
-    record.store.isClosed
-      ? Store.closed(record.store.path)
-      : FerryError(
-        .timedOut, "\(Self.entity.name) \(record.key) was not answered within \(limit)",
-        hint: "It stays on its way; ask again, or look at the connection.",
-        entity: Self.entity.name, isTransient: true)
+    return try rested(object)
   }
 
   /// Nothing is on its way any more.
   private func rested(_ object: Int64) throws(FerryError) -> ReplayOutcome<Self> {
-    let now = try present(object)
+    let now = try record.store.record(Self.entity, object: object).map(Self.init(record:))
     guard let now, now.isPending else {
-      let known = record.submitted.compactMap(record.store.answers.outcome)
-      if !known.isEmpty, known.count == record.submitted.count {
+      let known = try record.store.ends(of: record.submitted)
+      if !record.submitted.isEmpty, known.outcomes.count == record.submitted.count {
         // A refused change that waits no longer was taken back.
-        return known.allSatisfy { $0 == .accepted } ? .accepted(now) : .cancelled(now)
+        return known.outcomes.values.allSatisfy { $0 == .accepted }
+          ? .accepted(now) : .cancelled(now)
       }
       // Gone, and this copy knows it as a create only: taken back, unless a key came for it.
       let isCreate = record.pending == .create || record.deleted && record.pending == .none
@@ -125,25 +93,6 @@ extension BusinessObject {
     throw FerryError(
       .invalidChange, "\(Self.entity.name) \(now.record.key) is pending and was not submitted",
       hint: "Call submitPending first.", entity: Self.entity.name)
-  }
-
-  private func outcome(
-    _ outcomes: [AnsweredOperation.Outcome], _ object: Int64, of submitted: Set<OperationID>
-  ) throws(FerryError) -> ReplayOutcome<Self> {
-    var now = try present(object)
-    now?.record.submitted = submitted
-    var reasons: [LogRecord] = []
-    for case .refused(let records) in outcomes { reasons += records }
-    let isRefused = outcomes.contains { if case .refused = $0 { true } else { false } }
-    if isRefused { return .refused(now, reasons) }
-    if outcomes.contains(.unknown) { return .unknown(now) }
-    if outcomes.contains(.notTried) { return .notTried(now) }
-    if outcomes.contains(.cancelled) { return .cancelled(now) }
-    return .accepted(now)
-  }
-
-  private func present(_ object: Int64) throws(FerryError) -> Self? {
-    try record.store.record(Self.entity, object: object).map(Self.init(record:))
   }
 }
 

@@ -33,6 +33,12 @@ package final class AnswerBoard: Sendable {
     var older: [OperationID: AnsweredOperation.Outcome] = [:]
 
     mutating func remember(_ answer: AnsweredOperation) {
+      switch recent[answer.id] ?? older[answer.id] {
+      case .accepted: return
+      // Taken back on its way; what is heard of it later counts only where it was done.
+      case .cancelled where answer.outcome != .accepted: return
+      default: break
+      }
       if recent.count >= AnswerBoard.memory { (older, recent) = (recent, [:]) }
       recent[answer.id] = answer.outcome
     }

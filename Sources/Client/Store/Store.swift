@@ -89,7 +89,7 @@ package final class Store: Sendable {
   ) throws(FerryError)
     -> Result
   {
-    let (result, changes, told, isEnd) = try writer.withConnection(closed: Store.closed(path)) {
+    let (result, changes, isEnd) = try writer.withConnection(closed: Store.closed(path)) {
       connection throws(FerryError) in
       let isOutermost = !connection.isInTransaction && !connection.isTransactionUndone
       if isOutermost { try sql { () throws(SQLiteError) in try rowWatch.begin(connection) } }
@@ -112,11 +112,12 @@ package final class Store: Sendable {
         self.ended.withLock { $0.removeSubrange(before...) }
         throw error
       }
-      guard isOutermost else { return (result, RowChanges(), [AnsweredOperation](), false) }
-      return (result, rowWatch.end(connection), self.takeEnded(), true)
+      guard isOutermost else { return (result, RowChanges(), false) }
+      // Before another transaction can begin: whoever has it to himself finds here what ended.
+      answers.post(takeEnded())
+      return (result, rowWatch.end(connection), true)
     }
     rowWatch.tell(changes)
-    answers.post(told)
     if isEnd, takeFreed() { bell.ring() }
     return result
   }

@@ -1,0 +1,83 @@
+import FerryModel
+import FerryWire
+
+extension Submission {
+  /// Waits until what was submitted is answered and imported; at once where that is so already.
+  ///
+  /// The object of the outcome is as the database shows it then: what the app has changed since, and
+  /// not submitted, is laid over what the business system made of it. `cancelled` where it was taken
+  /// back, also by a delete that left nothing to send of a create; should it have been done all the
+  /// same, it is `accepted` when it is asked later. A refusal stays one when the change is cancelled
+  /// afterwards. `nothingPending` where nothing was pending, all data was cleaned away or another
+  /// process took the answer.
+  ///
+  /// While somebody waits, the server is asked for the answer, soon at first and then less often, also
+  /// where neither `synchronize` nor the background synchronization is on.
+  ///
+  /// `timedOut` when the answer has not come in time, and `cancelled` where the task is cancelled; the
+  /// change stays on its way, and it may be asked again. `invalidChange` where it was submitted in a
+  /// transaction that was undone. `closed` when the database is closed.
+  public func outcome(
+    within limit: Duration = .seconds(60)
+  ) async throws(FerryError) -> ReplayOutcome<Object> {
+    guard transaction?.isUndone != true else {
+      throw FerryError(
+        .invalidChange,
+        "the transaction in which the \(Object.entity.name) was submitted was undone",
+        hint: "Nothing was submitted: save and submit it again.", entity: Object.entity.name)
+    }
+    // Waited for first, so that no answer slips between looking and waiting.
+    let (ticket, answers) = store.answers.wait(for: operations)
+    defer { store.answers.giveBack(ticket) }
+    var ends = try store.ends(of: operations)
+    if !ends.open.isEmpty {
+      // The session asks for answers while a ticket is out.
+      store.bell.ring()
+      let timer = Task { [store] in
+        do { try await Task.sleep(for: limit) } catch { return }
+        store.answers.giveBack(ticket)
+      }
+      defer { timer.cancel() }
+      for await answer in answers {
+        ends.outcomes[answer.id] = answer.outcome
+        ends.open.remove(answer.id)
+        if ends.open.isEmpty { break }
+      }
+      guard ends.open.isEmpty else { throw try unanswered(limit) }
+    }
+    return try outcome(ends)
+  }
+
+  private func unanswered(_ limit: Duration) throws(FerryError) -> FerryError {
+    guard !Task.isCancelled else {
+      return FerryError(
+        .cancelled, "the wait for an answer was cancelled", hint: "Ask again.",
+        entity: Object.entity.name)
+    }
+    guard !store.isClosed else { return Store.closed(store.path) }
+    let key = try present().map { " \($0.record.key)" } ?? ""
+    return FerryError(
+      .timedOut, "\(Object.entity.name)\(key) was not answered within \(limit)",
+      hint: "It stays on its way; ask again, or look at the connection.",
+      entity: Object.entity.name, isTransient: true)
+  }
+
+  private func outcome(_ ends: OperationEnds) throws(FerryError) -> ReplayOutcome<Object> {
+    var now = try present()
+    now?.record.submitted = operations
+    guard !operations.isEmpty else { return isTakenBack ? .cancelled(now) : .nothingPending(now) }
+    let outcomes = ends.outcomes.values
+    var reasons: [LogRecord] = []
+    for case .refused(let records) in outcomes { reasons += records }
+    let isRefused = outcomes.contains { if case .refused = $0 { true } else { false } }
+    if isRefused { return .refused(now, reasons) }
+    if outcomes.contains(.unknown) { return .unknown(now) }
+    if outcomes.contains(.notTried) { return .notTried(now) }
+    if outcomes.contains(.cancelled) { return .cancelled(now) }
+    return outcomes.count == operations.count ? .accepted(now) : .nothingPending(now)
+  }
+
+  private func present() throws(FerryError) -> Object? {
+    try store.record(Object.entity, object: object).map(Object.init(record:))
+  }
+}
