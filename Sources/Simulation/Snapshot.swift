@@ -14,7 +14,8 @@ struct Snapshot {
     number = device.number
     self.operations = operations
     self.tables = tables
-    records = operations.contains { $0.state == .replayFailed } ? try device.logRecords() : [:]
+    let isAnyAnswered = operations.contains(where: Snapshot.needsRecord)
+    records = isAnyAnswered ? try device.logRecords() : [:]
   }
 
   /// The images as they travelled.
@@ -33,13 +34,19 @@ struct Snapshot {
     try checkReferences(isCopy: isCopy, ledger)
   }
 
-  /// Invariant 7: a refusal stays with its log record until it is dealt with.
+  /// Invariant 7: a refusal and an unknown outcome stay with their log record until they are dealt
+  /// with.
   private func checkRecords() throws {
-    for operation in operations where operation.state == .replayFailed {
+    for operation in operations where Snapshot.needsRecord(operation) {
       let name = ObjectNumber(entity: operation.entity, number: operation.object)
       guard records[name] == nil else { continue }
-      throw failure(7, "\(name.entity) \(name.number) was refused and has no log record")
+      throw failure(
+        7, "\(name.entity) \(name.number) is \(operation.state) and has no log record")
     }
+  }
+
+  private static func needsRecord(_ operation: PendingOperation) -> Bool {
+    operation.state == .replayFailed || operation.state == .unknown
   }
 
   /// Invariant 5: what is visible is the images with the pending changes in order on top.
