@@ -56,6 +56,14 @@ struct BusinessHistory {
     return states[start...].firstIndex { $0 == body }
   }
 
+  /// All that an order was ever in.
+  func agencies(ofOrder name: RowName) -> Set<Int64> {
+    Set(
+      (bodies[name] ?? []).compactMap { body in
+        body.flatMap { EffectWatch.agency(Oracle.values($0, SimulatedBusiness.order)) }
+      })
+  }
+
   private static func reference(_ effect: MemoryEffect) -> String? {
     guard effect.entity == "Order", effect.before == nil, case .text(let text)? = effect.after?[4]
     else { return nil }

@@ -13,7 +13,8 @@ struct EffectWatch {
     let name: RowName
   }
 
-  mutating func check(_ business: BusinessHistory, _ ledger: Ledger, isTransactional: Bool) throws {
+  mutating func check(_ oracle: Oracle, _ ledger: Ledger, isTransactional: Bool) throws {
+    let business = oracle.business
     guard seen < business.effects.count else { return }
     for effect in business.effects[seen...] {
       guard business.performed[effect.operation] == 1 else {
@@ -32,6 +33,7 @@ struct EffectWatch {
       }
       try checkOrder(effect, ledger)
       try checkValues(effect, ledger)
+      try checkRights(effect, oracle, ledger.arrivals)
       if isTransactional { try checkWhole(effect, ledger) }
     }
     seen = business.effects.count

@@ -45,6 +45,7 @@ final class Ledger {
   private(set) var blocked: Set<OperationID> = []
   /// Operations that their device has no more: nothing comes to stand behind them.
   private var gone: Set<OperationID> = []
+  var arrivals = Arrivals()
   private var lineages = 0
 
   func newLineage() -> Int {

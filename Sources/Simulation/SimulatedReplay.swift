@@ -75,6 +75,10 @@ final class SimulatedReplay {
       if let report = try ask(task.step) { reports.append((task, report)) }
     } else {
       claimed = try service.nextReplays(limit: 1 + chance.number(below: 4))
+      let clock = claimed.isEmpty ? 0 : try service.clock()
+      for task in claimed {
+        for operation in task.operations { ledger.arrivals.claim(operation.id, at: clock) }
+      }
     }
   }
 

@@ -63,6 +63,7 @@ extension Simulation {
 
   /// The operator looks into the business system and says how unknown operations ended.
   func decideUnknowns() throws {
+    guard !remembers else { return }
     try withServer {
       for (id, key) in try oracle.unknowns() {
         ledger.loosen(id)
@@ -77,6 +78,28 @@ extension Simulation {
         log.say("step \(step): the operator decides \(id)")
       }
     }
+  }
+}
+
+extension Simulation {
+  /// Invariant 2: where the business system remembers operations no outcome stays unknown, and nobody
+  /// is told of one.
+  func checkUnknowns() throws {
+    guard remembers, !hasFaults, server.isRunning, let unknown = try oracle.unknowns().first else {
+      return
+    }
+    throw SimulationFailure(
+      invariant: 2,
+      problem: "the outcome of \(unknown.id) stays unknown, and the business system remembers it")
+  }
+
+  /// The same for what an app was told.
+  func checkUnknowns(_ device: SimulatedDevice) throws {
+    guard remembers, device.recorder.count(of: .unknown) > 0 else { return }
+    throw SimulationFailure(
+      invariant: 2,
+      problem: "device \(device.number) is told of an unknown outcome, and the business system "
+        + "remembers what it did")
   }
 }
 

@@ -80,6 +80,7 @@ extension Simulation {
     let identity = try identity(of: transfer)
     transfer.rights = Set((identity.claims["agency"] ?? []).compactMap { Int64($0) })
     transfer.deviceID = identity.device
+    noteArrived(transfer)
     transfer.status = 200
     let service = server.service
     transfer.exchange =

@@ -73,6 +73,7 @@ extension Simulation {
       try server.stepReadBack()
     }
     try decideUnknowns()
+    try checkUnknowns()
     let hasWorked = try server.service.clock() != clock || business.history.count != commits
     return moved || hasWorked || !server.isIdle
   }

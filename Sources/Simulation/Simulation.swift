@@ -158,9 +158,10 @@ final class Simulation {
     for device in devices where device.isRunning {
       guard device.watch.cause != nil || device.watch.isUnseen(life: device.life) else { continue }
       try device.watch.look(device, oracle, ledger, contentWatch)
+      try checkUnknowns(device)
     }
     try contentWatch.check(business)
-    try effects.check(oracle.business, ledger, isTransactional: business.isTransactional)
+    try effects.check(oracle, ledger, isTransactional: business.isTransactional)
   }
 
   /// What was counted, and what the app was told.

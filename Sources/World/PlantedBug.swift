@@ -48,4 +48,8 @@ public enum PlantedBug: String, Sendable, Hashable, CaseIterable {
   case endlessRound
   /// Answers are numbered as if they came with the next transaction.
   case numberAhead
+  /// A time-out ends in an unknown outcome although the business system knows what it did.
+  case unknownAlways
+  /// Operations are performed without asking for the rights of the user.
+  case rightsIgnored
 }

@@ -13,7 +13,7 @@ struct PlantTests {
     .interestAfterRead: [9], .eraNotOpened: [4, 8], .loadIgnoresClaim: [5, 6],
     .contentUnchecked: [4], .saveDropsValue: [1], .rollbackKeeps: [1], .callbackKept: [7],
     .lostAttribute: [2], .groupInParts: [3], .staleClaims: [9, 11], .resetSweepsPending: [12],
-    .endlessRound: [13], .numberAhead: [8],
+    .endlessRound: [13], .numberAhead: [8], .unknownAlways: [2], .rightsIgnored: [11],
   ]
 
   private struct Failed: Decodable {

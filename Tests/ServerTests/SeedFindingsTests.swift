@@ -160,4 +160,37 @@ struct SeedFindingsTests {
     #expect(device.answers[first.0]?.outcome == .replayFailed)
     #expect(device.answers[second.0]?.outcome == .unknown)
   }
+
+  @Test(
+    "What a restored server may have performed is unknown where nobody remembers, and not performed (sync/RC13)"
+  )
+  func mayHaveRunForgotten() throws {
+    bench.business.remembers = false
+    let change = bench.operation(
+      Shop.order, .update, Key([.integer(10)]), changed: [2: .text("Bergen")])
+    try device.exchange([change.1], mayHaveRun: [change.0])
+    try bench.replay()
+    try device.exchange()
+    #expect(bench.business.performs == 0)
+    #expect(device.answers[change.0]?.outcome == .unknown)
+    #expect(device.answers[change.0]?.logRecords.isEmpty == false)
+  }
+
+  @Test("What was never judged is judged when an operator has it performed again (seed 104)")
+  func decisionJudged() throws {
+    bench.business.remembers = false
+    let away = bench.operation(
+      Shop.order, .update, Key([.integer(10)]), changed: [1: .integer(2)], base: [1: .integer(1)])
+    // Its server was restored: it asks whether it was performed before anything else.
+    try device.exchange([away.1], mayHaveRun: [away.0])
+    try bench.replay()
+    try device.exchange()
+    #expect(device.answers[away.0]?.outcome == .unknown)
+    try bench.service.decide(away.0, .again)
+    try bench.replay()
+    try device.exchange()
+    #expect(bench.business.performs == 0)
+    #expect(device.answers[away.0]?.outcome == .replayFailed)
+    #expect(device.answers[away.0]?.logRecords.first?.code == 403)
+  }
 }

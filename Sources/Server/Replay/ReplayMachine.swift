@@ -59,6 +59,8 @@ struct ReplayMachine {
   var retriesUnknown: Bool = false
   /// Only with the planted bug of that name.
   var performsInParts: Bool = false
+  /// Only with the planted bug `unknownAlways`.
+  var neverRecalls: Bool = false
 
   init(_ operations: [ConnectorOperation], mayHaveRun: Bool, readBackKeys: Int) {
     self.operations = operations
@@ -135,7 +137,7 @@ struct ReplayMachine {
     case .unknown(let reason) where retriesUnknown:
       return .release(reason: reason, mayHaveRun: false)
     case .unknown(let reason):
-      guard !wasUnknown else { return .giveUp(reason: reason) }
+      guard !wasUnknown, !neverRecalls else { return .giveUp(reason: reason) }
       wasUnknown = true
       return .ask(.recall(operations.map(\.id)))
     }

@@ -23,7 +23,10 @@ extension Service {
       step: .perform([operation]), mark: mark, marks: [mark])
     for entity in package.entities { replay.machine.entities[entity.name] = entity }
     switch decision {
-    case .again: replay.notBefore = world.clock.moment
+    case .again:
+      // Its rights may never have been judged: what may have been performed is asked for first.
+      replay.areRightsJudged = false
+      replay.notBefore = world.clock.moment
     case .refused(let message):
       replay.machine = ReplayMachine(
         [operation], decided: [.refused(Refusal(code: 500, message: message))],
