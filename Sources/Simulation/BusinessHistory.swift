@@ -21,13 +21,18 @@ struct BusinessHistory {
   private(set) var effects: [Effect] = []
   /// The operations that had an effect, or were taken without one, and how often.
   private(set) var performed: [OperationID: Int] = [:]
+  /// The last commit of each operation that was performed.
+  private(set) var commits: [OperationID: Int] = [:]
 
   mutating func take(_ history: [MemoryCommit]) {
     guard taken < history.count else { return }
     for commit in history[taken...] {
       var after: [RowName: [Value]?] = [:]
       for part in commit.parts {
-        if let operation = part.operation { performed[operation, default: 0] += 1 }
+        if let operation = part.operation {
+          performed[operation, default: 0] += 1
+          commits[operation] = commit.number
+        }
         for effect in part.effects {
           let name = RowName(entity: effect.entity, key: effect.key)
           if bodies[name] == nil, after[name] == nil {

@@ -34,7 +34,11 @@ struct EffectWatch {
       try checkOrder(effect, ledger)
       try checkValues(effect, ledger)
       try checkRights(effect, oracle, ledger.arrivals)
-      if isTransactional { try checkWhole(effect, ledger) }
+      if isTransactional {
+        try checkWhole(effect, ledger)
+      } else {
+        try checkParts(effect, business, ledger)
+      }
     }
     seen = business.effects.count
   }

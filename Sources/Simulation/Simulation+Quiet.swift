@@ -131,7 +131,11 @@ extension Simulation {
     try oracle.checkNoContents()
     try oracle.checkSums()
     try checkOutcomes()
-    if business.isTransactional { try effects.checkGroups(oracle.business, ledger) }
+    if business.isTransactional {
+      try effects.checkGroups(oracle.business, ledger)
+    } else {
+      try effects.checkParts(oracle.business, ledger, oracle.outcomes())
+    }
   }
 
   private func checkEnd(_ device: SimulatedDevice, _ real: [RowName: [UInt8]]) throws {
