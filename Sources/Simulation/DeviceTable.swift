@@ -33,6 +33,7 @@ struct DeviceReadings {
   private var operations = KeptReading<[PendingOperation]>()
   private var tables = SimulatedBusiness.package.entities.map(KeptTable.init)
   private var contents = KeptReading<[StoredContent]>()
+  private var places = KeptReading<[DevicePlace]>()
 
   private struct KeptTable {
     let entity: Entity
@@ -56,6 +57,14 @@ struct DeviceReadings {
   ) throws(FerryError) -> (content: [PendingOperation], isSame: Bool) {
     try operations.read("SELECT * FROM ferry_operation ORDER BY sequence", of: device) {
       () throws(FerryError) in try device.operations()
+    }
+  }
+
+  mutating func readPlaces(
+    of device: SimulatedDevice
+  ) throws(FerryError) -> (content: [DevicePlace], isSame: Bool) {
+    try places.read(SimulatedDevice.allPlaces, of: device) { () throws(FerryError) in
+      try device.places()
     }
   }
 

@@ -23,6 +23,10 @@ final class DeviceWatch {
   var hasCheckpointCome = false
   /// Answers that came at the door since the last look.
   var refused: [Answer] = []
+  /// Partitions that the server has begun or begun anew since the last look.
+  var begun: Set<Int64> = []
+  /// How far it is with each partition.
+  private(set) var places: [DevicePlace] = []
   private(set) var operations: [Int64: PendingOperation] = [:]
   private(set) var shown: CheckpointName?
   private(set) var lineage = 0
@@ -83,6 +87,7 @@ final class DeviceWatch {
     deeds = AppDeeds()
     hasCheckpointCome = false
     refused = []
+    begun = []
   }
 
   /// Whether a pending change is another one now.
@@ -101,6 +106,12 @@ final class DeviceWatch {
     let isImport = !isFresh && (checkpoint != shown || isTaken && isMoved)
     if isImport, let checkpoint { claims[checkpoint, default: []].append(rights) }
     try checkOrder(checkpoint, oracle)
+    let read = try readings.readPlaces(of: device)
+    if isFresh || !read.isSame {
+      if !isFresh { try checkCursors(read.content) }
+      try checkPages(read.content)
+      places = read.content
+    }
     try checkImages(snapshot, checkpoint, isImport: isImport, isMoved: isMoved, oracle)
     for operation in now.content { ledger.note(operation, lineage: lineage) }
     var current = operations

@@ -177,11 +177,11 @@ extension Simulation {
     var frames = try FrameReader.frames(of: bytes)
     if hasFaults, chance.happens(25) { tamper(&frames, transfer) }
     var sent: [UInt8] = []
-    // Each import is looked at by itself, and each answer that is given at the door.
+    // Each import is looked at by itself, each answer that is given at the door, and each welcome.
     var ends: [(place: Int, message: Message)] = []
     for frame in frames {
       sent += frame.encoded()
-      guard frame.kind == .checkpoint || frame.kind == .stored else { continue }
+      guard [.checkpoint, .stored, .welcome].contains(frame.kind) else { continue }
       ends.append((sent.count, try Message(frame)))
     }
     transfer.put(sent, ends: ends)
@@ -224,6 +224,8 @@ extension Simulation {
       if index > 0 { try look() }
       if case .stored(let stored)? = piece.message {
         transfer.device.watch.refused += stored.refused
+      } else if case .welcome(let welcome)? = piece.message {
+        transfer.device.watch.begun.formUnion(welcome.reset + welcome.start.map(\.partition))
       }
       guard try hand(piece.bytes, transfer) else { return false }
       if case .checkpoint? = piece.message { transfer.device.watch.hasCheckpointCome = true }
