@@ -28,7 +28,7 @@ extension DeviceWatch {
     try checkSubmitted(current)
   }
 
-  private func name(_ operation: PendingOperation) -> ObjectNumber {
+  func name(_ operation: PendingOperation) -> ObjectNumber {
     ObjectNumber(entity: operation.entity, number: operation.object)
   }
 
@@ -94,16 +94,14 @@ extension DeviceWatch {
   }
 
   /// Whether it is one of two changes that are one since the app submitted: the one that waits for an
-  /// answer, or did until that was not tried, and what the app changed since. Both are looked at with
-  /// the first. One that waits for no answer and is gone is looked at as everything that is gone.
+  /// answer, and what the app changed since. Both are looked at with the first.
   private func isJoined(
     _ old: PendingOperation, _ current: [Int64: PendingOperation]
   ) throws -> Bool {
     let both = operations.values.filter { name($0) == name(old) && !$0.isInFlight }
       .sorted { $0.sequence < $1.sequence }
     guard deeds.submitted != nil, both.count == 2, both[1].isOpen,
-      current[both[1].sequence] == nil,
-      both[0].wanted != .no || current[both[0].sequence] != nil
+      current[both[1].sequence] == nil, both[0].wanted != .no
     else { return false }
     guard old == both[0] else { return true }
     let (first, second) = (both[0], both[1])
@@ -185,12 +183,29 @@ extension DeviceWatch {
       case .all(let entity): if old.entity != entity { continue }
       }
       guard let new = current[sequence], new.isOpen else { continue }
-      let isStuck = current.values.contains {
-        ($0.chain == new.chain || $0.root == new.root) && refersToNobody($0, current)
+      if deeds.stays, together(with: new, current).contains(where: { refersToNobody($0, current) })
+      {
+        continue
       }
-      if deeds.stays, isStuck { continue }
       throw failure(1, "\(shown(old)) was submitted and waits")
     }
+  }
+
+  /// What waits and is replayed as one with a change: its chain, its graph, the chains of these, and
+  /// so on.
+  private func together(
+    with change: PendingOperation, _ current: [Int64: PendingOperation]
+  ) -> [PendingOperation] {
+    var rest = current.values.filter { !$0.isInFlight && $0.sequence != change.sequence }
+    var found = [change]
+    var place = 0
+    while place < found.count {
+      let one = found[place]
+      found += rest.filter { $0.chain == one.chain || $0.root == one.root }
+      rest.removeAll { $0.chain == one.chain || $0.root == one.root }
+      place += 1
+    }
+    return found
   }
 
   /// Whether it refers by a temporary key to a new object that is no more.

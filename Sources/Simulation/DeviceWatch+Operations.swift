@@ -24,13 +24,7 @@ extension DeviceWatch {
       } else {
         trace.say("    device \(number): \(shown(old)) is gone")
         ledger.leave(old.id)
-        // It was here twice, and what waited of either has become one.
-        let isJoined = current.values.contains {
-          $0.entity == old.entity && $0.key == (given[old.key] ?? old.key)
-            && !(operations[$0.sequence] ?? $0).isInFlight
-            && (operations[$0.sequence]?.object ?? $0.object) != old.object
-        }
-        if case .session? = cause, !old.isInFlight, isJoined { continue }
+        if case .session? = cause, isUnited(old, current) || isGivenBack(old, current) { continue }
         try accountFor(old, checkpoint, isAnswered: isAnswered, ledger)
       }
     }
@@ -118,6 +112,34 @@ extension DeviceWatch {
       // An import takes only what its checkpoint answers.
       throw failure(isAnswered ? 12 : 1, "\(shown(old)) is gone and nobody answered it")
     }
+  }
+
+  /// Whether its object was here twice, and what waited of either has become one.
+  private func isUnited(_ old: PendingOperation, _ current: [Int64: PendingOperation]) -> Bool {
+    !old.isInFlight
+      && current.values.contains { new in
+        let before = operations[new.sequence] ?? new
+        guard new.entity == old.entity, !before.isInFlight, before.object != old.object,
+          new.object == old.object || new.key == (given[old.key] ?? old.key)
+        else { return false }
+        return new.kind == .delete || before.kind == .delete
+          || Set(old.changed.keys).isSubset(of: new.changed.keys)
+      }
+  }
+
+  /// Whether it is one of two changes of its object, the first of which was submitted, waited for
+  /// others and is not sent after all: they have become one, or leave nothing.
+  private func isGivenBack(_ old: PendingOperation, _ current: [Int64: PendingOperation]) -> Bool {
+    let both = operations.values.filter { name($0) == name(old) && !$0.isInFlight }
+      .sorted { $0.sequence < $1.sequence }
+    guard both.count == 2, both[0].wanted != .no, both[1].isOpen, current[both[1].sequence] == nil
+    else { return false }
+    guard let new = current[both[0].sequence] else {
+      return both[0].kind == .delete || both[0].kind == .create && both[1].kind == .delete
+    }
+    return new.isOpen
+      && (new.kind == .delete || both[0].kind == .delete
+        || Set(both[1].changed.keys).isSubset(of: new.changed.keys))
   }
 
   /// Invariant 6: what the checkpoint answered is pending no longer.

@@ -133,6 +133,9 @@ final class Ledger {
     forgottenReferences.formUnion(pending.compactMap(Ledger.reference))
   }
 
+  /// It has these as they came, also where their device was told of their end.
+  func forget(answersOf waiting: Set<OperationID>) { forgotten.formUnion(waiting) }
+
   func lose(_ name: RowName) { outOfSight.insert(name) }
 
   func loosen(_ operation: PendingOperation) {

@@ -275,6 +275,12 @@ final class Oracle {
     return outcomes
   }
 
+  /// Every operation that the server has and that is not answered.
+  func waiting() throws -> Set<OperationID> {
+    let rows = try store().rows("SELECT id FROM operation WHERE outcome IS NULL")
+    return Set(rows.compactMap { $0[0].text.flatMap { OperationID($0) } })
+  }
+
   /// Operations of which nobody knows how they ended, with the key they name.
   func unknowns() throws -> [(id: OperationID, key: Key?)] {
     try store().rows(

@@ -21,7 +21,7 @@ extension Simulation {
     case ..<68: try copy(device)
     case ..<74: try copyServer()
     case ..<79: if may(.rightsChanged) { changeRights() }
-    case ..<82: if may(.dayPassed) { try skip(days: 1) }
+    case ..<82: if may(.dayPassed), mayPass(days: 1) { try skip(days: 1) }
     case ..<84: try silence(device, .deviceSilent)
     case ..<87: setClock(chance.happens(300) ? server.clock : device.clock)
     case ..<90: try extend(device)
@@ -115,12 +115,13 @@ extension Simulation {
 
   /// Longer than the server remembers operations and keeps leaves, or than any session lasts.
   func silence(_ device: SimulatedDevice, _ fault: SimulatedFault) throws {
-    guard device.isRunning, may(fault) else { return }
+    let (days, stride): (Int, Int64) = fault == .deviceSilent ? (14, 1) : (400, 25)
+    guard device.isRunning, may(fault), mayPass(days: days / Int(stride)) else { return }
     counts.add(fault)
     log.say("step \(step): device \(device.number) is silent")
     device.stop()
     device.sleepsUntil = step + 20 + chance.number(below: 40)
-    if fault == .deviceSilent { try skip(days: 14) } else { try skip(days: 400, stride: 25) }
+    try skip(days: days, stride: stride)
   }
 
   func revokeTokens(of device: SimulatedDevice) throws {

@@ -42,19 +42,22 @@ extension Simulation {
 
   /// The device goes on from any of its backups.
   func restore(_ device: SimulatedDevice) throws {
-    guard device.endsAt == nil, !device.disk.isTroubled, may(.deviceRestored),
+    guard device.endsAt == nil, !device.disk.isTroubled, may(.deviceRestored), maySetBack,
       let backups = backups.devices[device.number]
     else { return }
     counts.add(.deviceRestored)
+    isDeviceSetBack = true
     log.say("step \(step): device \(device.number) is restored from a backup")
     device.restore(chance.pick(backups))
     try start(device)
   }
 
   func clone(_ device: SimulatedDevice) throws {
-    guard device.endsAt == nil, !device.disk.isTroubled, devices.count < 4, may(.deviceCloned)
+    guard device.endsAt == nil, !device.disk.isTroubled, devices.count < 4, may(.deviceCloned),
+      maySetBack
     else { return }
     counts.add(.deviceCloned)
+    isDeviceSetBack = true
     let now = device.copy()
     device.watch.isCopied()
     let clone = try addDevice(user: device.user, durability: .machine, disk: now.disk) { clone in
@@ -75,6 +78,17 @@ extension Simulation {
       devices.removeAll { $0 === device }
       log.say("step \(step): device \(device.number) is thrown away")
     }
+  }
+
+  /// A device that is set back may send again what it does not know it has sent. Where the business
+  /// system does not remember, that is done once only as long as the server does: devices are set
+  /// back, or more days pass, not both.
+  var maySetBack: Bool { mayPass(days: 0, setBack: true) }
+
+  func mayPass(days: Int, setBack isSetBack: Bool? = nil) -> Bool {
+    let isForgotten =
+      counts.faults[.dayPassed, default: 0] + days >= SimulatedServer.limits.operationMemoryDays
+    return remembers || !(isSetBack ?? isDeviceSetBack) || !isForgotten
   }
 
   /// A restored server may perform again what a business system without memory has done already;
@@ -124,5 +138,6 @@ extension Simulation {
     oracle.restore(backup.branch)
     log.say("step \(step): the server is restored to \(backup.branch.clock)")
     try startServer()
+    if server.isRunning { ledger.forget(answersOf: try oracle.waiting()) }
   }
 }

@@ -80,14 +80,20 @@ extension Simulation {
     throw SimulationFailure(invariant: 1, problem: "device \(device.number) does not start")
   }
 
-  private func crashDevice(_ device: SimulatedDevice, _ crash: FaultDisk.Crash) {
+  private func crashDevice(_ device: SimulatedDevice, _ planned: FaultDisk.Crash) {
+    // What was told to be saved survives the machine only where that was asked for.
+    let isKept = device.durability == .machine
+    let crash = isKept || maySetBack ? planned : .kill
+    let isSetBack = crash != .kill && !isKept
     counts.crashes += 1
     counts.add(crash == .kill ? .deviceKilled : .devicePowerCut)
     log.say("step \(step): device \(device.number) dies (\(crash))")
     device.disk.crash(crash, seed: chance.next())
     device.stop()
-    // What was told to be saved survives the machine only where that was asked for.
-    if crash != .kill, device.durability != .machine { device.watch.forget() }
+    if isSetBack {
+      device.watch.forget()
+      isDeviceSetBack = true
+    }
     device.sleepsUntil = step + chance.number(below: 12)
   }
 

@@ -99,7 +99,7 @@ final class Device {
     return Order(record: record)
   }
 
-  func newLine(of order: Int64, _ number: Int64, _ text: String) -> Line {
+  func newLine(of order: Int64, _ number: Int64, _ text: String?) -> Line {
     var record = Record(Line.entity, store: store)
     record.set(0, order)
     record.set(1, number)

@@ -132,26 +132,6 @@ struct HeldSubmitTests {
     #expect(try store.pendingCount(Line.entity, nil, .replaying) == 1)
   }
 
-  @Test("A delete on its way, refused, and the same object made again leave nothing to send")
-  func recreateSame() throws {
-    let shop = try Stocked()
-    shop.shore.put(Line.entity, [.integer(1), .integer(1), .text("tea")])
-    try shop.device.exchange(shop.shore)
-    let key = Key([.integer(1), .integer(1)])
-    var line = try #require(try shop.device.store.record(Line.entity, key: key).map(Line.init))
-    try line.delete()
-    try line.submitPending()
-    try shop.device.exchange(shop.shore)
-    var again = shop.device.newLine(of: 1, 1, "tea")
-    try again.create()
-    shop.shore.refuse(try #require(shop.shore.stored.keys.first))
-    try shop.device.exchange(shop.shore)
-    #expect(try shop.device.operations().isEmpty)
-    try again.refresh()
-    #expect(!again.isPending && !again.replayFailed && again.text == "tea")
-    #expect(again.surrogateKey == line.surrogateKey)
-  }
-
   @Test("A line that is added to the graph after it is not sent with it")
   func graph() throws {
     let shop = try Filled()

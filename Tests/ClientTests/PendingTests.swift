@@ -334,23 +334,6 @@ struct PendingTests {
     #expect(shop.shore.received.isEmpty)
   }
 
-  @Test("Deleting and creating again with the same key is one update")
-  func recreate() throws {
-    let shop = try Stocked()
-    shop.shore.put(Line.entity, [.integer(1), .integer(1), .text("tea")])
-    try shop.device.exchange(shop.shore)
-    var line = try #require(
-      try shop.device.store.record(Line.entity, key: Key([.integer(1), .integer(1)])).map(Line.init)
-    )
-    try line.delete()
-    var again = shop.device.newLine(of: 1, 1, "coffee")
-    try again.create()
-    let operations = try shop.device.operations()
-    #expect(operations.count == 1 && operations[0].kind == .update)
-    #expect(operations[0].base == [2: .text("tea")])
-    #expect(again.surrogateKey == line.surrogateKey)
-  }
-
   @Test(
     "A value that its attribute cannot take is refused when it is saved, by name and with a cure")
   func invalid() throws {

@@ -169,4 +169,27 @@ struct WakingTests {
     for await answer in answers where answer.outcome == .notTried { heard.insert(answer.id) }
     #expect(heard == Set(ids))
   }
+
+  @Test("With it comes what the app has changed since: one change of each object is in its hand")
+  func notTriedWithMore() async throws {
+    let id = try onItsWay(1)
+    try store.transaction { () throws(FerryError) in
+      try edit(1, "Ulm")
+      try edit(2, "Ulm")
+    }
+    try store.submitAll(Order.entity)
+    try edit(2, "Hof")
+    let ids = try shop.device.operations().map(\.id)
+    let (_, answers) = store.answers.wait(for: Set(ids))
+    shop.shore.answer(id, .notTried)
+    try shop.device.exchange(shop.shore)
+    let left = try shop.device.operations()
+    #expect(left.map(\.isOpen) == [true, true])
+    #expect(left.map { $0.changed[2] } == [.text("Ulm"), .text("Hof")])
+    #expect(left.map { $0.base[2] } == [.text("Bremen"), .text("Bremen")])
+    store.answers.close()
+    var heard: Set<OperationID> = []
+    for await answer in answers where answer.outcome == .notTried { heard.insert(answer.id) }
+    #expect(heard == Set(ids))
+  }
 }

@@ -151,29 +151,17 @@ struct AnswerTaker {
   private func reopen(
     _ operation: PendingOperation, _ waiting: [PendingOperation], as state: PendingOperation.State
   ) throws(SQLiteError) -> (joined: [OperationID], isGone: Bool) {
-    guard operation.state != .withdrawn else {
-      try store.operations.delete(operation, connection)
-      return ([], true)
+    guard operation.state != .withdrawn else { return ([], true) }
+    let found = try store.join([operation] + waiting, connection)
+    if state == .waiting, waiting.contains(where: { $0.wanted != .no }) {
+      try standDown(operation.chain)
     }
-    var joined: [OperationID] = []
-    var left: PendingOperation? = operation
-    for next in waiting {
-      // Together they left nothing; what comes then is a change of its own.
-      guard let first = left else { break }
-      joined.append(next.id)
-      try store.operations.delete(next, connection)
-      // What it is joined with belongs to what else its transaction changed.
-      try store.operations.unite(next.chain, into: operation.chain, connection)
-      left = PendingMachine.join(first, next)
-      if state == .waiting, next.wanted != .no { try standDown(operation.chain) }
-    }
-    if let change = left, try isOfNothing(change, state) { left = nil }
-    if let left {
-      try store.operations.update(renewed(left, state, failed: operation.counter), connection)
-    } else {
-      try store.operations.delete(operation, connection)
-    }
-    return (joined, left == nil)
+    // What came after what left nothing is a change of its own.
+    guard let left = found.left, left.sequence == operation.sequence,
+      try !isOfNothing(left, state)
+    else { return (found.joined, true) }
+    try store.operations.update(renewed(left, state, failed: operation.counter), connection)
+    return (found.joined, false)
   }
 
   /// A change was not tried, and what was submitted behind it waits to be submitted again with it: so
@@ -184,9 +172,13 @@ struct AnswerTaker {
     for var operation in held {
       operation.wanted = .no
       try store.operations.update(operation, connection)
+    }
+    for operation in held {
+      guard let entity = store.model.entity(named: operation.entity),
+        try store.operations.with(operation.id, connection) != nil,
+        try store.giveBack(entity, operation.object, telling: .notTried, connection)
+      else { continue }
       store.ended(AnsweredOperation(id: operation.id, outcome: .notTried))
-      guard let entity = store.model.entity(named: operation.entity) else { continue }
-      try store.show(entity, operation.object, shown: nil, connection)
     }
   }
 

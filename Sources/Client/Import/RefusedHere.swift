@@ -11,27 +11,29 @@ extension Store {
     _ members: [PendingOperation], for reason: FerryError, _ connection: Connection
   ) throws(SQLiteError) {
     world.log.error("a change cannot be sent", ("reason", reason.description))
-    var told: Set<ObjectReference> = []
     for var member in members {
+      (member.wanted, member.state) = (.no, .replayFailed)
+      member.failure = member.counter
+      try operations.update(member, connection)
+    }
+    for member in members {
+      // It may have gone with a new object that one of them left nothing of.
+      guard let entity = model.entity(named: member.entity),
+        try operations.with(member.id, connection) != nil
+      else { continue }
       let record = LogRecord(
         component: member.entity, entityKey: member.isTemporary ? "" : member.key.text, code: 422,
         message: "\(reason.message). \(reason.hint)", operation: member.kind,
         requestID: member.id, timestamp: world.clock.now.milliseconds, level: .error,
         attribute: reason.entity == member.entity ? reason.attribute : nil)
-      (member.wanted, member.state) = (.no, .replayFailed)
-      member.failure = member.counter
-      try operations.update(member, connection)
+      // What was changed since it was submitted is in the app's hand with it.
+      guard try giveBack(entity, member.object, telling: .refused([record]), connection)
+      else { continue }
       ended(AnsweredOperation(id: member.id, outcome: .refused([record])))
-      // An object may be among them twice: what was submitted first, and what since.
-      guard told.insert(ObjectReference(member.entity, member.object)).inserted else { continue }
       try LogRecordTable.keep(record, entity: member.entity, object: member.object, connection)
       try NoticeTable.owe(
         .replayFailure, entity: member.entity, object: member.object, key: member.key,
         content: member.kind.rawValue, connection)
-    }
-    for object in told {
-      guard let entity = model.entity(named: object.entity) else { continue }
-      try show(entity, object.object, shown: nil, connection)
     }
   }
 }

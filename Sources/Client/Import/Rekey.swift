@@ -72,31 +72,15 @@ struct Rekey {
         .text(entity.name), .integer(other))
     }
     held.forget()
-    try joinOpen(entity, object)
+    // Each of the two may have had a change that waits; one object has one.
+    for operation in try store.joinOpen(entity, object, connection).gone {
+      try store.letGo(operation, connection)
+    }
     if var image {
       image.object = object
       try rows.putOriginal(connection, image)
     }
     return Other(shown: visible?.values)
-  }
-
-  /// Each of the two may have had a change that waits; one object has one.
-  private func joinOpen(_ entity: Entity, _ object: Int64) throws(SQLiteError) {
-    let open = try store.operations.of(entity, object, connection).filter(\.isOpen)
-    var joined: PendingOperation?
-    for next in open {
-      guard let first = joined else {
-        joined = next
-        continue
-      }
-      try store.operations.delete(next, connection)
-      try store.operations.unite(next.chain, into: first.chain, connection)
-      joined = PendingMachine.join(first, next)
-      // Together they left nothing.
-      if joined == nil { try store.operations.delete(first, connection) }
-      if next.state == .replayFailed { joined?.state = .replayFailed }
-    }
-    if open.count > 1, let joined { try store.operations.update(joined, connection) }
   }
 
   /// Every attribute that refers to the old key, also where it is part of a child's own key, and where

@@ -80,47 +80,28 @@ extension Store {
   private func joined(
     _ members: [PendingOperation], _ connection: Connection
   ) throws(SQLiteError) -> [PendingOperation] {
-    var joined: [PendingOperation?] = []
-    var places: [ObjectReference: Int] = [:]
-    var gone: [PendingOperation] = []
+    var changes: [ObjectReference: [PendingOperation]] = [:]
     for member in members {
-      let object = ObjectReference(member.entity, member.object)
-      guard let place = places[object], let first = joined[place] else {
-        places[object] = joined.count
-        joined.append(member)
-        continue
-      }
-      joined[place] = PendingMachine.join(first, member)
-      try operations.delete(member, connection)
-      if var both = joined[place] {
-        both.wanted = .no
-        try operations.update(both, connection)
-        joined[place] = both
-      } else {
-        gone.append(first)
-      }
+      changes[ObjectReference(member.entity, member.object), default: []].append(member)
     }
-    guard !gone.isEmpty else { return joined.compactMap { $0 } }
+    guard changes.count < members.count else { return members }
+    var gone: [PendingOperation] = []
+    var left: [PendingOperation] = []
+    for member in members {
+      guard let own = changes.removeValue(forKey: ObjectReference(member.entity, member.object))
+      else { continue }
+      let joined = try join(own, connection)
+      gone += joined.gone
+      if let operation = joined.left { left.append(operation) }
+    }
+    guard !gone.isEmpty else { return left }
     try forget(gone, connection)
     // Others of the chain went with a new object that is gone, or gave their reference to it back.
-    var left: [PendingOperation] = []
-    for case let member? in joined {
-      left += try operations.select("WHERE sequence = ?", [.integer(member.sequence)], connection)
+    var rest: [PendingOperation] = []
+    for member in left {
+      rest += try operations.select("WHERE sequence = ?", [.integer(member.sequence)], connection)
     }
-    return left
-  }
-
-  /// Nothing is left to send of these.
-  private func forget(
-    _ gone: [PendingOperation], _ connection: Connection
-  ) throws(SQLiteError) {
-    for operation in gone {
-      guard let entity = model.entity(named: operation.entity) else { continue }
-      try letGo(operation, connection)
-      try show(entity, operation.object, shown: nil, connection)
-      try forgetKey(of: operation, entity, connection)
-      cancelled([operation.id])
-    }
+    return rest
   }
 
   func seal(_ members: [PendingOperation], _ connection: Connection) throws(FerryError) {
@@ -219,15 +200,12 @@ extension Store {
         "SELECT 1 FROM ferry_operation WHERE entity = ? AND object = ? AND sequence < ? LIMIT 1",
         .text(member.entity), .integer(member.object), .integer(member.sequence))
       if earlier != nil || member.kind != .create && member.isTemporary { return false }
-      for relationship in entity.relationships {
-        let positions = relationship.attributes.compactMap(entity.position(of:))
-        let values = positions.compactMap { member.changed[$0] }
-        guard values.count == positions.count, !values.contains(.null) else { continue }
+      for reference in temporaryReferences(of: member, entity) {
         let creates = try connection.rows(
           """
           SELECT sequence FROM ferry_operation WHERE entity = ? AND key = ? AND temporary = 1
           AND kind = 'create'
-          """, .text(relationship.target), .text(Key(values).text))
+          """, .text(reference.target.name), .text(Key(reference.key).text))
         if creates.contains(where: { $0[0].integer.map { !own.contains($0) } ?? false }) {
           return false
         }

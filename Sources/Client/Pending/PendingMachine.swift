@@ -65,22 +65,37 @@ package enum PendingMachine {
   }
 
   /// The app creates again what it deleted: same key, the delete not sent.
-  package static func recreate(_ delete: PendingOperation, after: [Value]) -> Decision {
+  package static func recreate(
+    _ delete: PendingOperation, after: [Value], image: [Value]?
+  ) -> Decision {
+    madeAgain(delete, all(after), image).map(Decision.merge) ?? .remove(delete)
+  }
+
+  /// A delete, and values of the same object after it, are an update to these; nil where it is again
+  /// what it was. What others have changed since, as `image` shows, is set as well.
+  private static func madeAgain(
+    _ delete: PendingOperation, _ values: [Int: Value], _ image: [Value]?
+  ) -> PendingOperation? {
     var operation = delete
     operation.kind = .update
-    operation.changed = all(after).filter { position, value in delete.base[position] != value }
-    guard !operation.changed.isEmpty else { return .remove(delete) }
+    operation.changed = values.filter { position, value in
+      delete.base[position] != value || image.map { $0[position] != value } ?? false
+    }
     operation.base = delete.base.filter { operation.changed[$0.key] != nil }
-    return .merge(operation)
+    return operation.changed.isEmpty ? nil : operation
   }
 
   /// Two changes of one object become one: `first` was refused and `second` waited behind it, or both
-  /// wait. Nil when together they leave nothing to send.
+  /// wait. It counts as refused where one of them was. Nil when together they leave nothing to send.
+  ///
+  /// `image` is what the business system has of the object, as far as the device knows.
   package static func join(
-    _ first: PendingOperation, _ second: PendingOperation
+    _ first: PendingOperation, _ second: PendingOperation, image: [Value]?
   ) -> PendingOperation? {
     var joined = first
     joined.counter = max(first.counter, second.counter)
+    joined.failure = max(first.failure, second.failure)
+    if second.state == .replayFailed { joined.state = .replayFailed }
     switch (first.kind, second.kind) {
     case (.create, .delete): return nil
     case (.create, _), (.update, .update):
@@ -90,12 +105,11 @@ package enum PendingMachine {
       joined.kind = .delete
       joined.changed = [:]
       joined.base = second.base.merging(first.base) { _, first in first }
-    case (.delete, .create), (.delete, .update), (.update, .create):
-      joined.kind = .update
-      joined.changed = second.changed.filter { first.base[$0.key] != $0.value }
-      joined.base = first.base.filter { joined.changed[$0.key] != nil }
-      // It is again what it was.
-      if joined.changed.isEmpty { return nil }
+    case (.delete, .create):
+      // What a create does not give is null.
+      let nothing = first.base.mapValues { _ in Value.null }
+      return madeAgain(joined, nothing.merging(second.changed) { _, given in given }, image)
+    case (.delete, .update), (.update, .create): return madeAgain(joined, second.changed, image)
     case (.delete, .delete): break
     }
     if joined.kind == .create { joined.base = [:] }

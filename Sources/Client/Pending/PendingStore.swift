@@ -109,7 +109,8 @@ extension Store {
     let known = try operations.of(entity, hidden.object, connection)
     if let last = known.last, last.isOpen, last.kind == .delete {
       _ = try carryOut(
-        PendingMachine.recreate(last, after: served(values, of: entity)), known, entity,
+        PendingMachine.recreate(
+          last, after: served(values, of: entity), image: hidden.values), known, entity,
         hidden.object, last.key, values, connection)
     } else {
       let changed = Dictionary(

@@ -1,0 +1,83 @@
+import FerryModel
+import FerrySQLite
+import FerryWire
+
+/// What changes of one object have become together.
+struct JoinedChanges {
+  /// The one that they are now; nil where they leave nothing to send.
+  var left: PendingOperation?
+  /// Those that went into an earlier one.
+  var joined: [OperationID] = []
+  /// Those that leave nothing together with what came after them. They are in the table until they
+  /// are let go.
+  var gone: [PendingOperation] = []
+}
+
+extension Store {
+  /// Inside a transaction: changes of one object, in the order in which they were made, become one
+  /// that the app has in hand again. It is the first of them, and belongs to what else the
+  /// transactions of all of them changed. Where some leave nothing, what comes then is a change of
+  /// its own.
+  func join(
+    _ changes: [PendingOperation], _ connection: Connection
+  ) throws(SQLiteError) -> JoinedChanges {
+    var result = JoinedChanges()
+    for next in changes {
+      guard let first = result.left else {
+        result.left = next
+        continue
+      }
+      try operations.delete(next, connection)
+      try operations.unite(next.chain, into: first.chain, connection)
+      result.joined.append(next.id)
+      result.left = PendingMachine.join(first, next, image: try image(under: first, connection))
+      result.left?.wanted = .no
+      if result.left == nil { result.gone.append(first) }
+    }
+    if !result.joined.isEmpty, let left = result.left { try operations.update(left, connection) }
+    return result
+  }
+
+  /// What the business system has of an object whose delete is pending.
+  private func image(
+    under first: PendingOperation, _ connection: Connection
+  ) throws(SQLiteError) -> [Value]? {
+    guard first.kind == .delete, let entity = model.entity(named: first.entity) else { return nil }
+    return try rows(of: entity).original(connection, object: first.object)?.values
+  }
+
+  /// Inside a transaction: the app has one change of an object in hand.
+  func joinOpen(
+    _ entity: Entity, _ object: Int64, _ connection: Connection
+  ) throws(SQLiteError) -> JoinedChanges {
+    // After another object with the same key was found, places do not tell what was made last.
+    try join(
+      try operations.of(entity, object, connection).filter(\.isOpen)
+        .sorted { ($0.counter, $0.sequence) < ($1.counter, $1.sequence) }, connection)
+  }
+
+  /// Inside a transaction: what was submitted of an object is not sent after all, and one change with
+  /// what the app has changed since; those who wait for that hear `outcome`. False where the two
+  /// leave nothing.
+  func giveBack(
+    _ entity: Entity, _ object: Int64, telling outcome: AnsweredOperation.Outcome,
+    _ connection: Connection
+  ) throws(SQLiteError) -> Bool {
+    let changes = try joinOpen(entity, object, connection)
+    for id in changes.joined { ended(AnsweredOperation(id: id, outcome: outcome)) }
+    try forget(changes.gone, connection)
+    try show(entity, object, shown: nil, connection)
+    return changes.left != nil
+  }
+
+  /// Inside a transaction: nothing is left to send of these.
+  func forget(_ gone: [PendingOperation], _ connection: Connection) throws(SQLiteError) {
+    for operation in gone {
+      guard let entity = model.entity(named: operation.entity) else { continue }
+      try letGo(operation, connection)
+      try show(entity, operation.object, shown: nil, connection)
+      try forgetKey(of: operation, entity, connection)
+      cancelled([operation.id])
+    }
+  }
+}
