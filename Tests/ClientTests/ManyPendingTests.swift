@@ -31,7 +31,9 @@ struct ManyPendingTests {
     return (Int(pages[1]) ?? 0) * 4_096
   }
 
-  @Test("are saved, counted, listed page by page and sent a thousand at a time; none is lost")
+  @Test(
+    "are saved, counted, listed page by page and sent a thousand at a time; none is lost by a restart"
+  )
   func many() throws {
     let shop = try Stocked()
     let store = shop.device.store
@@ -78,6 +80,12 @@ struct ManyPendingTests {
     let cities = Set(shop.shore.stored.values.compactMap { $0.changed[2] })
     #expect(shop.shore.stored.count == count && cities.count == count)
     #expect(try store.pendingCount(Order.entity, nil, .replaying) == count)
+    try timed("opened again") { try shop.device.restart() }
+    let again = shop.device.store
+    #expect(try again.pendingCount(Order.entity, nil, .replaying) == count)
+    try timed("all cancelled") { try again.cancelAll(Order.entity) }
+    #expect(try again.pendingCount(Order.entity, nil, .all) == 0)
+    #expect(try shop.device.orders().allSatisfy { !$0.isPending })
     let grown = (try residentBytes() - before) >> 20
     print("\(count) pending: \(grown) MB more in memory")
   }

@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerrySQLite
+import FerryWire
 import FerryWorld
 import Foundation
 import Testing
@@ -48,6 +49,34 @@ struct SchemaStepsTests {
       #expect(try again.records(Order.entity, "", []).count == 4)
       again.close()
     }
+  }
+
+  @Test("What was submitted and waited in an older one goes when what it waited for is answered")
+  func waiting() throws {
+    let shop = try Stocked()
+    var order = try #require(try shop.device.order(1))
+    for city in ["Kiel", "Ulm"] {
+      order.city = city
+      try order.update()
+      try order.submitPending()
+      try shop.device.exchange(shop.shore)
+    }
+    try shop.device.store.write { connection throws(FerryError) in
+      try shop.device.store.sql { () throws(SQLiteError) in
+        for statement in [
+          "DROP TRIGGER ferry_wait_end", "DROP TABLE ferry_wait",
+          "DROP INDEX ferry_operation_again",
+          "PRAGMA user_version = 2",
+        ] { try connection.execute(statement) }
+      }
+    }
+    try shop.device.restart()
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.operations().map(\.wanted) == [.no, .yes])
+    shop.shore.accept(try Operation(shop.shore.received[0], in: shop.shore.model).id)
+    try shop.device.exchange(shop.shore)
+    try shop.device.exchange(shop.shore)
+    #expect(shop.shore.received.count == 2)
   }
 
   @Test("A database of a newer Ferry is refused and left as it is")

@@ -36,7 +36,9 @@ enum StateColumns {
     "ferry_operation.base": .shared(
       "Pending", "Store", because: "a newer model's migration writes it in the model's words"),
     "ferry_operation.chain": "Pending",
-    "ferry_operation.wanted": .shared("Pending", "Store", because: chainFreed),
+    "ferry_operation.wanted": .shared(
+      "Pending", "Store",
+      because: chainFreed + ", and a trigger of the schema marks who waited for what has ended"),
     "ferry_operation.state": .shared("Pending", "Store", because: chainFreed),
     "ferry_operation.counter": .shared("Pending", "Store", because: columnCame),
     "ferry_operation.failure": .shared("Pending", "Store", because: columnCame),
@@ -97,6 +99,9 @@ enum StateColumns {
 
     "ferry_owner.+": "Pending",
     "ferry_owner.-": .shared(
+      "Pending", "Store", because: "a trigger of the schema ends it with its operation"),
+    "ferry_wait.+": "Pending",
+    "ferry_wait.-": .shared(
       "Pending", "Store", because: "a trigger of the schema ends it with its operation"),
     "ferry_report.+": "Pending",
     "ferry_report.submitted": "Outbox",

@@ -124,16 +124,21 @@ extension Store {
       }
       return try self.payload(member, first.id, index, ordered.count)
     }
-    let ready = try sql { () throws(SQLiteError) in try self.isReady(ordered, connection) }
     try sql { () throws(SQLiteError) in
-      for (member, payload) in zip(ordered, payloads) {
-        var member = member
+      let own = Set(ordered.map(\.sequence))
+      let awaited = try ordered.map { member throws(SQLiteError) in
+        try self.awaited(by: member, besides: own, connection)
+      }
+      let ready = awaited.allSatisfy(\.isEmpty)
+      for (place, payload) in payloads.enumerated() {
+        var member = ordered[place]
         member.chain = first.id
         if member.wanted == .no { member.counter = self.counter(after: member.counter) }
         member.wanted = ready ? .no : .yes
         member.state = ready ? .submitted : .waiting
         member.failure = 0
         try self.operations.update(member, connection)
+        try self.operations.noteWait(of: member, for: awaited[place], connection)
         guard let entity = self.model.entity(named: member.entity) else { continue }
         if ready {
           try connection.run(
@@ -189,59 +194,55 @@ extension Store {
   }
 
   /// One in flight per object, and nothing that depends on an unanswered operation outside its own
-  /// chain.
-  private func isReady(
-    _ members: [PendingOperation], _ connection: Connection
-  ) throws(SQLiteError) -> Bool {
-    let own = Set(members.map(\.sequence))
-    for member in members {
-      guard let entity = model.entity(named: member.entity) else { continue }
-      let earlier = try connection.value(
-        "SELECT 1 FROM ferry_operation WHERE entity = ? AND object = ? AND sequence < ? LIMIT 1",
-        .text(member.entity), .integer(member.object), .integer(member.sequence))
-      if earlier != nil || member.kind != .create && member.isTemporary { return false }
-      for reference in temporaryReferences(of: member, entity) {
-        let creates = try connection.rows(
-          """
-          SELECT sequence FROM ferry_operation WHERE entity = ? AND key = ? AND temporary = 1
-          AND kind = 'create'
-          """, .text(reference.target.name), .text(Key(reference.key).text))
-        if creates.contains(where: { $0[0].integer.map { !own.contains($0) } ?? false }) {
-          return false
-        }
-      }
+  /// chain: the places of those that must end first, 0 where the one that gives the key is not here.
+  private func awaited(
+    by member: PendingOperation, besides own: Set<Int64>, _ connection: Connection
+  ) throws(SQLiteError) -> Set<Int64> {
+    guard let entity = model.entity(named: member.entity) else { return [] }
+    var awaited: Set<Int64> = []
+    let earlier = try connection.value(
+      "SELECT max(sequence) FROM ferry_operation WHERE entity = ? AND object = ? AND sequence < ?",
+      .text(member.entity), .integer(member.object), .integer(member.sequence))
+    if let earlier = earlier?.integer {
+      awaited.insert(earlier)
+    } else if member.kind != .create && member.isTemporary {
+      awaited.insert(0)
     }
-    return true
+    for reference in temporaryReferences(of: member, entity) {
+      let creates = try connection.rows(
+        """
+        SELECT sequence FROM ferry_operation WHERE entity = ? AND key = ? AND temporary = 1
+        AND kind = 'create'
+        """, .text(reference.target.name), .text(Key(reference.key).text))
+      awaited.formUnion(creates.compactMap { $0[0].integer }.filter { !own.contains($0) })
+    }
+    return awaited
   }
 
-  /// Seals what was wanted and is ready now. Called when answers have been taken; before something
-  /// is sent, only for chains that lost a member after they were sealed.
+  /// Seals what was wanted and may be ready now: what waited for an operation that has ended, and
+  /// chains that lost a member after they were sealed. Called when answers have been taken, and before
+  /// something is sent. What waits on is not looked at.
   ///
   /// True where something of it cannot be sent: the app is owed a callback of that.
   @discardableResult
-  package func sealWanted(
-    _ connection: Connection, again: Bool = false
-  ) throws(FerryError) -> Bool {
+  package func sealWanted(_ connection: Connection) throws(FerryError) -> Bool {
     var isRefused = false
-    let wanted = try sql { () throws(SQLiteError) in
-      try self.operations.select(
-        "WHERE wanted > \(again ? 1 : 0) ORDER BY sequence", [], connection)
-    }
+    let wanted = try sql { () throws(SQLiteError) in try self.operations.marked(connection) }
     var done: Set<Int64> = []
     for operation in wanted where !done.contains(operation.sequence) {
       let members = try sql { () throws(SQLiteError) in
         // What was changed since is not submitted.
         try self.chain(
-          of: [operation],
-          where: "(wanted = \(operation.wanted.rawValue) OR state = 'replayFailed')", connection)
+          of: [operation], where: "(wanted = 2 OR state = 'replayFailed')", connection)
       }
       done.formUnion(members.map(\.sequence))
       // A refused change goes again when the app says so, and with it what is replayed as one.
-      guard !members.contains(where: { $0.state == .replayFailed }) else {
+      if let refused = members.first(where: { $0.state == .replayFailed }) {
         try sql { () throws(SQLiteError) in
           for var member in members where member.wanted == .again {
             member.wanted = .yes
             try self.operations.update(member, connection)
+            try self.operations.noteWait(of: member, for: [refused.sequence], connection)
           }
         }
         continue
@@ -295,7 +296,7 @@ extension Store {
   /// Whether anything waits to be sent. Two questions: an "or" of both would look at everything.
   package func hasOutgoing(_ connection: Connection) throws(SQLiteError) -> Bool {
     let again = try connection.value(
-      "SELECT 1 FROM ferry_operation WHERE wanted > 0 AND wanted = 2 LIMIT 1")
+      "SELECT 1 FROM ferry_operation WHERE wanted = 2 LIMIT 1")
     if again != nil { return true }
     return try connection.value(
       "SELECT 1 FROM ferry_operation WHERE \(Store.isOutgoing) LIMIT 1") != nil

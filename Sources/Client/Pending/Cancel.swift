@@ -91,17 +91,6 @@ extension Store {
   func letGo(_ operation: PendingOperation, _ connection: Connection) throws(SQLiteError) {
     try operations.delete(operation, connection)
     try free(operation, connection)
-    guard operation.kind == .create, let entity = model.entity(named: operation.entity) else {
-      return
-    }
-    // What refers to its temporary key is not found by an index, and this happens seldom.
-    for (child, _, _) in references(to: operation, entity) {
-      try connection.run(
-        """
-        UPDATE ferry_operation SET wanted = ? WHERE wanted > 0 AND chain IN (
-          SELECT chain FROM ferry_operation WHERE wanted > 0 AND entity = ?)
-        """, .integer(PendingOperation.Wanted.again.rawValue), .text(child.name))
-    }
   }
 
   /// What was submitted and waited for this change, of its object, its chain or its graph, need not
@@ -163,14 +152,14 @@ extension Store {
     _ done: inout Cancelled
   ) throws(SQLiteError) {
     for (child, relationship, key) in references(to: create, entity) {
-      // What is submitted and waits may refer to it while the row shows what was changed since.
-      let found = try connection.rows(
+      let shown = try connection.rows(
         """
         SELECT _id FROM \(Schema.table(child))
         WHERE \(matching(relationship.attributes)) AND _pending IN ('C', 'U')
-        UNION SELECT object FROM ferry_operation WHERE entity = '\(child.name)' AND wanted > 0
         """, key.map(\.stored))
-      for object in found.compactMap({ $0[0].integer })
+      // What is submitted and waits may refer to it while the row shows what was changed since.
+      let held = try operations.objects(of: child, waitingFor: create, connection)
+      for object in Set(shown.compactMap { $0[0].integer } + held).sorted()
       where !(child.name == entity.name && object == create.object) {
         try takeBackReference(of: child, object, relationship, to: key, connection, &done)
       }

@@ -153,7 +153,7 @@ package final class Session {
     var place: DevicePosition?
     var isRefused = false
     let request = try store.write { connection throws(FerryError) in
-      if lane == .exchange { isRefused = try self.store.sealWanted(connection, again: true) }
+      if lane == .exchange { isRefused = try self.store.sealWanted(connection) }
       return try self.store.sql { () throws(SQLiteError) -> SessionRequest in
         let position = try self.inbox.positions(connection)
         place = position

@@ -9,7 +9,7 @@ import FerryWorld
 /// image of an object stands in `ferry_original_…` only while the object is pending.
 package struct Schema {
   /// Raised when a table changes its shape, with a step in `SchemaSteps`.
-  package static let version: Int64 = 2
+  package static let version: Int64 = 3
   let model: Package
 
   package static func table(_ entity: Entity) -> String { quoted(entity.name) }
@@ -110,7 +110,7 @@ package struct Schema {
   /// Everything but the entities' tables and the settings.
   static let workTables: [String] = [
     "ferry_operation", "ferry_page", "ferry_partition", "ferry_checkpoint", "ferry_alias",
-    "ferry_log_record", "ferry_report", "ferry_notice", "ferry_notice_heard",
+    "ferry_log_record", "ferry_report", "ferry_notice", "ferry_notice_heard", "ferry_wait",
   ]
 
   private var statements: [String] {
@@ -152,6 +152,28 @@ package struct Schema {
       """
       CREATE INDEX IF NOT EXISTS ferry_operation_wanted ON ferry_operation (sequence)
       WHERE wanted > 0
+      """,
+      """
+      CREATE INDEX IF NOT EXISTS ferry_operation_again ON ferry_operation (sequence)
+      WHERE wanted = 2
+      """,
+      // What is submitted and waits, and the operations that must end before it can go; 0 for one
+      // that is not here. When one of them ends, whoever waits for it is looked at again, with all
+      // that is replayed as one with it, and nobody else is.
+      """
+      CREATE TABLE IF NOT EXISTS ferry_wait (
+        sequence INTEGER NOT NULL, awaited INTEGER NOT NULL,
+        PRIMARY KEY (awaited, sequence)) WITHOUT ROWID
+      """,
+      "CREATE INDEX IF NOT EXISTS ferry_wait_sequence ON ferry_wait (sequence)",
+      """
+      CREATE TRIGGER IF NOT EXISTS ferry_wait_end AFTER DELETE ON ferry_operation
+      BEGIN
+        UPDATE ferry_operation SET wanted = 2 WHERE wanted > 0 AND chain IN (
+          SELECT chain FROM ferry_wait JOIN ferry_operation USING (sequence)
+          WHERE awaited = old.sequence AND wanted > 0);
+        DELETE FROM ferry_wait WHERE sequence = old.sequence;
+      END
       """,
       """
       CREATE TABLE IF NOT EXISTS ferry_page (

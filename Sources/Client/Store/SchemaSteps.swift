@@ -11,6 +11,12 @@ struct SchemaSteps {
   /// `known` is the version of the file, at least 1.
   func run(from known: Int64) throws(SQLiteError) {
     if known < 2 { try countChanges() }
+    if known < 3 { try lookAgain() }
+  }
+
+  /// 2 to 3: for what a submitted operation waits is noted; what waits already is looked at once more.
+  private func lookAgain() throws(SQLiteError) {
+    try connection.execute("UPDATE ferry_operation SET wanted = 2 WHERE wanted = 1")
   }
 
   /// 1 to 2: the reference's counters, and the composite graph that an operation belongs to.
