@@ -101,6 +101,23 @@ struct SeedFindingsTests {
     #expect(device.answers[change.0]?.outcome == .replayFailed)
   }
 
+  @Test("What a restored server asks for is judged before it is performed, also across a crash")
+  func judgedAfterCrash() throws {
+    bench.business.put(Shop.order, Shop.order(20, 2, "Rome"))
+    try bench.load()
+    let change = bench.operation(
+      Shop.order, .update, Key([.integer(20)]), changed: [2: .text("mine")], base: [:])
+    device.open = [change.0]
+    try device.exchange([change.1], mayHaveRun: [change.0])
+    let task = try #require(try bench.service.nextReplay())
+    #expect(task.step == .recall([change.0]))
+    try bench.restart()
+    try bench.replay()
+    #expect(bench.business.performed.isEmpty)
+    try device.exchange()
+    #expect(device.answers[change.0]?.logRecords.first?.code == 403)
+  }
+
   @Test("What was performed of a group is accepted, where rights refuse the rest meanwhile")
   func refusedRest() throws {
     bench.business.put(Shop.line, Shop.line(10, 1, "a"))

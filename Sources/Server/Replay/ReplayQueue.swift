@@ -26,8 +26,9 @@ struct ReplayQueue {
     let arrival: Int64
     /// A crash, or a restored server: it may have been performed.
     var mayHaveRun: Bool
-    /// Its rights were judged before the crash.
-    var wasClaimed: Bool
+    /// Its rights were judged before the crash. What may have been performed before it came is not:
+    /// it is asked for first.
+    var wasJudged: Bool
     var notBefore: Timestamp?
     var attempts: Int = 0
     var isInWork: Bool = false
@@ -68,13 +69,13 @@ struct ReplayQueue {
     } else {
       chain = Chain(
         name: name, count: operation.count, operations: [], arrival: received.sequence,
-        mayHaveRun: false, wasClaimed: false)
+        mayHaveRun: false, wasJudged: true)
       order.append(name)
     }
     chain.operations.append(place)
     chain.operations.sort { $0.position < $1.position }
     chain.mayHaveRun = chain.mayHaveRun || received.mayHaveRun || wasClaimed
-    chain.wasClaimed = chain.wasClaimed || wasClaimed
+    chain.wasJudged = chain.wasJudged && wasClaimed && !received.mayHaveRun
     chain.contents.formUnion(contents)
     chain.missing.formUnion(missing)
     if !chain.missing.isEmpty { lacking.insert(name) }
@@ -126,7 +127,7 @@ struct ReplayQueue {
       guard let chain = chains[name], chain.isComplete else { continue }
       let objects = chain.operations.compactMap(\.object)
       let isFree =
-        !chain.isInWork && (isLoaded || chain.wasClaimed)
+        !chain.isInWork && (isLoaded || chain.wasJudged)
         && chain.notBefore.map { $0 <= now } ?? true && blocked.isDisjoint(with: objects)
       if isFree {
         chains[name]?.isInWork = true

@@ -137,7 +137,7 @@ extension Service {
       _ = try carryOut(.settle, replay.id)
       return nil
     }
-    replay.areRightsJudged = !chain.mayHaveRun || chain.wasClaimed
+    replay.areRightsJudged = !chain.mayHaveRun || chain.wasJudged
     // Known before it is claimed, so that a claim which fails is given back with all that it holds.
     replays[replay.id] = replay
     return replay
