@@ -10,26 +10,33 @@ public struct BigReference: Sendable, Hashable, CustomStringConvertible {
 
   /// `digest` is 64 lower-case hexadecimal digits; anything else is a programmer's error.
   public init(sizeBytes: Int64, digest: String) {
-    precondition(sizeBytes >= 0 && BigReference.isDigest(digest), "\(sizeBytes):\(digest)")
+    precondition(sizeBytes >= 0 && BigReference.isDigest(digest.utf8), "\(sizeBytes):\(digest)")
     self.sizeBytes = sizeBytes
     self.digest = digest
   }
 
   /// Nil unless the text is a reference in its one canonical form.
   public init?(_ text: String) {
-    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-    guard parts.count == 2, let size = Int64(parts[0]), size >= 0, String(size) == parts[0],
-      BigReference.isDigest(String(parts[1]))
+    // By its bytes: it is asked of every row that has one.
+    let sizeCount = text.utf8.count - BigReference.digestDigits - 1
+    guard sizeCount > 0 else { return nil }
+    let head = text.utf8.prefix(sizeCount)
+    let rest = text.utf8.dropFirst(sizeCount)
+    guard rest.first == UInt8(ascii: ":"), head.allSatisfy({ (48...57).contains($0) }),
+      sizeCount == 1 || head.first != UInt8(ascii: "0"), let size = Int64(Substring(head)),
+      BigReference.isDigest(rest.dropFirst())
     else { return nil }
     sizeBytes = size
-    digest = String(parts[1])
+    digest = String(Substring(rest.dropFirst()))
   }
 
   public var description: String { "\(sizeBytes):\(digest)" }
 
-  private static func isDigest(_ text: String) -> Bool {
-    text.utf8.count == 64
-      && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+  private static let digestDigits = 64
+
+  private static func isDigest(_ text: some Collection<UInt8>) -> Bool {
+    text.count == digestDigits
+      && text.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
   }
 }
 

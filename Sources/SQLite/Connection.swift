@@ -26,7 +26,7 @@ public final class Connection {
   public let isSealed: Bool
   private let vfs: String?
   let handle: OpaquePointer
-  private var statements: [String: Statement] = [:]
+  private var statements: [StatementText: Statement] = [:]
   /// How often a statement was begun, for tests that count executions.
   public internal(set) var executions: Int = 0
   /// How often a statement was prepared, for tests that count.
@@ -138,7 +138,7 @@ public final class Connection {
 
   /// The statement that was prepared for this text before, reset.
   func kept(_ sql: String) -> Statement? {
-    guard let known = statements[sql] else { return nil }
+    guard let known = statements[StatementText(sql)] else { return nil }
     known.reset()
     known.lastUse = executions
     return known
@@ -146,7 +146,7 @@ public final class Connection {
 
   func keep(_ statement: Statement, as place: String) {
     statement.lastUse = executions
-    statements[place] = statement
+    statements[StatementText(place)] = statement
   }
 
   /// Forgets the statements that were used longest ago, where more than `limit` are kept: texts

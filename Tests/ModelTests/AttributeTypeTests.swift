@@ -25,6 +25,25 @@ struct AttributeTypeTests {
     #expect(AttributeType.decimal.canonical(.text(text)) == nil)
   }
 
+  @Test(
+    "A content is named by its size and its digest, each in one form",
+    arguments: [
+      ("0", true), ("7", true), ("9223372036854775807", true), ("9223372036854775808", false),
+      ("", false), ("00", false), ("07", false), ("-1", false), ("+1", false), (" 1", false),
+      ("1\u{301}", false),
+    ])
+  func references(_ size: String, _ isOne: Bool) {
+    let digest = String(repeating: "0a", count: 32)
+    let text = "\(size):\(digest)"
+    #expect(BigReference(text)?.description == (isOne ? text : nil))
+    #expect(AttributeType.bigString.canonical(.text(text)) == (isOne ? .text(text) : nil))
+    for other in [digest.uppercased(), digest + "0", String(digest.dropLast()), "\u{301}" + digest]
+    {
+      #expect(BigReference("\(size):\(other)") == nil)
+    }
+    #expect(BigReference("\(size)\(digest)") == nil && BigReference("\(size);\(digest)") == nil)
+  }
+
   @Test("A decimal takes integers and the shortest digits of a double")
   func decimalsFromNumbers() {
     #expect(AttributeType.decimal.canonical(.integer(-12)) == .text("-12"))

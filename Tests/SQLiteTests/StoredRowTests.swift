@@ -33,6 +33,23 @@ struct StoredRowTests {
     }
   }
 
+  @Test("Statements are kept by their bytes: one that reads like another is not taken for it")
+  func bytes() throws {
+    let connection = try Connection(path: ":memory:")
+    let long = String(repeating: "x", count: 300)
+    // A composed letter and a letter with its mark; texts that differ in one place of many.
+    for value in ["\u{E9}", "e\u{301}"]
+      + (0..<40).map({ long + "\($0 % 10)" + long + "\($0 / 10)" })
+    {
+      let text = "SELECT \(quotedText(value)), length(\(quotedText(value)))"
+      for _ in 0..<2 {
+        let row = try connection.row(text)
+        #expect(row?.first?.text.map { Array($0.utf8) } == Array(value.utf8))
+      }
+    }
+    #expect(connection.preparations == 42)
+  }
+
   @Test(
     "Each row has its own values, whichever share a piece of memory, and when the others are gone")
   func own() throws {

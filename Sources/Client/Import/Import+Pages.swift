@@ -43,7 +43,9 @@ private struct NewRows {
   private let partition: Int64
   private let rows: PageRows.Rows
   private let single: Statement
-  private let batch: Statement
+  /// Prepared for the first batch: most downloads are too small for one.
+  private var batch: Statement?
+  private let batchText: String
   private let batchRows: Int
   /// What is pending must be found first.
   private let isPossible: Bool
@@ -64,14 +66,14 @@ private struct NewRows {
     // Where each row's number is asked for, they go one by one.
     hasMetKnown = batchRows < 2 || run.notes(partition)
     single = try run.connection.statement(access.insertNew)
-    batch = try run.connection.statement(access.insertNewBatch)
+    batchText = access.insertNewBatch
   }
 
   /// How many rows from this one on were inserted; 0 when it is here already, or may be.
   mutating func insert(from index: Int, _ run: ImportRun) throws(SQLiteError) -> Int {
     guard isPossible else { return 0 }
     if isBatchLikely, !hasMetKnown, index + batchRows <= rows.count {
-      if try insertBatch(from: index) {
+      if try insertBatch(from: index, run) {
         for row in index..<index + batchRows { take(row) }
         return batchRows
       }
@@ -88,7 +90,14 @@ private struct NewRows {
   }
 
   /// All of a batch, or none of it.
-  private func insertBatch(from index: Int) throws(SQLiteError) -> Bool {
+  private mutating func insertBatch(from index: Int, _ run: ImportRun) throws(SQLiteError) -> Bool {
+    let batch: Statement
+    if let known = self.batch {
+      batch = known
+    } else {
+      batch = try run.connection.statement(batchText)
+      self.batch = batch
+    }
     batch.rewind()
     for row in 0..<batchRows { try bind(index + row, to: batch, at: row * (rows.width + 2)) }
     do throws(SQLiteError) { _ = try batch.step() } catch {
@@ -121,7 +130,7 @@ private struct NewRows {
   /// Counts what was inserted; the statements let go of the page.
   func end(_ run: ImportRun) {
     single.reset()
-    batch.reset()
+    batch?.reset()
     guard count > 0 else { return }
     run.count(partition, plus: sum, rows: count)
     run.changes[entity, default: EntityChanges(entity: entity)].inserted += Int(count)
