@@ -12,8 +12,8 @@ import FerryModel
 /// is owed of it if it is registered before the database's; so register those of entities first, and
 /// the database's last. Of everything else nothing is kept: it is told to who is there, and
 /// what a crash comes in between of is not told again (`onResetSuccess` among it: what it tells of
-/// is visible all the same). `onRecoverSuccess` alone is told again where a crash came while the
-/// handler heard it.
+/// is visible all the same). `onRecoverSuccess` alone is told again where a crash came while a
+/// handler on the session's thread heard it; on an actor it may be lost while it waits for that.
 ///
 /// With a handler on an actor of the app's the synchronization does not wait for it, but for its
 /// answer to `onSynchronize`. While that actor is behind by more than 1,000 calls the oldest are let

@@ -48,7 +48,7 @@ extension Session {
   /// An exchange has ended well: perhaps it brought the last of what was asked for afresh.
   func tellRecovered() throws(FerryError) {
     guard try setting(.recovering) != nil, try inbox.isComplete() else { return }
-    // Told first: after a crash in between it is told again.
+    // Told first: after a crash in between it is told again, unless it waits for an actor by then.
     observers.tell(.lasting) { $0.onRecoverSuccess() }
     try forget([.recovering])
   }
