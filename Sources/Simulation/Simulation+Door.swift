@@ -7,7 +7,9 @@ import FerryWire
 /// What happens at the server's door, as the router has it.
 extension Simulation {
   func arrive(_ transfer: Transfer) throws {
+    try noteForgotten(transfer)
     try answer(transfer)
+    if transfer.exchange != nil { noteArrived(transfer) }
     guard transfer.exchange != nil, let token = transfer.request.token,
       users.rights(ofToken: token) != transfer.rights
     else { return }
@@ -80,7 +82,6 @@ extension Simulation {
     let identity = try identity(of: transfer)
     transfer.rights = Set((identity.claims["agency"] ?? []).compactMap { Int64($0) })
     transfer.deviceID = identity.device
-    noteArrived(transfer)
     transfer.status = 200
     let service = server.service
     transfer.exchange =

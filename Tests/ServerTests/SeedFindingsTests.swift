@@ -210,4 +210,28 @@ struct SeedFindingsTests {
     #expect(device.answers[away.0]?.outcome == .replayFailed)
     #expect(device.answers[away.0]?.logRecords.first?.code == 403)
   }
+
+  @Test("An operation is remembered from its confirmation on, however long that took (seed 147)")
+  func rememberedFromConfirmation() throws {
+    bench.business.remembers = false
+    let days = bench.limits.operationMemoryDays
+    let change = bench.operation(
+      Shop.order, .update, Key([.integer(10)]), changed: [2: .text("Bergen")])
+    device.open = [change.0]
+    try device.exchange([change.1])
+    try bench.replay()
+    // Its device is silent for longer than that, and hears of the answer then.
+    for _ in 0...days {
+      bench.clock.advance(86_400)
+      try bench.service.compact()
+    }
+    try device.exchange().exchange()
+    #expect(device.answers[change.0]?.outcome == .replayResult)
+    bench.clock.advance(86_400)
+    try bench.service.compact()
+    // It is set back to before it was sent.
+    try device.exchange([change.1])
+    try bench.replay()
+    #expect(bench.business.performs == 1)
+  }
 }

@@ -147,6 +147,7 @@ enum StateColumns {
     "operation.+": "Inbox",
     "operation.-": "Changes",
     "operation.payload": "Inbox",
+    "operation.day": "Inbox",
     "operation.state": .shared(
       "Inbox", "Replay", because: "Replay brings it to its end, Inbox learns that it was confirmed"),
     "operation.answer": .shared(

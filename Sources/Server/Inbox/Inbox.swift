@@ -81,14 +81,15 @@ struct Inbox {
   }
 
   /// The device keeps these answers: payload and answer are emptied; what remains knows the
-  /// operation again.
+  /// operation again, from today on for as long as operations are remembered.
   func confirm(_ confirm: Confirm, user: String) throws(SQLiteError) {
     guard !confirm.answers.isEmpty else { return }
     try store.writer.transaction { () throws(SQLiteError) in
       for id in confirm.answers {
         try store.writer.run(
           """
-          UPDATE operation SET state = 'confirmed', payload = NULL, answer = NULL
+          UPDATE operation SET state = 'confirmed', payload = NULL, answer = NULL,
+            day = (SELECT days FROM server)
           WHERE id = ? AND user = ? AND state = 'answered' AND answer_version <= ?
             AND outcome <> 'unknown'
           """, .text(id.text), .text(user), .integer(confirm.version))
