@@ -36,6 +36,8 @@ struct AppDeeds {
     }
   }
 
+  /// What was done, in its order.
+  private(set) var acts: [(act: StatedAct.Act, object: ObjectNumber)] = []
   /// Objects whose pending changes may be other ones now.
   private(set) var touched: Set<ObjectNumber> = []
   /// What must be visible of an object, by position; nil where nothing may be.
@@ -66,6 +68,7 @@ struct AppDeeds {
   mutating func madeIsNot() { making = nil }
 
   mutating func show(_ values: [Int: Value]?, of object: ObjectNumber) {
+    acts.append((values == nil ? .delete : .edit, object))
     touched.insert(object)
     shown[object] = .some(values)
   }
@@ -76,6 +79,7 @@ struct AppDeeds {
   }
 
   mutating func cancel(_ object: ObjectNumber) {
+    acts.append((.cancel, object))
     touch(object)
     cancelled.insert(object)
   }

@@ -34,7 +34,12 @@ extension DeviceWatch {
     _ old: PendingOperation, _ new: PendingOperation, _ ledger: Ledger
   ) throws {
     switch cause {
-    case nil: throw failure(1, "\(shown(old)) became \(shown(new)) by itself")
+    case nil:
+      // Where the disk failed as it was noted that it is sent, that may turn out to be written at the
+      // next start.
+      var sent = old
+      sent.isSent = true
+      guard sent == new else { throw failure(1, "\(shown(old)) became \(shown(new)) by itself") }
     case .app:
       guard new.id == old.id else {
         throw failure(2, "\(shown(old)) got the id \(new.id) before it was answered")

@@ -6,10 +6,7 @@ extension Simulation {
   func actAsApp(_ device: SimulatedDevice) throws {
     guard device.isRunning else { return }
     let entity = chance.pick(SimulatedBusiness.package.entities)
-    do throws(FerryError) {
-      try device.logInIfNeeded()
-      device.watch.deeds = AppDeeds()
-      device.watch.cause = .app
+    try actAsApp(device) { () throws(FerryError) in
       switch chance.number(below: 112) {
       case 100...:
         try handleContents(device)
@@ -29,6 +26,17 @@ extension Simulation {
         device.watch.cause = nil
         synchronize(device)
       }
+    }
+  }
+
+  /// What an app does in one step, written down for its watch.
+  func actAsApp(_ device: SimulatedDevice, _ body: () throws(FerryError) -> Void) throws {
+    do throws(FerryError) {
+      try device.logInIfNeeded()
+      device.watch.deeds = AppDeeds()
+      device.watch.cause = .app
+      try body()
+      countActs(device)
     } catch {
       // What the store refuses is no change; where the disk fails the app is told.
       guard error.code != .store || device.disk.isTroubled else { throw error }
@@ -199,13 +207,16 @@ extension Simulation {
   private func cancel(_ device: SimulatedDevice, _ entity: Entity) throws(FerryError) {
     let pending = try device.store.records(entity, "WHERE _pending <> 'N' ORDER BY _id", [])
     guard !pending.isEmpty else { return }
-    let record = chance.pick(pending)
+    try cancel(chance.pick(pending), device)
+  }
+
+  func cancel(_ record: Record, _ device: SimulatedDevice) throws(FerryError) {
     guard let object = record.object else { return }
     try touchLines(of: record, device)
-    device.watch.deeds.cancel(ObjectNumber(entity: entity.name, number: object))
-    _ = try device.store.cancel(entity, object)
+    device.watch.deeds.cancel(ObjectNumber(entity: record.entity.name, number: object))
+    _ = try device.store.cancel(record.entity, object)
     counts.cancelled += 1
-    log.say("step \(step): device \(device.number) cancels \(entity.name) object \(object)")
+    log.say("step \(step): device \(device.number) cancels \(record.entity.name) object \(object)")
   }
 
   /// The app asks by itself, or leaves it to be asked, or says that the network may be back.

@@ -13,6 +13,10 @@ extension Simulation {
     // Only where nobody remembers can an outcome stay unknown.
     let performs = remembers ? 150 : 300
     business.setFault { call in
+      if call == .perform, struck.takeForced() {
+        struck.add(.timeoutBeforeCommit)
+        return .timeoutBeforeCommit
+      }
       guard chance.happens(call == .perform ? performs : 25) else { return nil }
       let fault: MemoryFault =
         call == .perform ? chance.pick([.away, .timeoutBeforeCommit, .timeoutAfterCommit]) : .away
@@ -106,8 +110,20 @@ extension Simulation {
 /// Counts the faults of the business system, from inside its calls.
 final class StruckCalls: Sendable {
   private let struck = Mutex<[SimulatedFault: Int]>([:])
+  private let isForced = Mutex(false)
 
   var counts: [SimulatedFault: Int] { struck.withLock { $0 } }
+
+  /// The next call ends in a time-out.
+  func forceTimeout() { isForced.withLock { $0 = true } }
+
+  /// Whether this one does.
+  func takeForced() -> Bool {
+    isForced.withLock { isForced in
+      defer { isForced = false }
+      return isForced
+    }
+  }
 
   func add(_ fault: MemoryFault) {
     struck.withLock { $0[StruckCalls.name(of: fault), default: 0] += 1 }

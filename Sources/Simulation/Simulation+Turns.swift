@@ -5,6 +5,8 @@ import FerryWorld
 struct Turns {
   /// What is still to strike, and from which step on it may.
   var waiting: [(fault: SimulatedFault, from: Int)] = []
+  /// What apps are still to do, each in its turn, and from which step on they may.
+  var acts: [(act: StatedAct, from: Int)] = []
   let chance: SeededChance
 
   /// By the last digit of the seed. What restores the server has odd ones: one business system in
@@ -15,11 +17,31 @@ struct Turns {
     [.deviceSilentLong], [.fullOverRestart], [.tokenEnded],
   ]
 
+  /// What apps rarely do by chance, by the last digit of the seed.
+  private static let rareActs: [[StatedAct]] = [
+    [StatedAct(state: .submitted, act: .cancel)], [StatedAct(state: .withdrawn, act: .edit)],
+    [StatedAct(state: .replayFailed, act: .cancel)],
+    [StatedAct(state: .withdrawn, act: .delete)], [StatedAct(state: .wanted, act: .cancel)],
+    [StatedAct(state: .submitted, act: .delete)], [StatedAct(state: .wanted, act: .delete)],
+    [StatedAct(state: .withdrawn, act: .cancel)],
+    [StatedAct(state: .replayFailed, act: .delete)],
+    [StatedAct(state: .withdrawn, act: .delete)],
+  ]
+
+  /// What apps do to changes of unknown outcome, where there are such: one business system in four.
+  private static func unknownActs(seed: UInt64) -> [StatedAct.Act] {
+    guard seed % 4 == 0 else { return [] }
+    return seed % 8 == 0 ? [.edit, .delete, .cancel] : [.cancel, .edit, .delete]
+  }
+
   init(seed: UInt64) {
     chance = SeededChance(seed ^ 0x7C15)
     for fault in Turns.rare[Int(seed % 10)] {
       waiting.append((fault, 60 + chance.number(below: 180)))
     }
+    acts = Turns.rareActs[Int(seed % 10)].map { ($0, 60 + chance.number(below: 180)) }
+    let from = 60 + chance.number(below: 120)
+    acts += Turns.unknownActs(seed: seed).map { (StatedAct(state: .unknown, act: $0), from) }
   }
 }
 
@@ -34,6 +56,30 @@ extension Simulation {
         try settleTroubles()
         try look()
       }
+    }
+    try takeActs()
+  }
+
+  /// The first of what apps are still to do in each state that is due is tried until it was done.
+  private func takeActs() throws {
+    turns.acts.removeAll { counts.acts[$0.act, default: 0] > 0 }
+    var states: Set<StatedAct.State> = []
+    for turn in turns.acts where step >= turn.from && states.insert(turn.act.state).inserted {
+      guard try happen(turn.act) else {
+        if turn.act.state == .unknown { makeUnknown() }
+        continue
+      }
+      try settleTroubles()
+      try look()
+    }
+  }
+
+  /// What is performed next ends in a time-out; where nothing comes of it for a while, once more.
+  private func makeUnknown() {
+    guard may(.timeoutBeforeCommit) else { return }
+    struckCalls.forceTimeout()
+    for place in turns.acts.indices where turns.acts[place].act.state == .unknown {
+      turns.acts[place].from = step + 40
     }
   }
 

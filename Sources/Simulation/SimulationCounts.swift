@@ -38,6 +38,31 @@ public enum SimulatedFault: String, Sendable, CaseIterable {
   }
 }
 
+/// Something that an app does to an object of which a change is in some state.
+public struct StatedAct: Sendable, Hashable, CustomStringConvertible {
+  /// In the life of a change: waiting; waiting and to be sent when something else is answered; to be
+  /// sent; sent at least once; refused; of unknown outcome; cancelled after it was submitted.
+  public enum State: String, Sendable, CaseIterable {
+    case waiting, wanted, submitted, sent, replayFailed, unknown, withdrawn
+  }
+
+  /// What the app does.
+  public enum Act: String, Sendable, CaseIterable { case edit, delete, cancel }
+
+  /// Of a change of the object before.
+  public let state: State
+  /// What was done.
+  public let act: Act
+
+  /// `submitted cancel`.
+  public var description: String { "\(state) \(act)" }
+
+  /// All that can be.
+  public static let all: [StatedAct] = State.allCases.flatMap { state in
+    Act.allCases.map { StatedAct(state: state, act: $0) }
+  }
+}
+
 /// What happened in a run, counted.
 public struct SimulationCounts: Sendable, Equatable {
   public var steps = 0
@@ -57,6 +82,8 @@ public struct SimulationCounts: Sendable, Equatable {
   /// Partitions that the server made a device download afresh.
   public var resets = 0
   public var faults: [SimulatedFault: Int] = [:]
+  /// How often apps did something to an object of which a change was in some state.
+  public var acts: [StatedAct: Int] = [:]
   var devices = 0
   var references = 0
   var skippedMilliseconds = 0

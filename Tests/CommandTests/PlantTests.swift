@@ -6,6 +6,11 @@ import Testing
 @Suite("Bugs on purpose", .serialized)
 struct PlantTests {
   /// The invariants that each bug can break.
+  ///
+  /// Two of them break what is looked at first: a number that was drawn early belongs to a row that
+  /// comes behind the clock (8), which a page has too soon (11), an import lacks (4) or a load puts
+  /// back (10); an older snapshot ends a download too low (9), before what a device has (8), or
+  /// without rows of its checkpoint (4).
   private static let broken: [PlantedBug: Set<Int>] = [
     .sequence: [4, 8, 10, 11], .fixedBound: [4, 9], .noMark: [10], .idAtSubmit: [2],
     .answerAfterCheckpoint: [6], .leaveIgnoresPartition: [4, 9], .stagedFloor: [4, 9],

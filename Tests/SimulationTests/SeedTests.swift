@@ -29,6 +29,9 @@ struct SeedTests {
     for fault in SimulatedFault.allCases {
       #expect(counts.contains { $0.faults[fault, default: 0] > 0 }, "\(fault)")
     }
+    for act in StatedAct.all {
+      #expect(counts.contains { $0.acts[act, default: 0] > 0 }, "\(act)")
+    }
     let answers: [KeyPath<SimulationCounts, Int>] = [
       \.accepted, \.refused, \.unknown, \.cancelled, \.crashes, \.restarts, \.resets,
     ]

@@ -55,6 +55,12 @@ enum SimulationText {
       writer.field(fault.rawValue, counts.faults[fault] ?? 0)
     }
     writer.endObject()
+    writer.key("acts")
+    writer.beginObject()
+    for act in StatedAct.all {
+      writer.field(act.description, counts.acts[act] ?? 0)
+    }
+    writer.endObject()
     writer.field("digest", String(result.digest, radix: 16))
     writer.field("failure", result.failure)
     writer.field("invariant", result.invariant.map { Int64($0) })

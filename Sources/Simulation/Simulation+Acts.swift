@@ -1,0 +1,71 @@
+import Ferry
+import FerryModel
+
+/// What apps do, and to what it is done.
+extension Simulation {
+  /// Counts what an app has done by the states in which the changes of its objects were.
+  func countActs(_ device: SimulatedDevice) {
+    for (act, object) in device.watch.deeds.acts {
+      for operation in device.watch.operations.values where operation.name == object {
+        counts.acts[StatedAct(state: operation.stage, act: act), default: 0] += 1
+      }
+    }
+  }
+
+  /// Does something to an object of which a change is in the wanted state; where there is none it may
+  /// do what leads there. False where nothing was done.
+  func happen(_ turn: StatedAct) throws -> Bool {
+    for device in devices where device.isRunning {
+      let operations = device.watch.operations.values.sorted { $0.sequence < $1.sequence }
+      for operation in operations where operation.stage == turn.state {
+        var act = turn.act
+        // Nothing of a withdrawn change is left to be cancelled: something must come behind it.
+        let isAlone = !operations.contains {
+          $0.name == operation.name && $0.state != .withdrawn
+        }
+        if act == .cancel, isAlone { act = .edit }
+        if try happen(act, to: operation, on: device) { return true }
+      }
+      guard turn.state == .withdrawn else { continue }
+      for operation in operations where operation.state == .submitted && operation.kind == .update {
+        if try happen(.cancel, to: operation, on: device) { return true }
+      }
+    }
+    return false
+  }
+
+  /// False where its object is not visible.
+  private func happen(
+    _ act: StatedAct.Act, to operation: PendingOperation, on device: SimulatedDevice
+  ) throws -> Bool {
+    guard let entity = SimulatedBusiness.package.entity(named: operation.entity),
+      let record = try device.store.record(entity, object: operation.object)
+    else { return false }
+    try actAsApp(device) { () throws(FerryError) in
+      switch act {
+      case .edit:
+        var edited = record
+        edited.set(entity.name == "Customer" ? 1 : 2, "TURN \(step)")
+        _ = try save(edited, .update, device)
+      case .delete: _ = try save(record, .delete, device)
+      case .cancel: try cancel(record, device)
+      }
+      log.say("step \(step): device \(device.number) has its turn: \(act) of \(operation.shown)")
+    }
+    return true
+  }
+}
+
+extension PendingOperation {
+  fileprivate var name: ObjectNumber { ObjectNumber(entity: entity, number: object) }
+
+  fileprivate var stage: StatedAct.State {
+    switch state {
+    case .waiting: wanted == .no ? .waiting : .wanted
+    case .submitted: isSent ? .sent : .submitted
+    case .replayFailed: .replayFailed
+    case .unknown: .unknown
+    case .withdrawn: .withdrawn
+    }
+  }
+}
