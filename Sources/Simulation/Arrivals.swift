@@ -45,29 +45,15 @@ struct Arrivals {
 extension Simulation {
   /// Writes down with which rights operations arrive.
   func noteArrived(_ transfer: Transfer) {
-    for operation in operations(of: transfer) {
-      ledger.arrivals.take(operation, with: transfer.rights)
-    }
-  }
-
-  /// Writes down what nobody can know any more, before the server takes it.
-  func noteForgotten(_ transfer: Transfer) throws {
-    guard !remembers else { return }
-    for operation in operations(of: transfer)
-    where oracle.business.performed[operation.id] != nil
-      && ledger.births[operation.id]?.lineage == 0
-    {
-      if try !oracle.knows(operation.id) { ledger.knownToNobody.insert(operation.id) }
-    }
-  }
-
-  private func operations(of transfer: Transfer) -> [Operation] {
     guard !transfer.isStrange,
       let frames = try? FrameReader.frames(of: transfer.request.body)
-    else { return [] }
-    return frames.filter { $0.kind == .replay }.flatMap { frame -> [Operation] in
-      guard case .replay(let replay)? = try? Message(frame) else { return [] }
-      return replay.operations.compactMap { try? Operation($0, in: SimulatedBusiness.package) }
+    else { return }
+    for frame in frames where frame.kind == .replay {
+      guard case .replay(let replay)? = try? Message(frame) else { continue }
+      for bytes in replay.operations {
+        guard let operation = try? Operation(bytes, in: SimulatedBusiness.package) else { continue }
+        ledger.arrivals.take(operation, with: transfer.rights)
+      }
     }
   }
 }

@@ -17,10 +17,7 @@ struct EffectWatch {
     let business = oracle.business
     guard seen < business.effects.count else { return }
     for effect in business.effects[seen...] {
-      guard
-        business.performed[effect.operation] == 1
-          || ledger.knownToNobody.contains(effect.operation)
-      else {
+      guard business.performed[effect.operation] == 1 else {
         throw SimulationFailure(
           invariant: 2, problem: "the operation \(effect.operation) was performed twice")
       }

@@ -46,9 +46,6 @@ final class Ledger {
   /// Operations that their device has no more: nothing comes to stand behind them.
   private var gone: Set<OperationID> = []
   var arrivals = Arrivals()
-  /// Operations that came again from a device that was set back, after the server's memory of them had
-  /// ended, where the business system does not remember them either: nobody can know them.
-  var knownToNobody: Set<OperationID> = []
   private var lineages = 0
 
   func newLineage() -> Int {

@@ -265,11 +265,6 @@ final class Oracle {
     return Set(rows.compactMap { $0[0].text.flatMap { OperationID($0) } })
   }
 
-  /// Whether the server's store remembers the operation.
-  func knows(_ id: OperationID) throws -> Bool {
-    try store().value("SELECT 1 FROM operation WHERE id = ?", .text(id.text)) != nil
-  }
-
   /// Every answered operation and how it ended.
   func outcomes() throws -> [OperationID: Answer.Outcome] {
     var outcomes: [OperationID: Answer.Outcome] = [:]

@@ -7,7 +7,6 @@ import FerryWire
 /// What happens at the server's door, as the router has it.
 extension Simulation {
   func arrive(_ transfer: Transfer) throws {
-    try noteForgotten(transfer)
     try answer(transfer)
     if transfer.exchange != nil { noteArrived(transfer) }
     guard transfer.exchange != nil, let token = transfer.request.token,

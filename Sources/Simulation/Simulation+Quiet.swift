@@ -155,8 +155,7 @@ extension Simulation {
     let told = ledger.told.flatMap { id, told in
       told.map(\.answer.outcome).filter { $0 != .unknown }.map { (id, $0) }
     }
-    for (id, outcome) in (answered + told).sorted(by: { $0.0.text < $1.0.text })
-    where !ledger.knownToNobody.contains(id) {
+    for (id, outcome) in (answered + told).sorted(by: { $0.0.text < $1.0.text }) {
       let times = oracle.business.performed[id] ?? 0
       guard times != (outcome == .replayResult ? 1 : 0) else { continue }
       // Two copies made different changes of one: the second is told that the first was accepted.
