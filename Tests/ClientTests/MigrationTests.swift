@@ -194,9 +194,9 @@ struct MigrationTests {
   }
 
   /// A new line with a text and a change of an order, in one transaction.
-  private func chained(_ shop: Stocked) throws {
+  private func chained(_ shop: Stocked, of order: Int64 = 1) throws {
     try shop.device.store.transaction { () throws(FerryError) in
-      var line = shop.device.newLine(of: 1, 1, "tea")
+      var line = shop.device.newLine(of: order, 1, "tea")
       try line.create()
       var record = try shop.device.store.records(Order.entity, "WHERE id = 1", [])[0]
       record.set(2, "Kiel" as String?)
@@ -220,6 +220,24 @@ struct MigrationTests {
     let shore = Shore(withoutText)
     _ = try shore.respond(to: request.body)
     #expect(shore.stored.values.map { "\($0.position + 1)/\($0.count)" } == ["1/1"])
+  }
+
+  @Test("What waited with a discarded change, and for nothing else, is sent")
+  func discardedOfWaitingChain() throws {
+    let shop = try Stocked()
+    var new = shop.device.newOrder("Jena")
+    try new.create()
+    try new.submitPending()
+    try shop.device.exchange(shop.shore)
+    try chained(shop, of: new.id)
+    #expect(try shop.device.operations().map(\.wanted) == [.no, .yes, .yes])
+    let store = try open(shop, withoutText, .discardUnmigratable)
+    let session = Session(store: store, observers: Observers(), settings: SessionSettings())
+    session.requestExchange()
+    guard case .send(let request) = try session.next() else { throw Missing() }
+    let shore = Shore(withoutText)
+    _ = try shore.respond(to: request.body)
+    #expect(shore.stored.values.map(\.changed) == [[2: .text("Kiel")]])
   }
 
   @Test("Where some of what is replayed as one was sent, nothing is discarded and it says so")

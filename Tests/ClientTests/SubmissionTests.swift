@@ -1,6 +1,8 @@
 import Ferry
 import FerryModel
+import FerrySQLite
 import FerryWire
+import FerryWorld
 import Testing
 
 @testable import Ferry
@@ -49,6 +51,28 @@ struct SubmissionTests {
     // The answer to the submit stays what it was; of the object nothing waits any more.
     #expect(try await text(ulm) == "refused [\"no Ulm\"] Kiel")
     #expect(text(try await order.replayOutcome()) == "cancelled Kiel")
+  }
+
+  @Test("An answer that another process of the app has taken ends the wait, without the answer")
+  func elsewhere() async throws {
+    var order = try first()
+    let kiel = try submit("Kiel", &order)
+    try shop.device.exchange(shop.shore)
+    let other = try Store(
+      path: shop.device.path, model: Shop.package, world: .system(), durability: .application)
+    async let heard = kiel.outcome(within: .seconds(1))
+    while shop.device.store.answers.waiting < 1 { await Task.yield() }
+    try other.write { connection throws(FerryError) in
+      try other.sql { () throws(SQLiteError) in
+        try connection.run("DELETE FROM ferry_operation")
+      }
+    }
+    other.close()
+    let outcome = try await heard
+    guard case .nothingPending = outcome else {
+      Issue.record("\(outcome)")
+      return
+    }
   }
 
   @Test("What is submitted behind a change that is refused is refused with it")

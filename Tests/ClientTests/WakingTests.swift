@@ -179,6 +179,12 @@ struct WakingTests {
     }
     try store.submitAll(Order.entity)
     try edit(2, "Hof")
+    // As when a reference of it was taken back: it counts on, and the edit is the newer one all the same.
+    try store.write { connection throws(FerryError) in
+      try store.sql { () throws(SQLiteError) in
+        try connection.run("UPDATE ferry_operation SET counter = counter + 9000 WHERE wanted > 0")
+      }
+    }
     let ids = try shop.device.operations().map(\.id)
     let (_, answers) = store.answers.wait(for: Set(ids))
     shop.shore.answer(id, .notTried)

@@ -38,14 +38,6 @@ struct SeedTests {
     for answer in answers { #expect(counts.contains { $0[keyPath: answer] > 0 }, "\(answer)") }
   }
 
-  @Test(
-    "Seeds that did not hold once: refusals told again, a wrong sum, a hidden line, lost contents, …",
-    arguments: [145, 146, 176, 295, 296, 358, 631, 754, 948, 962, 1_021] as [UInt64])
-  func mended(seed: UInt64) {
-    let result = SimulationRun.run(seed: seed, steps: 500)
-    #expect(result.failure == nil, "\(result.lastEvents.joined(separator: "\n"))")
-  }
-
   @Test("The same holds on sealed databases")
   func sealed() async {
     for result in await results(1...3, steps: 300, isSealed: true) {

@@ -72,8 +72,11 @@ struct Rekey {
         .text(entity.name), .integer(other))
     }
     held.forget()
-    // Each of the two may have had a change that waits; one object has one.
-    for operation in try store.joinOpen(entity, object, connection).gone {
+    // Each of the two may have had a change that waits; one object has one. Their places do not tell
+    // which was made last.
+    let open = try store.operations.of(entity, object, connection).filter(\.isOpen)
+      .sorted { ($0.counter, $0.sequence) < ($1.counter, $1.sequence) }
+    for operation in try store.join(open, connection).gone {
       try store.letGo(operation, connection)
     }
     if var image {

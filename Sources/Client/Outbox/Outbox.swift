@@ -229,7 +229,12 @@ extension Store {
     var isRefused = false
     let wanted = try sql { () throws(SQLiteError) in try self.operations.marked(connection) }
     var done: Set<Int64> = []
-    for operation in wanted where !done.contains(operation.sequence) {
+    for marked in wanted where !done.contains(marked.sequence) {
+      // One that was refused before may have taken it along, or a reference from it.
+      let now = try sql { () throws(SQLiteError) in
+        try self.operations.with(marked.id, connection)
+      }
+      guard let operation = now, operation.wanted == .again else { continue }
       let members = try sql { () throws(SQLiteError) in
         // What was changed since is not submitted.
         try self.chain(

@@ -46,16 +46,6 @@ extension Store {
     return try rows(of: entity).original(connection, object: first.object)?.values
   }
 
-  /// Inside a transaction: the app has one change of an object in hand.
-  func joinOpen(
-    _ entity: Entity, _ object: Int64, _ connection: Connection
-  ) throws(SQLiteError) -> JoinedChanges {
-    // After another object with the same key was found, places do not tell what was made last.
-    try join(
-      try operations.of(entity, object, connection).filter(\.isOpen)
-        .sorted { ($0.counter, $0.sequence) < ($1.counter, $1.sequence) }, connection)
-  }
-
   /// Inside a transaction: what was submitted of an object is not sent after all, and one change with
   /// what the app has changed since; those who wait for that hear `outcome`. False where the two
   /// leave nothing.
@@ -63,7 +53,8 @@ extension Store {
     _ entity: Entity, _ object: Int64, telling outcome: AnsweredOperation.Outcome,
     _ connection: Connection
   ) throws(SQLiteError) -> Bool {
-    let changes = try joinOpen(entity, object, connection)
+    let changes = try join(
+      try operations.of(entity, object, connection).filter(\.isOpen), connection)
     for id in changes.joined { ended(AnsweredOperation(id: id, outcome: outcome)) }
     try forget(changes.gone, connection)
     try show(entity, object, shown: nil, connection)

@@ -13,7 +13,9 @@ extension OperationTable {
     try connection.run(
       """
       UPDATE ferry_operation SET wanted = 2
-      WHERE wanted = 1 AND sequence IN (SELECT sequence FROM ferry_wait WHERE awaited = 0)
+      WHERE wanted = 1 AND chain IN (
+        SELECT chain FROM ferry_wait JOIN ferry_operation USING (sequence)
+        WHERE awaited = 0 AND wanted = 1)
       """)
     return try select("WHERE wanted = 2 ORDER BY sequence", [], connection)
   }

@@ -47,8 +47,8 @@ extension BusinessObject {
   /// default: break
   /// }
   /// ```
-  /// It is the `outcome` of a `Submission` of everything that was submitted of the object so far,
-  /// whoever did that: refused where one of the changes was. Who has submitted twice and wants to know
+  /// It is the `outcome` of a `Submission` of everything that is on its way of the object, whoever
+  /// submitted that: refused where one of the changes was. Who has submitted twice and wants to know
   /// what became of the first keeps what `submitPending` returned.
   ///
   /// It may be asked again after a restart, and of an object that was answered meanwhile; then

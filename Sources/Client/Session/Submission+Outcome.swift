@@ -20,16 +20,13 @@ extension Submission {
   public func outcome(
     within limit: Duration = .seconds(60)
   ) async throws(FerryError) -> ReplayOutcome<Object> {
-    guard transaction?.isUndone != true else {
-      throw FerryError(
-        .invalidChange,
-        "the transaction in which the \(Object.entity.name) was submitted was undone",
-        hint: "Nothing was submitted: save and submit it again.", entity: Object.entity.name)
-    }
+    try checkTransaction()
     // Waited for first, so that no answer slips between looking and waiting.
     let (ticket, answers) = store.answers.wait(for: operations)
     defer { store.answers.giveBack(ticket) }
     var ends = try store.ends(of: operations)
+    // It may have been undone while that waited for it.
+    try checkTransaction()
     if !ends.open.isEmpty {
       // The session asks for answers while a ticket is out.
       store.bell.ring()
@@ -43,9 +40,21 @@ extension Submission {
         ends.open.remove(answer.id)
         if ends.open.isEmpty { break }
       }
+      // Another process of the app may have taken the answer.
+      if !ends.open.isEmpty, !Task.isCancelled, !store.isClosed {
+        ends = try store.ends(of: operations)
+      }
       guard ends.open.isEmpty else { throw try unanswered(limit) }
     }
     return try outcome(ends)
+  }
+
+  private func checkTransaction() throws(FerryError) {
+    guard transaction?.isUndone == true else { return }
+    throw FerryError(
+      .invalidChange,
+      "the transaction in which the \(Object.entity.name) was submitted was undone",
+      hint: "Nothing was submitted: save and submit it again.", entity: Object.entity.name)
   }
 
   private func unanswered(_ limit: Duration) throws(FerryError) -> FerryError {

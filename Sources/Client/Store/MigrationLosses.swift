@@ -144,6 +144,9 @@ extension Migration {
         hint: "Open the database with the model \(old.id) and synchronize until they are answered. "
           + "Nothing was changed.")
     }
+    // What waited with it may have waited for nothing else.
+    try connection.run(
+      "UPDATE ferry_operation SET wanted = 2 WHERE chain = ? AND wanted > 0", .text(chain))
     for row in rest where row[4].text == "submitted" {
       try connection.run(
         """

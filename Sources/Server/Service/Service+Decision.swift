@@ -24,7 +24,7 @@ extension Service {
     for entity in package.entities { replay.machine.entities[entity.name] = entity }
     switch decision {
     case .again:
-      // Its rights may never have been judged: what may have been performed is asked for first.
+      // Its rights may never have been judged.
       replay.areRightsJudged = false
       replay.notBefore = world.clock.moment
     case .refused(let message):
