@@ -28,18 +28,14 @@ extension DeviceWatch {
     try checkSubmitted(current)
   }
 
-  func name(_ operation: PendingOperation) -> ObjectNumber {
-    ObjectNumber(entity: operation.entity, number: operation.object)
-  }
-
   /// What was not changed is what it was; it may go another way, with others or sooner.
   private func checkUntouched(_ current: [Int64: PendingOperation]) throws {
     let mayMove = deeds.submitted != nil || !deeds.cancelled.isEmpty
     let unmade = unmade(current)
     for (sequence, old) in operations.sorted(by: { $0.key < $1.key })
-    where !deeds.touched.contains(name(old)) && !isTaken(old) {
+    where !deeds.touched.contains(old.name) && !isTaken(old) {
       let lost = references(of: old, to: unmade)
-      let isUnmade = !lost.isEmpty || unmade.contains { name($0) == name(old) }
+      let isUnmade = !lost.isEmpty || unmade.contains { $0.name == old.name }
       if isUnmade, current[sequence] == nil { continue }
       if try isJoined(old, current) { continue }
       guard let new = current[sequence] else {
@@ -55,7 +51,7 @@ extension DeviceWatch {
       }
     }
     for (sequence, new) in current.sorted(by: { $0.key < $1.key })
-    where operations[sequence] == nil && !deeds.touched.contains(name(new)) && !isMade(new) {
+    where operations[sequence] == nil && !deeds.touched.contains(new.name) && !isMade(new) {
       throw failure(1, "\(shown(new)) is there and the app did not make it")
     }
   }
@@ -67,7 +63,7 @@ extension DeviceWatch {
     let gone = operations.values.filter { current[$0.sequence] == nil }
     let creates = gone.filter { $0.kind == .create }.sorted { $0.sequence < $1.sequence }
     var unmade = creates.filter { create in
-      gone.contains { $0.kind == .delete && name($0) == name(create) }
+      gone.contains { $0.kind == .delete && $0.name == create.name }
     }
     for create in creates where !references(of: create, to: unmade).isEmpty {
       unmade.append(create)
@@ -98,13 +94,8 @@ extension DeviceWatch {
   private func isJoined(
     _ old: PendingOperation, _ current: [Int64: PendingOperation]
   ) throws -> Bool {
-    let both = operations.values.filter { name($0) == name(old) && !$0.isInFlight }
-      .sorted { $0.sequence < $1.sequence }
-    guard deeds.submitted != nil, both.count == 2, both[1].isOpen,
-      current[both[1].sequence] == nil, both[0].wanted != .no
-    else { return false }
-    guard old == both[0] else { return true }
-    let (first, second) = (both[0], both[1])
+    guard deeds.submitted != nil, let (first, second) = merged(old, current) else { return false }
+    guard old == first else { return true }
     guard let new = current[first.sequence] else {
       // Nothing is left of a create and its delete, nor of an edit that was taken back.
       let isDelete = first.kind == .create && second.kind == .delete
@@ -153,7 +144,7 @@ extension DeviceWatch {
       let isImage =
         row?.pending == PendingChange.none
         && operations.values.contains {
-          name($0) == object && $0.isOpenCreate
+          $0.name == object && $0.isOpenCreate
         }
       if row == nil || isImage { return }
       throw failure(1, "\(object.text) was deleted and is visible")
@@ -169,7 +160,7 @@ extension DeviceWatch {
 
   private func checkCancelled(_ current: [Int64: PendingOperation]) throws {
     let left = current.values.sorted { $0.sequence < $1.sequence }.first {
-      deeds.cancelled.contains(name($0)) && $0.state != .withdrawn
+      deeds.cancelled.contains($0.name) && $0.state != .withdrawn
     }
     if let left { throw failure(1, "\(shown(left)) was cancelled") }
   }
@@ -179,7 +170,7 @@ extension DeviceWatch {
     guard let submitted = deeds.submitted else { return }
     for (sequence, old) in operations.sorted(by: { $0.key < $1.key }) where old.isOpen {
       switch submitted {
-      case .object(let object): if name(old) != object { continue }
+      case .object(let object): if old.name != object { continue }
       case .all(let entity): if old.entity != entity { continue }
       }
       guard let new = current[sequence], new.isOpen else { continue }

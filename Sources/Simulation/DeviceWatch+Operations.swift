@@ -135,16 +135,25 @@ extension DeviceWatch {
   /// Whether it is one of two changes of its object, the first of which was submitted, waited for
   /// others and is not sent after all: they have become one, or leave nothing.
   private func isGivenBack(_ old: PendingOperation, _ current: [Int64: PendingOperation]) -> Bool {
-    let both = operations.values.filter { name($0) == name(old) && !$0.isInFlight }
-      .sorted { $0.sequence < $1.sequence }
-    guard both.count == 2, both[0].wanted != .no, both[1].isOpen, current[both[1].sequence] == nil
-    else { return false }
-    guard let new = current[both[0].sequence] else {
-      return both[0].kind == .delete || both[0].kind == .create && both[1].kind == .delete
+    guard let (first, second) = merged(old, current) else { return false }
+    guard let new = current[first.sequence] else {
+      return first.kind == .delete || first.kind == .create && second.kind == .delete
     }
     return new.isOpen
-      && (new.kind == .delete || both[0].kind == .delete
-        || Set(both[1].changed.keys).isSubset(of: new.changed.keys))
+      && (new.kind == .delete || first.kind == .delete
+        || Set(second.changed.keys).isSubset(of: new.changed.keys))
+  }
+
+  /// The two changes of its object that were there, where the first was submitted and waited for
+  /// others, and the second, which the app made since, is by itself no more.
+  func merged(
+    _ old: PendingOperation, _ current: [Int64: PendingOperation]
+  ) -> (first: PendingOperation, second: PendingOperation)? {
+    let both = operations.values.filter { $0.name == old.name && !$0.isInFlight }
+      .sorted { $0.sequence < $1.sequence }
+    guard both.count == 2, both[0].wanted != .no, both[1].isOpen, current[both[1].sequence] == nil
+    else { return nil }
+    return (both[0], both[1])
   }
 
   /// Invariant 6: what the checkpoint answered is pending no longer.
@@ -173,6 +182,9 @@ extension DeviceWatch {
 }
 
 extension PendingOperation {
+  /// The object that it changes.
+  var name: ObjectNumber { ObjectNumber(entity: entity, number: object) }
+
   var shown: String {
     let changed = changed.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.shown)" }
     return

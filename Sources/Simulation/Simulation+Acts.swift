@@ -57,8 +57,6 @@ extension Simulation {
 }
 
 extension PendingOperation {
-  fileprivate var name: ObjectNumber { ObjectNumber(entity: entity, number: object) }
-
   fileprivate var stage: StatedAct.State {
     switch state {
     case .waiting: wanted == .no ? .waiting : .wanted

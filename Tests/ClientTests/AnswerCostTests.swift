@@ -10,17 +10,6 @@ import Testing
 /// answer looks at nothing of the others.
 @Suite("What an answer costs beside many others")
 struct AnswerCostTests {
-  private func steps(_ store: Store, _ body: () throws -> Void) throws -> Int {
-    let count = { () throws in
-      try store.writer.withConnection(closed: Store.closed("")) { connection throws(FerryError) in
-        connection.machineSteps
-      }
-    }
-    let before = try count()
-    try body()
-    return try count() - before
-  }
-
   /// So many creates are on their way, each with an edit that is submitted and waits behind it, and
   /// each with a line that waits for its key; all are accepted in one import.
   private func answered(_ count: Int) throws -> Int {
@@ -51,7 +40,7 @@ struct AnswerCostTests {
       shop.shore.accept(id, newKey: Key([.integer(Int64(number) + 100)]))
     }
     let messages = try shop.shore.respond(to: #require(try shop.device.request()).body)
-    let cost = try steps(shop.device.store) { try shop.device.take(messages) }
+    let cost = try shop.device.store.machineSteps { try shop.device.take(messages) }
     let left = try shop.device.operations()
     #expect(left.count == 2 * count && left.allSatisfy { $0.state == .submitted })
     #expect(try shop.device.order(100)?.customer == "BONAP")

@@ -16,14 +16,7 @@ struct PendingCostTests {
   }
 
   private func cost(_ name: String, _ store: Store, _ body: () throws -> Void) throws -> Cost {
-    let count = { () throws in
-      try store.writer.withConnection(closed: Store.closed("")) { connection throws(FerryError) in
-        connection.machineSteps
-      }
-    }
-    let before = try count()
-    try body()
-    return Cost(name: name, steps: try count() - before)
+    Cost(name: name, steps: try store.machineSteps(of: body))
   }
 
   /// So many creates that are not submitted, so many that were refused and so many lines that are

@@ -75,15 +75,21 @@ struct SeedFindingsTests {
     #expect(device.answers[create.0]?.outcome == .replayResult)
   }
 
-  @Test("What rights refuse is not performed after all where the store could not take the refusal")
-  func refusalOwed() throws {
+  /// A change of somebody else's order, as a device sends it again that a restored server has
+  /// forgotten.
+  private func sendForbidden() throws -> OperationID {
     bench.business.put(Shop.order, Shop.order(20, 2, "Rome"))
     try bench.load()
-    let change = bench.operation(
+    let (id, bytes) = bench.operation(
       Shop.order, .update, Key([.integer(20)]), changed: [2: .text("mine")], base: [:])
-    device.open = [change.0]
-    // As a device sends it again that a restored server has forgotten.
-    try device.exchange([change.1], mayHaveRun: [change.0])
+    device.open = [id]
+    try device.exchange([bytes], mayHaveRun: [id])
+    return id
+  }
+
+  @Test("What rights refuse is not performed after all where the store could not take the refusal")
+  func refusalOwed() throws {
+    let change = try sendForbidden()
     let task = try #require(try bench.service.nextReplay())
     let store = bench.service.store.writer
     try store.run(
@@ -96,26 +102,21 @@ struct SeedFindingsTests {
     try store.run("DROP TRIGGER full")
     bench.clock.advance(5)
     try bench.replay()
-    #expect(bench.business.performed[change.0] == nil)
+    #expect(bench.business.performed[change] == nil)
     try device.exchange()
-    #expect(device.answers[change.0]?.outcome == .replayFailed)
+    #expect(device.answers[change]?.outcome == .replayFailed)
   }
 
   @Test("What a restored server asks for is judged before it is performed, also across a crash")
   func judgedAfterCrash() throws {
-    bench.business.put(Shop.order, Shop.order(20, 2, "Rome"))
-    try bench.load()
-    let change = bench.operation(
-      Shop.order, .update, Key([.integer(20)]), changed: [2: .text("mine")], base: [:])
-    device.open = [change.0]
-    try device.exchange([change.1], mayHaveRun: [change.0])
+    let change = try sendForbidden()
     let task = try #require(try bench.service.nextReplay())
-    #expect(task.step == .recall([change.0]))
+    #expect(task.step == .recall([change]))
     try bench.restart()
     try bench.replay()
     #expect(bench.business.performed.isEmpty)
     try device.exchange()
-    #expect(device.answers[change.0]?.logRecords.first?.code == 403)
+    #expect(device.answers[change]?.logRecords.first?.code == 403)
   }
 
   @Test("What was performed of a group is accepted, where rights refuse the rest meanwhile")

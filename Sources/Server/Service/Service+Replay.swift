@@ -83,24 +83,9 @@ extension Service {
   private func resume(_ parked: ActiveReplay) throws(ServerError) -> ReplayTask? {
     var replay = parked
     replay.notBefore = nil
-    if let owed = replay.owed {
-      replay.owed = nil
-      replays[replay.id] = replay
-      return try goOn(with: owed, replay)
-    }
-    if case .perform = replay.step, !replay.areRightsJudged {
-      replay.areRightsJudged = true
-      if let next = try refuse(&replay) { return try goOn(with: next, replay) }
-    }
-    try note(&replay)
+    let action = replay.owed ?? .ask(replay.step)
+    replay.owed = nil
     replays[replay.id] = replay
-    return ReplayTask(id: replay.id, operations: replay.machine.operations, step: replay.step)
-  }
-
-  /// Nil when nothing is to be asked of the business system.
-  private func goOn(
-    with action: ReplayMachine.Action, _ replay: ActiveReplay
-  ) throws(ServerError) -> ReplayTask? {
     switch try carryOut(action, replay.id) {
     case .done, .retry: return nil
     case let step:
