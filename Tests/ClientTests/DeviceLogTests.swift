@@ -105,4 +105,35 @@ struct DeviceLogTests {
     #expect(try find(LogRecordQuery()) == ["no 1"])
     #expect(try device.order(1)?.replayFailed == true)
   }
+
+  @Test("sync/P6, facts/1.4: the records of one submit are found by its id, and all are forgotten")
+  func ofOneSubmit() throws {
+    let shop = try Stocked()
+    let database = Database(
+      shop.device.store, ConnectionProfile(server: "http://shop"), nil, SilentTransport(),
+      .system())
+    for id in [Int64(1), 2] {
+      var order = try #require(try shop.device.order(id))
+      order.city = "Kiel"
+      try order.save()
+      try order.submitPending()
+    }
+    try shop.device.exchange(shop.shore)
+    let submitted = try shop.device.operations().map(\.id)
+    for (number, id) in submitted.enumerated() { shop.shore.refuse(id, "no \(number)") }
+    try shop.device.exchange(shop.shore)
+    #expect(try database.logRecords().map(\.message) == ["no 0", "no 1"])
+    for (number, id) in submitted.enumerated() {
+      let records = try database.logRecords(LogRecordQuery(requestID: id))
+      #expect(records.map(\.message) == ["no \(number)"] && records.map(\.requestID) == [id])
+    }
+    let unknown = try #require(OperationID(String(repeating: "0", count: 32)))
+    #expect(try database.logRecords(LogRecordQuery(requestID: unknown)) == [])
+    try database.deleteLogRecords(LogRecordQuery(requestID: submitted[0]))
+    #expect(try database.logRecords().map(\.message) == ["no 1"])
+    try database.deleteLogRecords()
+    #expect(try database.logRecords() == [])
+    #expect(try shop.device.orders().filter(\.replayFailed).count == 2, "the marks stay")
+    #expect(try shop.device.operations().count == 2, "and so does what is pending")
+  }
 }

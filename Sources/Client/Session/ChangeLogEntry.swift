@@ -2,6 +2,10 @@ import FerryModel
 import FerrySQLite
 
 /// What became last of one visible object since the change log was emptied (facts/1.11).
+///
+/// A change of a part is noted twice: of the part, and as `upsert` of the object at the top of its
+/// composite graph. What is written as it was (a save of the same values, an import beneath a pending
+/// change) may be noted too.
 public struct ChangeLogEntry: Sendable, Equatable {
   /// The reference's operation types.
   public enum Operation: String, Sendable, Hashable {

@@ -36,6 +36,19 @@ struct ChangeLogTable {
     }
   }
 
+  /// Triggers of an older Ferry wrote `INSERT OR REPLACE`, which a statement with a conflict clause of
+  /// its own turns into what that clause says: what it put in was then not noted again.
+  func renew(_ connection: Connection) throws(SQLiteError) {
+    let older = try connection.value(
+      """
+      SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'ferry\\_log\\_%' ESCAPE '\\'
+      AND sql LIKE '%INSERT OR REPLACE%'
+      """)
+    guard older != nil else { return }
+    try ChangeLogTable.disable(connection)
+    try enable(connection)
+  }
+
   private func triggers(_ entity: Entity) -> [String] {
     [("INSERT", "new", "U"), ("UPDATE", "new", "U"), ("DELETE", "old", "D")].map {
       event, row, operation in
@@ -58,8 +71,10 @@ struct ChangeLogTable {
   private func entry(
     _ entity: String, _ object: String, _ operation: String, _ root: String, _ rootObject: String
   ) -> String {
+    // No conflict clause: that of the statement which fires the trigger would take its place.
     """
-    INSERT OR REPLACE INTO ferry_change_log (entity, object, operation, root_entity, root_object)
+    DELETE FROM ferry_change_log WHERE entity = '\(entity)' AND object = \(object);
+    INSERT INTO ferry_change_log (entity, object, operation, root_entity, root_object)
     SELECT '\(entity)', o, '\(operation)', '\(root)', \(rootObject) FROM (SELECT \(object) AS o)
     WHERE o IS NOT NULL;
     """

@@ -56,6 +56,7 @@ package struct Schema {
       if isLogged { try ChangeLogTable(model: model).enable(connection) }
     } else {
       try makeTables()
+      try ChangeLogTable(model: model).renew(connection)
     }
     for entity in model.entities { try TextIndex(entity: entity).prepare(connection) }
     try connection.execute("PRAGMA user_version = \(Schema.version)")
