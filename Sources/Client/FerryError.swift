@@ -20,7 +20,7 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
     /// The local database belongs to another package, user or server.
     public static let otherOwner = Code(rawValue: "otherOwner")
     /// The local database is of another model, and pending changes or values that only the device has
-    /// would be lost, or it is newer.
+    /// would be lost, or it is newer, or another process has brought it to a newer one meanwhile.
     public static let incompatibleModel = Code(rawValue: "incompatibleModel")
     /// The local database is open, and must not be for this.
     public static let inUse = Code(rawValue: "inUse")

@@ -247,6 +247,14 @@ public final class Connection {
     return code == SQLITE_OK && moved != 0
   }
 
+  /// SQLite's number of the schema: another one after each statement, of any process, that changes
+  /// a table's shape. Reading it does not count among the executions.
+  public func schemaNumber() throws(SQLiteError) -> Int64 {
+    let counted = (executions, preparations)
+    defer { (executions, preparations) = counted }
+    return try value("PRAGMA schema_version")?.integer ?? 0
+  }
+
   /// When a transaction takes the lock of the writer.
   public enum TransactionKind: Sendable {
     case deferred, immediate

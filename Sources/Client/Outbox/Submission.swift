@@ -17,8 +17,10 @@ import FerryModel
 ///
 /// Two of them may be about one change: where the first still waited for another answer when the
 /// second was submitted, they are sent as one and answered as one. Where nothing was changed since it
-/// was submitted, it is about what is on its way. And where what came before is
-/// refused, what was submitted behind it is refused with it.
+/// was submitted, it is about what is on its way. And where what came before is refused, what was
+/// submitted behind it is refused with it. What the device itself refused (422) and what waited and
+/// was not tried never left it and keeps its operation: submitted again, the new answer is that of
+/// both.
 public struct Submission<Object: BusinessObject>: Sendable {
   let store: Store
   let object: Int64

@@ -81,6 +81,8 @@ struct Migration {
     try MigrationDefaults(old: old, new: new, connection: connection).giveToCreates()
     try rewriteKept(changed)
     if changesShape { try downloadAfresh() }
+    // Also where no table changes: who has the file open with the older model looks at that again.
+    try connection.execute("CREATE TABLE ferry_migrated (x); DROP TABLE ferry_migrated")
     return discarded
   }
 

@@ -39,6 +39,7 @@ package final class Store: Sendable {
   package let contentFetcher = Mutex<ContentFetcher?>(nil)
   /// Sees which visible rows a transaction changes.
   package let rowWatch: RowWatch
+  private let modelGuard: ModelGuard
   /// Set while other processes are told, and heard.
   let sharing = Mutex<SharedChanges?>(nil)
   /// Set while other processes may be told of the same things.
@@ -58,6 +59,7 @@ package final class Store: Sendable {
     self.path = path
     file = Mutex(OpenFile(path: path))
     rowWatch = RowWatch(model)
+    modelGuard = ModelGuard(model)
     bigAttributes = model.entities.flatMap { entity in
       entity.bigPositions.map { (entity, entity.attributes[$0]) }
     }
@@ -101,6 +103,7 @@ package final class Store: Sendable {
           { () throws(FerryError) -> Result in
             // What is written into a file that nobody finds any more would be promised and lost.
             guard !connection.hasMoved else { throw Store.moved(self.path) }
+            if isOutermost { try self.modelGuard.check(connection) }
             let result = try body(connection)
             if isOutermost, let shared = self.sharing.withLock({ $0 }) {
               let changes = self.rowWatch.seen(by: connection)
@@ -156,7 +159,11 @@ package final class Store: Sendable {
     -> Result
   {
     if let result = try writer.withHeldConnection(body) { return result }
-    return try readers.withReader(wrap: { Store.failure($0, path: self.path) }, body)
+    return try readers.withReader(wrap: { Store.failure($0, path: self.path) }) {
+      connection throws(FerryError) in
+      try self.modelGuard.check(connection)
+      return try body(connection)
+    }
   }
 
   /// Closes the file when whoever writes now has ended; what reads goes on to its end.
