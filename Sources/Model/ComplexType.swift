@@ -4,7 +4,8 @@
 public struct ComplexType: Sendable, Hashable {
   /// An identifier: the name of the Swift type.
   public let name: String
-  /// Its parts; each of them has a `column` that nobody uses.
+  /// Its parts, which have a name, a type and their limits; they stand in no column of their own,
+  /// and `column` is the name.
   public let attributes: [Attribute]
 
   public init(name: String, attributes: [Attribute]) {

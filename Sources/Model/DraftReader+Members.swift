@@ -36,7 +36,8 @@ extension DraftReader {
       place: ModelPlace(offset: node.offset, path: path), name: text(fields, "name"),
       attributes: [])
     for (node, path) in elements(fields, "attributes") {
-      if let attribute = attribute(node, path) { type.attributes.append(attribute) }
+      let part = attribute(node, path, of: "a part of a complex type", keys: ModelKey.part)
+      if let part { type.attributes.append(part) }
     }
     return type
   }

@@ -66,10 +66,11 @@ struct DraftReader {
     return entity
   }
 
-  mutating func attribute(_ node: JSONNode, _ path: String) -> DraftAttribute? {
-    guard let fields = object(node, path: path, of: "an attribute", keys: ModelKey.attribute) else {
-      return nil
-    }
+  mutating func attribute(
+    _ node: JSONNode, _ path: String, of subject: String = "an attribute",
+    keys: [ModelKey] = ModelKey.attribute
+  ) -> DraftAttribute? {
+    guard let fields = object(node, path: path, of: subject, keys: keys) else { return nil }
     let place = ModelPlace(offset: node.offset, path: path)
     let name = text(fields, "name")
     let type = choice(fields, "type", of: AttributeType.self)?.content

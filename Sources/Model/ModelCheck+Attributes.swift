@@ -14,18 +14,7 @@ extension ModelCheck {
       guard let type = attribute.type else { continue }
       checkElement(attribute)
       if type.isBig { checkBig(attribute, of: entity) }
-      if let maxLength = attribute.maxLength {
-        if type != .string {
-          findings.error(
-            maxLength.place, "only strings have a maxLength; \(shown) is of type \(type.rawValue)",
-            cure: "Remove \"maxLength\".")
-        } else if maxLength.content < 1 || maxLength.content > Int64(Int32.max) {
-          findings.error(
-            maxLength.place, "maxLength \(maxLength.content) makes no sense",
-            cure: "Write a number of characters from 1 on, or leave it out.")
-        }
-      }
-      checkDigits(attribute, shown)
+      checkLimits(attribute, shown)
       if let stored = attribute.stored, type != .dateTime {
         findings.error(
           stored.place, "only dateTime has a \"stored\" form; \(shown) is of type \(type.rawValue)",
@@ -43,6 +32,21 @@ extension ModelCheck {
           cure: "Give the attribute another \"name\" and write \"column\": "
             + "\"\(attribute.column.content)\", or remove \"fullText\".")
       }
+    }
+  }
+
+  /// How long a text may be, and how many digits a decimal may have.
+  mutating func checkLimits(_ attribute: DraftAttribute, _ shown: String) {
+    checkDigits(attribute, shown)
+    guard let maxLength = attribute.maxLength, let type = attribute.type else { return }
+    if type != .string {
+      findings.error(
+        maxLength.place, "only strings have a maxLength; \(shown) is of type \(type.rawValue)",
+        cure: "Remove \"maxLength\".")
+    } else if maxLength.content < 1 || maxLength.content > Int64(Int32.max) {
+      findings.error(
+        maxLength.place, "maxLength \(maxLength.content) makes no sense",
+        cure: "Write a number of characters from 1 on, or leave it out.")
     }
   }
 

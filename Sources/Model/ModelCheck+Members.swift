@@ -1,26 +1,4 @@
 extension ModelCheck {
-  mutating func checkComplexTypes() {
-    var names: Set<String> = []
-    for type in draft.types {
-      guard let name = type.name else { continue }
-      checkTypeName(name, subject: "a complex type")
-      let isTaken =
-        draft.entity(named: name.content) != nil || draft.name?.content == name.content
-      if isTaken || !names.insert(name.content).inserted {
-        findings.error(
-          name.place, "\"\(name.content)\" is the name of another type", cure: "Rename one of them."
-        )
-      }
-      for attribute in type.attributes {
-        checkElement(attribute)
-        checkNoBig(attribute.type, attribute.place, "a part of a complex value")
-        if let part = attribute.name, let clash = ReservedName.clashOfPart(part.content) {
-          findings.error(part.place, "the name \"\(part.content)\" is \(clash)", cure: "Rename it.")
-        }
-      }
-    }
-  }
-
   /// A list says what it is a list of, a complex value which type it has.
   mutating func checkElement(_ attribute: DraftAttribute) {
     guard let type = attribute.type else { return }

@@ -28,6 +28,12 @@ public struct ModelKey: Sendable, Hashable {
     ModelKey("precision"), ModelKey("scale"),
   ]
 
+  /// Of a part of a complex type: it stands in no column of its own.
+  public static let part: [ModelKey] = [
+    ModelKey("name", required: true), ModelKey("type", required: true), ModelKey("nullable"),
+    ModelKey("maxLength"), ModelKey("of"), ModelKey("precision"), ModelKey("scale"),
+  ]
+
   public static let relationship: [ModelKey] = [
     ModelKey("name", required: true), ModelKey("target", required: true),
     ModelKey("attributes", required: true), ModelKey("targetAttributes"), ModelKey("inverse"),

@@ -30,7 +30,7 @@ public enum ModelWriter {
       for (index, type) in package.complexTypes.enumerated() {
         let comma = index + 1 < package.complexTypes.count ? "," : ""
         let parts = [
-          ["\"name\": \(quote(type.name))"], block("attributes", type.attributes.map(fields)),
+          ["\"name\": \(quote(type.name))"], block("attributes", type.attributes.map(part)),
         ]
         lines += ["    {"] + joined(parts).map { "      \($0)" } + ["    }\(comma)"]
       }
@@ -90,11 +90,18 @@ public enum ModelWriter {
     return "{ \(fields.joined(separator: ", ")) }"
   }
 
+  private static func part(of attribute: Attribute) -> String {
+    fields(of: attribute, isPart: true)
+  }
+
   private static func fields(of attribute: Attribute) -> String {
-    var fields = [
-      "\"name\": \(quote(attribute.name))", "\"column\": \(quote(attribute.column))",
-      "\"type\": \(quote(attribute.type.rawValue))",
-    ]
+    fields(of: attribute, isPart: false)
+  }
+
+  private static func fields(of attribute: Attribute, isPart: Bool) -> String {
+    var fields = ["\"name\": \(quote(attribute.name))"]
+    if !isPart { fields.append("\"column\": \(quote(attribute.column))") }
+    fields.append("\"type\": \(quote(attribute.type.rawValue))")
     if attribute.isNullable { fields.append("\"nullable\": true") }
     if let length = attribute.maxLength { fields.append("\"maxLength\": \(length)") }
     if let precision = attribute.precision { fields.append("\"precision\": \(precision)") }

@@ -56,6 +56,40 @@ struct ClubTests {
     }
   }
 
+  @Test("A part that is longer than its type allows is refused as an attribute is, with its place")
+  func limitsOfParts() async throws {
+    try await withDatabase { database in
+      var member = Member(name: "Ada", in: database)
+      try member.create()
+      var address = Address(street: "Kai 1", phones: [], zip: "123456789")
+      member.address = address
+      let long = #expect(throws: FerryError.self) { try member.update() }
+      #expect(long?.code == .invalidChange && long?.entity == "Member")
+      #expect(long?.attribute == "address.zip")
+      #expect(
+        long?.message == "Member.address.zip cannot be saved: 9 characters are more than 8")
+      #expect(long?.hint == "Shorten it to 8 characters and save again.")
+      address.zip = "12345678"
+      member.address = address
+      for (rent, cure) in [
+        ("0.125", "Round it to 2 digits behind the point and save again."),
+        ("12345", "Set a smaller number and save again."),
+        ("NaN", "Set a number with fewer digits and save again."),
+      ] {
+        address.rent = rent == "NaN" ? .nan : Decimal(string: rent)
+        member.others = [Address(street: "", phones: []), address]
+        let error = #expect(throws: FerryError.self) { try member.update() }
+        #expect(error?.attribute == "others[1].rent" && error?.hint == cure)
+      }
+      #expect(try Member.load(key: member.record.key, in: database).address == nil)
+      address.rent = Decimal(string: "-1234.56")
+      member.others = [address]
+      try member.update()
+      let read = try Member.load(key: member.record.key, in: database)
+      #expect(read.address?.zip == "12345678" && read.others == [address])
+    }
+  }
+
   @Test("A big value of generated code is a handle, not loaded with its object (facts/1.5)")
   func bigValues() async throws {
     try await withDatabase { database in

@@ -36,6 +36,21 @@ struct ClubTests {
     #expect(served.served == served)
   }
 
+  @Test("A complex type may hold a list of its own, and an older device's text of it is read")
+  func partsOfTypes() throws {
+    let text = try FixtureDatabase.text(ofFixture: "../GeneratedTests/club.model.json")
+    let tree = text.replacingOccurrences(
+      of: "\"name\": \"phones\", \"type\": \"list\", \"of\": \"string\"",
+      with: "\"name\": \"phones\", \"type\": \"list\", \"of\": \"Address\"")
+    #expect(tree != text)
+    #expect(ModelReader.read(Array(tree.utf8), file: "club.json").problems == [])
+    let package = try club()
+    let older = ModelWriter.text(of: package).replacingOccurrences(
+      of: "\"name\": \"zip\",", with: "\"name\": \"zip\", \"column\": \"zip\",")
+    #expect(older.contains("\"column\": \"zip\""))
+    #expect(ModelReader.written(older) == package)
+  }
+
   @Test(
     "A mistake in what a model can say is told with its place and cure",
     arguments: [
@@ -71,6 +86,51 @@ struct ClubTests {
       (
         "\"zip\", \"type\": \"string\"", "\"zip\", \"type\": \"bigString\"",
         "a part of a complex value cannot be a bigString"
+      ),
+      (
+        "\"name\": \"since\", \"type\"", "\"name\": \"since\", \"maxLength\": 10, \"type\"",
+        "only strings have a maxLength; Address.since is of type date"
+      ),
+      (
+        "\"precision\": 6, \"scale\": 2", "\"precision\": 6, \"scale\": 7",
+        "Address.rent has 6 digits, 7 of them behind the point"
+      ),
+      (
+        "\"name\": \"since\", \"type\"", "\"name\": \"since\", \"default\": null, \"type\"",
+        "a part of a complex type has no \"default\""
+      ),
+      (
+        "\"name\": \"since\", \"type\"", "\"name\": \"since\", \"clientOnly\": true, \"type\"",
+        "a part of a complex type has no \"clientOnly\""
+      ),
+      (
+        "\"name\": \"since\", \"type\"", "\"name\": \"since\", \"column\": \"s\", \"type\"",
+        "a part of a complex type has no \"column\""
+      ),
+      (
+        "\"name\": \"zip\", \"type\"", "\"name\": \"zip\", \"fullText\": true, \"type\"",
+        "a part of a complex type has no \"fullText\""
+      ),
+      (
+        "\"name\": \"since\"", "\"name\": \"Zip\"",
+        "Address has the part \"Zip\" twice (\"zip\" differs only by case)"
+      ),
+      ("\"name\": \"since\"", "\"name\": \"si nce\"", "the part name \"si nce\" is no identifier"),
+      (
+        "\"name\": \"since\", \"type\": \"date\"",
+        "\"name\": \"since\", \"type\": \"complex\", \"of\": \"Address\"",
+        "a value of Address would hold another of Address in Address.since, without end"
+      ),
+      (
+        "\"types\": [",
+        "\"types\": [{ \"name\": \"Flat\", \"attributes\": [{ \"name\": \"at\", \"type\": "
+          + "\"complex\", \"of\": \"House\" }] }, { \"name\": \"House\", \"attributes\": "
+          + "[{ \"name\": \"best\", \"type\": \"complex\", \"of\": \"Flat\" }] },",
+        "a value of House would hold another of House in House.best, without end"
+      ),
+      (
+        "\"types\": [", "\"types\": [{ \"name\": \"Flat\", \"attributes\": [] },",
+        "the complex type Flat has no part"
       ),
       (
         "\"name\": \"status\", \"type\": \"string\" }], \"where\"",

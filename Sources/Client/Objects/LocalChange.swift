@@ -46,10 +46,11 @@ extension Record {
     let seen = loaded
     for (position, attribute) in entity.attributes.enumerated() {
       let (value, misfit) = AttributeCheck.canonical(
-        after[position], of: attribute, isGiven: entity.isGiven(position))
+        after[position], of: attribute, types: store.model.complexTypes,
+        isGiven: entity.isGiven(position))
       // What the app left as it was is not its fault: a newer model may ask for more.
       if let misfit, kind == .create || value != seen[position] {
-        throw invalid(attribute, misfit.problem, misfit.cure)
+        throw invalid(attribute, misfit)
       }
       after[position] = value
     }
@@ -58,9 +59,10 @@ extension Record {
       keepsTemporaryKey: undoneKeyIsTemporary ?? false)
   }
 
-  private func invalid(_ attribute: Attribute, _ problem: String, _ cure: String) -> FerryError {
-    FerryError(
-      .invalidChange, "\(entity.name).\(attribute.name) cannot be saved: \(problem)", hint: cure,
-      entity: entity.name, attribute: attribute.name)
+  private func invalid(_ attribute: Attribute, _ misfit: AttributeCheck) -> FerryError {
+    let place = attribute.name + misfit.part
+    return FerryError(
+      .invalidChange, "\(entity.name).\(place) cannot be saved: \(misfit.problem)",
+      hint: misfit.cure, entity: entity.name, attribute: place)
   }
 }

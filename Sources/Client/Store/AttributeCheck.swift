@@ -5,17 +5,22 @@ import FerryModel
 struct AttributeCheck {
   let problem: String
   let cure: String
+  /// Where inside the attribute: `.zip` of a complex value, `[1].zip` in the second element of a
+  /// list; empty for the attribute itself.
+  let part: String
 
-  private init(_ problem: String, _ cure: String) {
+  init(_ problem: String, _ cure: String, part: String = "") {
     self.problem = problem
     self.cure = cure
+    self.part = part
   }
 
   /// The value as it is kept, and why it cannot be saved, if so.
   ///
-  /// `isGiven`: somebody else gives the value that is missing here.
+  /// `types`: those by whose limits parts are judged. `isGiven`: somebody else gives the value that
+  /// is missing here.
   static func canonical(
-    _ value: Value, of attribute: Attribute, isGiven: Bool = false
+    _ value: Value, of attribute: Attribute, types: [ComplexType], isGiven: Bool = false
   ) -> (value: Value, misfit: AttributeCheck?) {
     guard let canonical = attribute.type.canonical(value) else {
       return (
@@ -24,6 +29,10 @@ struct AttributeCheck {
           "\(value.shown) is no \(attribute.type.rawValue)",
           "Set a value of that type and save again.")
       )
+    }
+    if attribute.type.hasElements, !types.isEmpty {
+      let misfit = PartCheck(types: types).misfit(canonical, attribute)
+      if let misfit { return (canonical, misfit) }
     }
     return (canonical, misfit(canonical, attribute, isGiven))
   }
@@ -37,19 +46,25 @@ struct AttributeCheck {
     case .double(let number) where number.isNaN && !attribute.isNullable:
       return AttributeCheck(
         "NaN is no value, and it may not be null", "Set a number and save again.")
-    case .text(let text):
-      if let misfit = attribute.misfit(decimal: text) {
-        return AttributeCheck(misfit.problem, misfit.cure)
-      }
-      // No text has more characters than bytes.
-      guard let maxLength = attribute.maxLength, text.utf8.count > maxLength else { return nil }
-      let length = text.unicodeScalars.count
-      guard length > maxLength else { return nil }
-      return AttributeCheck(
-        "\(length) characters are more than \(maxLength)",
-        "Shorten it to \(maxLength) characters and save again.")
+    case .text(let text): return beyondLimit(text, attribute)
     default: return nil
     }
+  }
+
+  /// Why a canonical text or decimal is longer than it may be.
+  static func beyondLimit(
+    _ text: String, _ attribute: Attribute, part: String = ""
+  ) -> AttributeCheck? {
+    if let misfit = attribute.misfit(decimal: text) {
+      return AttributeCheck(misfit.problem, misfit.cure, part: part)
+    }
+    // No text has more characters than bytes.
+    guard let maxLength = attribute.maxLength, text.utf8.count > maxLength else { return nil }
+    let length = text.unicodeScalars.count
+    guard length > maxLength else { return nil }
+    return AttributeCheck(
+      "\(length) characters are more than \(maxLength)",
+      "Shorten it to \(maxLength) characters and save again.", part: part)
   }
 }
 

@@ -45,6 +45,9 @@ extension Migration {
 
   private func unmigratable() throws -> [Change] {
     var found: [Change] = []
+    // A model that says nothing of its types was written by a Ferry that did not judge parts: what
+    // could be saved under it goes over.
+    let types = old.complexTypes.isEmpty ? [] : new.complexTypes
     for row in try connection.rows(
       "SELECT entity, object, key, kind, changed, state FROM ferry_operation ORDER BY sequence")
     {
@@ -53,7 +56,7 @@ extension Migration {
         let kind = OperationKind(rawValue: row[3].text ?? ""), let text = row[4].text,
         let problem = MigrationProblem.of(
           kind, try values(text, before), isOpen: Migration.open.contains(row[5].text ?? ""),
-          before, new.entity(named: name))
+          before, new.entity(named: name), types: types)
       else { continue }
       found.append(Change(lost: Lost(entity: name, object: object), key: key, problem: problem))
     }

@@ -18,9 +18,10 @@ struct MigrationProblem: Hashable, CustomStringConvertible {
   ///
   /// What still waits (`isOpen`) is judged as a save under the newer model would be, and would be
   /// refused after it was sent. What is on its way is the server's to judge; its bytes stay.
+  /// `types`: those by whose limits the parts of complex values are judged.
   static func of(
     _ kind: OperationKind, _ changed: [Int: Value], isOpen: Bool, _ before: Entity,
-    _ entity: Entity?
+    _ entity: Entity?, types: [ComplexType]
   ) -> MigrationProblem? {
     guard let entity else {
       return MigrationProblem(before.name, nil, "which the model no longer has")
@@ -40,13 +41,14 @@ struct MigrationProblem: Hashable, CustomStringConvertible {
         }
         continue
       }
-      if let problem = of(value, attribute, entity, place, isOpen) { return problem }
+      if let problem = of(value, attribute, entity, place, isOpen, types) { return problem }
     }
     return isOpen && kind == .create ? missing(changed, before, entity) : nil
   }
 
   private static func of(
-    _ value: Value, _ attribute: Attribute, _ entity: Entity, _ place: Int, _ isOpen: Bool
+    _ value: Value, _ attribute: Attribute, _ entity: Entity, _ place: Int, _ isOpen: Bool,
+    _ types: [ComplexType]
   ) -> MigrationProblem? {
     let type = entity.attributes[place].type
     guard type.canonical(value) != nil else {
@@ -54,10 +56,11 @@ struct MigrationProblem: Hashable, CustomStringConvertible {
         entity.name, attribute.name, "\(value.shown) of which is no \(type.rawValue)")
     }
     let (_, misfit) = AttributeCheck.canonical(
-      value, of: entity.attributes[place], isGiven: entity.isGiven(place))
+      value, of: entity.attributes[place], types: types, isGiven: entity.isGiven(place))
     guard isOpen, let misfit else { return nil }
     return MigrationProblem(
-      entity.name, attribute.name, value.isNull ? required : "where \(misfit.problem)")
+      entity.name, attribute.name + misfit.part, value.isNull ? required : "where \(misfit.problem)"
+    )
   }
 
   private static let required = "which must have a value now"

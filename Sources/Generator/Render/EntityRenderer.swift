@@ -67,32 +67,13 @@ struct EntityRenderer {
       public static let entity: Ferry.Entity = Ferry.Entity(
         name: \(SwiftLiteral.text(entity.name)), table: \(SwiftLiteral.text(entity.table)),
         attributes: [
-      \(entity.attributes.map(attribute).joined(separator: "\n"))
+      \(entity.attributes.map { SwiftLiteral.attribute($0) }.joined(separator: "\n"))
         ],
         key: \(SwiftLiteral.numbers(entity.key)), keyOrigin: .\(entity.keyOrigin.rawValue),
         relationships: \(relationships),
         operations: [\(operations.map { ".\($0.rawValue)" }.joined(separator: ", "))],
         partition: \(partition), group: \(SwiftLiteral.text(entity.group))\(rest))
       """
-  }
-
-  private func attribute(_ attribute: Attribute) -> String {
-    var fields = [
-      "name: \(SwiftLiteral.text(attribute.name))",
-      "column: \(SwiftLiteral.text(attribute.column))",
-      "type: .\(attribute.type.rawValue)", "isNullable: \(attribute.isNullable)",
-    ]
-    if let length = attribute.maxLength { fields.append("maxLength: \(length)") }
-    if let stored = attribute.stored { fields.append("stored: .\(stored.rawValue)") }
-    if attribute.fullText { fields.append("fullText: true") }
-    if let element = attribute.element { fields.append("element: \(SwiftLiteral.text(element))") }
-    if let value = attribute.defaultValue {
-      fields.append("defaultValue: \(SwiftLiteral.value(value))")
-    }
-    if attribute.isClientOnly { fields.append("isClientOnly: true") }
-    if let precision = attribute.precision { fields.append("precision: \(precision)") }
-    if let scale = attribute.scale { fields.append("scale: \(scale)") }
-    return "    Ferry.Attribute(\(fields.joined(separator: ", "))),"
   }
 
   private func relationship(_ relationship: Relationship) -> String {

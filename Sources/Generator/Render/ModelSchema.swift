@@ -21,6 +21,7 @@ public enum ModelSchema {
       ("query", object(ModelKey.query, query)),
       ("parameter", object(ModelKey.parameter, parameter)),
       ("complexType", object(ModelKey.complexType, complexType)),
+      ("part", object(ModelKey.part, attribute)),
       ("packageParameter", object(ModelKey.packageParameter, packageParameter)),
       (
         "partition",
@@ -78,7 +79,7 @@ public enum ModelSchema {
   ]
 
   private static let complexType: [String: String] = [
-    "name": identifier, "attributes": list(of: "attribute", atLeast: 1),
+    "name": identifier, "attributes": list(of: "part", atLeast: 1),
   ]
 
   private static let attribute: [String: String] = [

@@ -39,6 +39,26 @@ enum SwiftLiteral {
     "[\(numbers.map(String.init).joined(separator: ", "))]"
   }
 
+  /// As the initializer of a package has it, a line with its comma.
+  static func attribute(_ attribute: Attribute, indent: String = "    ") -> String {
+    var fields = [
+      "name: \(text(attribute.name))",
+      "column: \(text(attribute.column))",
+      "type: .\(attribute.type.rawValue)", "isNullable: \(attribute.isNullable)",
+    ]
+    if let length = attribute.maxLength { fields.append("maxLength: \(length)") }
+    if let stored = attribute.stored { fields.append("stored: .\(stored.rawValue)") }
+    if attribute.fullText { fields.append("fullText: true") }
+    if let element = attribute.element { fields.append("element: \(text(element))") }
+    if let value = attribute.defaultValue {
+      fields.append("defaultValue: \(SwiftLiteral.value(value))")
+    }
+    if attribute.isClientOnly { fields.append("isClientOnly: true") }
+    if let precision = attribute.precision { fields.append("precision: \(precision)") }
+    if let scale = attribute.scale { fields.append("scale: \(scale)") }
+    return "\(indent)Ferry.Attribute(\(fields.joined(separator: ", "))),"
+  }
+
   /// The Swift type of an attribute.
   static func type(of attribute: Attribute) -> String {
     type(attribute.type, of: attribute.element) + (attribute.isNullable ? "?" : "")

@@ -80,7 +80,7 @@ public enum SwiftRenderer {
           ],
           groups: [
       \(groups.joined(separator: "\n"))
-          ]\(parameters.argument))
+          ]\(complexTypes(package))\(parameters.argument))
 
         /// Opens the database of this package on the device, and makes it when it is not there.
         /// With a key it is sealed.
@@ -96,5 +96,18 @@ public enum SwiftRenderer {
         }\(parameters.members)
       }
       """
+  }
+
+  /// By them the device checks the parts of what is saved.
+  private static func complexTypes(_ package: Package) -> String {
+    guard !package.complexTypes.isEmpty else { return "" }
+    let types = package.complexTypes.map { type in
+      """
+            Ferry.ComplexType(name: \(SwiftLiteral.text(type.name)), attributes: [
+      \(type.attributes.map { SwiftLiteral.attribute($0, indent: "        ") }.joined(separator: "\n"))
+            ]),
+      """
+    }
+    return ",\n    complexTypes: [\n\(types.joined(separator: "\n"))\n    ]"
   }
 }
