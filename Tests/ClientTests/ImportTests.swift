@@ -290,6 +290,22 @@ struct ImportTests {
       try shop.device.dump() == "1 ALFKI Kiel U\n8 ALFKI - N".replacing("8 ALFKI", with: "8 BONAP"))
   }
 
+  @Test("A partition that comes back before the import that would drop it is downloaded from its start")
+  func droppedAndBack() throws {
+    let shop = try Stocked()
+    shop.shore.partitions = [1, 2]
+    shop.shore.put(Order.entity, [.integer(8), .text("BONAP"), .null, .null], partition: 2)
+    try shop.device.exchange(shop.shore)
+    shop.shore.partitions = [1]
+    let cut = try shop.shore.respond(to: try #require(try shop.device.request()).body)
+    // The word that it is gone comes, and then the line breaks.
+    try shop.device.take(Array(cut.prefix(1)))
+    shop.shore.partitions = [1, 2]
+    shop.shore.put(Order.entity, [.integer(9), .text("BONAP"), .null, .null], partition: 2)
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.orders().map(\.id) == [1, 2, 3, 8, 9])
+  }
+
   @Test(
     "A reset partition is downloaded anew: what is gone goes, what stays keeps its surrogate key")
   func reset() throws {

@@ -19,8 +19,16 @@ struct SeedFindingsTests {
     device = try Device(bench).exchange()
   }
 
-  @Test("A row that an unanswered create may have made is not read before the answer")
-  func unknownRow() throws {
+  @Test(
+    "A row that an unanswered create may have made is not read before the answer, also under the key of an object that is gone",
+    arguments: [false, true])
+  func unknownRow(isKeyGivenAgain: Bool) throws {
+    if isKeyGivenAgain {
+      bench.business.put(Shop.order, Shop.order(1_001, 1, "old"))
+      try bench.load()
+      bench.business.remove(Shop.order, Key([.integer(1_001)]))
+      try bench.load()
+    }
     let create = bench.operation(
       Shop.order, .create, nil, changed: [1: .integer(1), 2: .text("new")])
     device.open = [create.0]
@@ -37,6 +45,7 @@ struct SeedFindingsTests {
     try device.exchange()
     #expect(device.shown.joined().contains("new"))
     #expect(device.answers[create.0]?.outcome == .replayResult)
+    #expect(device.answers[create.0]?.newKey == Key([.integer(1_001)]))
   }
 
   @Test("A refusal that was confirmed is told to a restored device with a log record")

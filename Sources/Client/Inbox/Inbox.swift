@@ -177,12 +177,14 @@ package struct Inbox {
     return complete ? ImportBatch(checkpoint: checkpoint) : nil
   }
 
-  /// What hello and pull tell of the device's place.
+  /// What hello and pull tell of the device's place. A partition that is to be dropped is not the
+  /// device's any more, though its rows are visible until the import: where it comes back before that,
+  /// it begins from its start.
   package func positions(_ connection: Connection) throws(SQLiteError) -> DevicePosition {
     let partitions = try connection.rows(
       """
       SELECT number, grp, state, version, row, staged_version, staged_row FROM ferry_partition
-      ORDER BY number
+      WHERE state <> 'drop' ORDER BY number
       """)
     var applied: [PartitionCursor] = []
     var staged: [String: [PartitionCursor]] = [:]

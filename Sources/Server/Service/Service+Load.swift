@@ -118,8 +118,9 @@ extension Service {
   ) throws(SQLiteError) {
     try loads.drop(row)
     let name = ObjectName(entity: package.entities[row.entity].name, key: row.key)
-    let version = try cache.version(of: name)
-    let mayBeNew = version == nil && claims.mayHaveCreated(name.entity, readAt: row.moment)
+    let (version, isThere) = try cache.state(of: name)
+    // The business system may give the key of an object that is gone to another.
+    let mayBeNew = !isThere && claims.mayHaveCreated(name.entity, readAt: row.moment)
     let isTouched =
       marks.isTouched(name, version: version, since: ticket.mark) && !world.has(.noMark)
     let isClaimed = (claims.holds(name) || mayBeNew) && !world.has(.loadIgnoresClaim)
@@ -147,7 +148,7 @@ extension Service {
     }
   }
 
-  /// A row that nobody knew waits for the creates that may have made it: those that were claimed
+  /// A row that was not there waits for the creates that may have made it: those that were claimed
   /// when it was first met. Later ones do not count, so that it does not wait for ever.
   func readLater(_ name: ObjectName, metAt moment: Int64) {
     if readAgain[name] == nil { readAgain[name] = moment }
@@ -179,7 +180,7 @@ extension Service {
   /// Whether the object may be the work of a create that is not answered.
   private func mayBeNew(_ name: ObjectName, metAt moment: Int64) throws(ServerError) -> Bool {
     guard claims.mayHaveMade(name.entity, readAt: moment) else { return false }
-    return try guarded { () throws(SQLiteError) in try cache.version(of: name) == nil }
+    return try guarded { () throws(SQLiteError) in try !cache.state(of: name).isThere }
   }
 
   /// Applies what was read. Objects that were touched meanwhile are asked for once more.
@@ -208,7 +209,7 @@ extension Service {
       var confirmed: [ObjectName] = []
       for row in rows {
         let name = ObjectName(entity: row.entity, key: row.key)
-        let version = try cache.version(of: name)
+        let version = try cache.state(of: name).version
         if claims.holds(name) || marks.isTouched(name, version: version, since: task.mark) {
           later.insert(name)
         } else if let problem = RowCheck.problem(row, task.entity) {

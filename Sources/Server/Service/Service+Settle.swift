@@ -78,7 +78,7 @@ extension Service {
       })
     var touched: [ObjectName] = []
     for (name, seen) in replay.machine.seen.sorted(by: { $0.key < $1.key }) {
-      let version = try cache.version(of: name)
+      let version = try cache.state(of: name).version
       // Loads leave claimed objects alone: for the task's own, a load tells nothing newer.
       if marks.isTouched(name, version: version, since: seen.mark, byLoads: !own.contains(name)) {
         touched.append(name)

@@ -27,11 +27,14 @@ struct CacheReader {
     return try row.map { row throws(SQLiteError) in try cached(row, entity) }
   }
 
-  func version(of name: ObjectName) throws(SQLiteError) -> Int64? {
-    guard let entity = rules.position(of: name.entity) else { return nil }
-    return try store.writer.value(
-      "SELECT version FROM row WHERE entity = ? AND key = ?",
-      .integer(store.entityNumbers[entity]), .text(name.key.text))?.integer
+  /// When the object was last written, and whether it is there; one that is gone has a version as
+  /// long as its tombstone is kept.
+  func state(of name: ObjectName) throws(SQLiteError) -> (version: Int64?, isThere: Bool) {
+    guard let entity = rules.position(of: name.entity) else { return (nil, false) }
+    let row = try store.writer.row(
+      "SELECT version, deleted FROM row WHERE entity = ? AND key = ?",
+      .integer(store.entityNumbers[entity]), .text(name.key.text))
+    return (row?[0].integer, row?[1].integer == 0)
   }
 
   /// Rows of `entity` that call their parent so and are not deleted.
