@@ -290,7 +290,8 @@ struct ImportTests {
       try shop.device.dump() == "1 ALFKI Kiel U\n8 ALFKI - N".replacing("8 ALFKI", with: "8 BONAP"))
   }
 
-  @Test("A partition that comes back before the import that would drop it is downloaded from its start")
+  @Test(
+    "A partition that comes back before the import that would drop it is downloaded from its start")
   func droppedAndBack() throws {
     let shop = try Stocked()
     shop.shore.partitions = [1, 2]

@@ -221,6 +221,28 @@ struct SeedFindingsTests {
     #expect(device.answers[away.0]?.logRecords.first?.code == 403)
   }
 
+  @Test("What an operator has performed again is asked for before: what was done is not done twice")
+  func decisionRecalled() throws {
+    bench.business.remembers = false
+    bench.business.breaksAfterWork = true
+    let change = bench.operation(
+      Shop.order, .update, Key([.integer(10)]), changed: [2: .text("Bergen")])
+    device.open = [change.0]
+    try device.exchange([change.1])
+    try bench.replay()
+    try device.exchange()
+    #expect(device.answers[change.0]?.outcome == .unknown)
+    bench.business.remembers = true
+    // Nobody may see the order by now: that says nothing of what was done.
+    bench.business.put(Shop.order, Shop.order(10, 2, "Bergen"))
+    try bench.load()
+    try bench.service.decide(change.0, .again)
+    try bench.replay()
+    try device.exchange()
+    #expect(bench.business.performs == 1)
+    #expect(device.answers[change.0]?.outcome == .replayResult)
+  }
+
   @Test("An operation is remembered from its confirmation on, however long that took (seed 147)")
   func rememberedFromConfirmation() throws {
     bench.business.remembers = false

@@ -48,6 +48,8 @@ struct ReplayMachine {
 
   let operations: [ConnectorOperation]
   private let mayHaveRun: Bool
+  /// An operator has decided that it is performed where the business system cannot tell.
+  private let isDecided: Bool
   private let readBackKeys: Int
   private(set) var outcomes: [OperationOutcome?]
   /// What was seen of each object, and since when it holds.
@@ -62,9 +64,13 @@ struct ReplayMachine {
   /// Only with the planted bug `unknownAlways`.
   var neverRecalls: Bool = false
 
-  init(_ operations: [ConnectorOperation], mayHaveRun: Bool, readBackKeys: Int) {
+  init(
+    _ operations: [ConnectorOperation], mayHaveRun: Bool, isDecided: Bool = false,
+    readBackKeys: Int
+  ) {
     self.operations = operations
     self.mayHaveRun = mayHaveRun
+    self.isDecided = isDecided
     self.readBackKeys = readBackKeys
     outcomes = Array(repeating: nil, count: operations.count)
   }
@@ -90,7 +96,9 @@ struct ReplayMachine {
       return goOn()
     case .failed(let error):
       if case .perform = step { return performed(.unknown(reason: error.message), mark) }
-      if case .recall = step, !error.isTransient { return .giveUp(reason: error.message) }
+      if case .recall = step, !error.isTransient {
+        return isDecided && !wasUnknown ? goOn() : .giveUp(reason: error.message)
+      }
       return .park(step, reason: error.message)
     }
   }

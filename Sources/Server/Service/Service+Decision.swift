@@ -17,26 +17,27 @@ extension Service {
       marks.end(mark)
       throw error
     }
+    let limit = limits.readBackKeys
     var replay = ActiveReplay(
       id: lastTask, name: name, claims: received.claims,
-      machine: ReplayMachine([operation], mayHaveRun: false, readBackKeys: limits.readBackKeys),
-      step: .perform([operation]), mark: mark, marks: [mark])
-    for entity in package.entities { replay.machine.entities[entity.name] = entity }
+      machine: ReplayMachine(
+        [operation], mayHaveRun: true, isDecided: true, readBackKeys: limit),
+      step: .recall([operation.id]), mark: mark, marks: [mark])
     switch decision {
     case .again:
-      // Its rights may never have been judged.
+      // What was done is not done again, nor judged; the rights of the rest may never have been.
       replay.areRightsJudged = false
       replay.notBefore = world.clock.moment
     case .refused(let message):
-      replay.machine = ReplayMachine(
-        [operation], decided: [.refused(Refusal(code: 500, message: message))],
-        readBackKeys: limits.readBackKeys)
+      let refusal = Refusal(code: 500, message: message)
+      replay.machine = ReplayMachine([operation], decided: [.refused(refusal)], readBackKeys: limit)
     case .accepted(let key):
       replay.machine = ReplayMachine(
-        [operation], decided: [.accepted(key: key)], readBackKeys: limits.readBackKeys)
+        [operation], decided: [.accepted(key: key)], readBackKeys: limit)
       replay.step = .read(operation.entity, [key])
       replay.notBefore = world.clock.moment
     }
+    for entity in package.entities { replay.machine.entities[entity.name] = entity }
     claim([(operation.entity.name, operation.kind, operation.key)], task: replay.id)
     replays[replay.id] = replay
     if replay.notBefore == nil { _ = try carryOut(.settle, replay.id) }

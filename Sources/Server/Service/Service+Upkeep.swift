@@ -35,7 +35,8 @@ extension Service {
     /// The business system has taken it; `key` is the object's business key.
     case accepted(key: Key)
     case refused(message: String)
-    /// It was not performed: perform it.
+    /// It was not performed: perform it, where its user may still do that. A business system that
+    /// remembers operations is asked first; what it knows of is not performed again.
     case again
   }
 
