@@ -68,7 +68,7 @@ struct CommandTaker {
     case "dump":
       try dump(try entity(words))
       return
-    case "copyFrom", "copyTo", "length":
+    case "copyFrom", "copyTo", "length", "walk":
       let key = Key(text: String(try text(words, 2).dropFirst().dropLast()))
       let file = name == "length" ? "" : try text(words, 4)
       guard let record = try database.store.record(try entity(words), key: key) else {

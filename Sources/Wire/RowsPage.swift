@@ -149,6 +149,16 @@ struct RowSet {
     hashHead = entity.name + "\0"
   }
 
+  /// Says of which attribute a row could not be read.
+  func failure(_ error: JSONError, at position: Int) -> JSONError {
+    let attributes = entity.attributes
+    let subject =
+      [entity.name] + (attributes.indices.contains(position) ? [attributes[position].name] : [])
+    return JSONError(
+      offset: error.offset, problem: "\(subject.joined(separator: ".")): \(error.problem)",
+      subject: subject)
+  }
+
   func enterLeft(_ scanner: inout JSONScanner) throws(JSONError) {
     guard try scanner.nextKey() == "left" else { throw scanner.failure("a set has a list left") }
     try scanner.enterArray()

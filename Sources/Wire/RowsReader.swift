@@ -87,7 +87,11 @@ public struct RowsReader {
     guard let set else { return }
     _ = try scanner.peek()
     let start = scanner.position
-    try scanner.row(types: set.types, into: &values, texts: &texts)
+    do throws(JSONError) {
+      try scanner.row(types: set.types, into: &values, texts: &texts)
+    } catch {
+      throw set.failure(error, at: values.count)
+    }
     for position in values.indices where values[position].isNull && !set.isNullable[position] {
       let (entity, attribute) = (set.entity.name, set.entity.attributes[position].name)
       throw scanner.failure("\(entity).\(attribute) is null", [entity, attribute])

@@ -9,9 +9,9 @@ import Testing
 
 @testable import Ferry
 
-/// An error names what, where and the cure, and nothing is lost. What is not here: an unknown
-/// attribute of an import (`GraphTests.unknownAttribute`), a newer database
-/// (`SchemaStepsTests.newer`), 100,000 pending operations (`PendingPlanTests`).
+/// An error names what, where and the cure, and nothing is lost. What is not here: imports that do
+/// not fit the model (`OtherModelTests`), a newer database (`SchemaStepsTests.newer`,
+/// `MigrationTests`), 100,000 pending operations (`ManyPendingTests`).
 @Suite("Bad input on the device")
 struct BadInputTests {
   private typealias A = Article.Attributes

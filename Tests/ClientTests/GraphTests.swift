@@ -157,7 +157,10 @@ struct GraphTests {
     shore.put(order, [.integer(9), .text("ALFKI"), .null, .null, .text("red")])
     let error = #expect(throws: FerryError.self) { try device.exchange(shore) }
     #expect(error?.entity == "Order" && error?.attribute == "colour")
-    #expect(error?.hint == "The server speaks of another model; update the app or the server.")
+    #expect(
+      error?.hint
+        == "The server speaks of another model; update the app or the server, and synchronize again."
+    )
     #expect(try device.orders().isEmpty)
   }
 }

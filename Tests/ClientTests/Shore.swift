@@ -73,6 +73,9 @@ final class Shore {
       Answer(id: id, version: clock, outcome: .replayResult, newKey: newKey, logRecords: []))
   }
 
+  /// Has the operation, as a server that was restarted has what it had stored.
+  func take(_ operation: Operation) { stored[operation.id] = operation }
+
   func refuse(_ id: OperationID, code: Int = 412, _ message: String = "no") {
     guard let operation = stored[id] else { return }
     clock += 1

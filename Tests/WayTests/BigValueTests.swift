@@ -109,7 +109,7 @@ extension Way {
     }
 
     @Test(
-      "A text of 20 MB goes up and down: the server reads it in constant memory, and writes it so where its column takes bytes (sync/P1, P23, facts/1.5)"
+      "A text of 20 MB goes up and down: both read it in constant memory, and the server writes it so where its column takes bytes (sync/P1, P23, facts/1.5, facts/1.10)"
     )
     func text() async throws {
       let business = try await Business.album()
@@ -121,6 +121,7 @@ extension Way {
       let text = String(repeating: line, count: size / line.utf8.count)
       let file = try business.place.write(text, to: "text")
       let before = try peak(daemon.process)
+      let adaBefore = try peak(ada.process)
       for (attribute, column, growth) in [
         ("journal", "Journal", BigValueTests.peakGrowthKilobytes),
         // SQLite takes a text as a whole, and makes the whole row of it.
@@ -136,6 +137,9 @@ extension Way {
         tell("a text of \(size) bytes in a column of \(column): the peak grew by \(grown) KB")
         #expect(grown < growth)
       }
+      let up = try peak(ada.process) - adaBefore
+      tell("up: with two texts of \(size) bytes the device's peak grew by \(up) KB")
+      #expect(up < BigValueTests.peakGrowthKilobytes)
       let found = try business.connection().row(
         "SELECT Report, typeof(Report) FROM Photos WHERE Title = 'Report'")
       #expect(found?[0].text == text && found?[1].text == "text")
@@ -146,11 +150,17 @@ extension Way {
       try await daemon.ready()
       let ben = try await Phone.start(business, "ben", user: "ben", daemon.address)
       let copy = business.place.file("copy")
+      let benBefore = try peak(ben.process)
       for (attribute, title) in [("journal", "Journal"), ("report", "Report")] {
         let id = try business.value("SELECT ID FROM Photos WHERE Title = '\(title)'")
         try await ben.ask(#"["copyTo","Photos","[\#(id)]","\#(attribute)","\#(copy)"]"#)
         #expect(try Data(contentsOf: URL(filePath: copy)) == Data(text.utf8))
+        let walked = try await ben.ask(#"["walk","Photos","[\#(id)]","\#(attribute)",""]"#)
+        #expect(walked["length"]?.integer == Int64(text.utf8.count))
       }
+      let down = try peak(ben.process) - benBefore
+      tell("down: with two texts of \(size) bytes the device's peak grew by \(down) KB")
+      #expect(down < BigValueTests.peakGrowthKilobytes)
       let grown = try peak(daemon.process) - before
       tell("down: with two texts of \(size) bytes read three times the peak was \(grown) KB higher")
       #expect(grown < BigValueTests.peakGrowthKilobytes)

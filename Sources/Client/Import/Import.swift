@@ -26,7 +26,12 @@ package struct Import {
       store.bell.ring()
       return .imported(changes)
     } catch {
-      guard let wrong = error.cause as? WrongSums else { throw error }
+      guard let wrong = error.cause as? WrongSums else {
+        if error.code == .protocolViolation {
+          try Inbox(store).discard(group: batch.checkpoint.group)
+        }
+        throw error
+      }
       try repair(wrong.partitions)
       return .restarted(wrong.partitions)
     }

@@ -77,7 +77,8 @@ struct PagesAhead {
     do throws(JSONError) { return try PageRows(page, of: package) } catch {
       throw FerryError(
         .protocolViolation, "a page of the partition \(page.partition) cannot be read \(error)",
-        hint: "The server speaks of another model; update the app or the server.",
+        hint:
+          "The server speaks of another model; update the app or the server, and synchronize again.",
         entity: error.subject.first, attribute: error.subject.dropFirst().first, cause: error)
     }
   }

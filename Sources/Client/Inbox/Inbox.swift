@@ -116,6 +116,26 @@ package struct Inbox {
     }
   }
 
+  /// Throws away what came of a group since its last import: something in it cannot be imported. It is
+  /// asked for again, and may come from a server that was mended meanwhile.
+  package func discard(group: String) throws(FerryError) {
+    try store.write { connection throws(FerryError) in
+      try self.store.sql { () throws(SQLiteError) in
+        try connection.run(
+          "DELETE FROM ferry_page WHERE partition IN (SELECT number FROM ferry_partition WHERE grp = ?)",
+          .text(group))
+        try connection.run(
+          """
+          UPDATE ferry_partition SET
+            staged_version = CASE state WHEN 'live' THEN version ELSE 0 END,
+            staged_row = CASE state WHEN 'live' THEN row ELSE 0 END
+          WHERE grp = ? AND state <> 'drop'
+          """, .text(group))
+        try ProgressTable.restartIfEmpty(connection)
+      }
+    }
+  }
+
   private func dropPages(_ partition: Int64, _ connection: Connection) throws(SQLiteError) {
     try connection.run("DELETE FROM ferry_page WHERE partition = ?", .integer(partition))
   }

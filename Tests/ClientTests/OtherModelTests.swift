@@ -1,0 +1,126 @@
+import Ferry
+import FerryModel
+import FerryWire
+import Testing
+
+@testable import Ferry
+
+/// What a server sends that does not fit the device's model: the app is told what and where, nothing
+/// of it is seen, pending work stays, and when the server is mended the device goes on by itself.
+@Suite("An import that does not fit the model")
+struct OtherModelTests {
+  /// What is wrong at the server, and what the app is told of it.
+  struct Case: Sendable, CustomTestStringConvertible {
+    let name: String
+    let entities: @Sendable () -> [Entity]
+    let spoil: @Sendable (Shore) -> Void
+    let entity: String
+    let attribute: String?
+    let word: String
+    var testDescription: String { name }
+  }
+
+  private static func order(_ attributes: [Attribute]) -> Entity {
+    Entity(
+      name: "Order", table: "orders", attributes: attributes, key: [0],
+      keyOrigin: .businessSystem, relationships: [], operations: [.create, .update, .delete],
+      partition: nil, group: "default")
+  }
+
+  private static let crate = Entity(
+    name: "Crate", table: "crates",
+    attributes: [Attribute(name: "id", column: "id", type: .long, isNullable: false)], key: [0],
+    keyOrigin: .app, relationships: [], operations: [], partition: nil, group: "default")
+
+  private static let right: [Value] = [.integer(9), .text("ALFKI"), .text("Bremen"), .null]
+
+  static let cases: [Case] = [
+    Case(
+      name: "an attribute that is unknown here",
+      entities: {
+        let colour = Attribute(name: "colour", column: "colour", type: .string, isNullable: true)
+        return [order(Order.entity.attributes + [colour]), Line.entity]
+      },
+      spoil: { $0.put($0.model.entities[0], right + [.text("red")]) },
+      entity: "Order", attribute: "colour", word: "has no colour"),
+    Case(
+      name: "an attribute that is missing there",
+      entities: { [order(Array(Order.entity.attributes.dropLast())), Line.entity] },
+      spoil: { $0.put($0.model.entities[0], Array(right.dropLast())) },
+      entity: "Order", attribute: "freight", word: "columns of Order"),
+    Case(
+      name: "an entity that is unknown here", entities: { [Order.entity, Line.entity, crate] },
+      spoil: { $0.put(crate, [.integer(1)]) },
+      entity: "Crate", attribute: nil, word: "has no entity Crate"),
+    Case(
+      name: "a text for a decimal", entities: { [Order.entity, Line.entity] },
+      spoil: { $0.put(Order.entity, [.integer(9), .text("ALFKI"), .null, .text("much")]) },
+      entity: "Order", attribute: "freight", word: "canonical decimal"),
+    Case(
+      name: "a number for a text", entities: { [Order.entity, Line.entity] },
+      spoil: { $0.put(Order.entity, [.integer(9), .text("ALFKI"), .integer(4), .null]) },
+      entity: "Order", attribute: "city", word: "type string"),
+    Case(
+      name: "a value too few", entities: { [Order.entity, Line.entity] },
+      spoil: { $0.put(Order.entity, Array(right.dropLast())) },
+      entity: "Order", attribute: "freight", word: "has only 3"),
+    Case(
+      name: "a value too many", entities: { [Order.entity, Line.entity] },
+      spoil: { $0.put(Order.entity, right + [.null]) },
+      entity: "Order", attribute: nil, word: "has more"),
+    Case(
+      name: "null where a value must be", entities: { [Order.entity, Line.entity] },
+      spoil: { $0.put(Order.entity, [.integer(9), .null, .null, .null]) },
+      entity: "Order", attribute: "customer", word: "is null"),
+  ]
+
+  /// A server of this model, with what every device of the test has already.
+  private func shore(_ entities: [Entity]) -> Shore {
+    let shore = Shore(
+      Package(
+        name: "Shop", version: "1.0", entities: entities,
+        groups: [SynchronizationGroup(name: "default")]))
+    shore.put(Line.entity, [.integer(1), .integer(1), .text("tea")])
+    return shore
+  }
+
+  @Test(
+    "sync/M20: it is told with entity, attribute and cure, and the device goes on", arguments: cases
+  )
+  func told(wrong: Case) throws {
+    for isFirst in [true, false] {
+      let device = try Device().loggedIn()
+      if !isFirst { try device.exchange(shore([Order.entity, Line.entity])) }
+      let lines = try device.store.records(Line.entity, "", []).count
+      var order = device.newOrder("Jena")
+      try order.create()
+      try order.submitPending()
+      let spoiled = shore(wrong.entities())
+      wrong.spoil(spoiled)
+      for _ in 0..<2 {
+        let error = #expect(throws: FerryError.self) { try device.exchange(spoiled) }
+        #expect(error?.code == .protocolViolation && error?.isTransient == false)
+        #expect(error?.entity == wrong.entity && error?.attribute == wrong.attribute)
+        #expect(error?.message.contains(wrong.word) == true, "\(error?.message ?? "")")
+        #expect(error?.hint.contains("update the app or the server") == true)
+      }
+      #expect(device.handler.exceptions.map(\.entity) == [wrong.entity, wrong.entity])
+      #expect(try device.orders().map(\.city) == ["Jena"], "nothing of it is seen")
+      #expect(try device.store.records(Line.entity, "", []).count == lines)
+      #expect(try device.operations().count == 1 && order.isPending)
+
+      let mended = shore([Order.entity, Line.entity])
+      mended.put(Order.entity, OtherModelTests.right)
+      // The operation had come before; the mended server is the same one.
+      try device.exchange(mended)
+      #expect(try device.order(9)?.city == "Bremen")
+      #expect(try device.store.records(Line.entity, "", []).count == 1)
+      let id = try #require(try device.operations().first).id
+      spoiled.stored.forEach { mended.take($1) }
+      mended.accept(id, newKey: Key([.integer(10)]))
+      try device.exchange(mended)
+      #expect(try device.operations().isEmpty)
+      #expect(try device.order(10)?.city == "Jena")
+    }
+  }
+}
