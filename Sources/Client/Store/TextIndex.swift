@@ -14,7 +14,7 @@ struct TextIndex {
 
   /// What the index is made of; another text is another index. The number at the beginning is
   /// raised when the index changes its shape.
-  private var form: String { columns.isEmpty ? "" : "1 \(columns.joined(separator: ","))" }
+  private var form: String { columns.isEmpty ? "" : "2 \(columns.joined(separator: ","))" }
   private var setting: String { "textIndex:\(entity.name)" }
 
   func prepare(_ connection: Connection) throws(SQLiteError) {
@@ -26,6 +26,9 @@ struct TextIndex {
       try connection.execute("DROP TRIGGER IF EXISTS \(trigger(name))")
     }
     try connection.execute("DROP TABLE IF EXISTS \(table)")
+    if known?.hasPrefix("1 ") == true {
+      try connection.execute("DROP TABLE IF EXISTS \(quoted("ferry_text_\(entity.name)"))")
+    }
     if !columns.isEmpty {
       for statement in statements { try connection.execute(statement) }
       try connection.execute("INSERT INTO \(table) (\(table)) VALUES ('rebuild')")
@@ -76,5 +79,7 @@ struct TextIndex {
 }
 
 extension Schema {
-  package static func textIndex(_ entity: Entity) -> String { quoted("ferry_text_\(entity.name)") }
+  /// No entity has a point in its name: none can have the name of a table that FTS5 keeps beside the
+  /// index, which is this one's with `_data` and the like behind it.
+  package static func textIndex(_ entity: Entity) -> String { quoted("ferry_text_\(entity.name).") }
 }
