@@ -48,7 +48,8 @@ extension BusinessObject {
   ///
   /// Of a create that is pending nothing is left that refers to its temporary key: pending creates
   /// that do are cancelled with it, and pending updates refer again to what they did before, with
-  /// everything else that they changed still pending. Returns the keys of both.
+  /// everything else that they changed still pending. Client-only objects that do refer to nothing
+  /// then: null, where the model lets them. Returns the keys of all of them.
   @discardableResult
   public mutating func cancelPending() throws(FerryError) -> [Key] {
     guard let object = record.object else { return [] }

@@ -7,7 +7,8 @@ extension Store {
   /// already cannot be recalled; it stays unseen until it is answered (sync/P21).
   ///
   /// Returns the objects that referred to the object's temporary key: pending creates, which went
-  /// with it, and pending updates, which do so no longer.
+  /// with it, pending updates, which do so no longer, and what stays on the device
+  /// (`LocalReferences`).
   package func cancel(_ entity: Entity, _ object: Int64) throws(FerryError) -> [Key] {
     try write { connection throws(FerryError) in
       let others = try self.cancel(entity, object, connection)
@@ -151,6 +152,13 @@ extension Store {
     to create: PendingOperation, _ entity: Entity, _ connection: Connection,
     _ done: inout Cancelled
   ) throws(SQLiteError) {
+    if create.isTemporary, let key = create.key.values(of: entity) {
+      let local = LocalReferences(model: model, connection: connection)
+      for (child, object) in try local.forget(key, of: entity) {
+        guard let row = try rows(of: child).visible(connection, object: object) else { continue }
+        done.others.append(child.key(of: row.values))
+      }
+    }
     for (child, relationship, key) in references(to: create, entity) {
       let shown = try connection.rows(
         """

@@ -9,6 +9,7 @@ extension Store {
       try self.sql { () throws(SQLiteError) in
         if keepsClientOnly {
           try KeptValues(store: self).keep(connection)
+          try LocalReferences(model: self.model, connection: connection).forgetAll()
         } else {
           try connection.execute("DELETE FROM ferry_kept")
         }
