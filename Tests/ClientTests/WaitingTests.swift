@@ -1,6 +1,7 @@
 import Ferry
 import FerryHTTPClient
 import FerryModel
+import FerrySQLite
 import FerryWorld
 import Synchronization
 import Testing
@@ -96,6 +97,39 @@ struct WaitingTests {
     try await patient.value
     #expect(try Maker.count(in: database) == 1)
     await database.close()
+  }
+
+  @Test(
+    "facts/1.4: who waits for the end of the background synchronization has it, import and lock")
+  func rest() async throws {
+    let (database, gate) = try await gated("/exchange")
+    try await database.stopBackgroundSynchronization(within: .seconds(600))
+    try await database.onlineLogin(user: "nancy", password: "p")
+    gate.hold()
+    try database.subscribe()
+    for await _ in gate.arrived { break }
+    let short = Task {
+      try await database.stopBackgroundSynchronization(within: .milliseconds(1))
+    }
+    #expect(await code(of: short) == .timedOut, "the exchange is under way")
+    let impatient = Task {
+      try await database.stopBackgroundSynchronization(within: .seconds(600))
+    }
+    impatient.cancel()
+    #expect(await code(of: impatient) == .cancelled)
+    let patient = Task {
+      try await database.stopBackgroundSynchronization(within: .seconds(600))
+      // What the exchange brought is there, and nobody has the lock.
+      let lock = try Connection(
+        path: database.store.path + "-session", busyTimeoutMilliseconds: 0)
+      try lock.execute("BEGIN EXCLUSIVE")
+      return try Maker.count(in: database)
+    }
+    gate.open()
+    #expect(try await patient.value == 1)
+    await database.close()
+    let late = Task { try await database.stopBackgroundSynchronization(within: .seconds(600)) }
+    #expect(await code(of: late) == .closed)
   }
 
   @Test("sync/M14: who waits for a login and is cancelled stops waiting; the login goes on")

@@ -22,7 +22,15 @@ enum ReferenceNames {
       SUPDeviceCondition SUPDeviceConnectionStatus SUPDeviceConnectionType SUPSyncStatusState
       pendingChange SUPEntityFilter SUPAttributeTest SUPCompositeTest SUPSortOrder
       SUPCompositeQuery SUPLogLevel SUPNetworkProtocol SUPMessageClient SUPNotificationType GLOBAL
-      LOCAL GUID NONE
+      LOCAL GUID NONE STARTING UPLOADING DOWNLOADING FINISHING ERROR ASYNC_REPLAY_UPLOADED
+      ASYNC_REPLAY_COMPLETED STARTING_ON_NOTIFICATION CANCEL CONTINUE CONNECTION_ERROR CONNECTING
+      CONNECTED DISCONNECTING DISCONNECTED NOTIFICATION_WAIT REGISTRATION_ERROR REGISTERING
+      REGISTERED UNREGISTERING UNREGISTERED BATTERY_POWER_LOW BATTERY_POWER_RECOVERED
+      STORAGE_SPACE_LOW STORAGE_SPACE_RECOVERED WRONG_STATUS DEVICEINFLIGHTMODE
+      DEVICEOUTOFNETWORKCOVERAGE WAITINGTOCONNECT DEVICEROAMING DEVICELOWSTORAGE WRONG_TYPE ALWAYS_ON
+      SENDING_HEADER SENDING_TABLE SENDING_DATA FINISHING_UPLOAD RECEIVING_UPLOAD_ACK
+      RECEIVING_TABLE RECEIVING_DATA COMMITTING_DOWNLOAD SENDING_DOWNLOAD_ACK DONE
+      ROLLING_BACK_DOWNLOAD UNKNOWN currentMBO
       """
     ),
     (
@@ -53,7 +61,7 @@ enum ReferenceNames {
       UserDefined size PersonalizationParameters isNew isDirty isDeleted isCreated isUpdated
       pending replayCounter replayPending replayFailure disableSubmit originalState downloadState
       KeyGenerator generateId OperationReplay LogRecordImpl ChangeLogImpl SISSubscription
-      PackageProperties OfflineAuthentication SubscriptionStatus
+      PackageProperties OfflineAuthentication SubscriptionStatus EntityRead
       """
     ),
     (

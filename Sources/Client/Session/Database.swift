@@ -203,6 +203,16 @@ public final class Database: Sendable {
   /// channel holds a lock, for which some systems end a suspended app; see <doc:Suspension>.
   public func stopBackgroundSynchronization() { act { session in session.setBackground(false) } }
 
+  /// The same, and returns when nothing is under way any more: the channel is closed, an exchange has
+  /// ended with its import, and its lock is free. What is submitted behind it begins another one.
+  ///
+  /// `timedOut` after `limit`, `cancelled` where the task is cancelled: it ends by itself then.
+  /// `closed` where the database is closed.
+  public func stopBackgroundSynchronization(within limit: Duration) async throws(FerryError) {
+    stopBackgroundSynchronization()
+    try await runner.rest(within: limit)
+  }
+
   /// Whether the background synchronization is on, behind everything that was asked for before.
   package var isBackground: Bool {
     get async { await runner.isBackground }

@@ -17,7 +17,10 @@ actor SessionRunner {
   private var timer: (time: Duration, task: Task<Void, Never>)?
   private var waiters: [Waiter] = []
   private var waitersSoFar = 0
-  private var isStopped = false
+  private(set) var isStopped = false
+  /// Who waits until nothing is under way; see `rest`.
+  var resting: [Int: Resting] = [:]
+  var restingSoFar: Int = 0
   /// Contents that are being downloaded, and those who wait for the same.
   var fetching: Set<BigReference> = []
   var fetchWaiters: [BigReference: [CheckedContinuation<Void, Never>]] = [:]
@@ -63,7 +66,10 @@ actor SessionRunner {
     timer?.task.cancel()
     timer = nil
     endLateWaiters()
-    defer { wakeForWaiters() }
+    defer {
+      wakeForWaiters()
+      settleResting()
+    }
     while true {
       do throws(FerryError) {
         guard try lease.take() else {
@@ -95,6 +101,9 @@ actor SessionRunner {
       }
     }
   }
+
+  /// Nothing is under way, and no lock is held for it.
+  var isAtRest: Bool { tasks.isEmpty && !lease.isHeld }
 
   /// Another process synchronizes. What was submitted goes out by it; whoever waits here for more
   /// waits a moment only, since an open channel may last for hours.
@@ -195,7 +204,9 @@ actor SessionRunner {
     for task in tasks.values { task.cancel() }
     tasks = [:]
     lease.release()
-    finishWaiters(.failure(Store.closed(session.store.path)))
+    let closed = Store.closed(session.store.path)
+    finishWaiters(.failure(closed))
+    for number in resting.keys.sorted() { endRest(number, .failure(closed)) }
   }
 
   private func begin(_ request: SessionRequest) {
