@@ -29,6 +29,16 @@ final class OpenFile: Sendable {
     counts.withLock { $0[canonical(path)] != nil }
   }
 
+  /// Whether the file, or the folder where its log is made, is there and may not be written. SQLite
+  /// says of both only that it cannot open them.
+  static func mayOnlyBeRead(_ path: String) -> Bool {
+    let files = FileManager.default
+    let folder = URL(filePath: path).deletingLastPathComponent().path
+    guard files.fileExists(atPath: folder) else { return false }
+    return !files.isWritableFile(atPath: folder)
+      || files.fileExists(atPath: path) && !files.isWritableFile(atPath: path)
+  }
+
   /// One name for one file, whatever links lead to its folder.
   private static func canonical(_ path: String) -> String {
     let url = URL(filePath: path)

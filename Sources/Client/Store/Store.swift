@@ -210,11 +210,11 @@ package final class Store: Sendable {
       hint = "Another process holds the database; try again."
     } else if error.isNotADatabase {
       hint = "The file \(path) is no Ferry database; open another path."
-    } else if error.isCannotOpen {
-      hint = "Check that the folder of \(path) exists and may be written."
-    } else if error.isReadOnly {
+    } else if error.isReadOnly || error.isCannotOpen && OpenFile.mayOnlyBeRead(path) {
       code = .readOnly
       hint = "The file \(path), or its folder, may not be written; check their permissions."
+    } else if error.isCannotOpen {
+      hint = "Check that the folder of \(path) exists and may be written."
     } else {
       hint = "The database \(path) could not be used."
     }
