@@ -145,13 +145,14 @@ extension DeviceWatch {
   }
 
   /// The two changes of its object that were there, where the first was submitted and waited for
-  /// others, and the second, which the app made since, is by itself no more.
+  /// others, and the second, which the app made since, is by itself no more. That one may have been
+  /// submitted too: the first was on its way then, and was recalled with a part that was cancelled.
   func merged(
     _ old: PendingOperation, _ current: [Int64: PendingOperation]
   ) -> (first: PendingOperation, second: PendingOperation)? {
     let both = operations.values.filter { $0.name == old.name && !$0.isInFlight }
       .sorted { $0.sequence < $1.sequence }
-    guard both.count == 2, both[0].wanted != .no, both[1].isOpen, current[both[1].sequence] == nil
+    guard both.count == 2, both[0].wanted != .no, current[both[1].sequence] == nil
     else { return nil }
     return (both[0], both[1])
   }

@@ -106,6 +106,35 @@ struct SubmissionTests {
     #expect(try await text(order.submitPending()) == "nothingPending Trier")
   }
 
+  @Test("Two submits that become one, since what kept them apart was recalled, have one answer")
+  func recalled() async throws {
+    var order = try first()
+    var other = try #require(try shop.device.order(2))
+    try shop.device.store.transaction { () throws(FerryError) in
+      order.city = "Ulm"
+      try order.update()
+      other.city = "Jena"
+      try other.update()
+    }
+    let ulm = try order.submitPending()
+    let trier = try submit("Trier", &order)
+    #expect(ulm.operations.isDisjoint(with: trier.operations))
+    // Nothing was sent: the rest of the transaction waits again, before what was submitted behind it.
+    try other.cancelPending()
+    let all = try order.submitPending()
+    #expect(all.operations.count == 1)
+    async let heard = trier.outcome(within: .seconds(600))
+    while shop.device.store.answers.waiting < 1 { await Task.yield() }
+    try answer { shop.shore.accept($0) }
+    guard case .accepted = try await heard else {
+      Issue.record("the second submit was not answered")
+      return
+    }
+    for submission in [ulm, trier, all] {
+      #expect(try await text(submission) == "accepted Trier")
+    }
+  }
+
   @Test("A create that waits and its delete leave nothing to send: both are cancelled")
   func nothingLeft() async throws {
     var order = shop.device.newOrder("Jena")

@@ -92,6 +92,12 @@ extension Store {
       else { continue }
       let joined = try join(own, connection)
       gone += joined.gone
+      // Two may have been submitted: where what kept them apart was recalled with a cancelled part.
+      for id in joined.joined where own.contains(where: { $0.id == id && $0.wanted != .no }) {
+        ended(
+          AnsweredOperation(
+            id: id, outcome: joined.left.map { .joined($0.id) } ?? .cancelled))
+      }
       if let operation = joined.left { left.append(operation) }
     }
     guard !gone.isEmpty else { return left }

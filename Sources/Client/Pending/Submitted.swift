@@ -42,7 +42,8 @@ extension Store {
         var ends = OperationEnds()
         for id in operations {
           let row = try connection.row(
-            "SELECT state, wanted FROM ferry_operation WHERE id = ?", .text(id.text))
+            "SELECT state, wanted FROM ferry_operation WHERE id = ?",
+            .text(self.answers.whole(of: id).text))
           if row?[0].text == "submitted" || row?[1].integer ?? 0 > 0 {
             ends.open.insert(id)
           } else if let outcome = self.answers.outcome(of: id) {

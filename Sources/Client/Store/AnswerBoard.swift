@@ -11,6 +11,8 @@ package struct AnsweredOperation: Sendable, Equatable {
     case unknown
     /// The app took it back.
     case cancelled
+    /// It had not left the device, and is sent as a part of this one: it ends as that does.
+    case joined(OperationID)
   }
 
   package let id: OperationID
@@ -31,6 +33,20 @@ package final class AnswerBoard: Sendable {
     /// What came lately, and before that.
     var recent: [OperationID: AnsweredOperation.Outcome] = [:]
     var older: [OperationID: AnsweredOperation.Outcome] = [:]
+    /// What each of those that were joined is a part of, until that ends.
+    var wholes: [OperationID: OperationID] = [:]
+
+    /// An answer, and the same one for what is a part of its operation.
+    mutating func spread(_ answer: AnsweredOperation) -> [AnsweredOperation] {
+      if case .joined(let whole) = answer.outcome {
+        for (part, known) in wholes where known == answer.id { wholes[part] = whole }
+        wholes[answer.id] = whole
+        return []
+      }
+      let parts = wholes.filter { $0.value == answer.id }.map(\.key)
+      if answer.outcome != .unknown { for part in parts { wholes[part] = nil } }
+      return [answer] + parts.map { AnsweredOperation(id: $0, outcome: answer.outcome) }
+    }
 
     mutating func remember(_ answer: AnsweredOperation) {
       switch recent[answer.id] ?? older[answer.id] {
@@ -83,16 +99,20 @@ package final class AnswerBoard: Sendable {
 
   package func post(_ answered: [AnsweredOperation]) {
     guard !answered.isEmpty else { return }
-    let tickets = state.withLock { state in
-      for answer in answered { state.remember(answer) }
-      return Array(state.tickets.values)
+    let (told, tickets) = state.withLock { state in
+      let told = answered.flatMap { state.spread($0) }
+      for answer in told { state.remember(answer) }
+      return (told, Array(state.tickets.values))
     }
     for ticket in tickets {
-      for answer in answered where ticket.ids.contains(answer.id) {
+      for answer in told where ticket.ids.contains(answer.id) {
         ticket.continuation.yield(answer)
       }
     }
   }
+
+  /// The operation that this one is sent with: mostly itself.
+  func whole(of id: OperationID) -> OperationID { state.withLock { $0.wholes[id] ?? id } }
 
   /// How an operation ended, where this process has heard it lately.
   func outcome(of id: OperationID) -> AnsweredOperation.Outcome? {
