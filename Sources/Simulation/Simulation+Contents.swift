@@ -65,8 +65,13 @@ extension Simulation {
     }
     if !writing.rest.isEmpty {
       let count = 1 + chance.number(below: writing.rest.count)
+      // On a full disk some of it may be taken; the rest is tried again.
+      let before = writing.writer.position
+      defer {
+        let taken = Int(writing.writer.position - before)
+        device.writing?.rest = writing.rest.dropFirst(taken)
+      }
       try writing.writer.write(Array(writing.rest.prefix(count)))
-      device.writing?.rest = writing.rest.dropFirst(count)
       return
     }
     device.writing = nil

@@ -339,6 +339,39 @@ struct BigValueTests {
     #expect(try next("b") == nil)
   }
 
+  @Test("What a server said of a piece before it was set back counts no longer (found by seeds)")
+  func lateWord() throws {
+    let shore = Shore(Album.package)
+    let device = try Device(Album.package).loggedIn()
+    var photo = try device.photo("a", picture(10))
+    try photo.submitPending()
+    try device.exchange(shore)
+    let id = try #require(try device.operations().first).id
+    guard case .send(let request) = try device.session.next(), request.path.contains("content/")
+    else {
+      Issue.record("nothing is sent")
+      return
+    }
+    // The channel brings the word of the restored server, and then comes what it said to the piece.
+    let next = { (isKnown: Bool) throws -> Upload? in
+      try device.store.write { connection throws(FerryError) in
+        try device.store.sql { () throws(SQLiteError) in
+          if isKnown {
+            try device.store.acknowledge([id], connection)
+          } else {
+            try device.store.neverSeen(id, connection)
+            try device.store.askForUploads(in: "restored", connection)
+          }
+          return try device.store.nextUpload(connection)
+        }
+      }
+    }
+    #expect(try next(false) == nil)
+    device.session.received(status: 404, on: .exchange)
+    try device.session.ended(.exchange, nil)
+    #expect(try next(true)?.operation == id, "the operation is there again, and waits for it")
+  }
+
   @Test("What was begun under a clock that was a year ahead goes as well (found by seeds)")
   func draftOfTomorrow() throws {
     let device = try Device(Album.package)

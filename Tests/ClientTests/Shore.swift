@@ -21,7 +21,7 @@ final class Shore {
   private(set) var rows: [String: [Key: Row]] = [:]
   /// Members that left a partition: partition, entity, key, version.
   private var leaves: [(partition: Int64, entity: String, key: Key, version: Int64)] = []
-  private(set) var stored: [OperationID: Operation] = [:]
+  var stored: [OperationID: Operation] = [:]
   private(set) var received: [[UInt8]] = []
   private var answers: [Answer] = []
   var partitions: [Int64] = [1]

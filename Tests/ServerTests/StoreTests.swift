@@ -188,4 +188,33 @@ import Testing
       #expect(throws: ServerError.self) { try bench.service.decide(change.0, decision) }
     }
   }
+
+  @Test(
+    "The number of a commit that failed is given to nothing else: it may be in the log (seed 1641)")
+  func failedCommit() throws {
+    let bench = try Bench()
+    let store = bench.service.store
+    try store.writer.execute(
+      """
+      CREATE TABLE parent (id INTEGER PRIMARY KEY);
+      CREATE TABLE child (parent REFERENCES parent DEFERRABLE INITIALLY DEFERRED);
+      PRAGMA foreign_keys = ON
+      """)
+    let clock = try store.clock()
+    #expect(throws: SQLiteError.self) {
+      try store.numbered { transaction throws(SQLiteError) in
+        transaction.hasWritten = true
+        try store.writer.run("INSERT INTO child VALUES (1)")
+      }
+    }
+    #expect(try store.clock() == clock)
+    try store.numbered { _ throws(SQLiteError) in }
+    #expect(try store.clock() == clock, "nothing was written")
+    let next = try store.numbered { transaction throws(SQLiteError) in
+      transaction.hasWritten = true
+      return transaction.version
+    }
+    #expect(next == clock + 2)
+    #expect(try store.clock() == next)
+  }
 }

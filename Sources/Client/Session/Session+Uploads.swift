@@ -42,7 +42,9 @@ extension Session {
       }
       range = ContentRange(start: offset, count: Int64(bytes.count), sizeBytes: size)
     }
-    lanes[.exchange] = Reception(.upload, upload: upload)
+    var reception = Reception(.upload, upload: upload)
+    reception.era = try setting(.uploadEra)
+    lanes[.exchange] = reception
     let token = try setting(.accessToken)
     var request = SessionRequest(
       lane: .exchange, path: "content/\(upload.operation)/\(upload.attribute.percentEncoded)",
@@ -56,6 +58,12 @@ extension Session {
   /// The server's answer to a piece.
   func uploaded(_ reception: Reception) throws(FerryError) {
     guard let upload = reception.upload else { return }
+    guard try setting(.uploadEra) == reception.era else {
+      // Said by a server that was set back or started again since, as a channel told meanwhile: it
+      // may lack what that one had, and has heard by now of what that one did not know.
+      uploadOffsets[upload.reference] = nil
+      return machine.uploaded()
+    }
     switch reception.status {
     case 200, 409:
       guard let progress = ContentProgress(json: reception.text),

@@ -39,7 +39,8 @@ struct Reception {
   let place: DevicePosition?
   /// What a piece was sent of.
   let upload: Upload?
-  /// The era of the server that answers, from its welcome on.
+  /// The era of the server that answers, from its welcome on; of a piece, the last one that was known
+  /// when it was sent.
   var era: String?
   var status = 0
   var reader = FrameReader()

@@ -21,6 +21,9 @@ final class Store {
   private var laggardReads = 0
   private let folder: Folder
   let world: World
+  /// The highest number that a commit was tried with. One that fails may have reached the log all the
+  /// same, and show in a copy of the file or after a crash: its number is not given a second time.
+  private var tried: Int64 = 0
 
   init(
     folder: Folder, package: Package, world: World, synchronous: Connection.Synchronous,
@@ -130,16 +133,23 @@ final class Store {
   {
     try writer.transaction { () throws(SQLiteError) in
       if let drawn { return try body(NumberedTransaction(version: drawn, connection: writer)) }
-      try writer.run(
-        "UPDATE package SET version = version + 1 WHERE id = ?", .integer(packageNumber))
-      let transaction = NumberedTransaction(version: try clock(writer), connection: writer)
+      let before = try clock(writer)
+      let transaction = NumberedTransaction(
+        version: max(before, tried) + 1, connection: writer)
+      try set(clock: transaction.version)
       let result = try body(transaction)
-      if !transaction.hasWritten {
-        try writer.run(
-          "UPDATE package SET version = version - 1 WHERE id = ?", .integer(packageNumber))
+      if transaction.hasWritten {
+        tried = transaction.version
+      } else {
+        try set(clock: before)
       }
       return result
     }
+  }
+
+  private func set(clock: Int64) throws(SQLiteError) {
+    try writer.run(
+      "UPDATE package SET version = ? WHERE id = ?", .integer(clock), .integer(packageNumber))
   }
 
   func eras(_ connection: Connection) throws(SQLiteError) -> EraList {
