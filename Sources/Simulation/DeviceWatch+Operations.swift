@@ -161,8 +161,8 @@ extension DeviceWatch {
   func checkAnswers(
     _ current: [Int64: PendingOperation], _ checkpoint: CheckpointName, _ ledger: Ledger
   ) throws {
-    // What waited when the answer came was not what the answer is for.
-    let was = Set(operations.values.filter(\.isInFlight).map(\.id))
+    // What waited, or was not sent, when the answer came was not what the answer is for.
+    let was = Set(operations.values.filter { $0.isInFlight && $0.isSent }.map(\.id))
     let inFlight = Set(current.values.filter { $0.isInFlight && $0.state != .unknown }.map(\.id))
       .intersection(was)
     let carried = ledger.answers(to: number, in: checkpoint)

@@ -62,7 +62,9 @@ struct CallbackTests {
       ShoreTransport(stocked()) { _, _ in }, .system())
     try await start(depot.database)
     await witness.hears("imported default")
-    #expect(witness.heard == ["import Maker 1 0 0", "imported default"])
+    // Whichever of the two brought it.
+    let imports = witness.heard.filter { $0.hasPrefix("import") }
+    #expect(imports == ["import Maker 1 0 0", "imported default"])
     await other.close()
 
     var article = try depot.article(7, "Nail")

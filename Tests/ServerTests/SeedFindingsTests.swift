@@ -221,6 +221,25 @@ struct SeedFindingsTests {
     #expect(device.answers[away.0]?.logRecords.first?.code == 403)
   }
 
+  @Test("What is being decided is not decided a second time")
+  func decidedTwice() throws {
+    bench.business.remembers = false
+    bench.business.breaksAfterWork = true
+    let change = bench.operation(
+      Shop.order, .update, Key([.integer(10)]), changed: [2: .text("Bergen")])
+    device.open = [change.0]
+    try device.exchange([change.1])
+    try bench.replay()
+    try device.exchange()
+    #expect(device.answers[change.0]?.outcome == .unknown)
+    bench.business.isAway = true
+    try bench.service.decide(change.0, .again)
+    let error = #expect(throws: ServerError.self) {
+      try bench.service.decide(change.0, .refused(message: "it was not done"))
+    }
+    #expect(error?.code == .badRequest && error?.message.contains("being decided") == true)
+  }
+
   @Test("What an operator has performed again is asked for before: what was done is not done twice")
   func decisionRecalled() throws {
     bench.business.remembers = false

@@ -26,9 +26,10 @@ struct AnswerTaker {
   func takeKeys() throws(SQLiteError) -> [(PendingOperation, Answer)] {
     var known: [(PendingOperation, Answer)] = []
     for answer in answers {
-      // On a copy of the device it may not have been sent: what waits here may be another change.
+      // On a device that was set back it may not have been sent: what is here may be another form of
+      // the change. Once it is sent, the server tells the answer again, or that it is another form.
       guard let operation = try store.operations.with(answer.id, connection),
-        operation.isInFlight
+        operation.isInFlight, operation.isSent
       else { continue }
       known.append((operation, answer))
     }
@@ -47,7 +48,6 @@ struct AnswerTaker {
   func take(_ known: [(PendingOperation, Answer)]) throws(SQLiteError) -> [Touched] {
     var touched: [Touched] = []
     var gone: [PendingOperation] = []
-    try partFromUnsent(known)
     for (taken, answer) in known {
       // Read again: a key may have changed since.
       guard let operation = try store.operations.with(taken.id, connection),
@@ -82,31 +82,6 @@ struct AnswerTaker {
     }
     for operation in gone { try letGo(operation) }
     return touched
-  }
-
-  /// On a device that was set back an operation is answered that is sealed again and was not sent.
-  /// What was sealed with it, and has no answer, is not sent as parts of a whole that never comes: it
-  /// goes on without what was accepted, and is the app's again beside anything else.
-  private func partFromUnsent(_ known: [(PendingOperation, Answer)]) throws(SQLiteError) {
-    let answered = Set(known.map(\.0.sequence))
-    for (operation, answer) in known where !operation.isSent {
-      let others = try store.operations.select(
-        "WHERE chain = ? AND sequence <> ?",
-        [.text(operation.chain.text), .integer(operation.sequence)], connection)
-      guard !others.contains(where: \.isSent) else { continue }
-      for var other in others where other.state == .submitted && !answered.contains(other.sequence)
-      {
-        (other.state, other.wanted) = (.waiting, .again)
-        try store.operations.update(other, connection)
-        guard let entity = store.model.entity(named: other.entity) else { continue }
-        try store.show(entity, other.object, shown: nil, connection)
-      }
-      if answer.outcome == .replayResult {
-        store.freed()
-      } else {
-        try standDown(operation.chain)
-      }
-    }
   }
 
   /// What was cancelled on its way and was not done after all: what was sent with it, and refused

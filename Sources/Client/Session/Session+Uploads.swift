@@ -59,8 +59,8 @@ extension Session {
   func uploaded(_ reception: Reception) throws(FerryError) {
     guard let upload = reception.upload else { return }
     guard try setting(.uploadEra) == reception.era else {
-      // Said by a server that was set back or started again since, as a channel told meanwhile: it
-      // may lack what that one had, and has heard by now of what that one did not know.
+      // The answer is older than a restart or a restore of the server that the device knows of by now.
+      // It says nothing of the present one, which is asked anew.
       uploadOffsets[upload.reference] = nil
       return machine.uploaded()
     }

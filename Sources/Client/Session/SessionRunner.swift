@@ -96,7 +96,15 @@ actor SessionRunner {
       } catch {
         world.log.error("the session cannot go on", ("reason", error.description))
         finishWaiters(.failure(error))
-        wake(after: .seconds(5))
+        if error.code == .incompatibleModel {
+          // Another process has the file with a newer model, and synchronizes from here on.
+          for task in tasks.values { task.cancel() }
+          tasks = [:]
+        } else {
+          wake(after: .seconds(5))
+        }
+        // What cannot go on keeps nobody else from it.
+        if tasks.isEmpty { lease.release() }
         return
       }
     }

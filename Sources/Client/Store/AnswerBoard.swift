@@ -33,18 +33,20 @@ package final class AnswerBoard: Sendable {
     /// What came lately, and before that.
     var recent: [OperationID: AnsweredOperation.Outcome] = [:]
     var older: [OperationID: AnsweredOperation.Outcome] = [:]
-    /// What each of those that were joined is a part of, until that ends.
+    /// What each of those that were joined is a part of, until that is accepted.
     var wholes: [OperationID: OperationID] = [:]
 
     /// An answer, and the same one for what is a part of its operation.
     mutating func spread(_ answer: AnsweredOperation) -> [AnsweredOperation] {
       if case .joined(let whole) = answer.outcome {
         for (part, known) in wholes where known == answer.id { wholes[part] = whole }
+        if wholes.count >= AnswerBoard.memory { wholes = [:] }
         wholes[answer.id] = whole
         return []
       }
       let parts = wholes.filter { $0.value == answer.id }.map(\.key)
-      if answer.outcome != .unknown { for part in parts { wholes[part] = nil } }
+      // Anything else may be followed by another word: that it was done after all, or submitted again.
+      if answer.outcome == .accepted { for part in parts { wholes[part] = nil } }
       return [answer] + parts.map { AnsweredOperation(id: $0, outcome: answer.outcome) }
     }
 

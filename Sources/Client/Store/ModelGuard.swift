@@ -41,7 +41,7 @@ final class ModelGuard: Sendable {
       "the database \(connection.path) was brought to \(package) by another process, while it was "
         + "open here with \(model.id)",
       hint:
-        "Close it; an app or an extension of that model can open it. Nothing of this change was "
+        "Close it; an app or an extension of that model can open it. Nothing was read or "
         + "saved, and what was saved before is there.")
   }
 }

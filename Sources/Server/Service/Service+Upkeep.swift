@@ -41,15 +41,23 @@ extension Service {
   }
 
   /// Ends an unknown outcome. `accepted` reads the object first, so its answer comes with the next
-  /// replays. Throws `badRequest` when there is no such operation or its outcome is known.
+  /// replays. Throws `badRequest` when there is no such operation, its outcome is known, or it is being
+  /// decided.
   public func decide(_ id: OperationID, _ decision: Decision) throws(ServerError) {
     let state = try guarded { () throws(SQLiteError) in
-      try store.writer.row("SELECT outcome, payload FROM operation WHERE id = ?", .text(id.text))
+      try store.writer.row(
+        "SELECT outcome, payload, state FROM operation WHERE id = ?", .text(id.text))
     }
     guard let state, state[0].text == Answer.Outcome.unknown.rawValue, !state[1].isNull else {
       throw ServerError(
         .badRequest, "there is no operation \(id) with an unknown outcome",
         hint: "`ferry why` shows the operations of an object.")
+    }
+    // Two would come to different ends, and what one says was told by then.
+    guard state[2].text != OperationState.claimed.rawValue else {
+      throw ServerError(
+        .badRequest, "the operation \(id) is being decided, and waits for the business system",
+        hint: "`ferry why` shows when it has ended.")
     }
     let received = try guarded { () throws(SQLiteError) in try replayStore.operation(id) }
     try decide(received, decision)
