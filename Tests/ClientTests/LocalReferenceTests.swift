@@ -110,6 +110,39 @@ struct LocalReferenceTests {
     #expect(try references() == [.null, .integer(7), key, key])
   }
 
+  @Test(
+    "wait for the answer where it is cancelled on its way: they follow its key, or are null",
+    arguments: [true, false])
+  func cancelledOnItsWay(isAccepted: Bool) throws {
+    let (key, object) = (new.values[0], try #require(new.object))
+    _ = try device.store.submit(Self.order, object)
+    try device.exchange(shore)
+    let id = try #require(try device.operations().first).id
+    _ = try device.store.cancel(Self.order, object)
+    #expect(try references() == [key, .integer(7), key, key])
+    if isAccepted { shore.accept(id, newKey: Key([.integer(9)])) } else { shore.refuse(id) }
+    try device.exchange(shore)
+    let ends: [Value] =
+      isAccepted
+      ? [.integer(9), .integer(7), .integer(9), .integer(9)] : [.null, .integer(7), key, key]
+    #expect(try references() == ends)
+  }
+
+  @Test("are null where it is deleted on its way, and refused: nothing is left of the two")
+  func deletedAndRefused() throws {
+    let (key, object) = (new.values[0], try #require(new.object))
+    _ = try device.store.submit(Self.order, object)
+    try device.exchange(shore)
+    let id = try #require(try device.operations().first).id
+    let sent = try #require(try device.store.record(Self.order, key: Key([key])))
+    _ = try device.store.save(try sent.change(.delete))
+    #expect(try references() == [key, .integer(7), key, key])
+    shore.refuse(id)
+    try device.exchange(shore)
+    #expect(try device.operations().isEmpty)
+    #expect(try references() == [.null, .integer(7), key, key])
+  }
+
   @Test("are so where cleanAllData keeps what stays on the device")
   func cleaned() throws {
     try device.store.cleanAllData(keepsClientOnly: true)

@@ -30,6 +30,20 @@ import Testing
     #expect(machine.next(waiting, now: later) == .exchange)
   }
 
+  @Test("What goes well on one lane does not shorten the pause of the other, which was stopped")
+  func stoppedBeside() {
+    var machine = SessionMachine(settings: SessionSettings())
+    machine.isBackground = true
+    #expect(machine.next(waiting, now: now) == .exchange)
+    machine.stopped(.channel, now: now)
+    let later = now.advanced(by: .seconds(300))
+    machine.uploaded()
+    #expect(machine.next(waiting, now: now) == .wait(until: later))
+    machine.succeeded(.exchange, facts: waiting, now: now)
+    #expect(machine.next(waiting, now: now) == .wait(until: later))
+    #expect(machine.next(waiting, now: later) == .exchange)
+  }
+
   @Test(
     "A background synchronization that is stopped closes its channel, and opens one when begun again"
   )

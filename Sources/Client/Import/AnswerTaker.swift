@@ -89,9 +89,16 @@ struct AnswerTaker {
   /// that was refused, and deleted meanwhile, stays as it was saved: see `Store.checkReferences`.
   private func letGo(_ operation: PendingOperation) throws(SQLiteError) {
     try store.letGo(operation, connection)
-    guard operation.state == .withdrawn,
-      let entity = store.model.entity(named: operation.entity)
-    else { return }
+    guard let entity = store.model.entity(named: operation.entity) else { return }
+    guard operation.state == .withdrawn else {
+      guard operation.kind == .create, operation.isTemporary,
+        let key = operation.key.values(of: entity)
+      else { return }
+      // What stays on the device has nobody to refuse it.
+      let local = LocalReferences(model: store.model, connection: connection)
+      _ = try local.forget(key, of: entity)
+      return
+    }
     try store.forgetKey(of: operation, entity, connection)
   }
 

@@ -152,7 +152,9 @@ extension Store {
     to create: PendingOperation, _ entity: Entity, _ connection: Connection,
     _ done: inout Cancelled
   ) throws(SQLiteError) {
-    if create.isTemporary, let key = create.key.values(of: entity) {
+    // One that is on its way may be done after all: then they follow its key.
+    let left = create.isInFlight ? try operations.with(create.id, connection) : nil
+    if left == nil, create.isTemporary, let key = create.key.values(of: entity) {
       let local = LocalReferences(model: model, connection: connection)
       for (child, object) in try local.forget(key, of: entity) {
         guard let row = try rows(of: child).visible(connection, object: object) else { continue }

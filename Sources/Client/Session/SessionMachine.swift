@@ -58,6 +58,10 @@ package struct SessionMachine: Equatable {
   private var channel: ChannelState = .closed
   private var failures = 0
   private var retryAt: Timestamp?
+  /// A lane whose last end the app or the operator must cure, and until when nothing is tried: what
+  /// goes well on the other lane says nothing of it.
+  private var stoppedLane: Lane?
+  private var stoppedUntil: Timestamp?
   private var lastExchange: Timestamp?
   private var answerPolls = 0
   /// A proxy keeps the channel's bytes back: poll instead, and try the channel again then.
@@ -74,7 +78,9 @@ package struct SessionMachine: Equatable {
       let limit = since.advanced(by: settings.silence + uploadTime)
       return now >= limit ? .cancel(.exchange) : .wait(until: earliest(limit, channelLimit))
     }
-    if let retryAt, now < retryAt { return .wait(until: earliest(retryAt, channelLimit)) }
+    for pause in [stoppedUntil, retryAt].compactMap({ $0 }) where now < pause {
+      return .wait(until: earliest(pause, channelLimit))
+    }
     let wantsExchange =
       facts.hasOutgoing || isExchangeWanted || facts.isSubscribing || isPollDue(facts, now)
     let wantsChannel =
@@ -178,6 +184,7 @@ package struct SessionMachine: Equatable {
   package mutating func succeeded(_ lane: Lane, facts: Facts, now: Timestamp) {
     failures = 0
     retryAt = nil
+    if stoppedLane == lane { (stoppedLane, stoppedUntil) = (nil, nil) }
     switch lane {
     case .exchange:
       exchangeSince = nil
@@ -217,12 +224,12 @@ package struct SessionMachine: Equatable {
     case .exchange: exchangeSince = nil
     case .channel: channel = .closed
     }
-    retryAt = now.advanced(by: settings.stoppedRetry)
+    (stoppedLane, stoppedUntil) = (lane, now.advanced(by: settings.stoppedRetry))
   }
 
   /// The app or the network says that waiting makes no sense any more.
   package mutating func wake() {
-    retryAt = nil
+    (retryAt, stoppedLane, stoppedUntil) = (nil, nil, nil)
     failures = 0
     answerPolls = 0
   }
