@@ -2,6 +2,7 @@ import Ferry
 import FerryJSON
 import FerryModel
 import Foundation
+import Synchronization
 
 /// One model, one database file, one server.
 enum DeviceProgram {
@@ -44,13 +45,15 @@ enum DeviceProgram {
 
 /// Lines of JSON on standard output, whole ones, from every thread.
 final class Output: Sendable {
+  private let handle = Mutex(FileHandle.standardOutput)
+
   func write(_ fill: (inout JSONWriter) -> Void) {
     var writer = JSONWriter()
     writer.beginObject()
     fill(&writer)
     writer.endObject()
-    // One write of less than a pipe's buffer, or under the lock of the file handle.
-    FileHandle.standardOutput.write(Data(writer.bytes + [0x0A]))
+    // What does not fit into the pipe at once is written in several pieces.
+    handle.withLock { $0.write(Data(writer.bytes + [0x0A])) }
   }
 }
 

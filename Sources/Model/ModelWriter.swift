@@ -30,7 +30,8 @@ public enum ModelWriter {
       for (index, type) in package.complexTypes.enumerated() {
         let comma = index + 1 < package.complexTypes.count ? "," : ""
         let parts = [
-          ["\"name\": \(quote(type.name))"], block("attributes", type.attributes.map(part)),
+          ["\"name\": \(quote(type.name))"],
+          block("attributes", type.attributes.map { fields(of: $0, isPart: true) }),
         ]
         lines += ["    {"] + joined(parts).map { "      \($0)" } + ["    }\(comma)"]
       }
@@ -88,10 +89,6 @@ public enum ModelWriter {
     case let value: fields.append("\"default\": \(value.shown)")
     }
     return "{ \(fields.joined(separator: ", ")) }"
-  }
-
-  private static func part(of attribute: Attribute) -> String {
-    fields(of: attribute, isPart: true)
   }
 
   private static func fields(of attribute: Attribute) -> String {

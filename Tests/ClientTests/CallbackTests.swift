@@ -12,24 +12,12 @@ import Testing
 
 @Suite("Callbacks", .timeLimit(.minutes(30)))
 struct CallbackTests {
-  private func stocked() -> Shore {
-    let shore = Shore(Warehouse.package())
-    shore.put(Maker.entity, [.integer(1), .text("Ada"), .text("Berlin"), .null])
-    return shore
-  }
-
-  private func start(_ database: Database) async throws {
-    try await database.onlineLogin(user: "nancy", password: "p")
-    try database.subscribe()
-    try await database.synchronize()
-  }
-
   @Test("sync/P22, facts/1.7: they come in order on the actor that the app chose")
   func onActor() async throws {
-    let depot = try Depot(shore: stocked())
+    let depot = try Depot(shore: Warehouse.stocked())
     let witness = Witness(isOnMain: true)
     depot.database.registerCallbackHandler(witness, on: MainActor.shared)
-    try await start(depot.database)
+    try await depot.database.start()
     await witness.hears("imported default")
     let kinds = witness.heard.filter { !$0.hasPrefix("synchronize") && $0 != "message" }
     #expect(Array(kinds.prefix(3)) == ["connect", "connected", "login"])
@@ -49,7 +37,7 @@ struct CallbackTests {
     "Of two on one database one makes the callbacks, and what one of them leaves the other makes (sync/P22)"
   )
   func shared() async throws {
-    let depot = try Depot(shore: stocked())
+    let depot = try Depot(shore: Warehouse.stocked())
     let open = { () throws in
       try Store(
         path: depot.path, model: depot.model, world: .system(), durability: .application)
@@ -59,8 +47,8 @@ struct CallbackTests {
     let witness = Witness()
     let other = Database(
       try open(), ConnectionProfile(server: "http://depot", session: settings), witness,
-      ShoreTransport(stocked()) { _, _ in }, .system())
-    try await start(depot.database)
+      ShoreTransport(Warehouse.stocked()) { _, _ in }, .system())
+    try await depot.database.start()
     await witness.hears("imported default")
     // Whichever of the two brought it.
     let imports = witness.heard.filter { $0.hasPrefix("import") }
@@ -113,15 +101,16 @@ struct CallbackTests {
 
   @Test("What is owed waits for a handler, and after a crash for the next start")
   func owed() async throws {
-    let depot = try Depot(shore: stocked())
-    try await start(depot.database)
+    let depot = try Depot(shore: Warehouse.stocked())
+    try await depot.database.start()
     let owed = try notices(depot.database.store)
     #expect(owed == 2)
     await depot.database.close()
     let again = Database(
       try Store(
         path: depot.path, model: depot.model, world: .system(), durability: .application),
-      ConnectionProfile(server: "http://depot"), nil, ShoreTransport(stocked()) { _, _ in },
+      ConnectionProfile(server: "http://depot"), nil,
+      ShoreTransport(Warehouse.stocked()) { _, _ in },
       .system())
     #expect(try notices(again.store) == 2)
     let witness = Witness()
@@ -160,7 +149,7 @@ struct CallbackTests {
     "sync/R22, facts/1.7: an entity's handler hears of it too: after the database's of an import, before it of a replay"
   )
   func ofEntity() async throws {
-    let depot = try Depot(shore: stocked())
+    let depot = try Depot(shore: Warehouse.stocked())
     let order = Mutex<[String]>([])
     struct Named: CallbackHandler {
       let name: String
@@ -171,7 +160,7 @@ struct CallbackTests {
     let write: @Sendable (String) -> Void = { line in order.withLock { $0.append(line) } }
     depot.database.registerCallbackHandler(Named(name: "own", write: write), of: Maker.self)
     depot.database.registerCallbackHandler(Named(name: "all", write: write))
-    try await start(depot.database)
+    try await depot.database.start()
     var ada = try #require(try Maker.findAll(in: depot.database).first)
     ada.record.set(2, "Rome")
     try ada.save()
@@ -186,10 +175,10 @@ struct CallbackTests {
 
   @Test("sync/R15, R14: cancel at the start sends nothing; otherwise the statuses come in order")
   func cancel() async throws {
-    let depot = try Depot(shore: stocked())
+    let depot = try Depot(shore: Warehouse.stocked())
     let refusing = Witness(.cancel)
     depot.database.registerCallbackHandler(refusing)
-    let error = await #expect(throws: FerryError.self) { try await start(depot.database) }
+    let error = await #expect(throws: FerryError.self) { try await depot.database.start() }
     #expect(error?.code == .cancelled)
     #expect(try Maker.count(in: depot.database) == 0)
     #expect(refusing.heard.contains("not synchronized cancelled"))

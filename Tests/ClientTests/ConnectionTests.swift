@@ -28,26 +28,14 @@ private final class SwitchedTransport: Transport {
 
 @Suite("What is told of the connection and of a synchronization", .timeLimit(.minutes(30)))
 struct ConnectionTests {
-  private static func stocked() -> Shore {
-    let shore = Shore(Warehouse.package())
-    shore.put(Maker.entity, [.integer(1), .text("Ada"), .text("Berlin"), .null])
-    return shore
-  }
-
-  private func start(_ database: Database) async throws {
-    try await database.onlineLogin(user: "nancy", password: "p")
-    try database.subscribe()
-    try await database.synchronize()
-  }
-
   @Test("facts/1.7: a connection that is lost is told as disconnected, and its session as an error")
   func lost() async throws {
     let depot = try Depot()
-    let network = SwitchedTransport(ConnectionTests.stocked())
+    let network = SwitchedTransport(Warehouse.stocked())
     let witness = Witness()
     let database = Database(
       depot.database.store, ConnectionProfile(server: "http://depot"), witness, network, .system())
-    try await start(database)
+    try await database.start()
     network.set(off: true)
     let before = witness.heard.count
     let error = await #expect(throws: FerryError.self) { try await database.synchronize() }
@@ -70,8 +58,8 @@ struct ConnectionTests {
 
   @Test("Who has the older model lets go of the session, so that the newer one can synchronize")
   func olderLetsGo() async throws {
-    let depot = try Depot(shore: ConnectionTests.stocked())
-    try await start(depot.database)
+    let depot = try Depot(shore: Warehouse.stocked())
+    try await depot.database.start()
     await depot.database.close()
     let newModel = Package(
       name: depot.model.name, version: "9.0", entities: depot.model.entities,
@@ -84,7 +72,7 @@ struct ConnectionTests {
       Database(
         try Store(path: depot.path, model: model, world: world, durability: .application),
         ConnectionProfile(server: "http://depot", session: settings), Witness(),
-        ShoreTransport(ConnectionTests.stocked()) { _, _ in }, world)
+        ShoreTransport(Warehouse.stocked()) { _, _ in }, world)
     }
     let older = try open(depot.model)
     let newer = try open(newModel)
@@ -116,14 +104,14 @@ struct ConnectionTests {
   func beforeImport() async throws {
     let looker = Looker()
     let depot = try Depot(
-      handler: looker, shore: ConnectionTests.stocked(),
+      handler: looker, shore: Warehouse.stocked(),
       decide: { shore, operation in
         // Another user was there first.
         shore.put(Maker.entity, [.integer(1), .text("Ada"), .text("Bremen"), .null])
         shore.accept(operation.id)
       })
     looker.database.withLock { $0 = depot.database }
-    try await start(depot.database)
+    try await depot.database.start()
     let first = looker.seen.withLock { $0 }
     #expect(first.prefix(3) == ["before ", "import Berlin", "success Berlin"])
     looker.seen.withLock { $0 = [] }

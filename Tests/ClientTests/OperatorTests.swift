@@ -14,9 +14,7 @@ struct OperatorTests {
 
   init() throws {
     depot = try Depot()
-    try depot.maker(1, "Ada", "Berlin")
-    try depot.maker(2, "Bo", "Bremen", owner: 1)
-    try depot.maker(3, "Cy", nil, owner: 1)
+    try depot.threeMakers()
     try depot.article(10, "Nail", maker: 1, text: "thin", price: 9.5)
     try depot.article(11, "Screw", maker: 1, price: 10, isSold: false)
     try depot.article(12, "Saw 100%", maker: 2, text: "a_b", price: 100)

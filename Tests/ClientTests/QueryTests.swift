@@ -14,9 +14,7 @@ struct QueryTests {
 
   init() throws {
     depot = try Depot()
-    try depot.maker(1, "Ada", "Berlin")
-    try depot.maker(2, "Bo", "Bremen", owner: 1)
-    try depot.maker(3, "Cy", nil, owner: 1)
+    try depot.threeMakers()
     try depot.article(
       10, "Nail", maker: 1, text: "thin", price: 9.5, weight: 0.5, since: "2020-01-31",
       serial: "9")

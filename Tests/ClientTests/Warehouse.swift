@@ -95,6 +95,24 @@ struct Article: BusinessObject {
   func maker() throws(FerryError) -> Maker? { try record.related("maker") }
 }
 
+extension Warehouse {
+  /// Where there is one maker.
+  static func stocked() -> Shore {
+    let shore = Shore(package())
+    shore.put(Maker.entity, [.integer(1), .text("Ada"), .text("Berlin"), .null])
+    return shore
+  }
+}
+
+extension Database {
+  /// Logs in, subscribes and downloads what there is.
+  func start() async throws {
+    try await onlineLogin(user: "nancy", password: "p")
+    try subscribe()
+    try await synchronize()
+  }
+}
+
 /// A database of that package in a temporary folder, whose server cannot be reached.
 final class Depot {
   let folder: URL
@@ -134,6 +152,13 @@ final class Depot {
     record.set(3, owner)
     var maker = Maker(record: record)
     try maker.create()
+  }
+
+  /// Two owned by the first; the third lives nowhere.
+  func threeMakers() throws {
+    try maker(1, "Ada", "Berlin")
+    try maker(2, "Bo", "Bremen", owner: 1)
+    try maker(3, "Cy", nil, owner: 1)
   }
 
   @discardableResult

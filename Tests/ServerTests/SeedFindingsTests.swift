@@ -221,45 +221,43 @@ struct SeedFindingsTests {
     #expect(device.answers[away.0]?.logRecords.first?.code == 403)
   }
 
-  @Test("What is being decided is not decided a second time")
-  func decidedTwice() throws {
+  /// A change that was done, of which nobody can tell, so far.
+  private func unknownChange() throws -> OperationID {
     bench.business.remembers = false
     bench.business.breaksAfterWork = true
-    let change = bench.operation(
+    let (id, bytes) = bench.operation(
       Shop.order, .update, Key([.integer(10)]), changed: [2: .text("Bergen")])
-    device.open = [change.0]
-    try device.exchange([change.1])
+    device.open = [id]
+    try device.exchange([bytes])
     try bench.replay()
     try device.exchange()
-    #expect(device.answers[change.0]?.outcome == .unknown)
+    #expect(device.answers[id]?.outcome == .unknown)
+    return id
+  }
+
+  @Test("What is being decided is not decided a second time")
+  func decidedTwice() throws {
+    let change = try unknownChange()
     bench.business.isAway = true
-    try bench.service.decide(change.0, .again)
+    try bench.service.decide(change, .again)
     let error = #expect(throws: ServerError.self) {
-      try bench.service.decide(change.0, .refused(message: "it was not done"))
+      try bench.service.decide(change, .refused(message: "it was not done"))
     }
     #expect(error?.code == .badRequest && error?.message.contains("being decided") == true)
   }
 
   @Test("What an operator has performed again is asked for before: what was done is not done twice")
   func decisionRecalled() throws {
-    bench.business.remembers = false
-    bench.business.breaksAfterWork = true
-    let change = bench.operation(
-      Shop.order, .update, Key([.integer(10)]), changed: [2: .text("Bergen")])
-    device.open = [change.0]
-    try device.exchange([change.1])
-    try bench.replay()
-    try device.exchange()
-    #expect(device.answers[change.0]?.outcome == .unknown)
+    let change = try unknownChange()
     bench.business.remembers = true
     // Nobody may see the order by now: that says nothing of what was done.
     bench.business.put(Shop.order, Shop.order(10, 2, "Bergen"))
     try bench.load()
-    try bench.service.decide(change.0, .again)
+    try bench.service.decide(change, .again)
     try bench.replay()
     try device.exchange()
     #expect(bench.business.performs == 1)
-    #expect(device.answers[change.0]?.outcome == .replayResult)
+    #expect(device.answers[change]?.outcome == .replayResult)
   }
 
   @Test("An operation is remembered from its confirmation on, however long that took (seed 147)")

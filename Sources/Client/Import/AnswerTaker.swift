@@ -90,16 +90,12 @@ struct AnswerTaker {
   private func letGo(_ operation: PendingOperation) throws(SQLiteError) {
     try store.letGo(operation, connection)
     guard let entity = store.model.entity(named: operation.entity) else { return }
-    guard operation.state == .withdrawn else {
-      guard operation.kind == .create, operation.isTemporary,
-        let key = operation.key.values(of: entity)
-      else { return }
+    if operation.state == .withdrawn {
+      try store.forgetKey(of: operation, entity, connection)
+    } else {
       // What stays on the device has nobody to refuse it.
-      let local = LocalReferences(model: store.model, connection: connection)
-      _ = try local.forget(key, of: entity)
-      return
+      try LocalReferences(model: store.model, connection: connection).forget(operation, of: entity)
     }
-    try store.forgetKey(of: operation, entity, connection)
   }
 
   private func accept(

@@ -154,9 +154,9 @@ extension Store {
   ) throws(SQLiteError) {
     // One that is on its way may be done after all: then they follow its key.
     let left = create.isInFlight ? try operations.with(create.id, connection) : nil
-    if left == nil, create.isTemporary, let key = create.key.values(of: entity) {
+    if left == nil {
       let local = LocalReferences(model: model, connection: connection)
-      for (child, object) in try local.forget(key, of: entity) {
+      for (child, object) in try local.forget(create, of: entity) {
         guard let row = try rows(of: child).visible(connection, object: object) else { continue }
         done.others.append(child.key(of: row.values))
       }
@@ -241,5 +241,17 @@ extension PendingOperation {
     let given = zip(relationship.attributes.compactMap(entity.position(of:)), key)
       .compactMap { position, value in changed[position].map { $0 == value } }
     return !given.isEmpty && given.allSatisfy { $0 }
+  }
+}
+
+extension LocalReferences {
+  /// Forgets the temporary key of a create; nothing for any other operation.
+  @discardableResult
+  func forget(
+    _ create: PendingOperation, of entity: Entity
+  ) throws(SQLiteError) -> [(entity: Entity, object: Int64)] {
+    guard create.kind == .create, create.isTemporary, let key = create.key.values(of: entity)
+    else { return [] }
+    return try forget(key, of: entity)
   }
 }

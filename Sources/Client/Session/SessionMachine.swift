@@ -58,14 +58,18 @@ package struct SessionMachine: Equatable {
   private var channel: ChannelState = .closed
   private var failures = 0
   private var retryAt: Timestamp?
-  /// A lane whose last end the app or the operator must cure, and until when nothing is tried: what
-  /// goes well on the other lane says nothing of it.
-  private var stoppedLane: Lane?
-  private var stoppedUntil: Timestamp?
+  /// What goes well on the other lane says nothing of it.
+  private var stop: Stop?
   private var lastExchange: Timestamp?
   private var answerPolls = 0
   /// A proxy keeps the channel's bytes back: poll instead, and try the channel again then.
   private var channelAgainAt: Timestamp?
+
+  /// A lane whose last end the app or the operator must cure, and until when nothing is tried.
+  private struct Stop: Equatable {
+    let lane: Lane
+    let until: Timestamp
+  }
 
   package init(settings: SessionSettings) { self.settings = settings }
 
@@ -78,9 +82,8 @@ package struct SessionMachine: Equatable {
       let limit = since.advanced(by: settings.silence + uploadTime)
       return now >= limit ? .cancel(.exchange) : .wait(until: earliest(limit, channelLimit))
     }
-    for pause in [stoppedUntil, retryAt].compactMap({ $0 }) where now < pause {
-      return .wait(until: earliest(pause, channelLimit))
-    }
+    if let stop, now < stop.until { return .wait(until: earliest(stop.until, channelLimit)) }
+    if let retryAt, now < retryAt { return .wait(until: earliest(retryAt, channelLimit)) }
     let wantsExchange =
       facts.hasOutgoing || isExchangeWanted || facts.isSubscribing || isPollDue(facts, now)
     let wantsChannel =
@@ -184,7 +187,7 @@ package struct SessionMachine: Equatable {
   package mutating func succeeded(_ lane: Lane, facts: Facts, now: Timestamp) {
     failures = 0
     retryAt = nil
-    if stoppedLane == lane { (stoppedLane, stoppedUntil) = (nil, nil) }
+    if stop?.lane == lane { stop = nil }
     switch lane {
     case .exchange:
       exchangeSince = nil
@@ -224,12 +227,12 @@ package struct SessionMachine: Equatable {
     case .exchange: exchangeSince = nil
     case .channel: channel = .closed
     }
-    (stoppedLane, stoppedUntil) = (lane, now.advanced(by: settings.stoppedRetry))
+    stop = Stop(lane: lane, until: now.advanced(by: settings.stoppedRetry))
   }
 
   /// The app or the network says that waiting makes no sense any more.
   package mutating func wake() {
-    (retryAt, stoppedLane, stoppedUntil) = (nil, nil, nil)
+    (retryAt, stop) = (nil, nil)
     failures = 0
     answerPolls = 0
   }

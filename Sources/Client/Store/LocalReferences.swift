@@ -13,6 +13,7 @@ struct LocalReferences {
   let connection: Connection
 
   /// Returns the objects that referred to it.
+  @discardableResult
   func forget(
     _ key: [Value], of entity: Entity
   ) throws(SQLiteError) -> [(entity: Entity, object: Int64)] {
@@ -34,6 +35,19 @@ struct LocalReferences {
     return referring
   }
 
+  /// The same for the new objects of an entity that nobody has answered yet, or for one of them.
+  func forgetCreates(of entity: Entity, _ object: Int64? = nil) throws(SQLiteError) {
+    let creates = try connection.rows(
+      """
+      SELECT key FROM ferry_operation
+      WHERE entity = ?1 AND kind = 'create' AND temporary = 1 AND (?2 IS NULL OR object = ?2)
+      """, .text(entity.name), .optional(object))
+    for create in creates {
+      guard let key = create[0].text.map(Key.init(text:))?.values(of: entity) else { continue }
+      try forget(key, of: entity)
+    }
+  }
+
   /// The same for every new object that nobody has answered yet.
   func forgetAll() throws(SQLiteError) {
     let children = model.entities.filter(\.isClientOnly)
@@ -41,15 +55,7 @@ struct LocalReferences {
       let isReferredTo = children.contains { child in
         child.relationships.contains { $0.refers(byKeyOf: entity) }
       }
-      guard isReferredTo else { continue }
-      let creates = try connection.rows(
-        """
-        SELECT key FROM ferry_operation WHERE entity = ? AND kind = 'create' AND temporary = 1
-        """, .text(entity.name))
-      for create in creates {
-        guard let key = create[0].text.map(Key.init(text:))?.values(of: entity) else { continue }
-        _ = try forget(key, of: entity)
-      }
+      if isReferredTo { try forgetCreates(of: entity) }
     }
   }
 }

@@ -165,23 +165,13 @@ extension Migration {
     }
   }
 
-  /// What stays on the device no longer refers to the temporary key of a new object that goes.
-  private func forgetKey(of lost: Lost) throws(SQLiteError) {
-    let creates = try connection.rows(
-      """
-      SELECT key FROM ferry_operation
-      WHERE entity = ? AND object = ? AND kind = 'create' AND temporary = 1
-      """, .text(lost.entity), .integer(lost.object))
-    guard let entity = old.entity(named: lost.entity) else { return }
-    for create in creates {
-      guard let key = create[0].text.map(Key.init(text:))?.values(of: entity) else { continue }
-      _ = try LocalReferences(model: old, connection: connection).forget(key, of: entity)
-    }
-  }
-
   /// The object is again as it was downloaded; one that was never downloaded goes.
   private func discard(_ lost: Lost) throws(SQLiteError) {
-    try forgetKey(of: lost)
+    // What stays on the device no longer refers to the temporary key of a new object that goes.
+    if let entity = old.entity(named: lost.entity) {
+      try LocalReferences(model: old, connection: connection)
+        .forgetCreates(of: entity, lost.object)
+    }
     let table = quoted(lost.entity)
     let original = quoted("ferry_original_\(lost.entity)")
     for owned in ["ferry_operation", "ferry_log_record"] {
