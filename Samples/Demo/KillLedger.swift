@@ -95,6 +95,23 @@ struct KillLedger {
     }
   }
 
+  /// A delete that was refused shows its object again, and an edit of that is the app's new wish: it
+  /// stands in place of the delete. `refused` counts the device's deletes that the server refused, by
+  /// the key of their object.
+  func edited(on device: String, refused: [Int64: Int]) {
+    var left = refused
+    for object in objects where object.device == device {
+      guard let key = object.finalKey else { continue }
+      for (place, change) in object.changes.enumerated()
+      where change.kind == .delete && change.fate == .open && left[key, default: 0] > 0
+        && object.changes.dropFirst(place + 1).contains(where: { $0.kind == .update })
+      {
+        object.changes[place].fate = .refused
+        left[key, default: 0] -= 1
+      }
+    }
+  }
+
   /// What was lost, doubled or invented.
   func problems(_ trail: [AuditTrail.Entry]) -> [String] {
     learn(trail)
@@ -156,7 +173,10 @@ struct KillLedger {
         change.isReplaced(by: later)
           && (later.fate != .open || done.has(later, of: object) || isNeverSent(object, later))
       }
-      if !isReplaced { problems.append("\(object.device) saved \(words) lost") }
+      if !isReplaced {
+        let all = object.changes.map { "\($0.kind) \($0.token) \($0.fate)" }
+        problems.append("\(object.device) saved \(words) lost; \(all.joined(separator: ", "))")
+      }
     }
     return problems
   }

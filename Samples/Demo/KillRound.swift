@@ -227,6 +227,12 @@ final class KillRound {
     tally.effects = trail.count
     ledger.learn(trail)
     try checkCallbacks()
+    for name in house.names {
+      let refused = try house.answers(name, after: operationStart)
+        .filter { !$0.isAccepted && $0.kind == .delete }
+        .compactMap { $0.keys.first.flatMap { Int64($0) } }
+      ledger.edited(on: name, refused: Dictionary(refused.map { ($0, 1) }, uniquingKeysWith: +))
+    }
     problems += ledger.problems(trail)
   }
 

@@ -93,8 +93,7 @@ struct CommandTaker {
       return
     }
     let key = Key(text: String(try text(words, 2).dropFirst().dropLast()))
-    guard var record = try database.store.record(entity, key: key), let object = record.object
-    else {
+    guard var record = try record(entity, key, for: name), let object = record.object else {
       if name == "find" || name == "show" {
         output.write { writer in
           writer.field("ok", true)
@@ -143,6 +142,14 @@ struct CommandTaker {
           uniqueKeysWithValues: record.values.enumerated().map { ($0.offset, $0.element) }),
         of: record.entity)
     }
+  }
+
+  /// A pending delete hides its object: it is found to be submitted or cancelled.
+  private func record(_ entity: Entity, _ key: Key, for command: String) throws -> Record? {
+    if let record = try database.store.record(entity, key: key) { return record }
+    guard ["submit", "cancel", "logs"].contains(command) else { return nil }
+    return try database.store.pendingRecords(entity, .delete, .all, skip: 0, take: nil)
+      .first { $0.key == key }
   }
 
   /// Every pending operation in the order of the changes, with how many log records tell of it.
