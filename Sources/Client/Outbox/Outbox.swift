@@ -199,32 +199,6 @@ extension Store {
     return sizes.max { $0 < $1 }.map { entity.attributes[$0.1].name }
   }
 
-  /// One in flight per object, and nothing that depends on an unanswered operation outside its own
-  /// chain: the places of those that must end first, 0 where the one that gives the key is not here.
-  private func awaited(
-    by member: PendingOperation, besides own: Set<Int64>, _ connection: Connection
-  ) throws(SQLiteError) -> Set<Int64> {
-    guard let entity = model.entity(named: member.entity) else { return [] }
-    var awaited: Set<Int64> = []
-    let earlier = try connection.value(
-      "SELECT max(sequence) FROM ferry_operation WHERE entity = ? AND object = ? AND sequence < ?",
-      .text(member.entity), .integer(member.object), .integer(member.sequence))
-    if let earlier = earlier?.integer {
-      awaited.insert(earlier)
-    } else if member.kind != .create && member.isTemporary {
-      awaited.insert(0)
-    }
-    for reference in temporaryReferences(of: member, entity) {
-      let creates = try connection.rows(
-        """
-        SELECT sequence FROM ferry_operation WHERE entity = ? AND key = ? AND temporary = 1
-        AND kind = 'create'
-        """, .text(reference.target.name), .text(Key(reference.key).text))
-      awaited.formUnion(creates.compactMap { $0[0].integer }.filter { !own.contains($0) })
-    }
-    return awaited
-  }
-
   /// Seals what was wanted and may be ready now: what waited for an operation that has ended, and
   /// chains that lost a member after they were sealed. Called when answers have been taken, and before
   /// something is sent. What waits on is not looked at.

@@ -1,0 +1,200 @@
+import Ferry
+import FerryModel
+import FerryWire
+import Testing
+
+@testable import Ferry
+
+/// What waits for what, where the app gives the keys: a business system refuses a reference to what
+/// is not there yet, and the delete of what is still referred to.
+@Suite("Changes that depend on each other")
+struct DependencyTests {
+  private let device: Device
+  private let shore = Shore(Warehouse.package())
+
+  init() throws {
+    device = try Device(Warehouse.package()).loggedIn()
+  }
+
+  private func record(_ entity: Entity, _ id: Int64) throws -> Record {
+    try #require(try device.store.record(entity, key: Key([.integer(id)])))
+  }
+
+  private func create(maker id: Int64, owner: Int64? = nil) throws {
+    var record = Record(Maker.entity, store: device.store)
+    record.set(0, id)
+    record.set(1, "Ada")
+    record.set(3, owner)
+    _ = try device.store.save(try record.change(.create))
+  }
+
+  private func create(article id: Int64, maker: Int64) throws {
+    var record = Record(Article.entity, store: device.store)
+    record.set(0, id)
+    record.set(1, maker)
+    record.set(2, "Nail")
+    record.set(7, true)
+    _ = try device.store.save(try record.change(.create))
+  }
+
+  private func delete(_ entity: Entity, _ id: Int64) throws {
+    _ = try device.store.save(try record(entity, id).change(.delete))
+  }
+
+  /// Submits all, in the order that is worst, and exchanges until nothing more is sent.
+  private func submit(_ entities: [Entity]) throws {
+    try device.store.submitAll(entities)
+    try exchange()
+  }
+
+  private func exchange() throws {
+    for _ in 0..<3 { try device.exchange(shore) }
+  }
+
+  private func received() throws -> [Operation] {
+    try shore.received.map { try Operation($0, in: shore.model) }
+  }
+
+  /// What arrived, in the order of arrival.
+  private func sent() throws -> [String] {
+    try received().map { "\($0.kind.rawValue) \($0.entity) \($0.key?.text ?? "?")" }
+  }
+
+  private func accept(_ place: Int) throws {
+    shore.accept(try received()[place].id)
+    try exchange()
+  }
+
+  /// A maker and its article, downloaded.
+  private func stock() throws {
+    shore.put(Maker.entity, [.integer(1), .text("Ada"), .null, .null])
+    shore.put(
+      Article.entity,
+      [
+        .integer(10), .integer(1), .text("Nail"), .null, .null, .null, .null, .boolean(true), .null,
+      ])
+    try exchange()
+    _ = try record(Article.entity, 10)
+  }
+
+  @Test("sync/P2: what refers to a new object is sent when that is accepted, not before")
+  func create() throws {
+    try create(maker: 1)
+    try create(article: 10, maker: 1)
+    try submit([Article.entity, Maker.entity])
+    #expect(try sent() == ["create Maker 1"])
+    try accept(0)
+    #expect(try sent() == ["create Maker 1", "create Article 10"])
+  }
+
+  @Test("While the new object is refused, what refers to it stays on the device")
+  func refused() throws {
+    try create(maker: 1)
+    try create(article: 10, maker: 1)
+    try submit([Article.entity, Maker.entity])
+    shore.refuse(try received()[0].id)
+    try exchange()
+    #expect(try sent() == ["create Maker 1"])
+    // Corrected, it goes, and then what waited for it.
+    var maker = try record(Maker.entity, 1)
+    maker.set(1, "Bo")
+    _ = try device.store.save(try maker.change(.update))
+    try submit([Maker.entity])
+    try accept(1)
+    #expect(try sent() == ["create Maker 1", "create Maker 1", "create Article 10"])
+  }
+
+  @Test("An object is deleted after what referred to it")
+  func delete() throws {
+    try stock()
+    try delete(Article.entity, 10)
+    try delete(Maker.entity, 1)
+    try submit([Maker.entity, Article.entity])
+    #expect(try sent() == ["delete Article 10"])
+    try accept(0)
+    #expect(try sent() == ["delete Article 10", "delete Maker 1"])
+  }
+
+  @Test(
+    "An object is deleted after what referred to it leads elsewhere; other changes do not count")
+  func leadsElsewhere() throws {
+    try stock()
+    shore.put(
+      Article.entity,
+      [
+        .integer(11), .integer(1), .text("Saw"), .null, .null, .null, .null, .boolean(true), .null,
+      ])
+    try exchange()
+    var article = try record(Article.entity, 10)
+    article.set(1, Int64?.none)
+    _ = try device.store.save(try article.change(.update))
+    var other = try record(Article.entity, 11)
+    other.set(2, "Axe")
+    _ = try device.store.save(try other.change(.update))
+    try delete(Maker.entity, 1)
+    try device.store.submitAll([Maker.entity])
+    try device.store.submitAll(Article.entity)
+    try exchange()
+    #expect(try sent() == ["update Article 10", "update Article 11"])
+    try accept(0)
+    #expect(try sent().last == "delete Maker 1")
+  }
+
+  @Test("New objects that refer to each other do not wait for each other")
+  func circle() throws {
+    try create(maker: 1, owner: 2)
+    try create(maker: 2, owner: 1)
+    try submit([Maker.entity])
+    #expect(try sent() == ["create Maker 2"])
+    try accept(0)
+    #expect(try sent() == ["create Maker 2", "create Maker 1"])
+  }
+
+  @Test("Objects that refer to each other and are deleted do not wait for each other")
+  func circleOfDeletes() throws {
+    shore.put(Maker.entity, [.integer(1), .text("Ada"), .null, .integer(2)])
+    shore.put(Maker.entity, [.integer(2), .text("Bo"), .null, .integer(1)])
+    try exchange()
+    try delete(Maker.entity, 1)
+    try delete(Maker.entity, 2)
+    try submit([Maker.entity])
+    #expect(try sent() == ["delete Maker 2"])
+    try accept(0)
+    #expect(try sent() == ["delete Maker 2", "delete Maker 1"])
+  }
+
+  @Test("An object that refers to itself waits for nobody")
+  func itself() throws {
+    try create(maker: 1, owner: 1)
+    try submit([Maker.entity])
+    #expect(try sent() == ["create Maker 1"])
+  }
+
+  @Test("What waits goes when the app gives the new object up")
+  func cancelled() throws {
+    try create(maker: 1)
+    try create(article: 10, maker: 1)
+    try device.store.submitAll(Article.entity)
+    try exchange()
+    #expect(try sent() == [])
+    _ = try device.store.cancel(Maker.entity, try #require(try record(Maker.entity, 1).object))
+    try exchange()
+    #expect(try sent() == ["create Article 10"])
+  }
+
+  @Test("Who edits what a refused delete shows again does not want it deleted (facts/1.3)")
+  func editedAfterRefusedDelete() throws {
+    try stock()
+    try delete(Maker.entity, 1)
+    try submit([Maker.entity])
+    shore.refuse(try received()[0].id)
+    try exchange()
+    var maker = try record(Maker.entity, 1)
+    maker.set(1, "Bo")
+    _ = try device.store.save(try maker.change(.update))
+    let left = try device.operations()
+    #expect(left.map(\.kind) == [.update] && left[0].changed == [1: .text("Bo")])
+    try submit([Maker.entity])
+    #expect(try sent() == ["delete Maker 1", "update Maker 1"])
+  }
+}
