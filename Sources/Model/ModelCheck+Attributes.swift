@@ -38,6 +38,7 @@ extension ModelCheck {
   /// How long a text may be, and how many digits a decimal may have.
   mutating func checkLimits(_ attribute: DraftAttribute, _ shown: String) {
     checkDigits(attribute, shown)
+    checkDefault(attribute, shown)
     guard let maxLength = attribute.maxLength, let type = attribute.type else { return }
     if type != .string {
       findings.error(
@@ -66,6 +67,23 @@ extension ModelCheck {
         given.place, "\(shown) has \(precision) digits, \(scale) of them behind the point",
         cure: "Write a precision from 1 to \(Attribute.longestDecimal), and a scale up to it.")
       return
+    }
+  }
+
+  /// What every new object has must be what may be saved.
+  private mutating func checkDefault(_ draft: DraftAttribute, _ shown: String) {
+    guard let value = draft.defaultValue, case .text(let text) = value.content,
+      let attribute = draft.attribute
+    else { return }
+    if let misfit = attribute.misfit(decimal: text) {
+      findings.error(
+        value.place, "the default of \(shown) cannot be saved: \(misfit.problem)",
+        cure: "Mend \"default\", \"precision\" or \"scale\".")
+    } else if let maxLength = attribute.maxLength, text.unicodeScalars.count > maxLength {
+      findings.error(
+        value.place,
+        "the default of \(shown) cannot be saved: \(text.unicodeScalars.count) characters are more "
+          + "than \(maxLength)", cure: "Shorten \"default\", or raise \"maxLength\".")
     }
   }
 

@@ -107,7 +107,7 @@ extension ModelDraft {
 }
 
 extension DraftAttribute {
-  fileprivate var attribute: Attribute? {
+  var attribute: Attribute? {
     guard let name, let type else { return nil }
     return Attribute(
       name: name.content, column: column.content, type: type, isNullable: isNullable,

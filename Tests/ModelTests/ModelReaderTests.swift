@@ -182,6 +182,15 @@ struct ModelReaderTests {
       (#""nullable": true"#, #""nullable": "yes""#, "is true or false"),
       (#""maxLength": 8"#, #""maxLength": 0"#, "makes no sense"),
       (
+        #""maxLength": 8"#, #""maxLength": 8, "default": "123456789""#,
+        "the default of clerk cannot be saved: 9 characters are more than 8"
+      ),
+      (
+        #""type": "string", "maxLength": 8"#,
+        #""type": "decimal", "precision": 4, "scale": 2, "default": "123.5""#,
+        "the default of clerk cannot be saved: 123.5 has 3 digits before the point, 2 fit"
+      ),
+      (
         #"{ "name": "part", "type": "string" } ], "key": ["part"]"#,
         #"{ "name": "Rank", "type": "string", "fullText": true } ], "key": ["Rank"]"#,
         "Rank cannot be searched by words"

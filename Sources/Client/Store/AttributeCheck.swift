@@ -42,13 +42,17 @@ struct AttributeCheck {
   ) -> AttributeCheck? {
     switch value {
     case .null where !attribute.isNullable && !isGiven:
-      return AttributeCheck("it has no value", "Set one and save again.")
+      return missing()
     case .double(let number) where number.isNaN && !attribute.isNullable:
       return AttributeCheck(
         "NaN is no value, and it may not be null", "Set a number and save again.")
     case .text(let text): return beyondLimit(text, attribute)
     default: return nil
     }
+  }
+
+  static func missing(part: String = "") -> AttributeCheck {
+    AttributeCheck("it has no value", "Set one and save again.", part: part)
   }
 
   /// Why a canonical text or decimal is longer than it may be.

@@ -18,10 +18,11 @@ struct MigrationProblem: Hashable, CustomStringConvertible {
   ///
   /// What still waits (`isOpen`) is judged as a save under the newer model would be, and would be
   /// refused after it was sent. What is on its way is the server's to judge; its bytes stay.
-  /// `types`: those by whose limits the parts of complex values are judged.
+  /// `types`: those by whose limits the parts of complex values are judged. What did not fit before
+  /// either was saved by a Ferry that did not judge them, and goes over.
   static func of(
     _ kind: OperationKind, _ changed: [Int: Value], isOpen: Bool, _ before: Entity,
-    _ entity: Entity?, types: [ComplexType]
+    _ entity: Entity?, types: (before: [ComplexType], now: [ComplexType])
   ) -> MigrationProblem? {
     guard let entity else {
       return MigrationProblem(before.name, nil, "which the model no longer has")
@@ -48,7 +49,7 @@ struct MigrationProblem: Hashable, CustomStringConvertible {
 
   private static func of(
     _ value: Value, _ attribute: Attribute, _ entity: Entity, _ place: Int, _ isOpen: Bool,
-    _ types: [ComplexType]
+    _ types: (before: [ComplexType], now: [ComplexType])
   ) -> MigrationProblem? {
     let type = entity.attributes[place].type
     guard type.canonical(value) != nil else {
@@ -56,8 +57,13 @@ struct MigrationProblem: Hashable, CustomStringConvertible {
         entity.name, attribute.name, "\(value.shown) of which is no \(type.rawValue)")
     }
     let (_, misfit) = AttributeCheck.canonical(
-      value, of: entity.attributes[place], types: types, isGiven: entity.isGiven(place))
+      value, of: entity.attributes[place], types: types.now, isGiven: entity.isGiven(place))
     guard isOpen, let misfit else { return nil }
+    if !misfit.part.isEmpty,
+      AttributeCheck.canonical(value, of: attribute, types: types.before).misfit != nil
+    {
+      return nil
+    }
     return MigrationProblem(
       entity.name, attribute.name + misfit.part, value.isNull ? required : "where \(misfit.problem)"
     )

@@ -1,8 +1,8 @@
 import FerryJSON
 import FerryModel
 
-/// Why the parts of a complex value, or of a list of them, cannot be saved: the limits of strings
-/// and decimals are those of attributes.
+/// Why the parts of a complex value, or of a list of them, cannot be saved: what must have a value,
+/// and the limits of strings and decimals, are as with attributes.
 struct PartCheck {
   let types: [ComplexType]
 
@@ -20,14 +20,22 @@ struct PartCheck {
     return types.first { $0.name == attribute.element }
   }
 
+  private func isNull(_ node: JSONNode) -> Bool {
+    if case .null = node.content { true } else { false }
+  }
+
   private func misfit(_ node: JSONNode, _ attribute: Attribute, _ path: String) -> AttributeCheck? {
     switch node.content {
     case .object(let members):
       guard let type = type(of: attribute) else { return nil }
       for part in type.attributes {
-        guard let member = members.first(where: { $0.key == part.name }) else { continue }
-        let misfit = misfit(member.value, part, "\(path).\(part.name)")
-        if let misfit { return misfit }
+        let path = "\(path).\(part.name)"
+        guard let member = members.first(where: { $0.key == part.name }), !isNull(member.value)
+        else {
+          if !part.isNullable { return AttributeCheck.missing(part: path) }
+          continue
+        }
+        if let misfit = misfit(member.value, part, path) { return misfit }
       }
       return nil
     case .array(let elements):
