@@ -39,7 +39,8 @@ struct WaitingCheck {
     return found
   }
 
-  /// Refused, behind another change of its object, or referring to an object that has no key yet.
+  /// Refused, behind another change of its object, referring to an object that is not there yet, or
+  /// deleting one that another change ceases to refer to.
   private func isHeld(_ operation: PendingOperation, _ together: [PendingOperation]) -> Bool {
     if operation.state == .replayFailed { return true }
     let own = Set(together.map(\.sequence))
@@ -49,14 +50,29 @@ struct WaitingCheck {
         && $0.sequence < operation.sequence
     }
     guard !isBehind, let entity = model.entity(named: operation.entity) else { return true }
-    return entity.relationships.contains { (relationship: Relationship) -> Bool in
-      let values: [Value] = relationship.attributes.compactMap { name in
-        entity.position(of: name).flatMap { operation.changed[$0] }
+    return others.contains { other in
+      other.kind == .create && refers(entity, operation.changed, to: other)
+        || operation.kind == .delete && ceases(other, toReferTo: operation)
+    }
+  }
+
+  private func ceases(_ other: PendingOperation, toReferTo deleted: PendingOperation) -> Bool {
+    guard other.kind != .create, let entity = model.entity(named: other.entity) else {
+      return false
+    }
+    let left = other.base.filter { other.kind == .delete || other.changed[$0.key] != nil }
+    return refers(entity, left, to: deleted)
+  }
+
+  /// Whether values of an entity name the object of an operation.
+  private func refers(
+    _ entity: Entity, _ values: [Int: Value], to target: PendingOperation
+  ) -> Bool {
+    entity.relationships.contains { (relationship: Relationship) -> Bool in
+      let own: [Value] = relationship.attributes.compactMap { name in
+        entity.position(of: name).flatMap { values[$0] }
       }
-      return others.contains {
-        $0.kind == .create && $0.isTemporary && $0.entity == relationship.target
-          && $0.key == Key(values)
-      }
+      return target.entity == relationship.target && target.key == Key(own)
     }
   }
 }
