@@ -7,8 +7,9 @@ extension BusinessObject {
   ///
   /// From here on the change is fixed: an edit becomes a second operation behind it, which stays on
   /// the device until it is submitted too. Where something must be answered first, another change of
-  /// the object or the create of what it refers to, it goes by itself when that is answered; submitted
-  /// again meanwhile, it takes along what was changed since. Where it can no longer be sent by then,
+  /// the object, the create of what it refers to, or before a delete what ends a reference to the
+  /// object, it goes by itself when that is answered; while that is refused, it stays. Submitted again
+  /// meanwhile, it takes along what was changed since. Where it can no longer be sent by then,
   /// because it has grown beyond what one message takes or refers to a new object that is no more, it
   /// is refused on the device: `replayFailed`, with a log record of code 422. On an object that is not
   /// pending nothing happens (sync/P4).
