@@ -154,14 +154,20 @@ struct RowSet {
     let attributes = entity.attributes
     let subject =
       [entity.name] + (attributes.indices.contains(position) ? [attributes[position].name] : [])
-    return JSONError(
-      offset: error.offset, problem: "\(subject.joined(separator: ".")): \(error.problem)",
-      subject: subject)
+    return error.of(subject)
   }
 
   func enterLeft(_ scanner: inout JSONScanner) throws(JSONError) {
     guard try scanner.nextKey() == "left" else { throw scanner.failure("a set has a list left") }
     try scanner.enterArray()
+  }
+}
+
+extension JSONError {
+  /// The same, of an entity and its attribute.
+  func of(_ subject: [String]) -> JSONError {
+    JSONError(
+      offset: offset, problem: "\(subject.joined(separator: ".")): \(problem)", subject: subject)
   }
 }
 

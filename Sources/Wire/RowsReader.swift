@@ -75,11 +75,19 @@ public struct RowsReader {
           place = .sets
           continue
         }
-        let entity = entity
-        return .left(
-          Key(try scanner.row(types: entity.key.map { entity.attributes[$0].type })))
+        return .left(try readKey())
       case .end: return .end
       }
+    }
+  }
+
+  private mutating func readKey() throws(JSONError) -> Key {
+    let entity = entity
+    do throws(JSONError) {
+      return Key(try scanner.row(types: entity.key.map { entity.attributes[$0].type }))
+    } catch {
+      let names = entity.key.count == 1 ? [entity.attributes[entity.key[0]].name] : []
+      throw error.of([entity.name] + names)
     }
   }
 

@@ -1,5 +1,6 @@
 import Ferry
 import FerryModel
+import FerrySQLite
 import FerryWire
 import Testing
 
@@ -122,5 +123,93 @@ struct OtherModelTests {
       #expect(try device.operations().isEmpty)
       #expect(try device.order(10)?.city == "Jena")
     }
+  }
+
+  private func pages(_ device: Device) throws -> [Int64: Int64] {
+    let rows = try device.store.read { connection throws(FerryError) in
+      try device.store.sql { () throws(SQLiteError) in
+        try connection.rows("SELECT partition, count(*) FROM ferry_page GROUP BY partition")
+      }
+    }
+    return Dictionary(
+      uniqueKeysWithValues: rows.map { ($0[0].integer ?? 0, $0[1].integer ?? 0) })
+  }
+
+  private func receivedRows(_ device: Device) throws -> Int {
+    try device.store.read { connection throws(FerryError) in
+      try device.store.sql { () throws(SQLiteError) in
+        try ProgressTable.read(connection).receivedRows
+      }
+    }
+  }
+
+  @Test("sync/M20: what came before it and in other partitions stays: the rest alone comes again")
+  func kept() throws {
+    let device = try Device().loggedIn()
+    let shore = shore([Order.entity, Line.entity])
+    shore.partitions = [1, 2]
+    func put(_ id: Int64, _ customer: Value = .text("ALFKI"), partition: Int64) {
+      shore.put(Order.entity, [.integer(id), customer, .null, .null], partition: partition)
+    }
+    for id in 1...3 { put(Int64(id), partition: 1) }
+    for id in 4...9 { put(Int64(id), id == 6 ? .null : .text("ALFKI"), partition: 2) }
+    let error = #expect(throws: FerryError.self) { try device.exchange(shore) }
+    #expect(error?.entity == "Order" && error?.attribute == "customer")
+    // Two rows in a page: the second page of partition 2 is the bad one, a third followed.
+    #expect(try pages(device) == [1: 2, 2: 1])
+    #expect(try receivedRows(device) == 6)
+
+    put(6, partition: 2)
+    let request = try #require(try device.request())
+    let answer = try shore.respond(to: request.body)
+    let rows = answer.compactMap { if case .rows(let page) = $0 { page } else { nil } }
+    #expect(rows.filter { $0.rowCount > 0 }.map(\.partition) == [2, 2])
+    try device.take(answer)
+    #expect(try device.orders().map(\.id) == Array(1...9))
+    #expect(try pages(device) == [:] && receivedRows(device) == 0)
+  }
+
+  @Test("The other groups of an exchange are imported, and the error is told at its end")
+  func otherGroup() throws {
+    let line = Entity(
+      name: "Line", table: "lines", attributes: Line.entity.attributes, key: Line.entity.key,
+      keyOrigin: .app, relationships: [], operations: [], partition: nil, group: "goods")
+    let model = Package(
+      name: "Shop", version: "1.0", entities: [Order.entity, line],
+      groups: ["default", "goods"].map { SynchronizationGroup(name: $0) })
+    let device = try Device(model).loggedIn()
+    _ = try device.request()
+    func part(_ partition: Int64, _ entity: Entity, _ values: [Value]) throws -> [Message] {
+      let body = RowCoder.encode(values)
+      var writer = RowsPageWriter()
+      writer.row(entity, body: body)
+      let end = Cursor.end(of: 1)
+      let page = writer.json(partition: partition, from: .start, to: end, at: 1)
+      let hash = RowHash.of(entity: entity.name, key: entity.key(of: values), body: body)
+      let sum = PartitionSum(
+        partition: partition, cursor: end, sum: UInt64(bitPattern: hash), count: 1)
+      return [
+        .rows(try RowsPage(json: page)),
+        .checkpoint(
+          Checkpoint(
+            group: entity.group, era: "era-1", version: 1, partitions: [sum], answers: [],
+            rightsVersion: "1", unavailable: [])),
+      ]
+    }
+    let welcome = Welcome(
+      server: "server-1", era: "era-1", clock: 1, rightsVersion: "1", keep: [],
+      start: [
+        PartitionPlace(partition: 1, group: "default"),
+        PartitionPlace(partition: 2, group: "goods"),
+      ], drop: [], reset: [], operations: [], expectedRows: 2)
+    let wrong = try part(1, Order.entity, [.integer(9), .null, .null, .null])
+    let right = try part(2, line, [.integer(1), .integer(1), .text("tea")])
+    let error = #expect(throws: FerryError.self) {
+      try device.take([.welcome(welcome)] + wrong + right)
+    }
+    #expect(error?.entity == "Order" && error?.attribute == "customer")
+    #expect(device.handler.exceptions.map(\.entity) == ["Order"])
+    #expect(try device.store.records(line, "", []).count == 1)
+    #expect(try device.orders().isEmpty)
   }
 }

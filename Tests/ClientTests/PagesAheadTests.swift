@@ -61,7 +61,7 @@ struct PagesAheadTests {
     #expect(try sql("SELECT count(*) FROM ferry_page") == 10)
     _ = try sql("UPDATE ferry_page SET bytes = substr(bytes, 1, 40) WHERE number = 6")
     let error = #expect(throws: FerryError.self) {
-      try device.session.received(checkpoint.frame.encoded(), on: request.lane)
+      try device.take([checkpoint], on: request.lane)
     }
     #expect(error?.code == .protocolViolation)
     #expect(error?.message.hasPrefix("a page cannot be imported") == true)
@@ -87,7 +87,7 @@ struct PagesAheadTests {
       }
     }
     let error = #expect(throws: FerryError.self) {
-      try device.session.received(checkpoint.frame.encoded(), on: request.lane)
+      try device.take([checkpoint], on: request.lane)
     }
     #expect(error?.message.hasPrefix("a page of the partition 1 cannot be read") == true)
     #expect(try device.orders().isEmpty)

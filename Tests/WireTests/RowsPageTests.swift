@@ -125,7 +125,7 @@ struct RowsPageTests {
       (whole + #""rows":[[1,"A07",318,"Ada",2,null,null,1]],"left":[]}"#, "has more"),
       (whole + #""rows":[[1,null,318,"Ada",2,null,null]],"left":[]}"#, "Booking.agency is null"),
       (whole + #""rows":[[1,"A07",318,"Ada",2,"1.0",null]],"left":[]}"#, "canonical decimal"),
-      (whole + #""rows":[],"left":[["1"]]}"#, "type long"),
+      (whole + #""rows":[],"left":[["1"]]}"#, "Booking.id: a value of type long"),
       (whole + #""rows":[],"left":[[1,2]]}"#, "has more"),
       (whole + #""rows":[],"left":[],"right":[]}"#, "a member too many"),
       (whole + #""left":[],"rows":[]}"#, "a set has rows"),

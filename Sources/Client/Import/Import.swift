@@ -27,7 +27,9 @@ package struct Import {
       return .imported(changes)
     } catch {
       guard let wrong = error.cause as? WrongSums else {
-        if error.code == .protocolViolation {
+        if let unfit = error.cause as? UnfitPage {
+          try Inbox(store).discard(from: unfit.number, to: unfit.from)
+        } else if error.code == .protocolViolation {
           try Inbox(store).discard(group: batch.checkpoint.group)
         }
         throw error

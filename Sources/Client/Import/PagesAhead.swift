@@ -4,6 +4,14 @@ import FerrySQLite
 import FerryWire
 import FerryWorld
 
+/// Why an import failed: a page does not fit the model.
+struct UnfitPage: Error {
+  /// Its place among those that were kept.
+  let number: Int64
+  /// Where it goes on from; nil where its head cannot be read.
+  let from: Cursor?
+}
+
 /// The pages of a download in their order, each expanded, read and checked on a thread beside the
 /// import while that inserts the ones before.
 ///
@@ -32,16 +40,16 @@ struct PagesAhead {
   /// Nil behind the last.
   mutating func next() throws(FerryError) -> PageRows? {
     while !isAtEnd, pages.count <= PagesAhead.depth {
-      guard let bytes = try nextBytes() else {
+      guard let page = try nextPage() else {
         isAtEnd = true
         break
       }
-      begin(bytes)
+      begin(page.number, page.bytes)
     }
     return pages.isEmpty ? nil : try pages.removeFirst()().get()
   }
 
-  private mutating func nextBytes() throws(FerryError) -> [UInt8]? {
+  private mutating func nextPage() throws(FerryError) -> (number: Int64, bytes: [UInt8])? {
     let row: (number: Int64, bytes: [UInt8])? = try store.sql { () throws(SQLiteError) in
       let row = try connection.row(
         """
@@ -53,13 +61,13 @@ struct PagesAhead {
       return (number, bytes)
     }
     if let row { last = row.number }
-    return row?.bytes
+    return row
   }
 
-  private mutating func begin(_ bytes: [UInt8]) {
+  private mutating func begin(_ number: Int64, _ bytes: [UInt8]) {
     let package = store.served
     let read: @Sendable () -> Result<PageRows, FerryError> = {
-      do throws(FerryError) { return .success(try PagesAhead.read(bytes, package)) } catch {
+      do throws(FerryError) { return .success(try PagesAhead.read(number, bytes, package)) } catch {
         return .failure(error)
       }
     }
@@ -67,19 +75,22 @@ struct PagesAhead {
     pages.append(thread?.begin(read) ?? read)
   }
 
-  private static func read(_ bytes: [UInt8], _ package: Package) throws(FerryError) -> PageRows {
+  private static func read(
+    _ number: Int64, _ bytes: [UInt8], _ package: Package
+  ) throws(FerryError) -> PageRows {
     let page: RowsPage
     do throws(WireError) { page = try RowsPage(kept: bytes) } catch {
       throw FerryError(
         .protocolViolation, "a page cannot be imported: \(error.message)", hint: error.hint,
-        cause: error)
+        cause: UnfitPage(number: number, from: nil))
     }
     do throws(JSONError) { return try PageRows(page, of: package) } catch {
       throw FerryError(
         .protocolViolation, "a page of the partition \(page.partition) cannot be read \(error)",
         hint:
           "The server speaks of another model; update the app or the server, and synchronize again.",
-        entity: error.subject.first, attribute: error.subject.dropFirst().first, cause: error)
+        entity: error.subject.first, attribute: error.subject.dropFirst().first,
+        cause: UnfitPage(number: number, from: page.from))
     }
   }
 }

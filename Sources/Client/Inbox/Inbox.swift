@@ -136,6 +136,35 @@ package struct Inbox {
     }
   }
 
+  /// Throws away a page that cannot be imported and what follows it in its partition: they are asked
+  /// for again from `cursor` on, where the page goes on from, and may come from a server that was
+  /// mended meanwhile. Without a cursor the whole partition is.
+  func discard(from page: Int64, to cursor: Cursor?) throws(FerryError) {
+    try store.write { connection throws(FerryError) in
+      try self.store.sql { () throws(SQLiteError) in
+        let found = try connection.value(
+          "SELECT partition FROM ferry_page WHERE number = ?", .integer(page))
+        guard let partition = found?.integer else { return }
+        guard let cursor else { return try self.restart(partition, connection) }
+        let following = "FROM ferry_page WHERE partition = ? AND number >= ?"
+        var progress = try ProgressTable.read(connection)
+        for row in try connection.rows(
+          "SELECT bytes \(following)", .integer(partition), .integer(page))
+        {
+          guard let bytes = row[0].blob else { continue }
+          progress.receivedRows -= (try? RowsPage(kept: bytes).rowCount) ?? 0
+          progress.receivedBytes -= bytes.count
+        }
+        try ProgressTable.write(progress, connection)
+        try connection.run("DELETE \(following)", .integer(partition), .integer(page))
+        try connection.run(
+          "UPDATE ferry_partition SET staged_version = ?, staged_row = ? WHERE number = ?",
+          .integer(cursor.version), .integer(cursor.row), .integer(partition))
+        try ProgressTable.restartIfEmpty(connection)
+      }
+    }
+  }
+
   private func dropPages(_ partition: Int64, _ connection: Connection) throws(SQLiteError) {
     try connection.run("DELETE FROM ferry_page WHERE partition = ?", .integer(partition))
   }

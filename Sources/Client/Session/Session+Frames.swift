@@ -21,7 +21,12 @@ extension Session {
       if let progress = try inbox.keep(page, bytes: frame.encoded(), of: reception.era) {
         observers.tell(progress)
       }
-    case .checkpoint(let checkpoint): try take(checkpoint, lane)
+    case .checkpoint(let checkpoint):
+      do throws(FerryError) { try take(checkpoint, lane) } catch {
+        // A channel goes on for long: there it is told at once.
+        guard lane == .exchange, error.cause is UnfitPage else { throw error }
+        reception.unfit = reception.unfit ?? error
+      }
     case .stored(let stored):
       try store.write { connection throws(FerryError) in
         try self.store.sql { () throws(SQLiteError) in

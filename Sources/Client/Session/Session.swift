@@ -226,12 +226,18 @@ package final class Session {
       }
     } catch {
       lanes[lane] = nil
-      fail(lane, error)
-      observers.tell { $0.onMessageException(error) }
-      if (error.cause as? SQLiteError)?.isFull == true { observers.space(isLow: true) }
-      throw error
+      try cannotTake(error, on: lane)
     }
     if lanes[lane] != nil { lanes[lane] = reception }
+  }
+
+  private func cannotTake(
+    _ error: FerryError, on lane: SessionMachine.Lane
+  ) throws(FerryError) -> Never {
+    fail(lane, error)
+    observers.tell { $0.onMessageException(error) }
+    if (error.cause as? SQLiteError)?.isFull == true { observers.space(isLow: true) }
+    throw error
   }
 
   private func hear(_ reception: inout Reception, _ lane: SessionMachine.Lane) {
@@ -267,6 +273,7 @@ package final class Session {
           FerryError(.offline, error.message, hint: error.hint, isTransient: true, cause: error))
         return
       }
+      if let unfit = reception.unfit { try cannotTake(unfit, on: lane) }
       succeed(lane)
       if lane == .exchange { try tellRecovered() }
     }

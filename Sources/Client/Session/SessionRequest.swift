@@ -44,6 +44,8 @@ struct Reception {
   var era: String?
   var status = 0
   var reader = FrameReader()
+  /// What came of a group does not fit the model; the other groups are imported all the same.
+  var unfit: FerryError?
   /// Bytes that came since the last whole frame, or since they were enough to be a sign of life.
   var restBytes = 0
   /// The app was told that it comes.
