@@ -191,9 +191,21 @@ extension Attribute {
     return (whole == "0" ? 0 : whole.count, parts.count > 1 ? parts[1].count : 0)
   }
 
-  /// Why a decimal does not fit, and the cure; nil where it does. `text` is canonical.
-  public func misfit(decimal text: String) -> (problem: String, cure: String)? {
-    guard type == .decimal, precision != nil || scale != nil else { return nil }
+  /// Why a canonical text or decimal is longer than it may be, and the cure; nil where it fits.
+  public func misfit(_ text: String) -> (problem: String, cure: String)? {
+    if type == .decimal { return misfit(decimal: text) }
+    // No text has more characters than bytes.
+    guard let maxLength, text.utf8.count > maxLength else { return nil }
+    let length = text.unicodeScalars.count
+    guard length > maxLength else { return nil }
+    return (
+      "\(length) characters are more than \(maxLength)",
+      "Shorten it to \(maxLength) characters and save again."
+    )
+  }
+
+  private func misfit(decimal text: String) -> (problem: String, cure: String)? {
+    guard precision != nil || scale != nil else { return nil }
     let (before, behind) = Attribute.digits(of: text)
     if let scale, behind > scale {
       return (

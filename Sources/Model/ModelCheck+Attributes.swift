@@ -73,18 +73,11 @@ extension ModelCheck {
   /// What every new object has must be what may be saved.
   private mutating func checkDefault(_ draft: DraftAttribute, _ shown: String) {
     guard let value = draft.defaultValue, case .text(let text) = value.content,
-      let attribute = draft.attribute
+      let misfit = draft.attribute?.misfit(text)
     else { return }
-    if let misfit = attribute.misfit(decimal: text) {
-      findings.error(
-        value.place, "the default of \(shown) cannot be saved: \(misfit.problem)",
-        cure: "Mend \"default\", \"precision\" or \"scale\".")
-    } else if let maxLength = attribute.maxLength, text.unicodeScalars.count > maxLength {
-      findings.error(
-        value.place,
-        "the default of \(shown) cannot be saved: \(text.unicodeScalars.count) characters are more "
-          + "than \(maxLength)", cure: "Shorten \"default\", or raise \"maxLength\".")
-    }
+    findings.error(
+      value.place, "the default of \(shown) cannot be saved: \(misfit.problem)",
+      cure: "Mend \"default\", or the limits of the attribute.")
   }
 
   mutating func checkKey(_ entity: DraftEntity) {

@@ -65,6 +65,17 @@ struct DependencyTests {
     try exchange()
   }
 
+  /// Submits all, and sees the second sent behind the first's answer, not before.
+  private func submit(
+    _ entities: [Entity], sends first: String, before second: String,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    try submit(entities)
+    #expect(try sent() == [first], sourceLocation: sourceLocation)
+    try accept(0)
+    #expect(try sent() == [first, second], sourceLocation: sourceLocation)
+  }
+
   /// A maker and its article, downloaded.
   private func stock() throws {
     shore.put(Maker.entity, [.integer(1), .text("Ada"), .null, .null])
@@ -81,10 +92,8 @@ struct DependencyTests {
   func create() throws {
     try create(maker: 1)
     try create(article: 10, maker: 1)
-    try submit([Article.entity, Maker.entity])
-    #expect(try sent() == ["create Maker 1"])
-    try accept(0)
-    #expect(try sent() == ["create Maker 1", "create Article 10"])
+    try submit(
+      [Article.entity, Maker.entity], sends: "create Maker 1", before: "create Article 10")
   }
 
   @Test("While the new object is refused, what refers to it stays on the device")
@@ -109,10 +118,8 @@ struct DependencyTests {
     try stock()
     try delete(Article.entity, 10)
     try delete(Maker.entity, 1)
-    try submit([Maker.entity, Article.entity])
-    #expect(try sent() == ["delete Article 10"])
-    try accept(0)
-    #expect(try sent() == ["delete Article 10", "delete Maker 1"])
+    try submit(
+      [Maker.entity, Article.entity], sends: "delete Article 10", before: "delete Maker 1")
   }
 
   @Test(
@@ -144,10 +151,7 @@ struct DependencyTests {
   func circle() throws {
     try create(maker: 1, owner: 2)
     try create(maker: 2, owner: 1)
-    try submit([Maker.entity])
-    #expect(try sent() == ["create Maker 2"])
-    try accept(0)
-    #expect(try sent() == ["create Maker 2", "create Maker 1"])
+    try submit([Maker.entity], sends: "create Maker 2", before: "create Maker 1")
   }
 
   @Test("Objects that refer to each other and are deleted do not wait for each other")
@@ -157,10 +161,7 @@ struct DependencyTests {
     try exchange()
     try delete(Maker.entity, 1)
     try delete(Maker.entity, 2)
-    try submit([Maker.entity])
-    #expect(try sent() == ["delete Maker 2"])
-    try accept(0)
-    #expect(try sent() == ["delete Maker 2", "delete Maker 1"])
+    try submit([Maker.entity], sends: "delete Maker 2", before: "delete Maker 1")
   }
 
   @Test("An object that refers to itself waits for nobody")

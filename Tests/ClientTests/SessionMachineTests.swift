@@ -15,11 +15,17 @@ import Testing
     return facts
   }
 
-  @Test("A device that was told no does not ask again and again, though it has something to send")
-  func stopped() {
+  /// In the background, and in its first exchange.
+  private func exchanging(_ facts: SessionMachine.Facts) -> SessionMachine {
     var machine = SessionMachine(settings: SessionSettings())
     machine.isBackground = true
-    #expect(machine.next(waiting, now: now) == .exchange)
+    #expect(machine.next(facts, now: now) == .exchange)
+    return machine
+  }
+
+  @Test("A device that was told no does not ask again and again, though it has something to send")
+  func stopped() {
+    var machine = exchanging(waiting)
     machine.stopped(.exchange, now: now)
     let later = now.advanced(by: .seconds(300))
     #expect(machine.next(waiting, now: now) == .wait(until: later))
@@ -32,9 +38,7 @@ import Testing
 
   @Test("What goes well on one lane does not shorten the pause of the other, which was stopped")
   func stoppedBeside() {
-    var machine = SessionMachine(settings: SessionSettings())
-    machine.isBackground = true
-    #expect(machine.next(waiting, now: now) == .exchange)
+    var machine = exchanging(waiting)
     machine.stopped(.channel, now: now)
     let later = now.advanced(by: .seconds(300))
     machine.uploaded()
@@ -50,9 +54,7 @@ import Testing
   func channelEnds() {
     var idle = waiting
     idle.hasOutgoing = false
-    var machine = SessionMachine(settings: SessionSettings())
-    machine.isBackground = true
-    #expect(machine.next(idle, now: now) == .exchange)
+    var machine = exchanging(idle)
     machine.succeeded(.exchange, facts: idle, now: now)
     #expect(machine.next(idle, now: now) == .openChannel)
     var opening = machine

@@ -5,7 +5,7 @@ struct AttributeDigitsTests {
   private func cure(_ text: String, _ precision: Int?, _ scale: Int?) -> String? {
     Attribute(
       name: "a", column: "a", type: .decimal, isNullable: true, precision: precision, scale: scale
-    ).misfit(decimal: text)?.problem
+    ).misfit(text)?.problem
   }
 
   @Test("A decimal fits its precision and scale, or is told by how much it does not")

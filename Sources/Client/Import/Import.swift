@@ -26,16 +26,15 @@ package struct Import {
       store.bell.ring()
       return .imported(changes)
     } catch {
-      guard let wrong = error.cause as? WrongSums else {
-        if let unfit = error.cause as? UnfitPage {
-          try Inbox(store).discard(from: unfit.number, to: unfit.from)
-        } else if error.code == .protocolViolation {
-          try Inbox(store).discard(group: batch.checkpoint.group)
-        }
-        throw error
+      switch error.cause {
+      case let wrong as WrongSums:
+        try repair(wrong.partitions)
+        return .restarted(wrong.partitions)
+      case let unfit as UnfitPage:
+        try Inbox(store).discard(from: unfit.number, to: unfit.from)
+      default: break
       }
-      try repair(wrong.partitions)
-      return .restarted(wrong.partitions)
+      throw error
     }
   }
 

@@ -116,26 +116,6 @@ package struct Inbox {
     }
   }
 
-  /// Throws away what came of a group since its last import: something in it cannot be imported. It is
-  /// asked for again, and may come from a server that was mended meanwhile.
-  package func discard(group: String) throws(FerryError) {
-    try store.write { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        try connection.run(
-          "DELETE FROM ferry_page WHERE partition IN (SELECT number FROM ferry_partition WHERE grp = ?)",
-          .text(group))
-        try connection.run(
-          """
-          UPDATE ferry_partition SET
-            staged_version = CASE state WHEN 'live' THEN version ELSE 0 END,
-            staged_row = CASE state WHEN 'live' THEN row ELSE 0 END
-          WHERE grp = ? AND state <> 'drop'
-          """, .text(group))
-        try ProgressTable.restartIfEmpty(connection)
-      }
-    }
-  }
-
   /// Throws away a page that cannot be imported and what follows it in its partition: they are asked
   /// for again from `cursor` on, where the page goes on from, and may come from a server that was
   /// mended meanwhile. Without a cursor the whole partition is.

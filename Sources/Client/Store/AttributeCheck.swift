@@ -59,16 +59,7 @@ struct AttributeCheck {
   static func beyondLimit(
     _ text: String, _ attribute: Attribute, part: String = ""
   ) -> AttributeCheck? {
-    if let misfit = attribute.misfit(decimal: text) {
-      return AttributeCheck(misfit.problem, misfit.cure, part: part)
-    }
-    // No text has more characters than bytes.
-    guard let maxLength = attribute.maxLength, text.utf8.count > maxLength else { return nil }
-    let length = text.unicodeScalars.count
-    guard length > maxLength else { return nil }
-    return AttributeCheck(
-      "\(length) characters are more than \(maxLength)",
-      "Shorten it to \(maxLength) characters and save again.", part: part)
+    attribute.misfit(text).map { AttributeCheck($0.problem, $0.cure, part: part) }
   }
 }
 

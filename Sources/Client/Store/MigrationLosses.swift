@@ -47,7 +47,7 @@ extension Migration {
     var found: [Change] = []
     // A model that says nothing of its types was written by a Ferry that did not judge parts: what
     // could be saved under it goes over.
-    let types = (old.complexTypes, now: old.complexTypes.isEmpty ? [] : new.complexTypes)
+    let types = (before: old.complexTypes, now: old.complexTypes.isEmpty ? [] : new.complexTypes)
     for row in try connection.rows(
       "SELECT entity, object, key, kind, changed, state FROM ferry_operation ORDER BY sequence")
     {

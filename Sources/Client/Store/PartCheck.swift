@@ -20,22 +20,17 @@ struct PartCheck {
     return types.first { $0.name == attribute.element }
   }
 
-  private func isNull(_ node: JSONNode) -> Bool {
-    if case .null = node.content { true } else { false }
-  }
-
   private func misfit(_ node: JSONNode, _ attribute: Attribute, _ path: String) -> AttributeCheck? {
     switch node.content {
-    case .object(let members):
+    case .object:
       guard let type = type(of: attribute) else { return nil }
       for part in type.attributes {
         let path = "\(path).\(part.name)"
-        guard let member = members.first(where: { $0.key == part.name }), !isNull(member.value)
-        else {
+        guard let value = node[part.name], !value.isNull else {
           if !part.isNullable { return AttributeCheck.missing(part: path) }
           continue
         }
-        if let misfit = misfit(member.value, part, path) { return misfit }
+        if let misfit = misfit(value, part, path) { return misfit }
       }
       return nil
     case .array(let elements):
