@@ -152,6 +152,8 @@ extension Store {
     var reader = StoredRowReader(statement)
     var read: [StoredRow] = []
     while try statement.step() { read.append(reader.read()) }
+    // An array made with room for none writes its length into the one that all empty arrays share.
+    guard !read.isEmpty else { return [] }
     // How many there are is known now: an app's own type is moved to its place without more ado.
     return [Object](unsafeUninitializedCapacity: read.count) { objects, count in
       for row in read {
