@@ -170,6 +170,14 @@ extension DeviceWatch {
     throw failure(6, "a change is pending although the checkpoint \(checkpoint.version) answers it")
   }
 
+  /// Invariant 3: what is sent has nothing left that must end before it.
+  func checkDependencies(_ current: [PendingOperation]) throws {
+    guard let (sent, first) = DependencyCheck(current, tables).tooEarly(since: operations) else {
+      return
+    }
+    throw failure(3, "\(shown(sent)) is sent before \(shown(first)) has ended")
+  }
+
   private func expect(
     _ kind: CallbackRecorder.Told.Kind, _ operation: PendingOperation, key: Key? = nil
   ) {

@@ -32,7 +32,7 @@ final class DeviceWatch {
   private(set) var lineage = 0
   /// Whether it is, or was once, a copy of an earlier state.
   private(set) var isCopy = false
-  private var tables: [DeviceTable] = []
+  private(set) var tables: [DeviceTable] = []
   private var readings = DeviceReadings()
   private var isFresh = true
   private var lookedAtLife = 0
@@ -126,6 +126,7 @@ final class DeviceWatch {
       given = [:]
       if isChanged {
         try checkOperations(current, checkpoint, isAnswered: isAnswered, ledger)
+        try checkDependencies(now.content)
       }
       if isImport, let checkpoint { try checkAnswers(current, checkpoint, ledger) }
       try checkObjects(before)

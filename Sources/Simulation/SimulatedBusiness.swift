@@ -3,7 +3,8 @@ import FerryMemoryConnector
 import FerryModel
 
 /// The business of the simulation: customers for everyone, with a note, orders by agency, with a
-/// photo, lines with their order.
+/// photo and perhaps a customer, lines with their order. An order refers by a key that the app has
+/// given, a line by one that the business system gives.
 ///
 /// The reference of an order is given once by the app that makes it, so that an order which exists
 /// twice is found whatever its keys are.
@@ -29,7 +30,12 @@ enum SimulatedBusiness {
       Attribute(name: "seats", column: "seats", type: .long, isNullable: false),
       Attribute(name: "reference", column: "reference", type: .string, isNullable: true),
       Attribute(name: "photo", column: "photo", type: .bigBinary, isNullable: true),
-    ], key: [0], keyOrigin: .businessSystem, relationships: [],
+      Attribute(name: "customer", column: "customer", type: .string, isNullable: true),
+    ], key: [0], keyOrigin: .businessSystem,
+    relationships: [
+      Relationship(
+        name: "customer", target: "Customer", attributes: ["customer"], targetAttributes: ["code"])
+    ],
     operations: [.create, .update, .delete],
     partition: .columns([PartitionColumn(attribute: "agency", source: .claim("agency"))]),
     group: "default")
@@ -85,7 +91,12 @@ enum SimulatedBusiness {
       let photo: Value = number % 2 == 0 ? kept(number) : .null
       business.insert(
         "Order",
-        [[.integer(number), .integer(agency), .text("BONN"), .integer(1), .null, photo]])
+        [
+          [
+            .integer(number), .integer(agency), .text("BONN"), .integer(1), .null, photo,
+            number > 3 ? .null : .text("C\(number)"),
+          ]
+        ])
     }
     business.insert("Line", (1...6).map { [.integer(Int64($0)), .integer(1), .text("first")] })
     return business

@@ -137,6 +137,7 @@ extension Simulation {
       record.set(3, Int64(chance.number(below: 11)))
       counts.references += 1
       record.set(4, "R\(counts.references)")
+      if chance.happens(500) { record.set(6, try customer(device)) }
     default:
       let orders = try device.store.records(SimulatedBusiness.order, "ORDER BY _id", [])
       guard !orders.isEmpty else { return nil }
@@ -148,6 +149,14 @@ extension Simulation {
     guard let made = try save(record, .create, device) else { return nil }
     log.say("step \(step): device \(device.number) creates \(entity.name) \(made.key)")
     return made
+  }
+
+  /// Of an order; a new one rather than another.
+  private func customer(_ device: SimulatedDevice) throws(FerryError) -> String? {
+    let customers = try device.store.records(SimulatedBusiness.customer, "ORDER BY _id", [])
+    let new = customers.filter { $0.pending == .create }
+    let among = new.isEmpty || chance.happens(300) ? customers : new
+    return among.isEmpty ? nil : chance.pick(among).get(0)
   }
 
   private func newCode() -> String { "N\(chance.number(below: 100_000))" }
@@ -170,6 +179,7 @@ extension Simulation {
         record.set(3, Int64(chance.number(below: 14)))
       }
       if chance.happens(150) { record.set(1, chance.pick(SimulatedBusiness.agencies)) }
+      if chance.happens(250) { record.set(6, try customer(device)) }
     default: record.set(2, "text \(chance.number(below: 50))")
     }
     _ = try save(record, .update, device)

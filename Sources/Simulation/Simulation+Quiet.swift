@@ -94,8 +94,7 @@ extension Simulation {
         return "\(operation.kind) of \(operation.entity) \(operation.key) on device "
           + "\(device.number) is \(operation.state)"
       }
-      let waiting = WaitingCheck(operations, in: SimulatedBusiness.package)
-      if let operation = waiting.forNothing() {
+      if let operation = DependencyCheck(operations, device.watch.tables).forNothing() {
         return "\(operation.shown) on device \(device.number) was submitted and waits for nothing"
       }
       let rights = users.rights(of: device.user)

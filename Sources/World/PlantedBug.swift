@@ -52,4 +52,6 @@ public enum PlantedBug: String, Sendable, Hashable, CaseIterable {
   case unknownAlways
   /// Operations are performed without asking for the rights of the user.
   case rightsIgnored
+  /// What refers to a new object by a key that the app gave does not wait for its create.
+  case referenceAhead
 }

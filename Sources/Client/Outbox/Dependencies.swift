@@ -49,7 +49,8 @@ extension Store {
     } else if member.kind != .create && member.isTemporary {
       awaited.insert(0)
     }
-    for reference in references(of: member, entity) {
+    for reference in references(of: member, entity)
+    where reference.isTemporary || !world.has(.referenceAhead) {
       let creates = try connection.rows(
         """
         SELECT sequence FROM ferry_operation WHERE entity = ? AND key = ? AND temporary = ?

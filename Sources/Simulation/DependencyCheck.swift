@@ -1,0 +1,122 @@
+import Ferry
+import FerryModel
+
+/// What waits for what on a device. Judged from its operations and downloaded images alone, without
+/// asking how the device finds it.
+struct DependencyCheck {
+  private let operations: [PendingOperation]
+  private let tables: [DeviceTable]
+  private let model = SimulatedBusiness.package
+
+  init(_ operations: [PendingOperation], _ tables: [DeviceTable]) {
+    self.operations = operations
+    self.tables = tables
+  }
+
+  /// The first that was submitted, waits, and could be sent: nothing that it waits for is there, or
+  /// the app does not have it in hand. Nil where there is none.
+  func forNothing() -> PendingOperation? {
+    operations.first { operation in
+      guard operation.wanted != .no else { return false }
+      let together = whole(of: operation) { $0.wanted != .no || $0.state == .replayFailed }
+      return !together.contains { $0.state == .replayFailed || awaited(by: $0, together) != nil }
+    }
+  }
+
+  /// The first that is on its way since `before`, and what was there already and should have ended
+  /// first. Nil where there is none.
+  func tooEarly(
+    since before: [Int64: PendingOperation]
+  ) -> (sent: PendingOperation, first: PendingOperation)? {
+    for operation in operations
+    where operation.isInFlight && before[operation.sequence]?.isInFlight != true {
+      let together = operations.filter { $0.chain == operation.chain && $0.isInFlight }
+      let own = Set(together.map(\.sequence))
+      let first = awaited(by: operation, together) {
+        before[$0.sequence] != nil && !waits($0, for: own)
+      }
+      if let first { return (operation, first) }
+    }
+    return nil
+  }
+
+  /// What is replayed as one with an operation, of those that count.
+  private func whole(
+    of first: PendingOperation, _ counts: (PendingOperation) -> Bool
+  ) -> [PendingOperation] {
+    var found = [first]
+    var next = 0
+    while next < found.count {
+      let one = found[next]
+      next += 1
+      for other in operations
+      where (other.chain == one.chain || other.root == one.root) && counts(other)
+        && !found.contains(where: { $0.sequence == other.sequence })
+      {
+        found.append(other)
+      }
+    }
+    return found
+  }
+
+  /// The first other one that must end before an operation: an earlier change of its object, the
+  /// create of an object that it refers to, or what ends a reference to the object that it deletes.
+  private func awaited(
+    by operation: PendingOperation, _ together: [PendingOperation],
+    _ counts: (PendingOperation) -> Bool = { _ in true }
+  ) -> PendingOperation? {
+    let own = Set(together.map(\.sequence))
+    return operations.first { other in
+      !own.contains(other.sequence) && isBefore(other, operation) && counts(other)
+    }
+  }
+
+  private func isBefore(_ other: PendingOperation, _ operation: PendingOperation) -> Bool {
+    other.name == operation.name && other.sequence < operation.sequence
+      || other.kind == .create && refers(operation.entity, operation.changed, to: other)
+      || operation.kind == .delete && ceases(other, toReferTo: operation)
+  }
+
+  /// Whether an operation waits for one of `own`, by itself or through others: they would wait for
+  /// each other.
+  private func waits(_ operation: PendingOperation, for own: Set<Int64>) -> Bool {
+    var found: Set<Int64> = [operation.sequence]
+    var open = [operation]
+    while let one = open.popLast() {
+      let together = whole(of: one) { _ in true }
+      for other in operations
+      where !found.contains(other.sequence)
+        && together.contains(where: { $0.sequence == other.sequence || isBefore(other, $0) })
+      {
+        if own.contains(other.sequence) { return true }
+        found.insert(other.sequence)
+        open.append(other)
+      }
+    }
+    return false
+  }
+
+  private func ceases(_ other: PendingOperation, toReferTo deleted: PendingOperation) -> Bool {
+    let images = tables.first { $0.entity.name == other.entity }?.images
+    guard other.kind != .create, let image = images?[other.object] else { return false }
+    var left: [Int: Value] = [:]
+    for (position, value) in image.enumerated()
+    where other.kind == .delete || other.changed[position] != nil {
+      left[position] = value
+    }
+    return refers(other.entity, left, to: deleted)
+  }
+
+  /// Whether values of an entity name the object of an operation.
+  private func refers(
+    _ entity: String, _ values: [Int: Value], to target: PendingOperation
+  ) -> Bool {
+    guard let entity = model.entity(named: entity) else { return false }
+    return entity.relationships.contains { (relationship: Relationship) -> Bool in
+      let own: [Value] = relationship.attributes.compactMap { name in
+        entity.position(of: name).flatMap { values[$0] }
+      }
+      return target.entity == relationship.target && target.key == Key(own)
+    }
+  }
+}
