@@ -147,6 +147,51 @@ struct DependencyTests {
     #expect(try sent().last == "delete Maker 1")
   }
 
+  @Test("What was cancelled on its way may lead elsewhere after all, and is waited for")
+  func withdrawn() throws {
+    try stock()
+    var article = try record(Article.entity, 10)
+    article.set(1, Int64?.none)
+    _ = try device.store.save(try article.change(.update))
+    try submit([Article.entity])
+    _ = try device.store.cancel(Article.entity, try #require(article.object))
+    try delete(Maker.entity, 1)
+    try submit([Maker.entity])
+    #expect(try sent() == ["update Article 10"])
+    try accept(0)
+    #expect(try sent().last == "delete Maker 1")
+  }
+
+  @Test("Attributes may be called as the columns are in which operations are kept")
+  func columns() throws {
+    let names = ["sequence", "entity", "object", "kind", "key", "state", "changed", "chain"]
+    let part = Entity(
+      name: "Part", table: "parts",
+      attributes: [
+        Attribute(name: "id", column: "id", type: .long, isNullable: false),
+        Attribute(name: "maker", column: "maker", type: .long, isNullable: true),
+      ] + names.map { Attribute(name: $0, column: $0, type: .string, isNullable: true) }, key: [0],
+      keyOrigin: .app,
+      relationships: [
+        Relationship(
+          name: "by", target: "Maker", attributes: ["maker"], targetAttributes: ["id"])
+      ], operations: [.create, .update, .delete], partition: nil, group: "default")
+    let model = Package(
+      name: "Parts", version: "1.0", entities: [Maker.entity, part],
+      groups: [SynchronizationGroup(name: "default")])
+    let (device, shore) = (try Device(model).loggedIn(), Shore(model))
+    shore.put(Maker.entity, [.integer(1), .text("Ada"), .null, .null])
+    shore.put(part, [.integer(10), .integer(1)] + names.map { _ in .text("delete") })
+    for _ in 0..<3 { try device.exchange(shore) }
+    for (entity, id) in [(part, 10), (Maker.entity, 1)] as [(Entity, Int64)] {
+      let record = try #require(try device.store.record(entity, key: Key([.integer(id)])))
+      _ = try device.store.save(try record.change(.delete))
+    }
+    try device.store.submitAll([Maker.entity, part])
+    for _ in 0..<3 { try device.exchange(shore) }
+    #expect(try shore.received.map { try Operation($0, in: model).entity } == ["Part"])
+  }
+
   @Test("New objects that refer to each other do not wait for each other")
   func circle() throws {
     try create(maker: 1, owner: 2)

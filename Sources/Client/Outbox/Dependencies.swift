@@ -78,14 +78,16 @@ extension Store {
     var found: [Int64] = []
     for child in model.entities where !child.isClientOnly {
       for relationship in child.relationships where relationship.refers(byKeyOf: entity) {
-        // The images are only of what is pending.
+        let referring = "WHERE _id = ferry_operation.object AND \(matching(relationship.attributes))"
+        // The image is only of what is pending; what was cancelled on its way is visible.
         found += try connection.rows(
           """
           SELECT sequence FROM ferry_operation
-          JOIN \(Schema.original(child)) ON _id = object
-          WHERE entity = ? AND \(matching(relationship.attributes)) AND (kind = 'delete'
+          WHERE entity = ? AND (kind = 'delete'
             OR json_type(changed, '$.\(quoted(relationship.attributes[0]))') IS NOT NULL)
-          """, [.text(child.name)] + key.map(\.stored)
+          AND (EXISTS (SELECT 1 FROM \(Schema.original(child)) \(referring))
+            OR state = 'withdrawn' AND EXISTS (SELECT 1 FROM \(Schema.table(child)) \(referring)))
+          """, [.text(child.name)] + (key + key).map(\.stored)
         ).compactMap { $0[0].integer }
       }
     }
