@@ -31,12 +31,11 @@ extension DeviceWatch {
   /// What was not changed is what it was; it may go another way, with others or sooner.
   private func checkUntouched(_ current: [Int64: PendingOperation]) throws {
     let mayMove = deeds.submitted != nil || !deeds.cancelled.isEmpty
-    let unmade = unmade(current)
+    let unmade = deeds.submitted == nil ? [] : unmade(current)
     for (sequence, old) in operations.sorted(by: { $0.key < $1.key })
     where !deeds.touched.contains(old.name) && !isTaken(old) {
       let lost = references(of: old, to: unmade)
-      let isUnmade = !lost.isEmpty || unmade.contains { $0.name == old.name }
-      if isUnmade, current[sequence] == nil { continue }
+      if isUnmade(old, unmade), current[sequence] == nil { continue }
       if try isJoined(old, current) { continue }
       guard let new = current[sequence] else {
         throw failure(1, "\(shown(old)) is gone and the app did not touch it")
@@ -56,11 +55,10 @@ extension DeviceWatch {
     }
   }
 
-  /// Creates that left nothing, since the app submitted them with their deletes; those that named
-  /// them went with them, and so on.
-  private func unmade(_ current: [Int64: PendingOperation]) -> [PendingOperation] {
-    guard deeds.submitted != nil else { return [] }
-    let gone = operations.values.filter { current[$0.sequence] == nil }
+  /// Creates that left nothing, since they were to be sent with their deletes; those that named them
+  /// went with them, and so on.
+  func unmade(_ current: [Int64: PendingOperation]) -> [PendingOperation] {
+    let gone = operations.values.filter { current[$0.sequence] == nil && !$0.isInFlight }
     let creates = gone.filter { $0.kind == .create }.sorted { $0.sequence < $1.sequence }
     var unmade = creates.filter { create in
       gone.contains { $0.kind == .delete && $0.name == create.name }
@@ -69,6 +67,11 @@ extension DeviceWatch {
       unmade.append(create)
     }
     return unmade
+  }
+
+  /// Whether it is of one of these new objects, or names one.
+  func isUnmade(_ operation: PendingOperation, _ unmade: [PendingOperation]) -> Bool {
+    unmade.contains { $0.name == operation.name } || !references(of: operation, to: unmade).isEmpty
   }
 
   /// Positions of the attributes by which a change refers to one of these new objects.

@@ -15,6 +15,7 @@ extension DeviceWatch {
       let told = (ledger.told[old.id] ?? []).first { $0.checkpoint == checkpoint }
       if let key = told?.answer.newKey { given[old.key] = key }
     }
+    let unmade = unmade(current)
     for (sequence, old) in operations.sorted(by: { $0.key < $1.key }) {
       if let new = current[sequence] {
         guard new != old else { continue }
@@ -24,7 +25,11 @@ extension DeviceWatch {
       } else {
         trace.say("    device \(number): \(shown(old)) is gone")
         ledger.leave(old.id)
-        if case .session? = cause, isUnited(old, current) || isGivenBack(old, current) { continue }
+        if case .session? = cause,
+          isUnited(old, current) || isGivenBack(old, current) || isUnmade(old, unmade)
+        {
+          continue
+        }
         try accountFor(old, checkpoint, isAnswered: isAnswered, ledger)
       }
     }
@@ -152,7 +157,8 @@ extension DeviceWatch {
   ) -> (first: PendingOperation, second: PendingOperation)? {
     let both = operations.values.filter { $0.name == old.name && !$0.isInFlight }
       .sorted { $0.sequence < $1.sequence }
-    guard both.count == 2, both[0].wanted != .no, current[both[1].sequence] == nil
+    guard both.count == 2, both.contains(where: { $0.sequence == old.sequence }),
+      both[0].wanted != .no, current[both[1].sequence] == nil
     else { return nil }
     return (both[0], both[1])
   }

@@ -38,7 +38,8 @@ extension Simulation {
       Dictionary(uniqueKeysWithValues: values.enumerated().map { ($0, $1) }), of: name)
   }
 
-  /// Lines that are only here go with their order.
+  /// Lines that are only here go with their order, and what is left of those that were deleted while
+  /// they waited for it.
   func touchLines(of record: Record, _ device: SimulatedDevice) throws(FerryError) {
     guard record.entity.name == "Order" else { return }
     let lines = try device.store.records(
@@ -46,6 +47,13 @@ extension Simulation {
     for line in lines where line.values[0] == record.values[0] {
       guard let object = line.object else { continue }
       device.watch.deeds.touch(ObjectNumber(entity: line.entity.name, number: object))
+    }
+    for made in device.watch.operations.values
+    where made.entity == "Line" && made.kind == .create && made.changed[0] == record.values[0] {
+      guard try device.store.record(SimulatedBusiness.line, object: made.object) == nil else {
+        continue
+      }
+      device.watch.deeds.touch(made.name)
     }
   }
 

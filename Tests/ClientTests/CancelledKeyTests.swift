@@ -76,6 +76,23 @@ struct CancelledKeyTests {
     #expect(operations.map(\.base) == [[1: .text("m1")]])
   }
 
+  @Test("What was submitted, waits for it and was deleted since goes with it, and nothing is told")
+  func deletedWhileItWaited() throws {
+    let first = try create("first")
+    _ = try device.store.submitAll(Self.maker)
+    try device.exchange(shore)
+    let second = try create("second", owner: first.values[0])
+    let third = try create("third", owner: second.values[0])
+    _ = try device.store.submitAll(Self.maker)
+    #expect(try device.operations().map(\.wanted) == [.no, .yes, .yes])
+    _ = try device.store.save(try third.change(.delete))
+    _ = try device.store.save(try second.change(.delete))
+    _ = try device.store.submit(Self.maker, try #require(second.object))
+    #expect(try device.operations().map(\.key) == [first.key])
+    for _ in 0..<3 { try device.exchange(shore) }
+    #expect(!device.handler.heard.contains { $0.hasPrefix("replayFailure") })
+  }
+
   @Test("So it is where the new object is deleted before it was submitted")
   func deleted() throws {
     let new = try create("new")

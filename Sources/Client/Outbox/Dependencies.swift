@@ -78,7 +78,8 @@ extension Store {
     var found: [Int64] = []
     for child in model.entities where !child.isClientOnly {
       for relationship in child.relationships where relationship.refers(byKeyOf: entity) {
-        let referring = "WHERE _id = ferry_operation.object AND \(matching(relationship.attributes))"
+        let referring =
+          "WHERE _id = ferry_operation.object AND \(matching(relationship.attributes))"
         // The image is only of what is pending; what was cancelled on its way is visible.
         found += try connection.rows(
           """

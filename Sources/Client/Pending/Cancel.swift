@@ -119,18 +119,38 @@ extension Store {
   ) throws(SQLiteError) {
     guard depth < 64 else { return }
     for (child, relationship, key) in references(to: create, entity) {
-      let rows = try self.rows(of: child).visibleRows(
-        connection, "WHERE \(matching(relationship.attributes)) AND _pending = 'C'",
-        key.map(\.stored))
-      for row in rows where !(child.name == entity.name && row.object == create.object) {
-        let known = try operations.of(child, row.object, connection)
+      var objects = Set(try showing(key, by: relationship, child, "'C'", connection))
+      // What is submitted, waits and was deleted since shows nothing any more.
+      for object in try operations.objects(of: child, waitingFor: create, connection)
+      where try rows(of: child).visible(connection, object: object) == nil {
+        objects.insert(object)
+      }
+      for object in objects.sorted()
+      where !(child.name == entity.name && object == create.object) {
         // An update behind its create may refer too: that is taken back.
-        guard known.contains(where: { $0.kind == .create && $0.names(key, relationship, child) })
+        let known = try operations.of(child, object, connection)
+        guard
+          let other = known.first(where: {
+            $0.kind == .create && $0.names(key, relationship, child)
+          })
         else { continue }
-        done.others.append(child.key(of: row.values))
-        try cancel(child, row.object, connection, depth: depth + 1, &done)
+        done.others.append(other.key)
+        try cancel(child, object, connection, depth: depth + 1, &done)
       }
     }
+  }
+
+  /// The objects pending so that refer to the one with this key, as the app sees them.
+  private func showing(
+    _ key: [Value], by relationship: Relationship, _ child: Entity, _ letters: String,
+    _ connection: Connection
+  ) throws(SQLiteError) -> [Int64] {
+    try connection.rows(
+      """
+      SELECT _id FROM \(Schema.table(child))
+      WHERE \(matching(relationship.attributes)) AND _pending IN (\(letters))
+      """, key.map(\.stored)
+    ).compactMap { $0[0].integer }
   }
 
   /// Inside a transaction: the app has taken back what made a new object, and nothing may refer to
@@ -162,14 +182,10 @@ extension Store {
       }
     }
     for (child, relationship, key) in references(to: create, entity) {
-      let shown = try connection.rows(
-        """
-        SELECT _id FROM \(Schema.table(child))
-        WHERE \(matching(relationship.attributes)) AND _pending IN ('C', 'U')
-        """, key.map(\.stored))
+      let shown = try showing(key, by: relationship, child, "'C', 'U'", connection)
       // What is submitted and waits may refer to it while the row shows what was changed since.
       let held = try operations.objects(of: child, waitingFor: create, connection)
-      for object in Set(shown.compactMap { $0[0].integer } + held).sorted()
+      for object in Set(shown + held).sorted()
       where !(child.name == entity.name && object == create.object) {
         try takeBackReference(of: child, object, relationship, to: key, connection, &done)
       }
