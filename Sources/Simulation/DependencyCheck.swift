@@ -13,17 +13,13 @@ struct DependencyCheck {
     self.tables = tables
   }
 
-  /// The first that was submitted, waits, and could be sent: nothing that it waits for is there, or
-  /// the app does not have it in hand. Nil where there is none.
+  /// The first that was submitted, waits, and could be sent: nothing that it waits for is there. Nil
+  /// where there is none.
   func forNothing() -> PendingOperation? {
     operations.first { operation in
       guard operation.wanted != .no else { return false }
       let together = whole(of: operation) { $0.wanted != .no || $0.state == .replayFailed }
-      return !together.contains { one in
-        if one.state == .replayFailed { return true }
-        // What it waits for may have left the device since.
-        return awaited(by: one, together, \.base) != nil || awaited(by: one, together, image) != nil
-      }
+      return !together.contains { $0.state == .replayFailed || awaited(by: $0, together) != nil }
     }
   }
 
@@ -36,7 +32,7 @@ struct DependencyCheck {
     where operation.isInFlight && before[operation.sequence]?.isInFlight != true {
       let together = operations.filter { $0.chain == operation.chain && $0.isInFlight }
       let own = Set(together.map(\.sequence))
-      let first = awaited(by: operation, together, image) {
+      let first = awaited(by: operation, together) {
         before[$0.sequence] != nil && !waits($0, for: own)
       }
       if let first { return (operation, first) }
@@ -65,26 +61,20 @@ struct DependencyCheck {
 
   /// The first other one that must end before an operation: an earlier change of its object, the
   /// create of an object that it refers to, or what ends a reference to the object that it deletes.
-  ///
-  /// `values`: what stood in a row before its change.
   private func awaited(
     by operation: PendingOperation, _ together: [PendingOperation],
-    _ values: (PendingOperation) -> [Int: Value],
     _ counts: (PendingOperation) -> Bool = { _ in true }
   ) -> PendingOperation? {
     let own = Set(together.map(\.sequence))
     return operations.first { other in
-      !own.contains(other.sequence) && isBefore(other, operation, values) && counts(other)
+      !own.contains(other.sequence) && isBefore(other, operation) && counts(other)
     }
   }
 
-  private func isBefore(
-    _ other: PendingOperation, _ operation: PendingOperation,
-    _ values: (PendingOperation) -> [Int: Value]
-  ) -> Bool {
+  private func isBefore(_ other: PendingOperation, _ operation: PendingOperation) -> Bool {
     other.name == operation.name && other.sequence < operation.sequence
       || other.kind == .create && refers(operation.entity, operation.changed, to: other)
-      || operation.kind == .delete && ceases(other, values, toReferTo: operation)
+      || operation.kind == .delete && ceases(other, toReferTo: operation)
   }
 
   /// Whether an operation waits for one of `own`, by itself or through others: they would wait for
@@ -96,7 +86,7 @@ struct DependencyCheck {
       let together = whole(of: one) { _ in true }
       for other in operations
       where !found.contains(other.sequence)
-        && together.contains(where: { $0.sequence == other.sequence || isBefore(other, $0, image) })
+        && together.contains(where: { $0.sequence == other.sequence || isBefore(other, $0) })
       {
         if own.contains(other.sequence) { return true }
         found.insert(other.sequence)
@@ -106,16 +96,15 @@ struct DependencyCheck {
     return false
   }
 
-  private func ceases(
-    _ other: PendingOperation, _ values: (PendingOperation) -> [Int: Value],
-    toReferTo deleted: PendingOperation
-  ) -> Bool {
+  /// As the app saw it, or as it was downloaded last.
+  private func ceases(_ other: PendingOperation, toReferTo deleted: PendingOperation) -> Bool {
     guard other.kind != .create else { return false }
-    let left = values(other).filter { other.kind == .delete || other.changed[$0.key] != nil }
-    return refers(other.entity, left, to: deleted)
+    return [other.base, image(other)].contains { values in
+      let left = values.filter { other.kind == .delete || other.changed[$0.key] != nil }
+      return refers(other.entity, left, to: deleted)
+    }
   }
 
-  /// As it was downloaded last.
   private func image(_ operation: PendingOperation) -> [Int: Value] {
     let images = tables.first { $0.entity.name == operation.entity }?.images
     return Dictionary(

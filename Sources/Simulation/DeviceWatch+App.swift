@@ -71,7 +71,11 @@ extension DeviceWatch {
 
   /// Whether it is of one of these new objects, or names one.
   func isUnmade(_ operation: PendingOperation, _ unmade: [PendingOperation]) -> Bool {
-    unmade.contains { $0.name == operation.name } || !references(of: operation, to: unmade).isEmpty
+    let named = references(of: operation, to: unmade)
+    // What else an update has changed stays.
+    return unmade.contains { $0.name == operation.name }
+      || !named.isEmpty
+        && (operation.kind != .update || named.isSuperset(of: operation.changed.keys))
   }
 
   /// Positions of the attributes by which a change refers to one of these new objects.

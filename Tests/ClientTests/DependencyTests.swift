@@ -37,6 +37,12 @@ struct DependencyTests {
     _ = try device.store.save(try record.change(.create))
   }
 
+  private func update(article id: Int64, maker: Int64?) throws {
+    var record = try record(Article.entity, id)
+    record.set(1, maker)
+    _ = try device.store.save(try record.change(.update))
+  }
+
   private func delete(_ entity: Entity, _ id: Int64) throws {
     _ = try device.store.save(try record(entity, id).change(.delete))
   }
@@ -160,6 +166,39 @@ struct DependencyTests {
     #expect(try sent() == ["update Article 10"])
     try accept(0)
     #expect(try sent().last == "delete Maker 1")
+  }
+
+  @Test("So is what is deleted behind its create, which is on its way")
+  func deletedBehindCreate() throws {
+    try stock()
+    try create(article: 11, maker: 1)
+    try submit([Article.entity])
+    try delete(Article.entity, 11)
+    try delete(Maker.entity, 1)
+    try submit([Maker.entity, Article.entity])
+    #expect(try sent() == ["create Article 11"])
+    try accept(0)
+    #expect(try sent().dropFirst() == ["delete Article 11"])
+    try accept(1)
+    #expect(try sent().last == "delete Maker 1")
+  }
+
+  @Test("And what leads elsewhere again, behind a change that is on its way")
+  func leadsElsewhereAgain() throws {
+    try stock()
+    try create(maker: 2)
+    try submit([Maker.entity])
+    try accept(0)
+    try update(article: 10, maker: 2)
+    try submit([Article.entity])
+    try update(article: 10, maker: nil)
+    try delete(Maker.entity, 2)
+    try submit([Maker.entity, Article.entity])
+    #expect(try sent() == ["create Maker 2", "update Article 10"])
+    try accept(1)
+    #expect(try sent().dropFirst(2) == ["update Article 10"])
+    try accept(2)
+    #expect(try sent().last == "delete Maker 2")
   }
 
   @Test("Attributes may be called as the columns are in which operations are kept")

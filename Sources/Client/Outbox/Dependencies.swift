@@ -78,16 +78,17 @@ extension Store {
     var found: [Int64] = []
     for child in model.entities where !child.isClientOnly {
       for relationship in child.relationships where relationship.refers(byKeyOf: entity) {
-        let referring =
-          "WHERE _id = ferry_operation.object AND \(matching(relationship.attributes))"
-        // The image is only of what is pending; what was cancelled on its way is visible.
+        let names = relationship.attributes.map { "'$.\(quoted($0))'" }
+        let leads = names.map { "json_type(changed, \($0)) IS NOT NULL" }
+        let led = names.map { "json_extract(base, \($0)) = ?" }
+        // Where it led for the app, and where it leads for the business system.
         found += try connection.rows(
           """
           SELECT sequence FROM ferry_operation
-          WHERE entity = ? AND (kind = 'delete'
-            OR json_type(changed, '$.\(quoted(relationship.attributes[0]))') IS NOT NULL)
-          AND (EXISTS (SELECT 1 FROM \(Schema.original(child)) \(referring))
-            OR state = 'withdrawn' AND EXISTS (SELECT 1 FROM \(Schema.table(child)) \(referring)))
+          WHERE entity = ? AND (kind = 'delete' OR \(leads.joined(separator: " OR ")))
+          AND (\(led.joined(separator: " AND ")) OR EXISTS (
+            SELECT 1 FROM \(Schema.original(child))
+            WHERE _id = ferry_operation.object AND \(matching(relationship.attributes))))
           """, [.text(child.name)] + (key + key).map(\.stored)
         ).compactMap { $0[0].integer }
       }
