@@ -10,19 +10,19 @@ struct SimulateTests {
   )
   func replayed() throws {
     let words = [
-      "simulate", "--seed", "1", "--steps", "100", "--plant", "rollbackKeeps", "--trace",
+      "simulate", "--seed", "2", "--steps", "100", "--plant", "rollbackKeeps", "--trace",
     ]
     let first = try RunningFerry.run(words)
     #expect(first.code == 1)
     let lines = first.said.split(separator: "\n")
-    let verdict = try #require(lines.last { $0.hasPrefix("seed 1 FAILED: invariant ") })
+    let verdict = try #require(lines.last { $0.hasPrefix("seed 2 FAILED: invariant ") })
     #expect(verdict.contains(" at step "))
     let events = lines.filter { $0.hasPrefix("    step ") }
     #expect(events.count > 5, "the last events stand before it")
     #expect(lines.contains(events.last?.dropFirst(4) ?? ""), "and in the trace")
     #expect(
       first.said.contains(
-        "Again: ferry simulate --seed 1 --steps 100 --plant rollbackKeeps --trace"))
+        "Again: ferry simulate --seed 2 --steps 100 --plant rollbackKeeps --trace"))
     let second = try RunningFerry.run(words)
     #expect(second.said == first.said)
   }
@@ -56,16 +56,16 @@ struct SimulateTests {
   func keptAndShorter() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "ferry-\(UUID())").path
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let words = ["simulate", "--seed", "51", "--steps", "500", "--plant", "rollbackKeeps"]
+    let words = ["simulate", "--seed", "15", "--steps", "500", "--plant", "rollbackKeeps"]
     let end = try RunningFerry.run(words + ["--keep", folder, "--shrink", "--json"])
     #expect(end.code == 1)
-    #expect(end.said.contains(#""databases":"\#(folder)/seed-51""#), "\(end.said)")
+    #expect(end.said.contains(#""databases":"\#(folder)/seed-15""#), "\(end.said)")
     let lines = end.said.split(separator: "\n")
-    let shorter = try #require(lines.last { $0.hasPrefix(#"{"shorter":{"seed":51,"steps":"#) })
-    #expect(shorter.contains(#""replay":"ferry simulate --seed 51 --steps "#))
+    let shorter = try #require(lines.last { $0.hasPrefix(#"{"shorter":{"seed":15,"steps":"#) })
+    #expect(shorter.contains(#""replay":"ferry simulate --seed 15 --steps "#))
     #expect(shorter.contains(" --plant rollbackKeeps "))
     for file in ["device-0/device.db", "device-2/device.db", "server/server.sqlite"] {
-      let kept = try Connection(path: "\(folder)/seed-51/\(file)", mode: .readWrite)
+      let kept = try Connection(path: "\(folder)/seed-15/\(file)", mode: .readWrite)
       #expect(try kept.value("PRAGMA quick_check")?.text == "ok", "\(file)")
     }
     let nowhere = try RunningFerry.run(words + ["--keep", "/dev/null/here"])
