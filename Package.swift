@@ -170,8 +170,8 @@ let proofs: [Target] = [
   tests(
     "FerryServerTests", "ServerTests",
     [
-      "FerryServer", "FerryConnector", "FerryWire", "FerryModel", "FerryJSON", "FerryWorld",
-      "FerrySQLite", "FerryCrypto",
+      "FerryServer", "FerryConnector", "FerryHTTP", "FerryWire", "FerryModel", "FerryJSON",
+      "FerryWorld", "FerrySQLite", "FerryCrypto",
     ]),
   tests(
     "FerryClientTests", "ClientTests",

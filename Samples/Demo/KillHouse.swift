@@ -77,8 +77,9 @@ final class KillHouse {
       if event["event"]?.string == "importSuccess" { missing.remove(event["group"]?.string ?? "") }
     }
     if plant == .lostSaves {
-      try Connection(path: stage.path("\(name).device"), mode: .readOnly)
-        .run("VACUUM INTO ?", .text(stage.path("\(name).first")))
+      let file = try Connection(path: stage.path("\(name).device"), mode: .readOnly)
+      try file.addCollation("ferry_decimal") { DecimalText.compare($0, $1) }
+      try file.run("VACUUM INTO ?", .text(stage.path("\(name).first")))
     }
   }
 

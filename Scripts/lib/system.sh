@@ -42,6 +42,36 @@ missing_packages() {
   done <<< "$needs"
 }
 
+# excuse NEED: why a test may have gone without a disk or network of its own here, in words; nothing
+# where it could have had one. The needs are those of Tests/WayTests/Place.swift.
+excuse() {
+  local folder network="ferry-probe-$$"
+  if [ "$(id -u)" -ne 0 ]; then
+    echo "only root mounts disks and makes networks"
+    return
+  fi
+  if [ -n "$(missing_packages)" ]; then return; fi
+  folder="$(mktemp -d "${TMPDIR:-/tmp}/ferry-probe.XXXXXX")"
+  case "$1" in
+    memoryDisk)
+      mount -t tmpfs -o size=1m ferry-probe "$folder" 2> /dev/null && umount "$folder" ||
+        echo "this system lets root mount no tmpfs"
+      ;;
+    fileDisk)
+      truncate -s 8M "$folder/image"
+      mkdir "$folder/disk"
+      mkfs.ext4 -q -F "$folder/image" && mount -o loop "$folder/image" "$folder/disk" 2> /dev/null &&
+        umount "$folder/disk" || echo "this system lets root mount no file"
+      ;;
+    network)
+      ip netns add "$network" 2> /dev/null && ip netns exec "$network" nft list ruleset > /dev/null 2>&1 ||
+        echo "this system lets root make no network namespace with nftables"
+      ip netns delete "$network" 2> /dev/null || true
+      ;;
+  esac
+  rm -rf "$folder"
+}
+
 # Says what is wrong with the toolchain, or nothing.
 swift_problem() {
   local version

@@ -67,8 +67,9 @@ public struct Arguments: Sendable {
   }
 
   private static func unknown(_ name: String, _ options: [CommandOption]) -> UsageError {
-    let names = options.map { "--\($0.name)" }
-    let hint = NearestWord.cure("--\(name)", among: names + ["--help"])
+    var names = options.map { "--\($0.name)" }
+    if !names.contains("--help") { names.append("--help") }
+    let hint = NearestWord.cure("--\(name)", among: names)
     return UsageError("unknown option --\(name)", hint: hint)
   }
 

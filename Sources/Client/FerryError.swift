@@ -17,7 +17,7 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
     public static let wrongKey = Code(rawValue: "wrongKey")
     /// Something in the local database was changed or damaged: see `message`.
     public static let damaged = Code(rawValue: "damaged")
-    /// The local database belongs to another package, user or server.
+    /// The local database belongs to another package, user, server or program.
     public static let otherOwner = Code(rawValue: "otherOwner")
     /// The local database is of another model, and pending changes or values that only the device has
     /// would be lost, or it is newer, or another process has brought it to a newer one meanwhile.
@@ -43,6 +43,8 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
     public static let notDownloaded = Code(rawValue: "notDownloaded")
     /// A query names what is not there, or compares what cannot be compared: see `message`.
     public static let invalidQuery = Code(rawValue: "invalidQuery")
+    /// The server's address in the connection profile is none.
+    public static let badAddress = Code(rawValue: "badAddress")
     /// The server did not take user, password or token.
     public static let notLoggedIn = Code(rawValue: "notLoggedIn")
     /// The user may not do this.

@@ -26,6 +26,18 @@ public enum TextFile {
     }
   }
 
+  /// The folder that a file is to be in, where it is not there.
+  public static func makeFolder(of path: String) throws(GeneratorError) {
+    guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return }
+    let folder = String(path[..<slash])
+    do {
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    } catch {
+      throw GeneratorError(
+        "\(folder) cannot be made", hint: "Name a folder that is there, or may be made.")
+    }
+  }
+
   /// Leaves a file as it is that has this text, so that what was made of it need not be made again.
   public static func renew(_ text: String, at path: String) throws(GeneratorError) {
     guard (try? Data(contentsOf: URL(filePath: path))) != Data(text.utf8) else { return }

@@ -30,3 +30,10 @@ extension Key: Hashable {
   public static func == (one: Key, other: Key) -> Bool { one.text.hasBytes(of: other.text) }
   public func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
 }
+
+extension Key: Comparable {
+  /// By the bytes of the texts, so that only equal keys are neither before nor behind each other.
+  public static func < (one: Key, other: Key) -> Bool {
+    one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
+  }
+}

@@ -53,7 +53,7 @@ extension Value: Hashable {
 
 extension String {
   /// Whether both are the same bytes. `==` takes "e" with a combining acute accent for "é".
-  func hasBytes(of other: String) -> Bool {
+  package func hasBytes(of other: String) -> Bool {
     guard utf8.count == other.utf8.count else { return false }
     // Where the bytes lie side by side the loop over them is a short one.
     let isSame: Bool?? = utf8.withContiguousStorageIfAvailable { own in

@@ -38,7 +38,7 @@ public enum ODataAddressShell {
     }
     guard var uri else { return misuse("an address or - was expected") }
     func bytes(_ path: String) throws(Complaint) -> [UInt8] {
-      do { return try load(path) } catch { throw Complaint(text: "\(path): \(error)") }
+      do { return try load(path) } catch { throw Complaint(text: ODataShell.unreadable(path)) }
     }
     do throws(Complaint) {
       var metadata: EdmMetadata?
@@ -56,7 +56,7 @@ public enum ODataAddressShell {
         uri = String(read.prefix { !$0.isNewline })
       }
       let settings = ODataAddressSettings(version: version, metadata: metadata, service: service)
-      return answer(uri, settings, isJSON: isJSON)
+      return answer(uri, settings, isGuess: version == nil && metadata == nil, isJSON: isJSON)
     } catch {
       return Outcome(status: 1, output: [], complaint: line(error.text))
     }
@@ -75,7 +75,7 @@ public enum ODataAddressShell {
   }
 
   private static func answer(
-    _ uri: String, _ settings: ODataAddressSettings, isJSON: Bool
+    _ uri: String, _ settings: ODataAddressSettings, isGuess: Bool, isJSON: Bool
   ) -> Outcome {
     do throws(ODataError) {
       let address = try ODataAddress(parsing: uri, settings)
@@ -93,9 +93,20 @@ public enum ODataAddressShell {
       }
       return Outcome(status: 0, output: Array((text + "\n").utf8), complaint: "")
     } catch {
+      let error = isGuess ? Self.withSwitch(error, uri, settings) : error
       let output = isJSON ? AddressJSON.refusal(error) + "\n" : ""
       return Outcome(status: 1, output: Array(output.utf8), complaint: line("address:\(error)"))
     }
+  }
+
+  /// The refusal of an address whose version nobody gave names the switch where V2 reads it.
+  private static func withSwitch(
+    _ error: ODataError, _ uri: String, _ settings: ODataAddressSettings
+  ) -> ODataError {
+    let old = ODataAddressSettings(version: .v2, service: settings.service)
+    guard (try? ODataAddress(parsing: uri, old)) != nil else { return error }
+    return ODataError(
+      error.code, error.message, at: error.place, hint: error.hint + "; V2 reads it: --version 2")
   }
 
   /// One line for each part.

@@ -235,7 +235,8 @@ public final class ODataDescriber {
   private func describeWholeJSON() throws(ODataError) -> ODataDescription? {
     let text = try EdmJSONReader.decoded(kept)
     let keys = Self.outerKeys(text)
-    let inner = keys.contains("d") && tally.entries == 0
+    // The reader has taken what stands inside `d` for an entry.
+    let inner = keys.contains("d") && (tally.entries == 0 || tally.first?["EntitySets"] != nil)
     guard
       keys.contains("$Version") || keys.contains("error") || keys.contains("odata.error")
         || keys.contains("requests") || keys.contains("responses")

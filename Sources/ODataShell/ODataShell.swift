@@ -129,13 +129,17 @@ public enum ODataShell {
     _ body: ([UInt8]) throws(Complaint) -> Void
   ) throws(Complaint) {
     let next: Pieces
-    do { next = try open(path) } catch { throw Complaint(text: "\(path): \(error)") }
+    do { next = try open(path) } catch { throw Complaint(text: unreadable(path)) }
     while true {
       let piece: [UInt8]?
-      do { piece = try next() } catch { throw Complaint(text: "\(path): \(error)") }
+      do { piece = try next() } catch { throw Complaint(text: unreadable(path)) }
       guard let piece else { return }
       try body(piece)
     }
+  }
+
+  static func unreadable(_ path: String) -> String {
+    "\(path) cannot be read. Look whether the file is there and may be read."
   }
 
   private static func print(

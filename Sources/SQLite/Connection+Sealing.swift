@@ -22,30 +22,36 @@ extension Connection {
   /// All of it is written anew beside the old file and then takes its name; killed at any point, the
   /// database is plain or sealed and whole, and asking again finishes. Needs the database for itself
   /// and as much free space again. What the flash of a device has once held in plain stays there
-  /// until it is overwritten.
+  /// until it is overwritten. `prepare` gives a connection the collations that the database names.
   public static func seal(
-    path: String, key: DatabaseKey, busyTimeoutMilliseconds: Int32 = 5_000, vfs: String? = nil
+    path: String, key: DatabaseKey, busyTimeoutMilliseconds: Int32 = 5_000, vfs: String? = nil,
+    prepare: @escaping (Connection) throws(SQLiteError) -> Void = { _ in }
   ) throws(SQLiteError) {
-    try KeyChange(path: path, vfs: vfs, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
-      .run(from: nil, to: key)
+    try KeyChange(
+      path: path, vfs: vfs, busyTimeoutMilliseconds: busyTimeoutMilliseconds, prepare: prepare
+    ).run(from: nil, to: key)
   }
 
   /// Makes a sealed database plain, in the way of `seal`.
   public static func unseal(
-    path: String, key: DatabaseKey, busyTimeoutMilliseconds: Int32 = 5_000, vfs: String? = nil
+    path: String, key: DatabaseKey, busyTimeoutMilliseconds: Int32 = 5_000, vfs: String? = nil,
+    prepare: @escaping (Connection) throws(SQLiteError) -> Void = { _ in }
   ) throws(SQLiteError) {
-    try KeyChange(path: path, vfs: vfs, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
-      .run(from: key, to: nil)
+    try KeyChange(
+      path: path, vfs: vfs, busyTimeoutMilliseconds: busyTimeoutMilliseconds, prepare: prepare
+    ).run(from: key, to: nil)
   }
 
   /// Gives a sealed database another key, in the way of `seal`: every page is sealed anew under a
   /// new data key, so the old key opens nothing of it any more.
   public static func changeKey(
     path: String, from old: DatabaseKey, to new: DatabaseKey,
-    busyTimeoutMilliseconds: Int32 = 5_000, vfs: String? = nil
+    busyTimeoutMilliseconds: Int32 = 5_000, vfs: String? = nil,
+    prepare: @escaping (Connection) throws(SQLiteError) -> Void = { _ in }
   ) throws(SQLiteError) {
-    try KeyChange(path: path, vfs: vfs, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
-      .run(from: old, to: new)
+    try KeyChange(
+      path: path, vfs: vfs, busyTimeoutMilliseconds: busyTimeoutMilliseconds, prepare: prepare
+    ).run(from: old, to: new)
   }
 
   /// What was noticed when this connection recovered a log or journal: a part that did not open,

@@ -118,6 +118,12 @@ public final class Connection {
     try execute("PRAGMA wal_autocheckpoint = 2000")
   }
 
+  /// From here on this is how long to wait for another connection.
+  public func wait(milliseconds: Int32) { sqlite3_busy_timeout(handle, milliseconds) }
+
+  /// From here on closing the connection writes nothing of the log into the file.
+  public func leavesLog() { ferry_leave_log(UnsafeMutableRawPointer(handle)) }
+
   /// Runs one or more statements without parameters; rows are dropped.
   public func execute(_ sql: String) throws(SQLiteError) {
     try checkTransaction()

@@ -9,6 +9,8 @@ struct KeyChange {
   let path: String
   let vfs: String?
   var busyTimeoutMilliseconds: Int32 = 0
+  /// Gives a connection the collations that the database names.
+  var prepare: (Connection) throws(SQLiteError) -> Void = { _ in }
 
   /// The new file until it is complete.
   private var workPath: String { path + "-sealing" }
@@ -17,6 +19,7 @@ struct KeyChange {
     guard try !isDone(from: old, to: new) else { return }
     let source = try Connection(
       source: path, key: old, busyTimeoutMilliseconds: busyTimeoutMilliseconds, vfs: vfs)
+    try prepare(source)
     try lock(source)
     try clear()
     do throws(SQLiteError) {
@@ -116,6 +119,7 @@ struct KeyChange {
       try source.run("VACUUM INTO ?", .text(Sealing.uri(path: work, vfs: name)))
     }
     let copy = try Connection(path: work, mode: .readWrite, vfs: vfs, sealing: sealing)
+    try prepare(copy)
     guard try copy.value("PRAGMA quick_check") == .text("ok") else {
       throw SQLiteError(
         code: SQLITE_CORRUPT, message: "the new file is not sound; the old one stays", subject: path

@@ -60,6 +60,21 @@ struct CopyTests {
     #expect(try shop.device.operations()[0].base[0] == .integer(77))
   }
 
+  @Test("A delete by a copy with the temporary key is based on the key that the object has now")
+  func deletedByTemporaryKey() throws {
+    let shop = try Stocked()
+    var copy = shop.device.newOrder("Jena")
+    try copy.create()
+    try copy.submitPending()
+    try shop.device.exchange(shop.shore)
+    let id = try #require(shop.shore.stored.keys.first)
+    shop.shore.accept(id, newKey: Key([.integer(77)]))
+    try shop.device.exchange(shop.shore)
+    try copy.delete()
+    let operation = try #require(try shop.device.operations().first)
+    #expect(operation.key == Key([.integer(77)]) && operation.base[0] == .integer(77))
+  }
+
   @Test("Of two copies the one that is saved last is seen, and its first base stays")
   func twoCopies() throws {
     let shop = try Stocked()

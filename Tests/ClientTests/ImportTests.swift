@@ -15,7 +15,7 @@ struct ImportTests {
   }
 
   @Test(
-    "sync/M20, P22: an import is told per entity and then as a whole, when the database shows it")
+    "sync/M20: an import is told per entity and then as a whole, when the database shows it")
   func told() throws {
     let shore = Shore(Shop.package)
     let device = try Device().loggedIn()
@@ -27,7 +27,7 @@ struct ImportTests {
   }
 
   @Test(
-    "sync/P9, P10, P11: an accepted change is no longer pending and shows what the server made of it"
+    "sync/P9, P10, P11, P22: an accepted change is no longer pending and shows what the server made of it"
   )
   func accepted() throws {
     let shop = try Stocked()
@@ -41,6 +41,46 @@ struct ImportTests {
     #expect(try shop.device.originals(Order.entity) == 0)
     #expect(shop.device.handler.heard.last == "importSuccess default")
     #expect(shop.device.handler.heard.contains("replaySuccess Order 1 pending N"))
+  }
+
+  @Test("sync/P24: answers that come in another order than the changes each end their own")
+  func otherOrder() throws {
+    let shop = try Stocked()
+    for (id, city) in [(Int64(1), "Kiel"), (2, "Ulm"), (3, "Rom")] {
+      _ = try edited(shop, id, city: city)
+    }
+    try shop.device.exchange(shop.shore)
+    let sent = try shop.device.operations().map(\.id)
+    shop.shore.accept(sent[2])
+    shop.shore.refuse(sent[0], code: 412, "no seat left")
+    shop.shore.accept(sent[1])
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.dump() == "1 ALFKI Kiel U!\n2 ALFKI Ulm N\n3 ALFKI Rom N")
+    #expect(try shop.device.order(1)?.logRecords.map(\.requestID) == [sent[0]])
+  }
+
+  @Test("sync/RC1: a download without the results and one with them end as one with them does")
+  func sameEnd() throws {
+    var ends: [String] = []
+    for comesBetween in [false, true] {
+      let shop = try Stocked()
+      _ = try edited(shop, 1, city: "kiel")
+      _ = try edited(shop, 2, city: "Ulm")
+      try shop.device.exchange(shop.shore)
+      let sent = try shop.device.operations().map(\.id)
+      shop.shore.put(Order.entity, [.integer(3), .text("BONAP"), .text("Rom"), .null])
+      if comesBetween {
+        try shop.device.exchange(shop.shore)
+        #expect(try shop.device.order(3)?.city == "Rom")
+        #expect(try shop.device.order(1)?.isPending == true)
+      }
+      shop.shore.accept(sent[0], changing: [2: .text("Kiel")])
+      shop.shore.refuse(sent[1], code: 412, "no seat left")
+      try shop.device.exchange(shop.shore)
+      ends.append(try shop.device.dump())
+    }
+    #expect(ends[0] == ends[1])
+    #expect(ends[0] == "1 ALFKI Kiel N\n2 ALFKI Ulm U!\n3 BONAP Rom N")
   }
 
   @Test("An accepted create takes its key from the business system, and so do its waiting children")
@@ -81,7 +121,8 @@ struct ImportTests {
   }
 
   @Test(
-    "sync/P15, P16, P18: a refused change stays pending with replayFailed and its own log records")
+    "sync/P15, P16, P18, P22: a refused change stays pending with replayFailed and its own log records"
+  )
   func refused() throws {
     let shop = try Stocked()
     _ = try edited(shop, 1, city: "Kiel")

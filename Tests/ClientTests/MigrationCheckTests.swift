@@ -80,7 +80,9 @@ struct MigrationCheckTests {
 
   // Attributes that must have a value.
 
-  @Test("A new attribute that must have a value has the model's default, in every row and image")
+  @Test(
+    "A new attribute that must have a value has the model's default, in every row and image (facts/5.16)"
+  )
   func filled() throws {
     let shop = try Stocked()
     try update(shop, 1, city: "Kiel")

@@ -23,7 +23,7 @@ struct OperatorTests {
   }
 
   @Test(
-    "facts/1.3, facts/1.6: each operator has its number and finds its objects; null is none of it")
+    "facts/1.3, 1.6, 5.17: each operator has its number and finds its objects; null is none of it")
   func operators() throws {
     let ofBremen = Query(from: Maker.self).where(
       CompositeTest(

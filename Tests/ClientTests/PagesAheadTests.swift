@@ -93,7 +93,7 @@ struct PagesAheadTests {
     #expect(try device.orders().isEmpty)
   }
 
-  @Test("sync/M20: an import that is cut off is done again from the pages that came")
+  @Test("sync/M20, facts/5.5: an import that is cut off is done again from the pages that came")
   func again() throws {
     let (request, checkpoint) = try download()
     _ = try sql(

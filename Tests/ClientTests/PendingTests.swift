@@ -26,7 +26,8 @@ struct Stocked {
 @Suite("Pending operations on the device")
 struct PendingTests {
   @Test(
-    "sync/P1: create, update, delete and save are in the database and pending, and nothing is sent")
+    "sync/P1, facts/5.13: create, update, delete and save are in the database and pending, and nothing is sent"
+  )
   func savedAndPending() throws {
     let shop = try Stocked()
     var order = try #require(try shop.device.order(1))

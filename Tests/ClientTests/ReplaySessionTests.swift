@@ -102,7 +102,8 @@ struct ReplaySessionTests {
     }
   }
 
-  @Test("sync/M2, M21: what is told to the registered handler is in the database already")
+  @Test(
+    "sync/M2, M21, facts/5.4: what is told to the registered handler is in the database already")
   func inDatabase() throws {
     let reader = Reader(shop.device.store)
     shop.device.session.observers.register(reader)

@@ -37,7 +37,7 @@ struct SealedDeviceTests {
     #expect(try filesHolding(texts, in: device.folder) == [])
   }
 
-  @Test("opens with its key only, and with the new one after a change (facts 1.4)")
+  @Test("opens with its key only, and with the new one after a change (facts/1.4, 5.12)")
   func keys() async throws {
     let folder = try Device().folder
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -66,5 +66,33 @@ struct SealedDeviceTests {
     #expect(late?.hint.contains("seal it") == true)
     try Database.seal(at: path, key: first)
     try await open(first)
+  }
+
+  @Test("whose keys are decimals is sealed, has its key changed, and is made plain")
+  func decimalKeys() async throws {
+    let entity = Entity(
+      name: "Rate", table: "rates",
+      attributes: [Attribute(name: "rate", column: "rate", type: .decimal, isNullable: false)],
+      key: [0], keyOrigin: .app, relationships: [], operations: [.create], partition: nil,
+      group: "default")
+    let model = Package(
+      name: "Rates", version: "1.0", entities: [entity],
+      groups: [SynchronizationGroup(name: "default")])
+    let device = try Device(model)
+    for rate in ["9", "10", "2.5"] {
+      var record = Record(entity, store: device.store)
+      record.set(0, Decimal(string: rate))
+      _ = try device.store.save(try record.change(.create))
+    }
+    device.store.close()
+    let (first, second) = (DatabaseKey.random(), DatabaseKey.random())
+    try Database.seal(at: device.path, key: first)
+    try Database.changeKey(at: device.path, from: first, to: second)
+    try Database.unseal(at: device.path, key: second)
+    try device.restart()
+    let rates = try device.store.records(entity, "ORDER BY rate", [])
+    #expect(rates.map { $0.value(at: 0) } == [.text("2.5"), .text("9"), .text("10")])
+    let file = try DeviceFile(path: device.path)
+    #expect(try file.why(entity: "Rate", key: #""10""#).values?.contains("10") == true)
   }
 }

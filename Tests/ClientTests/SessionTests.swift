@@ -76,7 +76,9 @@ struct SessionTests {
     #expect(try request()?.path == "token", "after a year no token is")
   }
 
-  @Test("sync/M12: each request carries the token; a token that ended is renewed, then it goes on")
+  @Test(
+    "sync/M12, facts/5.10: each request carries the token; a token that ended is renewed, then it goes on"
+  )
   func renewal() throws {
     try logIn()
     try device.session.subscribe()
@@ -155,6 +157,44 @@ struct SessionTests {
     try respond(to: try #require(try request()))
     #expect(device.handler.heard.contains("subscribeSuccess"))
     #expect(try has(.subscribed))
+  }
+
+  @Test(
+    "A subscription that the server refuses in its answer is told with the reason, and asked once",
+    arguments: [WireFailure.Code.tooManyPartitions, .unknownPackage, .protocolVersion])
+  func refusedInAnswer(code: WireFailure.Code) throws {
+    try logIn()
+    try device.session.subscribe()
+    _ = try #require(try request())
+    let failure = WireFailure(code, "the server's reason", hint: "its cure")
+    #expect(throws: FerryError.self) { try device.take([.failure(failure)]) }
+    #expect(device.handler.heard.last == "subscribeFailure")
+    // Later than what was stopped is tried by itself again.
+    device.clock.advance(400_000)
+    #expect(try request() == nil)
+    #expect(device.session.states.now.failure?.message == "the server's reason")
+    #expect(device.session.states.now.subscription == .none)
+    try device.session.subscribe()
+    try respond(to: try #require(try request()))
+    #expect(device.handler.heard.contains("subscribeSuccess"))
+  }
+
+  @Test("A login without a network is told once, waits, and succeeds when the network is back")
+  func loginOffline() throws {
+    let offline = FerryError(.offline, "no network", hint: "wait", isTransient: true)
+    device.session.login(Credentials(user: "anna", password: "secret"))
+    for _ in 0..<3 {
+      #expect(try request()?.path == "login")
+      try device.session.ended(.exchange, offline)
+      #expect(try request() == nil)
+      #expect(device.session.states.now.login == .underWay)
+      #expect(device.session.states.now.failure?.code == .offline)
+      device.session.wake()
+    }
+    #expect(device.handler.heard == ["loginFailure offline"])
+    #expect(try request()?.path == "login")
+    try answer(200, tokens(1))
+    #expect(device.handler.heard.suffix(2) == ["connect", "loginSuccess"])
   }
 
   @Test("sync/M25: being subscribed survives a restart")

@@ -29,7 +29,9 @@ struct SubmissionTests {
     try shop.device.exchange(shop.shore)
   }
 
-  @Test("Who submits twice hears of each change what became of it, also when it is asked later")
+  @Test(
+    "Who submits twice hears of each change what became of it, also when it is asked later (facts/5.2)"
+  )
   func each() async throws {
     var order = try first()
     let kiel = try submit("Kiel", &order)

@@ -95,7 +95,73 @@ struct SynchronizationTests {
     #expect(eager.witness.heard == whole + whole)
   }
 
-  @Test("sync/M17, M24: the recommended handler subscribes at the first login, synchronizes later")
+  @Test(
+    "beginSynchronize asks for the answers where asyncReplay is off, and else does not",
+    arguments: [true, false])
+  func begun(asyncReplay: Bool) async throws {
+    let device = try Device()
+    var profile = ConnectionProfile(server: "http://shore")
+    profile.session.asyncReplay = asyncReplay
+    let database = Database(device.store, profile, nil, SilentTransport(), .system())
+    database.beginSynchronize()
+    let awaits = Mutex<Bool?>(nil)
+    try await database.runner.act { session in
+      awaits.withLock { $0 = session.machine.awaitsAnswers }
+    }
+    #expect(awaits.withLock { $0 } == !asyncReplay)
+    await database.close()
+  }
+
+  /// A database that is logged in at a server which still loads for so many checkpoints. The device
+  /// keeps its folder.
+  private func loading(
+    _ ids: [Int64], checkpoints: Int
+  ) async throws -> (device: Device, database: Database) {
+    let shore = shore(ids)
+    shore.loadingCheckpoints = checkpoints
+    let device = try Device(Warehouse.package())
+    var profile = ConnectionProfile(server: "http://shore")
+    profile.session.firstRetry = .milliseconds(1)
+    // Its time goes on, unlike that of the device's own store: what is tried again waits for it.
+    let store = try Store(
+      path: device.path + "2", model: device.model, world: .system(), durability: .application)
+    let database = Database(
+      store, profile, nil, ShoreTransport(shore) { _, _ in }, .system())
+    try await database.onlineLogin(user: "nancy", password: "p")
+    return (device, database)
+  }
+
+  @Test("The first synchronization waits while the server loads, and ends with the data")
+  func serverLoads() async throws {
+    let (device, database) = try await loading([1, 2], checkpoints: 3)
+    defer { withExtendedLifetime(device) {} }
+    let states = database.states
+    let told = Task { await states.contains { $0.isServerLoading } }
+    try database.subscribe()
+    try await database.synchronize()
+    #expect(try Maker.count(in: database) == 2)
+    await database.close()
+    #expect(await told.value, "who follows the state sees that the server loads")
+  }
+
+  @Test("A server that loads for longer than the app waits is told as such")
+  func serverLoadsLong() async throws {
+    let (device, database) = try await loading([1], checkpoints: .max)
+    defer { withExtendedLifetime(device) {} }
+    let states = database.states
+    try database.subscribe()
+    #expect(await states.contains { $0.isServerLoading })
+    await #expect { try await database.synchronize(within: .milliseconds(300)) } throws: { error in
+      (error as? FerryError)?.code == .timedOut
+        && (error as? FerryError)?.hint.contains("has not loaded all") == true
+    }
+    #expect(database.state.isServerLoading)
+    await database.close()
+  }
+
+  @Test(
+    "sync/M17, M24, S1-a, S1-c, S1-d, S1-e: the recommended handler subscribes at the first login, synchronizes later"
+  )
   func recommended() async throws {
     let depot = try Depot(shore: shore([1]))
     let first = Recommended()

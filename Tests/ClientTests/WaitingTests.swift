@@ -3,6 +3,7 @@ import FerryHTTPClient
 import FerryModel
 import FerrySQLite
 import FerryWorld
+import Foundation
 import Synchronization
 import Testing
 
@@ -100,7 +101,8 @@ struct WaitingTests {
   }
 
   @Test(
-    "facts/1.4: who waits for the end of the background synchronization has it, import and lock")
+    "facts/1.4, 5.22: who waits for the end of the background synchronization has it, import and lock"
+  )
   func rest() async throws {
     let (database, gate) = try await gated("/exchange")
     try await database.stopBackgroundSynchronization(within: .seconds(600))
@@ -132,7 +134,8 @@ struct WaitingTests {
     #expect(await code(of: late) == .closed)
   }
 
-  @Test("sync/M14: who waits for a login and is cancelled stops waiting; the login goes on")
+  @Test(
+    "sync/M14, facts/5.1: who waits for a login and is cancelled stops waiting; the login goes on")
   func login() async throws {
     let (database, gate) = try await gated("/login")
     gate.hold()
@@ -170,5 +173,22 @@ struct WaitingTests {
     let late = Task { try await database.synchronize() }
     #expect(await code(of: late) == .closed)
     gate.open()
+  }
+
+  @Test("A save waits 5 seconds for another process, as the guides say")
+  func patience() throws {
+    let depot = try Depot()
+    let milliseconds = try depot.database.store.write { connection throws(FerryError) in
+      try depot.database.store.sql { () throws(SQLiteError) in
+        try connection.value("PRAGMA busy_timeout")
+      }
+    }
+    #expect(milliseconds == .integer(5_000))
+    var root = URL(filePath: #filePath)
+    for _ in 0..<3 { root.deleteLastPathComponent() }
+    for guide in ["Sources/Client/Ferry.docc/Waiting.md", "Documentation/Rough.md"] {
+      let text = try String(contentsOf: root.appending(path: guide), encoding: .utf8)
+      #expect(text.contains(/for the other(?:'s transaction)? for 5 s(?:econds)?,? (?:and )?then/))
+    }
   }
 }

@@ -1,4 +1,5 @@
 import FerryArguments
+import FerrySQLite
 import Foundation
 import Testing
 
@@ -34,6 +35,53 @@ struct ArgumentsTests {
     #expect(problem("--from") == "--from needs a value. Write --from <file>.")
     #expect(problem("--force=1") == "--force takes no value. Write only --force.")
     #expect(problem("-f") == "unknown option -f. Options have two dashes and a whole word.")
+  }
+
+  @Test("The list of known options names each once")
+  func knownOnce() {
+    let known = options + [CommandOption("help", nil, "this text")]
+    do throws(UsageError) {
+      _ = try Arguments(["--zzzzzzzz"], options: known)
+      Issue.record("an unknown option was taken")
+    } catch {
+      #expect(error.hint == "Known here: --from, --force, --help.")
+    }
+  }
+
+  @Test("ferry tells its version")
+  func version() throws {
+    let told = try FerryProgram.run(["--version"])
+    #expect(told.code == 0 && told.said.hasPrefix("ferry 0."))
+  }
+
+  @Test("ferry new makes the folder, and warns of a journal that keeps other programs waiting")
+  func newFolder() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "ferry-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let business = folder.appending(path: "shop.db").path
+    let connection = try Connection(path: business)
+    try connection.execute("CREATE TABLE Customer (id INTEGER PRIMARY KEY, employee INTEGER)")
+    let out = folder.appending(path: "a/b/model.json").path
+    let words = [
+      "new", "--from", "sqlite:\(business)", "--out", out, "--partition",
+      "Customer=employee:claim:employee",
+    ]
+    let made = try FerryProgram.run(words)
+    #expect(made.code == 0, "\(made.said)")
+    #expect(FileManager.default.fileExists(atPath: out))
+    #expect(made.said.contains("its journal mode is delete"))
+    #expect(made.said.contains("sqlite3 '\(business)' \"PRAGMA journal_mode=wal\""))
+    let users = folder.appending(path: "users.json").path
+    let add = ["user", "add", "--file", users, "--model", out, "--password-stdin", "--name"]
+    let good = try RunningFerry.run(add + ["ada", "--claim", "employee=1"], input: "p\n")
+    #expect(good.code == 0 && !good.said.contains("Warning"))
+    let wrong = try RunningFerry.run(add + ["bob", "--claim", "employe=3"], input: "p\n")
+    #expect(wrong.code == 0 && wrong.said.contains("Warning: The claim employee is missing"))
+    try connection.execute("PRAGMA journal_mode = WAL")
+    let again = try FerryProgram.run(words + ["--force"])
+    #expect(again.code == 0 && !again.said.contains("journal"))
   }
 
   @Test("Every command has help with its options and its exit codes")

@@ -112,7 +112,9 @@ struct InspectTests {
     ] { #expect(text.contains(expected), "\(expected)") }
   }
 
-  @Test("In a terminal it is a live view that follows the app, and q gives the terminal back")
+  @Test(
+    "In a terminal it is a live view that follows the app, and q gives the terminal back (facts/5.15)"
+  )
   func live() throws {
     for key in ["q", "\u{3}"] {
       let device = try InspectedDevice()
@@ -128,6 +130,34 @@ struct InspectTests {
       #expect(try terminal.echoes())
       try terminal.wait(for: "\u{1B}[?25h\u{1B}[?1049l")
     }
+  }
+
+  @Test("A device whose login ended says that somebody must log in; one with no partition says why")
+  func silent() throws {
+    let device = try InspectedDevice()
+    func set(_ settings: [Settings.Name: String]) throws {
+      try device.store.write { connection throws(FerryError) in
+        try device.store.sql { () throws(SQLiteError) in
+          for (name, value) in settings { try Settings.set(name, value, connection) }
+        }
+      }
+    }
+    try set([.user: "nancy", .subscribed: "yes"])
+    #expect(
+      try FerryProgram.run(["inspect", device.path]).said.contains("nancy, must log in again"))
+    try set([.refreshToken: "r"])
+    try device.store.write { connection throws(FerryError) in
+      try device.store.sql { () throws(SQLiteError) in
+        try connection.run(
+          "INSERT OR REPLACE INTO ferry_checkpoint (grp, era, version) VALUES ('default', 'e', 1)")
+      }
+    }
+    let said = try FerryProgram.run(["inspect", device.path]).said
+    #expect(said.contains("user    nancy\n"))
+    #expect(said.contains("none: the server gives this user nothing. Look at the user's claims"))
+    let screen = InspectScreen(name: "d", width: 80, height: 24, now: 0)
+      .lines(try DeviceFile(path: device.path).inspection(limit: 10)).joined(separator: "\n")
+    #expect(screen.contains("no partitions: look at the user's claims"))
   }
 
   @Test("A signal ends the live view and gives the terminal back")
@@ -153,6 +183,7 @@ struct InspectTests {
       try JSONSerialization.jsonObject(with: Data(json.said.utf8)) as? [String: Any])
     #expect((read["operations"] as? [Any])?.count == 1)
     #expect(read["subscription"] as? String == "not subscribed")
+    #expect(read["mustLogIn"] as? Bool == true)
   }
 
   @Test("An export tells of values only types and lengths, also where a message quotes them")
@@ -253,6 +284,29 @@ struct InspectTests {
     #expect(wrong.code == 1)
     try Data("short".utf8).write(to: URL(filePath: file))
     #expect(try FerryProgram.run(["inspect", device.path, "--key-file", file]).code == 2)
+  }
+
+  @Test("ferry why says that a key is a number, where a word was typed")
+  func keyOfAnotherType() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "ferry-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let invoice = Entity(
+      name: "Invoice", table: "invoices",
+      attributes: [Attribute(name: "number", column: "number", type: .long, isNullable: false)],
+      key: [0], keyOrigin: .app, relationships: [], operations: [.create, .update, .delete],
+      partition: nil, group: "default")
+    let package = Package(
+      name: "Trade", version: "1.0", entities: [invoice],
+      groups: [SynchronizationGroup(name: "default")])
+    let path = folder.appending(path: "device.db").path
+    let store = try Store(path: path, model: package, world: .system(), durability: .application)
+    defer { store.close() }
+    let word = try FerryProgram.run(["why", "Invoice", "abc", "--device", path])
+    #expect(word.code == 1 && word.said.contains("number is a number"), "\(word.said)")
+    let number = try FerryProgram.run(["why", "Invoice", "7", "--device", path])
+    #expect(number.code == 1 && number.said.contains("Nothing was imported yet"))
   }
 
   @Test("What is no device's database is told from one that is not there")

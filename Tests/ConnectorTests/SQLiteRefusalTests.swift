@@ -57,6 +57,24 @@ struct SQLiteRefusalTests {
     #expect(refusal.attribute == "code")
   }
 
+  @Test("A table that has given its last key refuses a create and says so; the disk is not full")
+  func lastKey() throws {
+    let counted = entity(
+      "Counted", [attribute("id", .long, required: true), attribute("n", .int)],
+      origin: .businessSystem)
+    let business = try Business(
+      """
+      CREATE TABLE Counted (id INTEGER PRIMARY KEY AUTOINCREMENT, n INTEGER);
+      INSERT INTO Counted VALUES (\(Int64.max), 1);
+      """, counted)
+    let refusal = try business.refusal(
+      of: business.operation(.create, counted, nil, ["n": .integer(2)]))
+    #expect(refusal.code == 500)
+    #expect(refusal.message.hasPrefix("Counted has given its last key, \(Int64.max)"))
+    let update = business.operation(.update, counted, [.integer(.max)], ["n": .integer(3)])
+    #expect(try business.perform(update).0 == [.accepted(key: Key([.integer(.max)]))])
+  }
+
   @Test("A check names its rule; where it is about one attribute, that and its value")
   func check() throws {
     let business = try business("CREATE TABLE Plain (id INTEGER PRIMARY KEY, n INT CHECK (n > 0));")

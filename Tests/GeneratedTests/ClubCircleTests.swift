@@ -62,7 +62,7 @@ struct ClubCircleTests {
     var bob = Member(name: "Bob", in: first)
     try bob.create()
     try first.submitPendingOperations()
-    try await first.synchronize()
+    try await first.synchronize(awaitingAnswers: true)
     for made in [ada, bob] {
       var now = made
       try now.refresh()
@@ -87,8 +87,8 @@ struct ClubCircleTests {
     try changed.setTeam(nil)
     try changed.update()
     try changed.submitPending()
-    try await second.synchronize()
-    try await first.synchronize()
+    try await second.synchronize(awaitingAnswers: true)
+    try await first.synchronize(awaitingAnswers: true)
     let back = try #require(try Member.find(changed.memberID, in: first))
     expectSame(back, changed)
     #expect(try back.team() == nil)

@@ -147,7 +147,7 @@ struct ModelReaderTests {
         + "Did you mean \"string\"?")
   }
 
-  @Test("Every mistake is reported, not just the first")
+  @Test("Every mistake is reported, not just the first (facts/5.7)")
   func all() {
     let reading = read(
       """

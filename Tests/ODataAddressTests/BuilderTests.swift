@@ -21,6 +21,14 @@ import Testing
         + "&$orderby=Price%20desc&$top=10")
   }
 
+  @Test("An address asks for the language of its answer (ios/CON-10)")
+  func language() throws {
+    let address = ODataAddress("http://h/s/").entitySet("A").sap("language", "en")
+    let text = try address.uri(.v2)
+    #expect(text == "http://h/s/A?sap-language=en")
+    #expect(try parsed("A?sap-language=en", .v2).options.sap("language") == "en")
+  }
+
   @Test("Each call of the builder writes its part of the address")
   func calls() throws {
     let root = ODataAddress("http://h/s/")
@@ -70,6 +78,7 @@ import Testing
       ),
       (a.expand("B", content: .count) { $0 }.expand("C/D", "E"), "A?$expand=B/$count,C/D,E"),
       (a.search("blue green").counted(), "A?$search=%22blue%20green%22&$count=true"),
+      (a.search(.phrase("a\\\"b")), "A?$search=%22a%5C%5C%5C%22b%22"),
       (
         a.compute(Property("B") % 2, as: "C").select("C"),
         "A?$compute=B%20mod%202%20as%20C&$select=C"
@@ -114,7 +123,7 @@ import Testing
       (a.custom("Filter", "1"), .v4), (a.custom("", "1"), .v4), (a.top(-1), .v4),
       (a.filter(ODataExpression.and([])), .v4), (a.key(EdmValue.invalid("x", .int32)), .v4),
       (a.search(.and([.word("NOT"), .word("x")])), .v4), (a.search(.word("a b")), .v4),
-      (a.search(.phrase("a\"b")), .v4), (a.links("B"), .v4), (a.skipToken(""), .v4),
+      (a.search(.phrase("")), .v4), (a.links("B"), .v4), (a.skipToken(""), .v4),
       (a.filter(ODataExpression.call(.replace, ["a", "b", "c"])), .v4),
       (a.filter(ODataExpression.call(.length, [])), .v4),
       (a.key(1).navigation("B").ref, .v2), (a.search("x"), .v2), (a.keySegment("1"), .v2),

@@ -46,7 +46,8 @@ import Testing
     "Price/@Measures.Currency#Q eq 'EUR'", "@p/Street eq 'x'", "$this ne null",
     "$root/Orders('A')/Name eq Name", "date(B) eq 2026-11-21", "TOLOWER(A) eq 'x'",
     "INFO eq nullable",
-    "year(y=3)/x", "Items(@k)/x", "trueish and notx", "Price div 2.5 eq 1", "NaN ne INF",
+    "M.F()(1)/P eq 1", "Lines/M.F(a=1)(No=2)/P eq 1", "year(y=3)/x", "Items(@k)/x",
+    "trueish and notx", "Price div 2.5 eq 1", "NaN ne INF",
   ]
 
   @Test("Expressions of V4 are read, and written to the same", arguments: valid)
@@ -58,6 +59,7 @@ import Testing
 
   static let refused: [(String, ODataVersion, Int)] = [
     ("true/x eq 1", .v4, 1), ("a eq NAN", .v4, 6), ("a/$count/b eq 1", .v4, 9),
+    ("M.F()(1)(2)/P eq 1", .v4, 9), ("F()(1) eq 1", .v4, 4), ("M.F()(1) eq 1", .v2, 6),
     ("", .v4, 1), ("a eq", .v4, 5), ("a eq ", .v4, 6), ("a b", .v4, 3), ("a eqq b", .v4, 3),
     ("(a", .v4, 3), ("a)", .v4, 2), ("any()", .v4, 1), ("all(x:true)", .v4, 1),
     ("A/all()", .v4, 7), ("A/any(x:)", .v4, 9), ("A/any(x true)", .v4, 9),

@@ -89,26 +89,47 @@ import Testing
     ("a b OR c", .or([.and([.word("a"), .word("b")]), .word("c")])),
     ("a AND (b OR c)", .and([.word("a"), .or([.word("b"), .word("c")])])),
     ("NOT (a b)", .not(.and([.word("a"), .word("b")]))), ("( NOT a )", .not(.word("a"))),
+    ("\"blue\\\"green\"", .phrase("blue\"green")),
+    ("\"a\\\\ \\\"b\\\"\" x", .and([.phrase("a\\ \"b\""), .word("x")])),
+    ("\"a\\\"", .phrase("a\\")), ("\"a\\\\\"", .phrase("a\\\\")), ("\"a\\n\"", .phrase("a\\n")),
+    ("\"a\\\" OR \"b\\\"", .or([.phrase("a\\"), .phrase("b\\")])),
+    ("(%22a%5C%22b%22)", .phrase("a\"b")),
     ("%CE%94", .word("Δ")), ("'\"bl'", .incomplete("\"bl")), ("'('", .incomplete("(")),
   ]
 
-  @Test("Words, phrases and operators of $search are told apart", arguments: searches)
+  @Test("Words, phrases and operators of $search are told apart (ios/FRM-8)", arguments: searches)
   func search(_ text: String, _ search: ODataSearch) throws {
     let found = try parsed("A?$search=\(text)")
     #expect(found.options.search == search)
     #expect(try parsed(found.uri(.v4)) == found)
   }
 
+  @Test(
+    "What is left behind an option is told by what could have stood there",
+    arguments: [
+      ("A?$search=blue ", "a blank at the end", "leave it out"),
+      ("A?$filter=B eq 1%20+", "a blank at the end", "leave it out"),
+      ("A?$search=blue )", ") where the end or a word was expected", "mend"),
+      ("A?$search=blue)", ") where the end or a word was expected", "mend"),
+      ("A?$filter=B eq 1 )", ") where the end or an operator such as eq was expected", "mend"),
+    ])
+  func leftOver(_ uri: String, _ message: String, _ hint: String) {
+    let error = fault { () throws(ODataError) in _ = try ODataAddress(parsing: uri) }
+    #expect(error?.message == message)
+    #expect(error?.hint.hasPrefix(hint) == true)
+  }
+
   @Test("A nested $search ends at a parenthesis or semicolon that stands for itself")
   func nestedSearch() throws {
-    for text in ["(green)", "a%3Bb", "'gr(een'", "x y"] {
+    for text in ["(green)", "a%3Bb", "'gr(een'", "x y", "\"a;\\\")\"", "(\"a\\\"\")"] {
       let found = try parsed("A?$expand=M($search=\(text);$top=1)")
       #expect(found.options.expand[0].options.top == 1)
       #expect(try parsed(found.uri(.v4)) == found)
     }
     let refused: [(String, Int)] = [
       ("A?$expand=M($search=gr(een)", 23), ("A?$search=\"blue", 11), ("A?$search=%22blue", 11),
-      ("A?$search=a;b", 12), ("A?$search=\"a\"b", 14), ("A?$search=", 11), ("A?$search=(a", 13),
+      ("A?$search=a;b", 12), ("A?$search=\"a\"b", 14), ("A?$search=\"\\\"b", 14),
+      ("A?$search=", 11), ("A?$search=(a", 13),
     ]
     for (uri, column) in refused { #expect(refusal(uri) == column, "\(uri)") }
   }

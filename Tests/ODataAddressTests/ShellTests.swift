@@ -117,10 +117,39 @@ private struct SchemaJudge {
         && unknown.complaint.contains("Lines"))
     #expect(run("Orders(1)", "--version", "2").status == 0)
     #expect(run("-").status == 0 && run("-").output == run("Orders(1)").output)
-    #expect(run("Orders", "--metadata", "gone").status == 1)
     #expect(run("Orders", "--metadata", "bad").status == 1)
     for misuse in [[], ["A", "B"], ["A", "--x"], ["A", "--version", "9"], ["A", "--metadata"]] {
       #expect(ODataAddressShell.run(misuse) { _ in [] }.status == 2)
+    }
+  }
+
+  @Test("What V2 alone reads is refused with the switch, where no version is given")
+  func versionSwitch() throws {
+    let old = "Orders?$filter=D gt datetime'2026-01-01T00:00:00'"
+    let refused = run(old)
+    #expect(refused.status == 1 && refused.complaint.hasSuffix("; V2 reads it: --version 2)"))
+    let printed = try JSONNode.parse(run(old, "--json").output)
+    #expect(printed["error"]?["hint"]?.string?.hasSuffix("V2 reads it: --version 2") == true)
+    #expect(run(old, "--version", "2").status == 0)
+    for other in [[old, "--version", "4"], ["Orders?$filter=A eqq 1"], [old, "--metadata", "m"]] {
+      #expect(ODataAddressShell.run(other) { _ in Array(ShopMetadata.xml.utf8) }.status == 1)
+      let complaint = ODataAddressShell.run(other) { _ in Array(ShopMetadata.xml.utf8) }.complaint
+      #expect(!complaint.contains("--version"), "\(complaint)")
+    }
+  }
+
+  @Test("A file that is not there is told as the other commands tell it")
+  func missing() {
+    let told = "gone cannot be read. Look whether the file is there and may be read."
+    #expect(run("Orders", "--metadata", "gone").complaint == told)
+    #expect(run("Orders", "--metadata", "gone").status == 1)
+    struct Missing: Error {}
+    for arguments in [["describe", "gone"], ["describe", "there", "--metadata", "gone"]] {
+      let outcome = ODataShell.run(arguments) { path in
+        guard path == "there" else { throw Missing() }
+        return []
+      }
+      #expect(outcome.status == 1 && outcome.complaint == told)
     }
   }
 }

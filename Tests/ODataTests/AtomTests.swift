@@ -59,7 +59,9 @@ extension Samples {
   let metadata: EdmMetadata
   init() throws { metadata = try EdmMetadata.read(Samples.metadata2.bytes) }
 
-  @Test("An entry gives typed values, media, ETags, links and inlined content (ios/PAR-3, PAR-12)")
+  @Test(
+    "An entry gives typed values, media, ETags, links and inlined content (ios/PAR-3, PAR-12, 1.O.Entry)"
+  )
   func entry() throws {
     let feed = try ODataFeed.read(
       Samples.atomFeed(
@@ -156,7 +158,8 @@ extension Samples {
   }
 
   @Test(
-    "A feed cut into pieces of any size gives the same entries", arguments: [1, 2, 7, 64, 4_096])
+    "A feed cut into pieces of any size gives the same entries (adr/PAX-10)",
+    arguments: [1, 2, 7, 64, 4_096])
   func pieces(_ size: Int) throws {
     let bytes = Samples.atomFeed(entries: Samples.flightEntry + Samples.flightEntry).bytes
     let whole = try ODataFeed.read(bytes)

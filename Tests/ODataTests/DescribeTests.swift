@@ -82,6 +82,20 @@ private func problems(_ value: JSONNode, _ schema: JSONNode, _ path: String = ""
     #expect(Set(kinds) == Set(ODataDescription.Kind.allCases.map(\.rawValue)))
   }
 
+  @Test(
+    "A service document of V2 is told however long it is, and no entry for one",
+    arguments: [2, 40, 4_000])
+  func longServiceDocuments(_ count: Int) throws {
+    let names = (1...count).map { "\"Collection\($0)\"" }.joined(separator: ",")
+    for text in ["{\"d\":{\"EntitySets\":[\(names)]}}", "{\"EntitySets\":[\(names)]}"] {
+      let found = try ODataDescriber.describe(text.bytes)
+      #expect(found.kind == .serviceDocument && found.counts["entitySets"] == count)
+    }
+    let entry =
+      "{\"d\":{\"__metadata\":{\"uri\":\"u\"},\"Name\":\"x\",\"EntitySets\":\"\(count) of them\"}}"
+    #expect(try ODataDescriber.describe(entry.bytes).kind == .jsonV2)
+  }
+
   @Test("The counts of metadata are those of its elements")
   func metadata() throws {
     let two = try ODataDescriber.describe(Samples.metadata2.bytes).counts

@@ -39,7 +39,7 @@ import Testing
     return found
   }
 
-  @Test("Each row names tests that are there", arguments: ["ODataLimits.md", "ReferenceOData.md"])
+  @Test("Each row names tests that are there", arguments: ["ODataLimits.md"])
   func named(_ page: String) throws {
     let tests = try tests()
     let rows = try rows(page)
@@ -49,27 +49,5 @@ import Testing
       #expect(!names.isEmpty, "\(row[0]) names no test")
       for name in names { #expect(tests.contains(name), "\(row[0]) names \(name)") }
     }
-  }
-
-  @Test("Each id of the reference's parser chapters has one row, which Reference.md leads to")
-  func ids() throws {
-    let first = try rows("ReferenceOData.md").map { $0[0] }
-    let listed = first.flatMap {
-      $0.matches(of: /(?:ios|adr)\/[A-Z0-9.]+(?:-[0-9]+)?/).map { String($0.0) }
-    }
-    let wanted =
-      (1...13).map { "ios/PAR-\($0)" } + (1...10).map { "adr/PAX-\($0)" }
-      + (1...10).map { "adr/PBX-\($0)" }
-      + ["ios/CS-52", "ios/CS-81", "ios/CS-82", "ios/CS-83"]
-      + ["adr/A44", "adr/A45", "adr/A48", "adr/B13", "adr/B14"]
-    for id in wanted { #expect(listed.contains(id), "\(id) has no row") }
-    let classes = first.joined(separator: "\n")
-    for name in [
-      "ServiceDocument", "Schema", "Workspace", "Collection", "EntitySchema", "PropertyInfo",
-      "FunctionImport", "links", "OpenSearch", "PropertyValueObject", "SDMODataEntry", "Error",
-      "EntryXML", "FeedXML",
-    ] { #expect(classes.contains(name), "\(name) has no row") }
-    let map = DescribeTests.root.appendingPathComponent("Documentation/Reference.md")
-    #expect(try String(contentsOf: map, encoding: .utf8).contains("(ReferenceOData.md)"))
   }
 }

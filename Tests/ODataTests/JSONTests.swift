@@ -1,8 +1,9 @@
 import FerryOData
+import FerryODataShell
 import Testing
 
 @Suite("JSON") struct JSONTests {
-  @Test("Verbose JSON of V2 gives the same kinds of things as Atom")
+  @Test("Verbose JSON of V2 gives the same kinds of things as Atom (ios/PAR-13)")
   func verbose() throws {
     let metadata = try EdmMetadata.read(Samples.metadata2.bytes)
     let text = #"""
@@ -93,6 +94,144 @@ import Testing
           ODataChangedLink(isDeleted: false, source: "a", relationship: "Parts", target: "b")))
   }
 
+  @Test("What has parentheses in the context is an entity, without metadata too")
+  func expandedByContext() throws {
+    let text = #"""
+      {"@odata.context":"http://h/s/$metadata#Items(ID,Product(Name,Maker(Name)),Notes(),Home/Land(N))",
+       "value":[{"ID":1,"Product":{"Name":"a","Maker":{"Name":"m"},"Size":{"Width":1}},
+         "Notes":[{"Text":"x"},{"Text":"y"}],"Home":{"City":"E","Land":{"N":"D"}},"Tag":{"a":1}},
+        {"ID":2,"Product":null,"Notes":[],"Home":null}]}
+      """#
+    let feed = try ODataFeed.read(text.bytes)
+    let entry = try #require(feed.entries.first)
+    #expect(entry.properties.names == ["ID", "Home", "Tag"])
+    let product = try #require(entry.inline("Product")?.entries.first)
+    #expect(product["Name"] == .string("a") && product[path: "Size/Width"] == .int32(1))
+    #expect(product.inline("Maker")?.entries.first?["Name"] == .string("m"))
+    #expect(entry.inline("Notes")?.entries.count == 2)
+    let home = try #require(entry["Home"]?.complex)
+    #expect(home.links.first?.inline?.entries.first?["N"] == .string("D"))
+    #expect(feed.entries.last?.inline("Product") == .entry(nil))
+    #expect(feed.entries.last?.inline("Notes")?.feed?.items.isEmpty == true)
+    #expect(try ODataDescriber.describe(text.bytes).counts["entriesIncludingInline"] == 6)
+    let reader = ODataFeedReader()
+    reader.push(text.bytes)
+    reader.finish()
+    #expect(try reader.nextRow()?.entry() == entry)
+  }
+
+  @Test(
+    "The context names what is expanded in a feed, an entry, a member and behind a key with brackets",
+    arguments: [
+      ("http://h/s/$metadata#Items(Product(Name))", true),
+      ("http://h/s/$metadata#Items(Product())", true),
+      ("http://h/s/$metadata#Items(Product+)", true),
+      ("http://h/s/$metadata#Items(S.Special/Product(Name))/$entity", true),
+      ("http://h/s/$metadata#Shops('a)(b')/Items(ID,Product+(Name))/$delta", true),
+      ("http://h/s/$metadata#Items(Product)", false), ("http://h/s/$metadata#Items", false),
+      ("http://h/s/$metadata#Items(Product('a'))/Name", false),
+      ("http://h/s/$metadata#Items(" + String(repeating: "A(", count: 200_000), false),
+      ("http://h/s/$metadata#Items(Product/Name)", false), ("#)(Product()", false),
+    ])
+  func contexts(_ context: String, _ isExpanded: Bool) throws {
+    let one = #"{"ID":1,"Product":{"Name":"a"}}"#
+    for text in [
+      #"{"@odata.context":"\#(context.replacing("/$entity", with: ""))","value":[\#(one)]}"#,
+      #"{"value":[{"@odata.context":"\#(context)","Product":{"Name":"a"}}]}"#,
+      #"{"@odata.context":"\#(context)","ID":1,"Product":{"Name":"a"}}"#,
+      #"{"Item@odata.context":"\#(context)","Item":\#(one),"A":1}"#,
+    ] {
+      var entry = try #require(try ODataFeed.read(text.bytes).entries.first)
+      entry = entry.inline("Item")?.entries.first ?? entry
+      #expect((entry.inline("Product") != nil) == isExpanded, "\(text.prefix(200))")
+      #expect((entry["Product"] == nil) == isExpanded)
+    }
+  }
+
+  @Test("A feed whose context names what is expanded goes to Atom")
+  func expandedToAtom() throws {
+    let text = #"""
+      {"@odata.context":"http://h/s/$metadata#Items(Product(Name,Maker(Name)))","value":[
+       {"ID":1,"Product":{"Name":"a","Maker@odata.navigationLink":"P(1)/Maker","Maker":{"Name":"m"}}}]}
+      """#
+    let atom = try ODataConversion.convert(text.bytes, to: .atom)
+    let back = try #require(try ODataFeed.read(atom).entries.first)
+    let product = try #require(back.inline("Product")?.entries.first)
+    #expect(product["Name"] == .string("a"))
+    #expect(product.inline("Maker")?.entries.first?["Name"] == .string("m"))
+  }
+
+  @Test(
+    "A next link may be an object with an address; what is neither is told",
+    arguments: [
+      (#""n""#, "n", 0), (#"{"uri":"n"}"#, "n", 0), ("null", nil, 0), ("5", nil, 1),
+      (#"{"url":"n"}"#, nil, 1), (#"["n"]"#, nil, 1), ("true", nil, 1), (#"{"uri":5}"#, nil, 1),
+    ])
+  func nextObjects(_ spelled: String, _ next: String?, _ faults: Int) throws {
+    let inner = #"{"results":[{"__metadata":{"uri":"b"}}],"__next":\#(spelled)}"#
+    let light = #"{"ID":1,"Parts":[{"ID":2}],"Parts@odata.nextLink":\#(spelled)}"#
+    for text in [
+      #"{"d":{"results":[{"__metadata":{"uri":"a"},"x":1}],"__next":\#(spelled)}}"#,
+      #"{"d":{"__next":\#(spelled),"results":[{"__metadata":{"uri":"a"},"x":1}]}}"#,
+      #"{"value":[{"ID":1}],"@odata.nextLink":\#(spelled)}"#,
+      #"{"d":{"results":[{"__metadata":{"uri":"a"},"Parts":\#(inner)}]}}"#,
+      #"{"value":[\#(light)]}"#,
+    ] {
+      let reader = ODataFeedReader()
+      reader.push(text.bytes)
+      reader.finish()
+      var inlined: String?
+      while let entry = try reader.nextEntry() {
+        inlined = entry.inline("Parts")?.feed?.next
+      }
+      #expect(reader.head.next ?? inlined == next, "\(text)")
+      #expect(reader.diagnostics.count == faults, "\(text)")
+      #expect(reader.diagnostics.allSatisfy { $0.message.contains("is no address") })
+      let strict = ODataReadOptions(isStrict: true)
+      #expect((try? ODataFeed.read(text.bytes, strict)) == nil || faults == 0, "\(text)")
+    }
+  }
+
+  @Test(
+    "A fault in JSON is told with the whole path to it",
+    arguments: [
+      (#"{"value":[{"x":1},{"P":[{"I":1},{"I@odata.type":"Byte","I":"z"}]}]}"#, "/value[2]/P[2]/I"),
+      (
+        #"{"d":{"results":[{"a":{"b":"\/Date(x)\/","__metadata":{"type":"S.T"}}}]}}"#,
+        "/d/results[1]/a/b"
+      ),
+      (#"{"d":[{"a":{"b":"z","__metadata":{"type":"S.T"}}}]}"#, "/d[1]/a/b"),
+      (#"{"d":{"a":{"b":"z","__metadata":{"type":"S.T"}}}}"#, "/d/a/b"),
+      (#"{"a":1,"I@odata.type":"Byte","I":"z"}"#, "/I"),
+      (#"{"I@odata.type":"Collection(Byte)","I":[1,"z"],"a":1}"#, "/I[2]"),
+      (#"[{"I@odata.type":"Byte","I":"z"}]"#, "[1]/I"),
+      (#"{"d":{"results":[],"__next":5}}"#, "/d/__next"),
+      (
+        #"{"d":{"results":[{"P":{"results":[{"__metadata":{"uri":"u"}}],"__next":5}}]}}"#,
+        "/d/results[1]/P/__next"
+      ),
+    ])
+  func paths(_ text: String, _ path: String) throws {
+    var schema = EdmSchema(namespace: "S")
+    var type = EdmStructuredType(.complex, namespace: "S", name: "T")
+    type.properties = [EdmProperty("b", EdmTypeReference("Edm.Byte"))]
+    schema.complexTypes = [type]
+    let options = ODataReadOptions(metadata: EdmMetadata(version: .v3, schemas: [schema]))
+    let reader = ODataFeedReader(options)
+    reader.push(text.bytes)
+    reader.finish()
+    while try reader.next() != nil {}
+    #expect(reader.diagnostics.map(\.place.path) == [path], "\(text)")
+    let rows = ODataFeedReader(options)
+    rows.push(#"{"d":{"results":[{"a":1},{"a":"z"}]}}"#.bytes)
+    rows.finish()
+    _ = try rows.nextRow()
+    let row = try #require(try rows.nextRow())
+    _ = try? rows.nextRow()
+    let error = #expect(throws: ODataError.self) { try row.integer("a") }
+    #expect(error?.place?.path == "/d/results[2]/a")
+  }
+
   @Test("Light JSON of V3 is read with its controls")
   func light() throws {
     let text = #"""
@@ -115,6 +254,7 @@ import Testing
     arguments: [
       (#"{"d":{"__metadata":{"uri":"u"},"results":{"results":[1]},"a":1}}"#, false, true),
       (#"{"@odata.context":"$metadata#P/$entity","ID":1,"value":[1,2]}"#, false, true),
+      (#"{"@odata.context":"$metadata#P/$entity","value":[1,2],"ID":1}"#, false, true),
       (#"{"@odata.context":"$metadata#Edm.Int32","value":7}"#, false, false),
       (#"{"d":[{"__metadata":{"uri":"u"},"a":1}]}"#, true, true),
       (#"{"d":{"results":[]}}"#, true, false), (#"[{"a":1}]"#, true, true),

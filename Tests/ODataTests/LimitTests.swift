@@ -129,6 +129,21 @@ import Testing
     let entry = try ODataEntry.read(#"{"@odata.context":"c/$entity","a":1,"a":2}"#.bytes)
     #expect(entry.properties.count == 2)
     #expect(entry["a"] == .int32(1))
+    let twice = try #require(try ODataFeed.read(atom("1</d:v><d:v>2").bytes).entries.first)
+    #expect(twice.properties.map(\.value.text) == ["1", "2"] && twice["v"]?.text == "1")
+  }
+
+  @Test("A prefix that is not declared is told, and refused when reading strictly")
+  func prefixes() throws {
+    let text = Samples.atomFeed(entries: "<entry><id>1</id><x:y>2</x:y></entry>").bytes
+    let reader = ODataFeedReader()
+    reader.push(text)
+    reader.finish()
+    #expect(try reader.nextEntry()?.id == "1")
+    #expect(try reader.nextEntry() == nil)
+    #expect(reader.diagnostics.map { $0.message.contains("prefix x") } == [true])
+    let strict = ODataReadOptions(isStrict: true)
+    #expect(#expect(throws: ODataError.self) { try ODataFeed.read(text, strict) }?.code == .strict)
   }
 
   @Test(
@@ -163,6 +178,30 @@ import Testing
     #expect(
       try ODataFeed.read(#"{"value":[{"a":"\u0000"}]}"#.bytes).entries.first?["a"] == .string("\0"))
     #expect(refusal("<a/>".bytes + [0])?.code == .malformed)
+  }
+
+  @Test("A text that is neither XML nor JSON is called that, and one of blanks empty")
+  func neither() throws {
+    for text in ["Not found", "#!/bin/sh\necho", "AAECAwQ=", "\u{FEFF}x", "  \n  Gone"] {
+      let found = try #require(refusal(text))
+      #expect(found.code == .malformed && found.message == "the document is neither XML nor JSON")
+      #expect(found.hint == "look at what was sent; OData answers with XML, JSON or a batch")
+    }
+    #expect(refusal("  \n Gone")?.place == ODataPlace(line: 2, column: 2))
+    for text in ["", " ", " \n\n ", "\u{FEFF}"] {
+      #expect(refusal(text)?.message == "the document is empty", "\(text.utf8.count)")
+    }
+  }
+
+  @Test("A NUL in XML is told where it stands")
+  func nullPlace() throws {
+    let text =
+      "<entry xmlns=\"http://www.w3.org/2005/Atom\">\n<id>é".bytes + [0] + "</id></entry>".bytes
+    #expect(refusal(text)?.place == ODataPlace(line: 2, column: 6))
+    let far =
+      "<entry xmlns=\"http://www.w3.org/2005/Atom\">".bytes
+      + Array(repeating: UInt8(ascii: "\n"), count: 100_000) + [0] + "</entry>".bytes
+    #expect(refusal(far)?.place == ODataPlace(line: 100_001, column: 1))
   }
 
   @Test("20 MB in one value are read, and more than the limit refused")

@@ -2,7 +2,7 @@ import FerryOData
 import Testing
 
 @Suite("Metadata") struct MetadataTests {
-  @Test("V2 metadata with an association in another namespace is read whole")
+  @Test("V2 metadata with an association in another namespace is read whole (adr/PBX-4, PBX-5)")
   func version2() throws {
     let metadata = try EdmMetadata.read(Samples.metadata2.bytes, strict: true)
     #expect(metadata.version == .v2)
@@ -77,6 +77,119 @@ import Testing
     #expect(note.place.path == "/Edmx/DataServices/Schema/EntityType[2]/Property[2]")
     #expect(metadata.property("q", of: try #require(metadata.entityType("A.Y")))?.sap.label != nil)
     #expect(throws: ODataError.self) { try EdmMetadata.read(text.bytes, strict: true) }
+  }
+
+  /// V2 metadata around the elements of one schema.
+  private func document(_ inner: String) -> [UInt8] {
+    """
+    <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
+      xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata">
+    <edmx:DataServices m:DataServiceVersion="2.0">
+    <Schema Namespace="A" xmlns="http://schemas.microsoft.com/ado/2008/09/edm">
+    <EntityType Name="E"><Key><PropertyRef Name="k"/></Key>
+      <Property Name="k" Type="Edm.Int32" Nullable="false"/></EntityType>
+    \(inner)
+    </Schema></edmx:DataServices></edmx:Edmx>
+    """.bytes
+  }
+
+  private func container(_ inner: String, _ isDefault: String = "true") -> String {
+    """
+    <EntityContainer Name="C" m:IsDefaultEntityContainer="\(isDefault)">
+    <EntitySet Name="S" EntityType="A.E"/>\(inner)</EntityContainer>
+    """
+  }
+
+  private func call(_ attributes: String, _ parameters: String = "") -> String {
+    container("<FunctionImport Name=\"F\" \(attributes)>\(parameters)</FunctionImport>")
+  }
+
+  @Test("What no service may offer under V2 is listed, and refused when reading strictly")
+  func rules() throws {
+    let part = "<Parameter Name=\"p\" Type=\"Edm.String\"/>"
+    let cases: [(String, String?)] = [
+      (call("m:HttpMethod=\"PROXY\""), "PROXY is no method that calls a function"),
+      (call("m:HttpMethod=\"GET\"", part + part), "the parameter p is declared twice"),
+      (
+        call("m:HttpMethod=\"GET\" ReturnType=\"Collection(A.E)\""),
+        "F returns entities of no set"
+      ),
+      (
+        call("m:HttpMethod=\"GET\" ReturnType=\"Edm.Int32\" EntitySet=\"S\""),
+        "F names the set S and returns Edm.Int32"
+      ),
+      (
+        container("", "maybe")
+          + "<EntityContainer Name=\"D\" m:IsDefaultEntityContainer=\"true\"/>",
+        "IsDefaultEntityContainer=\"maybe\" is neither true nor false"
+      ),
+      (container("", "false"), "no container is the default one"),
+      ("<EntityContainer Name=\"C\"/>", "no container is the default one"),
+      (
+        container("") + "<EntityContainer Name=\"D\" m:IsDefaultEntityContainer=\"true\"/>",
+        "A.C is the default container as well"
+      ),
+      (
+        "<ComplexType Name=\"X\"><Property Name=\"x\" Type=\"Edm.String\" m:HasStream=\"true\"/>"
+          + "</ComplexType>", "HasStream stands on the property x"
+      ),
+      (
+        "<ComplexType Name=\"X\"><Property Name=\"x\" Type=\"Edm.String\" m:MimeType=\"http://h\"/>"
+          + "</ComplexType>", "MimeType=\"http://h\" is no media type"
+      ),
+      (
+        "<ComplexType Name=\"X\"><Property Name=\"y\" Type=\"A.Y\" Nullable=\"false\"/></ComplexType>"
+          + "<ComplexType Name=\"Y\"><Property Name=\"x\" Type=\"A.X\" Nullable=\"false\"/>"
+          + "</ComplexType>", "A.X needs itself"
+      ),
+      // What is allowed.
+      (call("m:HttpMethod=\"GET\" ReturnType=\"Collection(A.E)\" EntitySet=\"S\"", part), nil),
+      (call("m:HttpMethod=\"MERGE\" ReturnType=\"Collection(Edm.Int32)\""), nil),
+      (
+        "<ComplexType Name=\"X\"><Property Name=\"x\" Type=\"A.X\"/><Property Name=\"t\""
+          + " Type=\"Edm.String\" m:MimeType=\"text/plain; charset=utf-8\"/></ComplexType>", nil
+      ),
+    ]
+    for (inner, message) in cases {
+      let found = try EdmMetadata.read(document(inner)).diagnostics
+      #expect(found.map(\.message) == (message.map { [$0] } ?? []), "\(inner)")
+      #expect(found.allSatisfy { $0.place.line >= 7 && !$0.consequence.isEmpty })
+      if message != nil {
+        #expect(throws: ODataError.self) { try EdmMetadata.read(document(inner), strict: true) }
+      }
+    }
+    let operations = Samples.metadata4.replacing(
+      "<Action Name=\"Reset\"/>", with: "<Action Name=\"Reset\">\(part)\(part)</Action>")
+    #expect(
+      try EdmMetadata.read(operations.bytes).diagnostics.map(\.message)
+        == ["the parameter p is declared twice"])
+  }
+
+  @Test("A chain of complex types that need each other is told once, however long it is")
+  func endless() throws {
+    let chain = (0..<20_000).map {
+      "<ComplexType Name=\"T\($0)\"><Property Name=\"p\" Type=\"A.T\(($0 + 1) % 20_000)\""
+        + " Nullable=\"false\"/></ComplexType>"
+    }
+    let found = try EdmMetadata.read(document(chain.joined())).diagnostics
+    #expect(found.map(\.message) == ["A.T0 needs itself"])
+  }
+
+  @Test(
+    "A reserved alias is told, in XML and JSON, and means nothing", arguments: ["Edm", "odata"])
+  func reservedAlias(_ alias: String) throws {
+    let xml = Samples.metadata4.replacing("Alias=\"self\"", with: "Alias=\"\(alias)\"")
+      .replacing("self.", with: "Shop.Model.")
+    let json = """
+      {"$Version":"4.01","Shop":{"$Alias":"\(alias)","T":{"$Kind":"ComplexType",
+       "a":{"$Type":"Edm.Int32"}}}}
+      """
+    for text in [xml, json] {
+      let metadata = try EdmMetadata.read(text.bytes)
+      #expect(metadata.diagnostics.map(\.message) == ["the alias \(alias) is reserved"])
+      #expect(
+        metadata.complexType("\(alias).Size") == nil && metadata.complexType("\(alias).T") == nil)
+    }
   }
 
   @Test("CSDL JSON says the same as XML")

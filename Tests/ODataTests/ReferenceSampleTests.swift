@@ -18,7 +18,8 @@ import Testing
     #expect(entries.map { $0["carrid"] } == [.string("LH")])
   }
 
-  @Test("ios/CS-81: each convenience function is one call")
+  @Test(
+    "ios/CS-81, PAR-7, 1.O.EntryXML, 1.O.FeedXML: each convenience function is one call")
   func functions() throws {
     var serviceDocument: ODataServiceDocument? = try ODataParser.parseServiceDocument(
       Samples.service)
@@ -47,14 +48,18 @@ import Testing
     #expect(try ODataParser.parseEntries(kept.body, schemaOfCarriers).count == 2)
   }
 
-  @Test("ios/CS-83, adr/A45, adr/B14: the ETag of each entry, nil where there is none")
+  @Test(
+    "ios/CS-83, adr/A45, B14, ios/PAR-9, adr/ETG-1: the ETag of each entry, nil where there is none"
+  )
   func etags() throws {
     let feed = Samples.atomFeed(entries: Samples.flightEntry + "<entry><id>2</id></entry>")
     let etags = try ODataFeed.read(feed.bytes).entries.map(\.etag)
     #expect(etags == ["W/\"7\"", nil])
   }
 
-  @Test("adr/A44: a feed or a single entry is a list, and an annotation is read dynamically")
+  @Test(
+    "adr/A44, PAX-3, PAX-4: a feed or a single entry is a list, and an annotation is read dynamically"
+  )
   func visibleInList() throws {
     let metadata = try EdmMetadata.read(
       Samples.metadata2.replacing(

@@ -23,7 +23,8 @@ func essence(_ entry: ODataEntry?) -> String {
   ]
 
   @Test(
-    "What is written and read again is equal, with random schemas and values", arguments: shapes)
+    "What is written and read again is equal, with random schemas and values (adr/PBX-9)",
+    arguments: shapes)
   func roundTrip(_ format: ODataFormat, _ version: ODataVersion) throws {
     for seed in UInt64(1)...150 {
       var maker = Maker(seed, version)
@@ -64,7 +65,7 @@ func essence(_ entry: ODataEntry?) -> String {
     }
   }
 
-  @Test("A feed keeps its entries, count, next and delta", arguments: shapes)
+  @Test("A feed keeps its entries, count, next and delta (ios/PAR-8)", arguments: shapes)
   func feeds(_ format: ODataFormat, _ version: ODataVersion) throws {
     var maker = Maker(7, version)
     var feed = ODataFeed([maker.entry(1), maker.entry(1), maker.entry(1)])
@@ -100,7 +101,7 @@ func essence(_ entry: ODataEntry?) -> String {
         "<m:properties><d:SEATSMAX m:type=\"Edm.Int32\">2</d:SEATSMAX></m:properties>"))
   }
 
-  @Test("A patch of V4 holds only the changed part of a complex value")
+  @Test("A patch of V4 holds only the changed part of a complex value (adr/PAX-6)")
   func patch() throws {
     let size = EdmComplex(type: "Shop.Model.Size", ["Width": .int32(1), "Height": .int32(2)])
     let original = ODataEntry(type: "Shop.Model.Product", ["Size": .complex(size)])

@@ -120,7 +120,8 @@ import Testing
   }
 
   @Test(
-    "The log counts bytes and entries, and takes its time from the clock it is given (adr/PAX-8)")
+    "The log counts bytes and entries, and takes its time from the clock it is given (adr/PAX-8, PBX-10)"
+  )
   func log() throws {
     var now = Duration.zero
     let reader = ODataFeedReader(clock: {

@@ -60,6 +60,63 @@ import Testing
     #expect(EdmDecimal("-12.5E-3")?.plainText() == "-0.0125")
   }
 
+  @Test(
+    "The milliseconds of a verbose date with an offset are those of the clock there, both ways",
+    arguments: [
+      ("/Date(1000+0030)/", "1970-01-01T00:00:01+00:30"),
+      ("/Date(1379823077250+0330)/", "2013-09-22T04:11:17.25+05:30"),
+      ("/Date(-1-0330)/", "1969-12-31T23:59:59.999-05:30"),
+      ("/Date(1379823077250+0000)/", "2013-09-22T04:11:17.25Z"),
+    ])
+  func verboseOffsets(_ spelled: String, _ meant: String) throws {
+    let json = "{\"d\":{\"results\":[{\"__metadata\":{\"uri\":\"u\"},\"a\":\"\(spelled)\"}]}}"
+    let read = try #require(try ODataFeed.read(json.bytes).entries.first)
+    #expect(read["a"] == EdmValue(text: meant, type: .dateTimeOffset))
+    let body = try ODataComposer(.json, version: .v2).body(read, .archive)
+    #expect(String(decoding: body, as: UTF8.self).contains(spelled))
+    let reader = ODataFeedReader()
+    reader.push(json.bytes)
+    reader.finish()
+    let row = try #require(try reader.nextRow())
+    #expect(EdmValue.dateTimeOffset(try #require(try row.dateTimeOffset("a"))).text == meant)
+  }
+
+  @Test(
+    "Text without padding whose last bits are not zero is no base 64",
+    arguments: [("00FF10", false), ("AB", false), ("AA", true), ("AAE", true), ("AB==", true)])
+  func restBits(_ text: String, _ isRead: Bool) throws {
+    #expect((EdmValue(text: text, type: .binary) != nil) == isRead)
+    let atom = Samples.atomFeed(
+      entries: """
+        <entry><content type="application/xml"><m:properties><d:v m:type="Edm.Binary">\(text)</d:v>
+        </m:properties></content></entry>
+        """
+    ).bytes
+    let reader = ODataFeedReader()
+    reader.push(atom)
+    reader.finish()
+    let value = try reader.nextEntry()?["v"]
+    #expect((value == .invalid(text, .binary)) == !isRead)
+    #expect(reader.diagnostics.map(\.message) == (isRead ? [] : ["\"\(text)\" is no Edm.Binary"]))
+    let strict = ODataReadOptions(isStrict: true)
+    #expect((try? ODataFeed.read(atom, strict)) == nil || isRead)
+  }
+
+  @Test("Spans of time have one order: the larger its size, the earlier a negative one")
+  func durations() {
+    let spans = [
+      EdmDuration(seconds: 2, isNegative: true),
+      EdmDuration(seconds: 1, picoseconds: 1, isNegative: true),
+      EdmDuration(seconds: 1, isNegative: true), EdmDuration(seconds: 0),
+      EdmDuration(seconds: 1), EdmDuration(seconds: 1, picoseconds: 1), EdmDuration(seconds: 2),
+    ]
+    for (left, first) in spans.enumerated() {
+      for (right, second) in spans.enumerated() {
+        #expect((first < second) == (left < right), "\(first) and \(second)")
+      }
+    }
+  }
+
   @Test("Dates of verbose JSON keep their offset and know days before 1970")
   func verboseDates() throws {
     #expect(EdmDateTime(milliseconds: -1)?.description == "1969-12-31T23:59:59.999")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("After any crash", .serialized)
 struct CrashTests {
-  @Test("A sealed database opens, is sound and holds what was promised")
+  @Test("A sealed database opens, is sound and holds what was promised (facts/5.23)")
   func matrix() async throws {
     let reports = try await CrashTests.all(CrashMatrix.Mode.allCases) {
       try await $0.crashes(seeds: 0..<2)

@@ -34,7 +34,9 @@ import Testing
     #expect(try anna.drain(waiting))
   }
 
-  @Test("A channel streams what changed and stirs only those whom it concerns (sync/Q5, M26)")
+  @Test(
+    "A channel streams what changed and stirs only those whom it concerns (sync/Q5, M26, facts/5.6)"
+  )
   func channelStreams() throws {
     let anna = Device(bench)
     let bob = Device(bench, "other", bench.identity("bob", employees: [2]))
@@ -71,7 +73,7 @@ import Testing
   }
 
   @Test(
-    "A channel that pulls nothing only stirs, and names batches that ended (sync/Q8, R17, R23, RC4)"
+    "A channel that pulls nothing only stirs, and names batches that ended (sync/Q8, R17, R23, RC4, Q5)"
   )
   func stirs() throws {
     let device = Device(bench)

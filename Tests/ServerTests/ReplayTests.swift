@@ -73,7 +73,8 @@ import Testing
     #expect(device.shown.contains("Order 1002 [1002,1,\"new\"]"))
   }
 
-  @Test("A refusal carries a log record with all its fields (sync/P6, P15, P16, P17, Q6)")
+  @Test(
+    "A refusal carries a log record with all its fields (sync/P6, P15, P16, P17, Q6, facts/5.21)")
   func refused() throws {
     let (id, bytes) = ship("forbidden")
     try send((id, bytes))
@@ -90,7 +91,7 @@ import Testing
       ])
   }
 
-  @Test("A conflict shows both values, and the device gets the present row")
+  @Test("A conflict shows both values, and the device gets the present row (facts/5.8)")
   func conflict() throws {
     bench.business.put(Shop.order, Shop.order(10, 1, "Paris"))
     let (id, bytes) = ship("Bergen")
@@ -311,6 +312,7 @@ import Testing
     try send(change)
     _ = try bench.service.nextReplay()
     try bench.restart()
+    try device.exchange()
     try bench.replay()
     #expect(bench.business.performed == [change.0: 1])
   }
@@ -330,7 +332,7 @@ import Testing
     #expect(device.answers[id]?.outcome == .replayResult)
   }
 
-  @Test("Accepted waits until the row that was touched meanwhile is read again")
+  @Test("Accepted waits until the row that was touched meanwhile is read again (sync/P8)")
   func touchedMeanwhile() throws {
     let change = ship("Bergen")
     try send(change)

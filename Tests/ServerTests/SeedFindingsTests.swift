@@ -122,6 +122,7 @@ struct SeedFindingsTests {
     let task = try #require(try bench.service.nextReplay())
     #expect(task.step == .recall([change]))
     try bench.restart()
+    try device.exchange()
     try bench.replay()
     #expect(bench.business.performed.isEmpty)
     try device.exchange()

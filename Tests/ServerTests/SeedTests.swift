@@ -231,6 +231,8 @@ private final class Storm {
       if ticket != nil { try stepLoad() }
     }
     for _ in 0..<3 {
+      // What waited when the server started is performed when its device has named it.
+      for device in devices { try device.exchange() }
       try bench.replay()
       try bench.readAgain()
       bench.clock.advance(100)

@@ -41,6 +41,23 @@ import Testing
     #expect(code(bench) == nil)
   }
 
+  @Test("A server that ended holds no folder, though a child just forked has its files open")
+  func inheritedLock() throws {
+    let bench = try Bench()
+    var lock = stat()
+    try #require(stat("\(bench.folder)/lock", &lock) == 0)
+    let open = (0..<1_024 as Range<Int32>).first { descriptor in
+      var file = stat()
+      return fstat(descriptor, &file) == 0 && file.st_dev == lock.st_dev
+        && file.st_ino == lock.st_ino
+    }
+    // What fork gives to a child: another name of the same open file.
+    let inherited = dup(try #require(open))
+    defer { close(inherited) }
+    bench.stop()
+    #expect(code(bench) == nil)
+  }
+
   @Test("A store that is damaged, newer or of another program is refused with its own code")
   func badStores() throws {
     let bench = try Bench()

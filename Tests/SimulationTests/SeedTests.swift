@@ -38,6 +38,14 @@ struct SeedTests {
     for answer in answers { #expect(counts.contains { $0[keyPath: answer] > 0 }, "\(answer)") }
   }
 
+  @Test(
+    "Seeds that left a change waiting for nothing, or performed one twice after a restore, hold",
+    arguments: [14, 700_073, 800_017, 800_673, 800_727, 800_825] as [UInt64])
+  func holdsNow(seed: UInt64) {
+    let result = SimulationRun.run(seed: seed, steps: 500)
+    #expect(result.failure == nil, "\(result.lastEvents.joined(separator: "\n"))")
+  }
+
   @Test("The same holds on sealed databases")
   func sealed() async {
     for result in await results(1...3, steps: 300, isSealed: true) {

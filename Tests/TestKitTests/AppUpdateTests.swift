@@ -89,7 +89,7 @@ struct AppUpdateTests {
       #expect(try Member.findAll(in: database).map(\.name) == ["Ada", "Grace"])
       #expect(try Member.getPendingObjects(in: database).map(\.id) == [2])
       try await database.onlineLogin(user: "nancy", password: "")
-      try await database.synchronize()
+      try await database.synchronize(awaitingAnswers: true)
       #expect(try Member.getPendingObjects(in: database).isEmpty)
       #expect(try Member.findFirst(in: database)?.email == "ada@example.org")
       #expect(server.rows(of: Member.self).map { $0["name"] } == ["Ada", "Grace"])

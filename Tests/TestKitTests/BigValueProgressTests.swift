@@ -66,7 +66,7 @@ struct BigValueProgressTests {
     #expect(meter.progress.isEmpty, "what is not on its way is not told")
     let key = photo.record.key
     try photo.submitPending()
-    try await nancy.synchronize()
+    try await nancy.synchronize(awaitingAnswers: true)
     check(meter.progress, size)
     let last = try #require(meter.progress.last)
     #expect(last.direction == .upload && last.entity == "Photo" && last.attribute == "image")
@@ -105,7 +105,7 @@ struct BigValueProgressTests {
     try photo.create()
     try photo.image.write([UInt8](repeating: 7, count: 5 << 20))
     try photo.submitPending()
-    try await nancy.synchronize()
+    try await nancy.synchronize(awaitingAnswers: true)
     try photo.refresh()
     #expect(!photo.isPending)
     #expect(await !nancy.isBackground)

@@ -109,7 +109,7 @@ struct BigValueTests {
     try photo.image.write(bytes)
     try photo.report.write("all is well")
     try photo.submitPending()
-    try await nancy.synchronize()
+    try await nancy.synchronize(awaitingAnswers: true)
     let row = try #require(server.rows(of: Photo.self).first)
     #expect(server.content(of: row, "image") == bytes)
     #expect(server.content(of: row, "report") == Array("all is well".utf8))
@@ -126,11 +126,11 @@ struct BigValueTests {
     #expect(try await seen.report.read() == "all is well")
     #expect(try seen.image.isDownloaded)
     try await server.change(photo, ["title": "pier", "image": [UInt8](repeating: 7, count: 3)])
-    try await ada.synchronize()
+    try await ada.synchronize(awaitingAnswers: true)
     #expect(try contents(ada) == [1, 1, 0], "what the row names no more is gone")
     #expect(try await seen.image.read() == [7, 7, 7])
     try await server.change(photo, ["depot": "B"])
-    try await ada.synchronize()
+    try await ada.synchronize(awaitingAnswers: true)
     #expect(try contents(ada) == [0, 0, 0], "rows that leave take their contents along (sync/P20)")
     await server.stop()
   }
@@ -148,7 +148,7 @@ struct BigValueTests {
         let dying = CuttingNetwork(server)
         dying.cut(atPut: put, cut)
         var database = try await device(server, dying, at: path)
-        try await database.synchronize()
+        try await database.synchronize(awaitingAnswers: true)
         var photo = Photo("\(put)", in: database)
         try photo.create()
         try photo.image.write(bytes)
@@ -157,7 +157,7 @@ struct BigValueTests {
         await database.close()
         let living = CuttingNetwork(server)
         database = try await device(server, living, at: path)
-        try await database.synchronize()
+        try await database.synchronize(awaitingAnswers: true)
         let sent = dying.sentBytes + living.sentBytes
         let lost = put == 1 || cut == .response ? 0 : min(256 << 10, bytes.count - (put - 2) << 18)
         #expect(sent == bytes.count + lost, "cut \(cut) at \(put)")
@@ -183,7 +183,7 @@ struct BigValueTests {
       try photo.create()
       try photo.image.write(picture(300_000))
       try photo.submitPending()
-      try await database.synchronize()
+      try await database.synchronize(awaitingAnswers: true)
       try photo.refresh()
       #expect(photo.replayFailed)
       #expect(try photo.logRecords.first?.message == "no bad titles")
@@ -191,7 +191,7 @@ struct BigValueTests {
       photo.title = "good"
       try photo.update()
       try photo.submitPending()
-      try await database.synchronize()
+      try await database.synchronize(awaitingAnswers: true)
       #expect(network.sentBytes == 300_000)
       #expect(server.rows(of: Photo.self).count == 1)
       try photo.refresh()
@@ -199,7 +199,7 @@ struct BigValueTests {
       try photo.image.write(picture(10))
       try photo.submitPending()
       try photo.cancelPending()
-      try await database.synchronize()
+      try await database.synchronize(awaitingAnswers: true)
       #expect(try contents(database)[2] == 0)
       #expect(try photo.image.length == 300_000 || photo.image.length == 10)
       await database.close()
@@ -215,7 +215,7 @@ struct BigValueTests {
     try large.create()
     try large.image.write(picture(1_000_001))
     try large.submitPending()
-    try await database.synchronize()
+    try await database.synchronize(awaitingAnswers: true)
     try large.refresh()
     #expect(large.replayFailed)
     #expect(
@@ -231,7 +231,7 @@ struct BigValueTests {
       }
     }
     try torn.submitPending()
-    try await database.synchronize()
+    try await database.synchronize(awaitingAnswers: true)
     try torn.refresh()
     #expect(torn.replayFailed)
     #expect(try torn.logRecords.first?.code == 422)
@@ -243,12 +243,12 @@ struct BigValueTests {
       }
     }
     try torn.submitPending()
-    try await database.synchronize()
+    try await database.synchronize(awaitingAnswers: true)
     try torn.refresh()
     #expect(torn.replayFailed, "what is missing is found out by the server, too")
     try torn.image.write(picture(11))
     try torn.submitPending()
-    try await database.synchronize()
+    try await database.synchronize(awaitingAnswers: true)
     #expect(server.rows(of: Photo.self).count == 1)
     await server.stop()
   }
@@ -263,7 +263,7 @@ struct BigValueTests {
     try photo.image.write(picture(20))
     try await server.change(photo, ["image": picture(30)])
     try photo.submitPending()
-    try await database.synchronize()
+    try await database.synchronize(awaitingAnswers: true)
     try photo.refresh()
     #expect(photo.replayFailed)
     #expect(try photo.logRecords.first?.code == 412)
@@ -285,7 +285,7 @@ struct BigValueTests {
       let path = "\(folder)/a.db"
       let network = CuttingNetwork(server)
       var database = try await device(server, network, at: path)
-      try await database.synchronize()
+      try await database.synchronize(awaitingAnswers: true)
       network.limitDownloads(300_000)
       var photo = try #require(try Photo.findAll(in: database).first)
       let cut = await failure { try await photo.image.download() }
@@ -323,7 +323,7 @@ struct BigValueTests {
     try await withFolder { folder in
       let network = CuttingNetwork(server)
       let database = try await device(server, network, at: "\(folder)/a.db")
-      try await database.synchronize()
+      try await database.synchronize(awaitingAnswers: true)
       let photo = try #require(try Photo.findAll(in: database).first)
       network.limitDownloads(300_000)
       await #expect(failure { try await photo.image.download() } != nil)
@@ -345,7 +345,7 @@ struct BigValueTests {
     try await withFolder { folder in
       let network = CuttingNetwork(server)
       let database = try await device(server, network, at: "\(folder)/a.db")
-      try await database.synchronize()
+      try await database.synchronize(awaitingAnswers: true)
       // A row that the device must not have, under the reference that it must not know.
       let reference = picture(10)
       var photo = Photo("forged", in: database)

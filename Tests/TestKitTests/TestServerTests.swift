@@ -65,11 +65,57 @@ struct TestServerTests {
     let server = try await travel()
     let database = try await nancy(server)
     var made = try grace(in: database)
-    try await database.synchronize()
+    try await database.synchronize(awaitingAnswers: true)
     try made.refresh()
     #expect(!made.isPending)
     #expect(made.bookingID == 3)
     #expect(server.rows(of: Booking.self).map { $0["passenger"] } == ["Ada", "Bob", "Grace"])
+    await server.stop()
+  }
+
+  /// Holds the business system up until it is opened.
+  private final class Gate: Sendable {
+    private let entry = DispatchSemaphore(value: 0)
+    func pass() { entry.wait() }
+    func open() { entry.signal() }
+  }
+
+  @Test("The kit's session is the one that ships: it waits for answers where it is asked to")
+  func asShipped() async throws {
+    let server = try await travel()
+    let gate = Gate()
+    defer { gate.open() }
+    server.refuse(Booking.self, [.create], "The flight is full.") { _ in
+      gate.pass()
+      return true
+    }
+    let database = try await nancy(server)
+    let made = try grace(in: database)
+    // Without a word no answer is waited for: there is none before the gate opens.
+    try await database.synchronize(within: .seconds(20))
+    #expect(try made.logRecords.isEmpty)
+    gate.open()
+    try await database.synchronize(awaitingAnswers: true)
+    #expect(try made.logRecords.map(\.message) == ["The flight is full."])
+    await server.stop()
+  }
+
+  @Test("A database of the kit has the settings of the app, also when it is opened again")
+  func settings() async throws {
+    let server = try await travel()
+    var settings = SessionSettings()
+    settings.asyncReplay = false
+    var database = try await server.database(
+      user: "nancy", claims: ["agency": ["A07"]], settings: settings)
+    var made = try grace(in: database)
+    try await database.synchronize()
+    try made.refresh()
+    #expect(!made.isPending && made.bookingID == 3)
+    database = try await server.reopen(database)
+    made = try grace(in: database)
+    try await database.synchronize()
+    try made.refresh()
+    #expect(!made.isPending && made.bookingID == 4)
     await server.stop()
   }
 
@@ -81,14 +127,14 @@ struct TestServerTests {
     }
     let database = try await nancy(server)
     var made = try grace(in: database)
-    try await database.synchronize()
+    try await database.synchronize(awaitingAnswers: true)
     try made.refresh()
     #expect(made.replayFailed)
     #expect(try made.logRecords.map(\.message) == ["The flight is full."])
     #expect(try made.logRecords.map(\.code) == [409])
     server.acceptAll()
     try made.submitPending()
-    try await database.synchronize()
+    try await database.synchronize(awaitingAnswers: true)
     try made.refresh()
     #expect(!made.isPending)
     await server.stop()
@@ -123,19 +169,19 @@ struct TestServerTests {
     await server.stop()
   }
 
-  @Test("Without a network work goes on, and is sent when it is back")
+  @Test("Without a network work goes on, and is sent when it is back (facts/5.3)")
   func offline() async throws {
     let server = try await travel()
     let database = try await nancy(server)
     await server.setReachable(false)
     var made = try grace(in: database)
-    await #expect { try await database.synchronize() } throws: { error in
+    await #expect { try await database.synchronize(awaitingAnswers: true) } throws: { error in
       (error as? FerryError)?.code == .offline
     }
     #expect(try Booking.findAll(in: database).map(\.passenger) == ["Ada", "Grace"])
     #expect(server.rows(of: Booking.self).count == 2)
     await server.setReachable(true)
-    try await database.synchronize()
+    try await database.synchronize(awaitingAnswers: true)
     try made.refresh()
     #expect(!made.isPending)
     #expect(server.rows(of: Booking.self).count == 3)
@@ -169,7 +215,7 @@ struct TestServerTests {
     made = try #require(try Booking.getReplayPendingObjects(in: database).first)
     #expect(try made.passenger == "Grace" && database.isSubscribed)
     await server.setReachable(true)
-    try await database.synchronize()
+    try await database.synchronize(awaitingAnswers: true)
     try made.refresh()
     #expect(!made.isPending && made.bookingID == 3)
     await server.stop()

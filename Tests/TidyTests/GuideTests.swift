@@ -4,7 +4,8 @@ import Testing
 struct GuideTests {
   private static let guides = [
     "README.md", "CONTRIBUTING.md", "Documentation/TheWay.md", "Documentation/Invariants.md",
-    "Documentation/Reference.md", "Documentation/Wire.md", "Documentation/Rough.md",
+    "Documentation/Reference.md", "Documentation/ReferenceOData.md",
+    "Documentation/ReferenceSDK.md", "Documentation/Wire.md", "Documentation/Rough.md",
     "Documentation/Queries.md", "Documentation/BigValues.md",
   ]
   private static let files = Dictionary(uniqueKeysWithValues: House.files.map { ($0.path, $0) })
@@ -37,12 +38,6 @@ struct GuideTests {
       let words = GuideRules.words(in: Array(lines[head..<end])).map(\.text)
       #expect(words.contains { $0.hasPrefix("Sources/") && $0.contains(":") }, "\(lines[head])")
     }
-  }
-
-  @Test("Every capability of the reference has its row, shown only by tests that name it")
-  func reference() {
-    let guide = "Documentation/Reference.md"
-    expectNone(ReferenceRules.violations(in: guide, lines(guide), files: GuideTests.files))
   }
 
   @Test("Every name of the reference's object API has its row")
@@ -95,29 +90,10 @@ struct GuideRulesTests {
   @Test("A title names its capabilities and those of its suite")
   func titles() {
     let titles = GuideRules.titles(in: file)
-    #expect(ReferenceRules.ids(in: titles["first"] ?? "") == ["P3", "P4", "Q11"])
-    #expect(ReferenceRules.ids(in: titles["second"] ?? "") == ["M1", "RC2", "Q11"])
+    for (name, words) in [("first", ["P3, P4"]), ("second", ["sync/M1, sync/RC2"])] {
+      for word in words + ["sync/Q11"] { #expect(titles[name]?.contains(word) == true) }
+    }
     #expect(titles["noTest"] == nil)
-  }
-
-  @Test(
-    "A row that claims too much or too little is found",
-    arguments: [
-      ("| sync/P3 | a | b | shown | `ATests/BTests.first` |", true),
-      ("| sync/P3 | a | `b` | later | |", true),
-      ("| sync/P5 | a | b | shown | `ATests/BTests.first` |", false),
-      ("| sync/P3 | a | b | shown | |", false),
-      ("| sync/P3 | a | b | built | `ATests/BTests.first` |", false),
-      ("| sync/P3 | a | b | done | `ATests/BTests.first` |", false),
-      ("| sync/P3 | a | b | shown | `ATests/BTests.noTest` |", false),
-    ])
-  func rows(line: String, isRight: Bool) {
-    let others = ReferenceRules.ids.filter { !line.hasPrefix("| sync/\($0) ") }
-      .map { "| sync/\($0) | a | b | later | |" }
-    let found = ReferenceRules.violations(in: "A.md", [line] + others, files: files())
-    #expect(found.isEmpty == isRight, "\(found)")
-    let fewer = ReferenceRules.violations(in: "A.md", [line] + others.dropLast(), files: files())
-    #expect(fewer.count == found.count + 1)
   }
 
   @Test("A name is named as code in the first column, and nowhere else")

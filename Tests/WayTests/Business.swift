@@ -126,6 +126,17 @@ final class Business: Sendable {
     return (business, file != shape)
   }
 
+  /// A database in the shape of a known sample, made from a file of the fixtures.
+  static func shaped(_ name: String, partition: String, users: [User]) async throws -> Business {
+    let place = try Place()
+    let sql = try String(
+      contentsOfFile: "\(Programs.root)/Tests/Fixtures/\(name)-shape.sql", encoding: .utf8)
+    let connection = try Connection(path: place.file("business.db"))
+    try connection.transaction { () throws(SQLiteError) in try connection.execute(sql) }
+    return try await Business(
+      place, place.file("business.db"), partition: partition, users: users)
+  }
+
   func connection() throws -> Connection {
     try Connection(path: database, mode: .readWrite, busyTimeoutMilliseconds: 300_000)
   }

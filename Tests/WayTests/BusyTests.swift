@@ -8,7 +8,8 @@ extension Way {
   @Suite struct BusyTests {
     private static let devices = 200
 
-    @Test("200 busy devices: at most cores + 4 threads, and passwords do not hold /health up")
+    @Test(
+      "200 busy devices: at most cores + 4 threads, and passwords do not hold /health up", .alone)
     func busy() async throws {
       let business = try await Business.flights(bookings: 2_000)
       let daemon = try await Daemon.start(business)

@@ -233,7 +233,7 @@ extension Way {
     func frozen() async throws {
       let business = try await Business.flights(bookings: 300)
       guard let disk = try await SmallDisk.freezable(business.place, "slow") else {
-        return SmallDisk.tellMissing(.none)
+        return SmallDisk.tellMissing(.none, .fileDisk)
       }
       let daemon = try await Daemon.start(business, data: disk.file("data"))
       try await daemon.ready()

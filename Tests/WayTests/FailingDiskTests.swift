@@ -10,7 +10,7 @@ extension Way {
     func slow() async throws {
       let business = try await Business.flights(bookings: 300)
       guard let disk = try await SmallDisk.freezable(business.place, "slow") else {
-        return SmallDisk.tellMissing(.none)
+        return SmallDisk.tellMissing(.none, .fileDisk)
       }
       let daemon = try await Daemon.start(business, data: disk.file("data"))
       try await daemon.ready()
@@ -60,7 +60,7 @@ extension Way {
     func serverBreaks() async throws {
       let business = try await Business.flights(bookings: 300)
       guard let disk = try await SmallDisk.breakable(business.place, "card") else {
-        return SmallDisk.tellMissing(.none)
+        return SmallDisk.tellMissing(.none, .fileDisk)
       }
       let data = disk.disk.file("data")
       var daemon = try await Daemon.start(business, data: data)
@@ -103,7 +103,7 @@ extension Way {
     func deviceBreaks() async throws {
       let business = try await Business.flights(bookings: 300)
       guard let disk = try await SmallDisk.breakable(business.place, "card") else {
-        return SmallDisk.tellMissing(.none)
+        return SmallDisk.tellMissing(.none, .fileDisk)
       }
       let daemon = try await Daemon.start(business)
       try await daemon.ready()

@@ -79,10 +79,8 @@ extension Way {
       let isMade = await Namespace.make(name, lossPercent: 10)
       defer { Namespace.remove(name) }
       guard isMade else {
-        tell(
-          "no network of our own here (ip netns and nft, as root): NetworkTests.lossByProxy stands in"
-        )
-        return
+        return tellNotShown(
+          .network, "it needs ip netns and nft, as root; NetworkTests.lossByProxy stands in")
       }
       let daemon = try await Daemon.start(business, prefix: Namespace.prefix(name))
       let ada = try Phone(business, "ada", daemon.address, prefix: Namespace.prefix(name))
@@ -119,7 +117,7 @@ extension Way {
           + "\(counts.turnedAway) connections turned away, \(counts.stalls) pieces late")
     }
 
-    @Test("A thousand clients that feed a byte a second keep nobody else waiting")
+    @Test("A thousand clients that feed a byte a second keep nobody else waiting", .alone)
     func drip() async throws {
       let business = try await Business.flights(bookings: 500)
       let daemon = try await Daemon.start(business)

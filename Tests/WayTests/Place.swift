@@ -2,9 +2,9 @@ import Foundation
 import Glibc
 import Testing
 
-/// All tests of the whole circle, one after the other: each has processes and sockets of its own,
-/// and measures time.
-@Suite(.serialized, .timeLimit(.minutes(30))) enum Way {}
+/// All tests of the whole circle, a few side by side: each has processes, ports and folders of its
+/// own, and mostly waits.
+@Suite(.sideBySide, .timeLimit(.minutes(30))) enum Way {}
 
 /// What went wrong in the surroundings of a test.
 struct WayFailure: Error, CustomStringConvertible {
@@ -80,3 +80,17 @@ func until(
 
 /// Figures that a reader of the test's output may want.
 func tell(_ text: String) { print("way: \(text)") }
+
+/// What a test needs of the system, beside programs that run.
+enum Need: String {
+  /// A file system in memory, mounted.
+  case memoryDisk
+  /// A file system in a file, mounted.
+  case fileDisk
+  /// A network of its own, whose packets are lost.
+  case network
+}
+
+/// Says that a test could not show its point. Scripts/test counts these lines, and asks whether the
+/// need could have been met.
+func tellNotShown(_ need: Need, _ standIn: String) { tell("NOT SHOWN (\(need)): \(standIn)") }

@@ -3,7 +3,9 @@ import Testing
 
 extension Way {
   @Suite struct ProxyTests {
-    @Test("Through nginx with proxy_pass alone a change is visible within a second (adr/PRX-1)")
+    @Test(
+      "Through nginx with proxy_pass alone a change is visible within a second (adr/PRX-1, facts/5.19)"
+    )
     func plain() async throws {
       let seconds = try await circle(more: "", atMost: 2)
       tell("nginx with proxy_pass alone: a change is visible after \(seconds) s")

@@ -166,7 +166,11 @@ final class RoughNetwork: Sendable {
     }
     let count = recv(from, &piece, allowed, 0)
     guard count > 0 else { return false }
-    let fate = state.withLock { state in decide(&state, count) }
+    let fate = state.withLock { state in
+      // What was allowed and did not come may come later.
+      if isUp { state.upBytes? += allowed - count } else { state.downBytes? += allowed - count }
+      return decide(&state, count)
+    }
     if fate.wait > 0 { usleep(UInt32(fate.wait)) }
     guard RoughNetwork.send(Array(piece.prefix(fate.isCut ? count / 2 : count)), to) else {
       return false

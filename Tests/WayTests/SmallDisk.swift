@@ -9,8 +9,8 @@ final class SmallDisk: Sendable {
   private let place: Place
 
   /// What the reader of the output must know where a test could not be what it is called.
-  static func tellMissing(_ standIn: StandIn) {
-    tell("mounting is not allowed here: \(standIn.rawValue)")
+  static func tellMissing(_ standIn: StandIn, _ need: Need = .memoryDisk) {
+    tellNotShown(need, "no disk can be mounted; \(standIn.rawValue)")
   }
 
   enum StandIn: String {
@@ -18,7 +18,7 @@ final class SmallDisk: Sendable {
       "DiskTests.fullInMemory, with a disk in memory under SQLite, stands in for the full one"
     case server =
       "the full disks of a server in SimulationTests, in memory under SQLite, stand in for the full one"
-    case none = "nothing stands in for this disk, and the test has shown nothing"
+    case none = "nothing stands in for it"
   }
 
   /// Nil where this user may not mount; the test says so.

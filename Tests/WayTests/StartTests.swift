@@ -26,6 +26,8 @@ extension Way {
       var arguments = Daemon.arguments(business)
       arguments[1] = wrong
       try await refused(business, arguments, says: "does not fit", "Traveller", "ferry diff")
+      let told = try await Daemon.refuse(arguments).text
+      #expect(told.components(separatedBy: "ferry diff").count == 2, "once: \(told)")
       arguments[1] = try business.place.write(model.dropLast(40).description, to: "cut.json")
       try await refused(business, arguments, says: "cut.json", "ferry check")
       let deep = String(repeating: "[", count: 10_000)
@@ -75,6 +77,27 @@ extension Way {
       try await disk.setReadOnly(false)
       let daemon = try await Daemon.start(business, data: data)
       try await daemon.ready()
+    }
+
+    @Test("A rollback journal, a claim that brings no rows, and what is served are told at start")
+    func warnings() async throws {
+      let business = try await Business.flights(bookings: 50)
+      try business.connection().execute("PRAGMA journal_mode = DELETE")
+      var arguments = Daemon.arguments(business, more: ["--log", "info"])
+      let users = try String(contentsOfFile: business.users, encoding: .utf8)
+      arguments[5] = try business.place.write(
+        users.replacingOccurrences(of: #""claims":{"#, with: #""claims":{"agencyy":["A07"],"#),
+        to: "misspelt.json")
+      let daemon = try ChildProcess(try Programs.path("ferryd"), arguments)
+      let text = try await poll("ferryd has loaded") { () -> String? in
+        daemon.errorText.contains("was loaded") ? daemon.errorText : nil
+      }
+      daemon.kill()
+      for part in [
+        "PRAGMA journal_mode=wal", "asks for the claim agencyy", "business.db", #""listening""#,
+      ] { #expect(text.contains(part), "\(text)") }
+      let told = try ChildProcess(try Programs.path("ferryd"), ["--version"])
+      #expect(try await told.ended() == .exit(0))
     }
 
     @Test("A port in use, a folder in use, and users that are missing or broken are told")

@@ -26,8 +26,20 @@ enum Examples {
     key: [0, 1], keyOrigin: .app, relationships: [], operations: [.create, .update, .delete],
     partition: nil, group: "default")
 
+  /// A child of a booking, by whose key it is known.
+  static let extra = Entity(
+    name: "Extra", table: "Extras",
+    attributes: [
+      attribute("booking", .long), attribute("kind", .string), attribute("price", .decimal, true),
+    ],
+    key: [0, 1], keyOrigin: .app,
+    relationships: [
+      Relationship(
+        name: "owner", target: "Booking", attributes: ["booking"], targetAttributes: ["id"])
+    ], operations: [.create, .update, .delete], partition: nil, group: "default")
+
   static let package = Package(
-    name: "Flights", version: "1.0", entities: [booking, seat],
+    name: "Flights", version: "1.0", entities: [booking, seat, extra],
     groups: [SynchronizationGroup(name: "default")])
 
   private static func attribute(

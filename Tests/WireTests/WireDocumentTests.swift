@@ -53,6 +53,24 @@ struct WireDocumentTests {
     #expect(Set(kinds.map(\.kind)) == Set(OperationKind.allCases))
   }
 
+  @Test("A new object and its child name one stand-in, which is a temporary key of its type")
+  func newObjectsInChain() throws {
+    let parent = try Operation(try json("operation parent"), in: Examples.package)
+    let child = try Operation(try json("operation child"), in: Examples.package)
+    #expect(text(parent.encoded(for: Examples.booking)) == text(try json("operation parent")))
+    #expect(text(child.encoded(for: Examples.extra)) == text(try json("operation child")))
+    #expect(parent.key == nil && parent.chain == child.chain)
+    #expect([parent.position, child.position] == [0, 1])
+    let standIn = try #require(parent.changed[0])
+    #expect(child.changed[0] == standIn)
+    #expect(child.key?.values(of: Examples.extra)?.first == standIn)
+    guard case .integer(let number) = standIn else {
+      Issue.record("the stand-in is no integer: \(standIn)")
+      return
+    }
+    #expect(number < Int64.min / 2)
+  }
+
   @Test("The example of an answer is read, and is written with the very same bytes (sync/P17)")
   func answer() throws {
     let printed = try json("answer")

@@ -47,6 +47,7 @@ package struct DeviceExport {
       writer.field("device", inspection.device)
       writer.field("incarnation", inspection.incarnation)
       writer.field("server", inspection.server)
+      writer.field("mustLogIn", inspection.mustLogIn)
       writer.field("subscription", inspection.subscription.rawValue)
       writer.inspected(inspection)
       parameters()

@@ -15,6 +15,7 @@ package final class DeviceFile {
       var sealing: Sealing?
       if let key { sealing = try Sealing(path: path, key: key, mode: .readOnly) }
       connection = try Connection(path: path, mode: .readOnly, sealing: sealing)
+      try connection.addNumberFunctions()
     } catch {
       throw DeviceFile.failure(error, path)
     }

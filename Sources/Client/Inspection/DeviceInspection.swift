@@ -71,6 +71,8 @@ package struct DeviceInspection {
   package let device: String
   package let incarnation: String
   package let subscription: SubscriptionState
+  /// Nothing can be sent or fetched before; a login that is under way is not kept.
+  package let mustLogIn: Bool
   /// Each saved set of synchronization parameters as JSON.
   package let parameterSets: [String]
 
@@ -79,6 +81,11 @@ package struct DeviceInspection {
     case subscribed, suspended
     case subscribing = "waits for the server"
     case none = "not subscribed"
+  }
+
+  /// Everything was imported, and it was nothing.
+  package var getsNothing: Bool {
+    subscription == .subscribed && partitions.isEmpty && groups.contains { $0.era != nil }
   }
 
   init(_ connection: Connection, limit: Int?) throws(SQLiteError) {
@@ -94,6 +101,9 @@ package struct DeviceInspection {
     } else {
       subscription = try Settings.get(.subscribing, connection) == nil ? .none : .subscribing
     }
+    let refresh = try Settings.get(.refreshToken, connection)
+    let access = try Settings.get(.accessToken, connection)
+    mustLogIn = refresh == nil && access == nil
     parameterSets = try connection.rows(
       "SELECT content FROM ferry_parameter_set ORDER BY number"
     ).compactMap { $0[0].text }

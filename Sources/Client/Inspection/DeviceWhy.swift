@@ -46,7 +46,13 @@ package struct DeviceWhy {
       values = nil
       pending = nil
       partition = nil
-      verdict = try DeviceWhy.absence(connection, entity, columns, operations)
+      let mistake =
+        operations.isEmpty ? try DeviceWhy.mistyped(connection, entity, columns, key) : nil
+      if let mistake {
+        verdict = mistake
+      } else {
+        verdict = try DeviceWhy.absence(connection, entity, columns, operations)
+      }
       return
     }
     let named = Dictionary(zip(found.names, found.row)) { first, _ in first }
@@ -76,6 +82,25 @@ package struct DeviceWhy {
       "SELECT count(*) FROM ferry_checkpoint WHERE era IS NOT NULL")
     if imported?.integer == 0 { return "Nothing was imported yet." }
     return "It is not here: no partition of this device holds it. Ask the server with --data."
+  }
+
+  /// What was typed can be no key of the entity.
+  private static func mistyped(
+    _ connection: Connection, _ entity: String, _ columns: [String], _ key: String
+  ) throws(SQLiteError) -> String? {
+    guard !columns.isEmpty else { return nil }
+    let parts = (try? JSONNode.parse(Array("[\(key)]".utf8)))?.array
+    guard columns.count == 1 || parts?.count == columns.count else {
+      let names = columns.joined(separator: ", ")
+      return "The key of \(entity) is \(names): write the values with commas, texts in quotes."
+    }
+    for (place, column) in columns.enumerated() {
+      let type = try connection.value(
+        "SELECT type FROM pragma_table_info(?) WHERE name = ?", .text(entity), .text(column))
+      guard type?.text?.uppercased() == "INTEGER", parts?[place].integer == nil else { continue }
+      return "The key \(key) is none of \(entity): \(column) is a number."
+    }
+    return nil
   }
 
   private static func keyColumns(

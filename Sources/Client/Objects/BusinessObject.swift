@@ -100,8 +100,11 @@ extension Store {
     let rows = self.rows(of: entity)
     var row = try rows.visible(connection, key: key)
     if row == nil {
-      guard let object = try object(formerly: key, of: entity, connection) else { return nil }
-      row = try rows.visible(connection, object: object)
+      if let object = try object(formerly: key, of: entity, connection) {
+        row = try rows.visible(connection, object: object)
+      } else if let followed = try followed(key, of: entity, connection) {
+        row = try rows.visible(connection, key: followed)
+      }
     }
     return row.map { Record(entity, store: self, row: $0) }
   }

@@ -2,8 +2,9 @@ import FerryModel
 
 /// Which object it is, whatever its values are: what the lists of views tell rows apart by.
 ///
-/// Of a saved object it is the device's own key, which outlives the business key; of a new one the
-/// copy in memory, until it is saved. It says nothing after the database is closed.
+/// Of a saved object it is the device's own key, which outlives the business key, and stays where the
+/// transaction that saved it is undone; of a new one the copy in memory, until it is saved. It says
+/// nothing after the database is closed.
 public struct ObjectIdentity: Sendable, Hashable {
   private let entity: String
   private let number: Int64?
@@ -26,13 +27,14 @@ extension Record {
 // and `removeDuplicates` see each change. `id` says whether they are the same object.
 
 extension BusinessObject {
-  /// Whether both are the same object of the same database with the same values and the same state.
-  /// Of new objects the values alone count.
+  /// Whether both are the same object of the same database with the same values and the same state,
+  /// as their copies were made. Of new objects the values alone count. A transaction that is undone
+  /// makes no equal copies unequal, and none unequal equal.
   public static func == (left: Self, right: Self) -> Bool { left.record.isSame(as: right.record) }
 
   /// Of the surrogate key alone, so that it stays while values change; of a new object its values.
   public func hash(into hasher: inout Hasher) {
-    if let object = record.object { hasher.combine(object) } else { hasher.combine(record.values) }
+    record.hash(into: &hasher)
   }
 
   /// Entity, values and state, for the debugger and for logs of a test; it shows what the user

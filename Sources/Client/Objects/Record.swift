@@ -123,13 +123,21 @@ public struct Record: Sendable {
 
   /// What tells its object apart from those of other databases, and of a new one from other new ones.
   var place: (number: Int64?, owner: ObjectIdentifier) {
-    (number, object == nil ? ObjectIdentifier(origin) : ObjectIdentifier(origin.store))
+    (number, number == nil ? ObjectIdentifier(origin) : ObjectIdentifier(origin.store))
   }
 
-  /// The same object with the same values in the same state; new ones have their values alone.
+  // Sets, dictionaries and the lists of views keep copies by what follows: a transaction that is
+  // undone later changes none of it.
+
+  /// The same object with the same values in the same state, as they were at the last load, save or
+  /// change of this copy; new ones have their values alone.
   func isSame(as other: Record) -> Bool {
     entity.name == other.entity.name && origin.store === other.origin.store
-      && object == other.object && now == other.now && values == other.values
+      && number == other.number && state == other.state && stored == other.stored
+  }
+
+  func hash(into hasher: inout Hasher) {
+    if let number { hasher.combine(number) } else { hasher.combine(stored) }
   }
 
   public var entity: Entity { origin.rows.entity }

@@ -10,9 +10,8 @@ extension Record {
     let own = way.key(of: self)
     if let known = prefetched(on: way, own) { return known.first.map(Object.init(record:)) }
     guard !own.contains(.null) else { return nil }
-    return try store.objects(
-      Object.entity, "WHERE \(matching(way.columns))", own, Object.init(record:)
-    ).first
+    let found: [Object] = try read(way, "")
+    return found.first
   }
 
   /// The objects that refer to this one by their relationship `name`, by their surrogate keys. Read
@@ -21,8 +20,21 @@ extension Record {
     let way = Way(back: name, from: Object.entity, to: entity)
     let own = way.key(of: self)
     if let known = prefetched(on: way, own) { return known.map(Object.init(record:)) }
-    return try store.objects(
-      Object.entity, "WHERE \(matching(way.columns)) ORDER BY _id", own, Object.init(record:))
+    return try read(way, " ORDER BY _id")
+  }
+
+  /// Also of a copy that is older than a key: it leads where the key that replaced its own does.
+  private func read<Object: BusinessObject>(
+    _ way: Way, _ order: String
+  ) throws(FerryError) -> [Object] {
+    try store.read { connection throws(FerryError) in
+      try store.sql { () throws(SQLiteError) in
+        let own = try store.key(of: self, on: way, connection)
+        return try store.objects(
+          Object.entity, "WHERE \(matching(way.columns))\(order)", own, connection,
+          Object.init(record:))
+      }
+    }
   }
 
   /// Takes over the key of another object where the relationship refers to it; nil: refers to none.

@@ -47,9 +47,13 @@ public protocol CallbackHandler: Sendable {
   // Login and subscription; only for the handler of the database.
 
   func onLoginSuccess()
-  /// Ask the user for the password and call `beginOnlineLogin` again; what is pending is untouched.
+  /// Where the code is `notLoggedIn`, ask the user for the password and call `beginOnlineLogin` again.
+  /// Where `isTransient` is true, as without a network, the login goes on by itself, and this is told
+  /// once for each. What is pending is untouched.
   func onLoginFailure(_ error: FerryError)
   func onSubscribeSuccess()
+  /// The login was refused, or the server refuses the subscription: the error says why. It is not asked
+  /// for again before `subscribe` is called.
   func onSubscribeFailure(_ error: FerryError)
   /// `unsubscribe` has ended the subscription; what was downloaded is still here.
   func onUnsubscribeSuccess()

@@ -136,6 +136,8 @@ extension Store {
         try self.awaited(by: member, besides: own, connection)
       }
       let ready = awaited.allSatisfy(\.isEmpty)
+      // What they waited for before they were one must not wake a part of them below.
+      for member in ordered { try self.operations.noteWait(of: member, for: [], connection) }
       for (place, payload) in payloads.enumerated() {
         var member = ordered[place]
         member.chain = first.id

@@ -37,6 +37,7 @@ extension Store {
     let key = entity.key(of: values)
     let row = try sql { () throws(SQLiteError) -> VisibleRow? in
       guard try rows.visible(connection, key: key) == nil else { return nil }
+      try self.passSpent(entity, connection)
       let object = try rows.insertClientOnly(connection, values: values)
       return try rows.visible(connection, object: object)
     }

@@ -50,12 +50,46 @@ extension Store {
         for (position, part) in zip(positions, target.key) { values[position] = owned[part] }
         continue
       }
-      let rows = self.rows(of: target)
-      // Its delete may be pending: then its image alone has the key.
-      var known = try rows.visible(connection, object: object)?.values
-      if known == nil { known = try rows.original(connection, object: object)?.values }
-      guard let known else { continue }
+      guard let known = try present(object, of: target, connection) else { continue }
       for (position, part) in zip(positions, target.key) { values[position] = known[part] }
     }
+  }
+
+  /// What an object has now. Its delete may be pending: then its image alone has the key.
+  private func present(
+    _ object: Int64, of entity: Entity, _ connection: Connection
+  ) throws(SQLiteError) -> [Value]? {
+    let rows = rows(of: entity)
+    if let visible = try rows.visible(connection, object: object) { return visible.values }
+    return try rows.original(connection, object: object)?.values
+  }
+
+  /// The values by which `way` leads on from a copy, with the keys that objects have now.
+  func key(
+    of record: Record, on way: Way, _ connection: Connection
+  ) throws(SQLiteError) -> [Value] {
+    let own = way.key(of: record)
+    guard zip(way.types, own).contains(where: { $0.isTemporaryKey($1) }) else { return own }
+    let entity = record.entity
+    var values = record.values
+    try followKeys(&values, of: entity, connection)
+    var object = record.object
+    if object == nil { object = try self.object(formerly: record.key, of: entity, connection) }
+    if let object, let known = try present(object, of: entity, connection) {
+      for position in entity.key { values[position] = known[position] }
+    }
+    return way.own.map { values[$0] }
+  }
+
+  /// A key with the keys that its owners have now; nil where it is the same.
+  func followed(
+    _ key: Key, of entity: Entity, _ connection: Connection
+  ) throws(SQLiteError) -> Key? {
+    guard let parts = key.values(of: entity) else { return nil }
+    var values = [Value](repeating: .null, count: entity.attributes.count)
+    for (position, value) in zip(entity.key, parts) { values[position] = value }
+    try followKeys(&values, of: entity, connection)
+    let followed = entity.key(of: values)
+    return followed == key ? nil : followed
   }
 }

@@ -70,6 +70,7 @@ extension Store {
       }
       let counter = self.counter(after: 0)
       let replay = ReplayState(counter: counter, pending: 0, failure: 0)
+      try self.passSpent(entity, connection)
       let inserted = try rows.insertVisible(
         connection, object: nil, values: values, pending: .create, replay: replay)
       guard let object = inserted else { return nil }

@@ -39,6 +39,9 @@ extension QueryWriter {
     case .or(let tests): return try several(tests, " OR ", none: "0")
     case .not(.compare(let item, .equal, .value(let value))) where !value.isNull:
       let (sql, type) = try write(item)
+      guard !isTemporary(value, type) else {
+        return "\(try compare(item, .equal, value)) IS NOT TRUE"
+      }
       parameters.append(try canonical(value, type, item))
       return "\(sql) IS NOT ?"
     case .not(.compare(let item, .equal, .value(.null))):
@@ -60,7 +63,10 @@ extension QueryWriter {
     let (sql, type) = try write(item)
     guard !value.isNull else { return comparison == .equal ? "\(sql) IS NULL" : "0" }
     parameters.append(try canonical(value, type, item))
-    guard comparison != .equal else { return "\(sql) = ?" }
+    guard comparison != .equal else {
+      let former = try replaced(item, sql, type, [value])
+      return former.map { "(\(sql) = ? OR \($0))" } ?? "\(sql) = ?"
+    }
     return "\(sql) \(comparison.rawValue) ?\(collation(type))"
   }
 
@@ -81,6 +87,7 @@ extension QueryWriter {
       parameters += present
       tests.append("\(sql) IN (\(present.map { _ in "?" }.joined(separator: ", ")))")
     }
+    if let former = try replaced(item, sql, type, values) { tests.append(former) }
     return "(\(tests.joined(separator: " OR ")))"
   }
 
@@ -102,7 +109,7 @@ extension QueryWriter {
   ) throws(FerryError) -> String {
     let owner = try place(of: entity, nil)
     given += 1
-    let alias = "ferry_\(given)"
+    let alias = "ferry.\(given)"
     let other = Query.Source(content: .entity(target), alias: alias)
     let ties = try pairs(owner, entity, name, inverse, other)
     let targetEntity = try self.entity(target)

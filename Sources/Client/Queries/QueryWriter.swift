@@ -121,10 +121,11 @@ struct QueryWriter {
     // Which objects, and the place of each; then the objects themselves.
     let object = "\(quoted(query.source.alias))._id"
     let page = try limit(query)
-    return "\(start)\(Schema.table(entity)) JOIN (SELECT \(object) AS ferry_id,"
-      + " row_number() OVER (\(order.dropFirst())) AS ferry_place FROM \(rest)"
-      + " GROUP BY \(object) ORDER BY ferry_place\(page))"
-      + " ON _id = ferry_id ORDER BY ferry_place"
+    // No attribute has a point in its name.
+    return "\(start)\(Schema.table(entity)) JOIN (SELECT \(object) AS \"ferry.id\","
+      + " row_number() OVER (\(order.dropFirst())) AS \"ferry.place\" FROM \(rest)"
+      + " GROUP BY \(object) ORDER BY \"ferry.place\"\(page))"
+      + " ON _id = \"ferry.id\" ORDER BY \"ferry.place\""
   }
 
   private mutating func tests(_ query: Query) throws(FerryError) -> String {

@@ -64,9 +64,10 @@ package struct RowTest: Sendable {
     switch test {
     case .constant(let holds): return .constant(holds)
     case .compare(let item, let comparison, .value(let value)):
-      guard let (place, type) = names.place(item), let value = type.comparable(value) else {
-        return .open
-      }
+      guard let (place, type) = names.place(item), let value = type.comparable(value),
+        // The object may have another key when the row is looked at.
+        comparison != .equal || !type.isTemporaryKey(value)
+      else { return .open }
       return .compare(place, type, comparison, value)
     case .compare(let item, let comparison, .item(let other)):
       guard let (left, type) = names.place(item), let (right, otherType) = names.place(other),
@@ -79,7 +80,10 @@ package struct RowTest: Sendable {
     case .inList(let item, let values):
       guard let (place, type) = names.place(item) else { return .open }
       let known = values.compactMap { type.comparable($0) }
-      return known.count == values.count ? .list(place, Set(known)) : .open
+      guard known.count == values.count, !known.contains(where: type.isTemporaryKey) else {
+        return .open
+      }
+      return .list(place, Set(known))
     case .object(let entity, let object):
       return entity == names.entity.name && names.isFirst ? .object(object) : .open
     case .and(let tests): return .and(tests.map { node($0, names) })

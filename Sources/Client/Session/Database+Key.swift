@@ -13,22 +13,28 @@ extension Database {
   public static func changeKey(
     at path: String, from old: DatabaseKey, to new: DatabaseKey
   ) throws(FerryError) {
-    do { try Connection.changeKey(path: path, from: old, to: new) } catch {
+    do {
+      try Connection.changeKey(path: path, from: old, to: new, prepare: Database.prepare)
+    } catch {
       throw Store.failure(error, path: path)
     }
   }
 
   /// Seals a plain database, in the way of `changeKey`.
   public static func seal(at path: String, key: DatabaseKey) throws(FerryError) {
-    do { try Connection.seal(path: path, key: key) } catch {
+    do { try Connection.seal(path: path, key: key, prepare: Database.prepare) } catch {
       throw Store.failure(error, path: path)
     }
   }
 
   /// Makes a sealed database plain, in the way of `changeKey`.
   public static func unseal(at path: String, key: DatabaseKey) throws(FerryError) {
-    do { try Connection.unseal(path: path, key: key) } catch {
+    do { try Connection.unseal(path: path, key: key, prepare: Database.prepare) } catch {
       throw Store.failure(error, path: path)
     }
+  }
+
+  private static func prepare(_ connection: Connection) throws(SQLiteError) {
+    try connection.addNumberFunctions()
   }
 }

@@ -23,7 +23,7 @@ public final class Database: Sendable {
   let runner: SessionRunner
   package let live: LiveQueries
   private let observers: Observers
-  private let settings: SessionSettings
+  package let settings: SessionSettings
   /// Hears what other processes change.
   private let following = Mutex<Task<Void, Never>?>(nil)
 
@@ -38,7 +38,8 @@ public final class Database: Sendable {
   /// what must have a value, an operation that it no longer allows), and values of client-only
   /// attributes that it has no place for, stop that with `.incompatibleModel`, which names them, and
   /// leave the file as it is, unless `migration` lets them go. What was submitted is the server's to
-  /// judge. A database of a newer model, or of a newer Ferry, is refused with the same code.
+  /// judge. A database of a newer model, or of a newer Ferry, is refused with the same code; one of
+  /// another program with `.otherOwner`, and none of its bytes changes.
   ///
   /// One `Database` for each file of a process is enough: it may be used from everywhere. A second
   /// one, as an app and its extension have in processes of their own, needs
@@ -53,6 +54,7 @@ public final class Database: Sendable {
     durability: Durability = .application, callbackHandler: (any CallbackHandler)? = nil,
     migration: MigrationPolicy = .keepPending, world: World = .system()
   ) throws(FerryError) -> Database {
+    try profile.check()
     if !profile.session.isDatabaseShared, OpenFile.isOpen(path: path) {
       world.log.warn(
         "the database is open in this process already: nothing is lost, but the live queries of one "
@@ -126,6 +128,7 @@ public final class Database: Sendable {
     live.end()
     following.withLock { $0?.cancel() }
     await runner.stop()
+    runner.states.close()
     store.contentFetcher.withLock { $0 = nil }
     store.close()
   }
@@ -197,7 +200,7 @@ public final class Database: Sendable {
   /// under way is brought to its end. Operations that are submitted still go, each as soon as it can;
   /// of big values only the piece that is under way. The rest of them follows after
   /// `startBackgroundSynchronization`, `beginSynchronize` or `synchronize`, or at once where somebody
-  /// waits for answers, in a `synchronize` (`asyncReplay` off) or a `replayOutcome`.
+  /// waits for answers, in a `synchronize(awaitingAnswers: true)` or a `replayOutcome`.
   ///
   /// To be called before an app is suspended whose database is shared with an extension: an open
   /// channel holds a lock, for which some systems end a suspended app; see <doc:Suspension>.
@@ -218,16 +221,24 @@ public final class Database: Sendable {
     get async { await runner.isBackground }
   }
 
-  /// Sends what is submitted and fetches what is new, without waiting (sync/R3).
-  public func beginSynchronize() { act { session in session.requestExchange() } }
+  /// Sends what is submitted and fetches what is new, without waiting (sync/R3). With `asyncReplay`
+  /// off it also asks for the answers to what was sent, until they have come (sync/R9).
+  public func beginSynchronize() {
+    act { [settings] session in session.requestExchange(awaitingAnswers: !settings.asyncReplay) }
+  }
 
-  /// Sends what is submitted, fetches what is new and returns when it is visible (sync/R2). With
-  /// `asyncReplay` off it also waits for the answers to what was sent (sync/R8).
+  /// Sends what is submitted, fetches what is new and returns when it is visible (sync/R2).
+  ///
+  /// It waits for the answers to what was sent, too, where `awaitingAnswers` is true; where it is not
+  /// given, `asyncReplay` decides: on, as it is without a word of the app, it does not (sync/R6), off
+  /// it does (sync/R8). It waits also while the server loads; `states` tells that.
   ///
   /// `notSubscribed` before `subscribe` was called; `timedOut` after `limit`, without which it is
   /// `SessionSettings.patience`, and `cancelled` where the task is cancelled: the synchronization goes
   /// on by itself. `closed` where the database is closed meanwhile.
-  public func synchronize(within limit: Duration? = nil) async throws(FerryError) {
+  public func synchronize(
+    awaitingAnswers: Bool? = nil, within limit: Duration? = nil
+  ) async throws(FerryError) {
     guard try store.wantsData() else {
       let isSuspended = try store.isSuspended()
       throw FerryError(
@@ -237,7 +248,7 @@ public final class Database: Sendable {
         hint: isSuspended ? "Call resumeSubscription first." : "Call subscribe first.")
     }
     try await runner.synchronize(
-      awaitsAnswers: !settings.asyncReplay, within: limit ?? settings.patience)
+      awaitsAnswers: awaitingAnswers ?? !settings.asyncReplay, within: limit ?? settings.patience)
   }
 
   /// What is asked for differs: the next exchange says so, soon where data is wanted at all.

@@ -13,7 +13,8 @@ extension Session {
         facts.accessTokenExpires = expires.map {
           Timestamp(milliseconds: $0 - clock.now.milliseconds + clock.moment.milliseconds)
         }
-        if try Settings.get(.suspended, connection) == nil {
+        facts.isSuspended = try Settings.get(.suspended, connection) != nil
+        if !facts.isSuspended {
           facts.isSubscribed = try Settings.get(.subscribed, connection) != nil
           facts.isSubscribing = try Settings.get(.subscribing, connection) != nil
         }
@@ -26,6 +27,24 @@ extension Session {
         return facts
       }
     }
+  }
+
+  /// For who does not ask for the next step, as while another process synchronizes.
+  func tellState() throws(FerryError) { tellState(try facts()) }
+
+  func tellState(_ facts: SessionMachine.Facts) {
+    let now = store.world.clock.moment
+    let hasToken = facts.hasRefreshToken || facts.accessTokenExpires.map { now < $0 } ?? false
+    var state = DatabaseState()
+    state.isConnected = isConnected
+    state.login = credentials != nil ? .underWay : hasToken ? .done : .needed
+    state.subscription =
+      facts.isSuspended
+      ? .suspended
+      : facts.isSubscribed ? .accepted : facts.isSubscribing ? .underWay : .none
+    state.isServerLoading = isServerLoading
+    state.failure = lastFailure
+    states.post(state)
   }
 
   func setting(_ name: Settings.Name) throws(FerryError) -> String? {

@@ -22,7 +22,7 @@ extension Session {
         observers.tell(progress)
       }
     case .checkpoint(let checkpoint):
-      do throws(FerryError) { try take(checkpoint, lane) } catch {
+      do throws(FerryError) { try take(checkpoint, &reception, lane) } catch {
         // A channel goes on for long: there it is told at once.
         guard lane == .exchange, error.cause is UnfitPage else { throw error }
         reception.unfit = reception.unfit ?? error
@@ -89,7 +89,9 @@ extension Session {
     }
   }
 
-  private func take(_ checkpoint: Checkpoint, _ lane: SessionMachine.Lane) throws(FerryError) {
+  private func take(
+    _ checkpoint: Checkpoint, _ reception: inout Reception, _ lane: SessionMachine.Lane
+  ) throws(FerryError) {
     guard checkpoint.unavailable.isEmpty, let batch = try inbox.close(checkpoint) else {
       store.world.log.debug(
         "a checkpoint does not close what is here", ("version", String(checkpoint.version)),
@@ -97,10 +99,7 @@ extension Session {
       if checkpoint.unavailable.isEmpty {
         if lane == .channel { machine.channelWentAstray() } else { machine.isExchangeWanted = true }
       } else if lane == .exchange {
-        // Whoever waits for this exchange must not believe that all is visible.
-        throw FerryError(
-          .server, "the server has not loaded all of this user's data yet",
-          hint: "It is tried again by itself.", isTransient: true)
+        reception.isServerLoading = true
       }
       return
     }

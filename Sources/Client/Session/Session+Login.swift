@@ -82,6 +82,13 @@ extension Session {
     }
   }
 
+  /// Without a network a login waits, perhaps for long: the app hears it once for each login.
+  func tellLoginDelay() {
+    guard credentials != nil, !isLoginDelayTold, let error = lastFailure else { return }
+    isLoginDelayTold = true
+    observers.tell(.lasting) { $0.onLoginFailure(error) }
+  }
+
   /// What an answer with an error says. Whatever stands at the address may be another server
   /// tomorrow; only a no is a no.
   static func serverError(_ text: [UInt8], status: Int) -> FerryError {
@@ -95,6 +102,7 @@ extension Session {
   func refuseLogin(_ error: FerryError) throws(FerryError) {
     machine.stopped(.exchange, now: store.world.clock.moment)
     lastFailure = error
+    isServerLoading = false
     isLoginTold = true
     observers.tell(.lasting) { $0.onLoginFailure(error) }
     try tellSubscribeFailure()

@@ -29,6 +29,11 @@ package final class Session {
   /// Somebody waits for what is new, and shall see it when the exchange is over (sync/R2).
   var isPullWanted = false
   var isLoginTold = false
+  /// The app was told that its login waits for the network.
+  var isLoginDelayTold = false
+  /// The server has not read all of this user's data from its business system.
+  package internal(set) var isServerLoading = false
+  package let states = StateBoard()
   /// The app was told that the server gives it nothing any more.
   var isEndTold = false
   /// The number of the last exchange that ended well, for those who wait for one: it catches up
@@ -45,6 +50,8 @@ package final class Session {
     inbox = Inbox(store)
     importer = Import(store)
     machine = SessionMachine(settings: settings)
+    // A file that cannot be read now is told by the first step.
+    try? tellState()
   }
 
   // What the app asks for.
@@ -52,6 +59,7 @@ package final class Session {
   package func login(_ credentials: Credentials) {
     self.credentials = credentials
     machine.hasCredentials = true
+    isLoginDelayTold = false
     machine.wake()
   }
 
@@ -80,11 +88,13 @@ package final class Session {
 
   package func next() throws(FerryError) -> Step {
     let facts = try facts()
+    tellState(facts)
     let clock = store.world.clock
     let now = clock.moment
     switch machine.next(facts, now: now) {
     case .wait(let until):
       tellMissingLogin(facts, now)
+      tellState(facts)
       // The machine counts moments; who waits asks the clock.
       let shift = clock.now.milliseconds - now.milliseconds
       return .wait(until: until.map { Timestamp(milliseconds: $0.milliseconds + shift) })
@@ -95,6 +105,7 @@ package final class Session {
           lane,
           FerryError(
             .offline, "the server fell silent", hint: "It is tried again.", isTransient: true))
+        tellLoginDelay()
       }
       return .cancel(lane)
     case .login: return .send(try loginRequest())
@@ -119,6 +130,7 @@ package final class Session {
     let error = FerryError(
       .notLoggedIn, "nobody is logged in on this device", hint: "Call beginOnlineLogin.")
     lastFailure = error
+    isServerLoading = false
     observers.tell(.lasting) { $0.onLoginFailure(error) }
   }
 
@@ -235,6 +247,12 @@ package final class Session {
     _ error: FerryError, on lane: SessionMachine.Lane
   ) throws(FerryError) -> Never {
     fail(lane, error)
+    if let failure = error.cause as? WireFailure, !error.isTransient {
+      store.world.log.warn(
+        "the server refuses this device", ("code", failure.code.rawValue),
+        ("reason", error.description))
+      try tellSubscribeFailure()
+    }
     observers.tell { $0.onMessageException(error) }
     if (error.cause as? SQLiteError)?.isFull == true { observers.space(isLow: true) }
     throw error
@@ -257,6 +275,7 @@ package final class Session {
     guard let reception = lanes.removeValue(forKey: lane) else { return }
     if let failure {
       fail(lane, failure)
+      if reception.kind == .login { tellLoginDelay() }
       return
     }
     guard reception.status == 200 || reception.kind == .upload else {
@@ -274,6 +293,10 @@ package final class Session {
         return
       }
       if let unfit = reception.unfit { try cannotTake(unfit, on: lane) }
+      if reception.isServerLoading {
+        waitForLoading()
+        return
+      }
       succeed(lane)
       if lane == .exchange { try tellRecovered() }
     }
@@ -286,10 +309,28 @@ package final class Session {
     // There is one at a time, so the last one begun is the one that ended.
     completedExchanges = begunExchanges
     lastFailure = nil
+    isServerLoading = false
     isEndTold = false
   }
 
+  /// Whoever waits for this exchange must not believe that all is visible: it is asked again.
+  private func waitForLoading() {
+    if !isServerLoading { store.world.log.info("the server loads its data") }
+    isServerLoading = true
+    isPullWanted = true
+    machine.failed(
+      .exchange, now: store.world.clock.moment, chance: store.world.chance.next(),
+      longest: Session.loadingRetry)
+    lastFailure = FerryError(
+      .server, "The server has not loaded all of this user's data yet",
+      hint: "It is asked again by itself.", isTransient: true)
+  }
+
+  /// The longest time between two questions whether the server has loaded.
+  private static let loadingRetry: Duration = .seconds(5)
+
   func fail(_ lane: SessionMachine.Lane, _ error: FerryError) {
+    if lane == .exchange || !error.isTransient { isServerLoading = false }
     // A disk that is away may come back: what waits must not wait for the app to ask again.
     if error.isTransient || error.code == .store || error.code == .readOnly {
       machine.failed(lane, now: store.world.clock.moment, chance: store.world.chance.next())

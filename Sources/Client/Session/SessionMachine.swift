@@ -24,6 +24,8 @@ package struct SessionMachine: Equatable {
     package var isSubscribed = false
     /// Asked for, and the server has not said its word.
     package var isSubscribing = false
+    /// Asked for or accepted, and suspended by the app.
+    package var isSuspended = false
     package var hasOutgoing = false
     package var hasUnanswered = false
     /// A content is to follow its operation.
@@ -207,8 +209,11 @@ package struct SessionMachine: Equatable {
   /// What the answers waited for is done: ask for them soon again.
   package mutating func answersAreNear() { answerPolls = 0 }
 
-  /// A lane broke; the next try waits longer each time, by chance a little more or less.
-  package mutating func failed(_ lane: Lane, now: Timestamp, chance: UInt64) {
+  /// A lane broke; the next try waits longer each time, by chance a little more or less, but no longer
+  /// than `longest` where that is given.
+  package mutating func failed(
+    _ lane: Lane, now: Timestamp, chance: UInt64, longest: Duration? = nil
+  ) {
     switch lane {
     case .exchange:
       exchangeSince = nil
@@ -216,7 +221,8 @@ package struct SessionMachine: Equatable {
     case .channel: channel = .closed
     }
     failures += 1
-    let wait = min(settings.firstRetry * (1 << min(failures - 1, 10)), settings.longestRetry)
+    let longest = min(longest ?? settings.longestRetry, settings.longestRetry)
+    let wait = min(settings.firstRetry * (1 << min(failures - 1, 10)), longest)
     retryAt = now.advanced(by: wait / 2 + (wait / 2) * (Double(chance % 1_000) / 1_000))
   }
 
@@ -259,7 +265,8 @@ public struct SessionSettings: Sendable, Equatable {
   public var longestRetry: Duration = .seconds(30)
   /// After the server said no to the device itself, as to one whose package it does not have.
   public var stoppedRetry: Duration = .seconds(300)
-  /// Whether a session asks for data without waiting for its operations' answers (sync/R5, R6).
+  /// Whether `synchronize` and `beginSynchronize` ask for data without waiting for the answers to what
+  /// was sent (sync/R5, R6).
   public var asyncReplay: Bool = true
   /// How long `synchronize` and `onlineLogin` wait where they are not told.
   public var patience: Duration = .seconds(300)

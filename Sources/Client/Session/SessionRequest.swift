@@ -46,9 +46,10 @@ struct Reception {
   var reader = FrameReader()
   /// What came of a group does not fit the model; the other groups are imported all the same.
   var unfit: FerryError?
+  /// The server does not have all of a group yet.
+  var isServerLoading = false
   /// Bytes that came since the last whole frame, or since they were enough to be a sign of life.
   var restBytes = 0
-  /// The app was told that it comes.
   /// What is no row of frames: answers to logins, and errors.
   var text: [UInt8] = []
 

@@ -10,6 +10,8 @@ import Synchronization
 actor SessionRunner {
   private let executor: ThreadExecutor
   let session: Session
+  /// How the session stands, for who asks from any thread.
+  nonisolated let states: StateBoard
   let transport: any Transport
   let profile: ConnectionProfile
   private let world: World
@@ -52,6 +54,7 @@ actor SessionRunner {
   init(
     session: sending Session, transport: any Transport, profile: ConnectionProfile, world: World
   ) {
+    states = session.states
     self.session = session
     self.transport = transport
     self.profile = profile
@@ -73,6 +76,7 @@ actor SessionRunner {
     while true {
       do throws(FerryError) {
         guard try lease.take() else {
+          try session.tellState()
           waitForLease()
           return
         }
@@ -327,7 +331,8 @@ actor SessionRunner {
 
   private func settleWaiters() {
     guard !waiters.isEmpty else { return }
-    if let failure = session.lastFailure, !session.machine.isExchanging {
+    // A server that loads is waited for: it will have everything.
+    if let failure = session.lastFailure, !session.isServerLoading, !session.machine.isExchanging {
       finishWaiters(.failure(failure))
       return
     }

@@ -34,7 +34,7 @@ enum BigValueTables {
   static func indexes(of entity: Entity) -> [String] {
     entity.bigPositions.map { position in
       let name = entity.attributes[position].name
-      return "CREATE INDEX IF NOT EXISTS \(quoted("ferry_\(entity.name)_\(name)")) ON "
+      return "CREATE INDEX IF NOT EXISTS \(quoted("ferry_\(entity.name).\(name)")) ON "
         + "\(Schema.table(entity)) (\(quoted(name))) WHERE \(quoted(name)) IS NOT NULL"
     }
   }

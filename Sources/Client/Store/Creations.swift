@@ -1,7 +1,7 @@
 import Synchronization
 
 /// What a transaction of the app created: where it is undone, the objects in the app's hands are new
-/// again, and the numbers that they had may be given to others.
+/// again. The numbers that they had are given to no others while the app runs: its copies have them.
 final class Creations: Sendable {
   private struct State {
     var isUndone = false
@@ -19,8 +19,13 @@ final class Creations: Sendable {
     outer?.note(object, isTemporary: isTemporary)
   }
 
-  /// The transaction was undone, its savepoints with it.
-  func undo() { state.withLock { $0.isUndone = true } }
+  /// The transaction was undone, its savepoints with it. Returns what it had created.
+  func undo() -> [ObjectReference] {
+    state.withLock { state in
+      state.isUndone = true
+      return Array(state.made.keys)
+    }
+  }
 
   /// Whether it was undone, or one around it.
   var isUndone: Bool { state.withLock { $0.isUndone } || outer?.isUndone ?? false }

@@ -26,6 +26,10 @@ struct Migration {
   let new: Package
   let policy: MigrationPolicy
   let connection: Connection
+  /// Names of entities whose tables are made anew for Ferry's own sake; their rows stay as they are.
+  var remade: Set<String> = []
+  /// Whether the models differ at all. What is pending is judged by a new model only.
+  var isNewModel = true
 
   /// The states of operations that edits merge into.
   static let open: Set<String> = ["waiting", "replayFailed"]
@@ -33,11 +37,17 @@ struct Migration {
   /// Tables of entities whose shape differs, set aside under other names.
   private var aside: [(entity: Entity, old: Entity)] {
     new.entities.compactMap { entity in
-      guard let before = old.entity(named: entity.name), !Migration.isSame(before, entity) else {
-        return nil
-      }
+      guard let before = old.entity(named: entity.name),
+        remade.contains(entity.name) || !Migration.isSame(before, entity)
+      else { return nil }
       return (entity, before)
     }
+  }
+
+  /// Entities whose rows have another shape, by name, as they were.
+  private var changed: [String: Entity] {
+    let changed = aside.filter { !Migration.isSame($0.old, $0.entity) }
+    return Dictionary(uniqueKeysWithValues: changed.map { ($0.entity.name, $0.old) })
   }
 
   private var removed: [Entity] { old.entities.filter { new.entity(named: $0.name) == nil } }
@@ -50,7 +60,7 @@ struct Migration {
   }
 
   private var changesShape: Bool {
-    !aside.isEmpty || new.entities.contains { old.entity(named: $0.name) == nil }
+    !changed.isEmpty || new.entities.contains { old.entity(named: $0.name) == nil }
   }
 
   /// Inside the transaction of `Schema.prepare`; `makeTables` makes the tables of the new model.
@@ -59,7 +69,7 @@ struct Migration {
     let aside = self.aside
     // A file of an older Ferry may have none.
     try connection.execute(KeptValues.statement)
-    let discarded = try judge()
+    let discarded = isNewModel ? try judge() : []
     for (entity, _) in aside {
       for table in [entity.name, "ferry_original_\(entity.name)"] {
         try dropIndexes(of: table)
@@ -76,7 +86,7 @@ struct Migration {
       try move(entity, before, table: entity.name)
       try move(entity, before, table: "ferry_original_\(entity.name)")
     }
-    let changed = Dictionary(uniqueKeysWithValues: aside.map { ($0.entity.name, $0.old) })
+    let changed = self.changed
     try rewriteOperations(changed)
     try MigrationDefaults(old: old, new: new, connection: connection).giveToCreates()
     try rewriteKept(changed)

@@ -9,7 +9,7 @@ import FerryWorld
 /// image of an object stands in `ferry_original_…` only while the object is pending.
 package struct Schema {
   /// Raised when a table changes its shape, with a step in `SchemaSteps`.
-  package static let version: Int64 = 3
+  package static let version: Int64 = 4
   let model: Package
 
   package static func table(_ entity: Entity) -> String { quoted(entity.name) }
@@ -47,19 +47,24 @@ package struct Schema {
     }
     let text = ModelWriter.text(of: model, schema: nil)
     var discarded: [String] = []
-    if known > 0, let old = try knownModel(connection, unless: text) {
+    let old = known > 0 ? try knownModel(connection, unless: text) : nil
+    let remade = SchemaSteps.remade(model, from: known)
+    if old != nil || !remade.isEmpty {
       try TextIndex.removeAll(connection)
       let isLogged = try ChangeLogTable.isEnabled(connection)
       try ChangeLogTable.disable(connection)
-      discarded = try Migration(old: old, new: model, policy: migration, connection: connection)
-        .run(makeTables: makeTables)
+      let migration = Migration(
+        old: old ?? model, new: model, policy: migration, connection: connection, remade: remade,
+        isNewModel: old != nil)
+      discarded = try migration.run(makeTables: makeTables)
       if isLogged { try ChangeLogTable(model: model).enable(connection) }
     } else {
       try makeTables()
       try ChangeLogTable(model: model).renew(connection)
     }
     for entity in model.entities { try TextIndex(entity: entity).prepare(connection) }
-    try connection.execute("PRAGMA user_version = \(Schema.version)")
+    try connection.execute(
+      "PRAGMA user_version = \(Schema.version); PRAGMA application_id = \(FileOwner.application)")
     for (name, value) in identity(world) {
       try connection.run(
         "INSERT OR IGNORE INTO ferry_setting (name, value) VALUES (?, ?)", .text(name), .text(value)
@@ -176,6 +181,19 @@ package struct Schema {
         DELETE FROM ferry_wait WHERE sequence = old.sequence;
       END
       """,
+      // A change that grew or took another place may keep nobody waiting any more.
+      """
+      CREATE TRIGGER IF NOT EXISTS ferry_wait_change
+      AFTER UPDATE OF kind, key, changed, base, chain ON ferry_operation
+      WHEN (new.kind, new.key, new.changed, new.base, new.chain)
+        IS NOT (old.kind, old.key, old.changed, old.base, old.chain)
+        AND EXISTS (SELECT 1 FROM ferry_wait WHERE awaited = old.sequence)
+      BEGIN
+        UPDATE ferry_operation SET wanted = 2 WHERE wanted > 0 AND chain IN (
+          SELECT chain FROM ferry_wait JOIN ferry_operation USING (sequence)
+          WHERE awaited = old.sequence AND wanted > 0);
+      END
+      """,
       """
       CREATE TABLE IF NOT EXISTS ferry_page (
         number INTEGER PRIMARY KEY AUTOINCREMENT, partition INTEGER NOT NULL, bytes BLOB NOT NULL)
@@ -247,7 +265,8 @@ package struct Schema {
       let names = relationship.attributes
       if names == entity.key.prefix(names.count).map({ entity.attributes[$0].name }) { return nil }
       let list = names.map(quoted).joined(separator: ", ")
-      return "CREATE INDEX IF NOT EXISTS \(quoted("ferry_\(entity.name)_\(relationship.name)"))"
+      // With a point, which no entity and no table of Ferry's own has: nothing else is called so.
+      return "CREATE INDEX IF NOT EXISTS \(quoted("ferry_\(entity.name).\(relationship.name)"))"
         + " ON \(Schema.table(entity)) (\(list))"
     }
     return [
@@ -280,9 +299,9 @@ package struct Schema {
     case .boolean, .byte, .short, .int, .long: "INTEGER"
     case .float, .double: "REAL"
     case .binary: "BLOB"
-    case .integer, .decimal, .string, .date, .time, .dateTime, .list, .complex, .bigString,
-      .bigBinary:
-      "TEXT"
+    // Their texts are not in the order of the numbers; those of dates and times are.
+    case .integer, .decimal: "TEXT COLLATE ferry_decimal"
+    case .string, .date, .time, .dateTime, .list, .complex, .bigString, .bigBinary: "TEXT"
     }
   }
 }

@@ -12,6 +12,31 @@ struct SchemaSteps {
   func run(from known: Int64) throws(SQLiteError) {
     if known < 2 { try countChanges() }
     if known < 3 { try lookAgain() }
+    if known < 4 { try dropIndexes() }
+  }
+
+  /// 3 to 4: two indexes could have one name, or that of a table. All are made again under new ones.
+  private func dropIndexes() throws(SQLiteError) {
+    for entity in try entities() {
+      let names = try connection.rows(
+        "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL",
+        .text(entity))
+      for name in names.compactMap({ $0[0].text }) {
+        try connection.execute("DROP INDEX \(quoted(name))")
+      }
+    }
+  }
+
+  /// 3 to 4: a column of decimals or unbounded integers has their order, so that plain SQL compares
+  /// numbers. SQLite changes no column of a table: its rows are copied into another one, with their
+  /// numbers and in the same transaction, once for each file, some seconds for a million rows. To
+  /// write into `sqlite_schema` instead would copy nothing; the SQLite of Apple's systems refuses it.
+  static func remade(_ model: Package, from known: Int64) -> Set<String> {
+    guard known > 0, known < 4 else { return [] }
+    let entities = model.entities.filter { entity in
+      entity.attributes.contains { $0.type == .decimal || $0.type == .integer }
+    }
+    return Set(entities.map(\.name))
   }
 
   /// 2 to 3: for what a submitted operation waits is noted; what waits already is looked at once more.

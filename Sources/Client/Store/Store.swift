@@ -17,14 +17,20 @@ package final class Store: Sendable {
   let writer: SharedConnection
   private let readers: ReaderPool
   private let file: Mutex<OpenFile?>
-  /// How long a save waits for another process that writes.
-  static let patienceMilliseconds: Int32 = 30_000
+  /// How long a save waits for another process that writes: a system ends an app whose main thread
+  /// stands still for longer than this by little.
+  static let patienceMilliseconds: Int32 = 5_000
+  /// How long opening does: another process may be migrating or importing, and nothing can be done
+  /// without the database.
+  private static let openingMilliseconds: Int32 = 30_000
   /// Personalization keys that last as long as the app runs.
   let sessionKeys = Mutex<[String: String]>([:])
   /// What the transaction that is open has ended of what somebody may wait for.
   private let ended = Mutex<[AnsweredOperation]>([])
   /// The transaction that is open has set free what waits to be sent.
   private let hasFreed = Mutex(false)
+  /// The highest number of an object whose creation was undone, by entity.
+  let spent = Mutex<[String: Int64]>([:])
   /// Rung when there may be something for the session to do.
   package let bell = Bell()
   /// Touched only by the thread that holds the writing connection.
@@ -66,13 +72,14 @@ package final class Store: Sendable {
     do {
       var sealing: Sealing?
       if let key { sealing = try Sealing(path: path, key: key, vfs: vfs) }
-      // Another process may be importing: whoever saves waits for it.
       let connection = try Connection(
-        path: path, busyTimeoutMilliseconds: Store.patienceMilliseconds, vfs: vfs, sealing: sealing)
+        path: path, busyTimeoutMilliseconds: Store.openingMilliseconds, vfs: vfs, sealing: sealing)
+      try FileOwner(connection).check()
       try connection.configureStore(synchronous: durability == .machine ? .full : .normal)
       try connection.addNumberFunctions()
       try rowWatch.connect(connection)
       try Schema(model: model).prepare(connection, world: world, migration: migration)
+      connection.wait(milliseconds: Store.patienceMilliseconds)
       if let notice = connection.sealNotice { world.log.warn(notice, ("database", path)) }
       writer = SharedConnection(connection)
       readers = ReaderPool(path: path, vfs: vfs, sealing: sealing)

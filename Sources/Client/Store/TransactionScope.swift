@@ -1,4 +1,5 @@
 import FerryModel
+import FerrySQLite
 
 /// Which changes belong to the transaction that is open: they are replayed as one.
 package struct TransactionScope: Sendable {
@@ -70,9 +71,27 @@ extension Store {
   ) throws(FerryError) -> Result {
     let creations = Creations(inside: self.creations)
     do throws(FerryError) { return try scoped(creations, body, keep: keep) } catch {
-      creations.undo()
+      let undone = creations.undo()
+      spent.withLock { spent in
+        for object in undone {
+          spent[object.entity] = max(spent[object.entity] ?? 0, object.object)
+        }
+      }
       throw error
     }
+  }
+
+  /// Before an object is created: a number of one whose creation was undone is not its.
+  func passSpent(_ entity: Entity, _ connection: Connection) throws(SQLiteError) {
+    guard let last = spent.withLock({ $0[entity.name] }) else { return }
+    try connection.run(
+      """
+      INSERT INTO sqlite_sequence (name, seq) SELECT ?1, 0
+      WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?1)
+      """, .text(entity.name))
+    try connection.run(
+      "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1", .text(entity.name),
+      .integer(last))
   }
 
   private func scoped<Result>(

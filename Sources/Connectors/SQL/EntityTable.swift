@@ -26,7 +26,7 @@ struct EntityTable: Sendable {
       guard let column = schema.column(named: attribute.column) else {
         throw ConnectorError(
           "Table \(schema.name) has no column \(attribute.column), which \(entity.name) needs",
-          hint: "Run `ferry check`, then deploy a model that fits the database.",
+          hint: "Run `ferry diff` to see what changed, then deploy a model that fits.",
           isTransient: false)
       }
       columns.append(
@@ -182,7 +182,7 @@ struct EntityTables {
         guard let schema else {
           throw ConnectorError(
             "The business database has no table \(entity.table), which \(entity.name) needs",
-            hint: "Run `ferry check`, then deploy a model that fits the database.",
+            hint: "Run `ferry diff` to see what changed, then deploy a model that fits.",
             isTransient: false)
         }
         let table = try EntityTable(entity, schema)

@@ -217,11 +217,29 @@ struct OperationWork {
       while try statement.step() { rows.append(statement.row) }
       return rows
     } catch {
+      if error.isFull, try hasNoKeyLeft() {
+        throw .refused(
+          Refusal(
+            code: 500,
+            message: "\(operation.entity.table) has given its last key, \(Int64.max), and cannot "
+              + "take a new row. The operator must lower the number in sqlite_sequence."))
+      }
       if error.isBusy || error.isOfTheMachine {
         throw .failed(ConnectorError(error, connection.path))
       }
       throw .refused(Explanation(operation, table, connection).refusal(error))
     }
+  }
+
+  /// Whether the table counts its keys and has counted to the end. SQLite says "full" of that too.
+  private func hasNoKeyLeft() throws(Interruption) -> Bool {
+    guard operation.kind == .create, operation.key == nil else { return false }
+    let counts = try asked("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_sequence'", [])
+    guard !counts.isEmpty else { return false }
+    let found = try asked(
+      "SELECT 1 FROM sqlite_sequence WHERE name = ? AND seq = ?",
+      [.text(table.schema.name), .integer(.max)])
+    return !found.isEmpty
   }
 
   private func noKey(_ key: Key) -> Interruption {

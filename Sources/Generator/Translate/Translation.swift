@@ -60,7 +60,7 @@ public struct PartitionRequest: Sendable, Equatable {
   public init(_ text: String) throws(GeneratorError) {
     let wrong = GeneratorError(
       "\"\(text)\" is no partition rule",
-      hint: "Write Table=Column:claim:<name>, or Table=Column:open; several columns with commas.")
+      hint: "Write Entity=Column:claim:<name>, or Entity=Column:open; several columns with commas.")
     guard let equals = text.firstIndex(of: "=") else { throw wrong }
     entity = String(text[..<equals])
     var columns: [(name: String, source: PartitionSource)] = []

@@ -1,6 +1,6 @@
 /// Looks for names that lead nowhere or in circles, and for parts that cannot work.
 struct EdmCheck {
-  private let metadata: EdmMetadata
+  let metadata: EdmMetadata
   private(set) var diagnostics: EdmDiagnostics
   private let locate: ([String]) -> ODataPlace
   private let included: Set<String>
@@ -15,17 +15,17 @@ struct EdmCheck {
     included = Set(metadata.references.flatMap(\.includes).map(\.namespace))
   }
 
-  private mutating func report(_ message: String, _ path: [String], _ consequence: String) {
+  mutating func report(_ message: String, _ path: [String], _ consequence: String) {
     let locate = locate
     diagnostics.add(message, locate(path), consequence)
   }
 
   /// A name of another document that a Reference includes cannot be judged here.
-  private func isElsewhere(_ name: String) -> Bool {
+  func isElsewhere(_ name: String) -> Bool {
     EdmNames.namespace(of: name).map { included.contains($0) } ?? false
   }
 
-  private func isKnown(_ name: String) -> Bool {
+  func isKnown(_ name: String) -> Bool {
     (name.hasPrefix("Edm.") && EdmPrimitive(name: name) != nil) || Self.abstract.contains(name)
       || metadata.structuredType(name) != nil || metadata.enumType(name) != nil
       || metadata.typeDefinition(name) != nil || isElsewhere(name)
@@ -39,7 +39,10 @@ struct EdmCheck {
 
   mutating func run() {
     var names: Set<String> = []
+    defaultContainer()
+    endlessTypes()
     for schema in metadata.schemas {
+      alias(schema.alias, of: schema.namespace)
       let declared =
         (schema.entityTypes + schema.complexTypes).map(\.qualifiedName)
         + schema.enumTypes.map(\.qualifiedName) + schema.typeDefinitions.map(\.qualifiedName)
@@ -185,6 +188,7 @@ struct EdmCheck {
         "the type \(type.name) is not declared", [operation.qualifiedName],
         "values are read as strings")
     }
+    parameters(operation.parameters, [operation.qualifiedName])
     if operation.isBound, operation.parameters.isEmpty {
       report("a bound operation has no parameter", [operation.qualifiedName], "it is kept")
     }
@@ -280,6 +284,7 @@ struct EdmCheck {
     if let type = item.returnType?.type, !isKnown(type.name) {
       report("the return type \(type.name) is not declared", path, "results are untyped")
     }
+    serviceFunction(item, path)
     for parameter in item.parameters where !isKnown(parameter.type.name) {
       report(
         "the type \(parameter.type.name) of the parameter \(parameter.name) is not declared", path,

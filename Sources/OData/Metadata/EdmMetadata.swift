@@ -315,11 +315,14 @@ final class EdmIndex: Sendable {
 
 /// How names with an alias become names with a namespace.
 enum EdmNames {
+  /// What the specification keeps for itself: neither an alias nor a namespace.
+  static let reserved: Set<String> = ["Edm", "odata", "System", "Transient"]
+
   static func resolve(_ name: String, _ aliases: [String: String]) -> String {
     guard !aliases.isEmpty, !name.hasPrefix("Edm.") else { return name }
     let first = name.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let head = first.first, let dot = head.lastIndex(of: "."),
-      let namespace = aliases[String(head[..<dot])]
+      let namespace = aliases[String(head[..<dot])], !reserved.contains(String(head[..<dot]))
     else { return name }
     let rest = first.count > 1 ? "/" + first[1] : ""
     return namespace + head[dot...] + rest

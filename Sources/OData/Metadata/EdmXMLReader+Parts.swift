@@ -122,7 +122,7 @@ extension EdmXMLReader {
     var container = EdmContainer(
       namespace: space, name: required(element, "Name"),
       extends: element.attribute("Extends").map { resolve($0.trimmed) },
-      isDefault: element.attribute("IsDefaultEntityContainer", .metadata) == "true")
+      isDefault: flag(element, "IsDefaultEntityContainer", space: .metadata))
     container.attributes = attributes(element)
     for child in element.children {
       switch child.local {

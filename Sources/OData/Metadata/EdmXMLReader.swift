@@ -90,8 +90,10 @@ struct EdmXMLReader {
     return ""
   }
 
-  mutating func flag(_ element: XMLElement, _ name: String, _ standard: Bool = false) -> Bool {
-    guard let text = element.attribute(name) else { return standard }
+  mutating func flag(
+    _ element: XMLElement, _ name: String, _ standard: Bool = false, space: XMLSpace = .none
+  ) -> Bool {
+    guard let text = element.attribute(name, space) else { return standard }
     switch text.trimmed {
     case "true", "1": return true
     case "false", "0": return false
@@ -216,7 +218,7 @@ struct EdmXMLReader {
     type.isAbstract = flag(element, "Abstract")
     type.isOpen = flag(element, "OpenType")
     type.hasStream =
-      flag(element, "HasStream") || element.attribute("HasStream", .metadata) == "true"
+      flag(element, "HasStream") || flag(element, "HasStream", space: .metadata)
     type.attributes = attributes(element)
     type.mappings = Dictionary(
       grouping: mappings(element), by: { $0.source.isEmpty ? "" : $0.source }
@@ -259,6 +261,14 @@ struct EdmXMLReader {
     property.isConcurrencyToken = element.attribute("ConcurrencyMode") == "Fixed"
     property.mappings = mappings(element).map(\.mapping)
     property.attributes = attributes(element)
+    if element.attribute("HasStream", .metadata) != nil {
+      diagnostics.add(
+        "HasStream stands on the property \(name)", element.place, "only a type can have a stream")
+    }
+    if let media = element.attribute("MimeType", .metadata), !Self.isMediaType(media) {
+      diagnostics.add(
+        "MimeType=\"\(media)\" is no media type", element.place, "it is kept as an attribute")
+    }
     for child in element.children {
       switch child.local {
       case "Annotation", "ValueAnnotation": property.annotations.append(annotation(child))
@@ -268,6 +278,16 @@ struct EdmXMLReader {
       }
     }
     return property
+  }
+
+  /// Whether a text begins as `text/plain` does.
+  private static func isMediaType(_ text: String) -> Bool {
+    let parts = text.prefix { $0 != ";" }.split(separator: "/", omittingEmptySubsequences: false)
+    let isWord: (Substring) -> Bool = { word in
+      !word.isEmpty
+        && word.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !#"()<>@,;:\"[]?="#.utf8.contains($0) }
+    }
+    return parts.count == 2 && isWord(parts[0]) && isWord(String(parts[1]).trimmed[...])
   }
 
   /// `FC_TargetPath`, `FC_TargetPath_1`, … with what belongs to each.

@@ -37,7 +37,7 @@ extension JSONEntryReader {
         guard readsInline else { return Inline() }
         var feed = try self.feed(results, type: type)
         feed.head.count = try record.text(node, "__count")
-        feed.head.next = try record.text(node, "__next").map { absolute($0) }
+        if let next = try record.member(node, "__next") { feed.head.next = try target(next) }
         return Inline(content: .feed(feed))
       }
       if !isNavigation {
@@ -57,7 +57,9 @@ extension JSONEntryReader {
       {
         isNavigation = kind == .array || notes?["odata.context"] != nil
       }
-      if !isNavigation, link != nil { isNavigation = true }
+      if !isNavigation, link != nil || selection?.members[name]?.isExpanded == true {
+        isNavigation = true
+      }
       if !isNavigation {
         let probe: Int? =
           kind == .array ? record.children(node).first(where: { _ in true }) : node
@@ -65,12 +67,13 @@ extension JSONEntryReader {
       }
     }
     guard readsInline else { return Inline() }
+    let reader = inside(name).under(notes?["odata.context"]?.string)
     switch kind {
     case .null: return Inline(content: .entry(nil))
-    case .object: return Inline(content: .entry(try entry(node, type: type)))
+    case .object: return Inline(content: .entry(try reader.entry(node, type: type)))
     default:
-      var feed = try self.feed(node, type: type)
-      if case .string(let text)? = notes?["odata.nextLink"] { feed.head.next = absolute(text) }
+      var feed = try reader.feed(node, type: type)
+      if case .string(let text)? = notes?["odata.nextLink"] { feed.head.next = text }
       if let count = notes?["odata.count"] { feed.head.count = count.text }
       return Inline(content: .feed(feed))
     }

@@ -3,25 +3,25 @@ import FerryJSON
 extension JSONEntryReader {
   /// A value of any kind.
   func value(
-    _ node: Int, type: EdmTypeReference?, name: String
+    _ node: Int, type: EdmTypeReference?
   ) throws(ODataError) -> EdmValue {
     switch record.kind(node) {
     case .null, .end: return .null
     case .boolean:
       if let primitive = primitive(type), primitive != .boolean {
-        return try context.invalid(record.spelled(node), primitive, path(node, name))
+        return try context.invalid(record.spelled(node), primitive, record.place(of: node))
       }
       return .boolean(record.spelled(node) == "true")
-    case .number: return try number(node, type, name)
-    case .string: return try text(node, type, name)
+    case .number: return try number(node, type)
+    case .string: return try text(node, type)
     case .array:
       var values: [EdmValue] = []
       let element = type.map { $0.element }
       for child in record.children(node) {
-        values.append(try value(child, type: element, name: name))
+        values.append(try value(child, type: element))
       }
       return .collection(values)
-    case .object: return try object(node, type, name)
+    case .object: return try object(node, type)
     }
   }
 
@@ -31,7 +31,7 @@ extension JSONEntryReader {
   }
 
   func number(
-    _ node: Int, _ type: EdmTypeReference?, _ name: String
+    _ node: Int, _ type: EdmTypeReference?
   ) throws(ODataError) -> EdmValue {
     let bytes = record.text(node)
     if let type, !type.isCollection, context.isEnum(type.name) {
@@ -52,7 +52,7 @@ extension JSONEntryReader {
       {
         return value
       }
-      return try context.invalid(record.spelled(node), primitive, path(node, name))
+      return try context.invalid(record.spelled(node), primitive, record.place(of: node))
     }
     return JSONEntryReader.number(bytes)
   }
@@ -72,7 +72,7 @@ extension JSONEntryReader {
   }
 
   func text(
-    _ node: Int, _ type: EdmTypeReference?, _ name: String
+    _ node: Int, _ type: EdmTypeReference?
   ) throws(ODataError) -> EdmValue {
     // A plain text of a plain type needs no string of its own.
     if let plain = type?.primitive, plain != .string, type?.isCollection == false,
@@ -99,11 +99,11 @@ extension JSONEntryReader {
       return value
     }
     if let value = EdmValue(text: string, type: primitive) { return value }
-    return try context.invalid(string, primitive, path(node, name))
+    return try context.invalid(string, primitive, record.place(of: node))
   }
 
   func object(
-    _ node: Int, _ type: EdmTypeReference?, _ name: String
+    _ node: Int, _ type: EdmTypeReference?
   ) throws(ODataError) -> EdmValue {
     if isVerbose, let results = try record.member(node, "results"), record.kind(results) == .array {
       // `{"__metadata": {"type": "Collection(…)"}, "results": […]}`.
@@ -113,7 +113,7 @@ extension JSONEntryReader {
       {
         mark = context.marked(text)
       }
-      return try value(results, type: mark, name: name)
+      return try value(results, type: mark)
     }
     let spatial = primitive(type)?.isSpatial
     if spatial == true || (type == nil && !isVerbose) {
@@ -123,7 +123,7 @@ extension JSONEntryReader {
         return .spatial(shape)
       }
       if spatial == true {
-        try context.report("the shape cannot be read", path(node, name), "it is read as null")
+        try context.report("the shape cannot be read", record.place(of: node), "it is read as null")
         return .null
       }
     }

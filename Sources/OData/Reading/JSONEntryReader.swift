@@ -7,6 +7,8 @@ struct JSONEntryReader {
   /// Whether the document is verbose JSON (inside `d`).
   let isVerbose: Bool
   let base: ODataGround?
+  /// What the context says of the members; nil where it names nothing that is expanded.
+  var selection: JSONSelection?
 
   var readsInline: Bool { context.options.readsInline }
 
@@ -15,15 +17,40 @@ struct JSONEntryReader {
     address.isEmpty ? address : base?.resolve(address) ?? address
   }
 
-  func path(_ node: Int, _ name: String) -> ODataPlace {
-    let place = record.place(record.offset(node))
-    return ODataPlace(line: place.line, column: place.column, path: place.path + "/" + name)
+  /// The reader of what a member holds.
+  func inside(_ name: String) -> JSONEntryReader {
+    guard selection != nil else { return self }
+    var reader = self
+    reader.selection = selection?.members[name]
+    return reader
+  }
+
+  /// The reader of an object that may have a context of its own.
+  func under(_ context: String?) -> JSONEntryReader {
+    guard let found = context.flatMap({ JSONSelection(context: $0) }) else { return self }
+    var reader = self
+    reader.selection = found
+    return reader
+  }
+
+  /// The address that a next or delta link leads to: a text, or an object with a `uri`. Anything
+  /// else is told, for half a feed must not pass for a whole one.
+  func target(_ node: Int) throws(ODataError) -> String? {
+    var found: Int? = node
+    if record.kind(node) == .object { found = try record.member(node, "uri") }
+    if let found, record.kind(found) == .string { return absolute(try record.string(found)) }
+    if record.kind(node) != .null {
+      try context.report(
+        "the link to more is no address", record.place(of: node),
+        "there may be more that is not asked for")
+    }
+    return nil
   }
 
   /// An object of a feed: an entry, or one of the things that a feed of changes holds.
   func item(_ node: Int, type: String?) throws(ODataError) -> ODataItem {
     guard record.kind(node) == .object else {
-      return .value(try value(node, type: nil, name: "value"))
+      return .value(try value(node, type: nil))
     }
     if let error = try inStreamError(node) { throw error }
     var isRemoved = false
@@ -59,7 +86,7 @@ struct JSONEntryReader {
           relationship: control["relationship"] ?? "", target: control["target"] ?? ""))
     }
     if let type, self.context.options.metadata?.complexType(type) != nil {
-      return .value(try value(node, type: EdmTypeReference(type), name: "value"))
+      return .value(try value(node, type: EdmTypeReference(type)))
     }
     return .entry(try entry(node, type: type))
   }
@@ -102,9 +129,10 @@ struct JSONEntryReader {
           try member(key.name, control, child, &links, &order, &notes)
         }
       } else {
-        notes[key.name, default: [:]][control] = try value(child, type: nil, name: control)
+        notes[key.name, default: [:]][control] = try value(child, type: nil)
       }
     }
+    let reader = under(entry.context)
     let expected = expected ?? context.type(context: entry.context)
     let index = context.index(entry.type ?? expected) ?? context.index(expected)
     if entry.type == nil { entry.type = index?.name ?? expected }
@@ -117,7 +145,7 @@ struct JSONEntryReader {
       let link = links.isEmpty ? nil : links[name]
       let note = notes.isEmpty ? nil : notes[name]
       let member = key.member(of: index)
-      if let inline = try navigation(child, name, member, link, note) {
+      if let inline = try reader.navigation(child, name, member, link, note) {
         var link = link ?? .related(name)
         link.role = .related(name)
         if let href = inline.href { link.href = href }
@@ -129,7 +157,7 @@ struct JSONEntryReader {
       var declared: EdmTypeReference?
       if case .property(let property, _)? = member { declared = property.type }
       let mark = marks.isEmpty ? nil : marks[name]
-      let value = try self.value(child, type: mark ?? declared, name: name)
+      let value = try reader.inside(name).value(child, type: mark ?? declared)
       if isVerbose, let stream = stream(value, child) {
         entry.links += stream.map { link in
           var link = link
@@ -151,7 +179,7 @@ struct JSONEntryReader {
     _ control: String, _ isProtocol: Bool, _ node: Int, into entry: inout ODataEntry
   ) throws(ODataError) {
     guard isProtocol else {
-      entry.annotations[control] = try value(node, type: nil, name: control)
+      entry.annotations[control] = try value(node, type: nil)
       return
     }
     if control.hasPrefix("#") || control.contains("#") {
@@ -188,7 +216,7 @@ struct JSONEntryReader {
       var changed = media()
       changed.etag = text
       entry.media = changed
-    default: entry.annotations["odata." + control] = try value(node, type: nil, name: control)
+    default: entry.annotations["odata." + control] = try value(node, type: nil)
     }
   }
 
@@ -241,8 +269,10 @@ struct JSONEntryReader {
         link.attributes["bind"] = "true"
         add(name + "/bind\(number)", link)
       }
+    case "nextLink":
+      notes[name, default: [:]]["odata.nextLink"] = try target(node).map { .string($0) } ?? .null
     default:
-      notes[name, default: [:]]["odata." + control] = try value(node, type: nil, name: control)
+      notes[name, default: [:]]["odata." + control] = try value(node, type: nil)
     }
   }
 

@@ -21,6 +21,9 @@ final class JSONFeedEngine {
   private var sawWrapper = false
   private var type: String?
   private var base: ODataGround?
+  private var selection: JSONSelection?
+  /// The path of what holds the records, such as `/d/results`.
+  private var path = ""
   private var number = 0
   /// Members that are not the array, as text, to be read as one object at the end.
   private var rest: [UInt8] = []
@@ -110,7 +113,7 @@ final class JSONFeedEngine {
   private func place(_ offset: Int) -> ODataPlace {
     let place = memory.at.pointee.place(offset)
     return ODataPlace(
-      line: place.line, column: place.column, path: isStreaming ? "/value[\(number + 1)]" : "")
+      line: place.line, column: place.column, path: isStreaming ? "\(path)[\(number + 1)]" : "")
   }
 
   private func fail(_ error: JSONError) -> ODataError {
@@ -149,10 +152,10 @@ final class JSONFeedEngine {
         containers = [.top]
         state = .member(isFirst: true)
       } else if byte == UInt8(ascii: "[") {
-        beginArray()
+        beginArray("")
       } else {
         guard let record = try record() else { return false }
-        item = .value(try reader(record).value(record.root, type: nil, name: ""))
+        item = .value(try reader(record).value(record.root, type: nil))
         isFeed = false
         state = .end
       }
@@ -161,6 +164,7 @@ final class JSONFeedEngine {
         position += 1
         containers.removeLast()
         try close()
+        path = ""
         return true
       }
       return try member(isFirst: isFirst)
@@ -169,6 +173,7 @@ final class JSONFeedEngine {
         position += 1
         containers.removeLast()
         isStreaming = false
+        path = containers.last == .verbose ? "/d" : ""
         if containers.isEmpty { state = .end } else { state = .member(isFirst: false) }
         return true
       }
@@ -193,8 +198,9 @@ final class JSONFeedEngine {
     return true
   }
 
-  private func beginArray() {
+  private func beginArray(_ step: String) {
     position += 1
+    path += step
     containers.append(.array)
     state = .element(isFirst: true)
     isFeed = true
@@ -202,7 +208,8 @@ final class JSONFeedEngine {
   }
 
   private func reader(_ record: JSONRecord) -> JSONEntryReader {
-    JSONEntryReader(context: context, record: record, isVerbose: isVerbose, base: base)
+    JSONEntryReader(
+      context: context, record: record, isVerbose: isVerbose, base: base, selection: selection)
   }
 
   /// Reads one value whole; nil when there is more to come. Nothing is tried again before the
@@ -224,8 +231,8 @@ final class JSONFeedEngine {
       throw fail(error)
     }
     waitFor = 0
-    let number = isStreaming ? number + 1 : 0
-    return JSONRecord(memory: memory, keys: keys, root: kept, number: number)
+    return JSONRecord(
+      memory: memory, keys: keys, root: kept, number: isStreaming ? number + 1 : 0, path: path)
   }
 
   /// Reads `"key": value`; false when there is more to come.
@@ -263,26 +270,23 @@ final class JSONFeedEngine {
       sawWrapper = true
       position += 1
       containers.append(.verbose)
+      path = "/d"
       state = .member(isFirst: true)
       rest = []
       return true
     }
     let isList = bytes[position] == UInt8(ascii: "[")
-    if isTop, key == "d", isList, !sawPlainMember {
-      isVerbose = true
-      beginArray()
-      return true
-    }
-    if isList, !sawPlainMember, isTop ? isFeedKey(key) : key == "results" {
-      if isTop, key == "results" { isVerbose = true }
-      beginArray()
+    if isList, !sawPlainMember, isTop ? key == "d" || isFeedKey(key) : key == "results" {
+      if isTop, key != "value" { isVerbose = true }
+      beginArray("/" + key)
       return true
     }
     let valueStart = position
-    guard let record = try record() else {
+    guard var record = try record() else {
       position = start
       return false
     }
+    record.path += "/" + key
     if try !head(key, record) { sawPlainMember = true }
     if !rest.isEmpty { rest.append(UInt8(ascii: ",")) }
     rest += bytes[keyStart..<valueStart]
@@ -304,15 +308,16 @@ final class JSONFeedEngine {
     switch key {
     case "@odata.context", "@context", "odata.metadata":
       head.context = try record.scalar(record.root)
-      if type == nil { type = self.context.type(context: head.context) }
+      if type == nil { type = context.type(context: head.context) }
       // What follows stands beside the address of the metadata, as OData has it.
+      selection = head.context.flatMap { JSONSelection(context: $0) }
       if let text = head.context { base = context.base(text, in: base) }
     case "@odata.count", "@count", "odata.count", "__count":
       head.count = try record.scalar(record.root)
     case "@odata.nextLink", "@nextLink", "odata.nextLink", "__next":
-      head.next = try record.scalar(record.root).map { base?.resolve($0) ?? $0 }
+      head.next = try reader(record).target(record.root)
     case "@odata.deltaLink", "@deltaLink", "odata.deltaLink", "__delta":
-      head.delta = try record.scalar(record.root).map { base?.resolve($0) ?? $0 }
+      head.delta = try reader(record).target(record.root)
     case "@odata.id": head.id = try record.scalar(record.root)
     case "error", "odata.error":
       if record.kind(record.root) == .object, try record.member(record.root, "message") != nil {
@@ -324,8 +329,8 @@ final class JSONFeedEngine {
         return false
       }
       if key.hasPrefix("@"), key.utf8.contains(UInt8(ascii: ".")), !key.hasPrefix("@odata.") {
-        head.annotations[String(key.dropFirst())] = try reader(record).value(
-          record.root, type: nil, name: key)
+        let value = try reader(record).value(record.root, type: nil)
+        head.annotations[String(key.dropFirst())] = value
       }
     }
     return true
@@ -337,9 +342,7 @@ final class JSONFeedEngine {
       state = containers.isEmpty ? .end : .member(isFirst: false)
       return
     }
-    if let text = rest.isEmpty && !containers.isEmpty ? [] : Optional(rest) {
-      try single([UInt8(ascii: "{")] + text + [UInt8(ascii: "}")])
-    }
+    try single([UInt8(ascii: "{")] + rest + [UInt8(ascii: "}")])
     isFeed = false
     rest = []
     state = containers.isEmpty ? .end : .member(isFirst: false)
@@ -360,7 +363,7 @@ final class JSONFeedEngine {
     } catch {
       throw fail(error)
     }
-    let record = JSONRecord(memory: whole, keys: keys, root: 0)
+    let record = JSONRecord(memory: whole, keys: keys, root: 0, path: path)
     if wantsRows { try take(record) } else { item = try item(record) }
   }
 
@@ -385,7 +388,7 @@ final class JSONFeedEngine {
       }
       if others == 0, head.context?.hasSuffix("/$entity") != true {
         let type = self.type.map { EdmTypeReference($0) }
-        return .value(try reader.value(value, type: type, name: "value"))
+        return .value(try reader.value(value, type: type))
       }
     }
     return try reader.item(record.root, type: type)

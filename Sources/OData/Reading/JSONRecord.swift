@@ -49,6 +49,8 @@ struct JSONRecord {
   let root: Int
   /// The number of the value in its feed; 0 outside one.
   var number = 0
+  /// The path of what holds the value: of its list, or of the object that it is a member of.
+  var path = ""
 
   var bytes: UnsafeBufferPointer<UInt8> { memory.at.pointee.bytes.elements }
 
@@ -56,7 +58,27 @@ struct JSONRecord {
   func place(_ offset: Int) -> ODataPlace {
     let place = memory.at.pointee.place(offset)
     return ODataPlace(
-      line: place.line, column: place.column, path: number > 0 ? "/value[\(number)]" : "")
+      line: place.line, column: place.column, path: number > 0 ? "\(path)[\(number)]" : path)
+  }
+
+  /// The place of a node, with the whole way to it.
+  func place(of node: Int) -> ODataPlace {
+    let place = place(offset(node))
+    var path = place.path
+    var outer = root
+    while outer < node, let (number, inner) = step(from: outer, towards: node) {
+      path += kind(outer) == .object ? "/" + ((try? key(inner)) ?? "") : "[\(number)]"
+      outer = inner
+    }
+    return ODataPlace(line: place.line, column: place.column, path: path)
+  }
+
+  /// The child of a node that is another or holds it, with its number.
+  private func step(from outer: Int, towards node: Int) -> (number: Int, child: Int)? {
+    for (index, child) in children(outer).enumerated() where node < self.node(child).end {
+      return (index + 1, child)
+    }
+    return nil
   }
 
   @inline(__always)
@@ -155,11 +177,15 @@ final class JSONOrigin {
   let keys: JSONKeys
   let type: String?
   let base: ODataGround?
+  let selection: JSONSelection?
+  let path: String
 
-  init(_ context: ODataReadContext, _ keys: JSONKeys, type: String?, base: ODataGround?) {
-    self.context = context
-    self.keys = keys
+  init(_ reader: JSONEntryReader, type: String?) {
+    context = reader.context
+    keys = reader.record.keys
     self.type = type
-    self.base = base
+    base = reader.base
+    selection = reader.selection
+    path = reader.record.path
   }
 }

@@ -246,8 +246,9 @@ struct JSONRow: BitwiseCopyable {
     guard let (memory, origin) = origin(owner) else { return nil }
     return JSONEntryReader(
       context: origin.context,
-      record: JSONRecord(memory: memory, keys: origin.keys, root: root, number: number),
-      isVerbose: origin.keys.isVerbose, base: origin.base)
+      record: JSONRecord(
+        memory: memory, keys: origin.keys, root: root, number: number, path: origin.path),
+      isVerbose: origin.keys.isVerbose, base: origin.base, selection: origin.selection)
   }
 
   func entry(in owner: ODataRow.Owner) throws(ODataError) -> ODataEntry {
@@ -257,7 +258,7 @@ struct JSONRow: BitwiseCopyable {
 
   func place(_ name: String, in owner: ODataRow.Owner) -> ODataPlace? {
     guard let found = try? search(name, in: owner) else { return nil }
-    return reader(owner)?.path(found, name)
+    return reader(owner)?.record.place(of: found)
   }
 
   private func search(_ name: String, in owner: ODataRow.Owner) throws(ODataError) -> Int? {
@@ -325,7 +326,7 @@ extension JSONEntryReader {
       guard case .entry = try item(record.root, type: type) else { return nil }
     }
     if record.memory.origin == nil {
-      record.memory.origin = JSONOrigin(context, record.keys, type: type, base: base)
+      record.memory.origin = JSONOrigin(self, type: type)
     }
     return ODataRow(record)
   }

@@ -156,26 +156,23 @@ struct EdmTextScanner {
   }
 
   /// The time of `/Date(1234)/`, and the minutes of `/Date(1234+0060)/`; slashes may be escaped.
+  /// With an offset the milliseconds are those of the clock there, as all writers of V2 mean it.
   mutating func verboseDate() -> (EdmDateTime, Int16?)? {
     _ = take(UInt8(ascii: "\\"))
     guard take("/Date(") else { return nil }
     let isNegative = take(UInt8(ascii: "-"))
     guard let size = number() else { return nil }
-    var milliseconds = isNegative ? -size : size
     var minutes: Int16?
     let east = take(UInt8(ascii: "+"))
     if east || take(UInt8(ascii: "-")) {
       guard let offset = number().flatMap({ Int16(exactly: east ? $0 : -$0) }) else { return nil }
       minutes = offset
-      let (shifted, over) = milliseconds.addingReportingOverflow(Int64(offset) * 60_000)
-      if over { return nil }
-      milliseconds = shifted
     }
     guard take(UInt8(ascii: ")")) else { return nil }
     _ = take(UInt8(ascii: "\\"))
-    guard take(UInt8(ascii: "/")), let time = EdmDateTime(milliseconds: milliseconds) else {
-      return nil
-    }
+    guard take(UInt8(ascii: "/")),
+      let time = EdmDateTime(milliseconds: isNegative ? -size : size)
+    else { return nil }
     return (time, minutes)
   }
 

@@ -92,12 +92,12 @@ extension EdmValue {
     var text = text
     let found = text.withUTF8 { EdmTextScanner.whole($0) { $0.verboseDate() } }
     guard let found else { return nil }
-    let (utc, minutes) = found
+    let (local, minutes) = found
     if type == .dateTimeOffset || (type != .dateTime && minutes != nil) {
-      guard let whole = EdmDateTimeOffset(utc, offsetMinutes: minutes ?? 0) else { return nil }
+      guard let whole = EdmDateTimeOffset(local, offsetMinutes: minutes ?? 0) else { return nil }
       self = .dateTimeOffset(whole)
     } else {
-      self = .dateTime(utc)
+      self = .dateTime(local)
     }
   }
 }

@@ -128,7 +128,8 @@ package enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Reads both alphabets, with or without padding and white space; nil for anything else.
+  /// Reads both alphabets, with or without padding and white space; nil for anything else. Without
+  /// padding the bits that are left must be zero: else it is some other text, such as hexadecimal.
   package static func bytes(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.count / 4 * 3)
@@ -161,9 +162,9 @@ package enum Base64 {
     }
     switch count {
     case 0: return padding == 0 ? bytes : nil
-    case 2 where padding == 0 || padding == 2:
+    case 2 where padding == 2 || (padding == 0 && word & 0xF == 0):
       bytes.append(UInt8(word >> 4 & 0xFF))
-    case 3 where padding <= 1:
+    case 3 where padding == 1 || (padding == 0 && word & 0x3 == 0):
       bytes.append(UInt8(word >> 10 & 0xFF))
       bytes.append(UInt8(word >> 2 & 0xFF))
     default: return nil

@@ -63,10 +63,10 @@ extension JSONComposer {
       if isV4 || !local.exact {
         writer.string(value.description)
       } else {
-        let utc = local.value - Int64(value.offsetMinutes) * 60_000
+        // The milliseconds of the clock there, not of UTC: so all readers of V2 take them.
         let size = String(value.offsetMinutes.magnitude)
         let padded = String(repeating: "0", count: max(0, 4 - size.utf8.count)) + size
-        writer.string("/Date(\(utc)\(value.offsetMinutes < 0 ? "-" : "+")\(padded))/")
+        writer.string("/Date(\(local.value)\(value.offsetMinutes < 0 ? "-" : "+")\(padded))/")
       }
     case .spatial(let shape): GeoJSON.write(shape, to: &writer)
     case .enumeration(let text, _): writer.string(text)

@@ -12,6 +12,9 @@ final class XMLPush {
   private var context: OpaquePointer?
   private var decoding = TextDecoding()
   private var pushed = 0
+  /// Where the next byte to be parsed stands.
+  private var next = TextPlace()
+  private var isBlank = true
   private var failure: ODataError?
   private var isFinished = false
 
@@ -149,6 +152,15 @@ final class XMLPush {
 
   private func parse(_ text: [UInt8], _ range: Range<Int>) throws(ODataError) {
     let context = try open()
+    if isBlank, let first = text[range].firstIndex(where: { !Self.isSpace($0) }) {
+      isBlank = false
+      if text[first] != UInt8(ascii: "<") {
+        throw ODataError(
+          .malformed, "the document is neither XML nor JSON",
+          at: place(of: first, in: text, range),
+          hint: "look at what was sent; OData answers with XML, JSON or a batch")
+      }
+    }
     let hasNull = text.withUnsafeBufferPointer { buffer in
       let piece = UnsafeBufferPointer(rebasing: buffer[range])
       if Self.holdsNull(piece) { return true }
@@ -158,11 +170,29 @@ final class XMLPush {
       return false
     }
     if let failure = sink.pointee.failure { throw failure }
-    if hasNull { throw error(.malformed, "a NUL character stands in the document") }
+    if hasNull, let null = text[range].firstIndex(of: 0) {
+      throw ODataError(
+        .malformed, "a NUL character stands in the document", at: place(of: null, in: text, range))
+    }
+    next = behind(text, range)
     pushed += range.count
     if pushed - xmlByteConsumed(context) > limits.tagBytes {
       throw error(.limit, "a tag or comment is longer than \(limits.tagBytes) bytes")
     }
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+  }
+
+  /// The place behind bytes that begin where the next one is to be parsed.
+  private func behind(_ text: [UInt8], _ range: Range<Int>) -> TextPlace {
+    text.withUnsafeBufferPointer { next.behind(UnsafeBufferPointer(rebasing: $0[range])) }
+  }
+
+  private func place(of byte: Int, in text: [UInt8], _ range: Range<Int>) -> ODataPlace {
+    let place = behind(text, range.lowerBound..<byte)
+    return ODataPlace(line: place.line, column: place.column)
   }
 
   /// Looks at eight bytes at a time.
@@ -186,7 +216,7 @@ final class XMLPush {
 
   private func close() throws(ODataError) {
     let sawElement = sink.pointee.sawElement
-    guard let context, sawElement || pushed > 0 else {
+    guard let context, !isBlank else {
       throw ODataError(.truncated, "the document is empty", at: ODataPlace(line: 1, column: 1))
     }
     _ = xmlParseChunk(context, nil, 0, 1)

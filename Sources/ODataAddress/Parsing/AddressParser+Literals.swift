@@ -99,7 +99,11 @@ extension AddressParser {
     let spelled = slice(start..<position).drop { $0 == "+" }
     let value = try typed(String(spelled), isWhole && !hasExponent, start)
     guard letter(position, isFirst: false) == nil, byte != UInt8(ascii: ".") else {
-      throw failure("\(found) in a number", "put a blank behind the number")
+      let mark = peekWord()
+      let isMark = !isOld && ["l", "m", "f", "d"].contains(mark.lowercased())
+      throw failure(
+        "\(found) in a number",
+        isMark ? "V4 writes it bare, without \(mark)" : "put a blank behind the number")
     }
     return value
   }

@@ -22,8 +22,9 @@ extension AddressParser {
     while true {
       switch byte {
       case UInt8(ascii: "("):
-        guard path.steps.last.map({ if case .predicate = $0 { false } else { true } }) ?? false
-        else { throw failure("( where an operator was expected") }
+        guard takesPredicate(path.steps) else {
+          throw failure("( where an operator was expected")
+        }
         let place = position
         add(.predicate(try predicate(literalsOnly: false)), place, &path)
         highest = max(highest, height)
@@ -47,6 +48,13 @@ extension AddressParser {
         return .path(path)
       }
     }
+  }
+
+  /// Whether parentheses may follow: once behind a step, and as a key behind those of a function.
+  private func takesPredicate(_ steps: [ODataPath.Step]) -> Bool {
+    guard case .predicate? = steps.last else { return !steps.isEmpty }
+    guard !isOld, case .name(let function)? = steps.dropLast().last else { return false }
+    return function.contains(".")
   }
 
   private func add(_ step: ODataPath.Step, _ place: Int, _ path: inout ODataPath) {
@@ -234,8 +242,12 @@ extension AddressParser {
     }
     try count()
     guard let value = try literal() else {
+      let isJSON = byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[")
+      let json = byte == UInt8(ascii: "{") ? "{…}" : "[…]"
       throw failure(
-        "\(found) where a literal was expected", "write strings in single quotes")
+        "\(found) where a literal was expected",
+        isJSON && !isOld
+          ? "pass it by an alias: (p=@p)?@p=\(json)" : "write strings in single quotes")
     }
     height = 1
     return .literal(value)

@@ -81,17 +81,7 @@ extension AddressParser {
       leave()
       return inner
     }
-    if byte == UInt8(ascii: "\"") {
-      let start = position
-      position += 1
-      while let byte, byte != UInt8(ascii: "\"") { position += 1 }
-      guard take("\"") else { throw failure("the double quote is not closed", at: start) }
-      guard position > start + 2 else { throw failure("an empty phrase", at: start) }
-      if beginsTerm {
-        throw failure("no blank behind a phrase", "put a blank between phrase and word")
-      }
-      return .phrase(slice((start + 1)..<(position - 1)))
-    }
+    if byte == UInt8(ascii: "\"") { return try phrase() }
     guard let end = searchWordEnd else {
       throw failure(
         "\(found) where a word was expected", "write special characters in double quotes")
@@ -109,5 +99,59 @@ extension AddressParser {
       position = start + 3
     }
     return .word(word)
+  }
+
+  private func phrase() throws(AddressFault) -> ODataSearch {
+    let start = position + 1
+    guard let plain = closingQuote(from: start, readsEscapes: false) else {
+      throw failure("the double quote is not closed")
+    }
+    guard plain > start else { throw failure("an empty phrase") }
+    var text = slice(start..<plain)
+    position = plain + 1
+    // V4.0 writes a quote inside as `\"`. Later versions have no such mark: there the first quote
+    // ends the phrase. What may follow a phrase tells which of the two was written.
+    if let end = closingQuote(from: start, readsEscapes: true), end > plain, endsTerm(end + 1) {
+      text = unescaped(start..<end)
+      position = end + 1
+    }
+    if beginsTerm {
+      throw failure("no blank behind a phrase", "put a blank between phrase and word")
+    }
+    return .phrase(text)
+  }
+
+  private func closingQuote(from start: Int, readsEscapes: Bool) -> Int? {
+    var place = start
+    while place < text.bytes.count {
+      if text.bytes[place] == UInt8(ascii: "\"") { return place }
+      place += readsEscapes && isEscape(place) ? 2 : 1
+    }
+    return nil
+  }
+
+  private func isEscape(_ place: Int) -> Bool {
+    guard text.bytes[place] == UInt8(ascii: "\\"), place + 1 < text.bytes.count else {
+      return false
+    }
+    let next = text.bytes[place + 1]
+    return next == UInt8(ascii: "\"") || next == UInt8(ascii: "\\")
+  }
+
+  private func endsTerm(_ place: Int) -> Bool {
+    guard place < text.bytes.count, !isBlank(place) else { return true }
+    let byte = text.bytes[place]
+    return byte == UInt8(ascii: ")") || byte == UInt8(ascii: ";") && !text.isEncoded(place)
+  }
+
+  private func unescaped(_ range: Range<Int>) -> String {
+    var bytes: [UInt8] = []
+    var place = range.lowerBound
+    while place < range.upperBound {
+      if isEscape(place) { place += 1 }
+      bytes.append(text.bytes[place])
+      place += 1
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 }

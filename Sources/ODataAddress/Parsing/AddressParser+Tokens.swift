@@ -43,13 +43,14 @@ extension AddressParser {
 
   func end() throws(AddressFault) {
     let start = position
+    guard start < text.bytes.count else { return }
     blanks()
-    if position == text.bytes.count { position = start }
-    guard start == text.bytes.count else {
-      let word = peekWord()
-      throw failure(
-        "\(word.isEmpty ? found : word) where the end or an operator such as eq was expected")
+    guard position < text.bytes.count else {
+      throw failure("a blank at the end", at: start, "leave it out")
     }
+    let word = peekWord()
+    let wanted = part.hasSuffix("$search") ? "a word" : "an operator such as eq"
+    throw failure("\(word.isEmpty ? found : word) where the end or \(wanted) was expected")
   }
 
   func slice(_ range: Range<Int>) -> String { String(decoding: text.bytes[range], as: UTF8.self) }

@@ -37,11 +37,11 @@ extension AddressWriter {
       }
       data(word, encodingAlso: ";")
     case .phrase(let phrase):
-      guard !phrase.isEmpty, !phrase.utf8.contains(UInt8(ascii: "\"")) else {
-        throw unwritable("a phrase that is empty or holds a quote", "take the quote out")
+      guard !phrase.isEmpty else {
+        throw unwritable("an empty phrase", "give it the words it looks for")
       }
       encoded("\"")
-      data(phrase, encodingAlso: ";")
+      data(Self.escaped(phrase), encodingAlso: ";")
       encoded("\"")
     case .incomplete(let typed): quoted(typed)
     case .not(let inner):
@@ -50,6 +50,19 @@ extension AddressWriter {
     case .and(let parts): try chain(parts, "AND", 2, least)
     case .or(let parts): try chain(parts, "OR", 1, least)
     }
+  }
+
+  /// A quote inside, as V4.0 writes it; without one a backslash stands for itself.
+  private static func escaped(_ phrase: String) -> String {
+    guard phrase.utf8.contains(UInt8(ascii: "\"")) else { return phrase }
+    var bytes: [UInt8] = []
+    for byte in phrase.utf8 {
+      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+        bytes.append(UInt8(ascii: "\\"))
+      }
+      bytes.append(byte)
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   private func chain(

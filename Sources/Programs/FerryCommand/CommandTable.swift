@@ -26,6 +26,10 @@ enum CommandTable {
       print(help(of: command))
       return .success
     }
+    if first == "--version" {
+      print(ProgramVersion.text(of: "ferry"))
+      return .success
+    }
     guard let command = command(named: first) else { return unknown(first) }
     if words.contains("--help") || words.contains("-h") {
       print(help(of: command))
@@ -65,7 +69,7 @@ enum CommandTable {
 
       \(lines.joined(separator: "\n"))
 
-      ferry help <command> tells more. Exit codes: 0 done, 1 problems were found or it could not be
+      ferry help <command> tells more, ferry --version the version. Exit codes: 0 done, 1 problems were found or it could not be
       done, 2 the command line makes no sense.
       """
   }

@@ -99,7 +99,7 @@ enum InspectCommand: Subcommand {
 
   private static func show(_ inspection: DeviceInspection, now: Timestamp) {
     print("package \(inspection.package)")
-    print("user    \(inspection.user ?? "nobody has logged in")")
+    print("user    \(user(inspection))")
     print("server  \(inspection.server ?? "none yet")")
     print("device  \(inspection.device), \(inspection.subscription.rawValue)")
     for set in inspection.parameterSets { print("parameters \(set)") }
@@ -119,6 +119,10 @@ enum InspectCommand: Subcommand {
         "  \(group.name)  version \(group.version)\(group.era == nil ? ", not imported yet" : "")")
     }
     print("\npartitions")
+    if inspection.getsNothing {
+      let cure = "Look at the user's claims with: ferry user list"
+      print("  none: the server gives this user nothing. \(cure)")
+    }
     for partition in inspection.partitions {
       let staged =
         partition.staged == partition.cursor ? "" : ", download at \(partition.staged)"
@@ -126,6 +130,12 @@ enum InspectCommand: Subcommand {
         "  \(partition.number)  \(partition.group)  \(partition.state)  \(partition.count) rows, "
           + "at \(partition.cursor)\(staged)")
     }
+  }
+
+  /// Who logged in last, and whether they must again.
+  static func user(_ inspection: DeviceInspection) -> String {
+    guard let user = inspection.user else { return "nobody has logged in" }
+    return inspection.mustLogIn ? "\(user), must log in again" : user
   }
 
   /// An operation in one line, with its age.
@@ -145,6 +155,7 @@ enum InspectCommand: Subcommand {
     writer.field("user", inspection.user)
     writer.field("server", inspection.server)
     writer.field("device", inspection.device)
+    writer.field("mustLogIn", inspection.mustLogIn)
     writer.field("subscription", inspection.subscription.rawValue)
     writer.key("parameterSets")
     writer.array(inspection.parameterSets) { $0.raw($1.utf8) }

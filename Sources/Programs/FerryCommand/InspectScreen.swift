@@ -20,7 +20,7 @@ struct InspectScreen {
   func lines(_ inspection: DeviceInspection, problem: String? = nil) -> [String] {
     var lines = [
       spread("ferry inspect \(name)", "\(Self.time(now))  q quits"),
-      "\(inspection.package)  \(inspection.user ?? "nobody has logged in")  "
+      "\(inspection.package)  \(InspectCommand.user(inspection))  "
         + inspection.subscription.rawValue,
     ]
     if let problem { lines.append("! \(problem)") }
@@ -60,7 +60,9 @@ struct InspectScreen {
   }
 
   private func partitions(_ inspection: DeviceInspection) -> [String] {
-    guard !inspection.partitions.isEmpty else { return [] }
+    guard !inspection.partitions.isEmpty else {
+      return inspection.getsNothing ? ["no partitions: look at the user's claims"] : []
+    }
     let rows = inspection.partitions.reduce(0) { $0 + $1.count }
     let under = inspection.partitions.count { $0.staged != $0.cursor }
     return [

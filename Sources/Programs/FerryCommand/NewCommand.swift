@@ -2,6 +2,7 @@ import FerryArguments
 import FerryGenerator
 import FerryJSON
 import FerryModel
+import FerrySQLite
 
 /// `ferry new`: from a database to a model.
 enum NewCommand: Subcommand {
@@ -15,7 +16,7 @@ enum NewCommand: Subcommand {
     CommandOption("name", "<Name>", "name of the package; the database's name if not given"),
     CommandOption("version", "<1.0>", "version of the package, major.minor"),
     CommandOption(
-      "partition", "<Table=Column:source,…>",
+      "partition", "<Entity=Column:source,…>",
       "who gets which rows; source is claim:<name> or open; may be repeated"),
     CommandOption(
       "entity", "<Name=Table>",
@@ -29,7 +30,7 @@ enum NewCommand: Subcommand {
     Beside the model goes \(ModelWriter.schemaFile), with which editors complete and check it.
 
     Example: ferry new --from sqlite:shop.db --out Model/model.json \\
-               --partition Orders=EmployeeID:claim:employee --entity Order=Orders
+               --entity Order=Orders --partition Order=EmployeeID:claim:employee
     Exit codes: 0 the model was written, also when something was left out; 1 it was not; 2 wrong
     usage.
     """
@@ -55,14 +56,17 @@ enum NewCommand: Subcommand {
     }
     let made = try ModelMaker.make(
       fromSQLite: database, options: options, file: out, source: "sqlite:\(database)")
+    try TextFile.makeFolder(of: out)
     try TextFile.write(made.text, to: out)
     let schema = TextFile.sibling(of: out, named: ModelWriter.schemaFile)
     if !TextFile.exists(schema) || arguments.flag("force") {
       try TextFile.write(ModelSchema.text, to: schema)
     }
+    let advice = try JournalAdvice.of(path: database)
     print(
       arguments.flag("json")
-        ? NewReport.json(made, out: out) : NewReport.text(made, out: out, database: database))
+        ? NewReport.json(made, advice, out: out)
+        : NewReport.text(made, advice, out: out, database: database))
     return .success
   }
 }

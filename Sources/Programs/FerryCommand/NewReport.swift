@@ -1,10 +1,13 @@
 import FerryGenerator
 import FerryJSON
 import FerryModel
+import FerrySQLite
 
 /// What `ferry new` tells: what is in the model, what is not, and what to do next.
 enum NewReport {
-  static func text(_ made: ModelMaker.Result, out: String, database: String) -> String {
+  static func text(
+    _ made: ModelMaker.Result, _ advice: JournalAdvice?, out: String, database: String
+  ) -> String {
     let package = made.translation.package
     var lines = [
       "\(package.id): "
@@ -22,6 +25,7 @@ enum NewReport {
       guard !notes.isEmpty else { continue }
       lines += ["", title] + joined(notes)
     }
+    if let advice { lines += ["", "Warning: \(database): \(advice.what). \(advice.cure)"] }
     if !made.warnings.isEmpty {
       lines += ["", "ferry check warns:"] + made.warnings.map { "  - \($0)" }
     }
@@ -70,7 +74,7 @@ enum NewReport {
       """
   }
 
-  static func json(_ made: ModelMaker.Result, out: String) -> String {
+  static func json(_ made: ModelMaker.Result, _ advice: JournalAdvice?, out: String) -> String {
     var writer = JSONWriter()
     writer.beginObject()
     writer.field("package", made.translation.package.id)
@@ -92,6 +96,7 @@ enum NewReport {
       writer.field("cure", note.cure)
       writer.endObject()
     }
+    writer.field("journal", advice.map { "\($0.what). \($0.cure)" })
     writer.key("problems")
     writer.array(made.warnings) { $0.problem($1) }
     writer.endObject()

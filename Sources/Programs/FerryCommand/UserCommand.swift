@@ -1,6 +1,9 @@
 import FerryArguments
+import FerryGenerator
 import FerryJSON
+import FerryModel
 import FerryPasswords
+import FerryServer
 import FerryWorld
 
 /// `ferry user`: who may log in.
@@ -15,6 +18,8 @@ enum UserCommand: Subcommand {
     CommandOption(
       "claim", "<name=value>", "what partition rules may ask for; may be repeated, for one name too"
     ),
+    CommandOption(
+      "model", "<model.json>", "with add: warn where the claims do not fit its partition rules"),
     CommandOption("password-stdin", nil, "read the password from standard input, one line"),
     .json,
   ]
@@ -23,7 +28,8 @@ enum UserCommand: Subcommand {
     input. It is kept as an argon2id hash and is in no argument and no output. The file is written
     as a whole or not at all, and only its owner may read it.
 
-    Example: ferry user add --file users.json --name nancy --role sales --claim employee=1
+    Example: ferry user add --file users.json --name nancy --role sales --claim employee=1 \\
+               --model model.json
              ferry user password --file users.json --name nancy
     A server that runs reads the file when it starts.
     Exit codes: 0 done; 1 it could not be done; 2 wrong usage.
@@ -46,6 +52,7 @@ enum UserCommand: Subcommand {
   private static func add(_ arguments: Arguments, to file: String) throws {
     let name = try arguments.required("name", "nancy")
     let claims = try claims(arguments.values("claim"))
+    let faults = try faults(arguments, UserRecord(name: name, claims: values(of: claims)))
     var list = try UserList.read(file) ?? UserList(users: [])
     guard !name.isEmpty, !list.users.contains(where: { $0.name == name }) else {
       throw UserError(
@@ -58,6 +65,21 @@ enum UserCommand: Subcommand {
         claims: claims))
     try list.write(to: file)
     print("\(name) may log in now. Start the server again if it runs.")
+    for fault in faults { print("Warning: \(fault)") }
+  }
+
+  private static func values(of claims: [UserList.Claim]) -> [String: [String]] {
+    Dictionary(claims.map { ($0.name, $0.values) }, uniquingKeysWith: +)
+  }
+
+  /// What keeps rows from the user; nothing where no model was named.
+  private static func faults(_ arguments: Arguments, _ user: UserRecord) throws -> [String] {
+    guard let file = try arguments.value("model") else { return [] }
+    guard let package = ModelReader.read(try TextFile.read(file), file: file).package else {
+      throw UserError(
+        "the model \(file) has errors", hint: "`ferry check \(file)` explains them.")
+    }
+    return ClaimCheck(package).faults(of: user)
   }
 
   private static func changePassword(_ arguments: Arguments, in file: String) throws {

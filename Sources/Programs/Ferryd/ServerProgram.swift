@@ -3,6 +3,7 @@ import FerryConnector
 import FerryHTTPServer
 import FerryPasswords
 import FerrySQLConnector
+import FerrySQLite
 import FerryServer
 import FerryWorld
 import Foundation
@@ -15,6 +16,10 @@ enum ServerProgram {
       let arguments = try Arguments(Array(words.dropFirst()), options: Settings.options)
       guard !arguments.flag("help") else {
         print(Settings.help)
+        exit(0)
+      }
+      guard !arguments.flag("version") else {
+        print(ProgramVersion.text(of: "ferryd"))
         exit(0)
       }
       try run(try Settings(arguments))
@@ -41,6 +46,7 @@ enum ServerProgram {
       }
     }
     try check(settings)
+    warn(settings, users, log)
     let parts = Parts(settings, world, users)
     let server = try HTTPServer(
       configuration: HTTPServerConfiguration(address: settings.address, port: settings.port),
@@ -53,7 +59,8 @@ enum ServerProgram {
         try await parts.start(on: server.executor)
         log.info(
           "listening", ("address", settings.address), ("port", String(server.boundPort)),
-          ("package", settings.package.id), ("data", settings.folder))
+          ("package", settings.package.id), ("data", settings.folder),
+          ("database", settings.database), ("users", String(users.records.count)))
       } catch {
         complain("\(error)")
         exit(1)
@@ -62,6 +69,25 @@ enum ServerProgram {
     server.run()
     log.info("ended")
     exit(0)
+  }
+
+  /// What lets the server run and keeps somebody from rows, or from the business database.
+  private static func warn(_ settings: Settings, _ users: UserFile, _ log: some Log) {
+    let claims = ClaimCheck(settings.package)
+    for user in users.records {
+      for fault in claims.faults(of: user) {
+        log.warn(
+          "the claims of a user do not fit the model", ("user", user.name), ("fault", fault))
+      }
+    }
+    do throws(SQLiteError) {
+      guard let advice = try JournalAdvice.of(path: settings.database) else { return }
+      log.warn(
+        "other programs cannot write to the business database while it is read",
+        ("reason", advice.what), ("cure", advice.cure))
+    } catch {
+      log.warn("the journal mode cannot be read", ("reason", error.description))
+    }
   }
 
   /// A model that does not fit the database is told before anything is touched.
@@ -74,7 +100,7 @@ enum ServerProgram {
       let lines = mismatches.map(\.description).joined(separator: "\n  ")
       throw StartFailure(
         "the model does not fit the database \(settings.database):\n  \(lines)",
-        hint: "`ferry diff` compares them; make a new version of the model.")
+        hint: "Nothing was touched.")
     }
   }
 }

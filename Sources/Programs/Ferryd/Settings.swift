@@ -32,6 +32,7 @@ struct Settings {
       "forget-operations", nil,
       "do not keep the table ferry_applied in the business database; after a crash the outcome of "
         + "an operation may then be unknown"),
+    CommandOption("version", nil, "which ferryd this is"),
     CommandOption("help", nil, "this text"),
   ]
 

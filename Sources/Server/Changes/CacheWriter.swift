@@ -82,14 +82,14 @@ final class CacheWriter {
     _ partition: Int64?, known: CachedRow?
   ) throws(SQLiteError) -> Int64 {
     transaction.hasWritten = true
-    var parentKey: String?
+    var parentKey: Key?
     if case .parent(let path) = rules.rules[entity].path { parentKey = path.parentKey(of: values) }
     if let known {
       try store.writer.run(
         """
         UPDATE row SET parent_key = ?, partition = ?, body = ?, hash = ?, version = ?, deleted = 0
         WHERE id = ?
-        """, .optional(parentKey), .optional(partition), .blob(body), .integer(hash),
+        """, .optional(parentKey?.text), .optional(partition), .blob(body), .integer(hash),
         .integer(transaction.version), .integer(known.id))
       return known.id
     }
@@ -97,7 +97,7 @@ final class CacheWriter {
       """
       INSERT INTO row (entity, key, parent_key, partition, body, hash, version, deleted)
       VALUES (?, ?, ?, ?, ?, ?, ?, 0)
-      """, .integer(store.entityNumbers[entity]), .text(key.text), .optional(parentKey),
+      """, .integer(store.entityNumbers[entity]), .text(key.text), .optional(parentKey?.text),
       .optional(partition), .blob(body), .integer(hash), .integer(transaction.version))
     return store.writer.lastInsertRowID
   }
@@ -137,8 +137,8 @@ final class CacheWriter {
   /// What children call the row, before and after: by child entity.
   private struct Names {
     let child: Int
-    let before: String?
-    let after: String?
+    let before: Key?
+    let after: Key?
   }
 
   private func alternates(
@@ -159,14 +159,14 @@ final class CacheWriter {
       if let was {
         try store.writer.run(
           "DELETE FROM alternate WHERE entity = ? AND attributes = ? AND text = ? AND row = ?",
-          number, .text(path.name), .text(was), .integer(id))
+          number, .text(path.name), .text(was.text), .integer(id))
       }
       if let now {
         try store.writer.run(
           """
           INSERT INTO alternate (entity, attributes, text, row) VALUES (?, ?, ?, ?)
           ON CONFLICT DO NOTHING
-          """, number, .text(path.name), .text(now), .integer(id))
+          """, number, .text(path.name), .text(now.text), .integer(id))
       }
     }
     return names

@@ -12,6 +12,9 @@ public actor ReplayHost {
   private let world: World
   private var isStopped = false
   private var lastLook: Timestamp?
+  private var trouble = LastingTrouble(
+    "the business system cannot be asked for changes",
+    over: "the business system can be asked for changes again")
 
   /// How often the business system is asked for the changes of others.
   static let lookInterval: Duration = .milliseconds(250)
@@ -131,9 +134,12 @@ public actor ReplayHost {
     let now = world.clock.moment
     if let lastLook, now < lastLook.advanced(by: ReplayHost.lookInterval) { return false }
     lastLook = now
-    do throws(ConnectorError) { return try connector.changedByOthers() } catch {
-      world.log.warn(
-        "the business system cannot be asked for changes", ("reason", error.description))
+    do throws(ConnectorError) {
+      let hasChanged = try connector.changedByOthers()
+      trouble.tell(nil, world.log)
+      return hasChanged
+    } catch {
+      trouble.tell(error.description, world.log)
       return false
     }
   }
@@ -154,6 +160,14 @@ public actor LoadHost {
   /// One has begun and has not ended well: if the store broke it, it is begun again.
   private var isLoading = false
   private var isStopped = false
+  private var hasLoaded = false
+  private var loadTrouble = LastingTrouble(
+    "the business system could not be loaded; tried again",
+    over: "the business system can be loaded again")
+  private var readTrouble = LastingTrouble(
+    "rows could not be read again; tried again", over: "rows can be read again")
+  /// A load that takes longer is logged, whether it is the first one or not.
+  private static let worthTelling: Duration = .seconds(1)
   /// Loads begun, and those who wait for one that begins after they asked.
   private var begun = 0
   private var waiting: [(after: Int, continuation: CheckedContinuation<Void, Never>)] = []
@@ -212,13 +226,17 @@ public actor LoadHost {
     isLoading = true
     begun += 1
     let number = begun
+    if number == 1 { world.log.info("the business system is being loaded") }
+    let start = world.clock.uptime
     let ticket = try await service.beginLoad()
     let service = self.service
     var failure: ServerError?
+    var readRows = 0
     do throws(ConnectorError) {
       try connector.load(
         package.entities,
         each: { entity, rows throws(ConnectorError) in
+          readRows += rows.count
           do throws(ServerError) { try service.stage(ticket, entity, rows) } catch {
             failure = error
             throw ConnectorError(error.message, hint: error.hint, isTransient: error.isTransient)
@@ -227,8 +245,7 @@ public actor LoadHost {
     } catch {
       await service.abandonLoad(ticket)
       if let failure { throw failure }
-      world.log.warn(
-        "the business system could not be loaded; tried again", ("reason", error.description))
+      loadTrouble.tell(error.description, world.log)
       service.pulse.tellBusiness(error.description)
       await executor.sleep(for: .seconds(1))
       want()
@@ -239,6 +256,8 @@ public actor LoadHost {
       if case .done(let ended) = try await service.endLoad(ticket) { summary = ended }
     }
     isLoading = false
+    loadTrouble.tell(nil, world.log)
+    tellLoaded(readRows, summary, in: world.clock.uptime - start)
     service.pulse.tellBusiness(nil)
     release(number)
     guard let summary, !summary.doubtedPartitions.isEmpty else { return }
@@ -247,14 +266,27 @@ public actor LoadHost {
     want()
   }
 
+  private func tellLoaded(_ rows: Int, _ summary: LoadSummary?, in time: Duration) {
+    let isWorthTelling = !hasLoaded || time >= LoadHost.worthTelling
+    hasLoaded = true
+    world.log.write(
+      isWorthTelling ? .info : .debug, "the business system was loaded",
+      [
+        ("rows", String(rows)), ("changed", String(summary?.changedRows ?? 0)),
+        ("gone", String(summary?.deletedRows ?? 0)),
+        ("milliseconds", String(Int64(time / .milliseconds(1)))),
+      ])
+  }
+
   private func readBack(_ task: ReadBackTask) async throws(ServerError) {
     let rows: [RowImage]
     do throws(ConnectorError) { rows = try connector.read(task.entity, keys: task.keys) } catch {
       await service.abandon(task)
-      world.log.warn("rows could not be read again", ("reason", error.description))
+      readTrouble.tell(error.description, world.log)
       await executor.sleep(for: .seconds(1))
       return
     }
+    readTrouble.tell(nil, world.log)
     try await service.finish(task, rows)
   }
 

@@ -32,7 +32,8 @@ public struct PackageHost: Sendable {
     Task(executorPreference: loop) { await replay.run { load.want() } }
     return PackageHost(
       router: Router(
-        service: service, contents: contents, doorkeeper: doorkeeper, world: world),
+        service: service, contents: contents, doorkeeper: doorkeeper, claims: ClaimCheck(package),
+        world: world),
       service: service, replay: replay, load: load, contents: contents)
   }
 

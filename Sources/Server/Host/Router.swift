@@ -13,14 +13,17 @@ public struct Router: Sendable {
   private let service: ServiceHost
   private let contents: ContentHost
   private let doorkeeper: Doorkeeper
+  private let claims: ClaimCheck
   private let world: World
 
   public init(
-    service: ServiceHost, contents: ContentHost, doorkeeper: Doorkeeper, world: World
+    service: ServiceHost, contents: ContentHost, doorkeeper: Doorkeeper, claims: ClaimCheck,
+    world: World
   ) {
     self.service = service
     self.contents = contents
     self.doorkeeper = doorkeeper
+    self.claims = claims
     self.world = world
   }
 
@@ -55,7 +58,13 @@ public struct Router: Sendable {
     }
     do throws(ServerError) {
       let record = try await doorkeeper.authenticate(user: login.user, password: login.password)
-      return tokens(try await service.login(record, device: login.device))
+      let pair = try await service.login(record, device: login.device)
+      world.log.info("a user logged in", ("user", login.user), ("device", login.device))
+      for fault in claims.faults(of: record) {
+        world.log.warn(
+          "the claims of a user do not fit the model", ("user", login.user), ("fault", fault))
+      }
+      return tokens(pair)
     } catch {
       world.log.warn("a login was refused", ("user", login.user), ("reason", error.message))
       return refusal(error.code == .wrongLogin ? 401 : 503, error)
@@ -71,6 +80,8 @@ public struct Router: Sendable {
         try await service.renew(
           renewal.refreshToken, device: renewal.device, provider: doorkeeper.provider))
     } catch {
+      world.log.warn(
+        "a session was not renewed", ("device", renewal.device), ("reason", error.message))
       return refusal(error.code == .revokedToken ? 401 : 503, error)
     }
   }

@@ -12,6 +12,8 @@ struct ReceivedOperation {
   let claims: [String: [String]]
   let operation: Operation
   let mayHaveRun: Bool
+
+  var owner: Owner { Owner(device: device, user: user) }
 }
 
 /// Takes operations in, each once.
@@ -36,7 +38,7 @@ struct Inbox {
     try store.writer.transaction { () throws(SQLiteError) in
       var receipt = Receipt()
       let machine = InboxMachine(
-        package: store.package, user: identity.user, bigValueBytes: limits.bigValueBytes)
+        package: store.package, user: ExactText(identity.user), bigValueBytes: limits.bigValueBytes)
       var room = limits.unansweredPerDevice - (try unanswered(device, identity.user))
       let mayHaveRun = Set(replay.mayHaveRun)
       var new: [(Operation, bytes: [UInt8], hash: [UInt8])] = []
@@ -107,7 +109,7 @@ struct Inbox {
   func statuses(_ open: [OperationID], user: String) throws(SQLiteError) -> [OperationStatus] {
     var statuses: [OperationStatus] = []
     for id in open {
-      guard let known = try known(id), known.user == user else {
+      guard let known = try known(id), known.user == ExactText(user) else {
         statuses.append(OperationStatus(id: id, state: .neverSeen))
         continue
       }
@@ -136,7 +138,7 @@ struct Inbox {
       let state = row[2].text.flatMap(OperationState.init(rawValue:))
     else { return nil }
     return InboxMachine.Known(
-      user: user, hash: hash, state: state,
+      user: ExactText(user), hash: hash, state: state,
       outcome: row[3].text.flatMap(Answer.Outcome.init(rawValue:)))
   }
 

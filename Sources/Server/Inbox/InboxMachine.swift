@@ -6,7 +6,7 @@ import FerryWire
 struct InboxMachine {
   /// What the store remembers under an operation's id.
   struct Known: Equatable {
-    let user: String
+    let user: ExactText
     let hash: [UInt8]
     let state: OperationState
     let outcome: Answer.Outcome?
@@ -30,7 +30,7 @@ struct InboxMachine {
   }
 
   let package: Package
-  let user: String
+  let user: ExactText
   /// The largest big value that an operation may name.
   var bigValueBytes: Int64 = .max
 
@@ -52,6 +52,11 @@ struct InboxMachine {
     }
     do {
       let operation = try Operation(bytes, in: package)
+      if let wrongKey = package.entity(named: operation.entity).flatMap({
+        wrongKey(operation, $0)
+      }) {
+        return .refuse(id, refused(bytes, wrongKey))
+      }
       if let tooLarge = package.entity(named: operation.entity).flatMap({
         tooLarge(operation, $0)
       }) {
@@ -61,6 +66,15 @@ struct InboxMachine {
     } catch {
       return .refuse(id, refused(bytes, "the change makes no sense \(error.description)"))
     }
+  }
+
+  /// A device may not choose what the business system gives: one row with the highest key there is
+  /// would end all creates of its table.
+  private func wrongKey(_ operation: Operation, _ entity: Entity) -> String? {
+    guard operation.kind == .create, entity.keyOrigin == .businessSystem, let key = operation.key
+    else { return nil }
+    return "the business system gives the key of \(entity.name), and this create names \(key): "
+      + "create the object without a key"
   }
 
   private func tooLarge(_ operation: Operation, _ entity: Entity) -> String? {

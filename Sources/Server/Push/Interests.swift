@@ -3,11 +3,6 @@ public typealias ExchangeID = Int64
 
 /// Which waiting exchanges concern a change: by partition, and by device for answers.
 struct Interests {
-  struct Owner: Hashable {
-    let device: String
-    let user: String
-  }
-
   private var byPartition: [Int64: Set<ExchangeID>] = [:]
   private var byOwner: [Owner: Set<ExchangeID>] = [:]
   private var partitions: [ExchangeID: Set<Int64>] = [:]

@@ -2,8 +2,7 @@ import FerryModel
 
 /// An operation that a numbered transaction has answered, for those who wait for it.
 struct AnsweredOperation {
-  let device: String
-  let user: String
+  let owner: Owner
   let group: String
   let chain: OperationID
   /// Whether all operations of its chain are answered now.

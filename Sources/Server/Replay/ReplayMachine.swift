@@ -57,6 +57,17 @@ struct ReplayMachine {
   private var toRead: [ObjectName] = []
   private var hasRecalled: Bool = false
   private var wasUnknown: Bool = false
+  /// What becomes of operations that have no outcome when it was asked for.
+  enum Rest {
+    case performed
+    /// Its device has not said since the start that they are open. A store that was restored to an
+    /// earlier state may have answered them before: they wait.
+    case kept
+    /// Their device has ended a part of them.
+    case notTried
+  }
+
+  var rest: Rest = .performed
   /// Only with the planted bug of that name.
   var retriesUnknown: Bool = false
   /// Only with the planted bug of that name.
@@ -170,7 +181,16 @@ struct ReplayMachine {
         outcomes[index] = .notTried
       }
     }
-    guard open.isEmpty else { return .ask(.perform(next.map { operations[$0] })) }
+    if !open.isEmpty {
+      switch rest {
+      case .performed: return .ask(.perform(next.map { operations[$0] }))
+      case .kept:
+        return .release(
+          reason: "its device has not named it since the start",
+          mayHaveRun: outcomes.contains { $0 != nil })
+      case .notTried: for index in open { outcomes[index] = .notTried }
+      }
+    }
     for name in needed() where seen[name] == nil && !toRead.contains(name) { toRead.append(name) }
     toRead.sort()
     guard let first = toRead.first else { return .settle }

@@ -7,28 +7,42 @@ import FerrySQLite
 struct ReplayRights {
   let cache: CacheReader
   let directory: PartitionDirectory
-  let rights: Rights
+  /// The user's rights when each operation arrived.
+  let rights: [Rights]
   /// Places of objects that the chain itself creates, by how children call them.
-  private var created: [String: Place] = [:]
+  private var created: [Parent: Place] = [:]
 
-  init(cache: CacheReader, directory: PartitionDirectory, rights: Rights) {
+  /// How the children of one relationship call a parent.
+  private struct Parent: Hashable {
+    /// Position of the parent's entity in the package.
+    let entity: Int
+    /// The attributes by which it is called.
+    let attributes: [Int]
+    let key: Key
+  }
+
+  init(cache: CacheReader, directory: PartitionDirectory, rights: [Rights]) {
     self.cache = cache
     self.directory = directory
     self.rights = rights
   }
 
-  /// The first of the open operations that may not be performed, and why. What the others have
-  /// created is the user's where it lies in the partitions that are the user's now.
+  /// The first of the open operations that may not be performed, and why. Each is judged by the
+  /// rights with which it arrived: those of a later member of its group do not count.
   mutating func refusal(
     _ operations: [ConnectorOperation], open: Set<Int>
   ) throws(SQLiteError) -> (Int, Refusal)? {
     for (index, operation) in operations.enumerated() {
-      if let refusal = try refusal(operation), open.contains(index) { return (index, refusal) }
+      if let refusal = try refusal(operation, rights[index]), open.contains(index) {
+        return (index, refusal)
+      }
     }
     return nil
   }
 
-  private mutating func refusal(_ operation: ConnectorOperation) throws(SQLiteError) -> Refusal? {
+  private mutating func refusal(
+    _ operation: ConnectorOperation, _ rights: Rights
+  ) throws(SQLiteError) -> Refusal? {
     let entity = operation.entity
     guard entity.operations.contains(operation.kind) else {
       return Refusal(
@@ -66,17 +80,19 @@ struct ReplayRights {
   private func createdPlace(_ position: Int, _ values: [Value]) -> Place? {
     guard case .parent(let path) = cache.rules.rules[position].path,
       let name = path.parentKey(of: values),
-      let place = created["\(path.target) \(path.name) \(name)"]
+      let place = created[
+        Parent(entity: path.target, attributes: path.targetPositions, key: name)]
     else { return nil }
-    return Place(
-      group: cache.rules.package.entities[position].group, rule: place.rule, values: place.values)
+    let group = ExactText(cache.rules.package.entities[position].group)
+    return Place(group: group, rule: place.rule, values: place.values)
   }
 
   private mutating func remember(_ position: Int, _ values: [Value], _ place: Place) {
     for child in cache.rules.children[position] {
       guard case .parent(let path) = cache.rules.rules[child].path, let name = path.name(of: values)
       else { continue }
-      created["\(path.target) \(path.name) \(name)"] = place
+      let parent = Parent(entity: path.target, attributes: path.targetPositions, key: name)
+      created[parent] = place
     }
   }
 

@@ -23,7 +23,9 @@ struct Personalization {
     let known = try keys(of: user)
     var differs = false
     for (name, value) in changed.sorted(by: { $0.key < $1.key }) {
-      guard store.package.parameter(named: name)?.kind == .server, known[name] != value else {
+      guard store.package.parameter(named: name)?.kind == .server,
+        known[name].map({ ExactText($0) }) != value.map({ ExactText($0) })
+      else {
         continue
       }
       differs = true

@@ -22,8 +22,9 @@ struct Rights {
 
   /// Whether rows in this place are the user's.
   func include(_ place: Place) -> Bool {
+    let (group, name) = (place.group.text, place.rule.text)
     for (entity, rule) in zip(rules.package.entities, rules.rules)
-    where entity.group == place.group && rule.root.rule == place.rule {
+    where entity.group.hasBytes(of: group) && rule.root.rule.hasBytes(of: name) {
       guard let values = values(of: place, rule.root) else { continue }
       if zip(rule.root.columns, zip(rule.root.types, values)).allSatisfy({ column, pair in
         switch column.source {

@@ -1,4 +1,5 @@
 import FerryJSON
+import FerryModel
 
 /// Users from a JSON file:
 ///
@@ -13,7 +14,7 @@ public struct UserFile: AuthenticationProvider {
     let passwordHash: String
   }
 
-  private let users: [String: User]
+  private let users: [ExactText: User]
   private let verify: Verify
   /// Verified for users that are not there, so that both cases take the same time.
   private let decoy: String
@@ -34,10 +35,10 @@ public struct UserFile: AuthenticationProvider {
       throw ServerError(
         .badUserFile, "\(name):\(place): \(error.problem)", hint: "Correct the file.")
     }
-    var users: [String: User] = [:]
+    var users: [ExactText: User] = [:]
     for node in root["users"]?.array ?? [] {
       guard let user = node["name"]?.string, !user.isEmpty, let hash = node["passwordHash"]?.string,
-        hash.hasPrefix("$"), users[user] == nil
+        hash.hasPrefix("$"), users[ExactText(user)] == nil
       else {
         throw ServerError(
           .badUserFile,
@@ -45,7 +46,7 @@ public struct UserFile: AuthenticationProvider {
             + "a passwordHash", hint: "Add users with `ferry user add`.")
       }
       let roles = (node["roles"]?.array ?? []).compactMap(\.string)
-      users[user] = User(
+      users[ExactText(user)] = User(
         record: UserRecord(name: user, roles: roles, claims: ClaimText.decode(node["claims"])),
         passwordHash: hash)
     }
@@ -59,7 +60,7 @@ public struct UserFile: AuthenticationProvider {
   }
 
   public func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {
-    let known = users[user]
+    let known = users[ExactText(user)]
     let fits = verify(password, known?.passwordHash ?? decoy)
     guard fits, let known else {
       throw ServerError(
@@ -68,5 +69,8 @@ public struct UserFile: AuthenticationProvider {
     return known.record
   }
 
-  public func record(of user: String) -> UserRecord? { users[user]?.record }
+  /// All of them, in the order of their names.
+  public var records: [UserRecord] { users.values.map(\.record).sorted { $0.name < $1.name } }
+
+  public func record(of user: String) -> UserRecord? { users[ExactText(user)]?.record }
 }

@@ -33,5 +33,5 @@ struct ExchangeState {
   var hasNews: Bool = false
   /// Whether a channel has to end: its token is not good any more, or its time is over.
   func isOver(at now: Timestamp) -> Bool { now >= until || !identity.isGood(at: now) }
-  var owner: Interests.Owner { Interests.Owner(device: hello.device, user: identity.user) }
+  var owner: Owner { Owner(device: hello.device, user: identity.user) }
 }

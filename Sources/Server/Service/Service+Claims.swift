@@ -26,7 +26,8 @@ extension Service {
     for (received, wasClaimed) in waiting {
       let missing = try guarded { () throws(SQLiteError) in try self.missing(received) }
       queue.add(
-        received, wasClaimed: wasClaimed, contents: references(of: received.operation),
+        received, wasClaimed: wasClaimed, isNamed: false,
+        contents: references(of: received.operation),
         missing: missing)
       guard wasClaimed || received.mayHaveRun else { continue }
       let name = ReplayQueue.Name(received)

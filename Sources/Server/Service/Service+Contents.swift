@@ -114,7 +114,7 @@ extension Service {
       }
     }
     if entry.state != .arriving {
-      queue.arrived(reference, of: user)
+      queue.arrived(reference, of: ExactText(user))
       // Whoever replays looks again.
       arrivedOperations += 1
     }
@@ -251,7 +251,8 @@ extension Service {
     // More may be open than are told.
     guard state.hello.open.count < WireLimits.operationsInFlight else { return }
     let (user, present) = (state.identity.user, Set(state.hello.open))
-    for (name, lost) in queue.lost(by: state.hello.device, of: user, having: present) {
+    if queue.abandon(by: state.owner, having: present) { arrivedOperations += 1 }
+    for (name, lost) in queue.lost(by: state.owner, having: present) {
       try guarded { () throws(SQLiteError) in
         var references: Set<BigReference> = []
         for id in lost {
@@ -265,7 +266,7 @@ extension Service {
   private func giveUp(_ references: Set<BigReference>, of user: String) throws(SQLiteError) {
     for reference in references.sorted(by: { $0.description < $1.description }) {
       try arrived.giveUp(user, reference)
-      queue.arrived(reference, of: user)
+      queue.arrived(reference, of: ExactText(user))
       arrivedOperations += 1
     }
   }
@@ -277,14 +278,15 @@ extension Service {
     for (operation, outcome) in zip(machine.operations, machine.outcomes) {
       for position in operation.entity.bigPositions {
         guard let reference = operation.changed[position]?.bigReference,
-          !queue.needs(reference, of: replay.name.user)
+          !queue.needs(reference, of: replay.name.owner.user)
         else { continue }
         do throws(ServerError) {
           try guarded { () throws(SQLiteError) in
-            let state = try arrived.entry(replay.name.user, reference)?.state
+            let user = replay.name.owner.user.text
+            let state = try arrived.entry(user, reference)?.state
             var isDone = state == .wrong
             if case .accepted = outcome { isDone = true }
-            if isDone { try arrived.discard(replay.name.user, reference) }
+            if isDone { try arrived.discard(user, reference) }
           }
         } catch {
           world.log.warn("a content is thrown away later", ("reason", error.description))
@@ -298,13 +300,14 @@ extension Service {
     let unknown = try store.writer.rows(
       "SELECT id FROM operation WHERE package = ? AND outcome = 'unknown' AND payload IS NOT NULL",
       .integer(store.packageNumber))
-    var kept: [String: Set<BigReference>] = [:]
+    var kept: [ExactText: Set<BigReference>] = [:]
     for id in unknown.compactMap({ $0[0].text.flatMap { OperationID($0) } }) {
       let received = try replayStore.operation(id)
-      kept[received.user, default: []].formUnion(references(of: received.operation))
+      kept[received.owner.user, default: []].formUnion(references(of: received.operation))
     }
-    try arrived.purge(afterDays: limits.contentDays) { user, reference in
-      queue.needs(reference, of: user) || kept[user]?.contains(reference) == true
+    try arrived.purge(afterDays: limits.contentDays) { name, reference in
+      let user = ExactText(name)
+      return queue.needs(reference, of: user) || kept[user]?.contains(reference) == true
     }
   }
 

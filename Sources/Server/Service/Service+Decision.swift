@@ -19,7 +19,7 @@ extension Service {
     }
     let limit = limits.readBackKeys
     var replay = ActiveReplay(
-      id: lastTask, name: name, claims: received.claims,
+      id: lastTask, name: name, claims: [received.claims],
       machine: ReplayMachine(
         [operation], mayHaveRun: true, isDecided: true, readBackKeys: limit),
       step: .recall([operation.id]), mark: mark, marks: [mark])

@@ -54,6 +54,7 @@ extension Service {
         try inbox.confirm(confirm, user: state.identity.user)
       }
     }
+    if queue.name(body.hello.open, of: state.owner) { arrivedOperations += 1 }
     try keep(body.hello.parameters.changed, of: state.identity.user)
     state.ready += try welcome(&state, id, pulls: body.pulls)
     for replay in body.replays { try take(replay, &state) }
@@ -277,7 +278,7 @@ extension Service {
           + "\(WireLimits.parameterSets) and \(WireLimits.parameterBytes) are allowed",
         hint: "Purge sets that are no longer needed.")
     }
-    if let device = identity.device, device != hello.device {
+    if let device = identity.device, !device.hasBytes(of: hello.device) {
       throw WireFailure(
         .badMessage, "the token was given to another device", hint: "Log in on this device.")
     }
@@ -325,14 +326,14 @@ extension Service {
     var missing: [Place] = []
     for place in places {
       let number = try reading { () throws(SQLiteError) in try directory.number(of: place) }
-      if let number { numbers[number] = place.group } else { missing.append(place) }
+      if let number { numbers[number] = place.group.text } else { missing.append(place) }
     }
     guard !missing.isEmpty else { return numbers }
     let made = try guarded { () throws(SQLiteError) in
       try store.numbered { transaction throws(SQLiteError) in
         var made: [Int64: String] = [:]
         for place in missing {
-          made[try directory.number(of: place, making: transaction)] = place.group
+          made[try directory.number(of: place, making: transaction)] = place.group.text
         }
         return made
       }

@@ -25,7 +25,7 @@ extension Service {
     }
     guard differs else { return }
     for (id, exchange) in exchanges.sorted(by: { $0.key < $1.key })
-    where exchange.state.identity.user == user {
+    where exchange.state.identity.user.hasBytes(of: user) {
       exchange.state.isStale = true
       exchange.state.hasNews = true
       onStir?(id)

@@ -15,7 +15,8 @@ public struct ReplayTask: Sendable {
 struct ActiveReplay {
   let id: Int64
   let name: ReplayQueue.Name
-  let claims: [String: [String]]
+  /// Those with which each operation arrived.
+  let claims: [[String: [String]]]
   var machine: ReplayMachine
   var step: ReplayStep
   /// Noted before the business system was asked for the step.
@@ -96,10 +97,10 @@ extension Service {
   /// Nil when the chain was answered without asking the business system.
   private func begin(_ chain: ReplayQueue.Chain) throws(ServerError) -> ActiveReplay? {
     var operations: [ConnectorOperation] = []
-    var userClaims: [String: [String]] = [:]
+    var userClaims: [[String: [String]]] = []
     for place in chain.operations {
       let received = try reading { () throws(SQLiteError) in try replayStore.operation(place.id) }
-      userClaims = received.claims
+      userClaims.append(received.claims)
       operations.append(try connectorOperation(received))
     }
     lastTask += 1
@@ -108,6 +109,7 @@ extension Service {
     var machine = ReplayMachine(
       operations, mayHaveRun: chain.mayHaveRun, readBackKeys: limits.readBackKeys)
     for entity in package.entities { machine.entities[entity.name] = entity }
+    machine.rest = chain.rest
     var replay = ActiveReplay(
       id: lastTask, name: chain.name, claims: userClaims, machine: machine, step: .done, mark: mark,
       marks: [mark], attempts: chain.attempts)
@@ -216,7 +218,7 @@ extension Service {
     for replay in replays.values where replay.name == chain.name { finish(replay) }
     queue.release(
       chain.name, notBefore: world.clock.moment.advanced(by: Service.storeRetry),
-      mayHaveRun: chain.mayHaveRun)
+      mayHaveRun: chain.mayHaveRun, wasAskedFor: false)
   }
 
   func act(_ action: ReplayMachine.Action, _ id: Int64) throws(ServerError) -> ReplayStep {
@@ -237,13 +239,14 @@ extension Service {
       // An operator asked for it: there is no chain to give back.
       return try act(.park(.perform(replay.machine.operations), reason: reason), id)
     case .release(let reason, let mayHaveRun):
-      let wait = retry(replay.attempts, reason)
+      let wait = replay.machine.rest == .kept ? .zero : retry(replay.attempts, reason)
       try guarded { () throws(SQLiteError) in
         try replayStore.release(replay.machine.operations.map(\.id), mayHaveRun: mayHaveRun)
       }
       queue.release(
         replay.name, notBefore: world.clock.moment.advanced(by: wait), mayHaveRun: mayHaveRun)
-      finish(replay, mayHaveRun: mayHaveRun)
+      // What waits for its device holds nothing up meanwhile, for however long that is away.
+      finish(replay, mayHaveRun: mayHaveRun && replay.machine.rest != .kept)
       return .retry(after: wait)
     case .park(let step, let reason):
       let wait = retry(replay.attempts, reason)
@@ -305,7 +308,7 @@ extension Service {
     let last = replay.machine.operations.count - 1
     return replay.machine.operations.enumerated().map { index, operation in
       AnsweredOperation(
-        device: replay.name.device, user: replay.name.user, group: operation.entity.group,
+        owner: replay.name.owner, group: operation.entity.group,
         chain: replay.name.chain, isLastOfChain: index == last)
     }
   }
@@ -319,12 +322,14 @@ extension Service {
     let open = Set(replay.machine.open)
     var rights = ReplayRights(
       cache: cache, directory: directory,
-      rights: Rights(rules: rules, user: replay.name.user, claims: replay.claims))
+      rights: replay.claims.map {
+        Rights(rules: rules, user: replay.name.owner.user.text, claims: $0)
+      })
     let found = try reading { () throws(SQLiteError) -> (Int, Refusal)? in
       if !world.has(.rightsIgnored), let refusal = try rights.refusal(operations, open: open) {
         return refusal
       }
-      return try wrongContent(operations, open: open, user: replay.name.user)
+      return try wrongContent(operations, open: open, user: replay.name.owner.user.text)
     }
     guard let (index, refusal) = found else { return nil }
     let next = replay.machine.refuse(index, refusal)

@@ -8,6 +8,8 @@ extension Service {
     let receipt = try guarded { () throws(SQLiteError) in
       try inbox.receive(replay, from: state.identity, device: state.hello.device)
     }
+    // Sent again: it is open, whatever else the device has said.
+    if queue.name(receipt.stored, of: state.owner) { arrivedOperations += 1 }
     for received in receipt.received {
       let missing = try guarded { () throws(SQLiteError) in try self.missing(received) }
       enqueue(received, missing: missing)

@@ -179,7 +179,7 @@ public final class Service {
 
   func stir(partitions: Set<Int64>, answered: [AnsweredOperation]) {
     guard !exchanges.isEmpty, !(partitions.isEmpty && answered.isEmpty) else { return }
-    let owners = Set(answered.map { Interests.Owner(device: $0.device, user: $0.user) })
+    let owners = Set(answered.map(\.owner))
     // Rules that give every value there is: a partition that an exchange does not know may be new.
     let open =
       partitions.isEmpty
@@ -188,8 +188,8 @@ public final class Service {
     let concerned = Set(interests.concerned(partitions: partitions, owners: owners)).union(open)
     for id in concerned.sorted() {
       guard let exchange = exchanges[id] else { continue }
-      let groups = Set(
-        answered.filter { $0.device == exchange.state.hello.device }.map(\.group))
+      let owner = exchange.state.owner
+      let groups = Set(answered.filter { $0.owner == owner }.map(\.group))
       for (index, download) in exchange.state.downloads.enumerated()
       where !exchange.state.dirty.contains(index) {
         let concerns =
@@ -202,10 +202,7 @@ public final class Service {
         continue
       }
       exchange.state.hasNews = true
-      for operation in answered
-      where operation.isLastOfChain && operation.device == exchange.state.hello.device
-        && operation.user == exchange.state.identity.user
-      {
+      for operation in answered where operation.isLastOfChain && operation.owner == owner {
         exchange.state.finished.append(operation.chain)
       }
       onStir?(id)

@@ -38,12 +38,12 @@ struct CacheReader {
   }
 
   /// Rows of `entity` that call their parent so and are not deleted.
-  func children(_ entity: Int, of parentKey: String) throws(SQLiteError) -> [CachedRow] {
+  func children(_ entity: Int, of parentKey: Key) throws(SQLiteError) -> [CachedRow] {
     let rows = try store.writer.rows(
       """
       SELECT \(CacheReader.columns) FROM row
       WHERE entity = ? AND parent_key = ? AND deleted = 0 ORDER BY id
-      """, .integer(store.entityNumbers[entity]), .text(parentKey))
+      """, .integer(store.entityNumbers[entity]), .text(parentKey.text))
     var found: [CachedRow] = []
     for row in rows { found.append(try cached(row, entity)) }
     return found
@@ -75,12 +75,12 @@ struct CacheReader {
         let partition = try partition(ofParent: name, path),
         let place = try directory.place(of: partition)
       else { return nil }
-      return Place(group: group, rule: place.rule, values: place.values)
+      return Place(group: ExactText(group), rule: place.rule, values: place.values)
     }
   }
 
   private func partition(
-    ofParent name: String, _ path: PartitionRules.ParentPath
+    ofParent name: Key, _ path: PartitionRules.ParentPath
   ) throws(SQLiteError)
     -> Int64?
   {
@@ -88,13 +88,13 @@ struct CacheReader {
     if path.isKey {
       return try store.writer.value(
         "SELECT partition FROM row WHERE entity = ? AND key = ? AND deleted = 0", entity,
-        .text(name))?.integer
+        .text(name.text))?.integer
     }
     return try store.writer.value(
       """
       SELECT r.partition FROM alternate AS a JOIN row AS r ON r.id = a.row
       WHERE a.entity = ? AND a.attributes = ? AND a.text = ? AND r.deleted = 0 ORDER BY r.id LIMIT 1
-      """, entity, .text(path.name), .text(name))?.integer
+      """, entity, .text(path.name), .text(name.text))?.integer
   }
 
   private func cached(_ row: [SQLiteValue], _ entity: Int) throws(SQLiteError) -> CachedRow {

@@ -24,7 +24,12 @@ final class Folder {
     self.lock = lock
   }
 
-  deinit { close(lock) }
+  deinit {
+    // A child that was forked and is not yet another program has the same open file: closing alone
+    // would leave the lock to it.
+    flock(lock, LOCK_UN)
+    close(lock)
+  }
 
   /// How many bytes a secret has.
   static let secretBytes: Int = 32

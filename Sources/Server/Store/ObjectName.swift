@@ -11,7 +11,7 @@ public struct ObjectName: Sendable, Hashable, Comparable, CustomStringConvertibl
   }
 
   public static func < (left: ObjectName, right: ObjectName) -> Bool {
-    (left.entity, left.key.text) < (right.entity, right.key.text)
+    (left.entity, left.key) < (right.entity, right.key)
   }
 
   public var description: String { "\(entity) \(key)" }

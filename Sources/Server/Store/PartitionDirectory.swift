@@ -18,7 +18,8 @@ final class PartitionDirectory {
     if let known = numbers[place] { return known }
     let number = try store.writer.value(
       "SELECT id FROM partition WHERE package = ? AND group_name = ? AND rule = ? AND place = ?",
-      .integer(store.packageNumber), .text(place.group), .text(place.rule), .text(place.values))?
+      .integer(store.packageNumber), .text(place.group.text), .text(place.rule.text),
+      .text(place.values.text))?
       .integer
     guard let number else { return nil }
     note(number, place)
@@ -34,7 +35,7 @@ final class PartitionDirectory {
       INSERT INTO partition
         (package, group_name, rule, place, version, floor, sum, count, left_count, loaded)
       SELECT id, ?, ?, ?, ?, 0, 0, 0, 0, loaded FROM package WHERE id = ?
-      """, .text(place.group), .text(place.rule), .text(place.values),
+      """, .text(place.group.text), .text(place.rule.text), .text(place.values.text),
       .integer(transaction.version), .integer(store.packageNumber))
     let number = store.writer.lastInsertRowID
     note(number, place)

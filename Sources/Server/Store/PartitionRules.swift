@@ -2,11 +2,21 @@ import FerryModel
 
 /// Where a row belongs: a combination of values of one rule in one synchronization group.
 struct Place: Hashable, Sendable {
-  let group: String
+  let group: ExactText
   /// The sources of the root rule's columns; empty for everyone's.
-  let rule: String
+  let rule: ExactText
   /// The columns' values in canonical text.
-  let values: String
+  let values: ExactText
+
+  init(group: ExactText, rule: ExactText, values: ExactText) {
+    self.group = group
+    self.rule = rule
+    self.values = values
+  }
+
+  init(group: String, rule: String, values: String) {
+    self.init(group: ExactText(group), rule: ExactText(rule), values: ExactText(values))
+  }
 }
 
 /// The partition rules of a package, followed to their roots.
@@ -33,19 +43,19 @@ struct PartitionRules: Sendable {
     var name: String { targetPositions.map(String.init).joined(separator: ",") }
 
     /// What the child calls its parent; nil where an attribute is null.
-    func parentKey(of values: [Value]) -> String? {
+    func parentKey(of values: [Value]) -> Key? {
       var found: [Value] = []
       for (position, type) in zip(attributes, targetTypes) {
         guard let value = type.canonical(values[position]), !value.isNull else { return nil }
         found.append(value)
       }
-      return Key(found).text
+      return Key(found)
     }
 
     /// What children call this parent; nil where an attribute is null.
-    func name(of parent: [Value]) -> String? {
+    func name(of parent: [Value]) -> Key? {
       let found = targetPositions.map { parent[$0] }
-      return found.contains { $0.isNull } ? nil : Key(found).text
+      return found.contains { $0.isNull } ? nil : Key(found)
     }
   }
 

@@ -161,6 +161,11 @@ const char *ferry_sealed_notice(void *database, const char *schema) {
   return text;
 }
 
+void ferry_leave_log(void *database) {
+  // Swift calls no function of variable arguments.
+  sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+}
+
 // Opening.
 
 static sqlite3_vfs *base_of(sqlite3_vfs *vfs) { return vfs->pAppData; }

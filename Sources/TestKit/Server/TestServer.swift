@@ -88,13 +88,15 @@ public final class TestServer: Sendable {
   /// see. The password is not looked at.
   ///
   /// `claims` are what partition rules ask for; they hold for the user from now on, on all of
-  /// their devices. `synchronize()` of this database waits for the answers to what was sent.
+  /// their devices. The session is as the app's is with the same `settings`: without a word
+  /// `synchronize()` does not wait for answers, and `synchronize(awaitingAnswers: true)` does.
   public func database(
-    user: String, claims: [String: [String]] = [:], callbackHandler: (any CallbackHandler)? = nil
+    user: String, claims: [String: [String]] = [:], callbackHandler: (any CallbackHandler)? = nil,
+    settings: SessionSettings = SessionSettings()
   ) async throws(FerryError) -> Database {
     users.add(user, claims: claims)
     let path = folder.appending(path: "\(UUID().uuidString).db").path
-    let database = try open(path, callbackHandler)
+    let database = try open(path, callbackHandler, settings)
     try await database.onlineLogin(user: user, password: "")
     try database.subscribe()
     try await database.synchronize()
@@ -109,7 +111,7 @@ public final class TestServer: Sendable {
   ) async throws(FerryError) -> Database {
     await database.close()
     databases.withLock { $0.removeAll { $0 === database } }
-    return try open(database.store.path, callbackHandler)
+    return try open(database.store.path, callbackHandler, database.settings)
   }
 
   /// Opens a copy of a device's file that an older version of the app has left, with the model of this
@@ -143,18 +145,17 @@ public final class TestServer: Sendable {
       throw FerryError(
         .store, "there is no file \(path)", hint: "Name a device's database that was closed.")
     }
-    return try open(copy, callbackHandler, key: key, migration: migration, isForeign: true)
+    return try open(
+      copy, callbackHandler, SessionSettings(), key: key, migration: migration, isForeign: true)
   }
 
   /// The file of a database that this server made; it goes with `stop()`.
   public func file(of database: Database) -> String { database.store.path }
 
   private func open(
-    _ path: String, _ handler: (any CallbackHandler)?, key: DatabaseKey? = nil,
-    migration: MigrationPolicy = .keepPending, isForeign: Bool = false
+    _ path: String, _ handler: (any CallbackHandler)?, _ settings: SessionSettings,
+    key: DatabaseKey? = nil, migration: MigrationPolicy = .keepPending, isForeign: Bool = false
   ) throws(FerryError) -> Database {
-    var settings = SessionSettings()
-    settings.asyncReplay = false
     let store = try Store(
       path: path, model: package, world: .system(), durability: .application, key: key,
       migration: migration)

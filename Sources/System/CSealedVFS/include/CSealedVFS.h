@@ -50,6 +50,9 @@ void ferry_sealed_withdraw(int64_t offer);
 // as the connection.
 const char *ferry_sealed_notice(void *database, const char *schema);
 
+// The connection leaves a write-ahead log as it is when it is closed, though it be the last one.
+void ferry_leave_log(void *database);
+
 // Why the last call on this thread failed, once: "" when it was not for a reason of this VFS. The
 // text lives until the next failure on this thread.
 const char *ferry_sealed_reason(void);

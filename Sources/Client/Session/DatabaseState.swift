@@ -1,0 +1,108 @@
+import Synchronization
+
+/// How a database stands with its server: what an app shows where nothing seems to come.
+///
+/// Login and subscription are kept in the database; the rest is what this process has met.
+public struct DatabaseState: Sendable, Equatable {
+  /// Whether the server knows who this device is.
+  public enum Login: String, Sendable, Hashable {
+    /// Nothing can be fetched or sent before `beginOnlineLogin` or `onlineLogin`.
+    case needed = "must log in"
+    /// User and password are on their way to the server.
+    case underWay = "logging in"
+    case done = "logged in"
+  }
+
+  /// Whether data is asked for.
+  public enum Subscription: String, Sendable, Hashable {
+    /// `subscribe` was not called, or `unsubscribe` was, or the server said no: see `failure`.
+    case none = "not subscribed"
+    /// The server has not said its word.
+    case underWay = "waits for the server"
+    case accepted = "subscribed"
+    /// `suspendSubscription` was called.
+    case suspended
+  }
+
+  /// The server answered the last request. False before the first one.
+  public var isConnected = false
+  public var login: Login = .needed
+  public var subscription: Subscription = .none
+  /// The server reads its business system for the first time and does not have all of this user's
+  /// data. It is asked again by itself.
+  public var isServerLoading = false
+  /// Why the last request came to nothing; nil when it did not.
+  public var failure: FerryError?
+
+  public init() {}
+
+  /// Failures are the same where code and text are.
+  public static func == (left: DatabaseState, right: DatabaseState) -> Bool {
+    left.isConnected == right.isConnected && left.login == right.login
+      && left.subscription == right.subscription && left.isServerLoading == right.isServerLoading
+      && left.failure?.code == right.failure?.code
+      && left.failure?.description == right.failure?.description
+  }
+}
+
+extension Database {
+  /// How the database stands with its server now.
+  public var state: DatabaseState { runner.states.now }
+
+  /// The state now, and each one that differs from the one before; of several that come while the
+  /// app is busy, the last. It ends when the database is closed.
+  ///
+  /// ```swift
+  /// for await state in database.states { banner.isHidden = state.login != .needed }
+  /// ```
+  public var states: AsyncStream<DatabaseState> { runner.states.follow() }
+}
+
+/// Where the session says how it stands, and others read it.
+package final class StateBoard: Sendable {
+  private struct Content {
+    var now = DatabaseState()
+    var followers: [Int: AsyncStream<DatabaseState>.Continuation] = [:]
+    var last = 0
+    var isClosed = false
+  }
+
+  private let content = Mutex(Content())
+
+  package var now: DatabaseState { content.withLock { $0.now } }
+
+  func follow() -> AsyncStream<DatabaseState> {
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: DatabaseState.self, bufferingPolicy: .bufferingNewest(1))
+    let number = content.withLock { content in
+      continuation.yield(content.now)
+      guard !content.isClosed else {
+        continuation.finish()
+        return 0
+      }
+      content.last += 1
+      content.followers[content.last] = continuation
+      return content.last
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.content.withLock { content in _ = content.followers.removeValue(forKey: number) }
+    }
+    return stream
+  }
+
+  func post(_ state: DatabaseState) {
+    content.withLock { content in
+      guard content.now != state else { return }
+      content.now = state
+      for follower in content.followers.values { follower.yield(state) }
+    }
+  }
+
+  func close() {
+    let followers = content.withLock { content in
+      content.isClosed = true
+      return Array(content.followers.values)
+    }
+    for follower in followers { follower.finish() }
+  }
+}

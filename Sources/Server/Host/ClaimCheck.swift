@@ -1,0 +1,67 @@
+public import FerryModel
+
+/// What a package's partition rules ask of the claims of a user.
+///
+/// Who lacks one logs in well and gets no rows, so it is told wherever an operator looks.
+public struct ClaimCheck: Sendable {
+  private struct Need: Sendable {
+    let claim: String
+    let entity: String
+    let attribute: String
+    let type: AttributeType
+  }
+
+  private let needs: [Need]
+
+  public init(_ package: Package) {
+    needs = package.entities.flatMap { entity -> [Need] in
+      guard case .columns(let columns) = entity.partition else { return [] }
+      return columns.compactMap { column in
+        guard let claim = ClaimCheck.claim(of: column.source), claim != "user",
+          let position = entity.position(of: column.attribute)
+        else { return nil }
+        return Need(
+          claim: claim, entity: entity.name, attribute: column.attribute,
+          type: entity.attributes[position].type)
+      }
+    }
+  }
+
+  private static func claim(of source: PartitionSource) -> String? {
+    switch source {
+    case .claim(let name): name
+    case .parameter(_, let name): name
+    case .open: nil
+    }
+  }
+
+  /// One or two sentences for each fault; none where every rule finds what it asks for.
+  public func faults(of user: UserRecord) -> [String] {
+    let asked = Set(needs.map(\.claim))
+    let unasked = user.claims.keys.filter { !asked.contains($0) }.sorted()
+    let missing = asked.subtracting(user.claims.keys).sorted()
+    let unfit = needs.flatMap { need in
+      (user.claims[need.claim] ?? []).filter { need.type.value(plainText: $0) == nil }.map {
+        "The claim \(need.claim)=\($0) is no \(need.type.rawValue), as "
+          + "\(need.entity).\(need.attribute) is: it brings no rows."
+      }
+    }
+    return missing.map { fault(missing: $0, unasked) } + unfit
+      + unasked.map { name in
+        "No partition rule asks for the claim \(name)."
+          + (asked.isEmpty ? "" : " \(NearestWord.cure(name, among: asked.sorted()))")
+      }
+  }
+
+  private func fault(missing claim: String, _ unasked: [String]) -> String {
+    var entities: [String] = []
+    for need in needs where need.claim == claim && !entities.contains(need.entity) {
+      entities.append(need.entity)
+    }
+    let cure =
+      NearestWord.find(claim, among: unasked).map { "The user has \($0): is that meant?" }
+      ?? "Give it to the user: --claim \(claim)=<value>."
+    let names = entities.joined(separator: ", ")
+    return "The claim \(claim) is missing: no rows of \(names) come, nor of what follows. \(cure)"
+  }
+}

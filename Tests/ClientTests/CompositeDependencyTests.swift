@@ -1,0 +1,54 @@
+import Ferry
+import FerryModel
+import FerryWire
+import Testing
+
+@testable import Ferry
+
+/// Berths with a key of two parts, which the app gives, and ships that refer to them.
+@Suite("Deletes of what is referred to by several attributes")
+struct CompositeDependencyTests {
+  private static let berth = entity("Berth", ["harbour", "number"], key: [0, 1], [])
+  private static let ship = entity(
+    "Ship", ["id", "harbour", "number"], key: [0],
+    [
+      Relationship(
+        name: "berth", target: "Berth", attributes: ["harbour", "number"],
+        targetAttributes: ["harbour", "number"])
+    ])
+
+  private static func entity(
+    _ name: String, _ attributes: [String], key: [Int], _ relationships: [Relationship]
+  ) -> Entity {
+    Entity(
+      name: name, table: name,
+      attributes: attributes.enumerated().map {
+        Attribute(name: $1, column: $1, type: .long, isNullable: !key.contains($0))
+      }, key: key, keyOrigin: .app, relationships: relationships,
+      operations: [.create, .update, .delete], partition: nil, group: "default")
+  }
+
+  @Test("wait for an update that leads one part of the reference elsewhere")
+  func oneOfTwo() throws {
+    let model = Package(
+      name: "Harbour", version: "1.0", entities: [Self.berth, Self.ship],
+      groups: [SynchronizationGroup(name: "default")])
+    let device = try Device(model).loggedIn()
+    let shore = Shore(model)
+    for number in [1, 2] as [Int64] { shore.put(Self.berth, [.integer(1), .integer(number)]) }
+    shore.put(Self.ship, [.integer(5), .integer(1), .integer(1)])
+    try device.exchange(shore)
+    var ship = try #require(try device.store.record(Self.ship, key: Key([.integer(5)])))
+    ship.set(2, Int64(2))
+    _ = try device.store.save(try ship.change(.update))
+    let berth = try device.store.record(Self.berth, key: Key([.integer(1), .integer(1)]))
+    _ = try device.store.save(try #require(berth).change(.delete))
+    try device.store.submitAll([Self.berth, Self.ship])
+    for _ in 0..<2 { try device.exchange(shore) }
+    let sent = { try shore.received.map { try Operation($0, in: model) } }
+    #expect(try sent().map(\.entity) == ["Ship"])
+    shore.accept(try #require(try sent().first).id)
+    for _ in 0..<2 { try device.exchange(shore) }
+    #expect(try sent().map(\.entity) == ["Ship", "Berth"])
+  }
+}

@@ -1,0 +1,83 @@
+import Ferry
+import FerryModel
+import FerrySQLite
+import Foundation
+import Testing
+
+@testable import Ferry
+
+@Suite("A file that is no database of a device")
+struct ForeignFileTests {
+  private let folder: URL
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "ferry-\(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  private var path: String { folder.appending(path: "business.db").path }
+
+  private func open(_ key: DatabaseKey? = nil) throws -> Store {
+    try Store(
+      path: path, model: Shop.package, world: .system(), durability: .application, key: key)
+  }
+
+  private func bytes() throws -> [String: Data] {
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    return try Dictionary(
+      uniqueKeysWithValues: names.filter { !$0.hasSuffix("-shm") }.map {
+        ($0, try Data(contentsOf: folder.appending(path: $0)))
+      })
+  }
+
+  @Test(
+    "is refused with what it holds, and none of its bytes is another",
+    arguments: [
+      "CREATE TABLE t (a)",
+      #"CREATE TABLE "Order" (id INTEGER PRIMARY KEY, city TEXT); PRAGMA user_version = 3"#,
+      "PRAGMA application_id = 9",
+      "PRAGMA user_version = 1",
+    ], [nil, "a passphrase"])
+  func refused(content: String, passphrase: String?) throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let key = passphrase.map { DatabaseKey(passphrase: $0, derivation: .pbkdf2(rounds: 2)) }
+    do {
+      let sealing = try key.map { try Sealing(path: path, key: $0) }
+      try Connection(path: path, sealing: sealing).execute(content)
+    }
+    let before = try bytes()
+    let error = #expect(throws: FerryError.self) { try open(key) }
+    #expect(error?.code == .otherOwner)
+    #expect(error?.message.contains("\(path) is a database, but not one of a device: it") == true)
+    #expect(error?.hint.contains("path of its own") == true)
+    #expect(try bytes() == before)
+  }
+
+  @Test("keeps the log that its own program has left beside it")
+  func log() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let other = try Connection(path: path)
+    try other.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+    // As after a crash: nobody has it open, and the log is there.
+    let left = try bytes()
+    try #require(left.count == 2)
+    _ = consume other
+    for (name, data) in left { try data.write(to: folder.appending(path: name)) }
+    let error = #expect(throws: FerryError.self) { try open() }
+    #expect(error?.message.hasSuffix("it holds t") == true)
+    #expect(try bytes() == left)
+    #expect(try Connection(path: path).value("SELECT a FROM t") == .integer(1))
+  }
+
+  @Test("An empty file becomes one, and a device's own has Ferry's number and opens again")
+  func own() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try Data().write(to: URL(filePath: path))
+    for _ in 0..<2 {
+      let store = try open()
+      store.close()
+      let number = try Connection(path: path).value("PRAGMA application_id")
+      #expect(number == .integer(FileOwner.application))
+    }
+  }
+}

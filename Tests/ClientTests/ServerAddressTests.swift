@@ -1,0 +1,39 @@
+import Ferry
+import FerryTravel
+import Foundation
+import Testing
+
+@testable import Ferry
+
+@Suite("The server's address in a profile")
+struct ServerAddressTests {
+  private func code(_ server: String) async -> FerryError.Code? {
+    let path = FileManager.default.temporaryDirectory.appending(
+      path: "ferry-\(UUID().uuidString).db"
+    ).path
+    defer {
+      for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }
+    }
+    do throws(FerryError) {
+      try await Travel.open(at: path, profile: ConnectionProfile(server: server)).close()
+      return nil
+    } catch {
+      #expect(error.description.contains("http://"))
+      #expect(!FileManager.default.fileExists(atPath: path), "nothing is made for it")
+      return error.code
+    }
+  }
+
+  @Test(
+    "One without a scheme, with another one or without a host is refused when the database is opened",
+    arguments: [
+      "127.0.0.1:8765", "ferry.example.com", "ftp://ferry.example.com", "http://", "https:///sales",
+      "", "http:ferry", "http://:80",
+    ])
+  func refused(server: String) async { #expect(await code(server) == .badAddress) }
+
+  @Test(
+    "One with scheme and host is taken",
+    arguments: ["http://127.0.0.1:8765", "https://ferry.example.com/sales/", "HTTP://[::1]:80"])
+  func taken(server: String) async { #expect(await code(server) == nil) }
+}

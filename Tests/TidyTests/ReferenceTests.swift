@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+
+/// Scripts/reference as a process: what it found, line by line; none where all is right.
+private func reference(_ arguments: String...) throws -> [String] {
+  let process = Process()
+  process.executableURL = URL(filePath: "/usr/bin/env")
+  process.arguments =
+    ["python3", "-B", House.root.appending(path: "Scripts/reference").path] + arguments
+  let errors = Pipe()
+  process.standardError = errors
+  try process.run()
+  let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+  process.waitUntilExit()
+  let lines = text.split(separator: "\n").map(String.init)
+  #expect((process.terminationStatus == 0) == lines.isEmpty, "\(process.terminationStatus)")
+  return lines
+}
+
+@Suite("The pages about the reference")
+struct ReferenceTests {
+  @Test("Each row is what the titles of tests and the list of ids make of it")
+  func made() throws {
+    #expect(try reference("--check") == [])
+  }
+
+  @Test("The list has every id of the inventories, once")
+  func ids() {
+    let lines = House.read("Documentation/reference-ids.txt").split(separator: "\n")
+    let ids = lines.filter { $0.contains(" | ") && !$0.hasPrefix("#") }
+      .compactMap { $0.split(separator: " ").first }
+    #expect(ids.count == Set(ids).count)
+    let families = Dictionary(grouping: ids) { $0.prefix { $0 != "/" } }.mapValues(\.count)
+    #expect(families == ["sync": 124, "ios": 401, "adr": 378, "facts": 49])
+  }
+}
+
+@Suite("The pages about the reference can be wrong")
+final class ReferenceFaultTests {
+  private let root = FileManager.default.temporaryDirectory
+    .appending(path: "ferry-reference-\(UUID().uuidString)")
+
+  deinit { try? FileManager.default.removeItem(at: root) }
+
+  private func write(_ text: String, to path: String) throws {
+    let file = root.appending(path: path)
+    try FileManager.default.createDirectory(
+      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: file)
+  }
+
+  /// A checkout with one test, a list of ids, and a page whose rows are not made yet.
+  private func lay(_ ids: String, title: String = "It is so (sync/P1, Q4; facts/1.5)") throws {
+    try write("= all\n\(ids)\n", to: "Documentation/reference-ids.txt")
+    try write(
+      "# Ids\n\n<!-- rows: all -->\nold\n<!-- end -->\n", to: "Documentation/Reference.md")
+    for page in ["ReferenceOData", "ReferenceSDK"] {
+      try write("# None\n", to: "Documentation/\(page).md")
+    }
+    try write(
+      """
+      @Suite("Something (sync/R2)")
+      struct BTests {
+        @Test("\(title)")
+        func first() {}
+      }
+      """, to: "Tests/ATests/BTests.swift")
+  }
+
+  private func page() throws -> String {
+    try String(contentsOf: root.appending(path: "Documentation/Reference.md"), encoding: .utf8)
+  }
+
+  @Test("A row is shown, partly there, a departure or for later, by one rule")
+  func states() throws {
+    try lay(
+      """
+      sync/P1 | | rows | `create`
+      sync/Q4 | partly: no end | more | `next`
+      facts/1.5 | departure: by choice | else |
+      sync/R2 | | suites
+      sync/R3 | | nothing yet
+      sync/R4 | partly: no test names it | half | `half`
+      """)
+    #expect(try reference("--root", root.path) == [])
+    #expect(
+      try page() == """
+        # Ids
+
+        <!-- rows: all -->
+        | id | asks for | here | state | shown by |
+        | --- | --- | --- | --- | --- |
+        | sync/P1 | rows | `create` | shown | `ATests/BTests.first` |
+        | sync/Q4 | more | `next`; missing: no end | partly | `ATests/BTests.first` |
+        | facts/1.5 | else | by choice | departure | `ATests/BTests.first` |
+        | sync/R2 | suites |  | shown | `ATests/BTests.first` |
+        | sync/R3 | nothing yet |  | later |  |
+        | sync/R4 | half | `half`; missing: no test names it | partly |  |
+        <!-- end -->
+
+        """)
+    #expect(try reference("--root", root.path, "--check") == [])
+    try write(try page().replacing("later", with: "shown"), to: "Documentation/Reference.md")
+    #expect(
+      try reference("--root", root.path, "--check")
+        == ["Reference.md:10 is not what the titles say; run Scripts/reference"])
+  }
+
+  @Test(
+    "A list or a title that is wrong is told",
+    arguments: [
+      ("sync/R2 | | a\nsync/R2 | | b", "reference-ids.txt:3: sync/R2 has a row already"),
+      ("sync/R2 | shown | a", "reference-ids.txt:2 is no row: id | mark | asks for | here"),
+      ("sync/R2 | partly | a", "reference-ids.txt:2 is no row: id | mark | asks for | here"),
+      ("sync/R1 | | a", "ATests/BTests.first names sync/R2, which is in no list of ids"),
+      ("sync/R2 | | a\n= other\nsync/R3 | | b", "the block other is on no page"),
+    ])
+  func faults(ids: String, told: String) throws {
+    try lay(ids, title: "It is so")
+    #expect(try reference("--root", root.path).contains(told))
+  }
+}
