@@ -45,7 +45,9 @@ final class SmallDisk: Sendable {
   /// A file system whose medium breaks when `fill` took the room under it: the first write that
   /// cannot be made turns it read-only while programs are at work on it, as a worn card does.
   static func breakable(_ place: Place, _ name: String) async throws -> Breakable? {
-    guard let medium = try await memory(place, "\(name)-medium", megabytes: 24) else { return nil }
+    guard let medium = try await memory(place, "\(name)-medium", megabytes: 24),
+      let spare = try await memory(place, "\(name)-spare", megabytes: 48)
+    else { return nil }
     let path = place.file(name)
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     let image = medium.file("image")
@@ -53,11 +55,12 @@ final class SmallDisk: Sendable {
       await SmallDisk.run("/sbin/mkfs.ext4", ["-q", "-F", image]),
       await SmallDisk.run("/bin/mount", ["-o", "loop,errors=remount-ro", image, path])
     else { return nil }
-    return Breakable(medium: medium, image: image, disk: SmallDisk(place, path))
+    return Breakable(medium: medium, spare: spare, image: image, disk: SmallDisk(place, path))
   }
 
   struct Breakable: Sendable {
     let medium: SmallDisk
+    let spare: SmallDisk
     let image: String
     let disk: SmallDisk
 
@@ -74,11 +77,14 @@ final class SmallDisk: Sendable {
 
     /// A new medium with what was on the old one: nobody may be at work on it.
     func mend() async throws {
-      try medium.free()
+      // A copy: a program that another test started in a mount namespace of its own may keep the old
+      // file system mounted there, and the same image mounted again would be that broken one.
+      let copy = spare.file("image")
       guard await SmallDisk.run("/bin/umount", [disk.path]),
+        await SmallDisk.run("/bin/cp", ["--sparse=always", image, copy]),
         // It tells that it repaired something by ending with 1.
-        await SmallDisk.run("/sbin/e2fsck", ["-p", image], mayEnd: [0, 1]),
-        await SmallDisk.run("/bin/mount", ["-o", "loop", image, disk.path])
+        await SmallDisk.run("/sbin/e2fsck", ["-p", copy], mayEnd: [0, 1]),
+        await SmallDisk.run("/bin/mount", ["-o", "loop", copy, disk.path])
       else { throw WayFailure("the disk \(disk.path) cannot be mended") }
     }
   }
