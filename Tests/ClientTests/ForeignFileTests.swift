@@ -49,7 +49,7 @@ struct ForeignFileTests {
     let error = #expect(throws: FerryError.self) { try open(key) }
     #expect(error?.code == .otherOwner)
     #expect(error?.message.contains("\(path) is a database, but not one of a device: it") == true)
-    #expect(error?.hint.contains("path of its own") == true)
+    #expect(error?.hint.contains("nothing was written") == true)
     #expect(try bytes() == before)
   }
 
@@ -67,6 +67,36 @@ struct ForeignFileTests {
     #expect(error?.message.hasSuffix("it holds t") == true)
     #expect(try bytes() == left)
     #expect(try Connection(path: path).value("SELECT a FROM t") == .integer(1))
+  }
+
+  @Test("is neither sealed, made plain nor given another key")
+  func rewritten() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let key = DatabaseKey(passphrase: "one", derivation: .pbkdf2(rounds: 2))
+    let next = DatabaseKey(passphrase: "two", derivation: .pbkdf2(rounds: 2))
+    let own = folder.appending(path: "own.db").path
+    let business = "PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)"
+    let refused = { (change: () throws -> Void) in
+      // Reading a database whose journal is a log may leave an empty log beside it.
+      let before = try bytes().filter { !$0.value.isEmpty }
+      let error = #expect(throws: FerryError.self) { try change() }
+      #expect(error?.code == .otherOwner)
+      #expect(try bytes().filter { !$0.value.isEmpty } == before)
+    }
+    try Connection(path: path).execute(business)
+    try refused { try Database.seal(at: path, key: key) }
+    #expect(try Connection(path: path).value("PRAGMA journal_mode") == .text("wal"))
+    try FileManager.default.removeItem(atPath: path)
+    try Connection(path: path, sealing: Sealing(path: path, key: key)).execute(business)
+    try refused { try Database.unseal(at: path, key: key) }
+    try refused { try Database.changeKey(at: path, from: key, to: next) }
+    // The control: a device's own file goes through all three.
+    try Store(path: own, model: Shop.package, world: .system(), durability: .application).close()
+    try Database.seal(at: own, key: key)
+    try Database.changeKey(at: own, from: key, to: next)
+    try Database.unseal(at: own, key: next)
+    #expect(
+      try Connection(path: own).value("PRAGMA application_id") == .integer(FileOwner.application))
   }
 
   @Test("An empty file becomes one, and a device's own has Ferry's number and opens again")

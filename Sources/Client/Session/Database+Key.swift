@@ -13,28 +13,51 @@ extension Database {
   public static func changeKey(
     at path: String, from old: DatabaseKey, to new: DatabaseKey
   ) throws(FerryError) {
-    do {
-      try Connection.changeKey(path: path, from: old, to: new, prepare: Database.prepare)
-    } catch {
-      throw Store.failure(error, path: path)
+    try rewrite(path) { prepare throws(SQLiteError) in
+      try Connection.changeKey(path: path, from: old, to: new, prepare: prepare)
     }
   }
 
   /// Seals a plain database, in the way of `changeKey`.
+  ///
+  /// Throws `.otherOwner` for a database that is none of a device, and leaves it as it is; so do
+  /// `unseal` and `changeKey`.
   public static func seal(at path: String, key: DatabaseKey) throws(FerryError) {
-    do { try Connection.seal(path: path, key: key, prepare: Database.prepare) } catch {
-      throw Store.failure(error, path: path)
+    try rewrite(path) { prepare throws(SQLiteError) in
+      try Connection.seal(path: path, key: key, prepare: prepare)
     }
   }
 
   /// Makes a sealed database plain, in the way of `changeKey`.
   public static func unseal(at path: String, key: DatabaseKey) throws(FerryError) {
-    do { try Connection.unseal(path: path, key: key, prepare: Database.prepare) } catch {
-      throw Store.failure(error, path: path)
+    try rewrite(path) { prepare throws(SQLiteError) in
+      try Connection.unseal(path: path, key: key, prepare: prepare)
     }
   }
 
-  private static func prepare(_ connection: Connection) throws(SQLiteError) {
-    try connection.addNumberFunctions()
+  private typealias Prepare = (Connection) throws(SQLiteError) -> Void
+
+  private static func rewrite(
+    _ path: String, _ change: (@escaping Prepare) throws(SQLiteError) -> Void
+  ) throws(FerryError) {
+    var refusal: FerryError?
+    do {
+      try change { connection throws(SQLiteError) in
+        do { try FileOwner(connection).check() } catch {
+          refusal = error as? FerryError
+          throw error as? SQLiteError ?? SQLiteError.notOurs(path)
+        }
+        try connection.addNumberFunctions()
+      }
+    } catch {
+      throw refusal ?? Store.failure(error, path: path)
+    }
+  }
+}
+
+extension SQLiteError {
+  /// Ends the rewriting; the app hears the refusal that came before it.
+  fileprivate static func notOurs(_ path: String) -> SQLiteError {
+    SQLiteError(code: 1, message: "this database is none of a device", subject: path)
   }
 }

@@ -35,7 +35,7 @@ struct FileOwner {
       .otherOwner,
       "the file \(connection.path) is a database, but not one of a device: "
         + FileOwner.signs(application, version, tables),
-      hint: "Give open(at:) a path of its own; nothing was written to this file.")
+      hint: "Give the path of a device's database, or a new one; nothing was written to this file.")
   }
 
   private static func signs(_ application: Int64, _ version: Int64, _ tables: [String]) -> String {
