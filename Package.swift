@@ -58,6 +58,8 @@ let hands: [Target] = [
   module("FerryCompression", "Compression", ["CZlib"]),
   module("FerrySQLite", "SQLite", ["CSQLite", "CSealedVFS", "FerryCrypto"]),
   module("FerryFaultVFS", "FaultVFS", ["CFaultVFS"]),
+  // The same for stores that are no database.
+  module("FerryFaultFiles", "FaultFiles", ["FerryWorld"]),
   module(
     "FerryCrypto", "Crypto", [.target(name: "COpenSSL", condition: .when(platforms: [.linux]))]),
   module(
@@ -68,6 +70,8 @@ let hands: [Target] = [
 // Parts: the messages, the contract of a business system, and those who keep it.
 let parts: [Target] = [
   module("FerryWire", "Wire", ["FerryModel", "FerryJSON", "FerryCompression", "FerryCrypto"]),
+  // The device kit: each part works alone, without the network.
+  module("FerryVault", "Vault", ["FerryCrypto", "FerryWorld"]),
   module("FerryConnector", "Connector", ["FerryModel"]),
   module(
     "FerryMemoryConnector", "Connectors/Memory", ["FerryConnector", "FerryModel", "FerryCrypto"]),
@@ -137,6 +141,9 @@ let proofs: [Target] = [
   tests("FerryCompressionTests", "CompressionTests", ["FerryCompression"]),
   tests("FerryCryptoTests", "CryptoTests", ["FerryCrypto"]),
   tests(
+    "FerryVaultTests", "VaultTests",
+    ["FerryVault", "FerryFaultFiles", "FerryCrypto", "FerryWorld"]),
+  tests(
     "FerryWireTests", "WireTests",
     ["FerryWire", "FerryModel", "FerryJSON", "FerryCompression", "FerryCrypto"]),
   tests(
@@ -192,6 +199,7 @@ var products: [Product] = [
   .library(name: "Ferry", targets: ["Ferry"]),
   .library(name: "FerryOData", targets: ["FerryOData", "FerryODataAddress", "FerryODataBatch"]),
   .library(name: "FerryTestKit", targets: ["FerryTestKit"]),
+  .library(name: "FerryVault", targets: ["FerryVault"]),
   // What Fuzzing/ throws bytes at.
   .library(name: "FerryFuzzTargets", targets: ["FerryFuzzTargets"]),
   // What Benchmarks/ measures by itself.

@@ -1,0 +1,124 @@
+/// The root error of the vault: what was refused, on which vault, and what to do.
+public struct DataVaultError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The causes that a caller can tell apart; each has its name and number in the reference.
+  public enum Reason: Sendable, Hashable, CaseIterable {
+    /// There is no such vault.
+    case doesNotExist
+    /// A name, password, number or limit that cannot be taken; also a name that is in use.
+    case invalidArgument
+    /// Password and salt do not open the vault.
+    case invalidPassword
+    /// The password does not meet the policy; `violation` says how.
+    case incompatiblePassword
+    /// The storage could not be read.
+    case cannotRead
+    /// The storage could not be written; the vault is as it was.
+    case cannotWrite
+    /// The vault is locked.
+    case locked
+    /// A name of more than 255 bytes.
+    case nameTooLong
+    /// A value, or all values together, above the limit.
+    case valueTooLarge
+    /// The value has another type.
+    case dataType
+    /// Too little memory to derive the key.
+    case outOfMemory
+    /// The stored bytes are not those that were written.
+    case damaged
+    /// The stored bytes are no vault, or one of a later version.
+    case foreign
+    /// Another process works on the vault for too long.
+    case busy
+
+    /// The name that the reference gives, or ours where it has none.
+    public var name: String {
+      switch self {
+      case .doesNotExist: "DOES_NOT_EXIST"
+      case .invalidArgument: "INVALID_ARG"
+      case .invalidPassword: "InvalidPassword"
+      case .incompatiblePassword: "IncompatiblePassword"
+      case .cannotRead: "IO_READ"
+      case .cannotWrite: "IO_WRITE"
+      case .locked: "LOCKED"
+      case .nameTooLong: "NAME_TOO_LONG"
+      case .valueTooLarge: "VALUE_TOO_LARGE"
+      case .dataType: "DATA_TYPE"
+      case .outOfMemory: "OUT_OF_MEMORY"
+      case .damaged: "DAMAGED"
+      case .foreign: "FOREIGN"
+      case .busy: "BUSY"
+      }
+    }
+
+    /// The number of the reference; from 100 on our own. A password that does not meet the policy
+    /// has the number of its violation, 50 to 57.
+    public var code: Int {
+      switch self {
+      case .doesNotExist: 3
+      case .invalidArgument: 4
+      case .invalidPassword: 5
+      case .cannotRead: 6
+      case .cannotWrite: 7
+      case .locked: 8
+      case .nameTooLong: 9
+      case .valueTooLarge: 10
+      case .dataType: 12
+      case .outOfMemory: 13
+      case .incompatiblePassword: 50
+      case .damaged: 100
+      case .foreign: 101
+      case .busy: 102
+      }
+    }
+
+    /// What to do about it.
+    public var hint: String {
+      switch self {
+      case .doesNotExist: "Create the vault, or ask with vaultExists first."
+      case .invalidArgument: "Give a value that the documentation allows."
+      case .invalidPassword: "Give the password and the salt that were set last."
+      case .incompatiblePassword: "Set another one with the changePassword of four arguments."
+      case .cannotRead: "Look at the rights of the folder."
+      case .cannotWrite: "Free space, or give a folder that may be written; then try again."
+      case .locked: "Unlock the vault first."
+      case .nameTooLong: "Give a name of at most 255 bytes of UTF-8."
+      case .valueTooLarge: "Keep large data in a store and only its key in the vault."
+      case .dataType: "Ask getDataNames for the type and use the method for it."
+      case .outOfMemory: "Try again when the device has more free memory."
+      case .damaged: "Delete the vault and fill it anew, or bring back a copy of its file."
+      case .foreign: "Use the version of the app that wrote it, or another name."
+      case .busy: "Try again."
+      }
+    }
+  }
+
+  public let reason: Reason
+  /// One sentence with the vault's name; it never holds a password or a value.
+  public let message: String
+  /// How the password fails the policy; only with `.incompatiblePassword`.
+  public let violation: PasswordViolation?
+  /// Whether this wrong password was one too many, so that the vault is deleted.
+  public let isVaultDeleted: Bool
+
+  public init(
+    _ reason: Reason, _ message: String, violation: PasswordViolation? = nil,
+    isVaultDeleted: Bool = false
+  ) {
+    self.reason = reason
+    self.message = message
+    self.violation = violation
+    self.isVaultDeleted = isVaultDeleted
+  }
+
+  /// The number of the reference.
+  public var code: Int { violation?.rawValue ?? reason.code }
+  /// Whether the same call may succeed later without anybody doing something.
+  public var isTransient: Bool { reason == .busy || reason == .outOfMemory }
+  public var hint: String {
+    isVaultDeleted ? "Create the vault anew; its values are lost." : reason.hint
+  }
+  public var description: String {
+    "\(violation?.name ?? reason.name) (\(code)): \(message). \(hint)"
+  }
+}
