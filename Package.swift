@@ -72,6 +72,8 @@ let parts: [Target] = [
   module("FerryWire", "Wire", ["FerryModel", "FerryJSON", "FerryCompression", "FerryCrypto"]),
   // The device kit: each part works alone, without the network.
   module("FerryVault", "Vault", ["FerryCrypto", "FerryWorld"]),
+  // The device kit beside the vault: settings of an app and of its parts.
+  module("FerryPreferences", "Preferences", ["FerryWorld"]),
   module("FerryConnector", "Connector", ["FerryModel"]),
   module(
     "FerryMemoryConnector", "Connectors/Memory", ["FerryConnector", "FerryModel", "FerryCrypto"]),
@@ -140,6 +142,7 @@ let proofs: [Target] = [
   tests("FerryModelTests", "ModelTests", ["FerryModel", "FerryJSON"]),
   tests("FerryCompressionTests", "CompressionTests", ["FerryCompression"]),
   tests("FerryCryptoTests", "CryptoTests", ["FerryCrypto"]),
+  tests("FerryPreferencesTests", "PreferencesTests", ["FerryPreferences", "FerryWorld"]),
   tests(
     "FerryVaultTests", "VaultTests",
     ["FerryVault", "FerryFaultFiles", "FerryCrypto", "FerryWorld"]),
@@ -200,6 +203,7 @@ var products: [Product] = [
   .library(name: "FerryOData", targets: ["FerryOData", "FerryODataAddress", "FerryODataBatch"]),
   .library(name: "FerryTestKit", targets: ["FerryTestKit"]),
   .library(name: "FerryVault", targets: ["FerryVault"]),
+  .library(name: "FerryPreferences", targets: ["FerryPreferences"]),
   // What Fuzzing/ throws bytes at.
   .library(name: "FerryFuzzTargets", targets: ["FerryFuzzTargets"]),
   // What Benchmarks/ measures by itself.
