@@ -242,7 +242,7 @@ var products: [Product] = [
       [
         "FerryArguments", "FerryServer", "FerryHTTPServer", "FerryHTTP", "FerryPasswords",
         "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLConnector", "FerryConnector",
-        "FerrySQLite", "FerryCrypto",
+        "FerrySQLite", "FerryCrypto", "FerryGenerator",
         "FerryWire",
       ]),
     program(

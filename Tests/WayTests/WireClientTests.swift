@@ -7,14 +7,18 @@ import Testing
 
 /// `wire-client.py` as a process of its own: a client that was written from Wire.md alone. Commands
 /// go one after the other.
-private final class Stranger: Sendable {
+final class Stranger: Sendable {
   private let process: ChildProcess
   private let answered = Mutex<Int>(0)
 
-  init(_ business: Business, _ daemon: Daemon) throws {
+  convenience init(_ business: Business, _ daemon: Daemon) throws {
+    try self.init(port: daemon.port, model: business.model)
+  }
+
+  init(port: Int, model: String) throws {
     let script = "\(Programs.root)/Tests/Fixtures/wire-client.py"
     process = try ChildProcess(
-      "/usr/bin/env", ["python3", "-B", script, "127.0.0.1", String(daemon.port), business.model])
+      "/usr/bin/env", ["python3", "-B", script, "127.0.0.1", String(port), model])
   }
 
   /// Logs in and imports what nancy may have.

@@ -57,6 +57,10 @@ enum ServerProgram {
     Task(executorPreference: server.executor) {
       do {
         try await parts.start(on: server.executor)
+        if let development = settings.development {
+          let text = development.text(port: server.boundPort)
+          FileHandle.standardOutput.write(Data("\(text)\n".utf8))
+        }
         log.info(
           "listening", ("address", settings.address), ("port", String(server.boundPort)),
           ("package", settings.package.id), ("data", settings.folder),

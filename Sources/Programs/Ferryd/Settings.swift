@@ -16,8 +16,13 @@ struct Settings {
   let remembersOperations: Bool
   let limits: ServiceLimits
   let logLevel: LogLevel
+  /// Made by `--dev`; nil for a server that is told what it serves.
+  let development: DevelopmentSetup?
 
   static let options = [
+    CommandOption(
+      "dev", "FILE",
+      "serve this SQLite database for the development of an app: model, user and folder are made"),
     CommandOption("model", "FILE", "the model, made by `ferry new`"),
     CommandOption("data", "FOLDER", "where the server keeps its store; made when it is not there"),
     CommandOption("port", "N", "where it listens (default 8080; 0 lets the system choose)"),
@@ -44,6 +49,7 @@ struct Settings {
     }
     return """
       usage: ferryd --model <model.json> --data <folder> [options]
+             ferryd --dev <business.db> [--port N] [--data <folder>]
       Serves the devices of a package: takes their operations, replays them against the business
       database and gives back everything that changed.
 
@@ -57,8 +63,10 @@ struct Settings {
   }
 
   init(_ arguments: Arguments) throws {
-    let file = try arguments.required("model", "model.json")
-    folder = try arguments.required("data", "data")
+    _ = try arguments.operands()
+    development = try Settings.development(arguments)
+    let file = try development?.model ?? arguments.required("model", "model.json")
+    folder = try development?.folder ?? arguments.required("data", "data")
     guard let bytes = FileManager.default.contents(atPath: file) else {
       throw UsageError("the model \(file) cannot be read", hint: "Make one with `ferry new`.")
     }
@@ -76,7 +84,7 @@ struct Settings {
         "no business database is named", hint: "Write --database sqlite:<file>.")
     }
     database = String(source.dropFirst(7))
-    users = try arguments.value("users") ?? "\(folder)/users.json"
+    users = try development?.users ?? arguments.value("users") ?? "\(folder)/users.json"
     address = try arguments.value("address") ?? "127.0.0.1"
     guard let port = Int(try arguments.value("port") ?? "8080"), (0...65_535).contains(port) else {
       throw UsageError("--port is no port", hint: "Write a number from 0 to 65535.")
@@ -96,6 +104,17 @@ struct Settings {
       throw UsageError("there is no log level \(name)", hint: "Write debug, info, warn or error.")
     }
     logLevel = level
+  }
+
+  private static func development(_ arguments: Arguments) throws -> DevelopmentSetup? {
+    guard let database = try arguments.value("dev") else { return nil }
+    for name in DevelopmentSetup.made where !arguments.values(name).isEmpty {
+      throw UsageError(
+        "--dev makes what --\(name) would name", hint: "Leave out --\(name), or leave out --dev.")
+    }
+    return try DevelopmentSetup(
+      database: database.hasPrefix("sqlite:") ? String(database.dropFirst(7)) : database,
+      folder: arguments.value("data"))
   }
 }
 
