@@ -72,7 +72,7 @@ let parts: [Target] = [
   module("FerryWire", "Wire", ["FerryModel", "FerryJSON", "FerryCompression", "FerryCrypto"]),
   // The device kit: each part works alone, without the network.
   module("FerryVault", "Vault", ["FerryCrypto", "FerryWorld"]),
-  // The device kit beside the vault: settings of an app and of its parts.
+  module("FerryPersistence", "Persistence", ["FerryCrypto", "FerryWorld"]),
   module("FerryPreferences", "Preferences", ["FerryWorld"]),
   module("FerryConnector", "Connector", ["FerryModel"]),
   module(
@@ -147,6 +147,9 @@ let proofs: [Target] = [
     "FerryVaultTests", "VaultTests",
     ["FerryVault", "FerryFaultFiles", "FerryCrypto", "FerryWorld"]),
   tests(
+    "FerryPersistenceTests", "PersistenceTests",
+    ["FerryPersistence", "FerryFaultFiles", "FerryCrypto", "FerryWorld"]),
+  tests(
     "FerryWireTests", "WireTests",
     ["FerryWire", "FerryModel", "FerryJSON", "FerryCompression", "FerryCrypto"]),
   tests(
@@ -203,6 +206,7 @@ var products: [Product] = [
   .library(name: "FerryOData", targets: ["FerryOData", "FerryODataAddress", "FerryODataBatch"]),
   .library(name: "FerryTestKit", targets: ["FerryTestKit"]),
   .library(name: "FerryVault", targets: ["FerryVault"]),
+  .library(name: "FerryPersistence", targets: ["FerryPersistence"]),
   .library(name: "FerryPreferences", targets: ["FerryPreferences"]),
   // What Fuzzing/ throws bytes at.
   .library(name: "FerryFuzzTargets", targets: ["FerryFuzzTargets"]),

@@ -10,6 +10,8 @@ public final class FaultyFiles: FileAccess {
   public enum Fault: Sendable, Equatable {
     /// The step fails with this cause, and so does every later one: a disk that stays full.
     case failing(FileError.Cause)
+    /// The step alone fails.
+    case failingOnce(FileError.Cause)
     /// The step is done by half, then nothing more is: the process was killed.
     case killed
   }
@@ -43,6 +45,8 @@ public final class FaultyFiles: FileAccess {
       guard let fault = plan.fault, plan.count >= plan.step else { return nil }
       switch fault {
       case .failing(let cause): return (FileError(cause, path: path), false)
+      case .failingOnce(let cause):
+        return plan.count == plan.step ? (FileError(cause, path: path), false) : nil
       case .killed: return (FileError(.system(9), path: path), plan.count == plan.step)
       }
     }

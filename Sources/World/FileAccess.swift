@@ -44,7 +44,7 @@ public protocol FileReader: AnyObject {
 }
 
 /// A lock that is held until `release` or until nobody has it.
-public protocol FileLock: AnyObject {
+public protocol FileLock: AnyObject, Sendable {
   /// Lets the next one in; a second call does nothing.
   func release()
 }

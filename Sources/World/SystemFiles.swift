@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -211,16 +213,18 @@ private final class SystemReader: FileReader {
 }
 
 private final class SystemLock: FileLock {
-  private var descriptor: Int32
+  private let descriptor: Mutex<Int32?>
 
-  init(_ descriptor: Int32) { self.descriptor = descriptor }
+  init(_ descriptor: Int32) { self.descriptor = Mutex(descriptor) }
 
   deinit { release() }
 
   func release() {
-    guard descriptor >= 0 else { return }
-    flock(descriptor, LOCK_UN)
-    close(descriptor)
-    descriptor = -1
+    descriptor.withLock { descriptor in
+      guard let held = descriptor else { return }
+      flock(held, LOCK_UN)
+      close(held)
+      descriptor = nil
+    }
   }
 }

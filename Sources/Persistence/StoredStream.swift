@@ -1,0 +1,152 @@
+import FerryWorld
+
+/// What is stored under a name, read from its beginning block by block; one thread at a time.
+///
+/// It holds a block of 64 KB in memory, however much is stored. It goes on with what was stored when
+/// it was opened, also when the name is stored anew or removed meanwhile.
+public final class StoredStream {
+  private let file: any FileReader
+  private let name: String
+  private var form: BlockForm
+  private var block: [UInt8] = []
+  private var place = 0
+  private var position: UInt64 = 0
+  private var isLast = false
+
+  init(_ file: any FileReader, name: String, keys: StoreKeys) throws(PersistenceError) {
+    self.file = file
+    self.name = name
+    let head = try reading { () throws(FileError) in try file.read(BlockForm.headBytes) }
+    form = try BlockForm(head: head, name: name, keys: keys)
+  }
+
+  var kind: BlockForm.Kind { form.kind }
+  /// How many bytes the file has; a little more than its content.
+  var fileBytes: Int { file.sizeBytes }
+
+  /// The next bytes, at most that many; empty at the end. Blocks its thread for a block.
+  ///
+  /// `.damaged` when what follows is not what was written; all that was returned before was.
+  public func read(_ count: Int) throws(PersistenceError) -> [UInt8] {
+    precondition(count > 0, "\(count) bytes asked for")
+    var bytes: [UInt8] = []
+    while bytes.count < count {
+      if place == block.count {
+        if isLast { break }
+        try next()
+        continue
+      }
+      let end = min(block.count, place + count - bytes.count)
+      bytes += block[place..<end]
+      place = end
+    }
+    return bytes
+  }
+
+  /// Everything that is left.
+  func rest() throws(PersistenceError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(fileBytes)
+    while true {
+      let part = try read(BlockForm.blockBytes)
+      if part.isEmpty { return bytes }
+      bytes += part
+    }
+  }
+
+  private func next() throws(PersistenceError) {
+    let damaged = PersistenceError(
+      .damaged, "the data of \(name) is damaged behind byte \(position) of its blocks")
+    let size = try reading { () throws(FileError) in try file.read(4) }
+    guard size.count == 4 else { throw damaged }
+    let number = size.number(UInt32.self)
+    let count = Int(number & 0x7fff_ffff)
+    guard count <= BlockForm.blockBytes else { throw damaged }
+    block = try reading { () throws(FileError) in try file.read(count + BlockForm.tagBytes) }
+    guard block.count == count + BlockForm.tagBytes else { throw damaged }
+    isLast = number >> 31 == 1
+    let isOpen = block.withUnsafeMutableBytes {
+      form.open($0, position: position, isLast: isLast)
+    }
+    guard isOpen else {
+      block = []
+      throw damaged
+    }
+    block.removeLast(BlockForm.tagBytes)
+    place = 0
+    position += 1
+    if isLast {
+      let more = try reading { () throws(FileError) in try file.read(1) }
+      guard more.isEmpty else { throw damaged }
+    }
+  }
+}
+
+/// What is being stored under a name, block by block; one thread at a time.
+///
+/// Nothing is visible before `close` has returned. A writer that nobody closes leaves nothing.
+public final class StoredStreamWriter {
+  private let persistence: Persistence
+  private let draft: Persistence.Draft
+  private var form: BlockForm
+  private var block: [UInt8] = []
+  private var position: UInt64 = 0
+  private var isOpen = true
+
+  init(_ persistence: Persistence, _ draft: Persistence.Draft) throws(PersistenceError) {
+    self.persistence = persistence
+    self.draft = draft
+    form = draft.form
+    block.reserveCapacity(BlockForm.blockBytes + BlockForm.tagBytes)
+    let file = draft.file
+    let head = form.head
+    try writing { () throws(FileError) in try file.write(head) }
+  }
+
+  deinit { if isOpen { persistence.discard(draft) } }
+
+  /// Appends bytes. Blocks its thread while full blocks are written. After an error the stream can
+  /// only be dropped.
+  public func write(_ bytes: [UInt8]) throws(PersistenceError) {
+    try append(bytes[...])
+  }
+
+  private func append(_ bytes: ArraySlice<UInt8>) throws(PersistenceError) {
+    precondition(isOpen, "the stream is closed")
+    var rest = bytes
+    while !rest.isEmpty {
+      // A full block waits until more comes: it may be the last.
+      if block.count == BlockForm.blockBytes { try flush(isLast: false) }
+      let part = rest.prefix(BlockForm.blockBytes - block.count)
+      block += part
+      rest = rest.dropFirst(part.count)
+    }
+  }
+
+  private func flush(isLast: Bool) throws(PersistenceError) {
+    var size: [UInt8] = []
+    size.append(number: UInt32(block.count) | (isLast ? 1 << 31 : 0))
+    block.append(contentsOf: repeatElement(0, count: BlockForm.tagBytes))
+    let isSealed = block.withUnsafeMutableBytes {
+      form.seal($0, position: position, isLast: isLast)
+    }
+    guard isSealed else {
+      throw PersistenceError(.cannotWrite, "the data of \(draft.name) could not be sealed")
+    }
+    let file = draft.file
+    try writing { () throws(FileError) in
+      try file.write(size)
+      try file.write(block)
+    }
+    block.removeAll(keepingCapacity: true)
+    position += 1
+  }
+
+  /// Stores what was written, in one step, in place of what had this name. When it returns, it is
+  /// on the disk.
+  public func close() throws(PersistenceError) {
+    try flush(isLast: true)
+    try persistence.commit(draft)
+    isOpen = false
+  }
+}
