@@ -73,6 +73,7 @@ let parts: [Target] = [
   // The device kit: each part works alone, without the network.
   module("FerryVault", "Vault", ["FerryCrypto", "FerryWorld"]),
   module("FerryPersistence", "Persistence", ["FerryCrypto", "FerryWorld"]),
+  module("FerryODataCache", "ODataCache", ["FerryOData", "FerryODataAddress", "FerryPersistence"]),
   module("FerryPreferences", "Preferences", ["FerryWorld"]),
   module("FerryConnector", "Connector", ["FerryModel"]),
   module(
@@ -150,6 +151,9 @@ let proofs: [Target] = [
     "FerryPersistenceTests", "PersistenceTests",
     ["FerryPersistence", "FerryFaultFiles", "FerryCrypto", "FerryWorld"]),
   tests(
+    "FerryODataCacheTests", "ODataCacheTests",
+    ["FerryODataCache", "FerryOData", "FerryODataAddress", "FerryPersistence"]),
+  tests(
     "FerryWireTests", "WireTests",
     ["FerryWire", "FerryModel", "FerryJSON", "FerryCompression", "FerryCrypto"]),
   tests(
@@ -207,6 +211,7 @@ var products: [Product] = [
   .library(name: "FerryTestKit", targets: ["FerryTestKit"]),
   .library(name: "FerryVault", targets: ["FerryVault"]),
   .library(name: "FerryPersistence", targets: ["FerryPersistence"]),
+  .library(name: "FerryODataCache", targets: ["FerryODataCache"]),
   .library(name: "FerryPreferences", targets: ["FerryPreferences"]),
   // What Fuzzing/ throws bytes at.
   .library(name: "FerryFuzzTargets", targets: ["FerryFuzzTargets"]),

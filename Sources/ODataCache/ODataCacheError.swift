@@ -1,0 +1,54 @@
+import FerryOData
+
+/// The root error of the cache: what was refused, and what to do.
+public struct ODataCacheError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The causes that a caller can tell apart.
+  public enum Reason: Int, Sendable, Hashable, CaseIterable {
+    /// There is no service document that says which collections there are.
+    case noServiceDocument = 300
+    /// The document does not belong to those that are in the cache.
+    case foreign = 301
+    /// The entry has no id.
+    case noID = 302
+    /// The text is no pattern, or one that costs too much.
+    case pattern = 303
+    /// The stored bytes are not those that were written, or of a later version.
+    case damaged = 304
+    /// Entries stand too deep in each other.
+    case tooDeep = 305
+    /// The service document was given without the bytes that it was read from.
+    case notStorable = 306
+    /// A condition that cannot be computed over entries in memory.
+    case condition = 307
+
+    /// The name of the reason, for tables and logs.
+    public var name: String { String(describing: self) }
+
+    /// What to do about it.
+    public var hint: String {
+      switch self {
+      case .noServiceDocument: "Set the service document first."
+      case .foreign: "Use another cache for another service, or clear this one."
+      case .noID: "Give the entry the id that the service gave it."
+      case .pattern: "Write another pattern, or search with another algorithm."
+      case .damaged: "Remove the stored cache and fill it anew from the service."
+      case .tooDeep: "Store the inner entries in their own collections."
+      case .notStorable: "Set the service document by its bytes."
+      case .condition: "Look at the cause, or ask the service."
+      }
+    }
+  }
+
+  public let reason: Reason
+  /// One sentence with the collection; it never holds a value.
+  public let message: String
+
+  public init(_ reason: Reason, _ message: String) {
+    self.reason = reason
+    self.message = message
+  }
+
+  public var code: Int { reason.rawValue }
+  public var hint: String { reason.hint }
+  public var description: String { "\(reason.name) (\(code)): \(message). \(hint)" }
+}
