@@ -229,12 +229,23 @@ var products: [Product] = [
 #if os(Linux)
   // The server's own libraries: no device ever needs their headers.
   let serverLibraries: [Target] = [
-    library("CMicroHTTPD"), library("CArgon2"), library("CLinux"),
+    library("CMicroHTTPD"), library("CArgon2"), library("CLinux"), library("CPostgreSQL"),
   ]
   let serverHands: [Target] = [
     module("FerryPasswords", "Passwords", ["CArgon2"]),
+    module("FerryPostgreSQL", "PostgreSQL", ["CPostgreSQL"]),
     module(
       "FerryHTTPServer", "HTTPServer", ["FerryHTTP", "FerryWorld", "CMicroHTTPD", "CLinux"]),
+  ]
+  let serverParts: [Target] = [
+    module(
+      "FerryPostgreSQLConnector", "Connectors/PostgreSQL",
+      ["FerryConnector", "FerryModel", "FerryJSON", "FerryPostgreSQL"])
+  ]
+  let serverTools: [Target] = [
+    module(
+      "FerryPostgreSQLReading", "PostgreSQLReading",
+      ["FerryGenerator", "FerryModel", "FerryPostgreSQL"])
   ]
   // A false world in which the very code that ships is driven from a seed.
   let simulation: [Target] = [
@@ -252,14 +263,15 @@ var products: [Product] = [
         "FerryArguments", "FerryServer", "FerryHTTPServer", "FerryHTTP", "FerryPasswords",
         "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLConnector", "FerryConnector",
         "FerrySQLite", "FerryCrypto", "FerryGenerator",
-        "FerryWire",
+        "FerryWire", "FerryPostgreSQL", "FerryPostgreSQLConnector",
       ]),
     program(
       "FerryCommand", "Sources/Programs/FerryCommand",
       [
         "FerryArguments", "FerryGenerator", "FerryModel", "FerryJSON",
         "FerryODataShell", "FerryServer", "Ferry", "FerrySimulation",
-        "FerryPasswords", "FerryWorld", "FerrySQLite", "FerryWire",
+        "FerryPasswords", "FerryWorld", "FerrySQLite", "FerryWire", "FerryPostgreSQL",
+        "FerryPostgreSQLConnector", "FerryPostgreSQLReading",
       ]),
     program(
       "FerryDemo", "Samples/Demo",
@@ -275,6 +287,12 @@ var products: [Product] = [
         "FerrySQLite", "FerryWorld",
       ]),
     tests("FerryPasswordsTests", "PasswordsTests", ["FerryPasswords"]),
+    tests(
+      "FerryPostgreSQLTests", "PostgreSQLTests",
+      [
+        "FerryPostgreSQL", "FerryPostgreSQLConnector", "FerryPostgreSQLReading", "FerryConnector",
+        "FerryTestKit", "FerryModel", "FerryGenerator",
+      ]),
     tests("FerrySimulationTests", "SimulationTests", ["FerrySimulation", "FerryWorld"]),
     tests(
       "FerryHTTPServerTests", "HTTPServerTests",
@@ -292,7 +310,8 @@ var products: [Product] = [
         "FerryFaultVFS",
       ]),
   ]
-  targets += serverLibraries + serverHands + simulation + programs + serverProofs
+  targets += serverLibraries + serverHands + serverParts + serverTools
+  targets += simulation + programs + serverProofs
   products += [
     .executable(name: "ferryd", targets: ["Ferryd"]),
     .executable(name: "ferry", targets: ["FerryCommand"]),

@@ -9,6 +9,8 @@ header:zlib.h                 zlib1g-dev            compressed frames
 header:curl/curl.h            libcurl4-openssl-dev  the device's HTTP client
 header:microhttpd.h           libmicrohttpd-dev     the server's sockets
 header:argon2.h               libargon2-dev         password hashes
+header:postgresql/libpq-fe.h  libpq-dev             business databases on PostgreSQL
+postgres:                     postgresql            tests with a server of PostgreSQL
 header:libxml2/libxml/tree.h  libxml2-dev           OData payloads in XML
 program:sqlite3               sqlite3               tests that look into databases from outside
 program:nginx                 nginx-light           tests through a proxy
@@ -38,6 +40,9 @@ missing_packages() {
     case "$what" in
       header:*) has_header "${what#header:}" || echo "$package $purpose" ;;
       program:*) has_program "${what#program:}" || echo "$package $purpose" ;;
+      # Debian keeps the server's programs beside each other by version, on no path.
+      postgres:) compgen -G "/usr/lib/postgresql/*/bin/initdb" > /dev/null || has_program initdb ||
+        echo "$package $purpose" ;;
     esac
   done <<< "$needs"
 }

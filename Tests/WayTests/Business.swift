@@ -27,9 +27,10 @@ final class Business: Sendable {
   let users: String
   let package: Package
 
-  /// `edit` is what a person changes in the model that was made.
-  private init(
-    _ place: Place, _ database: String, partition: String, users: [User],
+  /// `edit` is what a person changes in the model that was made. `source` names the database where
+  /// it is no file of SQLite.
+  init(
+    _ place: Place, _ database: String, source: String? = nil, partition: String, users: [User],
     edit: (String) -> String = { $0 }
   ) async throws {
     self.place = place
@@ -37,7 +38,9 @@ final class Business: Sendable {
     model = place.file("model.json")
     let maker = try ChildProcess(
       try Programs.path("ferry"),
-      ["new", "--from", "sqlite:\(database)", "--out", model, "--partition", partition])
+      [
+        "new", "--from", source ?? "sqlite:\(database)", "--out", model, "--partition", partition,
+      ])
     guard try await maker.ended() == .exit(0) else {
       throw WayFailure("ferry new: \(maker.errorText)")
     }

@@ -1,4 +1,4 @@
-/// What a SQLite database says of itself, before anything is decided.
+/// What a database says of itself, before anything is decided.
 public struct DatabaseSchema: Sendable, Equatable {
   /// In the order of their names.
   public let tables: [Table]
@@ -34,6 +34,8 @@ public struct DatabaseSchema: Sendable, Equatable {
     public let hasDefault: Bool
     public let isGenerated: Bool
     public var profile: ColumnProfile
+    /// What another database than SQLite knows of its values; nil where values decide.
+    public var known: KnownType?
   }
 
   /// Columns that hold the key of a row elsewhere.

@@ -30,6 +30,14 @@ struct ColumnType: Equatable {
   /// Nil when no type holds all the values.
   static func choose(for column: DatabaseSchema.Column) -> ColumnType? {
     let profile = column.profile
+    switch column.known {
+    case .type(let type, let length, let precision, let scale):
+      return ColumnType(
+        type, maxLength: length,
+        digits: precision.map { Digits(precision: $0, scale: scale ?? 0) })
+    case .some(.none): return nil
+    case nil: break
+    }
     switch declared(column.declaredType) {
     case .moment(let wanted): return moment(wanted, column)
     case .decimal(let digits):

@@ -133,6 +133,10 @@ extension Translator {
     }
     let declared = column.declaredType.isEmpty ? "without a type" : column.declaredType
     guard let type = ColumnType.choose(for: column) else {
+      if case .some(.none(let reason, let cure)) = column.known {
+        notes.append(Note(.leftOut, subject, reason, cure: cure))
+        return nil
+      }
       notes.append(
         Note(
           .leftOut, subject,

@@ -5,8 +5,9 @@ import FerryModel
 enum CommandTable {
   static var commands: [any Subcommand.Type] {
     [
-      NewCommand.self, CheckCommand.self, DiffCommand.self, UserCommand.self, InspectCommand.self,
-      WhyCommand.self, LogCommand.self, SimulateCommand.self, ODataCommand.self,
+      NewCommand.self, CheckCommand.self, DiffCommand.self, PrepareCommand.self, UserCommand.self,
+      InspectCommand.self, WhyCommand.self, LogCommand.self, SimulateCommand.self,
+      ODataCommand.self,
     ]
   }
 

@@ -1,12 +1,58 @@
 import FerryArguments
+import FerryGenerator
+import FerryPostgreSQL
+import FerryPostgreSQLReading
 
-/// `sqlite:<file>`, the one kind of business database so far.
+/// A business database as the command line names it.
 enum DatabaseAddress {
-  static func path(_ text: String) throws(UsageError) -> String {
+  case sqlite(path: String)
+  case postgreSQL(PostgreSQLAddress)
+
+  /// What the options' texts show.
+  static let forms = "sqlite:<file> or postgres:<database>"
+
+  init(_ text: String) throws(UsageError) {
+    if PostgreSQLAddress.isAddress(text) {
+      do { self = .postgreSQL(try PostgreSQLAddress(text)) } catch {
+        throw UsageError(error.message, hint: error.hint)
+      }
+      return
+    }
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, parts[0] == "sqlite", !parts[1].isEmpty else {
-      throw UsageError("\"\(text)\" names no database", hint: "Write sqlite:<file>.")
+      throw UsageError("\"\(text)\" names no database", hint: "Write \(DatabaseAddress.forms).")
     }
-    return String(parts[1])
+    self = .sqlite(path: String(parts[1]))
+  }
+
+  /// As a model's source names it.
+  var text: String {
+    switch self {
+    case .sqlite(let path): "sqlite:\(path)"
+    case .postgreSQL(let address): address.text
+    }
+  }
+
+  /// As reports name it.
+  var shown: String {
+    switch self {
+    case .sqlite(let path): path
+    case .postgreSQL(let address): address.text
+    }
+  }
+
+  /// What a package is called that nobody named.
+  var stem: String {
+    switch self {
+    case .sqlite(let path): TextFile.stem(of: path)
+    case .postgreSQL(let address): address.database
+    }
+  }
+
+  func schema(allValues: Bool = false) throws(GeneratorError) -> DatabaseSchema {
+    switch self {
+    case .sqlite(let path): try SchemaReader.read(path: path)
+    case .postgreSQL(let address): try PostgreSQLSchema.read(address, allValues: allValues)
+    }
   }
 }

@@ -7,9 +7,9 @@ import FerryModel
 enum DiffCommand: Subcommand {
   static let name = "diff"
   static let summary = "tell what changed in a database, and whether devices can go on"
-  static let operands = "<model.json> --from sqlite:<file> [options]"
+  static let operands = "<model.json> --from <database> [options]"
   static let options = [
-    CommandOption("from", "sqlite:<file>", "the business database; it is only read"), .json,
+    CommandOption("from", "<database>", "\(DatabaseAddress.forms); it is only read"), .json,
   ]
   static let discussion = """
     Devices can go on with their model when something was added that they need not know. They
@@ -21,13 +21,13 @@ enum DiffCommand: Subcommand {
 
   static func run(_ arguments: Arguments) async throws -> ExitCode {
     let file = try arguments.operands("model.json")[0]
-    let database = try DatabaseAddress.path(try arguments.required("from", "sqlite:shop.db"))
+    let database = try DatabaseAddress(try arguments.required("from", "sqlite:shop.db"))
     let reading = ModelReader.read(try TextFile.read(file), file: file)
     guard let package = reading.package else {
       for problem in reading.errors { Terminal.error(problem.description) }
       throw GeneratorError("\(file) is no usable model", hint: "Mend it first; see `ferry check`.")
     }
-    let difference = try ModelDifference.compare(package, withSQLite: database)
+    let difference = ModelDifference.compare(package, with: try database.schema())
     print(arguments.flag("json") ? json(difference, package) : text(difference, package))
     return difference.canGoOn ? .success : .problems
   }

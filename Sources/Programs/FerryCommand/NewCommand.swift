@@ -8,9 +8,11 @@ import FerrySQLite
 enum NewCommand: Subcommand {
   static let name = "new"
   static let summary = "make a model from an existing business database"
-  static let operands = "--from sqlite:<file> --out <model.json> [options]"
+  static let operands = "--from <database> --out <model.json> [options]"
   static let options = [
-    CommandOption("from", "sqlite:<file>", "the business database; it is only read"),
+    CommandOption("from", "<database>", "\(DatabaseAddress.forms); it is only read"),
+    CommandOption(
+      "all-values", nil, "of PostgreSQL, look at every row and not at a sample, for large values"),
     CommandOption("out", "<file>", "where the model goes; a file that is there is kept"),
     CommandOption("force", nil, "write over the file that is there"),
     CommandOption("name", "<Name>", "name of the package; the database's name if not given"),
@@ -25,7 +27,7 @@ enum NewCommand: Subcommand {
     .json,
   ]
   static let discussion = """
-    Reads tables, keys, foreign keys, types and every value once. What cannot be taken is listed
+    Reads tables, keys, foreign keys, types and, of SQLite, every value once. What cannot be taken is listed
     with its cure. Entities that refer to a partitioned one by a foreign key follow it.
     Beside the model goes \(ModelWriter.schemaFile), with which editors complete and check it.
 
@@ -37,7 +39,7 @@ enum NewCommand: Subcommand {
 
   static func run(_ arguments: Arguments) async throws -> ExitCode {
     _ = try arguments.operands()
-    let database = try DatabaseAddress.path(try arguments.required("from", "sqlite:shop.db"))
+    let database = try DatabaseAddress(try arguments.required("from", "sqlite:shop.db"))
     let out = try arguments.required("out", "model.json")
     if TextFile.exists(out), !arguments.flag("force") {
       throw GeneratorError(
@@ -45,7 +47,7 @@ enum NewCommand: Subcommand {
         hint: "Name another file, or write over it with --force; `ferry diff` compares them.")
     }
     var options = TranslationOptions(
-      name: try arguments.value("name") ?? TextFile.stem(of: database))
+      name: try arguments.value("name") ?? database.stem)
     if let version = try arguments.value("version") { options.version = version }
     do {
       options.partitions = try arguments.values("partition").map(PartitionRequest.init)
@@ -55,18 +57,20 @@ enum NewCommand: Subcommand {
       throw UsageError(error.message, hint: error.hint)
     }
     let made = try ModelMaker.make(
-      fromSQLite: database, options: options, file: out, source: "sqlite:\(database)")
+      from: try database.schema(allValues: arguments.flag("all-values")), options: options,
+      file: out, source: database.text)
     try TextFile.makeFolder(of: out)
     try TextFile.write(made.text, to: out)
     let schema = TextFile.sibling(of: out, named: ModelWriter.schemaFile)
     if !TextFile.exists(schema) || arguments.flag("force") {
       try TextFile.write(ModelSchema.text, to: schema)
     }
-    let advice = try JournalAdvice.of(path: database)
+    var advice: JournalAdvice?
+    if case .sqlite(let path) = database { advice = try JournalAdvice.of(path: path) }
     print(
       arguments.flag("json")
         ? NewReport.json(made, advice, out: out)
-        : NewReport.text(made, advice, out: out, database: database))
+        : NewReport.text(made, advice, out: out, database: database.shown))
     return .success
   }
 }

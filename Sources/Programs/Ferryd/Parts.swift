@@ -1,5 +1,4 @@
 import FerryHTTP
-import FerrySQLConnector
 import FerryServer
 import FerryWorld
 
@@ -29,9 +28,8 @@ actor Parts {
       settings.package, folder: settings.folder, doorkeeper: doorkeeper, world: world,
       limits: settings.limits, on: loop
     ) {
-      SQLiteConnector(
-        path: settings.database, package: settings.package,
-        remembersOperations: settings.remembersOperations)
+      settings.database.connector(
+        for: settings.package, remembersOperations: settings.remembersOperations)
     }
   }
 }

@@ -2,7 +2,6 @@ import FerryArguments
 import FerryConnector
 import FerryHTTPServer
 import FerryPasswords
-import FerrySQLConnector
 import FerrySQLite
 import FerryServer
 import FerryWorld
@@ -64,7 +63,7 @@ enum ServerProgram {
         log.info(
           "listening", ("address", settings.address), ("port", String(server.boundPort)),
           ("package", settings.package.id), ("data", settings.folder),
-          ("database", settings.database), ("users", String(users.records.count)))
+          ("database", settings.database.description), ("users", String(users.records.count)))
       } catch {
         complain("\(error)")
         exit(1)
@@ -85,7 +84,7 @@ enum ServerProgram {
       }
     }
     do throws(SQLiteError) {
-      guard let advice = try JournalAdvice.of(path: settings.database) else { return }
+      guard let advice = try settings.database.advice() else { return }
       log.warn(
         "other programs cannot write to the business database while it is read",
         ("reason", advice.what), ("cure", advice.cure))
@@ -96,9 +95,8 @@ enum ServerProgram {
 
   /// A model that does not fit the database is told before anything is touched.
   private static func check(_ settings: Settings) throws {
-    let connector = SQLiteConnector(
-      path: settings.database, package: settings.package,
-      remembersOperations: settings.remembersOperations)
+    let connector = settings.database.connector(
+      for: settings.package, remembersOperations: settings.remembersOperations)
     let mismatches = try connector.mismatches(with: settings.package)
     guard mismatches.isEmpty else {
       let lines = mismatches.map(\.description).joined(separator: "\n  ")

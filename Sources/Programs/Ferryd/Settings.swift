@@ -8,7 +8,7 @@ import Foundation
 /// What the command line asks for.
 struct Settings {
   let package: Package
-  let database: String
+  let database: BusinessDatabase
   let folder: String
   let users: String
   let address: String
@@ -26,7 +26,9 @@ struct Settings {
     CommandOption("model", "FILE", "the model, made by `ferry new`"),
     CommandOption("data", "FOLDER", "where the server keeps its store; made when it is not there"),
     CommandOption("port", "N", "where it listens (default 8080; 0 lets the system choose)"),
-    CommandOption("database", "sqlite:FILE", "the business database (default: the model's source)"),
+    CommandOption(
+      "database", "ADDRESS",
+      "the business database, sqlite:FILE or postgres:DATABASE (default: the model's source)"),
     CommandOption(
       "users", "FILE", "users, roles and claims (default: users.json in the data folder)"),
     CommandOption("address", "ADDRESS", "which of this machine's (default 127.0.0.1)"),
@@ -35,8 +37,8 @@ struct Settings {
     CommandOption("log", "LEVEL", "debug, info, warn or error (default info)"),
     CommandOption(
       "forget-operations", nil,
-      "do not keep the table ferry_applied in the business database; after a crash the outcome of "
-        + "an operation may then be unknown"),
+      "do not keep the table ferry_applied (of PostgreSQL ferry.applied) in the business database; "
+        + "after a crash the outcome of an operation may then be unknown"),
     CommandOption("version", nil, "which ferryd this is"),
     CommandOption("help", nil, "this text"),
   ]
@@ -77,13 +79,7 @@ struct Settings {
         "the model has errors\n\(errors)", hint: "`ferry check \(file)` explains them.")
     }
     self.package = package
-    guard let source = try arguments.value("database") ?? reading.source,
-      source.hasPrefix("sqlite:")
-    else {
-      throw UsageError(
-        "no business database is named", hint: "Write --database sqlite:<file>.")
-    }
-    database = String(source.dropFirst(7))
+    database = try BusinessDatabase(try arguments.value("database") ?? reading.source)
     users = try development?.users ?? arguments.value("users") ?? "\(folder)/users.json"
     address = try arguments.value("address") ?? "127.0.0.1"
     guard let port = Int(try arguments.value("port") ?? "8080"), (0...65_535).contains(port) else {

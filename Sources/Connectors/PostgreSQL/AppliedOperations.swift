@@ -1,0 +1,97 @@
+import FerryConnector
+import FerryJSON
+import FerryModel
+import FerryPostgreSQL
+
+/// The table in the business database that remembers which operations were performed.
+///
+/// A row is written first in the operation's own transaction, so it is there exactly when the
+/// effect is there: Documentation/Decisions/0005-ferry-applied.md.
+enum AppliedOperations {
+  static let create: [String] = [
+    "CREATE SCHEMA IF NOT EXISTS ferry",
+    """
+    CREATE TABLE IF NOT EXISTS ferry.applied (
+      operation text NOT NULL PRIMARY KEY, hash text NOT NULL, result text NOT NULL)
+    """,
+  ]
+
+  static func exists(_ connection: PostgreSQLConnection) throws(PostgreSQLError) -> Bool {
+    try connection.value("SELECT pg_catalog.to_regclass('ferry.applied') IS NOT NULL") == "t"
+  }
+
+  enum Claim {
+    /// The operation is new and claimed by this transaction.
+    case new
+    /// It was performed before and the object has this key.
+    case performed(Key)
+    /// The id stands for a change with other content.
+    case otherContent
+  }
+
+  /// Waits for a transaction that has claimed the same operation and has not ended.
+  static func claim(
+    _ operation: ConnectorOperation, _ connection: PostgreSQLConnection
+  ) throws(PostgreSQLError) -> Claim {
+    let hash = hash(operation)
+    let claimed = try connection.rows(
+      """
+      INSERT INTO ferry.applied (operation, hash, result) VALUES ($1, $2, '')
+      ON CONFLICT DO NOTHING
+      """, [.text(operation.id.text), .text(hash)])
+    guard claimed.affected == 0 else { return .new }
+    let known = try connection.rows(
+      "SELECT hash, result FROM ferry.applied WHERE operation = $1", [.text(operation.id.text)])
+    guard known.count == 1, known.text(0, 0) == hash else { return .otherContent }
+    return .performed(Key(text: known.text(0, 1) ?? ""))
+  }
+
+  static func finish(
+    _ operation: ConnectorOperation, key: Key, _ connection: PostgreSQLConnection
+  ) throws(PostgreSQLError) {
+    try connection.rows(
+      "UPDATE ferry.applied SET result = $1 WHERE operation = $2",
+      [.text(key.text), .text(operation.id.text)])
+  }
+
+  /// To be called in a transaction that is rolled back. It claims what nobody has claimed, and so
+  /// waits for a transaction that may still commit; it throws where that takes too long.
+  static func recall(
+    _ ids: [OperationID], _ connection: PostgreSQLConnection
+  ) throws(PostgreSQLError) -> [OperationOutcome?] {
+    var outcomes: [OperationOutcome?] = []
+    for id in ids {
+      let claimed = try connection.rows(
+        """
+        INSERT INTO ferry.applied (operation, hash, result) VALUES ($1, '', '')
+        ON CONFLICT DO NOTHING
+        """, [.text(id.text)])
+      guard claimed.affected == 0 else {
+        outcomes.append(nil)
+        continue
+      }
+      let result = try connection.value(
+        "SELECT result FROM ferry.applied WHERE operation = $1", [.text(id.text)])
+      outcomes.append(result.map { .accepted(key: Key(text: $0)) })
+    }
+    return outcomes
+  }
+
+  /// FNV-1a over what the operation says: it tells two forms of one change apart, it guards
+  /// against nobody.
+  static func hash(_ operation: ConnectorOperation) -> String {
+    var writer = JSONWriter()
+    writer.beginArray()
+    writer.string(operation.entity.name)
+    writer.string(operation.kind.rawValue)
+    writer.string(operation.key?.text ?? "")
+    for (position, value) in operation.changed.sorted(by: { $0.key < $1.key }) {
+      writer.string(operation.entity.attributes[position].name)
+      writer.value(value)
+    }
+    writer.endArray()
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in writer.bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    return String(hash, radix: 16)
+  }
+}

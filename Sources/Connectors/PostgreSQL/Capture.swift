@@ -1,0 +1,118 @@
+import FerryConnector
+import FerryModel
+import FerryPostgreSQL
+
+/// What triggers noted of a transaction that is open, where `ferry prepare` has made them.
+final class Capture {
+  let isPrepared: Bool
+  /// The transaction that is open, as the entries name it.
+  private var transaction: String = ""
+  private var lastEntry: String = "0"
+  /// Transactions of this connection whose entries are no news.
+  private(set) var own: Set<String> = []
+
+  init(_ connection: PostgreSQLConnection) throws(PostgreSQLError) {
+    isPrepared =
+      try connection.value("SELECT pg_catalog.to_regclass('ferry.change') IS NOT NULL") == "t"
+  }
+
+  func begin(_ connection: PostgreSQLConnection) throws(PostgreSQLError) {
+    guard isPrepared else { return }
+    transaction = try connection.value("SELECT pg_catalog.pg_current_xact_id()") ?? ""
+    lastEntry = "0"
+  }
+
+  func committed() { if !transaction.isEmpty { own.insert(transaction) } }
+
+  /// Forgets what no cursor can meet any more.
+  func keep(from oldest: UInt64) { own = own.filter { UInt64($0) ?? 0 >= oldest } }
+
+  /// The rows that the transaction changed since this was last asked.
+  func collect(
+    _ touched: inout TouchedRows, _ tables: EntityTables, _ connection: PostgreSQLConnection
+  ) throws(PostgreSQLError) {
+    guard isPrepared else { return }
+    let entries = try connection.rows(
+      """
+      SELECT id, relation, pg_catalog.array_to_json(old_key), pg_catalog.array_to_json(new_key)
+      FROM ferry.change WHERE xid = $1::pg_catalog.xid8 AND id > $2::pg_catalog.int8 ORDER BY id
+      """, [.text(transaction), .text(lastEntry)])
+    for row in 0..<entries.count {
+      lastEntry = entries.text(row, 0) ?? lastEntry
+      for table in tables.byOID[entries.text(row, 1) ?? ""] ?? [] {
+        for place in [2, 3] {
+          guard let text = entries.text(row, place), let key = table.key(ofEntry: text) else {
+            continue
+          }
+          touched.note(table, key)
+        }
+      }
+    }
+  }
+}
+
+extension EntityTable {
+  /// The key that an entry names; nil where the table's key is not the model's.
+  func key(ofEntry json: String) -> Key? {
+    let columns = schema.primaryKey
+    guard Set(columns) == Set(entity.key.map { self.columns[$0].column.name }),
+      let texts = try? RowCoder.decode(
+        Array(json.utf8), types: columns.map { _ in AttributeType.string })
+    else { return nil }
+    var byColumn: [String: String] = [:]
+    for (column, text) in zip(columns, texts) {
+      if case .text(let text) = text { byColumn[column] = text }
+    }
+    return key(of: entity.key.map { byColumn[self.columns[$0].column.name] })
+  }
+}
+
+/// The rows that a group changed, by entity and key, each once and in order.
+struct TouchedRows {
+  private struct Row: Hashable {
+    let entity: String
+    let key: Key
+  }
+
+  private var seen: Set<Row> = []
+  private var rows: [(table: EntityTable, key: Key)] = []
+
+  mutating func note(_ table: EntityTable, _ key: Key) {
+    guard seen.insert(Row(entity: table.entity.name, key: key)).inserted else { return }
+    rows.append((table, key))
+  }
+
+  /// The rows as they are now, to be read before the commit.
+  func images(_ connection: PostgreSQLConnection) throws(PostgreSQLError) -> [RowImage] {
+    try RowReading.images(rows, connection)
+  }
+}
+
+/// Reads rows by their keys, many in one round trip.
+enum RowReading {
+  static let rowsInPipeline: Int = 100
+
+  static func images(
+    _ rows: [(table: EntityTable, key: Key)], _ connection: PostgreSQLConnection
+  ) throws(PostgreSQLError) -> [RowImage] {
+    var images: [RowImage] = []
+    images.reserveCapacity(rows.count)
+    var rest = rows[...]
+    while !rest.isEmpty {
+      let part = rest.prefix(rowsInPipeline)
+      rest = rest.dropFirst(part.count)
+      var requests: [PostgreSQLConnection.Request] = []
+      for row in part {
+        guard let parameters = row.table.parameters(of: row.key) else { continue }
+        requests.append(
+          PostgreSQLConnection.Request(row.table.select + row.table.whereKey, parameters))
+      }
+      var answers = try connection.pipeline(requests)[...]
+      for row in part {
+        let isAsked = row.table.parameters(of: row.key) != nil
+        images.append(row.table.image(row.key, isAsked ? answers.popFirst() : nil))
+      }
+    }
+    return images
+  }
+}

@@ -1,0 +1,148 @@
+import FerryConnector
+import FerryModel
+import FerryPostgreSQL
+
+/// An entity bound to the table that holds its rows.
+struct EntityTable: Sendable {
+  let entity: Entity
+  let schema: CatalogueTable
+  /// In the order of the entity's attributes.
+  let columns: [ColumnForm]
+  let select: String
+  /// With parameters 1 and on for the key.
+  let whereKey: String
+
+  init(_ entity: Entity, _ schema: CatalogueTable) throws(ConnectorError) {
+    var columns: [ColumnForm] = []
+    for attribute in entity.attributes {
+      guard let column = schema.column(named: attribute.column) else {
+        throw ConnectorError(
+          "Table \(schema.name) has no column \(attribute.column), which \(entity.name) needs",
+          hint: "Run `ferry diff` to see what changed, then deploy a model that fits.",
+          isTransient: false)
+      }
+      columns.append(ColumnForm(attribute: attribute, column: column))
+    }
+    self.entity = entity
+    self.schema = schema
+    self.columns = columns
+    let asked = columns.map { $0.selected(from: "t") }.joined(separator: ", ")
+    select = "SELECT \(asked) FROM \(schema.name.quoted) AS t"
+    let conditions = entity.key.enumerated().map {
+      columns[$0.element].condition($0.offset + 1, row: "t")
+    }
+    whereKey = " WHERE " + conditions.joined(separator: " AND ")
+  }
+
+  /// The parameters to look a key up with; nil when no row can have it.
+  func parameters(of key: Key) -> [PostgreSQLValue]? {
+    guard let values = key.values(of: entity), !values.contains(.null) else { return nil }
+    var parameters: [PostgreSQLValue] = []
+    for (position, value) in zip(entity.key, values) {
+      guard let parameter = columns[position].parameter(value) else { return nil }
+      parameters.append(parameter)
+    }
+    return parameters
+  }
+
+  /// The key of the texts that a statement gave for the key's columns.
+  func key(of texts: [String?]) -> Key? {
+    guard texts.count == entity.key.count else { return nil }
+    var values: [Value] = []
+    for (position, text) in zip(entity.key, texts) {
+      guard let value = columns[position].value(text), !value.isNull else { return nil }
+      values.append(value)
+    }
+    return Key(values)
+  }
+
+  /// What a statement selects to learn the key of row `row`.
+  func selectedKey(from row: String) -> [String] {
+    entity.key.map { columns[$0].selected(from: row) }
+  }
+
+  enum Row {
+    case success([Value])
+    case rejected(RejectedRow)
+  }
+
+  /// A row as the model has it, or why the model cannot take it.
+  func row(_ texts: [String?]) -> Row {
+    var values: [Value] = []
+    values.reserveCapacity(texts.count)
+    for (column, text) in zip(columns, texts) {
+      guard let value = column.value(text), !value.isNull || column.attribute.isNullable else {
+        return .rejected(rejected(row: values, text, column))
+      }
+      values.append(value)
+    }
+    return .success(values)
+  }
+
+  private func rejected(row values: [Value], _ text: String?, _ column: ColumnForm) -> RejectedRow {
+    let place = "\(schema.name).\(column.column.name)"
+    let type = column.attribute.type.rawValue
+    let reason =
+      if let text {
+        "\"\(text)\" is no \(type); correct it in \(place), "
+          + "or make the attribute a string in the model"
+      } else {
+        "it is empty and the model says it never is; fill it in \(place), "
+          + "or make the attribute nullable in the model"
+      }
+    let known = entity.key.filter { $0 < values.count }
+    return RejectedRow(
+      entity: entity.name, key: Key(known.map { values[$0] }).text,
+      attribute: column.attribute.name, reason: reason)
+  }
+
+  func image(_ key: Key, _ rows: PostgreSQLRows?) -> RowImage {
+    var values: [Value]?
+    if let rows, rows.count == 1, case .success(let read) = row(rows.row(0)) { values = read }
+    return RowImage(entity: entity.name, key: key, values: values)
+  }
+}
+
+/// The tables of a package as they were when the connection was made, or after they were found to
+/// have changed.
+struct EntityTables {
+  private let package: Package
+  private var tables: [String: EntityTable] = [:]
+  private var failures: [String: ConnectorError] = [:]
+  /// By the oid of the table.
+  private(set) var byOID: [String: [EntityTable]] = [:]
+
+  init(_ package: Package) { self.package = package }
+
+  /// To be called in a transaction whose `search_path` is empty.
+  mutating func read(
+    _ connection: PostgreSQLConnection, _ entities: [Entity]? = nil
+  ) throws(PostgreSQLError) {
+    let reader = CatalogueReader(connection)
+    for entity in entities ?? package.entities where !entity.isOperation {
+      var schema: CatalogueTable?
+      if let name = TableName(entity.table) { schema = try reader.table(name) }
+      do throws(ConnectorError) {
+        guard let schema else {
+          throw ConnectorError(
+            "The business database has no table \(entity.table), which \(entity.name) needs",
+            hint: "Run `ferry diff` to see what changed, then deploy a model that fits.",
+            isTransient: false)
+        }
+        let table = try EntityTable(entity, schema)
+        tables[entity.name] = table
+        byOID[schema.oid, default: []].append(table)
+      } catch {
+        failures[entity.name] = error
+      }
+    }
+  }
+
+  func table(of entity: Entity) throws(ConnectorError) -> EntityTable {
+    if let table = tables[entity.name] { return table }
+    throw failures[entity.name]
+      ?? ConnectorError(
+        "\(entity.name) is no entity of \(package.id)",
+        hint: "The connector and the server must be given the same model.", isTransient: false)
+  }
+}

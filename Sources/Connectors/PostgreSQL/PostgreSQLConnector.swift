@@ -1,0 +1,215 @@
+public import FerryConnector
+public import FerryModel
+public import FerryPostgreSQL
+
+/// A database of PostgreSQL as business system.
+///
+/// Connects when it is first asked, and again after the line was lost. One instance per thread;
+/// each has at most two connections.
+public final class PostgreSQLConnector: Connector {
+  struct Settings {
+    let address: PostgreSQLAddress
+    let package: Package
+    let remembersOperations: Bool
+    let deadlines: PostgreSQLConnection.Deadlines
+    let lockMilliseconds: Int
+  }
+
+  private let settings: Settings
+  private let attempts = Attempts()
+  private var openWriter: Writer?
+  private var openReader: PostgreSQLConnection?
+  private var lastSeen: String?
+
+  /// `remembersOperations`: keep the table `ferry.applied` in the business database, which makes
+  /// every operation happen exactly once. Without it an outcome may stay unknown after a crash.
+  /// `lockTimeout`: how long an operation waits for a row that others have locked.
+  public init(
+    _ address: PostgreSQLAddress, package: Package, remembersOperations: Bool = true,
+    deadlines: PostgreSQLConnection.Deadlines = PostgreSQLConnection.Deadlines(),
+    lockTimeout: Duration = .seconds(10)
+  ) {
+    settings = Settings(
+      address: address, package: package.served, remembersOperations: remembersOperations,
+      deadlines: deadlines, lockMilliseconds: Int(lockTimeout / .milliseconds(1)))
+  }
+
+  public func perform(_ group: [ConnectorOperation]) -> PerformResult {
+    guard !group.isEmpty else { return .done([], touched: []) }
+    return perform([group], while: { false })[0]
+  }
+
+  public func perform(
+    _ groups: [[ConnectorOperation]], while goesOn: () -> Bool
+  ) -> [PerformResult] {
+    do throws(ConnectorError) {
+      let writer = try writer()
+      return writer.perform(
+        writer.takesGroups ? groups : Array(groups.prefix(1)), while: goesOn)
+    } catch { return [.notDone(reason: error.description)] }
+  }
+
+  public func recall(_ operations: [OperationID]) throws(ConnectorError) -> [OperationOutcome?] {
+    guard settings.remembersOperations else {
+      throw ConnectorError(
+        "The business database \(settings.address) does not remember operations",
+        hint: "Compare its rows with what was sent, then mark the operation accepted or refused.",
+        isTransient: false)
+    }
+    return try asking { (connection) throws(PostgreSQLError) in
+      guard try AppliedOperations.exists(connection) else { return operations.map { _ in nil } }
+      try connection.execute("BEGIN; SET LOCAL lock_timeout = \(settings.lockMilliseconds)")
+      let outcomes = try AppliedOperations.recall(operations, connection)
+      try connection.execute("ROLLBACK")
+      return outcomes
+    }
+  }
+
+  public func read(_ entity: Entity, keys: [Key]) throws(ConnectorError) -> [RowImage] {
+    guard !entity.isOperation else {
+      return keys.map { RowImage(entity: entity.name, key: $0, values: nil) }
+    }
+    return try inSnapshot([entity]) {
+      (connection, tables) throws(PostgreSQLError) in
+      try RowReading.images(keys.map { (tables[0], $0) }, connection)
+    }
+  }
+
+  public func content(
+    _ entity: Entity, key: Key, position: Int, offset: Int64, count: Int
+  ) throws(ConnectorError) -> [UInt8]? {
+    try inSnapshot([entity]) { (connection, tables) throws(PostgreSQLError) in
+      let table = tables[0]
+      guard let parameters = table.parameters(of: key) else { return nil }
+      let name = "t.\(quotedName(table.columns[position].column.name))"
+      let bytes =
+        table.columns[position].attribute.type == .bigString
+        ? "pg_catalog.convert_to(\(name), 'UTF8')" : name
+      // A value has at most a gigabyte.
+      let start = min(offset, Int64(Int32.max) - 1) + 1
+      let sql = """
+        SELECT substring(\(bytes) FROM \(start)::int4 FOR \(count)::int4) \
+        FROM \(table.schema.name.quoted) AS t\(table.whereKey)
+        """
+      let rows = try connection.rows(sql, parameters)
+      guard rows.count == 1, let text = rows.text(0, 0) else { return nil }
+      return ColumnForm.bytes(text)
+    }
+  }
+
+  public func changedByOthers() throws(ConnectorError) -> Bool {
+    let writer = try writer()
+    // Without triggers nobody tells: everything is compared, again and again.
+    guard writer.isPrepared else { return true }
+    do throws(PostgreSQLError) {
+      let now = try writer.news(since: lastSeen)
+      defer { lastSeen = now.snapshot }
+      return lastSeen == nil || now.isChanged
+    } catch {
+      throw ConnectorError(error, settings.address)
+    }
+  }
+
+  public func load(
+    _ entities: [Entity], each: (Entity, [RowImage]) throws(ConnectorError) -> Void,
+    rejected: (RejectedRow) -> Void
+  ) throws(ConnectorError) {
+    // An operation of the business system makes no rows.
+    let entities = entities.filter { !$0.isOperation }
+    let address = settings.address
+    let reader = try begin()
+    do throws(ConnectorError) {
+      for table in try tables(entities, reader) {
+        var load = TableLoad(table)
+        try reader.copyOut(
+          "COPY (\(table.select)) TO STDOUT", wrap: { ConnectorError($0, address) }
+        ) { line throws(ConnectorError) in
+          try load.take(line, each: each, rejected: rejected)
+        }
+        try load.finish(each: each)
+      }
+    } catch {
+      end(reader)
+      throw error
+    }
+    end(reader)
+  }
+
+  public func mismatches(with package: Package) throws(ConnectorError) -> [Mismatch] {
+    let package = package.served
+    let reader = try begin()
+    defer { end(reader) }
+    do throws(PostgreSQLError) {
+      return try SchemaComparison(reader).mismatches(with: package)
+    } catch { throw ConnectorError(error, settings.address) }
+  }
+
+  private func writer() throws(ConnectorError) -> Writer {
+    if let writer = openWriter, writer.connection.isOpen { return writer }
+    openWriter = nil
+    do throws(PostgreSQLError) {
+      let writer = try Writer(settings, attempts)
+      openWriter = writer
+      return writer
+    } catch { throw ConnectorError(error, settings.address) }
+  }
+
+  private func reader() throws(PostgreSQLError) -> PostgreSQLConnection {
+    if let reader = openReader, reader.isOpen { return reader }
+    let reader = try PostgreSQLConnection(settings.address, deadlines: settings.deadlines)
+    openReader = reader
+    return reader
+  }
+
+  /// A snapshot that sees every row or fails: where a policy would hide some, they would look
+  /// deleted.
+  private func begin() throws(ConnectorError) -> PostgreSQLConnection {
+    do throws(PostgreSQLError) {
+      let reader = try reader()
+      try reader.execute(
+        """
+        BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \(CatalogueReader.settings); \
+        SET LOCAL row_security = off; SET LOCAL lock_timeout = \(settings.lockMilliseconds); \
+        SET LOCAL statement_timeout = 0
+        """)
+      return reader
+    } catch { throw ConnectorError(error, settings.address) }
+  }
+
+  private func end(_ reader: PostgreSQLConnection) {
+    guard reader.isOpen else { return }
+    do { try reader.execute("ROLLBACK") } catch { reader.close() }
+  }
+
+  private func tables(
+    _ entities: [Entity], _ reader: PostgreSQLConnection
+  ) throws(ConnectorError) -> [EntityTable] {
+    var package = EntityTables(settings.package)
+    do { try package.read(reader, entities) } catch {
+      throw ConnectorError(error, settings.address)
+    }
+    var tables: [EntityTable] = []
+    for entity in entities { tables.append(try package.table(of: entity)) }
+    return tables
+  }
+
+  private func asking<Answer>(
+    _ body: (PostgreSQLConnection) throws(PostgreSQLError) -> Answer
+  ) throws(ConnectorError) -> Answer {
+    do throws(PostgreSQLError) {
+      let reader = try reader()
+      defer { if reader.isInTransaction { end(reader) } }
+      return try body(reader)
+    } catch { throw ConnectorError(error, settings.address) }
+  }
+
+  private func inSnapshot<Answer>(
+    _ entities: [Entity],
+    _ body: (PostgreSQLConnection, [EntityTable]) throws(PostgreSQLError) -> Answer
+  ) throws(ConnectorError) -> Answer {
+    let reader = try begin()
+    defer { end(reader) }
+    let tables = try tables(entities, reader)
+    do { return try body(reader, tables) } catch { throw ConnectorError(error, settings.address) }
+  }
+}

@@ -1,0 +1,294 @@
+import FerryConnector
+import FerryModel
+import FerryPostgreSQL
+
+/// The connection that performs, one group per transaction or several, each in a savepoint.
+final class Writer {
+  let connection: PostgreSQLConnection
+  private let settings: PostgreSQLConnector.Settings
+  private var tables: EntityTables
+  private let capture: Capture
+  private let attempts: Attempts
+  /// Where one is there a savepoint cannot show whether a group is whole: each commits alone.
+  private let hasDeferrableRules: Bool
+
+  init(
+    _ settings: PostgreSQLConnector.Settings, _ attempts: Attempts
+  ) throws(PostgreSQLError) {
+    self.settings = settings
+    self.attempts = attempts
+    connection = try PostgreSQLConnection(settings.address, deadlines: settings.deadlines)
+    tables = EntityTables(settings.package)
+    if settings.remembersOperations, try !AppliedOperations.exists(connection) {
+      for statement in AppliedOperations.create { try connection.execute(statement) }
+    }
+    try connection.execute("BEGIN READ ONLY; \(CatalogueReader.settings)")
+    try tables.read(connection)
+    capture = try Capture(connection)
+    hasDeferrableRules =
+      try connection.value(
+        "SELECT EXISTS (SELECT FROM pg_catalog.pg_constraint WHERE condeferrable)") == "t"
+    try connection.execute("COMMIT")
+  }
+
+  /// Whether all these transactions are this connection's own.
+  func isOwn(_ transactions: [String]) -> Bool { transactions.allSatisfy(capture.own.contains) }
+
+  /// Whether others' changes are noted by triggers.
+  var isPrepared: Bool { capture.isPrepared }
+
+  /// Whether several groups may share a transaction.
+  var takesGroups: Bool { settings.remembersOperations && !hasDeferrableRules }
+
+  /// Subtransactions of one transaction; over 64 of them slow the whole cluster.
+  static let groupsInTransaction: Int = 60
+
+  func perform(
+    _ groups: [[ConnectorOperation]], while goesOn: () -> Bool
+  ) -> [PerformResult] {
+    do throws(PostgreSQLError) { try begin() } catch { return [failed(error)] }
+    var results: [PerformResult] = []
+    var effective: [Int] = []
+    for group in groups.prefix(Writer.groupsInTransaction) where results.isEmpty || goesOn() {
+      let (result, isEffective) = inSavepoint(group)
+      results.append(result)
+      if isEffective { effective.append(results.count - 1) }
+      guard connection.isInTransaction else {
+        // Nothing of any group is there.
+        connection.close()
+        return results.map { _ in Writer.undone(result) }
+      }
+      if case .notDone = result { break }
+    }
+    guard let last = effective.last else {
+      rollBack()
+      return results
+    }
+    return commit(results, lastEffective: last, effective: Set(effective))
+  }
+
+  private static func undone(_ result: PerformResult) -> PerformResult {
+    if case .notDone = result { return result }
+    return .notDone(reason: "The business database ended the transaction.")
+  }
+
+  private func begin() throws(PostgreSQLError) {
+    let timeouts = settings.deadlines.answer / .milliseconds(1)
+    try connection.execute(
+      """
+      BEGIN; SET LOCAL datestyle = 'ISO'; SET LOCAL intervalstyle = 'postgres'; \
+      SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; \
+      SET LOCAL lock_timeout = \(settings.lockMilliseconds); \
+      SET LOCAL statement_timeout = \(Int64(timeouts / 2)); \
+      SET LOCAL idle_in_transaction_session_timeout = \(Int64(timeouts))
+      """)
+    try capture.begin(connection)
+  }
+
+  private func rollBack() {
+    guard connection.isInTransaction else { return }
+    do { try connection.execute("ROLLBACK") } catch { connection.close() }
+  }
+
+  /// Once COMMIT was sent only its answer tells: where none comes the outcome is unknown.
+  private func commit(
+    _ results: [PerformResult], lastEffective: Int, effective: Set<Int>
+  ) -> [PerformResult] {
+    do throws(PostgreSQLError) {
+      let answer = try connection.rows("COMMIT")
+      guard answer.command == "COMMIT" else {
+        return results.map { _ in
+          .notDone(reason: "The business database rolled the transaction back.")
+        }
+      }
+      capture.committed()
+      return results
+    } catch {
+      let reason = ConnectorError(error, settings.address).description
+      guard connection.isOpen, !error.isLost else {
+        connection.close()
+        return results.indices.map {
+          effective.contains($0) ? .unknown(reason: reason) : results[$0]
+        }
+      }
+      rollBack()
+      // A rule that speaks at the commit: it is about the group that is there alone.
+      if effective.count == 1, Verdict(error) == .refused,
+        case .done(let outcomes, _) = results[lastEffective]
+      {
+        var answers = results
+        answers[lastEffective] = refused(
+          Refusal(code: 412, message: error.message), at: outcomes.count - 1, of: outcomes.count)
+        return answers
+      }
+      return results.map { _ in .notDone(reason: reason) }
+    }
+  }
+
+  private func inSavepoint(
+    _ group: [ConnectorOperation]
+  ) -> (result: PerformResult, isEffective: Bool) {
+    do throws(PostgreSQLError) { try connection.execute("SAVEPOINT ferry_group") } catch {
+      return (failed(error), false)
+    }
+    var outcomes: [OperationOutcome] = []
+    var touched = TouchedRows()
+    var keys = GivenKeys()
+    var index = 0
+    var last: ConnectorOperation?
+    do throws(Interruption) {
+      for (place, given) in group.enumerated() {
+        index = place
+        let operation = keys.applied(to: given)
+        last = operation
+        let key = try performOnce(given, operation, &touched)
+        keys.learn(given, key: key)
+        outcomes.append(.accepted(key: key))
+      }
+      do throws(PostgreSQLError) {
+        // Rules that wait for the commit speak now, while it is known whom they are about.
+        try connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        try capture.collect(&touched, tables, connection)
+        let images = try touched.images(connection)
+        try connection.execute("RELEASE ferry_group")
+        attempts.forget(group.map(\.id))
+        return (.done(outcomes, touched: images), true)
+      } catch { throw .database(error) }
+    } catch {
+      return (ended(error, last ?? group[index], at: index, of: group), false)
+    }
+  }
+
+  /// What is told of a group that did not go through; what it did is undone.
+  private func ended(
+    _ interruption: Interruption, _ operation: ConnectorOperation, at index: Int,
+    of group: [ConnectorOperation]
+  ) -> PerformResult {
+    if connection.isOpen, connection.isInTransaction {
+      do throws(PostgreSQLError) {
+        try connection.execute("ROLLBACK TO ferry_group; RELEASE ferry_group")
+      } catch { connection.close() }
+    }
+    switch interruption {
+    case .refused(let refusal):
+      attempts.forget(group.map(\.id))
+      return refused(refusal, at: index, of: group.count)
+    case .failed(let error): return .notDone(reason: error.description)
+    case .database(let error):
+      guard connection.isOpen, connection.isInTransaction else { return failed(error) }
+      if let refusal = refusal(error, operation) {
+        attempts.forget(group.map(\.id))
+        return refused(refusal, at: index, of: group.count)
+      }
+      return failed(error)
+    }
+  }
+
+  /// Nil where the same is to be tried again.
+  private func refusal(_ error: PostgreSQLError, _ operation: ConnectorOperation) -> Refusal? {
+    let table = try? tables.table(of: operation.entity)
+    switch Verdict(error) {
+    case .refused: return Explanation(operation, table, connection).refusal(error)
+    case .forbidden:
+      guard isGranted(operation, table) else { return nil }
+      return Refusal(
+        code: 403,
+        message: "The business database does not allow this change of \(operation.entity.name).")
+    case .notDone: return nil
+    case .conflict:
+      guard attempts.count(operation.id) >= Verdict.tries else { return nil }
+      return Refusal(
+        code: 409,
+        message: "\(operation.entity.name) is being changed by others again and again. Try it "
+          + "again later.")
+    case .odd:
+      guard attempts.count(operation.id) >= Verdict.tries else { return nil }
+      return Refusal(
+        code: 500,
+        message: "The business database cannot do this: \(error.message) "
+          + "(SQLSTATE \(error.sqlState)).")
+    }
+  }
+
+  /// Whether the right to the table is there: then it was the row that was refused.
+  private func isGranted(_ operation: ConnectorOperation, _ table: EntityTable?) -> Bool {
+    guard let table else { return false }
+    let right =
+      switch operation.kind {
+      case .create: "INSERT"
+      case .update: "UPDATE"
+      case .delete: "DELETE"
+      }
+    let answer = try? connection.value(
+      "SELECT pg_catalog.has_table_privilege($1::pg_catalog.oid, $2)",
+      [.text(table.schema.oid), .text(right)])
+    return answer == "t"
+  }
+
+  private func refused(_ refusal: Refusal, at index: Int, of count: Int) -> PerformResult {
+    var outcomes = [OperationOutcome](repeating: .notTried, count: count)
+    outcomes[index] = .refused(refusal)
+    return .done(outcomes, touched: [])
+  }
+
+  private func failed(_ error: PostgreSQLError) -> PerformResult {
+    // A schema that changed is read again with the next connection.
+    if error.stateClass == "42" { connection.close() }
+    return .notDone(reason: ConnectorError(error, settings.address).description)
+  }
+
+  private func performOnce(
+    _ given: ConnectorOperation, _ operation: ConnectorOperation, _ touched: inout TouchedRows
+  ) throws(Interruption) -> Key {
+    guard settings.remembersOperations else { return try work(operation, &touched) }
+    let claim: AppliedOperations.Claim
+    do { claim = try AppliedOperations.claim(given, connection) } catch { throw .database(error) }
+    switch claim {
+    case .performed(let key):
+      if !operation.entity.isOperation { touched.note(try table(of: operation.entity), key) }
+      return key
+    case .otherContent:
+      throw .refused(
+        Refusal(code: 422, message: "An earlier form of this change was accepted already."))
+    case .new:
+      let key = try work(operation, &touched)
+      do { try AppliedOperations.finish(given, key: key, connection) } catch {
+        throw .database(error)
+      }
+      return key
+    }
+  }
+
+  /// Its own row counts as touched even where nothing changed, so that the caller has it fresh.
+  private func work(
+    _ operation: ConnectorOperation, _ touched: inout TouchedRows
+  ) throws(Interruption) -> Key {
+    guard !operation.entity.isOperation else {
+      return try StatementWork(operation, connection).perform()
+    }
+    let table = try table(of: operation.entity)
+    let key = try OperationWork(operation, table, connection).perform()
+    touched.note(table, key)
+    return key
+  }
+
+  private func table(of entity: Entity) throws(Interruption) -> EntityTable {
+    do { return try tables.table(of: entity) } catch { throw .failed(error) }
+  }
+}
+
+/// How often operations were tried without an answer for their users.
+final class Attempts {
+  private var counts: [OperationID: Int] = [:]
+  /// More than wait at one time; beyond it the count begins anew.
+  private static let most: Int = 10_000
+
+  /// Counts one more try.
+  func count(_ id: OperationID) -> Int {
+    if counts.count >= Attempts.most { counts = [:] }
+    counts[id, default: 0] += 1
+    return counts[id] ?? 1
+  }
+
+  func forget(_ ids: [OperationID]) { for id in ids { counts[id] = nil } }
+}

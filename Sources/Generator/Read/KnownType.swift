@@ -1,0 +1,50 @@
+import FerryModel
+
+/// The type of a column in a database that keeps its types, as a model has it.
+public enum KnownType: Sendable, Equatable {
+  /// Limits are those of the column; nil where it sets none.
+  case type(AttributeType, maxLength: Int?, precision: Int?, scale: Int?)
+  /// No attribute can have it. `reason` is a clause without a full stop, `cure` a sentence.
+  case none(reason: String, cure: String)
+}
+
+extension DatabaseSchema {
+  /// Tables and views in the order in which they are to be shown.
+  public init(inOrder tables: [Table], views: [String]) {
+    self.init(tables: tables, views: views)
+  }
+}
+
+extension DatabaseSchema.Table {
+  /// A table of another database than SQLite. `countedKey` is the one key column to which the
+  /// database gives values; nil where there is none.
+  public init(
+    named name: String, columns: [DatabaseSchema.Column], primaryKey: [String],
+    countedKey: String?, uniqueKeys: [[String]], foreignKeys: [DatabaseSchema.ForeignKey],
+    triggers: [String], hasChecks: Bool
+  ) {
+    self.init(
+      name: name, columns: columns, primaryKey: primaryKey, rowIDAlias: countedKey,
+      uniqueKeys: uniqueKeys, foreignKeys: foreignKeys, triggers: triggers, isVirtual: false,
+      hasChecks: hasChecks)
+  }
+}
+
+extension DatabaseSchema.Column {
+  /// A column of another database than SQLite.
+  public init(
+    named name: String, declaredType: String, isNotNull: Bool, hasDefault: Bool,
+    isGenerated: Bool, known: KnownType
+  ) {
+    self.init(
+      name: name, declaredType: declaredType, isNotNull: isNotNull, hasDefault: hasDefault,
+      isGenerated: isGenerated, profile: ColumnProfile(), known: known)
+  }
+}
+
+extension DatabaseSchema.ForeignKey {
+  /// From columns of one table to a key of another, in the same order.
+  public init(from columns: [String], to target: String, _ targetColumns: [String]) {
+    self.init(columns: columns, target: target, targetColumns: targetColumns)
+  }
+}

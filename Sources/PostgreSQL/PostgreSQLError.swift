@@ -1,0 +1,55 @@
+/// What PostgreSQL answered, or why it did not, when something was asked of it.
+public struct PostgreSQLError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// Where the request ended.
+  public enum Kind: Sendable, Equatable {
+    /// The address cannot be used; nothing was asked.
+    case address
+    /// There is no connection, or it was lost on the way.
+    case connection
+    /// The server answered with an error.
+    case server
+    /// The deadline was over; the connection was closed.
+    case deadline
+  }
+
+  public let kind: Kind
+  /// Five characters; empty where the server did not answer.
+  public let sqlState: String
+  /// The server's own sentence, or what happened to the connection.
+  public let message: String
+  public let detail: String
+  /// The server's advice, or ours.
+  public let hint: String
+  /// What a broken rule is about, as far as the server says; empty where it does not.
+  public let schema: String
+  public let table: String
+  public let column: String
+  public let constraint: String
+
+  public init(
+    _ kind: Kind, sqlState: String = "", message: String, detail: String = "", hint: String = "",
+    schema: String = "", table: String = "", column: String = "", constraint: String = ""
+  ) {
+    self.kind = kind
+    self.sqlState = sqlState
+    self.message = message
+    self.detail = detail
+    self.hint = hint
+    self.schema = schema
+    self.table = table
+    self.column = column
+    self.constraint = constraint
+  }
+
+  /// The first two characters of `sqlState`; empty where there is none.
+  public var stateClass: String { String(sqlState.prefix(2)) }
+
+  /// Whether the server did not answer: nobody knows what became of what was sent.
+  public var isLost: Bool { kind == .connection || kind == .deadline }
+
+  public var description: String {
+    let state = sqlState.isEmpty ? "" : " (SQLSTATE \(sqlState))"
+    let more = [detail, hint].filter { !$0.isEmpty }.map { " \($0)" }.joined()
+    return "\(message)\(state)\(message.hasSuffix(".") || more.isEmpty ? "" : ".")\(more)"
+  }
+}

@@ -1,0 +1,55 @@
+import FerryArguments
+import FerryConnector
+import FerryModel
+import FerryPostgreSQL
+import FerryPostgreSQLConnector
+import FerrySQLConnector
+import FerrySQLite
+
+/// The database whose rows are served.
+enum BusinessDatabase: Sendable, CustomStringConvertible {
+  case sqlite(path: String)
+  case postgreSQL(PostgreSQLAddress)
+
+  init(_ text: String?) throws(UsageError) {
+    guard let text else {
+      throw UsageError(
+        "no business database is named",
+        hint: "Write --database sqlite:<file> or --database postgres:<database>.")
+    }
+    if PostgreSQLAddress.isAddress(text) {
+      do { self = .postgreSQL(try PostgreSQLAddress(text)) } catch {
+        throw UsageError(error.message, hint: error.hint)
+      }
+    } else if text.hasPrefix("sqlite:") {
+      self = .sqlite(path: String(text.dropFirst(7)))
+    } else {
+      throw UsageError(
+        "the business database is of no kind that is known",
+        hint: "Write --database sqlite:<file> or --database postgres:<database>.")
+    }
+  }
+
+  /// As messages and the log name it, without secrets.
+  var description: String {
+    switch self {
+    case .sqlite(let path): path
+    case .postgreSQL(let address): address.text
+    }
+  }
+
+  func connector(for package: Package, remembersOperations: Bool) -> sending any Connector {
+    switch self {
+    case .sqlite(let path):
+      SQLiteConnector(path: path, package: package, remembersOperations: remembersOperations)
+    case .postgreSQL(let address):
+      PostgreSQLConnector(address, package: package, remembersOperations: remembersOperations)
+    }
+  }
+
+  /// What keeps other programs waiting while the server reads; nil where nothing does.
+  func advice() throws(SQLiteError) -> JournalAdvice? {
+    guard case .sqlite(let path) = self else { return nil }
+    return try JournalAdvice.of(path: path)
+  }
+}

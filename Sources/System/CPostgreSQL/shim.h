@@ -1,0 +1,2 @@
+// libpq: the client's side of PostgreSQL's protocol.
+#include <postgresql/libpq-fe.h>

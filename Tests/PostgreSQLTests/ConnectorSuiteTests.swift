@@ -1,0 +1,15 @@
+import FerryTestKit
+import Testing
+
+@Suite("PostgreSQL keeps the contract of a connector (sync/P25, sync/Q11)")
+struct PostgreSQLSuiteTests {
+  @Test("PostgreSQL", arguments: ConnectorSuite.cases)
+  func postgresql(_ one: ConnectorCase) throws {
+    #expect(one.failures(on: try PostgreSQLStage()) == [])
+  }
+
+  @Test("PostgreSQL without a table of Ferry's operations", arguments: ConnectorSuite.cases)
+  func withoutMemory(_ one: ConnectorCase) throws {
+    #expect(one.failures(on: try PostgreSQLStage(remembersOperations: false)) == [])
+  }
+}
