@@ -116,6 +116,13 @@ let samples: [Target] = [
   .target(
     name: "FerryTravel", dependencies: ["Ferry"], path: "Samples/Travel", swiftSettings: strict,
     plugins: ["FerryPlugin"]),
+  program(
+    "FerryKitSample", "Samples/Kit",
+    ["FerryVault", "FerryPersistence", "FerryODataCache", "FerryOData"]),
+  // What tests of the kit kill.
+  program(
+    "FerryKitWriter", "Sources/Programs/FerryKitWriter",
+    ["FerryVault", "FerryPersistence", "FerryCrypto", "FerryWorld"]),
   program("FerryDevice", "Samples/Device", ["Ferry", "FerryModel", "FerryJSON", "FerrySQLite"]),
 ]
 
@@ -176,6 +183,9 @@ let proofs: [Target] = [
     ]),
   tests(
     "FerrySQLiteTests", "SQLiteTests", ["FerrySQLite", "FerryCrypto", "FerryFaultVFS"]),
+  tests(
+    "FerryKitTests", "KitTests",
+    ["FerryKitSample", "FerryKitWriter", "FerryVault", "FerryPersistence"]),
   tests("FerryHTTPTests", "HTTPTests", ["FerryHTTP"]),
   tests("FerryFuzzTests", "FuzzTests", ["FerryFuzzTargets"]),
   tests(
@@ -224,6 +234,7 @@ var products: [Product] = [
   .executable(name: "FerryGenerate", targets: ["FerryGenerate"]),
   .executable(name: "ferry-sample", targets: ["FerrySample"]),
   .executable(name: "ferry-device", targets: ["FerryDevice"]),
+  .executable(name: "ferry-kit", targets: ["FerryKitSample"]),
 ]
 
 #if os(Linux)
