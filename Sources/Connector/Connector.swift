@@ -53,6 +53,14 @@ public protocol Connector: AnyObject {
   /// Whether anyone but this connector's own `perform` may have changed the business system since
   /// this was last asked. True the first time. Asking forgets: whoever gets true owes a load.
   func changedByOthers() throws(ConnectorError) -> Bool
+
+  /// What others may have changed since the cursor; `nil` and a cursor that is of no use any more
+  /// give `anything`. What is committed later than the new cursor is told next time. A connector
+  /// without cursors need not have it.
+  func changes(since cursor: String?) throws(ConnectorError) -> BusinessChanges
+
+  /// How long to wait between two questions for changes; 250 ms if not said.
+  var lookInterval: Duration { get }
 }
 
 /// A pending operation as a connector gets it.

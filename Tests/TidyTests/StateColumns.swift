@@ -188,6 +188,8 @@ enum StateColumns {
     "member.left": "Changes",
     "alternate.+": "Changes",
     "alternate.-": "Changes",
+    "source_cursor.+": "Changes",
+    "source_cursor.text": "Changes",
     "staged.+": "Changes",
     "staged.-": "Changes",
     "staged.body": "Changes",

@@ -95,6 +95,12 @@ final class Daemon: Sendable {
   /// Every row of its store that is not deleted.
   func rows() throws -> Rows { try Daemon.rows(data) }
 
+  /// How far the store has followed the business system; nil where it does not know.
+  static func cursor(_ data: String) throws -> String? {
+    try Connection(path: "\(data)/server.sqlite", mode: .readOnly)
+      .value("SELECT text FROM source_cursor")?.text
+  }
+
   static func rows(_ data: String) throws -> Rows {
     let connection = try Connection(path: "\(data)/server.sqlite", mode: .readOnly)
     var rows: Rows = [:]

@@ -62,7 +62,8 @@ extension Way {
       }
       tell("PostgreSQL: what psql changed is on the devices after \(seconds) s")
 
-      let temporary = try await ada.create("Orders", #"{"depot":"A","city":"Bern","changed":"2026-02-01T08:00:00"}"#)
+      let temporary = try await ada.create(
+        "Orders", #"{"depot":"A","city":"Bern","changed":"2026-02-01T08:00:00"}"#)
       try await ada.submit("Orders", temporary)
       try await until("the new order has its key for good") {
         try await ada.show("Orders", temporary)["key"]?.string == "201"
@@ -114,6 +115,22 @@ extension Way {
       try await until("a truncated table is empty on the device") {
         try await ada.count("Orders") == 0
       }
+      try await server.psql(
+        database, #"INSERT INTO "Orders" ("OrderID", depot, city) VALUES (300, 'A', 'Kiel')"#)
+      try await until("the new row is on the device") {
+        try await ada.text("Orders", "300", "city") == "Kiel"
+      }
+      try await until("the store keeps how far it came") {
+        try Daemon.cursor(daemon.data) != nil
+      }
+      try await daemon.stopNow()
+      // What changes while no server runs is all that the next one reads.
+      try await server.psql(database, #"UPDATE "Orders" SET city = 'Bonn' WHERE "OrderID" = 300"#)
+      let second = try await Daemon.start(business, port: daemon.port)
+      try await until("what changed meanwhile is on the device") {
+        try await ada.text("Orders", "300", "city") == "Bonn"
+      }
+      #expect(!second.process.errorText.contains("is being loaded"))
       try await prepare(business, "--remove")
       #expect(
         try await server.psql(

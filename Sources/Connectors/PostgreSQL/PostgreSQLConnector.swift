@@ -20,6 +20,8 @@ public final class PostgreSQLConnector: Connector {
   private var openWriter: Writer?
   private var openReader: PostgreSQLConnection?
   private var lastSeen: String?
+  private var nextComparison = ContinuousClock.now
+  private var nextCleanUp = ContinuousClock.now
 
   /// `remembersOperations`: keep the table `ferry.applied` in the business database, which makes
   /// every operation happen exactly once. Without it an outcome may stay unknown after a crash.
@@ -98,14 +100,38 @@ public final class PostgreSQLConnector: Connector {
   }
 
   public func changedByOthers() throws(ConnectorError) -> Bool {
+    let changes = try changes(since: lastSeen)
+    lastSeen = changes.cursor ?? lastSeen
+    return !changes.hints.isEmpty
+  }
+
+  /// Without triggers nobody tells: everything is compared, once in a while.
+  static let comparisonInterval: Duration = .seconds(5)
+  static let cleanUpInterval: Duration = .seconds(3_600)
+
+  public var lookInterval: Duration {
+    openWriter?.isPrepared == true ? .milliseconds(20) : .milliseconds(250)
+  }
+
+  public func changes(since cursor: String?) throws(ConnectorError) -> BusinessChanges {
     let writer = try writer()
-    // Without triggers nobody tells: everything is compared, again and again.
-    guard writer.isPrepared else { return true }
+    let now = ContinuousClock.now
     do throws(PostgreSQLError) {
-      let now = try writer.news(since: lastSeen)
-      defer { lastSeen = now.snapshot }
-      return lastSeen == nil || now.isChanged
+      var changes = BusinessChanges(cursor: nil, hints: [.anything])
+      if writer.isPrepared {
+        changes = try writer.changes(since: cursor)
+        if now >= nextCleanUp {
+          nextCleanUp = now + PostgreSQLConnector.cleanUpInterval
+          try writer.removeOld()
+        }
+      }
+      guard changes.cursor == nil else { return changes }
+      guard now >= nextComparison else { return BusinessChanges(cursor: nil, hints: []) }
+      nextComparison = now + PostgreSQLConnector.comparisonInterval
+      return changes
     } catch {
+      // The table of entries may be gone: the next connection looks.
+      if error.stateClass == "42" { openWriter = nil }
       throw ConnectorError(error, settings.address)
     }
   }

@@ -6,7 +6,7 @@ import FerryPostgreSQL
 final class Writer {
   let connection: PostgreSQLConnection
   private let settings: PostgreSQLConnector.Settings
-  private var tables: EntityTables
+  private(set) var tables: EntityTables
   private let capture: Capture
   private let attempts: Attempts
   /// Where one is there a savepoint cannot show whether a group is whole: each commits alone.
@@ -30,6 +30,12 @@ final class Writer {
         "SELECT EXISTS (SELECT FROM pg_catalog.pg_constraint WHERE condeferrable)") == "t"
     try connection.execute("COMMIT")
   }
+
+  /// What was found of the triggers, and until when that is believed.
+  var knownState: (fingerprint: String, isWhole: Bool, until: ContinuousClock.Instant)?
+
+  /// Forgets own transactions that no cursor can meet any more.
+  func keepOwn(from oldest: UInt64) { capture.keep(from: oldest) }
 
   /// Whether all these transactions are this connection's own.
   func isOwn(_ transactions: [String]) -> Bool { transactions.allSatisfy(capture.own.contains) }

@@ -12,12 +12,12 @@ public actor ReplayHost {
   private let world: World
   private var isStopped = false
   private var lastLook: Timestamp?
+  /// How far the changes of others were followed; nil where the business system has no cursors.
+  private var cursor: String?
+  private var nextQuietCursor: Timestamp?
   private var trouble = LastingTrouble(
     "the business system cannot be asked for changes",
     over: "the business system can be asked for changes again")
-
-  /// How often the business system is asked for the changes of others.
-  static let lookInterval: Duration = .milliseconds(250)
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
     executor.asUnownedSerialExecutor()
@@ -32,19 +32,23 @@ public actor ReplayHost {
   /// Works until stopped. `load` is called at the start, and when others have changed the business
   /// system; it must not wait for a load, or nothing would be replayed meanwhile.
   public func run(load: @Sendable () -> Void) async {
-    // Changes count from here on: what came before them the first load brings.
-    _ = look()
-    load()
+    // Changes count from here on: what came before them the first load brings, or the cursor that
+    // the store has kept.
+    do throws(ServerError) { cursor = try await service.sourceCursor() } catch {
+      world.log.error("the store failed at the start", ("reason", error.description))
+    }
+    let isKnown = cursor != nil
+    if await look() || !isKnown { load() }
     while !isStopped {
       do throws(ServerError) {
         try await perform(
           try await service.nextReplays(
-            limit: ReplayHost.groupChains, patience: ReplayHost.lookInterval))
+            limit: ReplayHost.groupChains, patience: connector.lookInterval))
       } catch {
         world.log.error("the store failed during a replay", ("reason", error.description))
         await executor.sleep(for: .seconds(1))
       }
-      if look() { load() }
+      if await look() { load() }
     }
   }
 
@@ -129,17 +133,31 @@ public actor ReplayHost {
     return .performed(result)
   }
 
-  /// Whether others have changed the business system; true the first time.
-  private func look() -> Bool {
+  /// Asks what others have changed; gives whether a load must begin.
+  private func look() async -> Bool {
     let now = world.clock.moment
-    if let lastLook, now < lastLook.advanced(by: ReplayHost.lookInterval) { return false }
+    if let lastLook, now < lastLook.advanced(by: connector.lookInterval) { return false }
     lastLook = now
-    do throws(ConnectorError) {
-      let hasChanged = try connector.changedByOthers()
-      trouble.tell(nil, world.log)
-      return hasChanged
-    } catch {
+    let changes: BusinessChanges
+    do throws(ConnectorError) { changes = try connector.changes(since: cursor) } catch {
       trouble.tell(error.description, world.log)
+      return false
+    }
+    trouble.tell(nil, world.log)
+    // What others did not change needs no commit of the store each time.
+    let isQuiet = changes.hints.isEmpty
+    if isQuiet, changes.cursor == cursor || now < (nextQuietCursor ?? now) {
+      cursor = changes.cursor ?? cursor
+      return false
+    }
+    nextQuietCursor = now.advanced(by: .seconds(1))
+    do throws(ServerError) {
+      let needsLoad = try await service.take(changes)
+      // Only what the service has taken is behind us.
+      cursor = isQuiet ? changes.cursor ?? cursor : changes.cursor
+      return needsLoad
+    } catch {
+      world.log.error("hints of changes could not be taken", ("reason", error.description))
       return false
     }
   }

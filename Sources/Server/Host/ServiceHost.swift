@@ -232,6 +232,14 @@ public actor ServiceHost {
 
   func abandon(_ task: ReadBackTask) { service.abandon(task) }
 
+  func sourceCursor() throws(ServerError) -> String? { try service.sourceCursor() }
+
+  /// Whether a load must begin from now on.
+  func take(_ changes: BusinessChanges) throws(ServerError) -> Bool {
+    defer { wakeReaders() }
+    return try service.take(changes)
+  }
+
   func beginLoad() throws(ServerError) -> LoadTicket { try service.beginLoad() }
 
   func endLoad(_ ticket: LoadTicket) throws(ServerError) -> LoadStep {

@@ -49,6 +49,7 @@ extension Service {
     lastTask += 1
     let ticket = LoadTicket(number: lastTask, mark: marks.begin(clock: try clock()))
     load = ActiveLoad(ticket: ticket)
+    cursors.loadBegan()
     return ticket
   }
 
@@ -109,6 +110,10 @@ extension Service {
         ("partitions", verdict.doubted.map(String.init).joined(separator: ",")))
     }
     stir(partitions: fresh, answered: [])
+    if verdict.doubted.isEmpty {
+      cursors.loadEnded(names: toBeRead)
+      try keepCursor()
+    }
     return .done(summary)
   }
 
@@ -199,6 +204,9 @@ extension Service {
     }
     for name in later { readLater(name, metAt: task.mark.moment) }
     for name in confirmed { marks.confirm(name) }
+    let names = task.keys.map { ObjectName(entity: task.entity.name, key: $0) }
+    cursors.settled(names.filter { !later.contains($0) })
+    try keepCursor()
   }
 
   private func take(

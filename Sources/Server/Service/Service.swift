@@ -32,6 +32,7 @@ public final class Service {
   var readAgain: [ObjectName: Int64] = [:]
   var reads: [Int64: ReadBackTask] = [:]
   var lastTask: Int64 = 0
+  var cursors = CursorMachine()
   let replayStore: ReplayStore
   let arrived: ArrivedContents
   let refreshTokens: RefreshTokens

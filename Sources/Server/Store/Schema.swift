@@ -89,5 +89,7 @@ enum Schema {
     CREATE TABLE IF NOT EXISTS content_piece (
       content INTEGER NOT NULL, start INTEGER NOT NULL, bytes BLOB NOT NULL,
       PRIMARY KEY (content, start)) STRICT;
+    CREATE TABLE IF NOT EXISTS source_cursor (
+      package INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
     """
 }
