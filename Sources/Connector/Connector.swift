@@ -81,10 +81,13 @@ public struct ConnectorOperation: Sendable, Equatable {
   public let temporaryKey: Key?
   /// What the big values among `changed` refer to, by position; whole and verified.
   public let contents: [Int: ConnectorContent]
+  /// Asked about the row before and after; nil where the model gives every row to everybody.
+  public let judge: RowJudge?
 
   public init(
     id: OperationID, entity: Entity, kind: OperationKind, key: Key?, changed: [Int: Value],
-    base: [Int: Value], temporaryKey: Key? = nil, contents: [Int: ConnectorContent] = [:]
+    base: [Int: Value], temporaryKey: Key? = nil, contents: [Int: ConnectorContent] = [:],
+    judge: RowJudge? = nil
   ) {
     self.id = id
     self.entity = entity
@@ -94,6 +97,7 @@ public struct ConnectorOperation: Sendable, Equatable {
     self.base = base
     self.temporaryKey = temporaryKey
     self.contents = contents
+    self.judge = judge
   }
 }
 

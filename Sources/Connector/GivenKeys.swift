@@ -39,7 +39,8 @@ public struct GivenKeys: Sendable {
     }
     return ConnectorOperation(
       id: operation.id, entity: operation.entity, kind: operation.kind, key: key, changed: changed,
-      base: base, temporaryKey: operation.temporaryKey, contents: operation.contents)
+      base: base, temporaryKey: operation.temporaryKey, contents: operation.contents,
+      judge: operation.judge)
   }
 
   /// Per attribute of the child: the value to look for and the one to put there.

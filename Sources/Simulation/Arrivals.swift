@@ -1,7 +1,7 @@
 import FerryModel
 import FerryWire
 
-/// What arrived at the server's door: with which rights, and when it was given out to be performed.
+/// What arrived at the server's door: with which rights, and which its user had when it was performed.
 struct Arrivals {
   /// The chain of each operation.
   private var chains: [OperationID: OperationID] = [:]
@@ -11,11 +11,13 @@ struct Arrivals {
   private(set) var members: [OperationID: [Int: OperationID]] = [:]
   /// The place of each operation in its chain.
   private var places: [OperationID: Int] = [:]
-  /// The server's clock when an operation was first given out.
-  private var claimed: [OperationID: Int64] = [:]
+  private var users: [OperationID: String] = [:]
+  /// What the user of an operation might see when the business system was last asked to perform it.
+  private var current: [OperationID: Set<Int64>] = [:]
 
-  mutating func take(_ operation: Operation, with rights: Set<Int64>) {
+  mutating func take(_ operation: Operation, of user: String, with rights: Set<Int64>) {
     chains[operation.id] = operation.chain
+    users[operation.id] = user
     if operation.count > 1 {
       members[operation.chain, default: [:]][operation.position] = operation.id
       places[operation.id] = operation.position
@@ -25,8 +27,8 @@ struct Arrivals {
     }
   }
 
-  mutating func claim(_ id: OperationID, at clock: Int64) {
-    claimed[id] = min(claimed[id] ?? clock, clock)
+  mutating func perform(_ id: OperationID, _ now: SimulatedUsers) {
+    current[id] = users[id].map(now.rights) ?? []
   }
 
   /// What stands before it in its chain, the first first; empty for one that is alone.
@@ -38,8 +40,8 @@ struct Arrivals {
   /// With what an operation may have been judged; empty where it never arrived.
   func rights(of id: OperationID) -> [Set<Int64>] { chains[id].flatMap { rights[$0] } ?? [] }
 
-  /// Since when the cache's states count for how it was judged.
-  func claimed(_ id: OperationID) -> Int64 { claimed[id] ?? 0 }
+  /// What its user might see when it was performed.
+  func current(_ id: OperationID) -> Set<Int64> { current[id] ?? [] }
 }
 
 extension Simulation {
@@ -52,7 +54,7 @@ extension Simulation {
       guard case .replay(let replay)? = try? Message(frame) else { continue }
       for bytes in replay.operations {
         guard let operation = try? Operation(bytes, in: SimulatedBusiness.package) else { continue }
-        ledger.arrivals.take(operation, with: transfer.rights)
+        ledger.arrivals.take(operation, of: transfer.device.user, with: transfer.rights)
       }
     }
   }

@@ -11,6 +11,8 @@ struct BusinessHistory {
     let commit: Int
     let before: [Value]?
     let after: [Value]?
+    /// Of the order, or of the line's order, in that transaction: before and after.
+    let agencies: Set<Int64>
     /// Of an order that it made.
     let reference: String?
     let hasTemporaryKey: Bool
@@ -18,6 +20,8 @@ struct BusinessHistory {
 
   private var bodies: [RowName: [[UInt8]?]] = [:]
   private var taken = 0
+  /// In which agency each order is.
+  private var agencies: [Key: Int64] = [:]
   private(set) var effects: [Effect] = []
   /// The operations that had an effect, or were taken without one, and how often.
   private(set) var performed: [OperationID: Int] = [:]
@@ -39,11 +43,12 @@ struct BusinessHistory {
             bodies[name] = [effect.before.map { RowCoder.encode($0) }]
           }
           after[name] = .some(effect.after)
+          let agencies = agencies(of: effect)
           guard let operation = part.operation else { continue }
           effects.append(
             Effect(
               operation: operation, name: name, commit: commit.number, before: effect.before,
-              after: effect.after,
+              after: effect.after, agencies: agencies,
               reference: BusinessHistory.reference(effect),
               hasTemporaryKey: BusinessHistory.hasTemporaryKey(effect)))
         }
@@ -61,12 +66,16 @@ struct BusinessHistory {
     return states[start...].firstIndex { $0 == body }
   }
 
-  /// All that an order was ever in.
-  func agencies(ofOrder name: RowName) -> Set<Int64> {
-    Set(
-      (bodies[name] ?? []).compactMap { body in
-        body.flatMap { EffectWatch.agency(Oracle.values($0, SimulatedBusiness.order)) }
-      })
+  private mutating func agencies(of effect: MemoryEffect) -> Set<Int64> {
+    switch effect.entity {
+    case "Order":
+      agencies[effect.key] = effect.after.flatMap(EffectWatch.agency)
+      return Set([effect.before, effect.after].compactMap { $0.flatMap(EffectWatch.agency) })
+    case "Line":
+      // A line of no order is nobody's.
+      return [(effect.after ?? effect.before).flatMap { agencies[Key([$0[0]])] } ?? 0]
+    default: return []
+    }
   }
 
   private static func reference(_ effect: MemoryEffect) -> String? {

@@ -33,7 +33,7 @@ struct EffectWatch {
       }
       try checkOrder(effect, ledger)
       try checkValues(effect, ledger)
-      try checkRights(effect, oracle, ledger.arrivals)
+      try checkRights(effect, ledger.arrivals)
       if isTransactional {
         try checkWhole(effect, ledger)
       } else {

@@ -182,16 +182,6 @@ final class Oracle {
     return branches[branch].states[name]?.last { $0.version <= checkpoint.version }?.body
   }
 
-  /// The agencies that the cache has had an order in: when the clock stood at `clock`, and since.
-  func agencies(ofOrder name: RowName, since clock: Int64) -> Set<Int64> {
-    let states = branches[current].states[name] ?? []
-    let first = states.lastIndex { $0.version <= clock } ?? 0
-    return Set(
-      states.dropFirst(first).compactMap { state in
-        state.body.flatMap { EffectWatch.agency(Oracle.values($0, SimulatedBusiness.order)) }
-      })
-  }
-
   static func isVisible(
     _ name: RowName, _ body: [UInt8], _ all: [RowName: [UInt8]], _ agencies: Set<Int64>
   ) -> Bool {

@@ -34,6 +34,7 @@ final class SimulatedReplay {
   private let world: World
   private let chance: SeededChance
   private let ledger: Ledger
+  private let users: SimulatedUsers
   /// Claimed, and not performed.
   private var claimed: [ReplayTask] = []
   /// Performed, and not told.
@@ -46,13 +47,15 @@ final class SimulatedReplay {
   private(set) var counts = Counts()
 
   init(
-    service: Service, business: MemoryBusiness, world: World, chance: SeededChance, ledger: Ledger
+    service: Service, business: MemoryBusiness, world: World, chance: SeededChance, ledger: Ledger,
+    users: SimulatedUsers
   ) {
     self.service = service
     self.business = business
     self.world = world
     self.chance = chance
     self.ledger = ledger
+    self.users = users
     connector = MemoryConnector(business)
   }
 
@@ -75,10 +78,6 @@ final class SimulatedReplay {
       if let report = try ask(task.step) { reports.append((task, report)) }
     } else {
       claimed = try service.nextReplays(limit: 1 + chance.number(below: 4))
-      let clock = claimed.isEmpty ? 0 : try service.clock()
-      for task in claimed {
-        for operation in task.operations { ledger.arrivals.claim(operation.id, at: clock) }
-      }
     }
   }
 
@@ -108,6 +107,7 @@ final class SimulatedReplay {
     switch step {
     case .done, .retry: return nil
     case .perform(let operations):
+      for operation in operations { ledger.arrivals.perform(operation.id, users) }
       let result = connector.perform(operations)
       // Its answer may be long under way, while loads and others go on.
       if hasFaults, chance.happens(250) { hold = chance.number(below: 30) }

@@ -78,9 +78,11 @@ final class SimulatedServer {
     let service = try Service(
       package: SimulatedBusiness.package, folder: folder, world: world,
       limits: SimulatedServer.limits, vfs: disk.vfs)
+    service.provider = users
     running = service
     replay = SimulatedReplay(
-      service: service, business: business, world: world, chance: chance, ledger: ledger)
+      service: service, business: business, world: world, chance: chance, ledger: ledger,
+      users: users)
   }
 
   func stop() {

@@ -52,6 +52,12 @@ public enum PlantedBug: String, Sendable, Hashable, CaseIterable {
   case unknownAlways
   /// Operations are performed without asking for the rights of the user.
   case rightsIgnored
+  /// Whose a row is, is asked of the server's cache alone, not in the business transaction.
+  case rightsFromCache
+  /// The row from which another has its partition is not read in the business transaction.
+  case parentUnread
+  /// Operations are judged by the rights with which they arrived alone.
+  case rightsOfThen
   /// What refers to a new object by a key that the app gave does not wait for its create.
   case referenceAhead
 }

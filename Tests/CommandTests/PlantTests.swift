@@ -20,7 +20,7 @@ struct PlantTests {
     .contentUnchecked: [4], .saveDropsValue: [1], .rollbackKeeps: [1], .callbackKept: [7],
     .lostAttribute: [2], .groupInParts: [3], .staleClaims: [9, 11], .resetSweepsPending: [7, 12],
     .endlessRound: [13], .numberAhead: [8], .unknownAlways: [2], .rightsIgnored: [11],
-    .referenceAhead: [3],
+    .rightsFromCache: [11], .parentUnread: [11], .rightsOfThen: [11], .referenceAhead: [3],
   ]
 
   /// All of them, or those that FERRY_PLANTS names.

@@ -35,7 +35,10 @@ final class Business: Connector {
     var outcomes: [OperationOutcome] = []
     var touched: [RowImage] = []
     for operation in group {
-      let outcome = perform(operation, &touched)
+      var outcome = perform(operation, &touched)
+      if case .accepted(let key) = outcome, let refusal = judged(operation, key) {
+        outcome = .refused(refusal)
+      }
       outcomes.append(outcome)
       if case .refused = outcome {
         rows = before
@@ -75,6 +78,7 @@ final class Business: Connector {
     guard let key = operation.key, var values = rows[entity.name]?[key] else {
       return .refused(Refusal(code: 404, message: "there is no such object"))
     }
+    if let refusal = judged(operation, key) { return .refused(refusal) }
     for (position, base) in operation.base.sorted(by: { $0.key < $1.key })
     where values[position] != base {
       return .refused(
@@ -88,6 +92,15 @@ final class Business: Connector {
     rows[entity.name]?[key] = isDelete ? nil : values
     touched.append(RowImage(entity: entity.name, key: key, values: isDelete ? nil : values))
     return .accepted(key: key)
+  }
+
+  private func judged(_ operation: ConnectorOperation, _ key: Key) -> Refusal? {
+    guard let judge = operation.judge, let row = rows[operation.entity.name]?[key] else {
+      return nil
+    }
+    return try? judge.refusal(of: row, in: operation.entity) { entity, positions, values in
+      rows[entity.name]?.values.first { row in positions.map { row[$0] } == values }
+    }
   }
 
   func recall(_ operations: [OperationID]) throws(ConnectorError) -> [OperationOutcome?] {

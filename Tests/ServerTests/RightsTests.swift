@@ -1,6 +1,7 @@
 import FerryConnector
 import FerryModel
 import FerryWire
+import Synchronization
 import Testing
 
 @testable import FerryServer
@@ -187,6 +188,89 @@ import Testing
     #expect(!rights.include(try place("K01")))
   }
 
+  /// What a user's change of item 1 comes to.
+  private func change(
+    _ bench: Bench, _ device: Device, base: String = "KLOTEN", meanwhile: () -> Void = {}
+  ) throws -> Answer? {
+    let change = bench.operation(
+      RightsTests.item, .update, Key([.integer(1)]), changed: [1: .text(base)],
+      base: [1: .text(base)])
+    device.open = [change.0]
+    try device.exchange([change.1])
+    meanwhile()
+    try bench.replay()
+    try device.exchange()
+    return device.answers[change.0]
+  }
+
+  @Test("In the window before a load, a row that moved is the new owner's, and 403 has no values")
+  func movedMeanwhile() throws {
+    let bench = try bench()
+    let former = try device(bench, "K01", user: "bob").exchange()
+    // The cache still has it in K01.
+    bench.business.put(RightsTests.depot, [.text("BASEL"), .text("A07")])
+    bench.business.put(RightsTests.item, [.integer(1), .text("BASEL")])
+    let refused = try #require(try change(bench, former))
+    #expect(refused.logRecords.map(\.code) == [403])
+    #expect(refused.logRecords.allSatisfy { !$0.message.contains("BASEL") })
+    #expect(bench.business.rows["Item"]?[Key([.integer(1)])]?[1] == .text("BASEL"))
+    // What was refused is read again at once, and leaves the device.
+    try former.exchange()
+    #expect(former.rows.keys.allSatisfy { !"\($0)".contains("Item") })
+    try bench.load()
+    let owner = try device(bench, "A07", user: "otto").exchange()
+    #expect(try change(bench, owner, base: "BASEL")?.outcome == .replayResult)
+  }
+
+  @Test("A parent that moved takes its children along before any load")
+  func parentMovedMeanwhile() throws {
+    for (tenant, outcome) in [("A07", Answer.Outcome.replayFailed), ("K01", .replayResult)] {
+      let bench = try bench()
+      let former = try device(bench, "K01", user: "bob").exchange()
+      bench.business.put(RightsTests.depot, [.text("KLOTEN"), .text(tenant)])
+      #expect(try change(bench, former)?.outcome == outcome, "the depot is of \(tenant)")
+    }
+  }
+
+  @Test("A user is judged by the rights of now, also where the operation arrived with others")
+  func rightsOfNow() throws {
+    for (now, outcome) in [
+      (["A07"], Answer.Outcome.replayFailed), (nil, .replayFailed),
+      (["K01", "A07"], .replayResult),
+    ] as [([String]?, Answer.Outcome)] {
+      let bench = try bench()
+      let users = Users(["K01"])
+      bench.service.provider = users
+      let device = try device(bench, "K01").exchange()
+      let answer = try change(bench, device) { users.tenants = now }
+      #expect(answer?.outcome == outcome, "now: \(now ?? [])")
+      #expect(outcome == .replayResult || answer?.logRecords.first?.code == 403)
+    }
+  }
+
+  @Test("A foreign object and one that never was are refused alike")
+  func missingLikeForeign() throws {
+    let bench = try bench()
+    let stranger = try device(bench, "A07").exchange()
+    var said: Set<String> = []
+    for number in [Int64(1), 999] {
+      for kind in [OperationKind.update, .delete] {
+        let change = bench.operation(
+          RightsTests.item, kind, Key([.integer(number)]),
+          changed: kind == .update ? [1: .text("KLOTEN")] : [:], base: [1: .text("KLOTEN")])
+        stranger.open = [change.0]
+        try stranger.exchange([change.1])
+        try bench.replay()
+        try stranger.exchange()
+        let record = try #require(stranger.answers[change.0]?.logRecords.first)
+        said.insert("\(record.code) \(record.message)")
+      }
+    }
+    #expect(said == ["403 this Item is not among the user's"])
+    #expect(bench.business.performs == 0)
+    #expect(bench.business.rows["Item"]?.count == 1)
+  }
+
   @Test("An update of what the business system has deleted is answered 404, not 403")
   func deletedMeanwhile() throws {
     let bench = try bench()
@@ -236,5 +320,25 @@ import Testing
     #expect(throws: ServerError.self) {
       try bench.service.renew(other.refreshToken, device: "tablet", provider: try users("anna"))
     }
+  }
+}
+
+/// A provider whose one user changes.
+private final class Users: AuthenticationProvider {
+  private let kept: Mutex<[String]?>
+
+  init(_ tenants: [String]?) { kept = Mutex(tenants) }
+
+  var tenants: [String]? {
+    get { kept.withLock { $0 } }
+    set { kept.withLock { $0 = newValue } }
+  }
+
+  func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {
+    UserRecord(name: user)
+  }
+
+  func record(of user: String) -> UserRecord? {
+    tenants.map { UserRecord(name: user, claims: ["tenant": $0]) }
   }
 }

@@ -203,6 +203,11 @@ public final class MemoryBusiness: Sendable {
     if let refusal = MemoryBusiness.wrongText(operation, state.contents) {
       return .refused(refusal)
     }
+    if operation.kind != .create,
+      let refusal = MemoryBusiness.judged(operation, operation.key, transaction)
+    {
+      return .refused(refusal)
+    }
     let start = transaction.effects.count
     var work = MemoryWork(operation: operation, lastKey: state.lastKeys[operation.entity.name])
     switch work.perform(&transaction, as: operations[operation.entity.name]) {
@@ -214,11 +219,30 @@ public final class MemoryBusiness: Sendable {
           if let refusal = rule.apply(effect, &transaction) { return .refused(refusal) }
         }
       }
+      if let refusal = MemoryBusiness.judged(operation, key, transaction) {
+        return .refused(refusal)
+      }
       let effects = Array(transaction.effects[start...])
       if let refusal = constraints.broken(by: effects, in: transaction) { return .refused(refusal) }
       state.lastKeys[operation.entity.name] = work.lastKey
       if remembersOperations { state.performed[given.id] = (given, key) }
       return .performed(key)
+    }
+  }
+
+  /// What the judge says of the row as it is now; nil where there is neither a row nor a judge.
+  private static func judged(
+    _ operation: ConnectorOperation, _ key: Key?, _ transaction: MemoryTransaction
+  ) -> Refusal? {
+    guard let judge = operation.judge, let key,
+      let row = transaction.row(operation.entity.name, key)
+    else { return nil }
+    // Memory can always be read.
+    return try? judge.refusal(of: row, in: operation.entity) { entity, positions, values in
+      if positions == entity.key { return transaction.row(entity.name, Key(values)) }
+      return transaction.rows(of: entity.name).values.first { row in
+        positions.map { row[$0] } == values
+      }
     }
   }
 

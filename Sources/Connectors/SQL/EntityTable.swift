@@ -17,6 +17,8 @@ struct EntityTable: Sendable {
   let quotedColumns: [String]
   let select: String
   let selectByKey: String
+  /// With null for each big value, which no partition rule asks for.
+  private let selectSmall: String
   let whereKey: String
 
   init(_ entity: Entity, _ schema: TableSchema) throws(ConnectorError) {
@@ -49,6 +51,8 @@ struct EntityTable: Sendable {
       names.enumerated().map { big.selected($0.offset, $0.element) }
       + (big.rowID.map { [$0] } ?? [])
     select = "SELECT \(asked.joined(separator: ", ")) FROM \(quotedName)"
+    let small = zip(names, columns).map { $1.attribute.type.isBig ? "NULL" : $0 }
+    selectSmall = "SELECT \(small.joined(separator: ", ")) FROM \(quotedName)"
     whereKey = " WHERE " + entity.key.map { "\(names[$0]) = ?" }.joined(separator: " AND ")
     selectByKey = select + whereKey
   }
@@ -91,6 +95,34 @@ struct EntityTable: Sendable {
     var values: [Value]?
     if let raw = try rawRow(key, connection), case .success(let read) = row(raw) { values = read }
     return RowImage(entity: entity.name, key: key, values: values)
+  }
+
+  /// The values of a raw row; what does not fit the model is null.
+  func fitting(_ raw: [SQLiteValue]) -> [Value] { zip(columns, raw).map { $0.value($1) ?? .null } }
+
+  /// Without its big values: the row whose attributes at these positions have just these values; one that the database only
+  /// takes for equal, by a collation, is not it.
+  func fitting(
+    _ positions: [Int], _ values: [Value], _ connection: Connection
+  ) throws(ConnectorError) -> [Value]? {
+    var parameters: [SQLiteValue] = []
+    for (position, value) in zip(positions, values) {
+      guard let raw = columns[position].raw(value) else { return nil }
+      parameters.append(raw)
+    }
+    let condition = positions.map { "\(quotedColumns[$0]) = ?" }.joined(separator: " AND ")
+    do throws(SQLiteError) {
+      let statement = try connection.statement("\(selectSmall) WHERE \(condition)")
+      defer { statement.reset() }
+      try statement.bind(parameters)
+      while try statement.step() {
+        let row = fitting(statement.row)
+        if positions.map({ row[$0] }) == values { return row }
+      }
+      return nil
+    } catch {
+      throw ConnectorError(error, connection.path)
+    }
   }
 
   enum Row {

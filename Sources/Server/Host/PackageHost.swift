@@ -23,7 +23,9 @@ public struct PackageHost: Sendable {
     connector: () -> sending any Connector
   ) async throws(ServerError) -> PackageHost {
     let service = try await ServiceHost(world: world) { () throws(ServerError) in
-      try Service(package: package, folder: folder, world: world, limits: limits)
+      let service = try Service(package: package, folder: folder, world: world, limits: limits)
+      service.provider = doorkeeper.provider
+      return service
     }
     let replay = ReplayHost(connector: connector(), service: service, world: world)
     let load = LoadHost(connector: connector(), service: service, package: package, world: world)

@@ -57,6 +57,8 @@ struct ReplayMachine {
   private var toRead: [ObjectName] = []
   private var hasRecalled: Bool = false
   private var wasUnknown: Bool = false
+  /// Refused before the business system was asked.
+  private var isJudgedHere: Bool = false
   /// What becomes of operations that have no outcome when it was asked for.
   enum Rest {
     case performed
@@ -123,6 +125,7 @@ struct ReplayMachine {
 
   /// One of what is to be performed may not be: nothing of that is, and what was done stays done.
   mutating func refuse(_ place: Int, _ refusal: Refusal) -> Action {
+    isJudgedHere = true
     for index in open { outcomes[index] = index == place ? .refused(refusal) : .notTried }
     return goOn()
   }
@@ -211,7 +214,8 @@ struct ReplayMachine {
     zip(operations, outcomes).compactMap { operation, outcome in
       switch outcome {
       case .accepted(let key): return ObjectName(entity: operation.entity.name, key: key)
-      case .refused(let refusal) where refusal.code == 404 || refusal.code == 412:
+      case .refused(let refusal)
+      where refusal.code == 404 || refusal.code == 412 || refusal.code == 403 && !isJudgedHere:
         return operation.kind == .create
           ? nil : operation.key.map { ObjectName(entity: operation.entity.name, key: $0) }
       default: return nil

@@ -2,13 +2,14 @@ import FerryConnector
 import FerryModel
 import FerrySQLite
 
-/// Judges whether a chain may be performed: what the model allows, and that each object lies in the
-/// user's partitions before and after.
+/// Judges by the cache, before the business system is asked, whether a chain may be performed: what
+/// the model allows, and that each object lies in the user's partitions before and after. The row
+/// itself is judged in the business transaction (`JudgedRights.judge`).
 struct ReplayRights {
   let cache: CacheReader
   let directory: PartitionDirectory
-  /// The user's rights when each operation arrived.
-  let rights: [Rights]
+  /// The user's rights for each operation.
+  let rights: [JudgedRights]
   /// Places of objects that the chain itself creates, by how children call them.
   private var created: [Parent: Place] = [:]
 
@@ -21,14 +22,15 @@ struct ReplayRights {
     let key: Key
   }
 
-  init(cache: CacheReader, directory: PartitionDirectory, rights: [Rights]) {
+  init(cache: CacheReader, directory: PartitionDirectory, rights: [JudgedRights]) {
     self.cache = cache
     self.directory = directory
     self.rights = rights
   }
 
   /// The first of the open operations that may not be performed, and why. Each is judged by the
-  /// rights with which it arrived: those of a later member of its group do not count.
+  /// rights with which it arrived and by those of now: what a later member of its group arrived with
+  /// does not count.
   mutating func refusal(
     _ operations: [ConnectorOperation], open: Set<Int>
   ) throws(SQLiteError) -> (Int, Refusal)? {
@@ -41,9 +43,12 @@ struct ReplayRights {
   }
 
   private mutating func refusal(
-    _ operation: ConnectorOperation, _ rights: Rights
+    _ operation: ConnectorOperation, _ rights: JudgedRights
   ) throws(SQLiteError) -> Refusal? {
     let entity = operation.entity
+    guard rights.isUserThere else {
+      return Refusal(code: 403, message: "this user may not change anything any more")
+    }
     guard entity.operations.contains(operation.kind) else {
       return Refusal(
         code: 405, message: "\(entity.name) has no \(operation.kind.rawValue) operation")
@@ -53,14 +58,21 @@ struct ReplayRights {
     }
     var values = [Value](repeating: .null, count: entity.attributes.count)
     if operation.kind != .create {
-      guard let key = operation.key, let row = try cache.row(position, key), !row.isDeleted else {
-        return Refusal(
-          code: 404, message: "there is no \(entity.name) \(operation.key?.text ?? "")")
+      // A row that is not there is refused as one of somebody else is, so that keys cannot be
+      // tried; only who had it last is told that it was deleted.
+      guard let key = operation.key, let row = try cache.row(position, key) else {
+        return .notTheUsers(entity)
       }
-      let place = try row.partition.flatMap { number throws(SQLiteError) in
-        try directory.place(of: number)
+      let numbers = row.isDeleted ? try cache.lastPartitions(of: row) : [row.partition]
+      var isTheUsers = false
+      for case let number? in numbers {
+        guard let place = try directory.place(of: number) else { continue }
+        isTheUsers = isTheUsers || rights.include(place)
       }
-      guard let place, rights.include(place) else { return ReplayRights.notAllowed(entity) }
+      guard isTheUsers else { return .notTheUsers(entity) }
+      guard !row.isDeleted else {
+        return Refusal(code: 404, message: "there is no \(entity.name) \(key.text)")
+      }
       values = try cache.values(of: row)
     }
     guard operation.kind != .delete else { return nil }
@@ -72,7 +84,7 @@ struct ReplayRights {
     }
     var place = createdPlace(position, values)
     if place == nil { place = try cache.place(of: position, values: values, in: directory) }
-    guard let place, rights.include(place) else { return ReplayRights.notAllowed(entity) }
+    guard let place, rights.include(place) else { return .notTheUsers(entity) }
     if operation.kind == .create { remember(position, values, place) }
     return nil
   }
@@ -94,9 +106,5 @@ struct ReplayRights {
       let parent = Parent(entity: path.target, attributes: path.targetPositions, key: name)
       created[parent] = place
     }
-  }
-
-  private static func notAllowed(_ entity: Entity) -> Refusal {
-    Refusal(code: 403, message: "this \(entity.name) is not among the user's")
   }
 }

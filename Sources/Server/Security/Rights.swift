@@ -2,7 +2,7 @@ import FerryModel
 import FerrySQLite
 
 /// The places whose rows a user may have.
-struct Rights {
+struct Rights: Sendable {
   private let rules: PartitionRules
   private let user: String
   private let claims: [String: [String]]

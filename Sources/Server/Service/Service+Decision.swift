@@ -7,7 +7,8 @@ import FerryWorld
 /// What an operator says of an operation whose outcome is unknown.
 extension Service {
   func decide(_ received: ReceivedOperation, _ decision: Decision) throws(ServerError) {
-    let operation = try connectorOperation(received)
+    let rights = judgedRights(received)
+    let operation = try connectorOperation(received, rights)
     let name = ReplayQueue.Name(received)
     lastTask += 1
     let mark = marks.begin(clock: try clock())
@@ -19,7 +20,7 @@ extension Service {
     }
     let limit = limits.readBackKeys
     var replay = ActiveReplay(
-      id: lastTask, name: name, claims: [received.claims],
+      id: lastTask, name: name, rights: [rights],
       machine: ReplayMachine(
         [operation], mayHaveRun: true, isDecided: true, readBackKeys: limit),
       step: .recall([operation.id]), mark: mark, marks: [mark])

@@ -15,8 +15,8 @@ public struct ReplayTask: Sendable {
 struct ActiveReplay {
   let id: Int64
   let name: ReplayQueue.Name
-  /// Those with which each operation arrived.
-  let claims: [[String: [String]]]
+  /// Those of each operation.
+  let rights: [JudgedRights]
   var machine: ReplayMachine
   var step: ReplayStep
   /// Noted before the business system was asked for the step.
@@ -97,11 +97,12 @@ extension Service {
   /// Nil when the chain was answered without asking the business system.
   private func begin(_ chain: ReplayQueue.Chain) throws(ServerError) -> ActiveReplay? {
     var operations: [ConnectorOperation] = []
-    var userClaims: [[String: [String]]] = []
+    var rights: [JudgedRights] = []
     for place in chain.operations {
       let received = try reading { () throws(SQLiteError) in try replayStore.operation(place.id) }
-      userClaims.append(received.claims)
-      operations.append(try connectorOperation(received))
+      let judged = judgedRights(received)
+      rights.append(judged)
+      operations.append(try connectorOperation(received, judged))
     }
     lastTask += 1
     let mark = marks.begin(
@@ -111,7 +112,7 @@ extension Service {
     for entity in package.entities { machine.entities[entity.name] = entity }
     machine.rest = chain.rest
     var replay = ActiveReplay(
-      id: lastTask, name: chain.name, claims: userClaims, machine: machine, step: .done, mark: mark,
+      id: lastTask, name: chain.name, rights: rights, machine: machine, step: .done, mark: mark,
       marks: [mark], attempts: chain.attempts)
     replay.machine.retriesUnknown = world.has(.retryUnknown)
     replay.machine.performsInParts = world.has(.groupInParts)
@@ -321,10 +322,7 @@ extension Service {
     let operations = replay.machine.operations
     let open = Set(replay.machine.open)
     var rights = ReplayRights(
-      cache: cache, directory: directory,
-      rights: replay.claims.map {
-        Rights(rules: rules, user: replay.name.owner.user.text, claims: $0)
-      })
+      cache: cache, directory: directory, rights: replay.rights)
     let found = try reading { () throws(SQLiteError) -> (Int, Refusal)? in
       if !world.has(.rightsIgnored), let refusal = try rights.refusal(operations, open: open) {
         return refusal
@@ -337,8 +335,26 @@ extension Service {
     return next
   }
 
+  /// What it may be judged by: the claims with which it arrived, and its user's record at the time.
+  func judgedRights(_ received: ReceivedOperation) -> JudgedRights {
+    let (rules, user, provider) = (rules, received.user, provider)
+    let arrival = Rights(rules: rules, user: user, claims: received.claims)
+    guard let provider, !world.has(.rightsOfThen) else {
+      return JudgedRights(rules: rules, arrival: arrival, now: { arrival })
+    }
+    return JudgedRights(rules: rules, arrival: arrival) {
+      provider.record(of: user).map { Rights(rules: rules, user: user, claims: $0.claims) }
+    }
+  }
+
+  private func judge(of entity: Entity, _ rights: JudgedRights) -> RowJudge? {
+    if world.has(.rightsIgnored) || world.has(.rightsFromCache) { return nil }
+    if world.has(.parentUnread), case .through = entity.partition { return nil }
+    return rights.judge(of: entity)
+  }
+
   func connectorOperation(
-    _ received: ReceivedOperation
+    _ received: ReceivedOperation, _ rights: JudgedRights
   ) throws(ServerError) -> ConnectorOperation {
     let operation = received.operation
     guard let entity = package.entity(named: operation.entity) else {
@@ -356,6 +372,7 @@ extension Service {
     return ConnectorOperation(
       id: operation.id, entity: entity, kind: operation.kind, key: operation.key,
       changed: operation.changed, base: operation.base, temporaryKey: temporaryKey,
-      contents: try contents(of: operation, user: received.user))
+      contents: try contents(of: operation, user: received.user),
+      judge: judge(of: entity, rights))
   }
 }

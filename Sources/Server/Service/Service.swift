@@ -46,6 +46,9 @@ public final class Service {
   /// Chains that wait and may have been performed, with the tasks that hold their objects meanwhile.
   var held: [ReplayQueue.Name: Int64] = [:]
 
+  /// Who knows each user's rights of now; nil: those with which an operation arrived are all.
+  public var provider: (any AuthenticationProvider)?
+
   /// Called when the store failed, beside the error that is thrown.
   public var onTrouble: ((ServerError) -> Void)?
 

@@ -49,6 +49,12 @@ struct CacheReader {
     return found
   }
 
+  /// The partitions that the row has left, as far as that is remembered.
+  func lastPartitions(of row: CachedRow) throws(SQLiteError) -> [Int64?] {
+    try store.writer.rows("SELECT partition FROM member WHERE row = ?", .integer(row.id))
+      .map { $0[0].integer }
+  }
+
   func values(of row: CachedRow) throws(SQLiteError) -> [Value] {
     let entity = rules.package.entities[row.entity]
     do {

@@ -1,3 +1,4 @@
+import FerryConnector
 import FerryModel
 
 /// Where a row belongs: a combination of values of one rule in one synchronization group.
@@ -43,13 +44,16 @@ struct PartitionRules: Sendable {
     var name: String { targetPositions.map(String.init).joined(separator: ",") }
 
     /// What the child calls its parent; nil where an attribute is null.
-    func parentKey(of values: [Value]) -> Key? {
+    func parentKey(of values: [Value]) -> Key? { parentValues(of: values).map { Key($0) } }
+
+    /// The values of `targetPositions` that it asks for; nil where an attribute is null.
+    func parentValues(of values: [Value]) -> [Value]? {
       var found: [Value] = []
       for (position, type) in zip(attributes, targetTypes) {
         guard let value = type.canonical(values[position]), !value.isNull else { return nil }
         found.append(value)
       }
-      return Key(found)
+      return found
     }
 
     /// What children call this parent; nil where an attribute is null.
@@ -95,6 +99,32 @@ struct PartitionRules: Sendable {
   }
 
   func position(of entity: String) -> Int? { positions[entity] }
+
+  /// Whether every row of the entity is everybody's, wherever it stands.
+  func isForEveryone(_ entity: Int) -> Bool {
+    if case .parent = rules[entity].path { return false }
+    return rules[entity].root.columns.allSatisfy { $0.source == .open }
+  }
+
+  /// The place of a row, by the parents that `lookup` finds; nil: nobody's.
+  func place(
+    of entity: Int, values: [Value], lookup: RowJudge.Lookup
+  ) throws(ConnectorError) -> Place? {
+    let group = package.entities[entity].group
+    switch rules[entity].path {
+    case .everyone: return Place(group: group, rule: "", values: "")
+    case .columns(let positions):
+      let found = positions.map { values[$0] }
+      if found.contains(where: \.isNull) { return nil }
+      return Place(group: group, rule: rules[entity].root.rule, values: Key(found).text)
+    case .parent(let path):
+      guard let called = path.parentValues(of: values),
+        let parent = try lookup(package.entities[path.target], path.targetPositions, called),
+        let place = try place(of: path.target, values: parent, lookup: lookup)
+      else { return nil }
+      return Place(group: ExactText(group), rule: place.rule, values: place.values)
+    }
+  }
 
   private static func root(
     of entity: Entity, in package: Package, limit: Int

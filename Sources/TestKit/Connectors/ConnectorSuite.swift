@@ -90,7 +90,7 @@ public enum ConnectorSuite {
   public static func noSeat(flight: String) -> String { "Flight \(flight) has no seat left" }
 
   public static let cases: [ConnectorCase] =
-    changes + refusals + memory + looking + contents
+    changes + refusals + rights + memory + looking + contents
 
   static let seventeen: Key = Key([.integer(17)])
   static let eighteen: Key = Key([.integer(18)])

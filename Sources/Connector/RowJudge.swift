@@ -1,0 +1,42 @@
+import FerryModel
+
+/// Says, inside the business transaction, whether a row is one that the user of an operation may have.
+///
+/// The server makes one for each operation. A connector asks it twice: about the row as it is, before
+/// any value of it is compared, and about the row as the statement and its triggers left it. A refusal
+/// undoes the whole group. Where the row's partition comes from other rows, the judge reads them by
+/// `Lookup`; a connector that can locks these and the row itself until the end of the transaction.
+///
+/// A connector without transactions must write on the condition that the row is still as it was
+/// judged; one that cannot do this must not be used for entities with a partition rule.
+public struct RowJudge: Sendable, Equatable {
+  /// The row of `entity` whose attributes at `positions` have these values, in their order; nil where
+  /// there is none. Reads in the transaction of the operation.
+  public typealias Lookup = (
+    _ entity: Entity, _ positions: [Int], _ values: [Value]
+  ) throws(ConnectorError) -> [Value]?
+
+  private let isAllowed: @Sendable (_ row: [Value], Lookup) throws(ConnectorError) -> Bool
+
+  public init(_ isAllowed: @escaping @Sendable ([Value], Lookup) throws(ConnectorError) -> Bool) {
+    self.isAllowed = isAllowed
+  }
+
+  /// Nil where the user may have the row. `row` is in the order of the entity's attributes; a value
+  /// that does not fit the model is given as null.
+  public func refusal(
+    of row: [Value], in entity: Entity, lookup: Lookup
+  ) throws(ConnectorError) -> Refusal? {
+    try isAllowed(row, lookup) ? nil : .notTheUsers(entity)
+  }
+
+  /// A judge takes no part in comparing operations.
+  public static func == (one: RowJudge, other: RowJudge) -> Bool { true }
+}
+
+extension Refusal {
+  /// The same for a row of somebody else and for one that is not there: it does not tell which.
+  public static func notTheUsers(_ entity: Entity) -> Refusal {
+    Refusal(code: 403, message: "this \(entity.name) is not among the user's")
+  }
+}
