@@ -18,6 +18,8 @@ let package = Package(
         .product(name: "FerrySQLite", package: "Ferry"),
         .product(name: "FerryModel", package: "Ferry"),
         .product(name: "FerryWire", package: "Ferry"),
+        .product(name: "FerryODataCache", package: "Ferry"),
+        .product(name: "FerryPersistence", package: "Ferry"),
       ],
       swiftSettings: [.treatAllWarnings(as: .error)]),
     // The limit is SQLite as C has it, without a line of ours between.

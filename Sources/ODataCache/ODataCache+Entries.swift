@@ -49,7 +49,8 @@ extension ODataCache {
         throw ODataCacheError(.foreign, "the service has no collection \(collection)")
       }
       for entry in entries { try check(entry, found, document) }
-      let limits = state
+      // Not the whole state: whoever holds a second copy of the table makes each change copy it.
+      let limits = state.limits
       try state.change(collection) { (table) throws(ODataCacheError) in
         for entry in entries {
           try table.set(entry)
@@ -132,7 +133,7 @@ extension ODataCache {
       guard let slot = state.tables[collection]?.slot(id) else { return false }
       state.tables[collection]?.pin(slot, isPinned)
       if !isPinned {
-        let limits = state
+        let limits = state.limits
         state.last[collection] = nil
         limits.evict(&state.tables[collection, default: EntryTable(fields: .texts)], keeping: id)
       }

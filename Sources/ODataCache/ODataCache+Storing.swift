@@ -186,7 +186,7 @@ extension ODataCache {
     let damaged = damaged
     let entries = try state.withLock { (state) throws(ODataCacheError) in
       guard state.collection(collection) != nil else { throw damaged }
-      let limits = state
+      let limits = state.limits
       return try state.change(collection) { (table) throws(ODataCacheError) in
         guard table.load(names: names) else { throw damaged }
         var entries: [ODataEntry] = []

@@ -18,8 +18,7 @@ public final class ODataCache: Sendable {
     var sources: Sources?
     var tables: [String: EntryTable] = [:]
     var documents: [String: ODataXMLDocument] = [:]
-    var capacity = 0
-    var byteLimit = 0
+    var limits = CacheLimits()
     var algorithm = ODataSearchAlgorithm.tokenizedPrefix
     var search: (any ODataEntrySearch)?
     var last: [String: LastSearch] = [:]
@@ -69,11 +68,11 @@ public final class ODataCache: Sendable {
   /// bound. Beyond it the entry that was not used for longest goes. A negative number is a
   /// programmer's error.
   public var capacity: Int {
-    get { state.withLock { $0.capacity } }
+    get { state.withLock { $0.limits.capacity } }
     set {
       precondition(newValue >= 0, "a capacity of \(newValue)")
       state.withLock { state in
-        state.capacity = newValue
+        state.limits.capacity = newValue
         state.evictAll()
       }
     }
@@ -82,11 +81,11 @@ public final class ODataCache: Sendable {
   /// The most bytes that the entries of a collection take, without those that are pinned; 0, the
   /// default, is no bound. The entry that was set last stays, whatever its size.
   public var byteLimit: Int {
-    get { state.withLock { $0.byteLimit } }
+    get { state.withLock { $0.limits.bytes } }
     set {
       precondition(newValue >= 0, "a limit of \(newValue) bytes")
       state.withLock { state in
-        state.byteLimit = newValue
+        state.limits.bytes = newValue
         state.evictAll()
       }
     }
@@ -240,14 +239,20 @@ extension ODataCache.State {
   mutating func evictAll() {
     for name in tables.keys {
       last[name] = nil
-      evict(&tables[name, default: EntryTable(fields: .texts)], keeping: nil)
+      limits.evict(&tables[name, default: EntryTable(fields: .texts)], keeping: nil)
     }
   }
+}
+
+/// How much a collection may hold; 0 is no bound.
+struct CacheLimits: Sendable {
+  var capacity = 0
+  var bytes = 0
 
   /// Removes what was not used for longest until the limits hold.
   func evict(_ table: inout EntryTable, keeping id: String?) {
     while (capacity > 0 && table.count - table.pinnedCount > capacity)
-      || (byteLimit > 0 && table.unpinnedBytes > byteLimit)
+      || (bytes > 0 && table.unpinnedBytes > bytes)
     {
       guard table.removeOldest(keeping: id.flatMap { table.slot($0) }) else { return }
     }

@@ -11,5 +11,6 @@ extension Measure {
     odata,
     encryption,
     simulation,
+    kit,
   ]
 }
