@@ -9,6 +9,8 @@ struct EntityTable: Sendable {
   /// In the order of the entity's attributes.
   let columns: [ColumnForm]
   let select: String
+  /// With null for each big value, which no partition rule asks for.
+  private let selectSmall: String
   /// With parameters 1 and on for the key.
   let whereKey: String
 
@@ -28,6 +30,8 @@ struct EntityTable: Sendable {
     self.columns = columns
     let asked = columns.map { $0.selected(from: "t") }.joined(separator: ", ")
     select = "SELECT \(asked) FROM \(schema.name.quoted) AS t"
+    let small = columns.map { $0.attribute.type.isBig ? "NULL" : $0.selected(from: "t") }
+    selectSmall = "SELECT \(small.joined(separator: ", ")) FROM \(schema.name.quoted) AS t"
     let conditions = entity.key.enumerated().map {
       columns[$0.element].condition($0.offset + 1, row: "t")
     }
@@ -43,6 +47,30 @@ struct EntityTable: Sendable {
       parameters.append(parameter)
     }
     return parameters
+  }
+
+  /// The values of a row; what does not fit the model is null.
+  func fitting(_ texts: [String?]) -> [Value] { zip(columns, texts).map { $0.value($1) ?? .null } }
+
+  /// Without its big values, locked against changes where that is asked for: the row whose attributes at these positions
+  /// have just these values; one that the database only takes for equal, by a collation, is not it.
+  func fitting(
+    _ positions: [Int], _ values: [Value], isLocked: Bool, _ connection: PostgreSQLConnection
+  ) throws(ConnectorError) -> [Value]? {
+    var parameters: [PostgreSQLValue] = []
+    var conditions: [String] = []
+    for (position, value) in zip(positions, values) {
+      guard let parameter = columns[position].parameter(value) else { return nil }
+      parameters.append(parameter)
+      conditions.append(columns[position].condition(parameters.count, row: "t"))
+    }
+    let rows: PostgreSQLRows
+    do {
+      rows = try connection.rows(
+        "\(selectSmall) WHERE \(conditions.joined(separator: " AND "))\(isLocked ? " FOR SHARE" : "")",
+        parameters)
+    } catch { throw ConnectorError(error, connection.address) }
+    return rows.texts.lazy.map { fitting($0) }.first { row in positions.map { row[$0] } == values }
   }
 
   /// The key of the texts that a statement gave for the key's columns.

@@ -16,23 +16,52 @@ enum Interruption: Error {
 struct OperationWork {
   private let operation: ConnectorOperation
   private let table: EntityTable
+  private let tables: EntityTables
   private let connection: PostgreSQLConnection
 
   init(
-    _ operation: ConnectorOperation, _ table: EntityTable, _ connection: PostgreSQLConnection
+    _ operation: ConnectorOperation, _ table: EntityTable, _ tables: EntityTables,
+    _ connection: PostgreSQLConnection
   ) {
     self.operation = operation
     self.table = table
+    self.tables = tables
     self.connection = connection
   }
 
-  /// The key of the object afterwards.
+  /// The key of the object afterwards. The row is judged before and after (`RowJudge`).
   func perform() throws(Interruption) -> Key {
     switch operation.kind {
-    case .create: try create()
-    case .update: try update()
-    case .delete: try delete()
+    case .create: return try judged(create())
+    case .update: return try judged(update())
+    case .delete: return try delete()
     }
+  }
+
+  /// As the statement and its triggers left the row.
+  private func judged(_ key: Key) throws(Interruption) -> Key {
+    guard operation.judge != nil, let values = key.values(of: operation.entity) else { return key }
+    let row: [Value]?
+    do { row = try table.fitting(operation.entity.key, values, isLocked: false, connection) } catch
+    {
+      throw .failed(error)
+    }
+    if let row { try judge(row) }
+    return key
+  }
+
+  private func judge(_ row: [Value]) throws(Interruption) {
+    guard let judge = operation.judge else { return }
+    let refusal: Refusal?
+    do throws(ConnectorError) {
+      refusal = try judge.refusal(of: row, in: operation.entity) {
+        entity, positions, values throws(ConnectorError) in
+        try tables.table(of: entity).fitting(positions, values, isLocked: true, connection)
+      }
+    } catch {
+      throw .failed(error)
+    }
+    if let refusal { throw .refused(refusal) }
   }
 
   private func create() throws(Interruption) -> Key {
@@ -118,6 +147,8 @@ struct OperationWork {
         Refusal(
           code: 404, message: "\(operation.entity.name) \(key) is not in the business system."))
     }
+    // Before anything of it is compared: a refusal for another base tells what the row has.
+    try judge(table.fitting(row))
     return (key, row)
   }
 

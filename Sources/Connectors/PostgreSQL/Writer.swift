@@ -273,7 +273,7 @@ final class Writer {
       return try StatementWork(operation, connection).perform()
     }
     let table = try table(of: operation.entity)
-    let key = try OperationWork(operation, table, connection).perform()
+    let key = try OperationWork(operation, table, tables, connection).perform()
     touched.note(table, key)
     return key
   }

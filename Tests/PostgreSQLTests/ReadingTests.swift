@@ -1,0 +1,101 @@
+import FerryGenerator
+import FerryModel
+import FerryPostgreSQL
+import FerryPostgreSQLReading
+import Testing
+
+@Suite("A model of a database of PostgreSQL")
+struct ReadingTests {
+  private func made(_ sql: String) throws -> ModelMaker.Result {
+    let address = try Cluster.database()
+    try PostgreSQLConnection(address).execute(sql)
+    return try ModelMaker.make(
+      from: try PostgreSQLSchema.read(address),
+      options: TranslationOptions(name: "Shop"), file: "model.json", source: address.text)
+  }
+
+  @Test("Types, limits, identities, domains and enums are what the catalogue says")
+  func types() throws {
+    let made = try made(
+      """
+      CREATE TYPE mood AS ENUM ('sad', 'ok');
+      CREATE DOMAIN price AS numeric(8, 2) CHECK (VALUE >= 0);
+      CREATE DOMAIN list_price AS price NOT NULL;
+      CREATE TABLE things (
+        id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, a smallint, b bigint, c boolean,
+        d double precision, e numeric, f list_price, g varchar(30) NOT NULL, h text, i uuid,
+        j jsonb, k date, l time, m timestamp, n timestamptz, o bytea, p mood, q interval,
+        r integer[], s point, t numeric(50, 2), u text GENERATED ALWAYS AS (g || '!') STORED);
+      """)
+    let thing = try #require(made.translation.package.entity(named: "Things"))
+    #expect(thing.keyOrigin == .businessSystem)
+    let types = Dictionary(uniqueKeysWithValues: thing.attributes.map { ($0.column, $0.type) })
+    let wanted: [String: AttributeType] = [
+      "id": .long, "a": .long, "b": .long, "c": .boolean, "d": .double, "e": .decimal,
+      "f": .decimal, "g": .string, "h": .string, "i": .string, "j": .string, "k": .date,
+      "l": .time, "m": .dateTime, "n": .dateTime, "o": .binary, "p": .string,
+    ]
+    #expect(types == wanted)
+    let price = thing.attributes.first { $0.column == "f" }
+    #expect(price?.precision == 8)
+    #expect(price?.scale == 2)
+    #expect(price?.isNullable == false)
+    #expect(thing.attributes.first { $0.column == "g" }?.maxLength == 30)
+    let leftOut = made.translation.notes(.leftOut)
+    #expect(
+      leftOut.map(\.subject).sorted()
+        == ["things.q", "things.r", "things.s", "things.t", "things.u"])
+    #expect(leftOut.allSatisfy { !$0.cure.isEmpty })
+  }
+
+  @Test(
+    "Schemas, foreign keys between them, partitions, views and awkward names are taken in order")
+  func shapes() throws {
+    let made = try made(
+      """
+      CREATE SCHEMA "Ö";
+      CREATE TABLE "Order" (id bigserial PRIMARY KEY, "a.b" text UNIQUE);
+      CREATE TABLE "Ö"."x.y" (
+        id int PRIMARY KEY, "order" bigint NOT NULL REFERENCES "Order", "say ""it"" now" text);
+      CREATE TABLE events (day date, id int, PRIMARY KEY (day, id)) PARTITION BY RANGE (day);
+      CREATE TABLE events_old PARTITION OF events FOR VALUES FROM (MINVALUE) TO ('2026-01-01');
+      CREATE VIEW orders_seen AS SELECT * FROM "Order";
+      """)
+    let package = made.translation.package
+    #expect(
+      Set(package.entities.map(\.table)) == ["Order", "Ö.\"x.y\"", "events"],
+      "\(package.entities.map(\.table))")
+    let child = try #require(package.entities.first { $0.table.hasPrefix("Ö") })
+    #expect(
+      child.relationships.map(\.target)
+        == package.entities.filter { $0.table == "Order" }.map(\.name))
+    #expect(package.entities.first { $0.table == "events" }?.key.count == 2)
+    #expect(made.translation.notes(.leftOut).map(\.subject) == ["orders_seen"])
+  }
+
+  @Test("Keys that are one there and two on devices are left out with their cure")
+  func keys() throws {
+    let made = try made(
+      """
+      CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+      CREATE TABLE padded (id char(5) PRIMARY KEY);
+      CREATE TABLE loosely (id text COLLATE loose PRIMARY KEY);
+      CREATE TABLE fraction (id numeric PRIMARY KEY);
+      CREATE TABLE good (id text PRIMARY KEY);
+      """)
+    #expect(made.translation.package.entities.map(\.table) == ["good"])
+    let subjects = made.translation.notes(.leftOut).map(\.subject)
+    for name in ["padded", "loosely", "fraction"] { #expect(subjects.contains(name)) }
+  }
+
+  @Test("Large texts and bytes are kept apart from their rows")
+  func large() throws {
+    let made = try made(
+      """
+      CREATE TABLE papers (id int PRIMARY KEY, title text, body text, scan bytea);
+      INSERT INTO papers VALUES (1, 'x', repeat('x', 100000), decode(repeat('00', 100000), 'hex'));
+      """)
+    let paper = try #require(made.translation.package.entity(named: "Papers"))
+    #expect(paper.attributes.map(\.type) == [.long, .string, .bigString, .bigBinary])
+  }
+}

@@ -1,0 +1,210 @@
+import FerryConnector
+import FerryModel
+import FerryPostgreSQL
+import FerryPostgreSQLConnector
+import Testing
+
+@Suite("Operations that meet others on PostgreSQL")
+struct ReplayTests {
+  private struct Stage {
+    let address: PostgreSQLAddress
+    let other: PostgreSQLConnection
+    let item: Entity
+    let connector: PostgreSQLConnector
+
+    init(
+      _ table: String =
+        "CREATE TABLE item (id int8 PRIMARY KEY, name varchar(5), at timestamptz, price numeric(8, 2))"
+    )
+      throws
+    {
+      address = try Cluster.database()
+      other = try PostgreSQLConnection(address)
+      try other.execute(table)
+      item = Entity(
+        name: "Item", table: "item",
+        attributes: [
+          Attribute(name: "id", column: "id", type: .long, isNullable: false),
+          Attribute(name: "name", column: "name", type: .string, isNullable: true),
+          Attribute(name: "at", column: "at", type: .dateTime, isNullable: true),
+          Attribute(name: "price", column: "price", type: .decimal, isNullable: true),
+        ], key: [0], keyOrigin: .app, relationships: [], operations: Set(OperationKind.allCases),
+        partition: nil, group: "all")
+      let package = Package(
+        name: "replay", version: "1.0", entities: [item],
+        groups: [SynchronizationGroup(name: "all")])
+      connector = PostgreSQLConnector(
+        address, package: package, lockTimeout: .milliseconds(100))
+    }
+
+    func create(_ id: Int64, _ values: [Int: Value] = [:]) -> ConnectorOperation {
+      let digits = String(id)
+      return ConnectorOperation(
+        id: OperationID(String(repeating: "0", count: 32 - digits.count) + digits)!, entity: item,
+        kind: .create, key: Key([.integer(id)]),
+        changed: values.merging([0: .integer(id)]) { own, _ in own }, base: [:])
+    }
+
+    func refusal(_ result: PerformResult) -> Refusal? {
+      if case .done(let outcomes, _) = result, case .refused(let refusal)? = outcomes.first {
+        return refusal
+      }
+      Issue.record("not refused: \(result)")
+      return nil
+    }
+  }
+
+  @Test("Recall waits for a transaction that may still commit, and never says it was not performed")
+  func recallWaits() throws {
+    let stage = try Stage()
+    let operation = stage.create(1)
+    // Makes the table of operations.
+    _ = stage.connector.perform([stage.create(2)])
+    try stage.other.execute(
+      "BEGIN; INSERT INTO ferry.applied VALUES ('\(operation.id.text)', 'h', '1')")
+    let error = #expect(throws: ConnectorError.self) { try stage.connector.recall([operation.id]) }
+    #expect(error?.isTransient == true)
+    try stage.other.execute("COMMIT")
+    #expect(try stage.connector.recall([operation.id]) == [.accepted(key: Key([.integer(1)]))])
+    let nobody = stage.create(3).id
+    #expect(try stage.connector.recall([nobody]) == [nil])
+    #expect(try stage.connector.recall([nobody]) == [nil], "asking leaves nothing behind")
+  }
+
+  @Test("A row is judged as it is and as the statement left it, and a refusal tells no value")
+  func judged() throws {
+    let stage = try Stage()
+    try stage.other.execute("INSERT INTO item VALUES (1, 'mine'), (2, 'hers')")
+    let item = stage.item
+    let judge = RowJudge { row, lookup throws(ConnectorError) in
+      // What decides may stand in another row too: here its own, found by its key.
+      try lookup(item, [0], [row[0]]) == row && row[1] == .text("mine")
+    }
+    func update(_ id: Int64, to name: String, from base: String) -> Refusal? {
+      let operation = ConnectorOperation(
+        id: OperationID(String(repeating: String(id), count: 32))!, entity: stage.item,
+        kind: .update, key: Key([.integer(id)]), changed: [1: .text(name)],
+        base: [1: .text(base)], judge: judge)
+      return stage.refusal(stage.connector.perform([operation]))
+    }
+    let foreign = update(2, to: "mine", from: "other")
+    #expect(foreign?.code == 403)
+    #expect(foreign?.message.contains("hers") == false)
+    #expect(update(1, to: "hers", from: "mine")?.code == 403)
+    #expect(
+      try stage.other.rows("SELECT id, name FROM item ORDER BY id").texts
+        == [["1", "mine"], ["2", "hers"]])
+  }
+
+  @Test("A row that others have locked is tried again, and nothing was done")
+  func locked() throws {
+    let stage = try Stage()
+    try stage.other.execute("INSERT INTO item VALUES (1, 'a')")
+    try stage.other.execute("BEGIN; SELECT * FROM item FOR UPDATE")
+    let update = ConnectorOperation(
+      id: OperationID(String(repeating: "1", count: 32))!, entity: stage.item, kind: .update,
+      key: Key([.integer(1)]), changed: [1: .text("b")], base: [1: .text("a")])
+    guard case .notDone(let reason) = stage.connector.perform([update]) else {
+      Issue.record("it was answered")
+      return
+    }
+    #expect(reason.contains("locked"))
+    try stage.other.execute("COMMIT")
+    #expect(
+      stage.connector.perform([update])
+        == .done(
+          [.accepted(key: Key([.integer(1)]))],
+          touched: [
+            RowImage(
+              entity: "Item", key: Key([.integer(1)]),
+              values: [.integer(1), .text("b"), .null, .null])
+          ]))
+  }
+
+  @Test("After its connections were ended the connector connects again")
+  func ended() throws {
+    let stage = try Stage()
+    _ = stage.connector.perform([stage.create(1)])
+    _ = try stage.connector.read(stage.item, keys: [])
+    try stage.other.execute(
+      """
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid()
+      """)
+    var result = stage.connector.perform([stage.create(2)])
+    if case .notDone = result { result = stage.connector.perform([stage.create(2)]) }
+    guard case .done(let outcomes, _) = result else {
+      Issue.record("\(result)")
+      return
+    }
+    #expect(outcomes == [.accepted(key: Key([.integer(2)]))])
+  }
+
+  @Test("What a column would round or cut is refused, and a moment with a zone is kept in UTC")
+  func exact() throws {
+    let stage = try Stage()
+    #expect(
+      stage.refusal(stage.connector.perform([stage.create(1, [3: .text("1.234")])]))?.code == 422)
+    #expect(
+      stage.refusal(stage.connector.perform([stage.create(1, [1: .text("abcdef")])]))?.code == 422)
+    #expect(
+      stage.refusal(stage.connector.perform([stage.create(1, [1: .text("a\0b")])]))?.code == 422)
+    #expect(
+      stage.refusal(stage.connector.perform([stage.create(1, [3: .text("12345678")])]))?.code == 422
+    )
+    let moment = Value.text("2026-03-01T08:30:00.25")
+    _ = stage.connector.perform([stage.create(1, [2: moment])])
+    try stage.other.execute("SET timezone = 'Asia/Tokyo'")
+    #expect(
+      try stage.other.value("SELECT at::text FROM item WHERE id = 1") == "2026-03-01 17:30:00.25+09"
+    )
+    #expect(
+      try stage.connector.read(stage.item, keys: [Key([.integer(1)])]).first?.values?[2] == moment)
+  }
+
+  @Test("Rows that no model can take are told one by one, and the load goes on")
+  func unfit() throws {
+    let stage = try Stage(
+      "CREATE TABLE item (id int8 PRIMARY KEY, name text, at timestamp, price numeric)")
+    try stage.other.execute(
+      """
+      INSERT INTO item VALUES (1, 'a', NULL, 1.50), (2, 'b', 'infinity', 1), (3, 'c', NULL, 'NaN'),
+        (4, 'd', '0044-03-15 BC', 1), (5, 'e', '12026-01-01', 1), (6, E'tab\\t\\\\ \\n', NULL, NULL)
+      """)
+    var rows: [RowImage] = []
+    var rejected: [RejectedRow] = []
+    try stage.connector.load(
+      [stage.item], each: { rows += $1 }, rejected: { rejected.append($0) })
+    #expect(rows.map { $0.values?[0] } == [.integer(1), .integer(6)])
+    #expect(rows.first?.values?[3] == .text("1.5"))
+    #expect(rows.last?.values?[1] == .text("tab\t\\ \n"))
+    #expect(rejected.map(\.key).sorted() == ["2", "3", "4", "5"])
+  }
+
+  @Test("A rule that is judged at the end refuses the group that broke it, and no other")
+  func deferred() throws {
+    let stage = try Stage(
+      """
+      CREATE TABLE parent (id int8 PRIMARY KEY);
+      CREATE TABLE item (
+        id int8 PRIMARY KEY, name text, at timestamptz, price numeric,
+        CONSTRAINT has_parent FOREIGN KEY (id) REFERENCES parent DEFERRABLE INITIALLY DEFERRED);
+      INSERT INTO parent VALUES (1)
+      """)
+    let groups = [[stage.create(1)], [stage.create(2)]]
+    var results: [PerformResult] = []
+    while results.count < groups.count {
+      results += stage.connector.perform(Array(groups.dropFirst(results.count))) { true }
+    }
+    guard case .done(let outcomes, _) = results[0],
+      outcomes == [.accepted(key: Key([.integer(1)]))]
+    else {
+      Issue.record("\(results[0])")
+      return
+    }
+    let refusal = stage.refusal(results[1])
+    #expect(refusal?.code == 412)
+    #expect(refusal?.message == "id 2 is in no row of parent.")
+    #expect(try stage.other.value("SELECT count(*) FROM item") == "1")
+  }
+}
