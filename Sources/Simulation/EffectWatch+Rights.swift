@@ -20,7 +20,7 @@ extension EffectWatch {
   }
 
   static func agency(_ values: [Value]) -> Int64? {
-    guard values.indices.contains(1), case .integer(let agency) = values[1] else { return nil }
-    return agency
+    guard values.indices.contains(1), case .text(let name) = values[1] else { return nil }
+    return SimulatedBusiness.agency(named: name)
   }
 }

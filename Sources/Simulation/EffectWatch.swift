@@ -17,6 +17,7 @@ struct EffectWatch {
     let business = oracle.business
     guard seen < business.effects.count else { return }
     for effect in business.effects[seen...] {
+      try checkKey(effect, ledger)
       guard business.performed[effect.operation] == 1 else {
         throw SimulationFailure(
           invariant: 2, problem: "the operation \(effect.operation) was performed twice")
@@ -41,6 +42,13 @@ struct EffectWatch {
       }
     }
     seen = business.effects.count
+  }
+
+  /// Invariant 11: nobody chooses a key that the business system gives.
+  private func checkKey(_ effect: BusinessHistory.Effect, _ ledger: Ledger) throws {
+    guard ledger.choosing.contains(effect.operation) else { return }
+    throw SimulationFailure(
+      invariant: 11, problem: "\(effect.operation) made \(effect.name) under a key of its choice")
   }
 
   /// Invariant 2: the effect is the change that was saved, and nothing else of the row changes. The

@@ -46,6 +46,8 @@ final class Ledger {
   /// Operations that their device has no more: nothing comes to stand behind them.
   private var gone: Set<OperationID> = []
   var arrivals = Arrivals()
+  /// Creates that chose a key which the business system gives.
+  var choosing: Set<OperationID> = []
   private var lineages = 0
 
   func newLineage() -> Int {

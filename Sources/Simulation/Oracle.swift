@@ -187,7 +187,7 @@ final class Oracle {
   ) -> Bool {
     switch name.entity {
     case "Order":
-      guard case .integer(let agency) = values(body, SimulatedBusiness.order)[1] else {
+      guard let agency = EffectWatch.agency(values(body, SimulatedBusiness.order)) else {
         return false
       }
       return agencies.contains(agency)
@@ -232,17 +232,23 @@ final class Oracle {
   }
 
   private func partitions(for agencies: Set<Int64>) throws -> Set<Int64> {
-    let places = Set(agencies.map(String.init)).union([""])
+    let places = Oracle.places(of: agencies)
     let rows = try store().rows("SELECT place, id FROM partition")
-    return Set(rows.filter { places.contains($0[0].text ?? "-") }.compactMap { $0[1].integer })
+    return Set(
+      rows.filter { places.contains(ExactText($0[0].text ?? "-")) }.compactMap { $0[1].integer })
   }
 
   /// The highest number among the partitions that these agencies may see.
   func lastChange(for agencies: Set<Int64>) throws -> Int64 {
     let rows = try store().rows("SELECT place, version FROM partition")
-    let places = Set(agencies.map(String.init)).union([""])
-    return rows.filter { places.contains($0[0].text ?? "-") }.compactMap { $0[1].integer }.max()
-      ?? 0
+    let places = Oracle.places(of: agencies)
+    return rows.filter { places.contains(ExactText($0[0].text ?? "-")) }
+      .compactMap { $0[1].integer }.max() ?? 0
+  }
+
+  /// What the server calls the partitions of these agencies, and that of everyone.
+  private static func places(of agencies: Set<Int64>) -> Set<ExactText> {
+    Set((agencies.map(SimulatedBusiness.name(ofAgency:)) + [""]).map { ExactText($0) })
   }
 
   /// The operations of a device that are answered up to a version, and not confirmed.

@@ -3,7 +3,8 @@ import FerryMemoryConnector
 import FerryModel
 
 /// The business of the simulation: customers for everyone, with a note, orders by agency, with a
-/// photo and perhaps a customer, lines with their order. An order refers by a key that the app has
+/// photo and perhaps a customer, lines with their order. Some of its names are canonically
+/// equivalent and differ in their bytes: two agencies, two users, two codes of customers. An order refers by a key that the app has
 /// given, a line by one that the business system gives.
 ///
 /// The reference of an order is given once by the app that makes it, so that an order which exists
@@ -18,14 +19,39 @@ enum SimulatedBusiness {
     ], key: [0], keyOrigin: .app, relationships: [], operations: [.create, .update, .delete],
     partition: nil, group: "default")
 
-  /// All values that the agency of an order takes.
+  /// The numbers of all agencies in a run.
   static let agencies: [Int64] = [1, 2, 3]
+
+  /// How the business system and the claims call an agency. The second begins with a KELVIN SIGN:
+  /// `String` takes it for the first.
+  static func name(ofAgency number: Int64) -> String {
+    switch number {
+    case 1: "K01"
+    case 2: "\u{212A}01"
+    default: "A0\(number)"
+    }
+  }
+
+  /// The number of an agency; nil where no agency has these bytes for a name.
+  static func agency(named name: String) -> Int64? {
+    agencies.first { ExactText(self.name(ofAgency: $0)) == ExactText(name) }
+  }
+
+  /// A code that apps give to customers, 0 to 4. The last two are composed and decomposed: `String`
+  /// takes one for the other.
+  static func code(_ number: Int) -> String {
+    switch number {
+    case 3: "C\u{E9}"
+    case 4: "Ce\u{301}"
+    default: "C\(number)"
+    }
+  }
 
   static let order = Entity(
     name: "Order", table: "Order",
     attributes: [
       Attribute(name: "id", column: "id", type: .long, isNullable: false),
-      Attribute(name: "agency", column: "agency", type: .long, isNullable: false),
+      Attribute(name: "agency", column: "agency", type: .string, isNullable: false),
       Attribute(name: "city", column: "city", type: .string, isNullable: true),
       Attribute(name: "seats", column: "seats", type: .long, isNullable: false),
       Attribute(name: "reference", column: "reference", type: .string, isNullable: true),
@@ -87,13 +113,13 @@ enum SimulatedBusiness {
       business.insert("Customer", [[.text("C\(number)"), .text("Customer \(number)"), note]])
     }
     for number: Int64 in 1...6 {
-      let agency: Int64 = number % 3 + 1
+      let agency = name(ofAgency: number % 3 + 1)
       let photo: Value = number % 2 == 0 ? kept(number) : .null
       business.insert(
         "Order",
         [
           [
-            .integer(number), .integer(agency), .text("BONN"), .integer(1), .null, photo,
+            .integer(number), .text(agency), .text("BONN"), .integer(1), .null, photo,
             number > 3 ? .null : .text("C\(number)"),
           ]
         ])

@@ -129,10 +129,11 @@ extension Simulation {
     switch entity.name {
     case "Customer":
       // Keys of their own making meet, and one that was deleted may come again.
-      record.set(0, chance.happens(250) ? "C\(chance.number(below: 5))" : newCode())
+      record.set(
+        0, chance.happens(250) ? SimulatedBusiness.code(chance.number(below: 5)) : newCode())
       record.set(1, "new")
     case "Order":
-      record.set(1, chance.pick(SimulatedBusiness.agencies))
+      record.set(1, agencyName())
       record.set(2, chance.pick(["kiel", "ULM"]))
       record.set(3, Int64(chance.number(below: 11)))
       counts.references += 1
@@ -159,6 +160,10 @@ extension Simulation {
     return among.isEmpty ? nil : chance.pick(among).get(0)
   }
 
+  private func agencyName() -> String {
+    SimulatedBusiness.name(ofAgency: chance.pick(SimulatedBusiness.agencies))
+  }
+
   private func newCode() -> String { "N\(chance.number(below: 100_000))" }
 
   private func update(_ entity: Entity, _ device: SimulatedDevice) throws(FerryError) {
@@ -178,7 +183,7 @@ extension Simulation {
       } else {
         record.set(3, Int64(chance.number(below: 14)))
       }
-      if chance.happens(150) { record.set(1, chance.pick(SimulatedBusiness.agencies)) }
+      if chance.happens(150) { record.set(1, agencyName()) }
       if chance.happens(250) { record.set(6, try customer(device)) }
     default: record.set(2, "text \(chance.number(below: 50))")
     }

@@ -44,7 +44,7 @@ extension Simulation {
       switch choice {
       case ..<5: values[3] = .integer(number)
       case 12...: values[5] = photo
-      case ..<9: values[1] = .integer(number % 3 + 1)
+      case ..<9: values[1] = .text(SimulatedBusiness.name(ofAgency: number % 3 + 1))
       case ..<10:
         transaction.write(
           "Line", Key([values[0], .integer(number)]),

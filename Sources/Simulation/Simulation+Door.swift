@@ -79,7 +79,8 @@ extension Simulation {
 
   private func open(_ transfer: Transfer) throws(ServerError) {
     let identity = try identity(of: transfer)
-    transfer.rights = Set((identity.claims["agency"] ?? []).compactMap { Int64($0) })
+    transfer.rights = Set(
+      (identity.claims["agency"] ?? []).compactMap(SimulatedBusiness.agency(named:)))
     transfer.deviceID = identity.device
     transfer.status = 200
     let service = server.service

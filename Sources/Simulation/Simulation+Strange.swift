@@ -32,6 +32,7 @@ extension Simulation {
     guard let id else { return [] }
     // Nothing but an id.
     if chance.happens(150) { return Array(#"{"id":"\#(id.text)","operation":"steal"}"#.utf8) }
+    if chance.happens(400) { return creatingUnderChosenKey() }
     var changed: [Int: Value] = [0: .text("X")]
     // More than an operation may have.
     if chance.happens(30) {
@@ -41,6 +42,18 @@ extension Simulation {
       id: id, chain: id, position: 0, count: 1, entity: "Nothing", kind: .create, key: nil,
       changed: changed, base: [:]
     ).encoded(for: SimulatedBusiness.customer)
+  }
+
+  /// An order with a key that the business system has not given and would give some day.
+  private func creatingUnderChosenKey() -> [UInt8] {
+    let name = SimulatedBusiness.name(ofAgency: chance.pick(SimulatedBusiness.agencies))
+    let number = Int64(5_000 + chance.number(below: 1_000))
+    guard let id = OperationID(hexadecimal(of: chance)) else { return [] }
+    ledger.choosing.insert(id)
+    return Operation(
+      id: id, chain: id, position: 0, count: 1, entity: "Order", kind: .create,
+      key: Key([.integer(number)]), changed: [1: .text(name), 3: .integer(1)], base: [:]
+    ).encoded(for: SimulatedBusiness.order)
   }
 
   /// An id that devices use: of every kind of outcome, or of none yet, as often as of another.

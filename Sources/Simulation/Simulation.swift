@@ -60,16 +60,17 @@ final class Simulation {
     contentWatch = ContentWatch(contents)
     business = SimulatedBusiness.make(
       remembers: remembers, isTransactional: seed % 3 != 0, contents: contents)
-    users = SimulatedUsers(["ann": [1], "bob": [1, 2]])
+    users = SimulatedUsers(first: [1], second: [1, 2])
     let clock = SimulatedClock(time)
     server = SimulatedServer(
       folder: "\(folder)/server", business: business, users: users,
       world: World(clock: clock, chance: SeededChance(seed ^ 0xFE77), log: log, planted: planted),
       clock: clock, chance: chance, ledger: ledger)
     try startServer()
-    try addDevice(user: "ann", durability: .machine, disk: SimulatedDisk())
-    try addDevice(user: "bob", durability: .application, disk: SimulatedDisk())
-    try addDevice(user: "bob", durability: .machine, disk: SimulatedDisk())
+    let names = SimulatedUsers.names
+    try addDevice(user: names.first, durability: .machine, disk: SimulatedDisk())
+    try addDevice(user: names.second, durability: .application, disk: SimulatedDisk())
+    try addDevice(user: names.second, durability: .machine, disk: SimulatedDisk())
     setBusinessFaults()
   }
 

@@ -60,4 +60,8 @@ public enum PlantedBug: String, Sendable, Hashable, CaseIterable {
   case rightsOfThen
   /// What refers to a new object by a key that the app gave does not wait for its create.
   case referenceAhead
+  /// Partitions are told apart by canonical equivalence of their names, not by bytes.
+  case equivalentNames
+  /// A create may name a key that the business system gives.
+  case chosenKey
 }

@@ -21,6 +21,7 @@ struct PlantTests {
     .lostAttribute: [2], .groupInParts: [3], .staleClaims: [9, 11], .resetSweepsPending: [7, 12],
     .endlessRound: [13], .numberAhead: [8], .unknownAlways: [2], .rightsIgnored: [11],
     .rightsFromCache: [11], .parentUnread: [11], .rightsOfThen: [11], .referenceAhead: [3],
+    .equivalentNames: [4, 9, 11], .chosenKey: [11],
   ]
 
   /// All of them, or those that FERRY_PLANTS names.

@@ -38,7 +38,8 @@ struct Inbox {
     try store.writer.transaction { () throws(SQLiteError) in
       var receipt = Receipt()
       let machine = InboxMachine(
-        package: store.package, user: ExactText(identity.user), bigValueBytes: limits.bigValueBytes)
+        package: store.package, user: ExactText(identity.user),
+        bigValueBytes: limits.bigValueBytes, takesChosenKeys: store.world.has(.chosenKey))
       var room = limits.unansweredPerDevice - (try unanswered(device, identity.user))
       let mayHaveRun = Set(replay.mayHaveRun)
       var new: [(Operation, bytes: [UInt8], hash: [UInt8])] = []

@@ -33,6 +33,8 @@ struct InboxMachine {
   let user: ExactText
   /// The largest big value that an operation may name.
   var bigValueBytes: Int64 = .max
+  /// Only with the planted bug `chosenKey`.
+  var takesChosenKeys: Bool = false
 
   /// `hash` is that of the bytes, `known` what is remembered under the id that can be read in them.
   func judge(_ bytes: [UInt8], hash: [UInt8], known: Known?) -> Judgement {
@@ -71,7 +73,8 @@ struct InboxMachine {
   /// A device may not choose what the business system gives: one row with the highest key there is
   /// would end all creates of its table.
   private func wrongKey(_ operation: Operation, _ entity: Entity) -> String? {
-    guard operation.kind == .create, entity.keyOrigin == .businessSystem, let key = operation.key
+    guard !takesChosenKeys, operation.kind == .create, entity.keyOrigin == .businessSystem,
+      let key = operation.key
     else { return nil }
     return "the business system gives the key of \(entity.name), and this create names \(key): "
       + "create the object without a key"

@@ -15,7 +15,7 @@ final class PartitionDirectory {
   }
 
   func number(of place: Place) throws(SQLiteError) -> Int64? {
-    if let known = numbers[place] { return known }
+    if let known = numbers[place] ?? equivalent(to: place) { return known }
     let number = try store.writer.value(
       "SELECT id FROM partition WHERE package = ? AND group_name = ? AND rule = ? AND place = ?",
       .integer(store.packageNumber), .text(place.group.text), .text(place.rule.text),
@@ -60,6 +60,15 @@ final class PartitionDirectory {
       "SELECT place FROM partition WHERE package = ? AND group_name = ? AND rule = ? ORDER BY id",
       .integer(store.packageNumber), .text(group), .text(rule)
     ).compactMap { row in row[0].text.map { Place(group: group, rule: rule, values: $0) } }
+  }
+
+  /// Only with the planted bug `equivalentNames`.
+  private func equivalent(to place: Place) -> Int64? {
+    guard store.world.has(.equivalentNames) else { return nil }
+    return numbers.first { known, _ in
+      known.group == place.group && known.rule == place.rule
+        && known.values.text == place.values.text
+    }?.value
   }
 
   private func note(_ number: Int64, _ place: Place) {
