@@ -24,7 +24,7 @@ struct DatabaseStory {
     try makeCopy()
 
     narrator.step("ferry new makes a model of it.")
-    let (package, report) = try stage.makeModel(of: copy, [])
+    let (package, report) = try stage.makeModel(of: copy, ["--writable", "all"])
     narrator.say(report.replacingOccurrences(of: copy, with: original).trimmed)
 
     narrator.step("What does the schema allow? Each change is tried on the copy and taken back.")

@@ -9,6 +9,8 @@ public enum ModelMaker {
     public let text: String
     /// What `ferry check` says of it; never an error.
     public let warnings: [ModelProblem]
+    /// What every user may write; `ferry check` warns of it too.
+    public let openings: [ModelProblem]
   }
 
   /// `file` is the name under which the model will be known; `source`, if given, is written into it
@@ -32,6 +34,8 @@ public enum ModelMaker {
           + (reading.errors.first?.description ?? "it reads back as another"),
         hint: reading.errors.first?.cure ?? "Report this schema.")
     }
-    return Result(translation: translation, text: text, warnings: reading.warnings)
+    return Result(
+      translation: translation, text: text, warnings: reading.warnings,
+      openings: reading.openings)
   }
 }

@@ -9,6 +9,10 @@ public struct ModelReading: Sendable {
   /// The business system that the model was made from, such as `sqlite:shop.db`; nil if not named.
   public let source: String?
 
+  /// What every user may write, whoever they are: warnings for `ferry check`, which a build does not
+  /// repeat.
+  public var openings: [ModelProblem] = []
+
   public var errors: [ModelProblem] { problems.filter { $0.severity == .error } }
   public var warnings: [ModelProblem] { problems.filter { $0.severity == .warning } }
 }
@@ -35,15 +39,17 @@ public enum ModelReader {
     let draft = reader.package(root)
     var findings = reader.findings
     var package: Package?
+    var openings = ModelFindings()
     if let draft {
       var check = ModelCheck(draft: draft, findings: findings)
       check.run()
       findings = check.findings
       if !findings.hasErrors { package = draft.package() }
+      for entity in draft.entities { openings.warnOfOpenWrites(entity) }
     }
     return ModelReading(
       package: package, problems: findings.problems(file: file, text: bytes),
-      source: root["source"]?.string)
+      source: root["source"]?.string, openings: openings.problems(file: file, text: bytes))
   }
 }
 

@@ -108,7 +108,11 @@ public final class Connection {
 
   /// Write-ahead log, the durability asked for, foreign keys enforced, no secure delete: the
   /// settings of Ferry's own stores.
+  ///
+  /// The file and its log are for their owner alone from here on.
   public func configureStore(synchronous: Synchronous) throws(SQLiteError) {
+    // SQLite gives its log the mode of the database.
+    PlainFile.keepToOwner(path)
     try execute("PRAGMA journal_mode = WAL")
     try execute("PRAGMA synchronous = \(synchronous.rawValue)")
     try execute("PRAGMA secure_delete = OFF")

@@ -27,6 +27,13 @@ public final class PlainFile {
     guard handle != nil else { throw Failure(path: path, code: errno) }
   }
 
+  /// Takes the rights of everyone but the owner from a database file and what stands beside it.
+  ///
+  /// Another user's file stays as it is: its owner alone may change its mode.
+  static func keepToOwner(_ path: String) {
+    for end in ["", "-wal", "-shm"] { chmod(path + end, 0o600) }
+  }
+
   deinit { if let handle { fclose(handle) } }
 
   /// Opens a file that is there.
@@ -34,9 +41,10 @@ public final class PlainFile {
     try PlainFile(path, mode: "rb")
   }
 
-  /// A new file, or an existing one emptied.
+  /// A new file, for its owner alone, or an existing one emptied.
   public static func writing(_ path: String) throws(Failure) -> PlainFile {
-    try PlainFile(path, mode: "wb")
+    makeForOwner(path)
+    return try PlainFile(path, mode: "wb")
   }
 
   /// The next bytes, at most `count`; empty at the end.
@@ -70,4 +78,10 @@ public final class PlainFile {
 
   /// Takes a file away; nothing happens where there is none.
   public static func remove(_ path: String) { unlink(path) }
+}
+
+/// What hinders it is reported when the file is opened for writing.
+private func makeForOwner(_ path: String) {
+  let made = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+  if made >= 0 { close(made) }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The server's address in a profile")
 struct ServerAddressTests {
-  private func code(_ server: String) async -> FerryError.Code? {
+  private func code(_ server: String, insecure: Bool = false) async -> FerryError.Code? {
     let path = FileManager.default.temporaryDirectory.appending(
       path: "ferry-\(UUID().uuidString).db"
     ).path
@@ -15,7 +15,11 @@ struct ServerAddressTests {
       for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }
     }
     do throws(FerryError) {
-      try await Travel.open(at: path, profile: ConnectionProfile(server: server)).close()
+      try await Travel.open(
+        at: path,
+        profile: ConnectionProfile(
+          server: server, allowsInsecureHTTP: insecure)
+      ).close()
       return nil
     } catch {
       #expect(error.description.contains("http://"))
@@ -33,7 +37,23 @@ struct ServerAddressTests {
   func refused(server: String) async { #expect(await code(server) == .badAddress) }
 
   @Test(
+    "http to another machine, or to what only looks like this one, is refused until it is allowed",
+    arguments: [
+      "http://ferry.example.com", "HTTP://10.0.0.7:8765", "http://127.0.0.1.example.com",
+      "http://127.0.0.1@example.com", "http://127.0.0.1:80@example.com", "http://localhost.example",
+      "http://example.com#@127.0.0.1", "http://example.com?127.0.0.1", "http://[::1].example.com",
+      "http://127.1", "http://0.0.0.0:80",
+    ])
+  func insecure(server: String) async {
+    #expect(await code(server) == .badAddress)
+    #expect(await code(server, insecure: true) == nil)
+  }
+
+  @Test(
     "One with scheme and host is taken",
-    arguments: ["http://127.0.0.1:8765", "https://ferry.example.com/sales/", "HTTP://[::1]:80"])
+    arguments: [
+      "http://127.0.0.1:8765", "https://ferry.example.com/sales/", "HTTP://[::1]:80",
+      "http://localhost:8765", "http://127.0.0.1",
+    ])
   func taken(server: String) async { #expect(await code(server) == nil) }
 }

@@ -84,6 +84,37 @@ struct ArgumentsTests {
     #expect(again.code == 0 && !again.said.contains("journal"))
   }
 
+  @Test("Text from a device cannot steer the terminal or forge a line")
+  func harmless() {
+    #expect(Terminal.harmless("Zoë, 5 € — ok\u{1F6A2}") == "Zoë, 5 € — ok\u{1F6A2}")
+    #expect(Terminal.harmless("a\u{1B}[2J\r\nb\u{7}") == "a\\u{1B}[2J\\u{D}\\u{A}b\\u{7}")
+    #expect(Terminal.harmless("\u{9B}2J\u{202E}\u{2028}") == "\\u{9B}2J\\u{202E}\\u{2028}")
+  }
+
+  @Test("ferry new closes what has no rule, and ferry check warns of what everyone may write")
+  func closed() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "ferry-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let business = folder.appending(path: "shop.db").path
+    try Connection(path: business).execute(
+      "CREATE TABLE Staff (id INTEGER PRIMARY KEY, login TEXT, salary REAL)")
+    let out = folder.appending(path: "model.json").path
+    let words = ["new", "--from", "sqlite:\(business)", "--out", out, "--force"]
+    let made = try FerryProgram.run(words)
+    #expect(made.code == 0 && made.said.contains("everyone gets all rows, nobody writes them"))
+    #expect(made.said.contains("Staff.salary: looks like a secret (salary)"), "\(made.said)")
+    let closed = try FerryProgram.run(["check", out])
+    #expect(closed.code == 0 && closed.said.contains("0 errors, 0 warnings"), "\(closed.said)")
+    let opened = try FerryProgram.run(words + ["--writable", "all", "--keep", "Staff.salary"])
+    #expect(opened.code == 0 && !opened.said.contains("looks like a secret"), "\(opened.said)")
+    let check = try FerryProgram.run(["check", out])
+    #expect(
+      check.code == 0 && check.said.contains("every user may create, update and delete every Staff")
+        && check.said.contains("0 errors, 1 warning"), "\(check.said)")
+  }
+
   @Test("Every command has help with its options and its exit codes")
   func help() {
     for command in CommandTable.commands {

@@ -10,7 +10,8 @@ struct AwkwardTests {
     try ModelMaker.make(
       from: try SchemaReader.read(path: database.path),
       options: TranslationOptions(
-        name: "Awkward", partitions: [try PartitionRequest("Kunden=Kürzel:claim:customer")]),
+        name: "Awkward", partitions: [try PartitionRequest("Kunden=Kürzel:claim:customer")],
+        writable: .all, kept: .all),
       file: "awkward.model.json")
   }
 

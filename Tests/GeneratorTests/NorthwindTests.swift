@@ -7,7 +7,8 @@ struct NorthwindTests {
     try ModelMaker.make(
       fromSQLite: database.path,
       options: TranslationOptions(
-        name: "Northwind", partitions: [try PartitionRequest("Orders=EmployeeID:claim:employee")]),
+        name: "Northwind", partitions: [try PartitionRequest("Orders=EmployeeID:claim:employee")],
+        writable: .these(["shippers"])),
       file: "model.json")
   }
 

@@ -40,6 +40,7 @@ final class Business: Sendable {
       try Programs.path("ferry"),
       [
         "new", "--from", source ?? "sqlite:\(database)", "--out", model, "--partition", partition,
+        "--writable", "all",
       ])
     guard try await maker.ended() == .exit(0) else {
       throw WayFailure("ferry new: \(maker.errorText)")

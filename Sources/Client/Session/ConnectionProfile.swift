@@ -4,14 +4,20 @@ public struct ConnectionProfile: Sendable, Equatable {
   public var server: String
   public var connectTimeout: Duration
   public var session: SessionSettings
+  /// Whether passwords, tokens and data may travel over `http://` to another machine, where everyone
+  /// on the way can read and change them. Not needed for this machine's own loopback address.
+  public var allowsInsecureHTTP: Bool
 
-  /// An address of another form is refused with `badAddress` when the database is opened.
+  /// An address of another form is refused with `badAddress` when the database is opened, and so is
+  /// `http://` to another machine unless `allowsInsecureHTTP` is true.
   public init(
-    server: String, connectTimeout: Duration = .seconds(10), session: SessionSettings = .init()
+    server: String, connectTimeout: Duration = .seconds(10), session: SessionSettings = .init(),
+    allowsInsecureHTTP: Bool = false
   ) {
     self.server = server
     self.connectTimeout = connectTimeout
     self.session = session
+    self.allowsInsecureHTTP = allowsInsecureHTTP
   }
 
   /// Without a scheme each system guesses another one.
@@ -25,7 +31,31 @@ public struct ConnectionProfile: Sendable, Equatable {
         .badAddress, "The server's address \"\(server)\" is none",
         hint: "Write it with http:// or https://, as in https://ferry.example.com.")
     }
+    guard parts[0].lowercased() == "https:" || allowsInsecureHTTP || isLoopback(parts[2]) else {
+      throw FerryError(
+        .badAddress,
+        "The server's address \"\(server)\" is of another machine and begins with http://",
+        hint: "Write https://. For a network that you trust, set allowsInsecureHTTP.")
+    }
   }
+
+  /// Whether this machine alone is meant. What is not plainly so counts as another machine, also a
+  /// name and a sign before the host.
+  private func isLoopback(_ rest: Substring) -> Bool {
+    let authority = rest.prefix { !["/", "?", "#", "\\"].contains($0) }
+    if authority.hasPrefix("[::1]") {
+      let port = authority.dropFirst(5)
+      return port.isEmpty || port.first == ":" && port.dropFirst().allSatisfy(isDigit)
+    }
+    let pieces = authority.split(separator: ":", omittingEmptySubsequences: false)
+    guard pieces.count <= 2, pieces.dropFirst().joined().allSatisfy(isDigit) else { return false }
+    if pieces[0].lowercased() == "localhost" { return true }
+    let numbers = pieces[0].split(separator: ".", omittingEmptySubsequences: false)
+    return numbers.count == 4 && numbers[0] == "127"
+      && numbers.allSatisfy { (1...3).contains($0.count) && $0.allSatisfy(isDigit) }
+  }
+
+  private func isDigit(_ character: Character) -> Bool { ("0"..."9").contains(character) }
 
   func address(of path: String) -> String {
     var base = server

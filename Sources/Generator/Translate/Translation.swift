@@ -17,16 +17,43 @@ public struct TranslationOptions: Sendable {
   public var partitions: [PartitionRequest]
   public var groups: [GroupRequest]
   public var entities: [EntityRequest]
+  /// Which tables without a partition rule everyone may write. None if not given: devices read them.
+  public var writable: Chosen
+  /// Which columns with names of secrets devices get, each as `Table.Column`. None if not given.
+  public var kept: Chosen
 
   public init(
     name: String, version: String = "1.0", partitions: [PartitionRequest] = [],
-    groups: [GroupRequest] = [], entities: [EntityRequest] = []
+    groups: [GroupRequest] = [], entities: [EntityRequest] = [], writable: Chosen = .these([]),
+    kept: Chosen = .these([])
   ) {
     self.name = name
     self.version = version
     self.partitions = partitions
     self.groups = groups
     self.entities = entities
+    self.writable = writable
+    self.kept = kept
+  }
+
+  /// What the author opens by name.
+  public enum Chosen: Sendable, Equatable {
+    case all
+    /// Compared without regard to case, as SQLite does with names.
+    case these([String])
+
+    /// `Table,Table`, each option's value; `all` alone means all.
+    public init(_ texts: [String]) {
+      let names = texts.flatMap { $0.split(separator: ",").map(String.init) }
+      self = names == ["all"] ? .all : .these(names)
+    }
+
+    func has(_ name: String) -> Bool {
+      switch self {
+      case .all: true
+      case .these(let names): names.contains { $0.lowercased() == name.lowercased() }
+      }
+    }
   }
 }
 

@@ -51,7 +51,8 @@ extension Translator {
     for (index, column) in table.columns.enumerated() {
       let isKey = table.primaryKey.contains(column.name)
       let subject = "\(table.name).\(column.name)"
-      guard let type = type(of: column, subject) else {
+      let isSecret = keepsSecret(column, isKey: isKey, subject)
+      guard !isSecret, let type = type(of: column, subject) else {
         if isKey {
           notes.append(
             Note(
@@ -74,7 +75,7 @@ extension Translator {
       notes.append(
         Note(
           .changed, table.name, "a column that every new row needs was left out",
-          cure: "Its objects cannot be created on devices until that column is mended."))
+          cure: "Its objects cannot be created on devices until that column is taken."))
     }
     let key = table.primaryKey.compactMap { column in attributes.firstIndex { $0.column == column }
     }

@@ -45,6 +45,8 @@ public struct Translator {
     translator.makeRelationships()
     try translator.makeGroups()
     try translator.makePartitions()
+    try translator.closeWhatEveryoneGets()
+    try translator.checkKept()
     return translator.result()
   }
 

@@ -11,7 +11,7 @@ enum CheckCommand: Subcommand {
   static let options = [CommandOption.json]
   static let discussion = """
     Errors make a model unusable; warnings name what someone should have looked at, such as
-    partition columns that are open to everyone.
+    partition columns that are open to everyone, and objects that every user may write.
 
     Exit codes: 0 no error, warnings perhaps; 1 at least one error, or the file cannot be read;
     2 wrong usage.
@@ -20,22 +20,24 @@ enum CheckCommand: Subcommand {
   static func run(_ arguments: Arguments) async throws -> ExitCode {
     let file = try arguments.operands("model.json")[0]
     let reading = ModelReader.read(try TextFile.read(file), file: file)
+    let problems = reading.problems + reading.openings
+    let warnings = reading.warnings.count + reading.openings.count
     if arguments.flag("json") {
       var writer = JSONWriter()
       writer.beginObject()
       writer.field("model", file)
       writer.field("package", reading.package?.id)
       writer.field("errors", reading.errors.count)
-      writer.field("warnings", reading.warnings.count)
+      writer.field("warnings", warnings)
       writer.key("problems")
-      writer.array(reading.problems) { $0.problem($1) }
+      writer.array(problems) { $0.problem($1) }
       writer.endObject()
       print(writer.text)
     } else {
-      for problem in reading.problems { print(problem) }
+      for problem in problems { print(problem) }
       let count =
         Terminal.counted(reading.errors.count, "error", "errors") + ", "
-        + Terminal.counted(reading.warnings.count, "warning", "warnings")
+        + Terminal.counted(warnings, "warning", "warnings")
       let subject = reading.package.map {
         "\($0.id), " + Terminal.counted($0.entities.count, "entity", "entities")
       }

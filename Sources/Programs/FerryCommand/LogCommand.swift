@@ -48,7 +48,7 @@ enum LogCommand: Subcommand {
     if arguments.flag("json") {
       print(json(reports))
     } else {
-      for report in reports { print(line(report)) }
+      for report in reports { print(Terminal.harmless(line(report))) }
       if reports.isEmpty { print("no log records of devices") }
     }
     return .success

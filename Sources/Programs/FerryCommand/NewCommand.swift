@@ -23,12 +23,20 @@ enum NewCommand: Subcommand {
     CommandOption(
       "entity", "<Name=Table>",
       "the entity's name, where the table's is none for one object; may be repeated"),
+    CommandOption(
+      "writable", "<Table,…>",
+      "tables without a partition rule that every user may write; \"all\" for all of them"),
+    CommandOption(
+      "keep", "<Table.Column,…>",
+      "columns that devices get although they look like secrets; \"all\" for all of them"),
     CommandOption("group", "<name=Table,…>", "a synchronization group; may be repeated"),
     .json,
   ]
   static let discussion = """
     Reads tables, keys, foreign keys, types and, of SQLite, every value once. What cannot be taken is listed
-    with its cure. Entities that refer to a partitioned one by a foreign key follow it.
+    with its cure. Entities that refer to a partitioned one by a foreign key follow it. An entity
+    without a partition rule goes to everyone, and devices only read it. A column whose name is that
+    of a secret (password, hash, token, secret, salary, iban, ssn and the like) is left out.
     Beside the model goes \(ModelWriter.schemaFile), with which editors complete and check it.
 
     Example: ferry new --from sqlite:shop.db --out Model/model.json \\
@@ -56,6 +64,8 @@ enum NewCommand: Subcommand {
     } catch {
       throw UsageError(error.message, hint: error.hint)
     }
+    options.writable = .init(arguments.values("writable"))
+    options.kept = .init(arguments.values("keep"))
     let made = try ModelMaker.make(
       from: try database.schema(allValues: arguments.flag("all-values")), options: options,
       file: out, source: database.text)

@@ -26,8 +26,9 @@ enum NewReport {
       lines += ["", title] + joined(notes)
     }
     if let advice { lines += ["", "Warning: \(database): \(advice.what). \(advice.cure)"] }
-    if !made.warnings.isEmpty {
-      lines += ["", "ferry check warns:"] + made.warnings.map { "  - \($0)" }
+    let warnings = made.warnings + made.openings
+    if !warnings.isEmpty {
+      lines += ["", "ferry check warns:"] + warnings.map { "  - \($0)" }
     }
     lines += ["", defaults(package), "", "Written: \(out)", "Next: ferry check \(out)"]
     return lines.joined(separator: "\n")
@@ -52,7 +53,7 @@ enum NewReport {
     let key = entity.key.map { entity.attributes[$0].name }.joined(separator: ", ")
     let partition =
       switch entity.partition {
-      case nil: "everyone gets all rows"
+      case nil: "everyone gets all rows" + (entity.operations.isEmpty ? ", nobody writes them" : "")
       case .through(let name): "partition of its \(name)"
       case .columns(let columns):
         "partition by "
@@ -66,9 +67,9 @@ enum NewReport {
   private static func defaults(_ package: Package) -> String {
     let hasRule = package.entities.contains { $0.partition != nil }
     return """
-      Defaults: objects may be created, changed and deleted on devices ("operations"); entities
-      of one group are imported together ("group"); \
-      \(hasRule ? "entities without a partition rule go to everyone" : "without a partition rule everyone gets all rows").
+      Defaults: objects of a partition may be created, changed and deleted on devices ("operations");
+      entities of one group are imported together ("group"); \
+      \(hasRule ? "entities without a partition rule go to everyone" : "without a partition rule everyone gets all rows"), to read.
       CHECKs, triggers and foreign keys stay in the database: what they refuse comes back as a log
       record.
       """
@@ -98,7 +99,7 @@ enum NewReport {
     }
     writer.field("journal", advice.map { "\($0.what). \($0.cure)" })
     writer.key("problems")
-    writer.array(made.warnings) { $0.problem($1) }
+    writer.array(made.warnings + made.openings) { $0.problem($1) }
     writer.endObject()
     return writer.text
   }

@@ -39,6 +39,8 @@ struct DevelopmentSetup {
     users = "\(self.folder)/users.json"
     let last = DevelopmentSetup.package(in: model)
     var options = TranslationOptions(name: TextFile.stem(of: database))
+    // On one's own machine, where everything should be tried.
+    options.writable = .all
     if let last { options.version = last.version }
     var result = try ModelMaker.make(
       fromSQLite: database, options: options, file: model, source: "sqlite:\(database)")
@@ -120,7 +122,9 @@ struct DevelopmentSetup {
   }
 
   private static func quoted(_ path: String) -> String {
-    "'" + path.split(separator: "\u{27}", omittingEmptySubsequences: false).joined(separator: #"'\''"#)
+    "'"
+      + path.split(separator: "\u{27}", omittingEmptySubsequences: false).joined(
+        separator: #"'\''"#)
       + "'"
   }
 }

@@ -1,0 +1,19 @@
+extension ModelFindings {
+  /// Warns where nothing limits who may write: no partition rule tells whose the objects are.
+  mutating func warnOfOpenWrites(_ entity: DraftEntity) {
+    guard entity.partition == nil, !entity.isClientOnly else { return }
+    if entity.performs != nil {
+      warning(
+        entity.place, "every user may perform \(entity.shownName), with any values",
+        cure: "Look whether its statements check who may; a \"partition\" limits its values.")
+      return
+    }
+    let verbs = OperationKind.allCases.filter(entity.operations.contains).map(\.rawValue)
+    guard let last = verbs.last else { return }
+    let first = verbs.dropLast().joined(separator: ", ")
+    warning(
+      entity.place,
+      "every user may \(first.isEmpty ? last : "\(first) and \(last)") every \(entity.shownName)",
+      cure: "Give it a \"partition\", or write \"operations\": [] where devices only read it.")
+  }
+}
