@@ -75,6 +75,8 @@ let parts: [Target] = [
   module("FerryPersistence", "Persistence", ["FerryCrypto", "FerryWorld"]),
   module("FerryODataCache", "ODataCache", ["FerryOData", "FerryODataAddress", "FerryPersistence"]),
   module("FerryPreferences", "Preferences", ["FerryWorld"]),
+  module("FerryLogger", "Logger", ["FerryWorld", "FerryCompression"]),
+  module("FerryTrace", "Trace", ["FerryWorld", "FerryJSON"]),
   module("FerryConnector", "Connector", ["FerryModel"]),
   module(
     "FerryMemoryConnector", "Connectors/Memory", ["FerryConnector", "FerryModel", "FerryCrypto"]),
@@ -151,6 +153,10 @@ let proofs: [Target] = [
   tests("FerryCompressionTests", "CompressionTests", ["FerryCompression"]),
   tests("FerryCryptoTests", "CryptoTests", ["FerryCrypto"]),
   tests("FerryPreferencesTests", "PreferencesTests", ["FerryPreferences", "FerryWorld"]),
+  tests("FerryTraceTests", "TraceTests", ["FerryTrace", "FerryWorld", "FerryJSON"]),
+  tests(
+    "FerryLoggerTests", "LoggerTests",
+    ["FerryLogger", "FerryWorld", "FerryCompression", "FerryFaultFiles"]),
   tests(
     "FerryVaultTests", "VaultTests",
     ["FerryVault", "FerryFaultFiles", "FerryCrypto", "FerryWorld"]),
@@ -223,6 +229,8 @@ var products: [Product] = [
   .library(name: "FerryPersistence", targets: ["FerryPersistence"]),
   .library(name: "FerryODataCache", targets: ["FerryODataCache"]),
   .library(name: "FerryPreferences", targets: ["FerryPreferences"]),
+  .library(name: "FerryLogger", targets: ["FerryLogger"]),
+  .library(name: "FerryTrace", targets: ["FerryTrace"]),
   // What Fuzzing/ throws bytes at.
   .library(name: "FerryFuzzTargets", targets: ["FerryFuzzTargets"]),
   // What Benchmarks/ measures by itself.

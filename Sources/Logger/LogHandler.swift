@@ -1,0 +1,76 @@
+/// Decides which records are kept, besides the level. Called on the thread that logs.
+public protocol LogFilter: Sendable {
+  /// Whether the record is kept and given to the handlers.
+  func allows(_ record: LogEntry) -> Bool
+}
+
+/// Makes text of a record.
+public protocol LogFormatter: Sendable {
+  /// One line without its end.
+  func line(_ record: LogEntry) -> String
+}
+
+/// Gets each record that is kept, beside the log's own memory.
+///
+/// Called on the thread that logs, by several threads at once; it must not log and must not wait.
+public protocol LogHandler: Sendable {
+  /// Takes a record.
+  func handle(_ record: LogEntry)
+}
+
+/// `yyyy-MM-dd HH:mm:ss.SSS LEVEL tag location message`, the time in UTC unless told otherwise.
+///
+/// Line ends within a message are written as `\n`, so that a record is one line.
+public struct TextLogFormatter: LogFormatter {
+  /// Seconds to add to UTC.
+  public let offsetSeconds: Int
+
+  public init(offsetSeconds: Int = 0) { self.offsetSeconds = offsetSeconds }
+
+  public func line(_ record: LogEntry) -> String {
+    var line = date(record.time.milliseconds + Int64(offsetSeconds) * 1_000)
+    line += " \(record.severity.name.uppercased()) \(record.tag)"
+    if !record.location.isEmpty { line += " \(record.location)" }
+    line += " \(record.message)"
+    if let error = record.error { line += " error=\(error)" }
+    if let id = record.correlationID { line += " correlation=\(id)" }
+    return oneLine(line)
+  }
+
+  private func oneLine(_ line: String) -> String {
+    guard line.utf8.contains(where: { $0 == 10 || $0 == 13 }) else { return line }
+    var scalars = String.UnicodeScalarView()
+    for scalar in line.unicodeScalars {
+      switch scalar {
+      case "\n": scalars.append(contentsOf: "\\n".unicodeScalars)
+      case "\r": scalars.append(contentsOf: "\\r".unicodeScalars)
+      default: scalars.append(scalar)
+      }
+    }
+    return String(scalars)
+  }
+
+  private func date(_ milliseconds: Int64) -> String {
+    let day = Int64((Double(milliseconds) / 86_400_000).rounded(.down))
+    let rest = milliseconds - day * 86_400_000
+    // Days of the civil calendar, counted from March so that the leap day is the last.
+    let shifted = day + 719_468
+    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra =
+      (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shiftedMonth = (5 * dayOfYear + 2) / 153
+    let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    let monthDay = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+    let clock = [rest / 3_600_000, rest / 60_000 % 60, rest / 1_000 % 60].map { padded($0, 2) }
+    return padded(year, 4) + "-" + padded(month, 2) + "-" + padded(monthDay, 2) + " "
+      + clock.joined(separator: ":") + "." + padded(rest % 1_000, 3)
+  }
+
+  private func padded(_ number: Int64, _ width: Int) -> String {
+    let text = String(number)
+    return String(repeating: "0", count: max(0, width - text.count)) + text
+  }
+}

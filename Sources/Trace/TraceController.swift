@@ -1,0 +1,210 @@
+import FerryWorld
+import Synchronization
+
+/// Traces what a user does: a transaction with steps, and steps with requests.
+///
+/// It is off until `start`. While it is off nothing is kept and requests carry no headers. All calls
+/// may come from any thread and do not wait.
+///
+/// ```swift
+/// let trace = TraceController(world: .system())
+/// trace.start(name: "Book a flight")
+/// let step = try trace.createStep()
+/// let request = try trace.createRequest()
+/// send(headers: request.headers)
+/// ```
+public final class TraceController: Sendable {
+  /// The most requests of one trace.
+  public static let requestLimit = 10_000
+
+  private struct State {
+    var level = TraceLevel.medium
+    var record: TraceRecord?
+    var requestCount = 0
+  }
+
+  private let clock: any WorldClock
+  private let chance: any Chance
+  private let state = Mutex(State())
+
+  public init(world: World) {
+    clock = world.clock
+    chance = world.chance
+  }
+
+  /// The level of the next trace; medium at first. A running trace keeps its own.
+  public var level: TraceLevel {
+    get { state.withLock { $0.level } }
+    set { state.withLock { $0.level = newValue } }
+  }
+
+  /// Whether a trace is running.
+  public var isOn: Bool {
+    state.withLock { state in state.record.map { $0.ended == nil } ?? false }
+  }
+
+  /// Begins a trace with a new root id; one that runs or waits for its upload is dropped.
+  @discardableResult
+  public func start(name: String = "", clientHost: String = "") -> TraceID {
+    let (root, span, now) = (TraceID(chance), newSpan(), clock.now)
+    state.withLock { state in
+      state.record = TraceRecord(
+        rootID: root, spanID: span, name: name, clientHost: clientHost, level: state.level,
+        started: now)
+      state.requestCount = 0
+    }
+    return root
+  }
+
+  /// Ends the trace and all that is open in it; it can be read and uploaded until the next start.
+  ///
+  /// Throws `.notStarted`.
+  public func stop() throws(TraceError) {
+    let now = clock.now
+    try changeRunning { record throws(TraceError) in
+      for step in record.steps.indices {
+        for request in record.steps[step].requests.indices
+        where record.steps[step].requests[request].ended == nil {
+          record.steps[step].requests[request].ended = now
+        }
+        if record.steps[step].ended == nil { record.steps[step].ended = now }
+      }
+      record.ended = now
+    }
+  }
+
+  /// Begins a step; the one before is ended. Throws `.notStarted`.
+  public func createStep() throws(TraceError) -> TraceStep {
+    let (span, now) = (newSpan(), clock.now)
+    let number = try changeRunning { record throws(TraceError) -> Int in
+      if let last = record.steps.indices.last, record.steps[last].ended == nil {
+        record.steps[last].ended = now
+      }
+      let number = record.steps.count + 1
+      record.steps.append(TraceStepRecord(number: number, spanID: span, started: now))
+      return number
+    }
+    return TraceStep(controller: self, number: number)
+  }
+
+  /// Begins a request in the last step, with a new id. Throws `.notStarted`, `.noStep`, `.full`.
+  public func createRequest(action: String = "") throws(TraceError) -> TraceRequest {
+    let (id, span, now) = (TraceID(chance), newSpan(), clock.now)
+    return try state.withLock { (state) throws(TraceError) in
+      guard var record = state.record, record.ended == nil else {
+        throw TraceError(.notStarted, "a request was created without a trace")
+      }
+      guard let last = record.steps.indices.last, record.steps[last].ended == nil else {
+        throw TraceError(.noStep, "a request was created without a step")
+      }
+      guard state.requestCount < Self.requestLimit else {
+        throw TraceError(.full, "the trace has \(Self.requestLimit) requests")
+      }
+      // Taken out while it changes, so that a long trace is not copied for each request.
+      state.record = nil
+      defer { state.record = record }
+      let passport = Passport(
+        chance, rootID: record.rootID, transactionID: id, level: record.level, action: action)
+      record.steps[last].requests.append(
+        TraceRequestRecord(id: id, spanID: span, passport: passport.header, started: now))
+      state.requestCount += 1
+      let location = TraceLocation(
+        step: last + 1, request: record.steps[last].requests.count)
+      return TraceRequest(
+        controller: self, location: location, rootID: record.rootID, id: id, spanID: span,
+        passport: passport)
+    }
+  }
+
+  /// The trace as it is now. Throws `.notStarted` before the first start.
+  public func record() throws(TraceError) -> TraceRecord {
+    guard let record = state.withLock({ $0.record }) else {
+      throw TraceError(.notStarted, "there is no trace")
+    }
+    return record
+  }
+
+  /// Where the request with this value of `SAP-PASSPORT` stands; nil when there is none.
+  public func find(passport: String) -> TraceLocation? {
+    find { $0.passport == passport }
+  }
+
+  /// Where the first request stands that has this value under a search key; nil when there is none.
+  /// Without a key any of its search keys may have the value.
+  public func find(key: String? = nil, value: String) -> TraceLocation? {
+    find { request in
+      if let key { return request.searchKeys[key] == value }
+      return request.searchKeys.values.contains(value)
+    }
+  }
+
+  /// Sends the document to a receiver and returns the status of its answer.
+  ///
+  /// Throws `.notStarted`, and `.upload` when there was no answer or its status was not 200 to 299.
+  public func upload(to receiver: some TraceReceiver) async throws(TraceError) -> Int {
+    let document = BusinessTransactionDocument.xml(try record())
+    let status: Int
+    do {
+      status = try await receiver.send(Array(document.utf8), contentType: "application/xml")
+    } catch {
+      throw TraceError(.upload, "no answer: \(error)")
+    }
+    guard (200..<300).contains(status) else {
+      throw TraceError(.upload, "the receiver answered \(status)")
+    }
+    return status
+  }
+
+  func update(
+    _ location: TraceLocation, _ body: (inout TraceRequestRecord, Timestamp) -> Bool
+  ) -> Bool {
+    updateStep(location.step) { step, now in
+      guard step.requests.indices.contains(location.request - 1) else { return false }
+      return body(&step.requests[location.request - 1], now)
+    }
+  }
+
+  func updateStep(_ number: Int, _ body: (inout TraceStepRecord, Timestamp) -> Bool) -> Bool {
+    let now = clock.now
+    return
+      (try? changeRunning { record throws(TraceError) -> Bool in
+        guard record.steps.indices.contains(number - 1) else { return false }
+        return body(&record.steps[number - 1], now)
+      }) ?? false
+  }
+
+  private func find(_ isMeant: (TraceRequestRecord) -> Bool) -> TraceLocation? {
+    guard let record = state.withLock({ $0.record }) else { return nil }
+    for (step, one) in record.steps.enumerated() {
+      if let request = one.requests.firstIndex(where: isMeant) {
+        return TraceLocation(step: step + 1, request: request + 1)
+      }
+    }
+    return nil
+  }
+
+  private func changeRunning<Result: Sendable>(
+    _ body: (inout TraceRecord) throws(TraceError) -> Result
+  ) throws(TraceError) -> Result {
+    try state.withLock { (state) throws(TraceError) in
+      guard var record = state.record, record.ended == nil else {
+        throw TraceError(.notStarted, "no trace is running")
+      }
+      state.record = nil
+      defer { state.record = record }
+      return try body(&record)
+    }
+  }
+
+  private func newSpan() -> String {
+    var bytes = chance.bytes(8)
+    bytes[7] |= 1
+    return traceHexadecimal(bytes)
+  }
+}
+
+/// Takes documents for whoever collects traces. The app fills it, or the requests of its OData part.
+public protocol TraceReceiver: Sendable {
+  /// Sends one body and returns the status of HTTP; throws when there was no answer.
+  func send(_ body: [UInt8], contentType: String) async throws -> Int
+}

@@ -1,0 +1,52 @@
+import FerryWorld
+
+/// One request to a business system within a step.
+public struct TraceRequestRecord: Sendable, Equatable {
+  public let id: TraceID
+  /// The eight bytes by which OTLP and `traceparent` name it, in digits.
+  public let spanID: String
+  public let passport: String
+  public let started: Timestamp
+  public var sending: Timestamp?
+  public var sent: Timestamp?
+  public var receiving: Timestamp?
+  public var received: Timestamp?
+  public var ended: Timestamp?
+  /// What the app or the transport adds: the request line, headers, status, sizes.
+  public var elements: [String: String] = [:]
+  public var searchKeys: [String: String] = [:]
+}
+
+/// One action of the user.
+public struct TraceStepRecord: Sendable, Equatable {
+  public let number: Int
+  public let spanID: String
+  public let started: Timestamp
+  public var ended: Timestamp?
+  public var actions: [String] = []
+  public var requests: [TraceRequestRecord] = []
+}
+
+/// A trace from its start to its stop.
+public struct TraceRecord: Sendable, Equatable {
+  /// The same in every passport of the trace.
+  public let rootID: TraceID
+  public let spanID: String
+  public let name: String
+  public let clientHost: String
+  public let level: TraceLevel
+  public let started: Timestamp
+  public var ended: Timestamp?
+  public var steps: [TraceStepRecord] = []
+}
+
+/// Where a request stands: the numbers of its step and of itself, from 1 on.
+public struct TraceLocation: Sendable, Equatable {
+  public let step: Int
+  public let request: Int
+
+  public init(step: Int, request: Int) {
+    self.step = step
+    self.request = request
+  }
+}
