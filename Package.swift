@@ -77,6 +77,7 @@ let parts: [Target] = [
   module("FerryPreferences", "Preferences", ["FerryWorld"]),
   module("FerryLogger", "Logger", ["FerryWorld", "FerryCompression"]),
   module("FerryTrace", "Trace", ["FerryWorld", "FerryJSON"]),
+  module("FerryCertificates", "Certificates", ["FerryCrypto", "FerryWorld"]),
   module("FerryConnector", "Connector", ["FerryModel"]),
   module(
     "FerryMemoryConnector", "Connectors/Memory", ["FerryConnector", "FerryModel", "FerryCrypto"]),
@@ -153,6 +154,8 @@ let proofs: [Target] = [
   tests("FerryCompressionTests", "CompressionTests", ["FerryCompression"]),
   tests("FerryCryptoTests", "CryptoTests", ["FerryCrypto"]),
   tests("FerryPreferencesTests", "PreferencesTests", ["FerryPreferences", "FerryWorld"]),
+  tests(
+    "FerryCertificatesTests", "CertificatesTests", ["FerryCertificates", "FerryCrypto"]),
   tests("FerryTraceTests", "TraceTests", ["FerryTrace", "FerryWorld", "FerryJSON"]),
   tests(
     "FerryLoggerTests", "LoggerTests",
@@ -231,6 +234,7 @@ var products: [Product] = [
   .library(name: "FerryPreferences", targets: ["FerryPreferences"]),
   .library(name: "FerryLogger", targets: ["FerryLogger"]),
   .library(name: "FerryTrace", targets: ["FerryTrace"]),
+  .library(name: "FerryCertificates", targets: ["FerryCertificates"]),
   // What Fuzzing/ throws bytes at.
   .library(name: "FerryFuzzTargets", targets: ["FerryFuzzTargets"]),
   // What Benchmarks/ measures by itself.

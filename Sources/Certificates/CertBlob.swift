@@ -1,0 +1,84 @@
+import FerryCrypto
+
+/// A certificate with a signature over it, as a server takes it for a login without a password:
+/// `SEQUENCE { OCTET STRING certificate, OCTET STRING signature, INTEGER algorithm }`.
+public enum CertBlob {
+  /// The algorithm byte: PKCS#1 v1.5 over a digest of the certificate.
+  public enum Algorithm: UInt8, Sendable {
+    /// For servers that know nothing else.
+    case sha1 = 1
+    case sha256 = 2
+  }
+
+  /// The blob; nil when the certificate or the key is missing, or the key cannot sign.
+  public static func make(
+    certificate: [UInt8]?, key: RSAKey?, _ algorithm: Algorithm = .sha256
+  ) -> [UInt8]? {
+    guard let certificate, !certificate.isEmpty, let key,
+      let signature = try? key.sign(certificate, algorithm == .sha1 ? .sha1 : .sha256)
+    else { return nil }
+    return bytes(certificate, signature, algorithm.rawValue)
+  }
+
+  /// The two-pass form: without memory the size alone; false and nothing written when the memory is
+  /// too small, and then `count` is the size that is needed.
+  public static func write(
+    certificate: [UInt8], signature: [UInt8], algorithm: UInt8,
+    into memory: UnsafeMutableBufferPointer<UInt8>?, count: inout Int
+  ) -> Bool {
+    write(bytes(certificate, signature, algorithm), memory, &count)
+  }
+
+  /// The two-pass form of a length alone: short below 128, else the number of bytes and these, big
+  /// endian.
+  public static func writeLength(
+    _ length: Int, into memory: UnsafeMutableBufferPointer<UInt8>?, count: inout Int
+  ) -> Bool {
+    precondition(length >= 0, "a length of \(length)")
+    return write(DER.length(length), memory, &count)
+  }
+
+  /// MD5 in digits of lower case, for old formats only.
+  public static func md5sum(_ bytes: [UInt8]) -> String { hexadecimal(FormatDigest.md5(bytes)) }
+
+  /// SHA-1 as bytes in digits with blanks between, for old formats only.
+  public static func sha1(_ bytes: [UInt8]) -> String {
+    FormatDigest.sha1(bytes).map { hexadecimal([$0]) }.joined(separator: " ")
+  }
+
+  private static func bytes(
+    _ certificate: [UInt8], _ signature: [UInt8], _ algorithm: UInt8
+  ) -> [UInt8] {
+    let content =
+      DER.value(0x04, certificate) + DER.value(0x04, signature) + DER.value(0x02, [algorithm])
+    return DER.value(0x30, content)
+  }
+
+  private static func write(
+    _ bytes: [UInt8], _ memory: UnsafeMutableBufferPointer<UInt8>?, _ count: inout Int
+  ) -> Bool {
+    defer { count = bytes.count }
+    guard let memory else { return true }
+    guard memory.count >= bytes.count, count >= bytes.count else { return false }
+    for (place, byte) in bytes.enumerated() { memory[place] = byte }
+    return true
+  }
+}
+
+/// What a connection takes for a login by certificate: the subject's common name and the blob.
+public struct LoginCertificate: Sendable, Equatable {
+  public let subjectCN: String
+  /// The blob, not the certificate alone.
+  public let signedCertificate: [UInt8]
+
+  /// nil when the certificate has no common name or the blob cannot be made.
+  public init?(
+    _ certificate: X509Certificate, key: RSAKey, _ algorithm: CertBlob.Algorithm = .sha256
+  ) {
+    guard let name = certificate.subjectCommonName,
+      let blob = CertBlob.make(certificate: certificate.der, key: key, algorithm)
+    else { return nil }
+    subjectCN = name
+    signedCertificate = blob
+  }
+}
