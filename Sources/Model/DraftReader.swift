@@ -25,6 +25,7 @@ struct DraftReader {
     for (node, path) in elements(fields, "parameters") {
       if let parameter = packageParameter(node, path) { draft.parameters.append(parameter) }
     }
+    draft.roles = texts(fields, "roles")
     return draft
   }
 
@@ -57,6 +58,7 @@ struct DraftReader {
     for (node, path) in elements(fields, "queries") {
       if let query = query(node, path) { entity.queries.append(query) }
     }
+    entity.roles = roles(fields)
     // What stays on the device comes last, so that places on the wire are places on the device.
     entity.attributes =
       entity.attributes.filter { !$0.isClientOnly } + entity.attributes.filter(\.isClientOnly)

@@ -32,13 +32,15 @@ public final class Entity: Sendable, Hashable {
   public let performs: [String]?
   /// What the model asks of this entity by name.
   public let queries: [ObjectQuery]
+  /// Who may do what; empty where the model names no role.
+  public let roles: EntityRoles
   private let positions: [String: Int]
 
   public init(
     name: String, table: String, attributes: [Attribute], key: [Int], keyOrigin: KeyOrigin,
     relationships: [Relationship], operations: Set<OperationKind>, partition: PartitionRule?,
     group: String, unique: [[Int]] = [], ownsChildren: Bool = false, isClientOnly: Bool = false,
-    performs: [String]? = nil, queries: [ObjectQuery] = []
+    performs: [String]? = nil, queries: [ObjectQuery] = [], roles: EntityRoles = EntityRoles()
   ) {
     precondition(
       !key.isEmpty && key.allSatisfy(attributes.indices.contains), "key of \(name): \(key)")
@@ -60,6 +62,7 @@ public final class Entity: Sendable, Hashable {
     self.isClientOnly = isClientOnly
     self.performs = performs
     self.queries = queries
+    self.roles = roles
     var positions: [String: Int] = [:]
     for (position, attribute) in attributes.enumerated() { positions[attribute.name] = position }
     self.positions = positions
@@ -75,6 +78,7 @@ public final class Entity: Sendable, Hashable {
         && left.group == right.group && left.unique == right.unique
         && left.ownsChildren == right.ownsChildren && left.isClientOnly == right.isClientOnly
         && left.performs == right.performs && left.queries == right.queries
+        && left.roles == right.roles
   }
 
   public func hash(into hasher: inout Hasher) {
@@ -100,7 +104,7 @@ public final class Entity: Sendable, Hashable {
       name: name, table: table, attributes: Array(attributes.prefix(servedCount)), key: key,
       keyOrigin: keyOrigin, relationships: relationships, operations: operations,
       partition: partition, group: group, unique: unique, ownsChildren: ownsChildren,
-      isClientOnly: isClientOnly, performs: performs, queries: queries)
+      isClientOnly: isClientOnly, performs: performs, queries: queries, roles: roles)
   }
 
   /// The relationship to the object that these are parts of; nil where they stand alone.

@@ -13,6 +13,7 @@ struct ModelCheck {
       checkUnique(entity)
       for relationship in entity.relationships { check(relationship, of: entity) }
       checkPartition(entity)
+      checkRoles(entity)
       checkClientOnly(entity)
       checkPerforms(entity)
       checkQueries(entity)
@@ -21,6 +22,7 @@ struct ModelCheck {
     checkComplexTypes()
     checkMembers()
     checkParameters()
+    checkRoles()
   }
 
   private mutating func checkPackage() {

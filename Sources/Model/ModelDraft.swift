@@ -7,6 +7,8 @@ struct ModelDraft {
   var entities: [DraftEntity]
   var types: [DraftComplexType] = []
   var parameters: [DraftParameter] = []
+  /// All that entities may name.
+  var roles: [Placed<String>] = []
 
   func entity(named name: String) -> DraftEntity? { entities.first { $0.name?.content == name } }
 }
@@ -33,6 +35,7 @@ struct DraftEntity {
   var isClientOnly: Bool = false
   var performs: [Placed<String>]?
   var queries: [DraftQuery] = []
+  var roles: [DraftPermission] = []
 
   var shownName: String { name?.content ?? "without a name" }
 
@@ -98,6 +101,12 @@ struct DraftParameter {
   var kind: Placed<ParameterKind>?
   /// As it is written, with its place; nil where none is.
   var defaultValue: Placed<Value>?
+}
+
+struct DraftPermission {
+  var permission: Permission
+  var place: ModelPlace
+  var roles: [Placed<String>]
 }
 
 enum DraftPartition {

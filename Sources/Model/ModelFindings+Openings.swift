@@ -2,6 +2,8 @@ extension ModelFindings {
   /// Warns where nothing limits who may write: no partition rule tells whose the objects are.
   mutating func warnOfOpenWrites(_ entity: DraftEntity) {
     guard entity.partition == nil, !entity.isClientOnly else { return }
+    let named = Set(entity.roles.map(\.permission))
+    guard !named.contains(.read), !named.contains(.perform) else { return }
     if entity.performs != nil {
       warning(
         entity.place, "every user may perform \(entity.shownName), with any values",
@@ -9,11 +11,14 @@ extension ModelFindings {
       return
     }
     let verbs = OperationKind.allCases.filter(entity.operations.contains).map(\.rawValue)
+      .filter { verb in !named.contains { $0.rawValue == verb } }
     guard let last = verbs.last else { return }
     let first = verbs.dropLast().joined(separator: ", ")
     warning(
       entity.place,
       "every user may \(first.isEmpty ? last : "\(first) and \(last)") every \(entity.shownName)",
-      cure: "Give it a \"partition\", or write \"operations\": [] where devices only read it.")
+      cure:
+        "Give it a \"partition\" or \"roles\", or write \"operations\": [] where devices only read it."
+    )
   }
 }

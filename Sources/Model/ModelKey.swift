@@ -11,14 +11,14 @@ public struct ModelKey: Sendable, Hashable {
   public static let package: [ModelKey] = [
     ModelKey("$schema"), ModelKey("source"), ModelKey("name", required: true),
     ModelKey("version", required: true), ModelKey("groups"), ModelKey("entities", required: true),
-    ModelKey("types"), ModelKey("parameters"),
+    ModelKey("types"), ModelKey("parameters"), ModelKey("roles"),
   ]
 
   public static let entity: [ModelKey] = [
     ModelKey("name", required: true), ModelKey("table"), ModelKey("group"),
     ModelKey("attributes", required: true), ModelKey("key", required: true), ModelKey("keyOrigin"),
     ModelKey("unique"), ModelKey("relationships"), ModelKey("operations"), ModelKey("partition"),
-    ModelKey("clientOnly"), ModelKey("performs"), ModelKey("queries"),
+    ModelKey("roles"), ModelKey("clientOnly"), ModelKey("performs"), ModelKey("queries"),
   ]
 
   public static let attribute: [ModelKey] = [
@@ -57,6 +57,8 @@ public struct ModelKey: Sendable, Hashable {
     ModelKey("name", required: true), ModelKey("type", required: true), ModelKey("kind"),
     ModelKey("default"),
   ]
+
+  public static let roles: [ModelKey] = Permission.allCases.map { ModelKey($0.rawValue) }
 
   public static let partition: [ModelKey] = [ModelKey("columns"), ModelKey("through")]
 }

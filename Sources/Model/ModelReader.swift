@@ -100,7 +100,10 @@ extension DraftEntity {
       operations: operations, partition: partition?.rule, group: group.content,
       unique: unique.map { $0.compactMap(position) }, ownsChildren: draft.hasParts(name.content),
       isClientOnly: isClientOnly, performs: performs?.map(\.content),
-      queries: queries.compactMap(\.query))
+      queries: queries.compactMap(\.query),
+      roles: EntityRoles(
+        Dictionary(
+          roles.map { ($0.permission, $0.roles.map(\.content)) }, uniquingKeysWith: +)))
   }
 }
 

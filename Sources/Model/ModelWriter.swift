@@ -41,6 +41,11 @@ public enum ModelWriter {
       lines[lines.count - 1] += ","
       lines += block("parameters", package.parameters.map(fields)).map { "  \($0)" }
     }
+    let roles = package.roles
+    if !roles.isEmpty {
+      lines[lines.count - 1] += ","
+      lines.append("  \"roles\": \(list(roles))")
+    }
     lines.append("}")
     return lines.joined(separator: "\n") + "\n"
   }
@@ -69,6 +74,12 @@ public enum ModelWriter {
     case .columns(let columns):
       let members = columns.map { "\(quote($0.attribute)): \(quote($0.source.text))" }
       parts.append(["\"partition\": { \"columns\": { \(members.joined(separator: ", ")) } }"])
+    }
+    if !entity.roles.isEmpty {
+      let members = Permission.allCases.compactMap { permission in
+        entity.roles[permission].map { "\(quote(permission.rawValue)): \(list($0))" }
+      }
+      parts.append(["\"roles\": { \(members.joined(separator: ", ")) }"])
     }
     if entity.isClientOnly { parts.append(["\"clientOnly\": true"]) }
     if let statements = entity.performs { parts.append(["\"performs\": \(list(statements))"]) }

@@ -45,6 +45,12 @@ public struct Package: Sendable, Hashable {
       groups: groups, complexTypes: complexTypes, parameters: parameters)
   }
 
+  /// Every role that an entity names, each once, in the order of the model.
+  public var roles: [String] {
+    var seen: Set<ExactText> = []
+    return entities.flatMap(\.roles.all).filter { seen.insert(ExactText($0)).inserted }
+  }
+
   /// The parameter of this name, whatever its kind; nil where there is none.
   public func parameter(named name: String) -> Parameter? {
     parameters.first { $0.name == name }

@@ -125,3 +125,23 @@ struct ClosedTests {
     #expect(reading.openings.map(\.what) == ["every user may perform Close, with any values"])
   }
 }
+
+@Suite("Roles in generated code") struct RoleRenderingTests {
+  @Test("The generated entity says the roles of its model")
+  func rendered() throws {
+    let text = """
+      { "name": "Shop", "version": "1.0", "roles": ["sales", "boss"], "entities": [
+        { "name": "Sale", "attributes": [{ "name": "id", "type": "long" }], "key": ["id"],
+          "roles": { "delete": ["boss"], "read": ["sales", "boss"] } },
+        { "name": "Note", "attributes": [{ "name": "id", "type": "long" }], "key": ["id"] }] }
+      """
+    let package = try #require(ModelReader.read(Array(text.utf8), file: "shop.json").package)
+    func code(_ entity: Int) -> String {
+      SwiftRenderer.render(package.entities[entity], of: package, from: "shop.json")
+    }
+    #expect(
+      code(0).contains(
+        #"roles: Ferry.EntityRoles([.read: ["sales", "boss"], .delete: ["boss"]]))"#))
+    #expect(!code(1).contains("EntityRoles"))
+  }
+}

@@ -178,7 +178,8 @@ import Testing
       name: "chosen", version: "1.0", entities: [depot],
       groups: [SynchronizationGroup(name: "sales")])
     let rights = Rights(
-      rules: try PartitionRules(package), user: "anna", claims: ["tenants": ["A07"]],
+      rules: try PartitionRules(package), user: "anna", roles: [],
+      claims: ["tenants": ["A07"]],
       sets: [["tenant": "K01"]])
     func place(_ tenant: String) throws -> Place {
       let rule = try PartitionRules(package).rules[0].root.rule

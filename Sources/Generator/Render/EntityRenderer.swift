@@ -57,11 +57,18 @@ struct EntityRenderer {
       entity.relationships.isEmpty
       ? "[]" : "[\n\(entity.relationships.map(relationship).joined(separator: "\n"))\n  ]"
     var rest = ""
+    var roles = ""
     if !entity.unique.isEmpty {
       rest += ", unique: [\(entity.unique.map(SwiftLiteral.numbers).joined(separator: ", "))]"
     }
     if entity.ownsChildren { rest += ", ownsChildren: true" }
     if entity.isClientOnly { rest += ", isClientOnly: true" }
+    if !entity.roles.isEmpty {
+      let permissions = Permission.allCases.compactMap { permission in
+        entity.roles[permission].map { ".\(permission.rawValue): \(SwiftLiteral.texts($0))" }
+      }
+      roles = ", roles: Ferry.EntityRoles([\(permissions.joined(separator: ", "))])"
+    }
     if let statements = entity.performs { rest += ", performs: \(SwiftLiteral.texts(statements))" }
     return """
       public static let entity: Ferry.Entity = Ferry.Entity(
@@ -72,7 +79,7 @@ struct EntityRenderer {
         key: \(SwiftLiteral.numbers(entity.key)), keyOrigin: .\(entity.keyOrigin.rawValue),
         relationships: \(relationships),
         operations: [\(operations.map { ".\($0.rawValue)" }.joined(separator: ", "))],
-        partition: \(partition), group: \(SwiftLiteral.text(entity.group))\(rest))
+        partition: \(partition), group: \(SwiftLiteral.text(entity.group))\(rest)\(roles))
       """
   }
 

@@ -23,6 +23,7 @@ public enum ModelSchema {
       ("complexType", object(ModelKey.complexType, complexType)),
       ("part", object(ModelKey.part, attribute)),
       ("packageParameter", object(ModelKey.packageParameter, packageParameter)),
+      ("roles", object(ModelKey.roles, roles)),
       (
         "partition",
         object(ModelKey.partition, partition) + ["\"minProperties\": 1, \"maxProperties\": 1"]
@@ -53,7 +54,7 @@ public enum ModelSchema {
     "groups":
       "{ \"type\": \"array\", \"items\": \(identifier), \"minItems\": 1, \"uniqueItems\": true }",
     "entities": list(of: "entity", atLeast: 1), "types": list(of: "complexType", atLeast: 0),
-    "parameters": list(of: "packageParameter", atLeast: 0),
+    "parameters": list(of: "packageParameter", atLeast: 0), "roles": names,
   ]
 
   private static let entity: [String: String] = [
@@ -65,7 +66,8 @@ public enum ModelSchema {
     "operations":
       "{ \"type\": \"array\", \"items\": \(choice(OperationKind.allCases.map(\.rawValue))), "
       + "\"uniqueItems\": true }",
-    "partition": "{ \"$ref\": \"#/$defs/partition\" }", "clientOnly": flag,
+    "partition": "{ \"$ref\": \"#/$defs/partition\" }",
+    "roles": "{ \"$ref\": \"#/$defs/roles\" }", "clientOnly": flag,
     "performs": names, "queries": list(of: "query", atLeast: 0),
   ]
 
@@ -102,6 +104,9 @@ public enum ModelSchema {
     "kind": choice(ParameterKind.allCases.map(\.rawValue)),
     "default": "{ \"type\": [\"string\", \"number\", \"boolean\"] }",
   ]
+
+  private static let roles: [String: String] = Dictionary(
+    uniqueKeysWithValues: ModelKey.roles.map { ($0.name, names) })
 
   private static let partition: [String: String] = [
     "columns": "{ \"type\": \"object\", \"minProperties\": 1, \"additionalProperties\": "

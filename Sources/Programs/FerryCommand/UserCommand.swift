@@ -52,7 +52,9 @@ enum UserCommand: Subcommand {
   private static func add(_ arguments: Arguments, to file: String) throws {
     let name = try arguments.required("name", "nancy")
     let claims = try claims(arguments.values("claim"))
-    let faults = try faults(arguments, UserRecord(name: name, claims: values(of: claims)))
+    let faults = try faults(
+      arguments,
+      UserRecord(name: name, roles: arguments.values("role"), claims: values(of: claims)))
     var list = try UserList.read(file) ?? UserList(users: [])
     guard !name.isEmpty, !list.users.contains(where: { $0.name == name }) else {
       throw UserError(

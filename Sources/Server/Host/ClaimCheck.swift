@@ -1,6 +1,6 @@
 public import FerryModel
 
-/// What a package's partition rules ask of the claims of a user.
+/// What a package's rules ask of the roles and claims of a user.
 ///
 /// Who lacks one logs in well and gets no rows, so it is told wherever an operator looks.
 public struct ClaimCheck: Sendable {
@@ -12,8 +12,10 @@ public struct ClaimCheck: Sendable {
   }
 
   private let needs: [Need]
+  private let roles: [String]
 
   public init(_ package: Package) {
+    roles = package.roles
     needs = package.entities.flatMap { entity -> [Need] in
       guard case .columns(let columns) = entity.partition else { return [] }
       return columns.compactMap { column in
@@ -46,11 +48,15 @@ public struct ClaimCheck: Sendable {
           + "\(need.entity).\(need.attribute) is: it brings no rows."
       }
     }
+    let strange = user.roles.filter { role in
+      !roles.isEmpty && !roles.contains { $0.hasBytes(of: role) }
+    }
     return missing.map { fault(missing: $0, unasked) } + unfit
       + unasked.map { name in
         "No partition rule asks for the claim \(name)."
           + (asked.isEmpty ? "" : " \(NearestWord.cure(name, among: asked.sorted()))")
       }
+      + strange.map { "No entity names the role \($0). \(NearestWord.cure($0, among: roles))" }
   }
 
   private func fault(missing claim: String, _ unasked: [String]) -> String {

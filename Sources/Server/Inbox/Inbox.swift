@@ -9,6 +9,7 @@ struct ReceivedOperation {
   let sequence: Int64
   let device: String
   let user: String
+  let roles: [String]
   let claims: [String: [String]]
   let operation: Operation
   let mayHaveRun: Bool
@@ -191,18 +192,19 @@ struct Inbox {
     try store.writer.run(
       """
       INSERT INTO operation
-        (id, device, user, claims, package, chain, position, count, entity, kind, object_key,
+        (id, device, user, roles, claims, package, chain, position, count, entity, kind, object_key,
          group_name, payload, hash, state, may_have_run, day)
-      SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'stored', ?, days FROM server
+      SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'stored', ?, days FROM server
       """, .text(operation.id.text), .text(device), .text(identity.user),
-      .text(ClaimText.encode(identity.claims)), .integer(store.packageNumber),
+      .text(ClaimText.encode(roles: identity.roles)), .text(ClaimText.encode(identity.claims)),
+      .integer(store.packageNumber),
       .text(operation.chain.text), .integer(Int64(operation.position)),
       .integer(Int64(operation.count)), .text(operation.entity), .text(operation.kind.rawValue),
       .optional(operation.key?.text), .text(group), .blob(member.bytes), .blob(member.hash),
       .flag(mayHaveRun))
     return ReceivedOperation(
       sequence: store.writer.lastInsertRowID, device: device, user: identity.user,
-      claims: identity.claims, operation: operation, mayHaveRun: mayHaveRun)
+      roles: identity.roles, claims: identity.claims, operation: operation, mayHaveRun: mayHaveRun)
   }
 
   /// The plus signs: found by the chain, which is a handful, and not by looking through all that the

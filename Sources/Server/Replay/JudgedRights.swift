@@ -16,15 +16,30 @@ struct JudgedRights: Sendable {
     arrival.include(place) && (now()?.include(place) ?? false)
   }
 
+  /// The refusal where the user lacks a role that the model asks for, then or now.
+  func missingRole(for kind: OperationKind, of entity: Entity) -> Refusal? {
+    guard let missing = missing(entity.permission(for: kind), of: entity) else { return nil }
+    return Refusal(
+      code: 403, message: "this user's roles do not allow to \(missing.rawValue) \(entity.name)")
+  }
+
+  private func missing(_ permission: Permission, of entity: Entity) -> Permission? {
+    guard !entity.roles.isEmpty else { return nil }
+    let now = now()
+    return [Permission.read, permission].first { permission in
+      !arrival.allow(permission, of: entity) || !(now?.allow(permission, of: entity) ?? false)
+    }
+  }
+
   /// Judges rows in the business transaction; nil where every row is everybody's.
-  func judge(of entity: Entity) -> RowJudge? {
+  func judge(of entity: Entity, for kind: OperationKind) -> RowJudge? {
     guard !entity.isOperation, let position = rules.position(of: entity.name),
-      !rules.isForEveryone(position)
+      !rules.isForEveryone(position) || !entity.roles.isEmpty
     else { return nil }
     return RowJudge { row, lookup throws(ConnectorError) in
-      guard let place = try rules.place(of: position, values: row, lookup: lookup) else {
-        return false
-      }
+      guard missingRole(for: kind, of: entity) == nil,
+        let place = try rules.place(of: position, values: row, lookup: lookup)
+      else { return false }
       return include(place)
     }
   }

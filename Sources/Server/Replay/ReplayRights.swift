@@ -53,6 +53,7 @@ struct ReplayRights {
       return Refusal(
         code: 405, message: "\(entity.name) has no \(operation.kind.rawValue) operation")
     }
+    if let refusal = rights.missingRole(for: operation.kind, of: entity) { return refusal }
     guard let position = cache.rules.position(of: entity.name) else {
       return Refusal(code: 422, message: "there is no entity \(entity.name)")
     }
@@ -95,8 +96,7 @@ struct ReplayRights {
       let place = created[
         Parent(entity: path.target, attributes: path.targetPositions, key: name)]
     else { return nil }
-    let group = ExactText(cache.rules.package.entities[position].group)
-    return Place(group: group, rule: place.rule, values: place.values)
+    return cache.rules.place(of: position, at: place)
   }
 
   private mutating func remember(_ position: Int, _ values: [Value], _ place: Place) {

@@ -18,12 +18,12 @@ struct ReplayStore {
       """, .integer(store.packageNumber))
     let rows = try store.writer.rows(
       """
-      SELECT sequence, device, user, claims, payload, may_have_run, state FROM operation
+      SELECT sequence, device, user, claims, payload, may_have_run, roles, state FROM operation
       WHERE package = ? AND state IN ('stored', 'claimed') ORDER BY sequence
       """, .integer(store.packageNumber))
     var waiting: [(ReceivedOperation, wasClaimed: Bool)] = []
     for row in rows {
-      waiting.append((try received(row), row[6].text == OperationState.claimed.rawValue))
+      waiting.append((try received(row), row[7].text == OperationState.claimed.rawValue))
     }
     try store.writer.run(
       """
@@ -36,7 +36,7 @@ struct ReplayStore {
   func operation(_ id: OperationID) throws(SQLiteError) -> ReceivedOperation {
     let row = try store.writer.row(
       """
-      SELECT sequence, device, user, claims, payload, may_have_run FROM operation WHERE id = ?
+      SELECT sequence, device, user, claims, payload, may_have_run, roles FROM operation WHERE id = ?
       """, .text(id.text))
     guard let row else { throw SQLiteError.damaged("the operation \(id) is missing") }
     return try received(row)
@@ -83,6 +83,7 @@ struct ReplayStore {
     else { throw SQLiteError.damaged("an operation that waits cannot be read") }
     return ReceivedOperation(
       sequence: sequence, device: device, user: user,
+      roles: ClaimText.decodeRoles(row[6].text ?? ""),
       claims: ClaimText.decode(row[3].text ?? "{}"), operation: operation,
       mayHaveRun: row[5].integer == 1)
   }

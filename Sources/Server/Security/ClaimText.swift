@@ -1,8 +1,18 @@
 import FerryJSON
 import FerryModel
 
-/// Claims as they are kept with an operation, and as values of an attribute's type.
+/// Roles and claims as they are kept with an operation, and as values of an attribute's type.
 enum ClaimText {
+  static func encode(roles: [String]) -> String {
+    var writer = JSONWriter()
+    writer.array(roles) { $0.string($1) }
+    return writer.text
+  }
+
+  static func decodeRoles(_ text: String) -> [String] {
+    (try? JSONNode.parse(Array(text.utf8)))?.array?.compactMap(\.string) ?? []
+  }
+
   static func encode(_ claims: [String: [String]]) -> String {
     var writer = JSONWriter()
     writer.beginObject()

@@ -5,17 +5,19 @@ import FerrySQLite
 struct Rights: Sendable {
   private let rules: PartitionRules
   private let user: String
+  private let roles: Set<ExactText>
   private let claims: [String: [String]]
   /// Sets of parameter values, by name; each is a subscription of its own.
   private let sets: [[String: String]]
 
   /// `keys` are the user's personalization keys; they hold in every set.
   init(
-    rules: PartitionRules, user: String, claims: [String: [String]],
+    rules: PartitionRules, user: String, roles: [String], claims: [String: [String]],
     sets: [[String: String]] = [], keys: [String: String] = [:]
   ) {
     self.rules = rules
     self.user = user
+    self.roles = Set(roles.map { ExactText($0) })
     self.claims = claims
     self.sets = (sets.isEmpty ? [[:]] : sets).map { $0.merging(keys) { $1 } }
   }
@@ -25,7 +27,7 @@ struct Rights: Sendable {
     let (group, name) = (place.group.text, place.rule.text)
     for (entity, rule) in zip(rules.package.entities, rules.rules)
     where entity.group.hasBytes(of: group) && rule.root.rule.hasBytes(of: name) {
-      guard let values = values(of: place, rule.root) else { continue }
+      guard mayRead(rule.root), let values = values(of: place, rule.root) else { continue }
       if zip(rule.root.columns, zip(rule.root.types, values)).allSatisfy({ column, pair in
         switch column.source {
         case .claim(let name), .parameter(_, within: let name?):
@@ -47,7 +49,7 @@ struct Rights: Sendable {
     var found: Set<Place> = []
     var roots: Set<PartitionRules.Root> = []
     for (entity, rule) in zip(rules.package.entities, rules.rules)
-    where entity.group == group && roots.insert(rule.root).inserted {
+    where entity.group == group && mayRead(rule.root) && roots.insert(rule.root).inserted {
       if rule.root.columns.contains(where: { $0.source == .open }) {
         for place in try directory.places(group: group, rule: rule.root.rule) where include(place) {
           found.insert(place)
@@ -65,11 +67,23 @@ struct Rights: Sendable {
     return found.sorted { ($0.rule, $0.values) < ($1.rule, $1.values) }
   }
 
-  /// Whether the places may change while the claims stay: rules that ask for every value there is.
+  /// Whether the places may change while the claims stay: rules that ask for every value there is,
+  /// and roles, which are asked for anew each time.
   func isOpen(in group: String) -> Bool {
     zip(rules.package.entities, rules.rules).contains { entity, rule in
-      entity.group == group && rule.root.columns.contains { $0.source == .open }
+      entity.group == group
+        && (rule.root.readers != nil || rule.root.columns.contains { $0.source == .open })
     }
+  }
+
+  /// Whether the user has a role that the model asks for, or it asks for none.
+  func allow(_ permission: Permission, of entity: Entity) -> Bool {
+    guard let named = entity.roles[permission] else { return true }
+    return named.contains { roles.contains(ExactText($0)) }
+  }
+
+  private func mayRead(_ root: PartitionRules.Root) -> Bool {
+    root.readers?.contains(where: roles.contains) ?? true
   }
 
   private func product(

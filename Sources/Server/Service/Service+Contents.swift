@@ -325,7 +325,8 @@ extension Service {
       let position = entity.position(of: question.attribute),
       entity.attributes[position].type.isBig
     else { return .failure(nothing) }
-    let rights = Rights(rules: rules, user: identity.user, claims: identity.claims)
+    let rights = Rights(
+      rules: rules, user: identity.user, roles: roles(of: identity), claims: identity.claims)
     let value = try guarded { () throws(SQLiteError) -> Value? in
       guard let row = try cache.row(place, question.key), !row.isDeleted,
         let number = row.partition, let partition = try directory.place(of: number),

@@ -7,8 +7,15 @@ extension Service {
   func rights(of state: ExchangeState, _ keys: [String: String]) -> Rights {
     let parameters = state.hello.parameters
     return Rights(
-      rules: rules, user: state.identity.user, claims: state.identity.claims,
+      rules: rules, user: state.identity.user, roles: roles(of: state.identity),
+      claims: state.identity.claims,
       sets: parameters.sets, keys: parameters.keys.merging(keys) { $1 })
+  }
+
+  /// Those of now, so that what a role opened closes with the next exchange and not with the token.
+  func roles(of identity: Identity) -> [String] {
+    guard let provider, !rules.package.roles.isEmpty else { return identity.roles }
+    return provider.record(of: identity.user)?.roles ?? []
   }
 
   func personalKeys(of user: String) throws(ServerError) -> [String: String] {

@@ -338,19 +338,24 @@ extension Service {
   /// What it may be judged by: the claims with which it arrived, and its user's record at the time.
   func judgedRights(_ received: ReceivedOperation) -> JudgedRights {
     let (rules, user, provider) = (rules, received.user, provider)
-    let arrival = Rights(rules: rules, user: user, claims: received.claims)
+    let arrival = Rights(
+      rules: rules, user: user, roles: received.roles, claims: received.claims)
     guard let provider, !world.has(.rightsOfThen) else {
       return JudgedRights(rules: rules, arrival: arrival, now: { arrival })
     }
     return JudgedRights(rules: rules, arrival: arrival) {
-      provider.record(of: user).map { Rights(rules: rules, user: user, claims: $0.claims) }
+      provider.record(of: user).map {
+        Rights(rules: rules, user: user, roles: $0.roles, claims: $0.claims)
+      }
     }
   }
 
-  private func judge(of entity: Entity, _ rights: JudgedRights) -> RowJudge? {
+  private func judge(
+    of entity: Entity, for kind: OperationKind, _ rights: JudgedRights
+  ) -> RowJudge? {
     if world.has(.rightsIgnored) || world.has(.rightsFromCache) { return nil }
     if world.has(.parentUnread), case .through = entity.partition { return nil }
-    return rights.judge(of: entity)
+    return rights.judge(of: entity, for: kind)
   }
 
   func connectorOperation(
@@ -373,6 +378,6 @@ extension Service {
       id: operation.id, entity: entity, kind: operation.kind, key: operation.key,
       changed: operation.changed, base: operation.base, temporaryKey: temporaryKey,
       contents: try contents(of: operation, user: received.user),
-      judge: judge(of: entity, rights))
+      judge: judge(of: entity, for: operation.kind, rights))
   }
 }

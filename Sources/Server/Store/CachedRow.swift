@@ -71,7 +71,7 @@ struct CacheReader {
     let rule = rules.rules[entity]
     let group = rules.package.entities[entity].group
     switch rule.path {
-    case .everyone: return Place(group: group, rule: "", values: "")
+    case .everyone: return Place(group: group, rule: rule.root.rule, values: "")
     case .columns(let positions):
       let found = positions.map { values[$0] }
       if found.contains(where: \.isNull) { return nil }
@@ -81,7 +81,7 @@ struct CacheReader {
         let partition = try partition(ofParent: name, path),
         let place = try directory.place(of: partition)
       else { return nil }
-      return Place(group: ExactText(group), rule: place.rule, values: place.values)
+      return rules.place(of: entity, at: place)
     }
   }
 

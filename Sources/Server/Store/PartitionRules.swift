@@ -1,4 +1,5 @@
 import FerryConnector
+import FerryJSON
 import FerryModel
 
 /// Where a row belongs: a combination of values of one rule in one synchronization group.
@@ -67,6 +68,19 @@ struct PartitionRules: Sendable {
     let rule: String
     let columns: [PartitionColumn]
     let types: [AttributeType]
+    /// Users with one of these roles have the rows; nil: the entity takes no role to be read.
+    var readers: [ExactText]?
+
+    /// The rows of an entity that not everybody may read have partitions of their own, so that a role
+    /// brings and takes away nothing else. No rule without roles has a name that begins like this.
+    func limited(to roles: [String]?) -> Root {
+      guard let roles else { return self }
+      let readers = Set(roles.map { ExactText($0) }).sorted()
+      var writer = JSONWriter()
+      writer.array(readers) { $0.string($1.text) }
+      return Root(
+        rule: "roles:\(writer.text) \(rule)", columns: columns, types: types, readers: readers)
+    }
   }
 
   struct Rule: Sendable {
@@ -90,6 +104,7 @@ struct PartitionRules: Sendable {
     var children = [[Int]](repeating: [], count: package.entities.count)
     for (position, entity) in package.entities.enumerated() {
       let root = try PartitionRules.root(of: entity, in: package, limit: package.entities.count)
+        .limited(to: entity.roles[.read])
       let path = try PartitionRules.path(of: entity, in: package, positions)
       if case .parent(let parent) = path { children[parent.target].append(position) }
       rules.append(Rule(path: path, root: root))
@@ -112,7 +127,7 @@ struct PartitionRules: Sendable {
   ) throws(ConnectorError) -> Place? {
     let group = package.entities[entity].group
     switch rules[entity].path {
-    case .everyone: return Place(group: group, rule: "", values: "")
+    case .everyone: return Place(group: group, rule: rules[entity].root.rule, values: "")
     case .columns(let positions):
       let found = positions.map { values[$0] }
       if found.contains(where: \.isNull) { return nil }
@@ -122,8 +137,15 @@ struct PartitionRules: Sendable {
         let parent = try lookup(package.entities[path.target], path.targetPositions, called),
         let place = try place(of: path.target, values: parent, lookup: lookup)
       else { return nil }
-      return Place(group: ExactText(group), rule: place.rule, values: place.values)
+      return self.place(of: entity, at: place)
     }
+  }
+
+  /// The place of a row whose parent is at `parent`.
+  func place(of entity: Int, at parent: Place) -> Place {
+    Place(
+      group: ExactText(package.entities[entity].group), rule: ExactText(rules[entity].root.rule),
+      values: parent.values)
   }
 
   private static func root(

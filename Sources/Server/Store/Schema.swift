@@ -42,7 +42,7 @@ enum Schema {
       kind TEXT NOT NULL, object_key TEXT, group_name TEXT NOT NULL, payload BLOB,
       hash BLOB NOT NULL, state TEXT NOT NULL, may_have_run INTEGER NOT NULL, claimed_by TEXT,
       mark INTEGER, outcome TEXT, answer BLOB, answer_version INTEGER, new_key TEXT,
-      day INTEGER NOT NULL) STRICT;
+      day INTEGER NOT NULL, roles TEXT NOT NULL DEFAULT '[]') STRICT;
     CREATE INDEX operation_chain ON operation (chain);
     CREATE INDEX operation_device ON operation (device, user, state);
     CREATE INDEX operation_open ON operation (package, state, sequence)
@@ -70,6 +70,10 @@ enum Schema {
     CREATE INDEX refresh_token_parent ON refresh_token (parent);
     CREATE INDEX refresh_token_user ON refresh_token (user, device);
     """
+
+  /// For stores that were made before operations kept the roles with which they arrived.
+  static let rolesOfOperations: String =
+    "ALTER TABLE operation ADD COLUMN roles TEXT NOT NULL DEFAULT '[]'"
 
   /// What came later, for stores that were made before it.
   static let additions: String = """

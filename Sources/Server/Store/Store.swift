@@ -202,6 +202,9 @@ final class Store {
     }
     guard version == 0 else {
       try writer.execute(Schema.additions)
+      let roles = try writer.value(
+        "SELECT count(*) FROM pragma_table_info('operation') WHERE name = 'roles'")?.integer
+      if roles == 0 { try writer.execute(Schema.rolesOfOperations) }
       return
     }
     if try writer.value("SELECT count(*) FROM sqlite_schema")?.integer != 0 {
@@ -261,6 +264,7 @@ extension Package {
       for attribute in entity.attributes {
         text += "\n  \(attribute.name) \(attribute.type.rawValue) \(attribute.isNullable)"
       }
+      if let readers = entity.roles[.read] { text += "\n  read by \(readers)" }
       switch entity.partition {
       case nil: break
       case .columns(let columns):

@@ -1,0 +1,112 @@
+import FerryModel
+import Foundation
+import Testing
+
+@Suite("Roles in a model") struct ModelRoleTests {
+  private static let model = """
+    {
+      "name": "Shop", "version": "1.0", "roles": ["sales", "office"],
+      "entities": [
+        { "name": "Sale", "attributes": [{ "name": "id", "type": "long" }], "key": ["id"],
+          "roles": { "read": ["sales", "office"], "update": ["office"] } },
+        { "name": "Close", "attributes": [{ "name": "id", "type": "long" }], "key": ["id"],
+          "performs": ["DELETE FROM Sale WHERE id = :id"], "roles": { "perform": ["office"] } },
+        { "name": "Note", "attributes": [{ "name": "id", "type": "long" }], "key": ["id"],
+          "operations": ["create", "delete"], "roles": { "delete": ["office"] } }
+      ]
+    }
+    """
+
+  private func read(_ text: String) -> ModelReading {
+    ModelReader.read(Array(text.utf8), file: "shop.json")
+  }
+
+  private func problems(_ old: String, _ new: String) throws -> [String] {
+    let text = ModelRoleTests.model.replacingOccurrences(of: old, with: new)
+    try #require(text != ModelRoleTests.model)
+    return read(text).problems.map { "\($0.severity.rawValue): \($0.what). \($0.cure)" }
+  }
+
+  @Test("Roles are read, written and read back")
+  func roundTrip() throws {
+    let reading = read(ModelRoleTests.model)
+    #expect(reading.problems == [])
+    let package = try #require(reading.package)
+    #expect(package.roles == ["sales", "office"])
+    let sale = try #require(package.entity(named: "Sale"))
+    #expect(sale.roles[.read] == ["sales", "office"])
+    #expect(sale.roles[.update] == ["office"])
+    #expect(sale.roles[.delete] == nil)
+    #expect(package.entity(named: "Close")?.roles[.perform] == ["office"])
+    let again = read(ModelWriter.text(of: package))
+    #expect(again.problems == [])
+    #expect(again.package == package)
+    #expect(package.served == package)
+    let open = read(
+      ModelRoleTests.model.replacingOccurrences(of: #", "update": ["office"]"#, with: ""))
+    #expect(open.package != package)
+  }
+
+  @Test("Who may write what by a role is not told of as open to everyone")
+  func openings() {
+    #expect(
+      read(ModelRoleTests.model).openings.map(\.what) == ["every user may create every Note"])
+  }
+
+  @Test(
+    "What roles cannot say is an error with its cure",
+    arguments: [
+      (
+        #""update": ["office"]"#, #""update": ["ofice"]"#,
+        #"error: the model has no role "ofice". Did you mean "office"?"#
+      ),
+      (
+        #" "roles": ["sales", "office"],"#, "",
+        #"error: the model has no role "sales". List the package's roles: "roles": ["sales"] beside "entities"."#
+      ),
+      (
+        #""read": ["sales", "office"]"#, #""read": []"#,
+        #"error: nobody may read Sale: "read" names no role. Name at least one role, or remove the entity."#
+      ),
+      (
+        #""delete": ["office"]"#, #""delete": []"#,
+        #"error: nobody may delete Note: "delete" names no role. Name at least one role, or take "delete" from "operations"."#
+      ),
+      (
+        #""delete": ["office"]"#, #""update": ["office"]"#,
+        #"error: Note has no update operation, so no role may do it. Add it to "operations", or remove it here."#
+      ),
+      (
+        #""perform": ["office"]"#, #""create": ["office"]"#,
+        #"error: Close is performed: it has no "create" for roles. Write "perform" in its place."#
+      ),
+      (
+        #""delete": ["office"]"#, #""perform": ["office"]"#,
+        #"error: Note has rows and is not performed. Write "create", "update" or "delete"."#
+      ),
+      (
+        #""delete": ["office"]"#, #""delete": ["office", "office"]"#,
+        #"error: "office" is there twice. Keep one of them."#
+      ),
+      (
+        #""roles": ["sales", "office"],"#, #""roles": ["sales", "office", "sales"],"#,
+        #"error: the role "sales" is there twice. Keep one of them."#
+      ),
+      (
+        #""roles": ["sales", "office"],"#, #""roles": ["sales", "office", "boss"],"#,
+        #"warning: no entity names the role "boss". Name it in the "roles" of an entity, or remove it."#
+      ),
+      (
+        #""read": ["sales", "office"]"#, #""read": ["sales"]"#,
+        #"warning: "office" may update Sale and not read it: a user with no other role is refused. Add it to "read", unless its users have one of these roles as well."#
+      ),
+      (
+        #""operations": ["create", "delete"], "roles""#, #""clientOnly": true, "roles""#,
+        #"error: Note stays on the device and names roles. Remove "roles"."#
+      ),
+    ])
+  func faults(old: String, new: String, expected: String) throws {
+    let found = try problems(old, new)
+    #expect(found.contains(expected), "\(found)")
+  }
+}
