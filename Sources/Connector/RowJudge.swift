@@ -16,10 +16,33 @@ public struct RowJudge: Sendable, Equatable {
     _ entity: Entity, _ positions: [Int], _ values: [Value]
   ) throws(ConnectorError) -> [Value]?
 
-  private let isAllowed: @Sendable (_ row: [Value], Lookup) throws(ConnectorError) -> Bool
+  /// The first relationship by which `changed` names an object that the user may not have.
+  public typealias References =
+    @Sendable (
+      _ changed: [Int: Value], _ before: [Value]?, Lookup
+    ) throws(ConnectorError) -> Relationship?
 
-  public init(_ isAllowed: @escaping @Sendable ([Value], Lookup) throws(ConnectorError) -> Bool) {
+  private let isAllowed: @Sendable (_ row: [Value], Lookup) throws(ConnectorError) -> Bool
+  private let foreignReference: References
+
+  public init(
+    foreignReference: @escaping References = { _, _, _ in nil },
+    _ isAllowed: @escaping @Sendable ([Value], Lookup) throws(ConnectorError) -> Bool
+  ) {
+    self.foreignReference = foreignReference
     self.isAllowed = isAllowed
+  }
+
+  /// Nil where each object that the operation refers to anew is one that the user may have.
+  ///
+  /// A connector asks it before the statement, in its transaction: a foreign key that is broken would
+  /// tell which objects exist. `changed`: what the operation sets, the values of its key among them
+  /// where it creates a row, keys that the group was given put in. `before`: the row as it is; nil
+  /// where it is new. The lookup needs no lock: what is referred to may move at any later time.
+  public func refusal(
+    ofReferences changed: [Int: Value], before: [Value]?, in entity: Entity, lookup: Lookup
+  ) throws(ConnectorError) -> Refusal? {
+    try foreignReference(changed, before, lookup).map { .notTheUsers($0, of: entity) }
   }
 
   /// Nil where the user may have the row. `row` is in the order of the entity's attributes; a value
@@ -38,5 +61,13 @@ extension Refusal {
   /// The same for a row of somebody else and for one that is not there: it does not tell which.
   public static func notTheUsers(_ entity: Entity) -> Refusal {
     Refusal(code: 403, message: "this \(entity.name) is not among the user's")
+  }
+
+  /// The same for an object of somebody else and for one that is not there.
+  public static func notTheUsers(_ relationship: Relationship, of entity: Entity) -> Refusal {
+    Refusal(
+      code: 403,
+      message: "the \(relationship.name) of this \(entity.name) is not among the user's",
+      attribute: relationship.attributes.first)
   }
 }

@@ -95,7 +95,8 @@ struct DraftReader {
       place: ModelPlace(offset: node.offset, path: path), name: text(fields, "name"),
       target: text(fields, "target"), attributes: texts(fields, "attributes"),
       targetAttributes: fields["targetAttributes"] == nil ? nil : texts(fields, "targetAttributes"),
-      inverse: text(fields, "inverse"), isComposite: flag(fields, "composite"))
+      inverse: text(fields, "inverse"), isComposite: flag(fields, "composite"),
+      anyTarget: flag(fields, "anyTarget") ? fields["anyTarget"]?.place : nil)
   }
 
   private mutating func partition(_ node: JSONNode, _ path: String) -> DraftPartition? {

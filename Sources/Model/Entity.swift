@@ -248,10 +248,13 @@ public struct Relationship: Sendable, Hashable {
   public let inverse: String?
   /// These objects are parts of the target: deleted with it, and replayed with it.
   public let isComposite: Bool
+  /// Whether users may refer to objects of the target that are not among their own.
+  public let allowsAnyTarget: Bool
 
   public init(
     name: String, target: String, attributes: [String], targetAttributes: [String],
-    inverse: String? = nil, isComposite: Bool = false
+    inverse: String? = nil, isComposite: Bool = false,
+    allowsAnyTarget: Bool = false
   ) {
     self.name = name
     self.target = target
@@ -259,6 +262,7 @@ public struct Relationship: Sendable, Hashable {
     self.targetAttributes = targetAttributes
     self.inverse = inverse
     self.isComposite = isComposite
+    self.allowsAnyTarget = allowsAnyTarget
   }
 
   /// Whether it leads to this entity, by the whole key and in the key's order: what follows the key

@@ -92,6 +92,8 @@ struct DraftRelationship {
   var targetAttributes: [Placed<String>]?
   var inverse: Placed<String>?
   var isComposite: Bool = false
+  /// Where the model allows any target; nil where it does not.
+  var anyTarget: ModelPlace?
 }
 
 struct DraftParameter {

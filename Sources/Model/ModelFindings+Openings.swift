@@ -21,4 +21,27 @@ extension ModelFindings {
         "Give it a \"partition\" or \"roles\", or write \"operations\": [] where devices only read it."
     )
   }
+
+  /// Warns where a user may refer to objects of others, and says where that switch does nothing.
+  mutating func warnOfAnyTargets(_ entity: DraftEntity, in draft: ModelDraft) {
+    for relationship in entity.relationships {
+      guard let place = relationship.anyTarget, let name = relationship.name?.content,
+        let target = relationship.target.flatMap({ draft.entity(named: $0.content) })
+      else { continue }
+      let isForEveryone =
+        target.partition == nil && !target.roles.contains { $0.permission == .read }
+      if isForEveryone {
+        warning(
+          place,
+          "\(entity.shownName).\(name) leads to what everyone has: \"anyTarget\" does nothing",
+          cure: "Remove \"anyTarget\".")
+      } else {
+        warning(
+          place,
+          "every user may refer to any \(target.shownName) by \(entity.shownName).\(name), and "
+            + "learns whether it exists",
+          cure: "Remove \"anyTarget\" if only the user's own are meant.")
+      }
+    }
+  }
 }

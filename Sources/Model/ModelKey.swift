@@ -37,7 +37,7 @@ public struct ModelKey: Sendable, Hashable {
   public static let relationship: [ModelKey] = [
     ModelKey("name", required: true), ModelKey("target", required: true),
     ModelKey("attributes", required: true), ModelKey("targetAttributes"), ModelKey("inverse"),
-    ModelKey("composite"),
+    ModelKey("composite"), ModelKey("anyTarget"),
   ]
 
   public static let complexType: [ModelKey] = [

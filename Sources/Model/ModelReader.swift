@@ -45,7 +45,10 @@ public enum ModelReader {
       check.run()
       findings = check.findings
       if !findings.hasErrors { package = draft.package() }
-      for entity in draft.entities { openings.warnOfOpenWrites(entity) }
+      for entity in draft.entities {
+        openings.warnOfOpenWrites(entity)
+        openings.warnOfAnyTargets(entity, in: draft)
+      }
     }
     return ModelReading(
       package: package, problems: findings.problems(file: file, text: bytes),
@@ -153,7 +156,7 @@ extension DraftRelationship {
     return Relationship(
       name: name.content, target: target.content, attributes: attributes.map(\.content),
       targetAttributes: targets.map(\.content), inverse: inverse?.content,
-      isComposite: isComposite)
+      isComposite: isComposite, allowsAnyTarget: anyTarget != nil)
   }
 }
 

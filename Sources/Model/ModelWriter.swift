@@ -153,6 +153,7 @@ public enum ModelWriter {
       "\"targetAttributes\": \(list(relationship.targetAttributes))",
     ]
     if relationship.isComposite { fields.append("\"composite\": true") }
+    if relationship.allowsAnyTarget { fields.append("\"anyTarget\": true") }
     if let inverse = relationship.inverse { fields.append("\"inverse\": \(quote(inverse))") }
     return "{ \(fields.joined(separator: ", ")) }"
   }

@@ -2,6 +2,37 @@ import FerryModel
 import Foundation
 import Testing
 
+@Suite("References to objects of others, in a model") struct AnyTargetTests {
+  @Test("The switch is read and written, and its effect is told")
+  func told() throws {
+    func model(_ relationship: String, _ partition: String) -> String {
+      """
+      { "name": "Shop", "version": "1.0", "entities": [
+        { "name": "Film", "attributes": [{ "name": "id", "type": "long" },
+            { "name": "tenant", "type": "string" }], "key": ["id"]\(partition) },
+        { "name": "Rental", "attributes": [{ "name": "id", "type": "long" },
+            { "name": "filmID", "type": "long" }], "key": ["id"], "operations": [],
+          "relationships": [{ "name": "film", "target": "Film", "attributes": ["filmID"]\(relationship) }]
+        }] }
+      """
+    }
+    let rule = #", "partition": { "columns": { "tenant": "claim:tenant" } }"#
+    func read(_ text: String) -> ModelReading { ModelReader.read(Array(text.utf8), file: "m") }
+    let any = read(model(#", "anyTarget": true"#, rule))
+    let package = try #require(any.package)
+    #expect(package.entity(named: "Rental")?.relationships.first?.allowsAnyTarget == true)
+    #expect(read(ModelWriter.text(of: package)).package == package)
+    #expect(
+      any.openings.map(\.what)
+        == ["every user may refer to any Film by Rental.film, and learns whether it exists"])
+    #expect(read(model("", rule)).openings == [])
+    #expect(read(model("", rule)).package != package)
+    #expect(
+      read(model(#", "anyTarget": true"#, "")).openings.map(\.what).contains(
+        "Rental.film leads to what everyone has: \"anyTarget\" does nothing"))
+  }
+}
+
 @Suite("Roles in a model") struct ModelRoleTests {
   private static let model = """
     {

@@ -96,6 +96,32 @@ struct ReplayTests {
         == [["1", "mine"], ["2", "hers"]])
   }
 
+  @Test(
+    "Two replays never share the lock of a row that decides: a trigger that writes it would hang")
+  func parentLock() throws {
+    let stage = try Stage()
+    try stage.other.execute("INSERT INTO item VALUES (1, 'a'), (2, 'c')")
+    let item = stage.item
+    let judge = RowJudge { _, lookup throws(ConnectorError) in
+      try lookup(item, [0], [.integer(1)]) != nil
+    }
+    let update = ConnectorOperation(
+      id: OperationID(String(repeating: "2", count: 32))!, entity: stage.item, kind: .update,
+      key: Key([.integer(2)]), changed: [1: .text("b")], base: [1: .text("c")], judge: judge)
+    try stage.other.execute("BEGIN; SELECT * FROM item WHERE id = 1 FOR SHARE")
+    guard case .notDone(let reason) = stage.connector.perform([update]) else {
+      Issue.record("it was performed beside another lock")
+      return
+    }
+    #expect(reason.contains("locked"))
+    try stage.other.execute("COMMIT")
+    guard case .done(let done, _) = stage.connector.perform([update]) else {
+      Issue.record("it was not performed")
+      return
+    }
+    #expect(done == [.accepted(key: Key([.integer(2)]))])
+  }
+
   @Test("A row that others have locked is tried again, and nothing was done")
   func locked() throws {
     let stage = try Stage()

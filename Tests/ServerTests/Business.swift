@@ -64,6 +64,7 @@ final class Business: Connector {
     if operation.changed.values.contains(.text(forbidden)) {
       return .refused(Refusal(code: 412, message: "a rule was broken", attribute: "ship"))
     }
+    if let refusal = judgedReferences(operation) { return .refused(refusal) }
     if operation.kind == .create {
       var values = [Value](repeating: .null, count: entity.attributes.count)
       for (position, value) in operation.changed { values[position] = value }
@@ -99,6 +100,16 @@ final class Business: Connector {
       return nil
     }
     return try? judge.refusal(of: row, in: operation.entity) { entity, positions, values in
+      rows[entity.name]?.values.first { row in positions.map { row[$0] } == values }
+    }
+  }
+
+  private func judgedReferences(_ operation: ConnectorOperation) -> Refusal? {
+    guard let judge = operation.judge, operation.kind != .delete else { return nil }
+    let before = operation.key.flatMap { rows[operation.entity.name]?[$0] }
+    return try? judge.refusal(
+      ofReferences: operation.changed, before: before, in: operation.entity
+    ) { entity, positions, values in
       rows[entity.name]?.values.first { row in positions.map { row[$0] } == values }
     }
   }

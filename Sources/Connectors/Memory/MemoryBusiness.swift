@@ -208,6 +208,9 @@ public final class MemoryBusiness: Sendable {
     {
       return .refused(refusal)
     }
+    if let refusal = MemoryBusiness.judgedReferences(operation, transaction) {
+      return .refused(refusal)
+    }
     let start = transaction.effects.count
     var work = MemoryWork(operation: operation, lastKey: state.lastKeys[operation.entity.name])
     switch work.perform(&transaction, as: operations[operation.entity.name]) {
@@ -239,10 +242,22 @@ public final class MemoryBusiness: Sendable {
     else { return nil }
     // Memory can always be read.
     return try? judge.refusal(of: row, in: operation.entity) { entity, positions, values in
-      if positions == entity.key { return transaction.row(entity.name, Key(values)) }
-      return transaction.rows(of: entity.name).values.first { row in
-        positions.map { row[$0] } == values
-      }
+      transaction.row(entity, positions, values)
+    }
+  }
+
+  private static func judgedReferences(
+    _ operation: ConnectorOperation, _ transaction: MemoryTransaction
+  ) -> Refusal? {
+    guard let judge = operation.judge, operation.kind != .delete else { return nil }
+    var changed = operation.changed
+    let entity = operation.entity
+    for (position, value) in zip(entity.key, operation.key?.values(of: entity) ?? []) {
+      changed[position] = value
+    }
+    let before = operation.key.flatMap { transaction.row(entity.name, $0) }
+    return try? judge.refusal(ofReferences: changed, before: before, in: entity) {
+      entity, positions, values in transaction.row(entity, positions, values)
     }
   }
 

@@ -20,6 +20,12 @@ public struct MemoryTransaction {
 
   public func row(_ entity: String, _ key: Key) -> [Value]? { tables[entity]?[key] }
 
+  /// The row whose attributes at `positions` have these values.
+  func row(_ entity: Entity, _ positions: [Int], _ values: [Value]) -> [Value]? {
+    if positions == entity.key { return row(entity.name, Key(values)) }
+    return rows(of: entity.name).values.first { row in positions.map { row[$0] } == values }
+  }
+
   public func rows(of entity: String) -> [Key: [Value]] { tables[entity] ?? [:] }
 
   /// Puts a row there, or takes it away with nil.

@@ -52,8 +52,7 @@ struct EntityTable: Sendable {
   /// The values of a row; what does not fit the model is null.
   func fitting(_ texts: [String?]) -> [Value] { zip(columns, texts).map { $0.value($1) ?? .null } }
 
-  /// Without its big values, locked against changes where that is asked for: the row whose attributes at these positions
-  /// have just these values; one that the database only takes for equal, by a collation, is not it.
+  /// Without its big values: the row whose attributes at these positions have just these values; one that the database only takes for equal, by a collation, is not it.
   func fitting(
     _ positions: [Int], _ values: [Value], isLocked: Bool, _ connection: PostgreSQLConnection
   ) throws(ConnectorError) -> [Value]? {
@@ -67,7 +66,7 @@ struct EntityTable: Sendable {
     let rows: PostgreSQLRows
     do {
       rows = try connection.rows(
-        "\(selectSmall) WHERE \(conditions.joined(separator: " AND "))\(isLocked ? " FOR SHARE" : "")",
+        "\(selectSmall) WHERE \(conditions.joined(separator: " AND "))\(isLocked ? " FOR NO KEY UPDATE" : "")",
         parameters)
     } catch { throw ConnectorError(error, connection.address) }
     return rows.texts.lazy.map { fitting($0) }.first { row in positions.map { row[$0] } == values }

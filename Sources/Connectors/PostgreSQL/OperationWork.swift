@@ -64,14 +64,31 @@ struct OperationWork {
     if let refusal { throw .refused(refusal) }
   }
 
+  /// Before the statement, whose foreign keys would tell which objects exist.
+  private func judge(references changed: [Int: Value], before: [Value]?) throws(Interruption) {
+    guard let judge = operation.judge else { return }
+    let refusal: Refusal?
+    do throws(ConnectorError) {
+      refusal = try judge.refusal(ofReferences: changed, before: before, in: operation.entity) {
+        entity, positions, values throws(ConnectorError) in
+        try tables.table(of: entity).fitting(positions, values, isLocked: false, connection)
+      }
+    } catch {
+      throw .failed(error)
+    }
+    if let refusal { throw .refused(refusal) }
+  }
+
   private func create() throws(Interruption) -> Key {
     var values = operation.changed
     if let key = operation.key {
       guard let parts = key.values(of: operation.entity) else { throw noKey(key) }
       for (position, value) in zip(operation.entity.key, parts) { values[position] = value }
+      try judge(references: values, before: nil)
       if try row(of: key, locked: "") != nil { throw exists(key) }
-    } else if operation.entity.key.count == 1 {
-      values[operation.entity.key[0]] = nil
+    } else {
+      if operation.entity.key.count == 1 { values[operation.entity.key[0]] = nil }
+      try judge(references: values, before: nil)
     }
     let positions = values.keys.sorted()
     var parameters: [PostgreSQLValue] = []
@@ -100,6 +117,9 @@ struct OperationWork {
 
   private func update() throws(Interruption) -> Key {
     let (key, row) = try existing(locked: " FOR NO KEY UPDATE")
+    if operation.judge != nil {
+      try judge(references: operation.changed, before: table.fitting(row))
+    }
     try checkBase(row)
     var changed = operation.changed
     for position in operation.entity.key {

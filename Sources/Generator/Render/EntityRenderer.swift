@@ -94,6 +94,7 @@ struct EntityRenderer {
       fields.append("inverse: \(SwiftLiteral.text(inverse))")
     }
     if relationship.isComposite { fields.append("isComposite: true") }
+    if relationship.allowsAnyTarget { fields.append("allowsAnyTarget: true") }
     return "    Ferry.Relationship(\(fields.joined(separator: ", "))),"
   }
 

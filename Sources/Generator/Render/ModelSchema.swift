@@ -96,7 +96,7 @@ public enum ModelSchema {
 
   private static let relationship: [String: String] = [
     "name": identifier, "target": identifier, "attributes": names, "targetAttributes": names,
-    "inverse": identifier, "composite": flag,
+    "inverse": identifier, "composite": flag, "anyTarget": flag,
   ]
 
   private static let packageParameter: [String: String] = [

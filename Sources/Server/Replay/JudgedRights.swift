@@ -35,12 +35,41 @@ struct JudgedRights: Sendable {
   func judge(of entity: Entity, for kind: OperationKind) -> RowJudge? {
     guard !entity.isOperation, let position = rules.position(of: entity.name),
       !rules.isForEveryone(position) || !entity.roles.isEmpty
+        || !rules.references[position].isEmpty
     else { return nil }
-    return RowJudge { row, lookup throws(ConnectorError) in
+    return RowJudge(foreignReference: foreignReference(of: position)) {
+      row, lookup throws(ConnectorError) in
       guard missingRole(for: kind, of: entity) == nil,
         let place = try rules.place(of: position, values: row, lookup: lookup)
       else { return false }
       return include(place)
+    }
+  }
+
+  /// Only what the operation sets to another value is judged: a reference that the business system
+  /// made across partitions stays.
+  private func foreignReference(of entity: Int) -> RowJudge.References {
+    { changed, before, lookup throws(ConnectorError) in
+      for reference in rules.references[entity] {
+        let path = reference.path
+        guard
+          path.attributes.contains(where: { position in
+            changed[position].map { $0 != before?[position] } ?? false
+          })
+        else { continue }
+        let count = rules.package.entities[entity].attributes.count
+        var row = before ?? [Value](repeating: .null, count: count)
+        for (position, value) in changed where row.indices.contains(position) {
+          row[position] = value
+        }
+        guard let called = path.parentValues(of: row) else { continue }
+        let target = rules.package.entities[path.target]
+        guard let found = try lookup(target, path.targetPositions, called),
+          let place = try rules.place(of: path.target, values: found, lookup: lookup),
+          include(place)
+        else { return reference.relationship }
+      }
+      return nil
     }
   }
 }

@@ -64,6 +64,12 @@ struct PartitionRules: Sendable {
     }
   }
 
+  /// An object that a row refers to, which users may only name where it is among theirs.
+  struct Reference: Sendable {
+    let relationship: Relationship
+    let path: ParentPath
+  }
+
   struct Root: Hashable, Sendable {
     let rule: String
     let columns: [PartitionColumn]
@@ -93,6 +99,8 @@ struct PartitionRules: Sendable {
   let rules: [Rule]
   /// Positions of the entities that find their partition through this one.
   let children: [[Int]]
+  /// For each entity, the references to objects that are not everybody's.
+  let references: [[Reference]]
   private let positions: [String: Int]
 
   init(_ package: Package) throws(ServerError) {
@@ -111,6 +119,17 @@ struct PartitionRules: Sendable {
     }
     self.rules = rules
     self.children = children
+    references = try package.entities.map { entity throws(ServerError) in
+      var found: [Reference] = []
+      for relationship in entity.relationships where !relationship.allowsAnyTarget {
+        guard let target = positions[relationship.target] else { continue }
+        let root = rules[target].root
+        if root.readers == nil, root.columns.allSatisfy({ $0.source == .open }) { continue }
+        let path = try PartitionRules.path(of: relationship, from: entity, in: package, target)
+        found.append(Reference(relationship: relationship, path: path))
+      }
+      return found
+    }
   }
 
   func position(of entity: String) -> Int? { positions[entity] }
@@ -192,22 +211,27 @@ struct PartitionRules: Sendable {
       guard let relationship = entity.relationship(named: name),
         let position = positions[relationship.target]
       else { throw missing(name, of: entity) }
-      let target = package.entities[position]
-      var pairs: [(target: Int, own: Int)] = []
-      for (own, other) in zip(relationship.attributes, relationship.targetAttributes) {
-        guard let ownPosition = entity.position(of: own), let position = target.position(of: other)
-        else { throw missing(own, of: entity) }
-        pairs.append((position, ownPosition))
-      }
-      let isKey = Set(pairs.map(\.target)) == Set(target.key) && pairs.count == target.key.count
-      if isKey {
-        pairs = target.key.compactMap { key in pairs.first { $0.target == key } }
-      }
-      return .parent(
-        ParentPath(
-          target: position, attributes: pairs.map(\.own), targetPositions: pairs.map(\.target),
-          targetTypes: pairs.map { target.attributes[$0.target].type }, isKey: isKey))
+      return .parent(try self.path(of: relationship, from: entity, in: package, position))
     }
+  }
+
+  private static func path(
+    of relationship: Relationship, from entity: Entity, in package: Package, _ position: Int
+  ) throws(ServerError) -> ParentPath {
+    let target = package.entities[position]
+    var pairs: [(target: Int, own: Int)] = []
+    for (own, other) in zip(relationship.attributes, relationship.targetAttributes) {
+      guard let ownPosition = entity.position(of: own), let position = target.position(of: other)
+      else { throw missing(own, of: entity) }
+      pairs.append((position, ownPosition))
+    }
+    let isKey = Set(pairs.map(\.target)) == Set(target.key) && pairs.count == target.key.count
+    if isKey {
+      pairs = target.key.compactMap { key in pairs.first { $0.target == key } }
+    }
+    return ParentPath(
+      target: position, attributes: pairs.map(\.own), targetPositions: pairs.map(\.target),
+      targetTypes: pairs.map { target.attributes[$0.target].type }, isKey: isKey)
   }
 
   private static func missing(_ name: String, of entity: Entity) -> ServerError {

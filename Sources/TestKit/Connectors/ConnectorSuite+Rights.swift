@@ -63,7 +63,53 @@ extension ConnectorSuite {
         outcomes.allSatisfy { if case .accepted = $0 { true } else { false } },
         "a new booking of a new flight: \(outcomes)")
     },
+    ConnectorCase("A reference to somebody else's object and one to none are refused alike") {
+      proof in
+      try proof.stage.changeByOther(flight, eighteen, [1: .text("AZ"), 2: .integer(5)])
+      var said: [Refusal?] = []
+      for number in [Int64(18), 999] {
+        said.append(
+          proof.refusal(
+            of: proof.operation(
+              .create, booking, nil, ["flightID": .integer(number), "passenger": .text("Eve")]
+            ).judged(by: referenceJudge("LH")), code: 403))
+        said.append(
+          proof.refusal(
+            of: proof.operation(
+              .update, booking, ann, ["flightID": .integer(number)],
+              base: ["flightID": .integer(3)]
+            ).judged(by: referenceJudge("LH")), code: 403))
+      }
+      let expected: Refusal = .notTheUsers(booking.relationships[0], of: booking)
+      proof.expect(said.allSatisfy { $0 == expected }, "\(said)")
+      let (own, _) = proof.perform(
+        proof.operation(
+          .create, booking, nil, ["flightID": .integer(17), "passenger": .text("Zoe")]
+        ).judged(by: referenceJudge("LH")))
+      proof.expect(
+        own.allSatisfy { if case .accepted = $0 { true } else { false } }, "the user's own: \(own)")
+      // What it refers to already is not judged: it is not the user who made it so.
+      let (kept, _) = proof.perform(
+        proof.operation(
+          .update, booking, ann, ["flightID": .integer(17), "passenger": .text("Anna")],
+          base: ["passenger": .text("Ann")]
+        ).judged(by: referenceJudge("AZ")))
+      proof.equal(kept, [.accepted(key: ann)], "an unchanged reference")
+    },
   ]
+
+  /// The user may refer to the flights of one carrier; every row is theirs.
+  private static func referenceJudge(_ carrier: String) -> @Sendable (Entity) -> RowJudge {
+    return { entity in
+      let flights = entity.relationships[0]
+      return RowJudge(
+        foreignReference: { changed, before, lookup throws(ConnectorError) in
+          guard let flightID = changed[1], flightID != before?[1] else { return nil }
+          return try lookup(flight, [0], [flightID])?[1] == .text(carrier) ? nil : flights
+        },
+        { _, _ in true })
+    }
+  }
 
   /// The user has the flights of one carrier, and the bookings of those.
   private static func carrierJudge(_ carrier: String) -> @Sendable (Entity) -> RowJudge {
