@@ -19,7 +19,12 @@ public enum ModelMaker {
     fromSQLite path: String, options: TranslationOptions, file: String, source: String? = nil
   ) throws(GeneratorError) -> Result {
     let schema = try SchemaReader.read(path: path)
-    return try make(from: schema, options: options, file: file, source: source)
+    let made = try make(from: schema, options: options, file: file, source: source)
+    let package = made.translation.package
+    let crossing = try CrossingReferences.notes(of: package, inSQLite: path)
+    return Result(
+      translation: Translation(package: package, notes: made.translation.notes + crossing),
+      text: made.text, warnings: made.warnings, openings: made.openings)
   }
 
   public static func make(
