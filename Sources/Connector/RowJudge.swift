@@ -63,9 +63,13 @@ extension Refusal {
     Refusal(code: 403, message: "this \(entity.name) is not among the user's")
   }
 
-  /// The same for an object of somebody else and for one that is not there.
+  /// The same for an object of somebody else and for one that is not there. A row whose partition is
+  /// that of the object is refused as the row itself is.
   public static func notTheUsers(_ relationship: Relationship, of entity: Entity) -> Refusal {
-    Refusal(
+    guard entity.partition != .through(relationship: relationship.name) else {
+      return .notTheUsers(entity)
+    }
+    return Refusal(
       code: 403,
       message: "the \(relationship.name) of this \(entity.name) is not among the user's",
       attribute: relationship.attributes.first)

@@ -30,7 +30,12 @@ extension ModelFindings {
       else { continue }
       let isForEveryone =
         target.partition == nil && !target.roles.contains { $0.permission == .read }
-      if isForEveryone {
+      if case .through(let rule) = entity.partition, rule.content == name {
+        warning(
+          place,
+          "\(entity.shownName).\(name) decides the partition: \"anyTarget\" does nothing",
+          cure: "Remove \"anyTarget\".")
+      } else if isForEveryone {
         warning(
           place,
           "\(entity.shownName).\(name) leads to what everyone has: \"anyTarget\" does nothing",

@@ -30,6 +30,11 @@ import Testing
     #expect(
       read(model(#", "anyTarget": true"#, "")).openings.map(\.what).contains(
         "Rental.film leads to what everyone has: \"anyTarget\" does nothing"))
+    let own = model(#", "anyTarget": true"#, rule).replacingOccurrences(
+      of: #""operations": [],"#, with: #""partition": { "through": "film" },"#)
+    #expect(
+      read(own).openings.map(\.what)
+        == ["Rental.film decides the partition: \"anyTarget\" does nothing"])
   }
 }
 

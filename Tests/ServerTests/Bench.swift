@@ -53,11 +53,14 @@ final class Bench {
   let package: Package
   let business = Business()
   var limits: ServiceLimits
+  private let plant: PlantedBug?
   private var running: Service?
 
   init(
-    _ package: Package = Shop.package, limits: ServiceLimits = .standard, seed: UInt64 = 1
+    _ package: Package = Shop.package, limits: ServiceLimits = .standard, seed: UInt64 = 1,
+    plant: PlantedBug? = nil
   ) throws {
+    self.plant = plant
     self.package = package
     self.limits = limits
     chance = SeededChance(seed)
@@ -75,7 +78,8 @@ final class Bench {
   var service: Service { running! }
 
   func start() throws -> Service {
-    let world = World(clock: clock, chance: chance, log: log)
+    let world = World(
+      clock: clock, chance: chance, log: log, planted: plant.map { [$0] } ?? [])
     let service = try Service(
       package: package, folder: folder, world: world, limits: limits, synchronous: .normal)
     running = service
@@ -166,7 +170,10 @@ final class Device {
 
   let bench: Bench
   let name: String
-  let identity: Identity
+  var identity: Identity
+  var parameters = SubscriptionParameters()
+  /// Called with each row that comes.
+  var onRow: ((Entity, [Value]) -> Void)?
   var server: String?
   var era: String?
   var version: Int64 = 0
@@ -195,12 +202,13 @@ final class Device {
   func body(_ operations: [[UInt8]] = [], mayHaveRun: [OperationID] = []) -> [UInt8] {
     let positions = cursors.sorted { $0.key < $1.key }
       .map { PartitionCursor(partition: $0.key, cursor: $0.value) }
-    let hello = Hello(
+    var hello = Hello(
       server: server, package: bench.package.id, device: name, incarnation: "1",
       groups: bench.package.groups.map {
         GroupPosition(name: $0.name, era: era, version: max(version, at))
       },
       partitions: positions, open: open)
+    hello.parameters = parameters
     var bytes = Message.hello(hello).frame.encoded()
     for group in bench.package.groups where !unconfirmed.isEmpty {
       let confirm = Confirm(group: group.name, version: version, answers: unconfirmed)
@@ -280,6 +288,7 @@ final class Device {
     try page.read(
       of: bench.package, wrap: { (error: JSONError) -> any Error in error },
       row: { entity, values, hash in
+        onRow?(entity, values)
         rows[ObjectName(entity: entity.name, key: entity.key(of: values))] = Row(
           values: values, hash: hash, partition: page.partition)
       },

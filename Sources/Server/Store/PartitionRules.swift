@@ -121,7 +121,10 @@ struct PartitionRules: Sendable {
     self.children = children
     references = try package.entities.map { entity throws(ServerError) in
       var found: [Reference] = []
-      for relationship in entity.relationships where !relationship.allowsAnyTarget {
+      for relationship in entity.relationships
+      where !relationship.allowsAnyTarget
+        || entity.partition == .through(relationship: relationship.name)
+      {
         guard let target = positions[relationship.target] else { continue }
         let root = rules[target].root
         if root.readers == nil, root.columns.allSatisfy({ $0.source == .open }) { continue }
