@@ -78,6 +78,9 @@ let parts: [Target] = [
   module("FerryLogger", "Logger", ["FerryWorld", "FerryCompression"]),
   module("FerryTrace", "Trace", ["FerryWorld", "FerryJSON"]),
   module("FerryCertificates", "Certificates", ["FerryCrypto", "FerryWorld"]),
+  module(
+    "FerryODataClient", "ODataClient",
+    ["FerryOData", "FerryODataBatch", "FerryHTTP", "FerryHTTPClient"]),
   module("FerryConnector", "Connector", ["FerryModel"]),
   module(
     "FerryMemoryConnector", "Connectors/Memory", ["FerryConnector", "FerryModel", "FerryCrypto"]),
@@ -231,6 +234,8 @@ var products: [Product] = [
   .library(name: "FerryVault", targets: ["FerryVault"]),
   .library(name: "FerryPersistence", targets: ["FerryPersistence"]),
   .library(name: "FerryODataCache", targets: ["FerryODataCache"]),
+  .library(name: "FerryHTTPClient", targets: ["FerryHTTPClient", "FerryHTTP"]),
+  .library(name: "FerryODataClient", targets: ["FerryODataClient"]),
   .library(name: "FerryPreferences", targets: ["FerryPreferences"]),
   .library(name: "FerryLogger", targets: ["FerryLogger"]),
   .library(name: "FerryTrace", targets: ["FerryTrace"]),
@@ -320,6 +325,11 @@ var products: [Product] = [
     tests(
       "FerryHTTPServerTests", "HTTPServerTests",
       ["FerryHTTPServer", "FerryHTTP", "FerryHTTPClient", "FerryWorld"]),
+    tests(
+      "FerryODataClientTests", "ODataClientTests",
+      [
+        "FerryODataClient", "FerryOData", "FerryODataBatch", "FerryHTTP", "FerryHTTPClient",
+      ]),
     tests(
       "FerryHTTPClientTests", "HTTPClientTests",
       ["FerryHTTPServer", "FerryHTTP", "FerryHTTPClient"]),

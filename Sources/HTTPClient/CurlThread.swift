@@ -23,7 +23,7 @@
       var multi: UnsafeMutableRawPointer?
     }
 
-    private let trust: CurlTransport.Trust
+    private let options: TransportOptions
     private let state = Mutex(State())
     private var transfers: [UnsafeMutableRawPointer: CurlTransfer] = [:]
 
@@ -33,7 +33,7 @@
     /// How often a silent transfer's deadline is looked at.
     private static let tickMilliseconds: CInt = 100
 
-    init(trust: CurlTransport.Trust) { self.trust = trust }
+    init(_ options: TransportOptions) { self.options = options }
 
     /// Any thread. The first command begins the thread.
     func post(_ command: Command) {
@@ -115,7 +115,7 @@
       case .add(let transfer):
         // Cancelled before it began.
         guard !transfer.mailbox.isOver else { return }
-        guard let easy = transfer.open(trust: trust) else {
+        guard let easy = transfer.open(options) else {
           return transfer.finish(CURLE_OUT_OF_MEMORY)
         }
         transfers[easy] = transfer

@@ -49,10 +49,10 @@
     func touch() { lastSign = .now }
 
     /// Makes libcurl's handle; nil if there is no memory.
-    func open(trust: CurlTransport.Trust) -> UnsafeMutableRawPointer? {
+    func open(_ options: TransportOptions) -> UnsafeMutableRawPointer? {
       guard let easy = curl_easy_init() else { return nil }
       self.easy = easy
-      setTarget(easy, trust)
+      setTarget(easy, options.trust)
       setBody(easy)
       for field in request.headers.fields {
         // libcurl's way to write a header without a value.
@@ -60,6 +60,9 @@
       }
       if request.headers["Content-Type"] == nil { append("Content-Type:") }
       ferry_curl_set_pointer(easy, CURLOPT_HTTPHEADER, lines)
+      if request.acceptsCompressed {
+        ferry_curl_set_text(easy, CURLOPT_ACCEPT_ENCODING, "gzip")
+      }
       setCallbacks(easy)
       return easy
     }
@@ -77,7 +80,7 @@
 
     private func append(_ line: String) { lines = curl_slist_append(lines, line) }
 
-    private func setTarget(_ easy: UnsafeMutableRawPointer, _ trust: CurlTransport.Trust) {
+    private func setTarget(_ easy: UnsafeMutableRawPointer, _ trust: TransportOptions.Trust) {
       ferry_curl_set_text(easy, CURLOPT_URL, request.url)
       ferry_curl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https")
       ferry_curl_set_long(easy, CURLOPT_NOSIGNAL, 1)

@@ -7,16 +7,11 @@
   /// The thread begins with the first request and ends when the transport and all its bodies have
   /// been let go. Connections are kept and used again.
   public final class CurlTransport: Transport {
-    /// Whose signature makes a server's certificate good.
-    public enum Trust: Sendable {
-      case system
-      /// A file of certificates in PEM form, in place of the system's.
-      case file(String)
-    }
-
     private let thread: CurlThread
 
-    public init(trust: Trust = .system) { thread = CurlThread(trust: trust) }
+    public init(_ options: TransportOptions = TransportOptions()) {
+      thread = CurlThread(options)
+    }
 
     deinit { thread.quit() }
 

@@ -19,6 +19,11 @@ public struct TransportRequest: Sendable {
   public var headers: HTTPHeaders
   public var body: [UInt8]
   public var deadlines: TransportDeadlines
+  /// Whether the server may compress its answer with gzip; off by default.
+  ///
+  /// The body is unpacked as it comes; `TransportResponse.isCompressed` says whether it was packed.
+  /// Leave it off where offsets count (`Range`): they are those of the packed bytes.
+  public var acceptsCompressed: Bool = false
 
   public init(
     url: String, method: HTTPMethod = .get, headers: HTTPHeaders = [:], body: [UInt8] = [],
@@ -56,6 +61,11 @@ public struct TransportResponse: Sendable {
   public let status: Int
   public let headers: HTTPHeaders
   public let body: any TransportBody
+
+  /// Whether the body was packed with gzip on its way.
+  public var isCompressed: Bool {
+    headers.values("Content-Encoding").contains { $0.lowercased() != "identity" }
+  }
 
   public init(status: Int, headers: HTTPHeaders, body: any TransportBody) {
     self.status = status

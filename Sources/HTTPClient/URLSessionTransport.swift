@@ -8,10 +8,11 @@
   ///
   /// `total` stands in each request's task; `connect` has no counterpart: `idle` covers it.
   public final class URLSessionTransport: Transport {
-    private let delegate = SessionDelegate()
+    private let delegate: SessionDelegate
     private let session: URLSession
 
-    public init() {
+    public init(_ options: TransportOptions = TransportOptions()) {
+      delegate = SessionDelegate(options)
       let configuration = URLSessionConfiguration.ephemeral
       configuration.urlCache = nil
       configuration.httpCookieStorage = nil
@@ -34,6 +35,11 @@
       outgoing.timeoutInterval = request.deadlines.idle.map(\.seconds) ?? .greatestFiniteMagnitude
       for field in request.headers.fields {
         outgoing.addValue(field.value, forHTTPHeaderField: field.name)
+      }
+      // URLSession asks for gzip by itself where nobody says otherwise.
+      if request.headers["Accept-Encoding"] == nil {
+        outgoing.setValue(
+          request.acceptsCompressed ? "gzip" : "identity", forHTTPHeaderField: "Accept-Encoding")
       }
       if !request.body.isEmpty { outgoing.httpBody = Data(request.body) }
       let task = session.dataTask(with: outgoing)
@@ -98,6 +104,27 @@
   /// Takes what comes for all tasks of a session, on the session's own serial queue.
   private final class SessionDelegate: NSObject, URLSessionDataDelegate {
     private let mailboxes = Mutex<[Int: Mailbox]>([:])
+    private let options: TransportOptions
+
+    init(_ options: TransportOptions) { self.options = options }
+
+    #if canImport(Security)
+      func urlSession(
+        _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+      ) {
+        let space = challenge.protectionSpace
+        guard case .file(let file) = options.trust,
+          space.authenticationMethod == NSURLAuthenticationMethodServerTrust,
+          let trust = space.serverTrust
+        else { return completionHandler(.performDefaultHandling, nil) }
+        if TrustedAuthorities(file: file).accepts(trust) {
+          completionHandler(.useCredential, URLCredential(trust: trust))
+        } else {
+          completionHandler(.cancelAuthenticationChallenge, nil)
+        }
+      }
+    #endif
 
     func watch(_ task: URLSessionTask, _ mailbox: Mailbox) {
       mailboxes.withLock { $0[task.taskIdentifier] = mailbox }

@@ -92,9 +92,9 @@ public struct ODataOpenSearchDescription: Sendable, Hashable {
 }
 
 /// The little of addresses that payloads need.
-enum ODataURL {
+package enum ODataURL {
   /// Everything but letters, digits and `-._~` as `%XX`.
-  static func encoded(_ text: String, keeping extra: String = "") -> String {
+  package static func encoded(_ text: String, keeping extra: String = "") -> String {
     var encoded = ""
     let digits = Array("0123456789ABCDEF".unicodeScalars)
     let kept = Set(extra.utf8)
@@ -113,7 +113,7 @@ enum ODataURL {
     return encoded
   }
 
-  static func decoded(_ text: some StringProtocol) -> String {
+  package static func decoded(_ text: some StringProtocol) -> String {
     var bytes: [UInt8] = []
     var rest = Array(text.utf8)[...]
     while let byte = rest.popFirst() {
@@ -131,7 +131,7 @@ enum ODataURL {
   }
 
   /// Scheme and authority of an absolute address; nil for a relative one.
-  static func origin(_ url: String) -> String? {
+  package static func origin(_ url: String) -> String? {
     guard let end = url.firstRange(of: "://") else { return nil }
     let scheme = url[..<end.lowerBound].lowercased()
     guard !scheme.isEmpty, scheme.allSatisfy({ $0.isLetter || $0.isNumber }) else { return nil }
@@ -143,7 +143,7 @@ enum ODataURL {
   }
 
   /// The address that a relative one means beside a base.
-  static func resolved(_ reference: String, base: String?) -> String {
+  package static func resolved(_ reference: String, base: String?) -> String {
     base.flatMap { ODataGround($0) }?.resolve(reference) ?? reference
   }
 }

@@ -1,0 +1,206 @@
+import Foundation
+import Glibc
+import Testing
+
+/// pyslet's OData service in a process of its own, behind a real nginx that speaks TLS under an
+/// authority of this test alone and packs answers with gzip.
+final class PeerService {
+  struct Trouble: Error, CustomStringConvertible { let description: String }
+
+  let root: String
+  /// The authority's certificate, in PEM form.
+  let authority: String
+  private let folder: URL
+  private let pyslet: Process
+  private let nginx: Process
+
+  /// Another port is tried where somebody else took it between the choice and the start.
+  static func start() throws -> PeerService {
+    var last: any Error = Trouble(description: "no port was tried")
+    for _ in 0..<5 {
+      do { return try PeerService() } catch { last = error }
+    }
+    throw last
+  }
+
+  private init() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "ferry-odata-\(UUID().uuidString)")
+    self.folder = folder
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try Self.makeCertificates(folder)
+    authority = folder.appending(path: "ca.pem").path
+    let port = try Self.freePort()
+    root = "https://127.0.0.1:\(port)/"
+    let (pyslet, upstream) = try Self.startPyslet(root)
+    self.pyslet = pyslet
+    nginx = Process()
+    do {
+      try Self.configure(folder, port, upstream)
+      let places: [String] = ["/usr/sbin/nginx", "/usr/bin/nginx"]
+      let program = places.first(where: { access($0, X_OK) == 0 })
+      guard let program else {
+        throw Trouble(
+          description: "nginx is missing: apt-get install --no-install-recommends nginx-light")
+      }
+      nginx.executableURL = URL(filePath: program)
+      nginx.arguments = [
+        "-p", folder.path, "-e", "\(folder.path)/error.log", "-c", "\(folder.path)/nginx.conf",
+      ]
+      nginx.standardError = FileHandle.nullDevice
+      try nginx.run()
+      try Self.awaitListener(port, nginx)
+    } catch {
+      Self.end(pyslet)
+      try? FileManager.default.removeItem(at: folder)
+      throw error
+    }
+  }
+
+  deinit {
+    for process in [nginx, pyslet] where process.isRunning {
+      Self.end(process)
+    }
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  /// A child may inherit a mask that holds SIGTERM back, so only SIGKILL is certain.
+  private static func end(_ process: Process) {
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+  }
+
+  private static let checkout = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+
+  private static func startPyslet(_ root: String) throws -> (Process, Int) {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = [
+      "python3", checkout.appending(path: "Scripts/lib/odata-server.py").path, root,
+    ]
+    // Scripts/test puts the packages beside the build.
+    process.environment = ProcessInfo.processInfo.environment.merging([
+      "PYTHONPATH": checkout.appending(path: ".build/peers").path
+    ]) { _, ours in ours }
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    var line: [UInt8] = []
+    while line.last != 10, let byte = try output.fileHandleForReading.read(upToCount: 1),
+      let byte = byte.first
+    {
+      line.append(byte)
+    }
+    guard let port = Int(String(decoding: line.dropLast(), as: UTF8.self)) else {
+      process.waitUntilExit()
+      throw Trouble(
+        description: "pyslet does not run: python3 -m pip install --target .build/peers "
+          + "pyslet==0.7.20170805")
+    }
+    return (process, port)
+  }
+
+  private static func makeCertificates(_ folder: URL) throws {
+    let script = """
+      set -e
+      key="-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
+      openssl req -x509 $key -keyout ca.key -out ca.pem -subj /CN=Authority -days 2
+      openssl req $key -keyout s.key -out s.csr -subj /CN=service
+      echo subjectAltName=IP:127.0.0.1 > s.ext
+      openssl x509 -req -in s.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -out s.pem \
+        -extfile s.ext
+      """
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = ["-c", script]
+    process.currentDirectoryURL = folder
+    process.standardError = FileHandle.nullDevice
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw Trouble(description: "openssl makes no certificate: apt-get install openssl")
+    }
+  }
+
+  private static func configure(_ folder: URL, _ port: Int, _ upstream: Int) throws {
+    let path = folder.path
+    // A worker of root's would otherwise be nobody, who cannot enter the folder.
+    let text = """
+      \(geteuid() == 0 ? "user root;" : "")
+      daemon off; master_process off;
+      worker_processes 1;
+      pid \(path)/pid;
+      error_log \(path)/error.log;
+      events { worker_connections 64; }
+      http {
+        access_log off;
+        gzip on; gzip_min_length 1; gzip_proxied any; gzip_types *;
+        client_body_temp_path \(path)/body; proxy_temp_path \(path)/proxy;
+        fastcgi_temp_path \(path)/fastcgi; uwsgi_temp_path \(path)/uwsgi;
+        scgi_temp_path \(path)/scgi;
+        server {
+          listen 127.0.0.1:\(port) ssl;
+          ssl_certificate \(path)/s.pem; ssl_certificate_key \(path)/s.key;
+          location / { proxy_pass http://127.0.0.1:\(upstream); }
+        }
+      }
+      """
+    try text.write(to: folder.appending(path: "nginx.conf"), atomically: true, encoding: .utf8)
+  }
+
+  /// Waits until nginx listens, or has ended.
+  private static func awaitListener(_ port: Int, _ process: Process) throws {
+    let deadline = ContinuousClock.now + patience
+    while ContinuousClock.now < deadline {
+      guard process.isRunning else { throw Trouble(description: "nginx ended at its start") }
+      let probe = try bound(port: nil)
+      defer { close(probe) }
+      var address = address(port)
+      let status = withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          connect(probe, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+      }
+      if status == 0 { return }
+      usleep(10_000)
+    }
+    throw Trouble(description: "nginx does not listen")
+  }
+
+  private static func address(_ port: Int) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
+    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
+    return address
+  }
+
+  private static func bound(port: Int?) throws -> CInt {
+    let handle = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+    guard let port else { return handle }
+    var address = address(port)
+    let status = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(handle, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard status == 0 else { throw Trouble(description: "no port is free") }
+    return handle
+  }
+
+  /// A port that was free a moment ago: nginx cannot choose one itself and tell.
+  private static func freePort() throws -> Int {
+    let handle = try bound(port: 0)
+    defer { close(handle) }
+    var address = sockaddr_in()
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    _ = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        getsockname(handle, $0, &length)
+      }
+    }
+    return Int(UInt16(bigEndian: address.sin_port))
+  }
+}
