@@ -34,7 +34,10 @@ struct Item: BusinessObject {
     }
   }
 
-  static let model: String = {
+  static let model: String = model()
+
+  /// `rule`: a partition rule and relationships, each with a comma before; `others`: further entities.
+  static func model(rule: String = "", others: String = "") -> String {
     let types = ["long", "long", "long", "long", "double", "double"]
     let attributes = ItemValues.columns.enumerated().map { position, name in
       #"{"name": "\#(name)", "type": "\#(position < 6 ? types[position] : "string")"}"#
@@ -43,9 +46,9 @@ struct Item: BusinessObject {
       {"name": "Bench", "version": "1.0", "groups": ["default"],
        "entities": [{"name": "Item", "table": "items", "group": "default",
          "attributes": [\(attributes.joined(separator: ", "))], "key": ["itemID"],
-         "keyOrigin": "app", "operations": ["create", "update", "delete"]}]}
+         "keyOrigin": "app", "operations": ["create", "update", "delete"]\(rule)}\(others)]}
       """
-  }()
+  }
 }
 
 /// What an item of a number holds.

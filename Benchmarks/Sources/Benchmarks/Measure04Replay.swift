@@ -33,7 +33,7 @@ private final class FirstTrouble: Sendable {
   let text = Mutex<String?>(nil)
 }
 
-private struct ReplayRun {
+struct ReplayRun {
   let server: Server
   let count: Int
   let devices: Int
@@ -41,8 +41,11 @@ private struct ReplayRun {
   /// Of one message.
   static let operations = 250
 
-  init(operations count: Int, devices: Int, _ setting: Setting) throws {
-    server = try Server(items: 0, setting)
+  init(
+    operations count: Int, devices: Int, model: String = Item.model, tables: String = "",
+    _ setting: Setting
+  ) throws {
+    server = try Server(items: 0, model: model, tables: tables, setting)
     self.count = count
     self.devices = devices
     self.setting = setting
@@ -121,7 +124,9 @@ private struct ReplayRun {
     guard let id = OperationID(String(format: "%032x", number)) else {
       preconditionFailure("an id has 32 digits")
     }
-    let values = ItemValues.values(Int64(number))
+    var values = ItemValues.values(Int64(number))
+    // All on one shelf, which is the user's where a model has a rule.
+    values[3] = .integer(7)
     let operation = Operation(
       id: id, chain: id, entity: "Item", kind: .create, key: Key([values[0]]),
       changed: Dictionary(

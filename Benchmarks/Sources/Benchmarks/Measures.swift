@@ -12,5 +12,6 @@ extension Measure {
     encryption,
     simulation,
     kit,
+    rights,
   ]
 }

@@ -13,22 +13,27 @@ final class Server: Sendable {
   /// What `ferry user add` made the hash from.
   static let password = "password"
   private static let users = """
-    {"users": [{"name": "anna", "roles": [], "claims": {}, "passwordHash": "\(hash)"}]}
+    {"users": [{"name": "anna", "roles": [], "claims": {"shelf": [7], "tenant": ["north"]},
+      "passwordHash": "\(hash)"}]}
     """
   private static let hash =
     "$argon2id$v=19$m=19456,t=2,p=1$eTfVKrZZFbFlV6hNeQG+uw$trGTlP2k0h3MslMlj0cz2qGSVwm2XTM518FVTwLE2KM"
 
   var address: String { "http://127.0.0.1:\(port)" }
 
-  init(items: Int, _ setting: Setting) throws {
+  /// `tables`: SQL for what the model has beside the items.
+  init(
+    items: Int, model text: String = Item.model, tables: String = "", _ setting: Setting
+  ) throws {
     let folder = setting.folder.appending(path: "server-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     business = folder.appending(path: "business.db").path
     data = folder.appending(path: "data").path
     try Server.makeBusiness(business, items: items)
+    if !tables.isEmpty { try RawDatabase(business).execute(tables) }
     let model = folder.appending(path: "model.json")
     let users = folder.appending(path: "users.json")
-    try Data(Item.model.utf8).write(to: model)
+    try Data(text.utf8).write(to: model)
     try Data(Server.users.utf8).write(to: users)
     let start = ContinuousClock.now
     child = try Child(
