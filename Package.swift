@@ -297,8 +297,8 @@ var products: [Product] = [
       "FerryCommand", "Sources/Programs/FerryCommand",
       [
         "FerryArguments", "FerryGenerator", "FerryModel", "FerryJSON",
-        "FerryODataShell", "FerryServer", "Ferry", "FerrySimulation",
-        "FerryPasswords", "FerryWorld", "FerrySQLite", "FerryWire", "FerryPostgreSQL",
+        "FerryODataShell", "FerryOData", "FerryODataClient", "FerryHTTPClient", "FerryServer",
+        "Ferry", "FerrySimulation", "FerryPasswords", "FerryWorld", "FerrySQLite", "FerryWire", "FerryPostgreSQL",
         "FerryPostgreSQLConnector", "FerryPostgreSQLReading",
       ]),
     program(

@@ -6,14 +6,16 @@ import Foundation
 /// says.
 enum ODataCommand: Subcommand {
   static let name = "odata"
-  static let summary = "say what an OData document holds, or rewrite a feed in the other format"
-  static let operands = "describe|convert|address <file, uri or -> [options]"
+  static let summary = "read OData documents, or read and change the entries of a service"
+  static let operands =
+    "describe|convert|address|get|create|update|delete <file, uri or -> [<json>] [options]"
   static let options = [
     .json, CommandOption("strict", nil, "refuse what is only not as it should be"),
     CommandOption("metadata", "<file>", "the service's $metadata, for types"),
     CommandOption("version", "2|3|4", "the version, where the document leaves it open"),
     CommandOption("to", "atom|json", "the format that convert writes"),
     CommandOption("service", "<root>", "where the service of an address begins"),
+    CommandOption("authority", "<pem>", "whose signature makes the service's certificate good"),
   ]
   static let discussion = """
     describe says what a service document, metadata, feed, entry, error, batch or OpenSearch
@@ -22,11 +24,19 @@ enum ODataCommand: Subcommand {
     refuses it with the column and what to do (Documentation/odata-address.schema.json).
     - reads the standard input.
 
+    get prints the entries at the address of a service, one JSON object a line, page after page; at
+    the service's root its collections. create and update take the properties as a JSON object;
+    update and delete apply only if nobody else changes the object meanwhile (its ETag). Without
+    --service, the service begins where the last step of the address does.
+
     Exit codes: 0 it was read; 1 it was refused, with one line that says why and where;
     2 wrong usage.
     """
 
   static func run(_ arguments: Arguments) async throws -> ExitCode {
+    if ODataServiceCommand.verbs.contains(arguments.operands.first ?? "") {
+      return try await ODataServiceCommand.run(arguments)
+    }
     var words = arguments.operands
     for option in ["json", "strict"] where arguments.flag(option) { words.append("--\(option)") }
     for option in ["metadata", "version", "to", "service"] {
