@@ -44,7 +44,8 @@ public struct ODataClientError: Error, Sendable, CustomStringConvertible {
     case .transport(let error): error.message
     case .http(let error): error.description
     case .conflict: "the object at the service is not the one that was changed (412)"
-    case .document(let error): error.description
+    case .document(let error):
+      (error.place.map { "\($0): " } ?? "") + "\(error.message) [\(error.code.rawValue)]"
     case .redirect(let location): "the service sends to \(location)"
     case .call(let problem): problem
     }

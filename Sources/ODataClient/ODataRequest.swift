@@ -59,6 +59,8 @@ extension HTTPMethod {
 public enum ODataClientLimits {
   /// Redirects that are followed for one request: as browsers do; more is a loop.
   public static let redirects = 20
+  /// Times that one request is sent again with other credentials.
+  public static let credentialTries = 3
   /// Pages without an entry that are followed in a row: a service may look through much for a
   /// rare match, but one that goes on for ever must end.
   public static let emptyPages = 1_000

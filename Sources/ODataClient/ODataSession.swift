@@ -13,15 +13,34 @@ public struct ODataSessionOptions: Sendable {
   public var acceptsCompressed: Bool = true
   public var deadlines: TransportDeadlines = TransportDeadlines()
 
+  /// Tried at a challenge before `credentialSource` is asked; nil by default.
+  public var credentials: ODataCredentials?
+  /// Whether `credentials` are sent with the first request already; off by default, so that they
+  /// go nowhere without a question.
+  public var presentsCredentialsBeforeChallenge: Bool = false
+  /// Who is asked for credentials; with none, which is the default, a 401 comes through.
+  public var credentialSource: (any ODataCredentialSource)?
+  /// Whether changes carry a token against forged requests (`X-CSRF-Token`); off by default.
+  ///
+  /// The token is taken from the first GET, or fetched before the first change, and kept in memory.
+  public var usesCSRF: Bool = false
+
   public init() {}
 }
 
-/// Sends the requests to one service: headers of the app, language, redirects, errors.
+/// Sends the requests to one service: headers of the app, language, credentials, redirects, errors.
 ///
-/// Any number of tasks may send at once. Nothing is sent twice.
+/// Any number of tasks may send at once. A request is sent again only where the service has
+/// answered that it did nothing: 401, and 403 for want of a token.
 public actor ODataSession {
   private let transport: any Transport
   private let options: ODataSessionOptions
+  /// The credentials that each origin took last, and the user that was last asked about.
+  private var accepted: [String: ODataCredentials] = [:]
+  private var lastUser = ""
+  private var token: String?
+  private var isFetchingToken = false
+  private var tokenWaiters: [CheckedContinuation<Void, Never>] = []
 
   public init(
     _ transport: any Transport = SystemTransport.make(),
@@ -78,10 +97,38 @@ public actor ODataSession {
   private func begin(
     _ request: ODataRequest
   ) async throws(ODataClientError) -> (TransportResponse, String) {
+    guard options.usesCSRF else { return try await follow(request) }
+    guard request.method.isChange else {
+      var reading = request
+      if token == nil && reading.headers["X-CSRF-Token"] == nil {
+        reading.headers["X-CSRF-Token"] = "Fetch"
+      }
+      let answer = try await follow(reading)
+      keepToken(of: answer.0)
+      return answer
+    }
+    var request = request
+    if token == nil { try await fetchToken(for: request, inPlaceOf: nil) }
+    let used = token
+    request.headers["X-CSRF-Token"] = used
+    let answer = try await follow(request)
+    guard answer.0.status == 403,
+      answer.0.headers["X-CSRF-Token"]?.lowercased() == "required"
+    else { return answer }
+    answer.0.body.cancel()
+    try await fetchToken(for: request, inPlaceOf: used)
+    request.headers["X-CSRF-Token"] = token
+    return try await follow(request)
+  }
+
+  /// Sends a request with credentials, and goes on where the answer sends it.
+  private func follow(
+    _ request: ODataRequest
+  ) async throws(ODataClientError) -> (TransportResponse, String) {
     var request = request
     var seen: Set<String> = []
     while true {
-      let response = try await sendOnce(request)
+      let response = try await sendSignedIn(request)
       guard let location = Self.redirect(response) else { return (response, request.address) }
       let target = ODataURL.resolved(location, base: request.address)
       let name = Self.name(request)
@@ -99,6 +146,50 @@ public actor ODataSession {
           wasSent: true)
       }
       request.address = target
+    }
+  }
+
+  /// Sends a request, and again with other credentials while the service wants some: at most as
+  /// often as `ODataClientLimits.credentialTries` says.
+  private func sendSignedIn(
+    _ request: ODataRequest
+  ) async throws(ODataClientError) -> TransportResponse {
+    let origin = ODataURL.origin(request.address) ?? ""
+    let isOwn = request.headers["Authorization"] != nil
+    var current = accepted[origin]
+    if current == nil && options.presentsCredentialsBeforeChallenge {
+      current = options.credentials
+    }
+    var tried = current.map { [$0] } ?? []
+    var attempt = 0
+    while true {
+      var signed = request
+      if !isOwn, let current { signed.headers["Authorization"] = current.header }
+      let response = try await sendOnce(signed)
+      guard response.status == 401, !isOwn else {
+        if let current, response.status != 401 { accepted[origin] = current }
+        return response
+      }
+      accepted[origin] = nil
+      guard attempt < ODataClientLimits.credentialTries else { return response }
+      attempt += 1
+      let challenges = HTTPChallenge.parse(response.headers.values("WWW-Authenticate"))
+      let next: ODataCredentials?
+      if let given = options.credentials, !tried.contains(given),
+        challenges.contains(where: { $0.isScheme(given.scheme) })
+      {
+        next = given
+      } else {
+        let question = ODataCredentialQuestion(
+          origin: origin, realm: challenges.first?.realm ?? "", lastUser: lastUser,
+          challenges: challenges, attempt: attempt)
+        next = await options.credentialSource?.credentials(for: question)
+      }
+      guard let next else { return response }
+      response.body.cancel()
+      lastUser = next.user
+      tried.append(next)
+      current = next
     }
   }
 
@@ -132,6 +223,38 @@ public actor ODataSession {
   private static func redirect(_ response: TransportResponse) -> String? {
     guard [301, 302, 303, 307, 308].contains(response.status) else { return nil }
     return response.headers["Location"]
+  }
+
+  /// Sends a GET for a token; everybody else who needs one meanwhile waits for this one.
+  private func fetchToken(
+    for request: ODataRequest, inPlaceOf old: String?
+  ) async throws(ODataClientError) {
+    while isFetchingToken {
+      await withCheckedContinuation { tokenWaiters.append($0) }
+    }
+    // Somebody has fetched another one meanwhile.
+    guard token == old else { return }
+    isFetchingToken = true
+    defer {
+      isFetchingToken = false
+      for waiter in tokenWaiters { waiter.resume() }
+      tokenWaiters = []
+    }
+    let path = request.address.prefix { $0 != "?" && $0 != "#" }
+    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? String(path)
+    let fetch = ODataRequest(
+      folder, headers: ["X-CSRF-Token": "Fetch", "Accept": "*/*"])
+    let (response, _) = try await follow(fetch)
+    response.body.cancel()
+    token = nil
+    keepToken(of: response)
+  }
+
+  private func keepToken(of response: TransportResponse) {
+    guard let value = response.headers["X-CSRF-Token"], value.lowercased() != "required",
+      !value.isEmpty
+    else { return }
+    token = value
   }
 
   static func name(_ request: ODataRequest) -> String { "\(request.method) \(request.address)" }

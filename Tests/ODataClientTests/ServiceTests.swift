@@ -303,4 +303,24 @@ struct ServiceTests {
     #expect(error?.isTransient == false)
     #expect("\(error as Any)".contains("GET \(server.root)Items(9)"))
   }
+
+  @Test("A JSON object becomes an entry with the types of the metadata, and back")
+  func json() async throws {
+    let server = SmallService.serve { _, _ in .status(500) }
+    let service = try await ODataService.open(server.root)
+    let entry = try service.entry(json: Array(#"{"ID":7,"Name":"é"}"#.utf8), in: "Items")
+    #expect(entry["ID"] == .int32(7))
+    let text = String(decoding: try service.json(of: entry), as: UTF8.self)
+    #expect(text.contains(#""ID":7"#) && text.contains(#""Name":"é""#))
+    for bad in [#"{"ID":"x"}"#, #"{"ID":7"#, "", "[]"] {
+      let error = await failure { () throws(ODataClientError) in
+        _ = try service.entry(json: Array(bad.utf8), in: "Items")
+      }
+      guard case .document = error?.cause else {
+        Issue.record("\(bad): \(error as Any)")
+        continue
+      }
+      #expect(error?.requestWasSent == false)
+    }
+  }
 }
