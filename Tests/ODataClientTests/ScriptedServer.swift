@@ -71,7 +71,7 @@ final class ScriptedServer: Sendable {
     withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         _ = bind(own, $0, length)
-        _ = listen(own, 16)
+        _ = listen(own, 512)
         _ = getsockname(own, $0, &length)
       }
     }
