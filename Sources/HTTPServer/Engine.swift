@@ -13,6 +13,7 @@ final class Engine: @unchecked Sendable {
   let loop: Loop
   let limits: HTTPServerLimits
   let log: any Log
+  let doorman: HTTPServer.Doorman
   let handler: HTTPServer.Handler
   /// Descriptor that says "stop"; writing to it is all that a signal handler may do.
   let stopEvent: CInt
@@ -41,10 +42,11 @@ final class Engine: @unchecked Sendable {
 
   init(
     configuration: HTTPServerConfiguration, log: any Log, loop: Loop,
-    handler: @escaping HTTPServer.Handler
+    doorman: @escaping HTTPServer.Doorman, handler: @escaping HTTPServer.Handler
   ) throws(HTTPServerError) {
     self.loop = loop
     self.log = log
+    self.doorman = doorman
     self.handler = handler
     limits = configuration.limits
     signalGrace = configuration.signalGrace

@@ -19,20 +19,29 @@ public final class HTTPServer: Sendable {
   /// goes away before the answer.
   public typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
 
+  /// Called once per request, when its head is there and its body is not (`body` is empty), on the
+  /// server's thread. It must not block.
+  public typealias Doorman = @Sendable (HTTPRequest) -> HTTPAdmission
+
   private let configuration: HTTPServerConfiguration
   private let loop: Loop
   let engine: Engine
   private let port = Mutex<Int?>(nil)
 
+  /// `doorman` judges each request by its head; unless one is given, every request is taken.
   /// Errors: `tooFewFiles`, `system`.
   public init(
     configuration: HTTPServerConfiguration = HTTPServerConfiguration(),
-    log: any Log = SilentLog(), handler: @escaping Handler
+    log: any Log = SilentLog(),
+    doorman: @escaping Doorman = { _ in .take(bodyBytes: .max) },
+    handler: @escaping Handler
   ) throws(HTTPServerError) {
     configuration.limits.check()
     self.configuration = configuration
     loop = try Loop()
-    engine = try Engine(configuration: configuration, log: log, loop: loop, handler: handler)
+    engine = try Engine(
+      configuration: configuration, log: log, loop: loop,
+      doorman: doorman, handler: handler)
   }
 
   /// Opens the port: from here on the system takes connections, which wait for `run`.

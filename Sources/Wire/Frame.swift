@@ -62,8 +62,12 @@ public struct Frame: Sendable, Equatable {
 public struct FrameReader {
   private var buffer: [UInt8] = []
   private var start: Int = 0
+  /// What the frames that are still to come may have when expanded.
+  private var roomBytes: Int
 
-  public init() {}
+  /// `limitBytes` bounds the content of all frames together, expanded; a frame that goes past it
+  /// is `badFrame`, and no more than the limit is ever held for it.
+  public init(limitBytes: Int = .max) { roomBytes = limitBytes }
 
   /// Takes bytes as they arrive, cut anywhere.
   public mutating func append(_ bytes: some Collection<UInt8>) {
@@ -99,21 +103,30 @@ public struct FrameReader {
     guard buffer.count >= end else { return nil }
     let body = buffer[(start + Frame.headerBytes)..<end]
     let content: [UInt8]
+    guard flags == 1 || length <= roomBytes else { throw FrameReader.noRoom }
     if flags == 1 {
       do {
-        content = try Deflate.expand(body, limitBytes: WireLimits.expandedBytes)
+        content = try Deflate.expand(
+          body, limitBytes: min(WireLimits.expandedBytes, roomBytes))
       } catch {
         throw WireError(
           .badFrame, "\(error)",
-          hint: "The bytes were changed on the way; the exchange is repeated.")
+          hint: roomBytes < WireLimits.expandedBytes
+            ? FrameReader.noRoom.hint
+            : "The bytes were changed on the way; the exchange is repeated.")
       }
     } else {
       content = Array(body)
     }
     let travelled = kind == .rows ? Array(buffer[start..<end]) : nil
     start = end
+    roomBytes -= content.count
     return Frame(kind, content, travelled: travelled, Frame.headerBytes + length)
   }
+
+  private static let noRoom = WireError(
+    .badFrame, "the frames of this request have more bytes than are allowed when expanded",
+    hint: "Send at most \(WireLimits.requestBytes) bytes in one request, and the rest in others.")
 
   /// Call at the end of the bytes: a frame that is not whole is an error.
   public func finish() throws(WireError) {

@@ -4,6 +4,11 @@ public enum WireLimits {
   public static let frameBytes: Int = 16 << 20
   /// A frame when expanded: a guard against small messages that expand without end.
   public static let expandedBytes: Int = 64 << 20
+  /// All frames of one request when expanded: a device sends 4 MB of operations and 1 MB of log
+  /// records at most, so an honest request fits well.
+  public static let requestBytes: Int = 16 << 20
+  /// Answers that one request confirms: as many as a server keeps open for a device.
+  public static let answersConfirmed: Int = 10_000
   /// Rows in one page: what is lost when the line breaks inside it.
   public static let pageRows: Int = 5_000
   public static let pageBytes: Int = 1 << 20

@@ -178,6 +178,8 @@ public struct WireFailure: Error, Sendable, Equatable {
     case tooManyOperations
     /// The user's claims make a subscription of more partitions than a device can have.
     case tooManyPartitions
+    /// A newer channel took the place of this one.
+    case replaced
     case `internal`
   }
 

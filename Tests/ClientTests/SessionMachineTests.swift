@@ -36,6 +36,27 @@ import Testing
     #expect(machine.next(waiting, now: later) == .exchange)
   }
 
+  @Test(
+    "A channel whose place went to another is tried again after 30 s, and polled for until then")
+  func replaced() {
+    var facts = waiting
+    facts.hasOutgoing = false
+    var machine = exchanging(waiting)
+    machine.succeeded(.exchange, facts: facts, now: now)
+    #expect(machine.next(facts, now: now) == .openChannel)
+    machine.heard(.channel, now: now)
+    machine.channelRests(now: now)
+    // Bytes that come behind the last word do not open it again.
+    machine.heard(.channel, now: now)
+    machine.succeeded(.channel, facts: facts, now: now)
+    let poll = now.advanced(by: SessionSettings().pollInterval)
+    #expect(machine.next(facts, now: now) == .wait(until: poll))
+    #expect(machine.next(facts, now: poll) == .exchange)
+    let later = now.advanced(by: .seconds(30))
+    machine.succeeded(.exchange, facts: facts, now: later)
+    #expect(machine.next(facts, now: later) == .openChannel)
+  }
+
   @Test("What goes well on one lane does not shorten the pause of the other, which was stopped")
   func stoppedBeside() {
     var machine = exchanging(waiting)

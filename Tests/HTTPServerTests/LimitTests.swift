@@ -126,6 +126,7 @@ struct LimitTests {
       "Content-Length: 3\r\nTransfer-Encoding: chunked", "Content-Length: 3\r\nContent-Length: 4",
       "Transfer-Encoding: gzip", "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity",
       "Content-Length: x", "Content-Length: -1", "Content-Length: 99999999999999999999",
+      "Content-Length : 3", "X Y: 1\r\nContent-Length: 3",
     ])
   func smuggling(_ lines: String) throws {
     let calls = Mutex(0)

@@ -16,12 +16,14 @@ final class LiveServer: Sendable {
 
   init(
     limits: HTTPServerLimits = HTTPServerLimits(), port: Int = 0,
+    doorman: @escaping HTTPServer.Doorman = { _ in .take(bodyBytes: .max) },
     handler: @escaping HTTPServer.Handler
   ) throws {
     let number = Self.count.add(1, ordering: .relaxed).newValue
     name = "fl\(getpid() % 10_000)-\(number)"
     server = try HTTPServer(
-      configuration: HTTPServerConfiguration(port: port, limits: limits), handler: handler)
+      configuration: HTTPServerConfiguration(port: port, limits: limits), doorman: doorman,
+      handler: handler)
     try server.start()
     var thread = pthread_t()
     pthread_create(

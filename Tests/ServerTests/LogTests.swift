@@ -9,7 +9,7 @@ import Testing
 @testable import FerryServer
 
 /// A business system that may be away; it counts how often it was asked.
-private final class AwayConnector: Connector {
+final class AwayConnector: Connector {
   final class Switch: Sendable {
     private let state = Mutex((isAway: false, loads: 0, looks: 0))
     var loads: Int { state.withLock { $0.loads } }
@@ -76,9 +76,10 @@ struct LogTests {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("ferry-log-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: folder) }
+    let world = World(clock: SystemClock(), chance: SystemChance(), log: log)
     let host = try await PackageHost.start(
-      Shop.package, folder: folder, doorkeeper: Doorkeeper(OpenDoor(claims: claims)),
-      world: World(clock: SystemClock(), chance: SystemChance(), log: log)
+      Shop.package, folder: folder, doorkeeper: Doorkeeper(OpenDoor(claims: claims), world: world),
+      world: world
     ) { AwayConnector(line) }
     try await body(host)
     await host.stop()

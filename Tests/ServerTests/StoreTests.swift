@@ -114,6 +114,18 @@ import Testing
     _ = try bench.service.accessTokens.verify(pair.accessToken, now: bench.clock.now)
   }
 
+  @Test("A folder that others may enter is refused with what to type", arguments: [0o755, 0o710])
+  func openFolder(mode: Int) throws {
+    let bench = try Bench()
+    let manager = FileManager.default
+    try manager.setAttributes([.posixPermissions: mode], ofItemAtPath: bench.folder)
+    let error = #expect(throws: ServerError.self) { try bench.restart() }
+    #expect(error?.code == .folderOpen)
+    #expect(error?.hint == "Type: chmod 700 \(bench.folder)")
+    try manager.setAttributes([.posixPermissions: 0o700], ofItemAtPath: bench.folder)
+    try bench.restart()
+  }
+
   @Test(
     "A key of the tokens that is not whole is told with what to do, not used and not replaced",
     arguments: [[], [1, 2, 3], [UInt8](repeating: 0, count: 32), [UInt8](repeating: 7, count: 33)])

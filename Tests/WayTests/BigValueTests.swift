@@ -191,7 +191,7 @@ extension Way {
       #expect(told["hint"]?.string == "Make room; nothing was lost.", "\(told)")
       // A page may still fit where a piece does not: each try of the device tells it anew.
       try await until("/health tells it too") {
-        let health = try await Wires.get("\(daemon.address)/health")
+        let health = try await daemon.health()
         return health.status == 503 && health.code == "diskFull"
       }
       let there = try stored(daemon.data)

@@ -3,6 +3,7 @@ import FerryHTTPClient
 import FerryJSON
 import FerrySQLite
 import Foundation
+import Synchronization
 import Testing
 
 /// `ferryd` as a process of its own, on a port that the system chose.
@@ -24,6 +25,8 @@ final class Daemon: Sendable {
     watcher.kill()
     process.kill()
   }
+
+  private let operatorKey = Mutex<String?>(nil)
 
   var address: String { "http://127.0.0.1:\(port)" }
 
@@ -83,8 +86,18 @@ final class Daemon: Sendable {
     return end
   }
 
+  /// What the operator sees of it.
+  func health() async throws -> Wires.Reply {
+    let key = operatorKey.withLock { key in
+      // Kept: the folder may be moved away.
+      key = key ?? (try? String(contentsOfFile: "\(data)/operator.key", encoding: .utf8))
+      return key
+    }
+    return try await Wires.get("\(address)/health", token: key)
+  }
+
   func isHealthy() async throws -> Bool {
-    let answer = try await Wires.get("\(address)/health")
+    let answer = try await health()
     return answer.status == 200 && answer.text.contains("ready")
   }
 
@@ -132,8 +145,10 @@ enum Wires {
 
   static let transport = SystemTransport.make()
 
-  static func get(_ url: String) async throws -> Reply {
-    try await send(TransportRequest(url: url, deadlines: deadlines))
+  static func get(_ url: String, token: String? = nil) async throws -> Reply {
+    var headers: HTTPHeaders = [:]
+    if let token { headers["Authorization"] = "Bearer \(token)" }
+    return try await send(TransportRequest(url: url, headers: headers, deadlines: deadlines))
   }
 
   static func post(

@@ -39,7 +39,7 @@ extension Way {
       #expect(reply.retryAfter == "2")
       #expect(reply.node?["hint"]?.string == "Make room; nothing was lost.")
       try await until("/health says so too") {
-        let health = try await Wires.get("\(daemon.address)/health")
+        let health = try await daemon.health()
         return health.status == 503 && health.code == "diskFull"
       }
       try await until("the log says so") {
@@ -163,7 +163,7 @@ extension Way {
       try await ada.book(0..<10, business)
       try await ada.ask(#"["submitAll"]"#)
       try await until("/health tells why nothing is done") {
-        try await Wires.get("\(daemon.address)/health").text.contains("has no room left")
+        try await daemon.health().text.contains("has no room left")
       }
       try await until("the log tells it, with the cure") {
         daemon.process.errorLines.contains {
@@ -195,7 +195,7 @@ extension Way {
       try await ada.book(0..<3, business)
       try await ada.ask(#"["submitAll"]"#)
       try await until("/health says what is wrong") {
-        let health = try await Wires.get("\(daemon.address)/health")
+        let health = try await daemon.health()
         return health.status == 503 && health.code == "storeGone"
           && health.text.contains("Put it back")
       }
@@ -245,7 +245,7 @@ extension Way {
         try await ada.ask(#"["submitAll"]"#)
         try await until("/health says that the store is stuck") {
           let begin = ContinuousClock.now
-          let health = try await Wires.get("\(daemon.address)/health")
+          let health = try await daemon.health()
           slowest = max(slowest, (ContinuousClock.now - begin) / .seconds(1))
           return health.status == 503 && health.code == "storeStuck"
         }

@@ -37,7 +37,7 @@ extension Way {
         try await ada.ask(#"["submitAll"]"#)
         try await until("all are answered by a slow disk") {
           let asked = ContinuousClock.now
-          let health = try await Wires.get("\(daemon.address)/health")
+          let health = try await daemon.health()
           slowest.health = max(slowest.health, ContinuousClock.now - asked)
           #expect(health.status == 200, "\(health.text)")
           return try business.booked() == made
@@ -74,7 +74,7 @@ extension Way {
       try await ada.book(20..<40, business)
       try await ada.ask(#"["submitAll"]"#)
       try await until("/health says what is wrong") {
-        let health = try await Wires.get("\(daemon.address)/health")
+        let health = try await daemon.health()
         return health.status == 503 && health.code == "storeFailing"
           && health.text.contains("another disk")
       }

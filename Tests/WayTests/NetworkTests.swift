@@ -159,7 +159,7 @@ extension Way {
       var times: [Duration] = []
       for _ in 0..<200 {
         let begin = ContinuousClock.now
-        let reply = try await Wires.get("\(daemon.address)/health")
+        let reply = try await daemon.health()
         #expect(reply.status == 200)
         times.append(ContinuousClock.now - begin)
       }

@@ -28,12 +28,37 @@ final class Proxy: Sendable {
   static func start(
     before daemon: Daemon, port: Int? = nil, more: String = ""
   ) async throws -> Proxy {
-    try await poll("nginx has a port") { try await begin(before: daemon, port: port, more: more) }
+    try await poll("nginx has a port") {
+      try await begin(before: daemon, port: port) { port in
+        """
+        server {
+          listen 127.0.0.1:\(port);
+          location / {
+            proxy_pass http://127.0.0.1:\(daemon.port);
+            \(more)
+          }
+        }
+        """
+      }
+    }
+  }
+
+  /// With the configuration that `Samples/nginx` ships, but for TLS and the ports.
+  static func startSample(before daemon: Daemon) async throws -> Proxy {
+    let sample = try String(
+      contentsOfFile: Programs.root + "/Samples/nginx/ferry.conf", encoding: .utf8)
+    return try await poll("nginx has a port") {
+      try await begin(before: daemon, port: nil) { port in
+        sample.split(separator: "\n").filter { !$0.contains("ssl_") }.joined(separator: "\n")
+          .replacingOccurrences(of: "listen 443 ssl", with: "listen 127.0.0.1:\(port)")
+          .replacingOccurrences(of: "127.0.0.1:8080", with: "127.0.0.1:\(daemon.port)")
+      }
+    }
   }
 
   /// Nil where the port is taken.
   private static func begin(
-    before daemon: Daemon, port: Int?, more: String
+    before daemon: Daemon, port: Int?, servers: (_ port: Int) -> String
   ) async throws -> Proxy? {
     let folders = [
       "/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin", "/opt/homebrew/bin",
@@ -57,13 +82,7 @@ final class Proxy: Sendable {
       http {
         access_log off;
         \(temporary)
-        server {
-          listen 127.0.0.1:\(port);
-          location / {
-            proxy_pass http://127.0.0.1:\(daemon.port);
-            \(more)
-          }
-        }
+        \(servers(port))
       }
 
       """, to: "nginx.conf")

@@ -1,4 +1,6 @@
+import FerryJSON
 import FerryModel
+import Foundation
 import Testing
 
 extension Way {
@@ -17,11 +19,34 @@ extension Way {
       tell("nginx that buffers all the same: a change is visible after \(seconds) s")
     }
 
+    @Test(
+      "Through the nginx of Samples/nginx a change is visible, and the log has the client's address"
+    )
+    func sample() async throws {
+      let business = try await Business.flights(bookings: 500)
+      let daemon = try await Daemon.start(business, more: ["--proxy", "127.0.0.1"])
+      let proxy = try await Proxy.startSample(before: daemon)
+      let seconds = try await circle(business, daemon, proxy, atMost: 2)
+      tell("nginx of Samples/nginx: a change is visible after \(seconds) s")
+      let long = [UInt8](repeating: 32, count: 5_000)
+      #expect(try await Wires.post("\(proxy.address)/ferry/1/login", long).status == 413)
+      let audit = try String(contentsOfFile: "\(daemon.data)/audit.jsonl", encoding: .utf8)
+      let logins = try audit.split(separator: "\n").map { try JSONNode.parse(Array($0.utf8)) }
+      #expect(!logins.isEmpty)
+      #expect(logins.allSatisfy { $0["address"]?.string == "127.0.0.1" })
+    }
+
     /// The quickest of some changes, from submit on one device to sight on another.
     private func circle(more: String, atMost limit: Double) async throws -> Double {
       let business = try await Business.flights(bookings: 500)
       let daemon = try await Daemon.start(business)
       let proxy = try await Proxy.start(before: daemon, more: more)
+      return try await circle(business, daemon, proxy, atMost: limit)
+    }
+
+    private func circle(
+      _ business: Business, _ daemon: Daemon, _ proxy: Proxy, atMost limit: Double
+    ) async throws -> Double {
       let ada = try await Phone.start(business, "ada", user: "ada", proxy.address)
       let ben = try await Phone.start(business, "ben", user: "ben", proxy.address)
       let keys = try business.connection().rows(

@@ -38,6 +38,9 @@ extension Session {
       try observers.tellOwed(of: store)
     case .stir: machine.isExchangeWanted = true
     case .beat: break
+    case .failure(let failure) where failure.code == .replaced && lane == .channel:
+      store.world.log.info("the server ended the channel", ("reason", failure.message))
+      machine.channelRests(now: store.world.clock.moment)
     case .failure(let failure):
       // A message that could not be read may have been torn on the way.
       let isTransient = [.internal, .tooManyOperations, .badMessage].contains(failure.code)

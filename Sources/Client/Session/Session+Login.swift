@@ -57,6 +57,10 @@ extension Session {
   func refused(_ lane: SessionMachine.Lane, _ reception: Reception) throws(FerryError) {
     let error = Session.serverError(reception.text, status: reception.status)
     let (message, hint) = (error.message, error.hint)
+    if lane == .channel, Session.code(reception.text) == "tooManyChannels" {
+      machine.channelRests(now: store.world.clock.moment)
+      return
+    }
     guard reception.status == 401 else {
       fail(lane, error)
       if reception.status == 403 {
@@ -97,6 +101,10 @@ extension Session {
       status == 403 ? .notAllowed : .server,
       node?["message"]?.string ?? "the server answered \(status)",
       hint: node?["hint"]?.string ?? "Look at the server's log.", isTransient: status != 403)
+  }
+
+  private static func code(_ text: [UInt8]) -> String? {
+    (try? JSONNode.parse(text))?["code"]?.string
   }
 
   func refuseLogin(_ error: FerryError) throws(FerryError) {

@@ -185,6 +185,12 @@ package struct SessionMachine: Equatable {
     if channel != .closed { channel = .astray }
   }
 
+  /// The server gave the channel's place to another, or has none: poll, and try it again later.
+  package mutating func channelRests(now: Timestamp) {
+    channel = .closed
+    channelAgainAt = now.advanced(by: settings.channelRest)
+  }
+
   /// A lane ended as it should.
   package mutating func succeeded(_ lane: Lane, facts: Facts, now: Timestamp) {
     failures = 0
@@ -259,6 +265,8 @@ public struct SessionSettings: Sendable, Equatable {
   public var channelPatience: Duration = .seconds(1)
   /// Before a channel that was kept back is tried again.
   public var channelRetry: Duration = .seconds(300)
+  /// Before a channel is tried again whose place the server gave to another or did not have.
+  public var channelRest: Duration = .seconds(30)
   /// How long an open line may be silent; the server speaks every 15 seconds.
   public var silence: Duration = .seconds(40)
   public var firstRetry: Duration = .milliseconds(200)

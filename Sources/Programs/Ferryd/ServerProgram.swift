@@ -47,9 +47,12 @@ enum ServerProgram {
     try check(settings)
     warn(settings, users, log)
     let parts = Parts(settings, world, users)
+    var httpLimits = HTTPServerLimits()
+    httpLimits.connections = settings.connections
     let server = try HTTPServer(
-      configuration: HTTPServerConfiguration(address: settings.address, port: settings.port),
-      log: log
+      configuration: HTTPServerConfiguration(
+        address: settings.address, port: settings.port, limits: httpLimits),
+      log: log, doorman: { request in parts.admit(request) }
     ) { request in await parts.answer(request) }
     try server.start()
     SignalStop.install(for: server)

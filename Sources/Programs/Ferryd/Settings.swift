@@ -16,6 +16,9 @@ struct Settings {
   let remembersOperations: Bool
   let limits: ServiceLimits
   let logLevel: LogLevel
+  let connections: Int
+  /// Addresses of proxies whose `X-Forwarded-For` is believed.
+  let proxies: Set<String>
   /// Made by `--dev`; nil for a server that is told what it serves.
   let development: DevelopmentSetup?
 
@@ -32,6 +35,12 @@ struct Settings {
     CommandOption(
       "users", "FILE", "users, roles and claims (default: users.json in the data folder)"),
     CommandOption("address", "ADDRESS", "which of this machine's (default 127.0.0.1)"),
+    CommandOption(
+      "connections", "N",
+      "the most connections at a time (default 2048); an eighth is kept for logins and exchanges"),
+    CommandOption(
+      "proxy", "ADDRESS,…",
+      "proxies in front, whose X-Forwarded-For names the client (default: none is believed)"),
     CommandOption(
       "big-value-limit", "MB", "the largest big value that is taken from a device (default 256)"),
     CommandOption("log", "LEVEL", "debug, info, warn or error (default info)"),
@@ -57,8 +66,10 @@ struct Settings {
 
       \(lines.joined(separator: "\n"))
 
-      GET /health tells whether it is ready, and with 503 what is wrong with its disk. Behind nginx
-      a plain `proxy_pass` is enough; public TLS is the proxy's. It ends in good order on SIGTERM
+      GET /health tells whether it is ready. With the header "Authorization: Bearer KEY", where KEY is
+      the content of operator.key in the data folder, it also tells what is wrong. Who logged in and
+      what was refused stands in audit.jsonl there. Public TLS is a proxy's: Samples/nginx has a
+      configuration; name the proxy with --proxy. It ends in good order on SIGTERM
       and SIGINT, at once on a second one.
       Exit codes: 0 ended as asked; 1 it could not start, the reason is told; 2 wrong usage.
       """
@@ -93,6 +104,15 @@ struct Settings {
       }
       limits.bigValueBytes = megabytes << 20
     }
+    guard let connections = Int(try arguments.value("connections") ?? "2048"),
+      (64...100_000).contains(connections)
+    else {
+      throw UsageError("--connections is no number of them", hint: "Write one from 64 to 100000.")
+    }
+    self.connections = connections
+    limits.channels = connections - connections / 8
+    proxies = Set(
+      arguments.values("proxy").flatMap { $0.split(separator: ",").map(String.init) })
     self.limits = limits
     remembersOperations = !arguments.flag("forget-operations")
     let name = try arguments.value("log") ?? "info"

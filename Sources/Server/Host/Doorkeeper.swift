@@ -1,17 +1,109 @@
 import FerryWorld
 
 /// Asks who someone is, on a thread of its own: a password takes long to verify on purpose.
+///
+/// `LoginQueue` says whose turn it is, `LoginGuard` who has to wait after wrong passwords. A client
+/// that hangs up waits no longer.
 public actor Doorkeeper {
+  private struct Waiting {
+    let password: String
+    let continuation: CheckedContinuation<Result<UserRecord, ServerError>, Never>
+  }
+
   private let executor = ThreadExecutor(name: "ferry-passwords")
   nonisolated let provider: any AuthenticationProvider
+  private let clock: any WorldClock
+  private var loginGuard = LoginGuard()
+  private var queue = LoginQueue()
+  private var waiting: [LoginQueue.Number: Waiting] = [:]
+  private var isWorking = false
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
     executor.asUnownedSerialExecutor()
   }
 
-  public init(_ provider: any AuthenticationProvider) { self.provider = provider }
-
-  func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {
-    try provider.authenticate(user: user, password: password)
+  public init(_ provider: any AuthenticationProvider, world: World) {
+    self.provider = provider
+    clock = world.clock
   }
+
+  /// Errors: `wrongLogin`; `tooManyGuesses` and `tooManyLogins`, which say when to come again.
+  func authenticate(
+    _ login: LoginRequest, from address: String
+  ) async throws(ServerError) -> UserRecord {
+    let attempt = LoginGuard.Attempt(user: login.user, device: login.device, address: address)
+    if let end = loginGuard.lockEnd(attempt, now: clock.moment) { throw tooManyGuesses(end) }
+    guard case .waits(let number, let other) = queue.add(attempt) else {
+      throw Doorkeeper.tooManyLogins
+    }
+    if let other { finish(other, Result.failure(Doorkeeper.tooManyLogins)) }
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        waiting[number] = Waiting(password: login.password, continuation: continuation)
+        if Task.isCancelled { letGo(number) }
+        work()
+      }
+    } onCancel: {
+      executor.perform { self.assumeIsolated { keeper in keeper.letGo(number) } }
+    }
+    return try result.get()
+  }
+
+  private func letGo(_ number: LoginQueue.Number) {
+    queue.remove(number)
+    finish(number, .failure(Doorkeeper.hungUp))
+  }
+
+  private func finish(_ number: LoginQueue.Number, _ result: Result<UserRecord, ServerError>) {
+    waiting.removeValue(forKey: number)?.continuation.resume(returning: result)
+  }
+
+  /// One password at a time; whoever came meanwhile is looked at before the next.
+  private func work() {
+    guard !isWorking, !queue.isEmpty else { return }
+    isWorking = true
+    executor.perform { self.assumeIsolated { keeper in keeper.verifyNext() } }
+  }
+
+  private func verifyNext() {
+    isWorking = false
+    if let (number, attempt) = queue.next(loginGuard, now: clock.moment),
+      let password = waiting[number]?.password
+    {
+      finish(number, verify(attempt, password))
+    }
+    work()
+  }
+
+  private func verify(
+    _ attempt: LoginGuard.Attempt, _ password: String
+  ) -> Result<UserRecord, ServerError> {
+    // Those that failed while it waited count too.
+    if let end = loginGuard.lockEnd(attempt, now: clock.moment) {
+      return .failure(tooManyGuesses(end))
+    }
+    do throws(ServerError) {
+      let record = try provider.authenticate(user: attempt.user.text, password: password)
+      loginGuard.succeeded(attempt)
+      return .success(record)
+    } catch {
+      if error.code == .wrongLogin { loginGuard.failed(attempt, now: clock.moment) }
+      return .failure(error)
+    }
+  }
+
+  private func tooManyGuesses(_ end: Timestamp) -> ServerError {
+    let seconds = max(1, (end.milliseconds - clock.moment.milliseconds + 999) / 1_000)
+    return ServerError(
+      .tooManyGuesses, "too many wrong passwords came for this user or from this address",
+      hint: "Try again in \(seconds) s.", isTransient: true, retryAfterSeconds: seconds)
+  }
+
+  private static let hungUp = ServerError(
+    .tooManyLogins, "the client hung up before its login was looked at", hint: "Log in again.",
+    isTransient: true)
+
+  private static let tooManyLogins = ServerError(
+    .tooManyLogins, "too many logins wait to be looked at", hint: "Try again in a few seconds.",
+    isTransient: true)
 }

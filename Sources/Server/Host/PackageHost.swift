@@ -16,15 +16,23 @@ public struct PackageHost: Sendable {
   ///
   /// `connector` is called three times: who replays, who loads and who reads big values have each
   /// their own. The tasks that
-  /// drive them run on `loop` where one is given. Errors: what `Service` throws.
+  /// drive them run on `loop` where one is given. `proxies`: addresses of proxies whose
+  /// `X-Forwarded-For` is believed. Errors: what `Service` throws.
   public static func start(
     _ package: Package, folder: String, doorkeeper: Doorkeeper, world: World,
-    limits: ServiceLimits = .standard, on loop: (any TaskExecutor)? = nil,
+    limits: ServiceLimits = .standard, proxies: Set<String> = [],
+    on loop: (any TaskExecutor)? = nil,
     connector: () -> sending any Connector
   ) async throws(ServerError) -> PackageHost {
+    let audit = AuditLog(path: "\(folder)/audit.jsonl", world: world)
     let service = try await ServiceHost(world: world) { () throws(ServerError) in
       let service = try Service(package: package, folder: folder, world: world, limits: limits)
       service.provider = doorkeeper.provider
+      service.onRefusedRight = { owner, operation, reason in
+        audit.note(
+          .operationRefused, user: owner.user.text, device: owner.device.text,
+          reason: "\(operation.kind.rawValue) \(operation.entity.name): \(reason)")
+      }
       return service
     }
     let replay = ReplayHost(connector: connector(), service: service, world: world)
@@ -35,9 +43,12 @@ public struct PackageHost: Sendable {
     return PackageHost(
       router: Router(
         service: service, contents: contents, doorkeeper: doorkeeper, claims: ClaimCheck(package),
-        world: world),
+        audit: audit, proxies: proxies, world: world),
       service: service, replay: replay, load: load, contents: contents)
   }
+
+  /// Judges a request by its head, before its body is read; any thread, and at once.
+  public func admit(_ request: HTTPRequest) -> HTTPAdmission { router.admit(request) }
 
   /// Answers a device, in memory or behind a socket.
   public func answer(_ request: HTTPRequest) async -> HTTPResponse { await router.answer(request) }

@@ -52,14 +52,17 @@ public final class Pulse: Sendable {
   /// Why the business system did not do what it was asked; nil when it did.
   func tellBusiness(_ trouble: String?) { state.withLock { $0.business = trouble } }
 
-  /// Status and body of `GET /health`.
-  func report() -> (status: Int, json: [UInt8]) {
+  /// Status and body of `GET /health`; reasons only where `isDetailed`, as they name files.
+  func report(isDetailed: Bool) -> (status: Int, json: [UInt8]) {
     let now = world.clock.now
     let state = state.withLock { $0 }
     let isStuck = now > state.beat.advanced(by: Pulse.patience)
     var writer = JSONWriter()
     writer.beginObject()
-    if isStuck {
+    if !isDetailed {
+      let isWell = !isStuck && state.trouble == nil
+      writer.field("status", isWell ? state.isLoaded ? "ready" : "loading" : "notReady")
+    } else if isStuck {
       let seconds = (now.milliseconds - state.beat.milliseconds) / 1_000
       writer.field("status", "stuck")
       writer.field("code", "storeStuck")
@@ -73,7 +76,7 @@ public final class Pulse: Sendable {
     } else {
       writer.field("status", state.isLoaded ? "ready" : "loading")
     }
-    if let business = state.business { writer.field("business", business) }
+    if isDetailed, let business = state.business { writer.field("business", business) }
     writer.endObject()
     return (isStuck || state.trouble != nil ? 503 : 200, writer.bytes)
   }

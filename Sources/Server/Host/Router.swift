@@ -1,3 +1,4 @@
+import FerryCrypto
 import FerryHTTP
 import FerryJSON
 import FerryModel
@@ -8,71 +9,133 @@ import Synchronization
 /// Answers the requests of devices: login, renewal, exchanges, channels, and the question whether
 /// all is well. `Documentation/Wire.md` tells what each takes and gives.
 ///
-/// Who makes a request is decided here, before a byte of its body is looked at (sync/M12).
+/// Who makes a request is decided by its head, before a byte of its body is kept (sync/M12).
 public struct Router: Sendable {
   private let service: ServiceHost
   private let contents: ContentHost
   private let doorkeeper: Doorkeeper
   private let claims: ClaimCheck
+  private let audit: AuditLog
+  private let proxies: Set<String>
   private let world: World
 
-  public init(
+  init(
     service: ServiceHost, contents: ContentHost, doorkeeper: Doorkeeper, claims: ClaimCheck,
-    world: World
+    audit: AuditLog, proxies: Set<String>, world: World
   ) {
     self.service = service
     self.contents = contents
     self.doorkeeper = doorkeeper
     self.claims = claims
+    self.audit = audit
+    self.proxies = proxies
     self.world = world
   }
+
+  /// Judges a request by its head: who has no good token sends no body, and a login is short.
+  ///
+  /// Any thread; asks no other.
+  public func admit(_ request: HTTPRequest) -> HTTPAdmission {
+    switch (request.method, request.path) {
+    case (.post, "/ferry/1/login"), (.post, "/ferry/1/token"):
+      return .take(bodyBytes: Router.loginBytes)
+    case (.post, "/ferry/1/exchange"), (.post, "/ferry/1/channel"), (.get, "/ferry/1/content"):
+      return admitKnown(request, bodyBytes: .max)
+    case (.put, let path) where path.hasPrefix("/ferry/1/content/"):
+      return admitKnown(request, bodyBytes: .max)
+    case (.get, "/health"): return .take(bodyBytes: 0)
+    default: return .refuse(nothing(at: request))
+    }
+  }
+
+  private func admitKnown(_ request: HTTPRequest, bodyBytes: Int) -> HTTPAdmission {
+    switch identity(of: request) {
+    case .failure(let unknown): .refuse(unknown.answer)
+    case .success: .take(bodyBytes: bodyBytes)
+    }
+  }
+
+  /// A name, a password of at most 1 KB and a device's id, or a refresh token.
+  static let loginBytes: Int = 4 << 10
 
   /// Never throws: what goes wrong is an answer with code, message and hint.
   public func answer(_ request: HTTPRequest) async -> HTTPResponse {
     switch (request.method, request.path) {
-    case (.get, "/health"): return health()
+    case (.get, "/health"): return health(request)
     case (.post, "/ferry/1/login"): return await login(request)
     case (.post, "/ferry/1/token"): return await renew(request)
     case (.post, "/ferry/1/exchange"): return await exchange(request, isChannel: false)
     case (.post, "/ferry/1/channel"): return await exchange(request, isChannel: true)
     case (.put, let path) where path.hasPrefix("/ferry/1/content/"): return await take(request)
     case (.get, "/ferry/1/content"): return await give(request)
-    default:
-      return refusal(
-        404, "notFound", "there is nothing at \(request.method.rawValue) \(request.path)",
-        hint: "Devices speak to /ferry/1/…; people may ask GET /health.")
+    default: return nothing(at: request)
     }
   }
 
+  private func nothing(at request: HTTPRequest) -> HTTPResponse {
+    refusal(
+      404, "notFound", "there is nothing at \(request.method.rawValue) \(request.path)",
+      hint: "Devices speak to /ferry/1/…; people may ask GET /health.")
+  }
+
   /// Asks no other thread: it is answered also while the store is busy, or its disk stands still.
-  private func health() -> HTTPResponse {
-    let (status, bytes) = service.pulse.report()
+  private func health(_ request: HTTPRequest) -> HTTPResponse {
+    let key = Array((request.bearerToken ?? "").utf8)
+    let isOperator = equalInConstantTime(key, Array(service.operatorKey.utf8))
+    let (status, bytes) = service.pulse.report(isDetailed: isOperator)
     return json(status, bytes)
   }
 
   // Sessions.
 
   private func login(_ request: HTTPRequest) async -> HTTPResponse {
-    guard let login = LoginRequest(request.body) else {
+    guard request.body.count <= Router.loginBytes, let login = LoginRequest(request.body) else {
       return unreadable("login takes user, password and device")
     }
+    let address = address(of: request)
+    let (user, device) = (AuditLog.short(login.user), AuditLog.short(login.device))
     do throws(ServerError) {
-      let record = try await doorkeeper.authenticate(user: login.user, password: login.password)
+      let record = try await doorkeeper.authenticate(login, from: address)
       let pair = try await service.login(record, device: login.device)
-      world.log.info("a user logged in", ("user", login.user), ("device", login.device))
+      audit.note(.login, user: user, device: device, address: address)
+      world.log.info(
+        "a user logged in", ("user", user), ("device", device), ("address", address))
       for fault in claims.faults(of: record) {
         world.log.warn(
-          "the claims of a user do not fit the model", ("user", login.user), ("fault", fault))
+          "the claims of a user do not fit the model", ("user", user), ("fault", fault))
       }
       return tokens(pair)
     } catch {
-      world.log.warn("a login was refused", ("user", login.user), ("reason", error.message))
-      return refusal(error.code == .wrongLogin ? 401 : 503, error)
+      audit.note(
+        .loginRefused, user: user, device: device, address: address, reason: error.code.rawValue)
+      world.log.warn(
+        "a login was refused", ("user", user), ("address", address), ("reason", error.message))
+      return refusal(Router.status(ofLogin: error.code), error)
     }
   }
 
+  private static func status(ofLogin code: ServerError.Code) -> Int {
+    switch code {
+    case .wrongLogin: 401
+    case .tooManyGuesses: 429
+    default: 503
+    }
+  }
+
+  /// The client's address: the peer's, or what a proxy of ours says. Behind several of them it is
+  /// the last address that none of them has. What a client writes there itself is not believed.
+  private func address(of request: HTTPRequest) -> String {
+    let peer = request.peer ?? ""
+    guard proxies.contains(peer) else { return peer }
+    let named = request.headers.values("X-Forwarded-For")
+      .flatMap { $0.split(separator: ",") }.map { text in
+        String(text.drop { $0 == " " }.prefix { $0 != " " })
+      }
+    return named.last { !proxies.contains($0) } ?? peer
+  }
+
   private func renew(_ request: HTTPRequest) async -> HTTPResponse {
-    guard let renewal = RenewalRequest(request.body) else {
+    guard request.body.count <= Router.loginBytes, let renewal = RenewalRequest(request.body) else {
       return unreadable("token takes refreshToken and device")
     }
     do throws(ServerError) {
@@ -81,7 +144,11 @@ public struct Router: Sendable {
           renewal.refreshToken, device: renewal.device, provider: doorkeeper.provider))
     } catch {
       world.log.warn(
-        "a session was not renewed", ("device", renewal.device), ("reason", error.message))
+        "a session was not renewed", ("device", AuditLog.short(renewal.device)),
+        ("address", address(of: request)), ("reason", error.message))
+      audit.note(
+        .sessionRefused, device: renewal.device, address: address(of: request),
+        reason: error.code.rawValue)
       return refusal(error.code == .revokedToken ? 401 : 503, error)
     }
   }
@@ -192,7 +259,9 @@ public struct Router: Sendable {
   }
 
   private func refusal(_ status: Int, _ error: ServerError) -> HTTPResponse {
-    refusal(status, error.code.rawValue, error.message, hint: error.hint)
+    var response = refusal(status, error.code.rawValue, error.message, hint: error.hint)
+    if let seconds = error.retryAfterSeconds { response.headers["Retry-After"] = String(seconds) }
+    return response
   }
 
   private func refusal(

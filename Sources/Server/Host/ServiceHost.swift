@@ -13,6 +13,8 @@ public actor ServiceHost {
   /// Verified by whoever has a token, without a visit to the service's thread.
   nonisolated let accessTokens: AccessTokens
   nonisolated let pulse: Pulse
+  /// Opens what only the operator may see; in the file `operator.key` of the data folder.
+  nonisolated let operatorKey: String
   private var exchanges: [ExchangeID: Exchange] = [:]
   private var waiting: [ExchangeID: Waiting] = [:]
   /// Exchanges that were stirred after they had said that they wait, and before somebody did: on
@@ -54,6 +56,7 @@ public actor ServiceHost {
     let service = try makeService()
     self.service = service
     accessTokens = service.accessTokens
+    operatorKey = try service.operatorKey()
     service.onStir = { [weak self] id in
       self?.assumeIsolated { host in host.stirred(id) }
     }
@@ -77,6 +80,12 @@ public actor ServiceHost {
   public func open(
     _ body: [UInt8], by identity: Identity, isChannel: Bool, until: Timestamp
   ) throws(ServerError) -> Opening {
+    if isChannel, service.channelCount >= service.limits.channels {
+      throw ServerError(
+        .tooManyChannels, "\(service.limits.channels) channels are open already",
+        hint: "The device polls, and tries a channel again later. Raise --connections of ferryd.",
+        isTransient: true, retryAfterSeconds: 30)
+    }
     let arrived = service.arrivedOperations
     let exchange =
       isChannel

@@ -224,8 +224,13 @@ extension Service {
   private func read(_ bytes: [UInt8]) throws(WireFailure) -> Body {
     do throws(WireError) {
       var body: Body?
-      for frame in try FrameReader.frames(of: bytes) {
+      var counts = RequestCounts()
+      var frames = FrameReader(limitBytes: WireLimits.requestBytes)
+      frames.append(bytes)
+      // One at a time: a request that expands without end is refused before its next frame.
+      while let frame = try frames.next() {
         let message = try Message(frame)
+        try counts.add(message)
         guard body != nil else {
           guard case .hello(let hello) = message else { throw Service.noHello }
           body = Body(hello: hello)
@@ -241,6 +246,7 @@ extension Service {
             .badMessage, "a device does not send \(frame.kind)", hint: "Update the app.")
         }
       }
+      try frames.finish()
       guard let body else { throw Service.noHello }
       return body
     } catch {

@@ -18,6 +18,12 @@ public struct TokenPair: Sendable, Equatable {
 
 /// Sessions of users. Passwords are verified outside, on a thread of its own.
 extension Service {
+  /// What an operator's request carries: 32 hexadecimal digits in the file `operator.key`, made
+  /// the first time. Text, so that it can be put into a header by hand.
+  func operatorKey() throws(ServerError) -> String {
+    try store.secretText("operator.key")
+  }
+
   /// Opens a session for a user whom an `AuthenticationProvider` has vouched for.
   public func login(_ record: UserRecord, device: String) throws(ServerError) -> TokenPair {
     let refresh = try guarded { () throws(SQLiteError) in

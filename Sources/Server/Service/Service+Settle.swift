@@ -24,6 +24,7 @@ extension Service {
       for name in replay.machine.seen.keys.sorted() { marks.confirm(name) }
       queue.remove(replay.name)
       finish(replay)
+      tellRefusedRights(replay)
       releaseContents(replay)
     }
     for (id, names) in touched.sorted(by: { $0.key < $1.key }) {
@@ -33,6 +34,14 @@ extension Service {
       steps[id] = try carryOut(action, id)
     }
     return ids.map { steps[$0] ?? .done }
+  }
+
+  private func tellRefusedRights(_ replay: ActiveReplay) {
+    guard let onRefusedRight else { return }
+    for (operation, outcome) in zip(replay.machine.operations, replay.machine.outcomes) {
+      guard case .refused(let refusal)? = outcome, refusal.code == 403 else { continue }
+      onRefusedRight(replay.name.owner, operation, refusal.message)
+    }
   }
 
   /// Gives what was touched by others since it was seen, by task; nothing of such a task is written.

@@ -1,3 +1,4 @@
+import FerryConnector
 import FerryModel
 import FerrySQLite
 import FerryWire
@@ -51,6 +52,9 @@ public final class Service {
 
   /// Called when the store failed, beside the error that is thrown.
   public var onTrouble: ((ServerError) -> Void)?
+
+  /// Called with each operation that the user's rights refused, once it is answered.
+  var onRefusedRight: ((_ owner: Owner, _ operation: ConnectorOperation, _ reason: String) -> Void)?
 
   /// Called with the exchanges that have something new since they said `.waiting`.
   public var onStir: ((ExchangeID) -> Void)?
@@ -132,8 +136,32 @@ public final class Service {
     let exchange = Exchange(
       id: lastExchange, service: self,
       state: open(body, identity, isChannel: isChannel, until: until, id: lastExchange))
-    if exchange.state.phase != .ended { exchanges[exchange.id] = exchange }
+    guard exchange.state.phase != .ended else { return exchange }
+    if isChannel { makeRoom(for: exchange.state.owner) }
+    exchanges[exchange.id] = exchange
     return exchange
+  }
+
+  /// How many channels are open.
+  var channelCount: Int { exchanges.values.count { $0.state.isChannel } }
+
+  /// Ends the oldest channels of a device, and of a user, that has as many as it may have.
+  private func makeRoom(for owner: Owner) {
+    let mine = exchanges.values.filter {
+      $0.state.isChannel && $0.state.phase != .ended && $0.state.owner.user == owner.user
+    }.sorted { $0.id < $1.id }
+    let same = mine.filter { $0.state.owner == owner }
+    let tooMany = same.prefix(max(0, same.count + 1 - limits.channelsPerDevice))
+    let others = mine.filter { open in !tooMany.contains { $0 === open } }
+    for exchange in tooMany + others.prefix(max(0, others.count + 1 - limits.channelsPerUser)) {
+      exchange.state.lastWord = WireFailure(
+        .replaced, "a newer channel took the place of this one",
+        hint: "A device has at most \(limits.channelsPerDevice) channels, a user "
+          + "\(limits.channelsPerUser).")
+      exchange.state.phase = .ended
+      interests.remove(exchange.id)
+      onStir?(exchange.id)
+    }
   }
 
   /// What may be written, or must not be read from a file that nobody finds any more.

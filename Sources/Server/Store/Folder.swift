@@ -9,10 +9,20 @@ final class Folder {
   let path: String
   private let lock: Int32
 
-  /// Makes the folder if needed and locks it until the value goes away.
+  /// Makes the folder if needed and locks it until the value goes away. Errors: `folderOpen`,
+  /// `folderNotWritable`, `folderInUse`.
   init(_ path: String) throws(ServerError) {
     self.path = path
     if mkdir(path, 0o700) != 0, errno != EEXIST { throw Folder.notWritable(path) }
+    var facts = stat()
+    guard stat(path, &facts) == 0 else { throw Folder.notWritable(path) }
+    guard facts.st_mode & 0o077 == 0 else {
+      throw ServerError(
+        .folderOpen,
+        "others on this machine may enter the folder \(path) (mode "
+          + "\(String(facts.st_mode & 0o777, radix: 8))), and it will hold every user's rows",
+        hint: "Type: chmod 700 \(path)")
+    }
     let lock = open("\(path)/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard lock >= 0 else { throw Folder.notWritable(path) }
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {

@@ -8,6 +8,8 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
     case folderInUse
     /// The folder cannot be made or written. Check its owner and rights.
     case folderNotWritable
+    /// Others on the machine may enter the folder. Type what the hint says.
+    case folderOpen
     /// A newer server wrote the store. Start that one.
     case newerStore
     /// The store's file is not one, or is broken. Restore it from a backup.
@@ -30,6 +32,10 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
     case badUserFile
     /// Name or password is wrong.
     case wrongLogin
+    /// Too many wrong passwords came for this user or from this address. Wait as long as it says.
+    case tooManyGuesses
+    /// Too many logins wait to be looked at. Try again in a few seconds.
+    case tooManyLogins
     /// The token's time is over, or the server's clock was set back and it has not come yet.
     case expiredToken
     /// The token is not one that this server gave, or was changed.
@@ -40,6 +46,8 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
     case revokedToken
     /// The user's claims make more partitions than a subscription can have.
     case tooManyPartitions
+    /// As many channels are open as the server has room for. The device polls instead.
+    case tooManyChannels
     /// There is no such operation, or it is not in a state in which this can be done.
     case badRequest
   }
@@ -50,12 +58,18 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
   public let hint: String
   /// Whether the same may succeed later without anyone doing anything.
   public let isTransient: Bool
+  /// When to come again, where that is known.
+  public let retryAfterSeconds: Int64?
 
-  public init(_ code: Code, _ message: String, hint: String, isTransient: Bool = false) {
+  public init(
+    _ code: Code, _ message: String, hint: String, isTransient: Bool = false,
+    retryAfterSeconds: Int64? = nil
+  ) {
     self.code = code
     self.message = message
     self.hint = hint
     self.isTransient = isTransient
+    self.retryAfterSeconds = retryAfterSeconds
   }
 
   public var description: String { "\(message). \(hint)" }

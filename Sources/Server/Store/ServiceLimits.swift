@@ -15,6 +15,12 @@ public struct ServiceLimits: Sendable {
   public var frameCacheBytes: Int = 32 << 20
   /// What a device may have stored and not answered; the rest waits on the device.
   public var unansweredPerDevice: Int = 10_000
+  /// Channels of one device: the app, its extensions and a copy of it. The oldest ends for a new one.
+  public var channelsPerDevice: Int = 4
+  /// Channels of one user, over all devices.
+  public var channelsPerUser: Int = 256
+  /// Channels in all; a further one is told to come again, and its device polls meanwhile.
+  public var channels: Int = 1_792
   /// Rows of a first load in one numbered transaction; nobody sees a part of it.
   public var firstLoadRows: Int = 5_000
   /// Changes of a later load in one numbered transaction; a larger one is shown in parts.

@@ -59,6 +59,12 @@ final class Store {
     try folder.secret(name) { world.chance.bytes(32) }
   }
 
+  /// The same as text: 32 hexadecimal digits.
+  func secretText(_ name: String) throws(ServerError) -> String {
+    let bytes = try folder.secret(name) { Array(hexadecimal(world.chance.bytes(16)).utf8) }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
   /// What is written into a file that nobody can find any more would be promised and lost.
   func checkPlace() throws(SQLiteError) {
     guard !writer.hasMoved else {

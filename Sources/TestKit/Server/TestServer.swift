@@ -70,8 +70,8 @@ public final class TestServer: Sendable {
     do {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       host = try await PackageHost.start(
-        package, folder: folder.appending(path: "server").path, doorkeeper: Doorkeeper(users),
-        world: .system(), limits: limits
+        package, folder: folder.appending(path: "server").path,
+        doorkeeper: Doorkeeper(users, world: .system()), world: .system(), limits: limits
       ) { TestConnector(business, doubts) }
     } catch let error as ServerError {
       throw FerryError(.store, error.message, hint: error.hint, cause: error)

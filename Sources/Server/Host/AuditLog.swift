@@ -1,0 +1,61 @@
+import FerryJSON
+import FerryWorld
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#endif
+
+/// Who logged in and what was refused, one JSON object in a line, at the end of a file.
+///
+/// Nothing is ever changed or removed. The file belongs to its owner alone (0600) and is opened for
+/// each line, so that the operator may move it away at any time; the next line makes a new one. A
+/// line that cannot be written is told in the server's log, and the request goes on. Any thread.
+struct AuditLog: Sendable {
+  enum Event: String, Sendable {
+    case login, loginRefused, sessionRefused, operationRefused
+  }
+
+  private let path: String
+  private let world: World
+
+  init(path: String, world: World) {
+    self.path = path
+    self.world = world
+  }
+
+  func note(
+    _ event: Event, user: String? = nil, device: String? = nil, address: String? = nil,
+    reason: String? = nil
+  ) {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("time", world.clock.now.milliseconds)
+    writer.field("event", event.rawValue)
+    for (name, value) in [
+      ("user", user), ("device", device), ("address", address), ("reason", reason),
+    ] {
+      guard let value, !value.isEmpty else { continue }
+      writer.field(name, AuditLog.short(value))
+    }
+    writer.endObject()
+    let line = writer.bytes + [10]
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { return complain() }
+    defer { close(descriptor) }
+    // One write: lines of several threads do not mix.
+    if write(descriptor, line, line.count) != line.count { complain() }
+  }
+
+  private func complain() {
+    world.log.error(
+      "the audit log cannot be written", ("file", path),
+      ("reason", String(cString: strerror(errno))))
+  }
+
+  /// What strangers send is cut: one request must not fill a disk.
+  static func short(_ text: String) -> String {
+    text.utf8.count <= 64 ? text : String(text.unicodeScalars.prefix(64).map(Character.init)) + "…"
+  }
+}
