@@ -298,7 +298,8 @@ var products: [Product] = [
       [
         "FerryArguments", "FerryGenerator", "FerryModel", "FerryJSON",
         "FerryODataShell", "FerryOData", "FerryODataClient", "FerryHTTPClient", "FerryServer",
-        "Ferry", "FerrySimulation", "FerryPasswords", "FerryWorld", "FerrySQLite", "FerryWire", "FerryPostgreSQL",
+        "Ferry", "FerrySimulation", "FerryPasswords", "FerryWorld", "FerrySQLite", "FerryWire",
+        "FerryPostgreSQL",
         "FerryPostgreSQLConnector", "FerryPostgreSQLReading",
       ]),
     program(

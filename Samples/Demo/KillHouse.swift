@@ -177,6 +177,15 @@ final class KillHouse {
     try store().value("SELECT max(sequence) FROM operation")?.integer ?? 0
   }
 
+  /// Whether the server cannot say how an operation has ended.
+  func isUnknown(_ name: String, _ id: String) throws -> Bool {
+    try store().value(
+      """
+      SELECT 1 FROM operation
+      WHERE user = ? AND id = ? AND outcome = 'unknown' AND state <> 'claimed'
+      """, .text(name), .text(id)) != nil
+  }
+
   func answers(
     _ name: String, after sequence: Int64, until last: Int64 = .max
   ) throws -> [KillCallbacks.Word] {

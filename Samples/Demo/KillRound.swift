@@ -189,6 +189,11 @@ final class KillRound {
     let device = try house.device(name)
     switch operation["state"]?.string {
     case "unknown": problems.append("\(name): the outcome of \(key) is unknown")
+    case "withdrawn":
+      // The app is not told how what it took back has ended: only the server says so.
+      if try house.isUnknown(name, operation["id"]?.string ?? "") {
+        problems.append("\(name): the outcome of \(key), which was taken back, is unknown")
+      }
     case "replayFailed":
       if (operation["logs"]?.integer ?? 0) == 0 {
         problems.append("\(name): \(key) was refused without a reason")

@@ -172,6 +172,7 @@ struct CommandTaker {
         writer.beginObject()
         writer.field("entity", listed.0.entity)
         writer.field("key", listed.0.key.text)
+        writer.field("id", listed.0.id.text)
         writer.field("kind", listed.0.kind.rawValue)
         writer.field("state", listed.0.state.rawValue)
         writer.field("logs", listed.1)
