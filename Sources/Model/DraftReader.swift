@@ -59,6 +59,7 @@ struct DraftReader {
       if let query = query(node, path) { entity.queries.append(query) }
     }
     entity.roles = roles(fields)
+    if flag(fields, "blindWrites") { entity.blindWrites = fields["blindWrites"]?.place }
     // What stays on the device comes last, so that places on the wire are places on the device.
     entity.attributes =
       entity.attributes.filter { !$0.isClientOnly } + entity.attributes.filter(\.isClientOnly)

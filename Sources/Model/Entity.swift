@@ -34,13 +34,17 @@ public final class Entity: Sendable, Hashable {
   public let queries: [ObjectQuery]
   /// Who may do what; empty where the model names no role.
   public let roles: EntityRoles
+  /// Whether an update or delete is taken that does not say what it was based on, and so writes over
+  /// what others wrote. Ferry's own devices always say it.
+  public let allowsBlindWrites: Bool
   private let positions: [String: Int]
 
   public init(
     name: String, table: String, attributes: [Attribute], key: [Int], keyOrigin: KeyOrigin,
     relationships: [Relationship], operations: Set<OperationKind>, partition: PartitionRule?,
     group: String, unique: [[Int]] = [], ownsChildren: Bool = false, isClientOnly: Bool = false,
-    performs: [String]? = nil, queries: [ObjectQuery] = [], roles: EntityRoles = EntityRoles()
+    performs: [String]? = nil, queries: [ObjectQuery] = [], roles: EntityRoles = EntityRoles(),
+    allowsBlindWrites: Bool = false
   ) {
     precondition(
       !key.isEmpty && key.allSatisfy(attributes.indices.contains), "key of \(name): \(key)")
@@ -63,6 +67,7 @@ public final class Entity: Sendable, Hashable {
     self.performs = performs
     self.queries = queries
     self.roles = roles
+    self.allowsBlindWrites = allowsBlindWrites
     var positions: [String: Int] = [:]
     for (position, attribute) in attributes.enumerated() { positions[attribute.name] = position }
     self.positions = positions
@@ -78,7 +83,7 @@ public final class Entity: Sendable, Hashable {
         && left.group == right.group && left.unique == right.unique
         && left.ownsChildren == right.ownsChildren && left.isClientOnly == right.isClientOnly
         && left.performs == right.performs && left.queries == right.queries
-        && left.roles == right.roles
+        && left.roles == right.roles && left.allowsBlindWrites == right.allowsBlindWrites
   }
 
   public func hash(into hasher: inout Hasher) {
@@ -104,7 +109,8 @@ public final class Entity: Sendable, Hashable {
       name: name, table: table, attributes: Array(attributes.prefix(servedCount)), key: key,
       keyOrigin: keyOrigin, relationships: relationships, operations: operations,
       partition: partition, group: group, unique: unique, ownsChildren: ownsChildren,
-      isClientOnly: isClientOnly, performs: performs, queries: queries, roles: roles)
+      isClientOnly: isClientOnly, performs: performs, queries: queries, roles: roles,
+      allowsBlindWrites: allowsBlindWrites)
   }
 
   /// The relationship to the object that these are parts of; nil where they stand alone.

@@ -36,6 +36,8 @@ struct DraftEntity {
   var performs: [Placed<String>]?
   var queries: [DraftQuery] = []
   var roles: [DraftPermission] = []
+  /// Where the model allows blind writes; nil where it does not.
+  var blindWrites: ModelPlace?
 
   var shownName: String { name?.content ?? "without a name" }
 

@@ -22,6 +22,21 @@ extension ModelFindings {
     )
   }
 
+  /// Warns where a change may write over what others wrote.
+  mutating func warnOfBlindWrites(_ entity: DraftEntity) {
+    guard let place = entity.blindWrites else { return }
+    guard !entity.operations.isDisjoint(with: [.update, .delete]) else {
+      return warning(
+        place, "\(entity.shownName) has no update and no delete: \"blindWrites\" does nothing",
+        cure: "Remove \"blindWrites\".")
+    }
+    warning(
+      place,
+      "a client may change \(entity.shownName) without saying what it saw, and write over what "
+        + "others wrote",
+      cure: "Remove \"blindWrites\" if all clients are made with Ferry.")
+  }
+
   /// Warns where a user may refer to objects of others, and says where that switch does nothing.
   mutating func warnOfAnyTargets(_ entity: DraftEntity, in draft: ModelDraft) {
     for relationship in entity.relationships {

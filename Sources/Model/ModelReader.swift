@@ -48,6 +48,7 @@ public enum ModelReader {
       for entity in draft.entities {
         openings.warnOfOpenWrites(entity)
         openings.warnOfAnyTargets(entity, in: draft)
+        openings.warnOfBlindWrites(entity)
       }
     }
     return ModelReading(
@@ -106,7 +107,8 @@ extension DraftEntity {
       queries: queries.compactMap(\.query),
       roles: EntityRoles(
         Dictionary(
-          roles.map { ($0.permission, $0.roles.map(\.content)) }, uniquingKeysWith: +)))
+          roles.map { ($0.permission, $0.roles.map(\.content)) }, uniquingKeysWith: +)),
+      allowsBlindWrites: blindWrites != nil)
   }
 }
 

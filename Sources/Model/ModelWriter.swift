@@ -82,6 +82,7 @@ public enum ModelWriter {
       parts.append(["\"roles\": { \(members.joined(separator: ", ")) }"])
     }
     if entity.isClientOnly { parts.append(["\"clientOnly\": true"]) }
+    if entity.allowsBlindWrites { parts.append(["\"blindWrites\": true"]) }
     if let statements = entity.performs { parts.append(["\"performs\": \(list(statements))"]) }
     if !entity.queries.isEmpty { parts.append(block("queries", entity.queries.map(fields))) }
     return ["{"] + joined(parts).map { "  \($0)" } + ["}"]

@@ -32,6 +32,8 @@ public enum WireLimits {
   public static let operationsInFlight: Int = 1_000
   /// Operations that are replayed as one: the business system holds its locks for all of them.
   public static let operationsInChain: Int = 1_000
+  /// Bytes of operations that are replayed as one: the server keeps all of them until the last is here.
+  public static let chainBytes: Int = 64 << 20
   /// Log records of an app in one message, and their bytes: they must not hold up what is pending.
   public static let reportRecords: Int = 500
   public static let reportBytes: Int = 1 << 20

@@ -55,6 +55,7 @@ extension JSONWriter {
     field("version", answer.version)
     field("method", answer.outcome.rawValue)
     if let newKey = answer.newKey { field("newKey", newKey.text) }
+    if answer.isToBeSentAgain { field("again", true) }
     key("log")
     array(answer.logRecords) { $0.logRecord($1) }
     endObject()

@@ -175,11 +175,13 @@ extension Answer {
     var outcome: Outcome?
     var newKey: Key?
     var logRecords: [LogRecord] = []
+    var isToBeSentAgain: Bool = false
     try scanner.enterObject()
     while let key = try scanner.nextKey() {
       switch key {
       case "id": id = try scanner.identifier()
       case "version": version = try scanner.integer()
+      case "again": isToBeSentAgain = try scanner.boolean()
       case "method": outcome = try scanner.outcome()
       case "newKey": newKey = try scanner.optionalString().map { Key(text: $0) }
       case "log":
@@ -190,7 +192,9 @@ extension Answer {
     guard let id, let outcome else {
       throw scanner.failure("an answer has no id or no known method")
     }
-    self.init(id: id, version: version, outcome: outcome, newKey: newKey, logRecords: logRecords)
+    self.init(
+      id: id, version: version, outcome: outcome, newKey: newKey, logRecords: logRecords,
+      isToBeSentAgain: isToBeSentAgain)
   }
 }
 

@@ -131,15 +131,20 @@ public struct Answer: Sendable, Equatable {
   /// The object's business key after an accepted create.
   public let newKey: Key?
   public let logRecords: [LogRecord]
+  /// With `notTried`: its chain did not come whole in time, so nobody refused it. The device sends
+  /// all of the chain again, under new ids.
+  public let isToBeSentAgain: Bool
 
   public init(
-    id: OperationID, version: Int64, outcome: Outcome, newKey: Key?, logRecords: [LogRecord]
+    id: OperationID, version: Int64, outcome: Outcome, newKey: Key?, logRecords: [LogRecord],
+    isToBeSentAgain: Bool = false
   ) {
     self.id = id
     self.version = version
     self.outcome = outcome
     self.newKey = newKey
     self.logRecords = logRecords
+    self.isToBeSentAgain = isToBeSentAgain
   }
 }
 

@@ -38,6 +38,35 @@ import Testing
   }
 }
 
+@Suite("Writes over what others wrote, in a model") struct BlindWriteTests {
+  @Test("The switch is read and written, and its effect is told")
+  func told() throws {
+    func read(_ more: String) -> ModelReading {
+      let text = """
+        { "name": "Shop", "version": "1.0", "entities": [
+          { "name": "Film", "attributes": [{ "name": "id", "type": "long" },
+              { "name": "tenant", "type": "string" }], "key": ["id"],
+            "partition": { "columns": { "tenant": "claim:tenant" } }\(more) }] }
+        """
+      return ModelReader.read(Array(text.utf8), file: "m")
+    }
+    let open = read(#", "blindWrites": true"#)
+    let package = try #require(open.package)
+    #expect(package.entity(named: "Film")?.allowsBlindWrites == true)
+    let written = Array(ModelWriter.text(of: package).utf8)
+    #expect(ModelReader.read(written, file: "m").package == package)
+    #expect(
+      open.openings.map(\.what)
+        == [
+          "a client may change Film without saying what it saw, and write over what others wrote"
+        ])
+    #expect(read("").openings == [] && read("").package != package)
+    #expect(
+      read(#", "blindWrites": true, "operations": ["create"]"#).openings.map(\.what)
+        == ["Film has no update and no delete: \"blindWrites\" does nothing"])
+  }
+}
+
 @Suite("Roles in a model") struct ModelRoleTests {
   private static let model = """
     {

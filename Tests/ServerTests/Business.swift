@@ -4,6 +4,8 @@ import FerryModel
 /// A business system in memory that can be made to misbehave.
 final class Business: Connector {
   private(set) var rows: [String: [Key: [Value]]] = [:]
+  /// What the group in work has changed, as it was: a copy of all rows would cost too much.
+  private var journal: [(entity: String, key: Key, values: [Value]?)] = []
   /// Effects of operations, by id: how often each was performed.
   private(set) var performed: [OperationID: Int] = [:]
   private var remembered: [OperationID: OperationOutcome] = [:]
@@ -20,7 +22,13 @@ final class Business: Connector {
   var comparesFirst = false
 
   func put(_ entity: Entity, _ values: [Value]) {
-    rows[entity.name, default: [:]][entity.key(of: values)] = values
+    write(entity.name, entity.key(of: values), values)
+    journal = []
+  }
+
+  private func write(_ entity: String, _ key: Key, _ values: [Value]?) {
+    journal.append((entity, key, rows[entity]?[key]))
+    rows[entity, default: [:]][key] = values
   }
 
   func remove(_ entity: Entity, _ key: Key) { rows[entity.name]?[key] = nil }
@@ -33,7 +41,7 @@ final class Business: Connector {
       next = nil
       return result
     }
-    let before = rows
+    journal = []
     var outcomes: [OperationOutcome] = []
     var touched: [RowImage] = []
     for operation in group {
@@ -43,7 +51,7 @@ final class Business: Connector {
       }
       outcomes.append(outcome)
       if case .refused = outcome {
-        rows = before
+        for change in journal.reversed() { rows[change.entity]?[change.key] = change.values }
         let all = group.indices.map { $0 == outcomes.count - 1 ? outcome : .notTried }
         return .done(all, touched: [])
       }
@@ -74,7 +82,7 @@ final class Business: Connector {
         values[0] = .integer(Int64(1_000 + rows[entity.name, default: [:]].count))
       }
       let key = entity.key(of: values)
-      put(entity, values)
+      write(entity.name, key, values)
       touched.append(RowImage(entity: entity.name, key: key, values: values))
       return .accepted(key: key)
     }
@@ -93,7 +101,7 @@ final class Business: Connector {
     if let refusal = judgedReferences(operation) { return .refused(refusal) }
     for (position, value) in operation.changed { values[position] = value }
     let isDelete = operation.kind == .delete
-    rows[entity.name]?[key] = isDelete ? nil : values
+    write(entity.name, key, isDelete ? nil : values)
     touched.append(RowImage(entity: entity.name, key: key, values: isDelete ? nil : values))
     return .accepted(key: key)
   }

@@ -20,7 +20,8 @@ import Testing
         Attribute(name: $0.0, column: $0.0, type: $0.1, isNullable: $0.1.isBig)
       }, key: [0], keyOrigin: .app, relationships: relationships,
       operations: performs == nil ? [.create, .update, .delete] : [.create],
-      partition: partition, group: "sales", performs: performs, roles: EntityRoles(roles))
+      partition: partition, group: "sales", performs: performs, roles: EntityRoles(roles),
+      allowsBlindWrites: true)
   }
 
   private static let rule = PartitionRule.columns([

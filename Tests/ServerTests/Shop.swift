@@ -34,14 +34,14 @@ enum Shop {
     _ name: String, _ attributes: [(String, AttributeType, Bool)], key: [Int],
     relationships: [Relationship] = [],
     operations: Set<OperationKind> = [.create, .update, .delete],
-    partition: PartitionRule? = nil, group: String = "sales"
+    partition: PartitionRule? = nil, group: String = "sales", allowsBlindWrites: Bool = true
   ) -> Entity {
     Entity(
       name: name, table: name,
       attributes: attributes.map {
         Attribute(name: $0.0, column: $0.0, type: $0.1, isNullable: $0.2)
       }, key: key, keyOrigin: .app, relationships: relationships, operations: operations,
-      partition: partition, group: group)
+      partition: partition, group: group, allowsBlindWrites: allowsBlindWrites)
   }
 
   static func order(_ id: Int64, _ employee: Int64?, _ ship: String) -> [Value] {

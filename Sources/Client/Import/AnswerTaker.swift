@@ -48,6 +48,7 @@ struct AnswerTaker {
   func take(_ known: [(PendingOperation, Answer)]) throws(SQLiteError) -> [Touched] {
     var touched: [Touched] = []
     var gone: [PendingOperation] = []
+    let over = try groupsToSendAgain(known)
     for (taken, answer) in known {
       // Read again: a key may have changed since.
       guard let operation = try store.operations.with(taken.id, connection),
@@ -81,7 +82,38 @@ struct AnswerTaker {
           entity: operation.entity, object: operation.object, answered: answered))
     }
     for operation in gone { try letGo(operation) }
+    for (chain, count) in over { try sendAgain(chain, of: count) }
     return touched
+  }
+
+  /// Groups that the server waited for in vain, with the number of their operations.
+  private func groupsToSendAgain(
+    _ known: [(PendingOperation, Answer)]
+  ) throws(SQLiteError) -> [(chain: OperationID, count: Int)] {
+    var found: [(chain: OperationID, count: Int)] = []
+    for (operation, answer) in known where answer.isToBeSentAgain {
+      guard answer.outcome == .notTried, !found.contains(where: { $0.chain == operation.chain }),
+        let payload = try connection.value(
+          "SELECT payload FROM ferry_operation WHERE sequence = ?", .integer(operation.sequence))?
+          .blob,
+        let sent = try? Operation(payload, in: store.model)
+      else { continue }
+      found.append((operation.chain, sent.count))
+    }
+    return found
+  }
+
+  /// Nobody refused it: it goes again by itself once all of it was answered. Where the app has taken
+  /// back a part of it, the rest waits for the app.
+  private func sendAgain(_ chain: OperationID, of count: Int) throws(SQLiteError) {
+    let members = try store.operations.select("WHERE chain = ?", [.text(chain.text)], connection)
+    guard members.count == count,
+      members.allSatisfy({ $0.state == .waiting && $0.wanted == .no })
+    else { return }
+    for var member in members {
+      member.wanted = .again
+      try store.operations.update(member, connection)
+    }
   }
 
   /// What was cancelled on its way and was not done after all: what was sent with it, and refused

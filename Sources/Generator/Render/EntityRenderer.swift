@@ -69,6 +69,7 @@ struct EntityRenderer {
       }
       roles = ", roles: Ferry.EntityRoles([\(permissions.joined(separator: ", "))])"
     }
+    if entity.allowsBlindWrites { roles += ", allowsBlindWrites: true" }
     if let statements = entity.performs { rest += ", performs: \(SwiftLiteral.texts(statements))" }
     return """
       public static let entity: Ferry.Entity = Ferry.Entity(

@@ -69,6 +69,7 @@ public enum ModelSchema {
     "partition": "{ \"$ref\": \"#/$defs/partition\" }",
     "roles": "{ \"$ref\": \"#/$defs/roles\" }", "clientOnly": flag,
     "performs": names, "queries": list(of: "query", atLeast: 0),
+    "blindWrites": flag,
   ]
 
   private static let query: [String: String] = [

@@ -13,6 +13,8 @@ struct ReceivedOperation {
   let claims: [String: [String]]
   let operation: Operation
   let mayHaveRun: Bool
+  /// As it travelled.
+  let bytes: Int
 
   var owner: Owner { Owner(device: device, user: user) }
 }
@@ -29,19 +31,51 @@ struct Inbox {
     var unreadable: String?
   }
 
+  /// What a device and its user may still leave here until some of it is answered.
+  struct Room {
+    /// Operations of the device, and of all devices of the user.
+    var device: Int
+    var user: Int
+    /// Of all devices of the user. Negative where groups that had begun needed more.
+    var bytes: Int
+    var begun: (OperationID) -> Begun?
+
+    /// A group that has begun.
+    struct Begun {
+      let bytes: Int
+      /// It did not come whole in time: what comes of it now is not tried.
+      let isOver: Bool
+    }
+
+    /// A group is asked for as a whole, before its first operation: half a group that fills the room
+    /// would wait for a rest that has none.
+    mutating func takes(_ chain: OperationID, of count: Int, bytes new: Int) -> Bool {
+      if begun(chain) != nil {
+        guard bytes - new >= -WireLimits.chainBytes else { return false }
+        bytes -= new
+        return true
+      }
+      guard count <= device, count <= user, new <= bytes else { return false }
+      device -= count
+      user -= count
+      bytes -= new
+      return true
+    }
+  }
+
   let store: Store
   let limits: ServiceLimits
 
   /// One durable transaction; what it says is stored is stored.
   func receive(
-    _ replay: Replay, from identity: Identity, device: String
+    _ replay: Replay, from identity: Identity, device: String, room: Room
   ) throws(SQLiteError) -> Receipt {
     try store.writer.transaction { () throws(SQLiteError) in
       var receipt = Receipt()
       let machine = InboxMachine(
         package: store.package, user: ExactText(identity.user),
         bigValueBytes: limits.bigValueBytes, takesChosenKeys: store.world.has(.chosenKey))
-      var room = limits.unansweredPerDevice - (try unanswered(device, identity.user))
+      var room = room
       let mayHaveRun = Set(replay.mayHaveRun)
       var new: [(Operation, bytes: [UInt8], hash: [UInt8])] = []
       var hashes: Set<[UInt8]> = []
@@ -65,14 +99,27 @@ struct Inbox {
         }
       }
       for (chain, members) in Inbox.chains(new) {
+        let bytes = members.reduce(0) { $0 + $1.bytes.count }
         let problem =
-          try spoiled.contains(chain) ? "" : self.problem(members.map(\.0), identity, device)
+          try spoiled.contains(chain)
+          ? ""
+          : self.problem(
+            members.map(\.0), bytes: bytes + (room.begun(chain)?.bytes ?? 0), identity, device)
         if let problem {
           receipt.refused += members.map { notTried($0.0, problem) }
-        } else if members.count > room {
+        } else if try isOver(chain, room, identity, device) {
+          receipt.refused += members.map { member in
+            Answer(
+              id: member.0.id, version: 0, outcome: .notTried, newKey: nil, logRecords: [],
+              isToBeSentAgain: true)
+          }
+        } else if let count = members.first?.0.count,
+          !room.takes(chain, of: count, bytes: bytes)
+        {
           receipt.leftOut += members.count
+          // What comes behind it waits with it, so that nothing changes places.
+          room.device = 0
         } else {
-          room -= members.count
           for member in members {
             let received = try keep(member, identity, device, mayHaveRun.contains(member.0.id))
             receipt.received.append(received)
@@ -144,15 +191,6 @@ struct Inbox {
       outcome: row[3].text.flatMap(Answer.Outcome.init(rawValue:)))
   }
 
-  private func unanswered(_ device: String, _ user: String) throws(SQLiteError) -> Int {
-    let count = try store.writer.value(
-      """
-      SELECT count(*) FROM operation
-      WHERE device = ? AND user = ? AND state IN ('stored', 'claimed')
-      """, .text(device), .text(user))?.integer
-    return Int(count ?? 0)
-  }
-
   /// The reason of a refusal went with the answer that was confirmed; that it was refused stays.
   private func restoreAnswer(_ id: OperationID) throws(SQLiteError) {
     let row = try store.writer.row(
@@ -204,7 +242,8 @@ struct Inbox {
       .flag(mayHaveRun))
     return ReceivedOperation(
       sequence: store.writer.lastInsertRowID, device: device, user: identity.user,
-      roles: identity.roles, claims: identity.claims, operation: operation, mayHaveRun: mayHaveRun)
+      roles: identity.roles, claims: identity.claims, operation: operation, mayHaveRun: mayHaveRun,
+      bytes: member.bytes.count)
   }
 
   /// The plus signs: found by the chain, which is a handful, and not by looking through all that the
@@ -212,13 +251,29 @@ struct Inbox {
   static let membersOfChain: String =
     "SELECT position, count FROM operation WHERE chain = ? AND +user = ? AND +device = ?"
 
+  /// Whether a group was answered before all of it had come.
+  private func isOver(
+    _ chain: OperationID, _ room: Room, _ identity: Identity, _ device: String
+  ) throws(SQLiteError) -> Bool {
+    if let begun = room.begun(chain) { return begun.isOver }
+    return try store.writer.rows(
+      Inbox.outcomesOfChain, .text(chain.text), .text(identity.user), .text(device)
+    ).contains { $0[0].text == Answer.Outcome.notTried.rawValue }
+  }
+
+  private static let outcomesOfChain: String =
+    "SELECT outcome FROM operation WHERE chain = ? AND +user = ? AND +device = ?"
+
   /// Why the members of a chain can never be performed together; nil when they can.
   private func problem(
-    _ members: [Operation], _ identity: Identity, _ device: String
+    _ members: [Operation], bytes: Int, _ identity: Identity, _ device: String
   )
     throws(SQLiteError) -> String?
   {
     guard let first = members.first else { return nil }
+    guard bytes <= WireLimits.chainBytes else {
+      return "the operations of one group have \(bytes) bytes; \(WireLimits.chainBytes) are allowed"
+    }
     guard members.allSatisfy({ $0.count == first.count }) else {
       return "the operations of one group do not agree on how many they are"
     }

@@ -59,6 +59,9 @@ struct InboxMachine {
       }) {
         return .refuse(id, refused(bytes, wrongKey))
       }
+      if let blind = package.entity(named: operation.entity).flatMap({ blind(operation, $0) }) {
+        return .refuse(id, refused(bytes, blind))
+      }
       if let tooLarge = package.entity(named: operation.entity).flatMap({
         tooLarge(operation, $0)
       }) {
@@ -78,6 +81,23 @@ struct InboxMachine {
     else { return nil }
     return "the business system gives the key of \(entity.name), and this create names \(key): "
       + "create the object without a key"
+  }
+
+  /// A change that does not say what it was based on would write over what others wrote.
+  private func blind(_ operation: Operation, _ entity: Entity) -> String? {
+    guard !entity.allowsBlindWrites else { return nil }
+    switch operation.kind {
+    case .create: return nil
+    case .update:
+      let blind = operation.changed.keys.sorted().first { operation.base[$0] == nil }
+      return blind.map { position in
+        "the update does not say in \"base\" what \(entity.attributes[position].name) was before: "
+          + "name every attribute of \"changed\" there"
+      }
+    case .delete:
+      return operation.base.isEmpty
+        ? "the delete does not say in \"base\" what the object was: name its attributes there" : nil
+    }
   }
 
   private func tooLarge(_ operation: Operation, _ entity: Entity) -> String? {

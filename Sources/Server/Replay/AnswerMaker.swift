@@ -8,7 +8,10 @@ struct AnswerMaker {
   let version: Int64
   let now: Timestamp
 
-  func answer(_ operation: ConnectorOperation, _ outcome: OperationOutcome) -> Answer {
+  /// `isOver`: its group did not come whole in time.
+  func answer(
+    _ operation: ConnectorOperation, _ outcome: OperationOutcome, isOver: Bool = false
+  ) -> Answer {
     switch outcome {
     case .accepted(let key):
       return make(operation, .replayResult, newKey: operation.kind == .create ? key : nil)
@@ -17,7 +20,7 @@ struct AnswerMaker {
         operation, code: refusal.code, message: refusal.message, attribute: refusal.attribute,
         baseValue: refusal.baseValue, currentValue: refusal.currentValue)
       return make(operation, .replayFailed, log: [record])
-    case .notTried: return make(operation, .notTried)
+    case .notTried: return make(operation, .notTried, isToBeSentAgain: isOver)
     }
   }
 
@@ -31,9 +34,11 @@ struct AnswerMaker {
 
   private func make(
     _ operation: ConnectorOperation, _ outcome: Answer.Outcome, newKey: Key? = nil,
-    log: [LogRecord] = []
+    log: [LogRecord] = [], isToBeSentAgain: Bool = false
   ) -> Answer {
-    Answer(id: operation.id, version: version, outcome: outcome, newKey: newKey, logRecords: log)
+    Answer(
+      id: operation.id, version: version, outcome: outcome, newKey: newKey, logRecords: log,
+      isToBeSentAgain: isToBeSentAgain)
   }
 
   private func record(

@@ -85,6 +85,6 @@ struct ReplayStore {
       sequence: sequence, device: device, user: user,
       roles: ClaimText.decodeRoles(row[6].text ?? ""),
       claims: ClaimText.decode(row[3].text ?? "{}"), operation: operation,
-      mayHaveRun: row[5].integer == 1)
+      mayHaveRun: row[5].integer == 1, bytes: payload.count)
   }
 }

@@ -26,7 +26,7 @@ extension Service {
     for (received, wasClaimed) in waiting {
       let missing = try guarded { () throws(SQLiteError) in try self.missing(received) }
       queue.add(
-        received, wasClaimed: wasClaimed, isNamed: false,
+        received, now: world.clock.moment, wasClaimed: wasClaimed, isNamed: false,
         contents: references(of: received.operation),
         missing: missing)
       guard wasClaimed || received.mayHaveRun else { continue }

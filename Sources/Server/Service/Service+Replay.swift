@@ -28,6 +28,8 @@ struct ActiveReplay {
   /// What could not be written when it was decided.
   var owed: ReplayMachine.Action?
   var areRightsJudged: Bool = true
+  /// The group did not come whole in time.
+  var isOver: Bool = false
   /// Only with the planted bug `sequence`.
   var drawnNumber: Int64?
 }
@@ -35,7 +37,9 @@ struct ActiveReplay {
 /// Replay: operations against the business system, in order, once.
 extension Service {
   func enqueue(_ received: ReceivedOperation, missing: Set<BigReference> = []) {
-    queue.add(received, contents: references(of: received.operation), missing: missing)
+    queue.add(
+      received, now: world.clock.moment, contents: references(of: received.operation),
+      missing: missing)
     arrivedOperations += 1
   }
 
@@ -55,6 +59,7 @@ extension Service {
       if let task = try resume(parked) { return [task] }
     }
     let isLoaded = try isLoaded()
+    endIncompleteGroups(now)
     while true {
       let chains = queue.next(limit: limit, now: now, isLoaded: isLoaded)
       guard !chains.isEmpty else { return [] }
@@ -71,6 +76,13 @@ extension Service {
         throw error
       }
     }
+  }
+
+  private func endIncompleteGroups(_ now: Timestamp) {
+    guard now >= nextLookForIncomplete else { return }
+    let limit = limits.incompleteGroupSeconds
+    nextLookForIncomplete = now.advanced(by: .seconds(max(1, limit / 24)))
+    queue.end(incompleteSince: now.advanced(by: .seconds(-limit)))
   }
 
   /// When `nextReplay` may have something that it has not now; nil when nothing waits for a time.
@@ -114,6 +126,7 @@ extension Service {
     var replay = ActiveReplay(
       id: lastTask, name: chain.name, rights: rights, machine: machine, step: .done, mark: mark,
       marks: [mark], attempts: chain.attempts)
+    replay.isOver = chain.isOver
     replay.machine.retriesUnknown = world.has(.retryUnknown)
     replay.machine.performsInParts = world.has(.groupInParts)
     replay.machine.neverRecalls = world.has(.unknownAlways)

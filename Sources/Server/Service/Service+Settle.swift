@@ -71,7 +71,8 @@ extension Service {
         }
         for (operation, outcome) in zip(replay.machine.operations, replay.machine.outcomes) {
           guard let outcome else { continue }
-          try replayStore.answer(operation, maker.answer(operation, outcome), transaction)
+          try replayStore.answer(
+            operation, maker.answer(operation, outcome, isOver: replay.isOver), transaction)
         }
         answered += self.answered(replay)
       }

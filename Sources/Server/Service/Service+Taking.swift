@@ -5,23 +5,36 @@ import FerryWire
 /// What a device sent is taken in, and the device told so.
 extension Service {
   func take(_ replay: Replay, _ state: inout ExchangeState) throws(ServerError) {
-    let receipt = try guarded { () throws(SQLiteError) in
-      try inbox.receive(replay, from: state.identity, device: state.hello.device)
+    // In one: what is stored and not enqueued would wait for the next start.
+    let (receipt, missing) = try guarded { () throws(SQLiteError) in
+      try store.writer.transaction { () throws(SQLiteError) in
+        let receipt = try inbox.receive(
+          replay, from: state.identity, device: state.hello.device, room: room(of: state.owner))
+        return (
+          receipt,
+          try receipt.received.map { received throws(SQLiteError) in
+            try self.missing(received)
+          }
+        )
+      }
     }
     // Sent again: it is open, whatever else the device has said.
     if queue.name(receipt.stored, of: state.owner) { arrivedOperations += 1 }
-    for received in receipt.received {
-      let missing = try guarded { () throws(SQLiteError) in try self.missing(received) }
+    for (received, missing) in zip(receipt.received, missing) {
       enqueue(received, missing: missing)
     }
     for refused in receipt.refused { try giveUpContents(of: refused.id, state.identity.user) }
     let stored = Stored(ids: receipt.stored, refused: receipt.refused)
     state.ready += Message.stored(stored).frame.encoded()
     if receipt.leftOut > 0 {
-      world.log.warn("a device has too many unanswered operations", ("device", state.hello.device))
+      world.log.warn(
+        "a device or its user has too many unanswered operations",
+        ("device", state.hello.device), ("user", state.identity.user))
       state.lastWord = WireFailure(
         .tooManyOperations,
-        "\(receipt.leftOut) operations were not taken; \(limits.unansweredPerDevice) wait already",
+        "\(receipt.leftOut) operations were not taken: \(limits.unansweredPerDevice) of a device, and "
+          + "\(limits.unansweredPerUser) or \(limits.unansweredBytesPerUser >> 20) MB of its user, may "
+          + "wait for their answers",
         hint: "They are kept on the device and sent again when some of these are answered.")
     }
     if let problem = receipt.unreadable {
@@ -29,6 +42,16 @@ extension Service {
         .badMessage, "an operation cannot be read \(problem)",
         hint: "Update the app; its change is kept on the device.")
     }
+  }
+
+  private func room(of owner: Owner) -> Inbox.Room {
+    let device = queue.load(of: owner)
+    let user = queue.load(of: owner.user)
+    return Inbox.Room(
+      device: limits.unansweredPerDevice - device.operations,
+      user: limits.unansweredPerUser - user.operations,
+      bytes: limits.unansweredBytesPerUser - user.bytes
+    ) { chain in self.queue.begun(ReplayQueue.Name(owner: owner, chain: chain)) }
   }
 
   func take(_ report: Report, _ state: inout ExchangeState) throws(ServerError) {

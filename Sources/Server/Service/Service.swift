@@ -44,6 +44,8 @@ public final class Service {
   /// How many operations were taken in since the start.
   var arrivedOperations: Int64 = 0
   var replays: [Int64: ActiveReplay] = [:]
+  /// When groups that do not come whole are looked at next.
+  var nextLookForIncomplete = Timestamp(milliseconds: 0)
   /// Chains that wait and may have been performed, with the tasks that hold their objects meanwhile.
   var held: [ReplayQueue.Name: Int64] = [:]
 

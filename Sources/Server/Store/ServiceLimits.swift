@@ -15,6 +15,11 @@ public struct ServiceLimits: Sendable {
   public var frameCacheBytes: Int = 32 << 20
   /// What a device may have stored and not answered; the rest waits on the device.
   public var unansweredPerDevice: Int = 10_000
+  /// The same for all devices of a user together, and the bytes of it.
+  public var unansweredPerUser: Int = 20_000
+  public var unansweredBytesPerUser: Int = 256 << 20
+  /// How long a group of which nothing comes any more is waited for, in seconds.
+  public var incompleteGroupSeconds: Int64 = 86_400
   /// Channels of one device: the app, its extensions and a copy of it. The oldest ends for a new one.
   public var channelsPerDevice: Int = 4
   /// Channels of one user, over all devices.

@@ -89,7 +89,7 @@ enum RandomRules {
         Attribute(name: "scan", column: "scan", type: .bigString, isNullable: true),
       ], key: [0], keyOrigin: .app, relationships: relationships,
       operations: Set(OperationKind.allCases), partition: partition, group: "sales",
-      unique: [[3]], roles: EntityRoles(named))
+      unique: [[3]], roles: EntityRoles(named), allowsBlindWrites: true)
   }
 }
 
