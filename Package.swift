@@ -312,7 +312,8 @@ var products: [Product] = [
     tests(
       "FerryCommandTests", "CommandTests",
       [
-        "FerryCommand", "FerryArguments", "FerryServer", "FerryPasswords", "Ferry", "FerryModel",
+        "FerryCommand", "FerryJSON", "FerryArguments", "FerryServer", "FerryPasswords", "Ferry",
+        "FerryModel",
         "FerrySQLite", "FerryWorld",
       ]),
     tests("FerryPasswordsTests", "PasswordsTests", ["FerryPasswords"]),

@@ -1,3 +1,4 @@
+import FerryJSON
 import FerryPasswords
 import FerryServer
 import Foundation
@@ -65,6 +66,15 @@ struct UserTests {
       #expect(rest.record(of: "andrew") != nil)
       #expect(
         try RunningFerry.run(["user", "remove", "--file", file, "--name", "nancy"]).code == 1)
+      // What was refused is not there.
+      let lines = try String(contentsOfFile: "\(file).audit.jsonl", encoding: .utf8)
+        .split(separator: "\n").map { try JSONNode.parse(Array($0.utf8)) }
+      #expect(
+        lines.map { $0["event"]?.string }
+          == ["userAdded", "userAdded", "passwordChanged", "userRemoved"])
+      #expect(lines.map { $0["user"]?.string } == ["nancy", "andrew", "nancy", "nancy"])
+      #expect(lines.allSatisfy { $0["reason"]?.string?.hasPrefix("by ") ?? false })
+      #expect(lines.allSatisfy { $0["time"]?.integer ?? 0 > 1_700_000_000_000 })
     }
   }
 

@@ -1,8 +1,24 @@
 import FerryModel
+import Glibc
 import Testing
 
 extension Way {
   @Suite struct StopTests {
+    @Test("A crash is told with the names of functions and without registers")
+    func crash() async throws {
+      let business = try await Business.flights(bookings: 5)
+      let daemon = try await Daemon.start(business)
+      daemon.process.send(SIGSEGV)
+      // The last line of the report.
+      try await until("the crash is told") {
+        daemon.process.errorText.contains("Backtrace took")
+      }
+      let text = daemon.process.errorText
+      #expect(text.contains("HTTPServer.run()"))
+      #expect(!text.contains("rflags") && !text.contains("rax"))
+      try await daemon.stopNow()
+    }
+
     @Test("SIGTERM while a channel and replays are open: exit 0 within the grace, nothing is lost")
     func term() async throws {
       let business = try await Business.flights(bookings: 500)

@@ -5,6 +5,7 @@ import FerryModel
 import FerryPasswords
 import FerryServer
 import FerryWorld
+import Foundation
 
 /// `ferry user`: who may log in.
 enum UserCommand: Subcommand {
@@ -31,6 +32,7 @@ enum UserCommand: Subcommand {
     Example: ferry user add --file users.json --name nancy --role sales --claim employee=1 \\
                --model model.json
              ferry user password --file users.json --name nancy
+    Each change is noted in an audit log beside it: <users.json>.audit.jsonl.
     A server that runs reads the file when it starts.
     Exit codes: 0 done; 1 it could not be done; 2 wrong usage.
     """
@@ -66,8 +68,16 @@ enum UserCommand: Subcommand {
         name: name, passwordHash: try hash(arguments), roles: arguments.values("role"),
         claims: claims))
     try list.write(to: file)
+    note(.userAdded, name, file)
     print("\(name) may log in now. Start the server again if it runs.")
     for fault in faults { print("Warning: \(fault)") }
+  }
+
+  /// One line in the audit log of the file, with who runs this program.
+  private static func note(_ event: AuditLog.Event, _ name: String, _ file: String) {
+    let login = getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) } ?? "\(getuid())"
+    AuditLog(path: "\(file).audit.jsonl", world: .system(log: TerminalLog()))
+      .note(event, user: name, reason: "by \(login) on this machine")
   }
 
   private static func values(of claims: [UserList.Claim]) -> [String: [String]] {
@@ -90,6 +100,7 @@ enum UserCommand: Subcommand {
     let place = try list.place(of: name, in: file)
     list.users[place].passwordHash = try hash(arguments)
     try list.write(to: file)
+    note(.passwordChanged, name, file)
     print("\(name) has a new password. Start the server again if it runs.")
   }
 
@@ -97,6 +108,7 @@ enum UserCommand: Subcommand {
     var list = try UserList.existing(file)
     list.users.remove(at: try list.place(of: name, in: file))
     try list.write(to: file)
+    note(.userRemoved, name, file)
     print("\(name) was removed. Start the server again if it runs.")
   }
 
@@ -143,6 +155,14 @@ enum UserCommand: Subcommand {
     }
     let salt = World.system().chance.bytes(16)
     return try PasswordHash.make(password: password, salt: salt)
+  }
+}
+
+/// Says on the terminal what does not stop the command.
+private struct TerminalLog: Log {
+  func write(_ level: LogLevel, _ message: String, _ fields: [(String, String)]) {
+    Terminal.error(
+      "Warning: \(message) (\(fields.map { "\($0.0): \($0.1)" }.joined(separator: ", ")))")
   }
 }
 

@@ -1,5 +1,8 @@
 /// The server.
 @main
 struct Main {
-  static func main() { ServerProgram.main(CommandLine.arguments) }
+  static func main() {
+    CrashReport.leaveOutRegisters()
+    ServerProgram.main(CommandLine.arguments)
+  }
 }

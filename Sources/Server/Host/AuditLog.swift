@@ -1,5 +1,5 @@
 import FerryJSON
-import FerryWorld
+public import FerryWorld
 
 #if canImport(Darwin)
   import Darwin
@@ -12,20 +12,24 @@ import FerryWorld
 /// Nothing is ever changed or removed. The file belongs to its owner alone (0600) and is opened for
 /// each line, so that the operator may move it away at any time; the next line makes a new one. A
 /// line that cannot be written is told in the server's log, and the request goes on. Any thread.
-struct AuditLog: Sendable {
-  enum Event: String, Sendable {
+public struct AuditLog: Sendable {
+  /// What happened; the name stands in the line under `event`.
+  public enum Event: String, Sendable {
     case login, loginRefused, sessionRefused, operationRefused
+    case userAdded, passwordChanged, userRemoved
   }
 
   private let path: String
   private let world: World
 
-  init(path: String, world: World) {
+  /// `path`: the file; it is made with the first line.
+  public init(path: String, world: World) {
     self.path = path
     self.world = world
   }
 
-  func note(
+  /// Appends a line. Texts are cut at 64 characters.
+  public func note(
     _ event: Event, user: String? = nil, device: String? = nil, address: String? = nil,
     reason: String? = nil
   ) {

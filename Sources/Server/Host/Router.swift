@@ -169,7 +169,14 @@ public struct Router: Sendable {
             hint: "Send Authorization: Bearer with the access token of a login.")))
     }
     do throws(ServerError) {
-      return .success(try service.accessTokens.verify(token, now: world.clock.now))
+      let identity = try service.accessTokens.verify(token, now: world.clock.now)
+      // A token lives on for 15 minutes; the user may be gone before.
+      guard doorkeeper.provider.record(of: identity.user) != nil else {
+        throw ServerError(
+          .revokedToken, "the session is over",
+          hint: "Log in again; what is pending on the device stays.")
+      }
+      return .success(identity)
     } catch {
       return .failure(Unknown(answer: refusal(401, error)))
     }

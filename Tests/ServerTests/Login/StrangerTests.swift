@@ -15,7 +15,7 @@ struct StrangerTests {
       guard password == "right" else { throw ServerError(.wrongLogin, "no", hint: "no") }
       return UserRecord(name: user)
     }
-    func record(of user: String) -> UserRecord? { UserRecord(name: user) }
+    func record(of user: String) -> UserRecord? { user == "gone" ? nil : UserRecord(name: user) }
   }
 
   private let log = KeptLog()
@@ -95,6 +95,31 @@ struct StrangerTests {
       #expect(lines[1]["reason"]?.string == "wrongLogin")
       let mode = try FileManager.default.attributesOfItem(atPath: "\(folder)/audit.jsonl")
       #expect(mode[.posixPermissions] as? Int == 0o600)
+    }
+  }
+
+  @Test("A user who was removed is refused at once, with a token that is good for minutes still")
+  func removed() async throws {
+    try await withHost { host, _ in
+      for (user, status) in [("gone", 401), ("anna", 200)] {
+        let token = try #require(
+          body(await host.answer(login("right", user: user)))?["accessToken"]?.string)
+        let hello = Hello(
+          server: nil, package: Shop.package.id, device: "d", incarnation: "1", groups: [],
+          partitions: [], open: [])
+        let request = HTTPRequest(
+          method: .post, path: "/ferry/1/exchange", query: nil,
+          headers: ["Authorization": "Bearer \(token)"],
+          body: Message.hello(hello).frame.encoded(), peer: "192.0.2.1")
+        let answer = await host.answer(request)
+        #expect(answer.status == status)
+        if status == 401 { #expect(body(answer)?["code"]?.string == "revokedToken") }
+        if case .refuse(let refused) = host.admit(request) {
+          #expect(refused.status == status)
+        } else {
+          #expect(status == 200)
+        }
+      }
     }
   }
 
