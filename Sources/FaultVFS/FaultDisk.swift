@@ -130,4 +130,8 @@ public final class FaultDisk: @unchecked Sendable {
     byte ^= 1 << UInt8(bit % 8)
     precondition(ferry_disk_file_damage(disk, path, Int64(bit / 8), &byte, 1) == 0)
   }
+  /// Takes away what lies behind the first `length` bytes, as damage does.
+  public func cut(_ path: String, to length: Int) {
+    precondition(ferry_disk_file_cut(disk, path, Int64(length)) == 0, "there is no \(path)")
+  }
 }

@@ -97,6 +97,27 @@ struct DamageTests {
     withExtendedLifetime(connection) {}
   }
 
+  @Test("A synced log that was cut short is named, wherever it was cut")
+  func logCut() throws {
+    let disk = FaultDisk()
+    let connection = try open(disk)
+    try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
+    for round in 0..<4 { try connection.fill((round * 10)...(round * 10 + 12)) }
+    let path = DamageTests.path + "-wal"
+    let size = try #require(disk.bytes(path)?.count)
+    // Behind the mark; a log of which the mark is gone is like a log that was deleted.
+    let cuts = Array(stride(from: 4_096, to: size, by: 977)) + [size - 1]
+    for length in cuts {
+      let left = disk.survivors(at: disk.operations, .kill, seed: 1)
+      left.cut(path, to: length)
+      let error = #expect(throws: SQLiteError.self, "cut at \(length)") { try readAll(left) }
+      #expect(error?.seal == .damaged)
+      #expect(
+        error?.description.contains("it was cut") == true, "cut at \(length): \(error as Any)")
+    }
+    withExtendedLifetime(connection) {}
+  }
+
   @Test("in a log that was never synced is noticed: it may be a torn write")
   func logUnsynced() throws {
     let disk = FaultDisk()

@@ -60,6 +60,17 @@ int ferry_disk_file_read(
   return code;
 }
 
+int ferry_disk_file_cut(ferry_disk *disk, const char *path, int64_t length) {
+  sqlite3_mutex_enter(disk->mutex);
+  inode *file = disk_find(disk, path);
+  if (file) {
+    content_truncate(&file->now, length);
+    content_truncate(&file->base, length);
+  }
+  sqlite3_mutex_leave(disk->mutex);
+  return file ? SQLITE_OK : SQLITE_CANTOPEN;
+}
+
 int ferry_disk_file_damage(
     ferry_disk *disk, const char *path, int64_t offset, const uint8_t *bytes, size_t length) {
   sqlite3_mutex_enter(disk->mutex);

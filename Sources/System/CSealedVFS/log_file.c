@@ -88,6 +88,15 @@ static place page_place(uint64_t frame, const uint8_t *frame_header, uint64_t ge
   return where;
 }
 
+// The mark is written when its frames are on the disk: a log that ends before them was cut.
+static int check_length(sealed_file *f, uint64_t frames) {
+  sqlite3_int64 size = 0;
+  int code = f->real->pMethods->xFileSize(f->real, &size);
+  if (code != SQLITE_OK || size >= frame_offset(f, frames)) return code;
+  return seal_fault(
+      SEAL_DAMAGED, "the log ends before frame %llu, which was on the disk: it was cut", frames);
+}
+
 static int read_header(sealed_file *f, uint8_t *out) {
   uint8_t header[LOG_HEADER] = {0};
   uint8_t unit[FRAME_UNIT];
@@ -106,6 +115,10 @@ static int read_header(sealed_file *f, uint8_t *out) {
         "the header of the log does not open under the key, though frames follow it: it was "
         "changed or damaged",
         0);
+  }
+  if (generation > 0 && marked == generation) {
+    code = check_length(f, frames);
+    if (code != SQLITE_OK) return code;
   }
   if (generation > 0) know_generation(f, generation, header + 16);
   memcpy(out, header, LOG_HEADER);
@@ -328,6 +341,16 @@ static int log_write(sqlite3_file *file, const void *in, int amount, sqlite3_int
   return code;
 }
 
+static int write_mark(sealed_file *f, uint64_t generation, uint64_t frames) {
+  uint8_t unit[MARK_PLAIN + RESERVED_BYTES];
+  put64(unit, generation);
+  put64(unit + 8, frames);
+  place where = {UNIT_LOG_MARK, 0, 0, 0};
+  int code = sealer_seal(f->sealer, where, unit, MARK_PLAIN);
+  if (code != SQLITE_OK) return code;
+  return f->real->pMethods->xWrite(f->real, unit, sizeof unit, MARK_OFFSET);
+}
+
 static int log_sync(sqlite3_file *file, int flags) {
   sealed_file *f = sealed(file);
   int code = f->real->pMethods->xSync(f->real, flags);
@@ -336,14 +359,8 @@ static int log_sync(sqlite3_file *file, int flags) {
     return code;
   }
   if (f->u.log.committed <= f->u.log.marked) return SQLITE_OK;
-  uint8_t unit[MARK_PLAIN + RESERVED_BYTES];
-  put64(unit, f->u.log.generation);
-  put64(unit + 8, f->u.log.committed);
-  place where = {UNIT_LOG_MARK, 0, 0, 0};
-  code = sealer_seal(f->sealer, where, unit, MARK_PLAIN);
-  if (code != SQLITE_OK) return code;
   // The mark is evidence, not truth: without it damage at the log's end looks like a torn write.
-  if (f->real->pMethods->xWrite(f->real, unit, sizeof unit, MARK_OFFSET) == SQLITE_OK) {
+  if (write_mark(f, f->u.log.generation, f->u.log.committed) == SQLITE_OK) {
     f->u.log.marked = f->u.log.committed;
   }
   return SQLITE_OK;
@@ -355,11 +372,21 @@ static int log_truncate(sqlite3_file *file, sqlite3_int64 length) {
   int code = f->real->pMethods->xFileSize(f->real, &real);
   if (code != SQLITE_OK) return code;
   // The area stays: the headers go on counting generations.
-  sqlite3_int64 kept = AREA_BYTES;
+  uint64_t kept = 0;
   if (length > LOG_HEADER) {
-    kept += (length - LOG_HEADER + logical_frame(f) - 1) / logical_frame(f) * real_frame(f);
+    kept = (uint64_t)((length - LOG_HEADER + logical_frame(f) - 1) / logical_frame(f));
   }
-  return real > kept ? f->real->pMethods->xTruncate(f->real, kept) : SQLITE_OK;
+  if (real <= frame_offset(f, kept)) return SQLITE_OK;
+  // The mark goes back first, and is on the disk: else what is taken away here would look cut.
+  uint64_t generation, frames;
+  code = read_mark(f, &generation, &frames);
+  if (code == SQLITE_OK && frames > kept) {
+    code = write_mark(f, generation, kept);
+    if (code == SQLITE_OK) code = f->real->pMethods->xSync(f->real, SQLITE_SYNC_NORMAL);
+    if (f->u.log.marked > kept) f->u.log.marked = kept;
+  }
+  if (code != SQLITE_OK) return code;
+  return f->real->pMethods->xTruncate(f->real, frame_offset(f, kept));
 }
 
 static int log_size(sqlite3_file *file, sqlite3_int64 *length) {
@@ -368,6 +395,9 @@ static int log_size(sqlite3_file *file, sqlite3_int64 *length) {
   int code = f->real->pMethods->xFileSize(f->real, &real);
   *length = real > 0 ? LOG_HEADER : 0;
   if (real > AREA_BYTES) *length += (real - AREA_BYTES) / real_frame(f) * logical_frame(f);
+  // Of a log without a whole frame SQLite reads nothing, not even the header.
+  uint8_t header[LOG_HEADER];
+  if (code == SQLITE_OK && *length == LOG_HEADER) code = read_header(f, header);
   return code;
 }
 

@@ -68,5 +68,7 @@ int ferry_disk_file_read(
 // Changes bytes past SQLite, as damage does; not an operation.
 int ferry_disk_file_damage(
     ferry_disk *disk, const char *path, int64_t offset, const uint8_t *bytes, size_t length);
+// Takes away what lies behind `length` past SQLite; not an operation.
+int ferry_disk_file_cut(ferry_disk *disk, const char *path, int64_t length);
 
 #endif
