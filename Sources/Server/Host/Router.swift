@@ -17,6 +17,7 @@ public struct Router: Sendable {
   private let claims: ClaimCheck
   private let audit: AuditLog
   private let proxies: Set<String>
+  private let turns = ExchangeTurns()
   private let world: World
 
   init(
@@ -192,12 +193,13 @@ public struct Router: Sendable {
     case .failure(let unknown): return unknown.answer
     case .success(let known): identity = known
     }
+    await turns.enter(identity.user)
+    let opened = await open(request.body, identity, isChannel: isChannel)
+    await turns.leave()
     let opening: ServiceHost.Opening
-    do throws(ServerError) {
-      opening = try await service.open(
-        request.body, by: identity, isChannel: isChannel, until: identity.expires)
-    } catch {
-      return refusal(503, error)
+    switch opened {
+    case .success(let open): opening = open
+    case .failure(let error): return refusal(503, error)
     }
     let body = opening.id.map { id in
       HTTPBody.stream(ExchangeBody(service: service, id: id, first: opening.bytes))
@@ -210,6 +212,26 @@ public struct Router: Sendable {
         "X-Accel-Buffering": "no",
       ], body: body ?? .bytes(opening.bytes))
   }
+
+  private func open(
+    _ body: [UInt8], _ identity: Identity, isChannel: Bool
+  ) async -> Result<ServiceHost.Opening, ServerError> {
+    // What is long is read where neither the network nor the service waits for it.
+    let read =
+      body.count <= Router.shortBytes
+      ? ExchangeRequest.read(body)
+      : await Task.detached { ExchangeRequest.read(body) }.value
+    do throws(ServerError) {
+      return .success(
+        try await service.open(
+          read, by: identity, isChannel: isChannel, until: identity.expires))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// A request without changes, or with a few.
+  private static let shortBytes: Int = 4 << 10
 
   // Contents.
 

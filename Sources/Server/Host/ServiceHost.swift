@@ -80,6 +80,14 @@ public actor ServiceHost {
   public func open(
     _ body: [UInt8], by identity: Identity, isChannel: Bool, until: Timestamp
   ) throws(ServerError) -> Opening {
+    try open(ExchangeRequest.read(body), by: identity, isChannel: isChannel, until: until)
+  }
+
+  /// The same, of a body that was read on another thread.
+  func open(
+    _ request: Result<ExchangeRequest, WireFailure>, by identity: Identity, isChannel: Bool,
+    until: Timestamp
+  ) throws(ServerError) -> Opening {
     if isChannel, service.channelCount >= service.limits.channels {
       throw ServerError(
         .tooManyChannels, "\(service.limits.channels) channels are open already",
@@ -87,9 +95,9 @@ public actor ServiceHost {
         isTransient: true, retryAfterSeconds: 30)
     }
     let arrived = service.arrivedOperations
-    let exchange =
-      isChannel
-      ? service.channel(body, by: identity, until: until) : service.exchange(body, by: identity)
+    let exchange = service.begin(
+      request, identity, isChannel: isChannel,
+      until: isChannel ? min(until, identity.expires) : identity.expires)
     if let trouble = exchange.state.trouble { throw trouble }
     if service.arrivedOperations != arrived { wakeWorkers() }
     var bytes: [UInt8] = []

@@ -6,21 +6,13 @@ import FerryWorld
 
 /// How an exchange goes on.
 extension Service {
-  /// What a device sent, taken apart.
-  private struct Body {
-    var hello: Hello
-    var confirms: [Confirm] = []
-    var replays: [Replay] = []
-    var reports: [Report] = []
-    var pulls: [Pull] = []
-  }
-
   func open(
-    _ bytes: [UInt8], _ identity: Identity, isChannel: Bool, until: Timestamp, id: ExchangeID
+    _ request: Result<ExchangeRequest, WireFailure>, _ identity: Identity, isChannel: Bool,
+    until: Timestamp, id: ExchangeID
   ) -> ExchangeState {
     var trouble: ServerError?
     do throws(WireFailure) {
-      let body = try read(bytes)
+      let body = try request.get()
       try check(body.hello, identity)
       var state = ExchangeState(
         identity: identity, hello: body.hello, pulls: body.pulls, isChannel: isChannel,
@@ -47,7 +39,7 @@ extension Service {
   }
 
   private func open(
-    _ state: inout ExchangeState, _ body: Body, _ id: ExchangeID
+    _ state: inout ExchangeState, _ body: ExchangeRequest, _ id: ExchangeID
   ) throws(ServerError) {
     for confirm in body.confirms {
       try guarded { () throws(SQLiteError) in
@@ -221,42 +213,6 @@ extension Service {
 }
 
 extension Service {
-  private func read(_ bytes: [UInt8]) throws(WireFailure) -> Body {
-    do throws(WireError) {
-      var body: Body?
-      var counts = RequestCounts()
-      var frames = FrameReader(limitBytes: WireLimits.requestBytes)
-      frames.append(bytes)
-      // One at a time: a request that expands without end is refused before its next frame.
-      while let frame = try frames.next() {
-        let message = try Message(frame)
-        try counts.add(message)
-        guard body != nil else {
-          guard case .hello(let hello) = message else { throw Service.noHello }
-          body = Body(hello: hello)
-          continue
-        }
-        switch message {
-        case .confirm(let confirm): body?.confirms.append(confirm)
-        case .replay(let replay): body?.replays.append(replay)
-        case .report(let report): body?.reports.append(report)
-        case .pull(let pull): body?.pulls.append(pull)
-        default:
-          throw WireError(
-            .badMessage, "a device does not send \(frame.kind)", hint: "Update the app.")
-        }
-      }
-      try frames.finish()
-      guard let body else { throw Service.noHello }
-      return body
-    } catch {
-      throw WireFailure(.badMessage, error.message, hint: error.hint)
-    }
-  }
-
-  private static let noHello = WireError(
-    .badMessage, "an exchange begins with hello", hint: "Send hello first; see Wire.md.")
-
   private func check(_ hello: Hello, _ identity: Identity) throws(WireFailure) {
     guard hello.protocol == Hello.currentProtocol else {
       throw WireFailure(

@@ -115,13 +115,14 @@ public final class Service {
 
   /// A session: one request, answered to its end.
   public func exchange(_ body: [UInt8], by identity: Identity) -> Exchange {
-    begin(body, identity, isChannel: false, until: identity.expires)
+    begin(ExchangeRequest.read(body), identity, isChannel: false, until: identity.expires)
   }
 
   /// A channel: as a session, then it waits for changes until `until` or the token's end,
   /// whichever is earlier. Without a pull it streams no rows and only says that there is something.
   public func channel(_ body: [UInt8], by identity: Identity, until: Timestamp) -> Exchange {
-    begin(body, identity, isChannel: true, until: min(until, identity.expires))
+    begin(
+      ExchangeRequest.read(body), identity, isChannel: true, until: min(until, identity.expires))
   }
 
   /// The device went away, or the driver stops.
@@ -133,11 +134,14 @@ public final class Service {
     exchanges[exchange.id] = nil
   }
 
-  func begin(_ body: [UInt8], _ identity: Identity, isChannel: Bool, until: Timestamp) -> Exchange {
+  func begin(
+    _ request: Result<ExchangeRequest, WireFailure>, _ identity: Identity, isChannel: Bool,
+    until: Timestamp
+  ) -> Exchange {
     lastExchange += 1
     let exchange = Exchange(
       id: lastExchange, service: self,
-      state: open(body, identity, isChannel: isChannel, until: until, id: lastExchange))
+      state: open(request, identity, isChannel: isChannel, until: until, id: lastExchange))
     guard exchange.state.phase != .ended else { return exchange }
     if isChannel { makeRoom(for: exchange.state.owner) }
     exchanges[exchange.id] = exchange
