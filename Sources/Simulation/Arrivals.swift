@@ -54,7 +54,7 @@ extension Simulation {
       guard case .replay(let replay)? = try? Message(frame) else { continue }
       for bytes in replay.operations {
         guard let operation = try? Operation(bytes, in: SimulatedBusiness.package) else { continue }
-        ledger.arrivals.take(operation, of: transfer.device.user, with: transfer.rights)
+        ledger.arrivals.take(operation, of: transfer.device.user, with: transfer.tokenRights)
       }
     }
   }

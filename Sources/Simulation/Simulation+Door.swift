@@ -10,12 +10,12 @@ extension Simulation {
     try answer(transfer)
     if transfer.exchange != nil { noteArrived(transfer) }
     guard transfer.exchange != nil, let token = transfer.request.token,
-      users.rights(ofToken: token) != transfer.rights
+      users.rights(ofToken: token) != transfer.tokenRights
     else { return }
     throw SimulationFailure(
       invariant: 11,
       problem:
-        "\(transfer.device.user) is let in for the agencies \(transfer.rights.sorted()), which "
+        "\(transfer.device.user) is let in for the agencies \(transfer.tokenRights.sorted()), which "
         + "its token was not given for")
   }
 
@@ -79,7 +79,9 @@ extension Simulation {
 
   private func open(_ transfer: Transfer) throws(ServerError) {
     let identity = try identity(of: transfer)
-    transfer.rights = Set(
+    transfer.user = identity.user
+    transfer.rights = users.rights(of: identity.user)
+    transfer.tokenRights = Set(
       (identity.claims["agency"] ?? []).compactMap(SimulatedBusiness.agency(named:)))
     transfer.deviceID = identity.device
     transfer.status = 200

@@ -157,6 +157,9 @@ extension Simulation {
     else { return transfer.isGhost ? true : try deliver(transfer) }
     switch exchange.next() {
     case .bytes(let bytes):
+      // The first is of the moment when it came.
+      if transfer.hasBegun { transfer.rights = users.rights(of: transfer.user) }
+      transfer.hasBegun = true
       let watch = ServerWatch(oracle: oracle, ledger: ledger)
       counts.resets += try watch.inspect(bytes, on: transfer)
       if !transfer.isGhost { try put(bytes, on: transfer) }
@@ -227,20 +230,22 @@ extension Simulation {
       } else if case .welcome(let welcome)? = piece.message {
         transfer.device.watch.begun.formUnion(welcome.reset + welcome.start.map(\.partition))
       }
-      guard try hand(piece.bytes, transfer) else { return false }
+      guard try hand(piece.bytes, transfer, with: piece.rights) else { return false }
       if case .checkpoint? = piece.message { transfer.device.watch.hasCheckpointCome = true }
     }
     return true
   }
 
-  private func hand(_ bytes: [UInt8], _ transfer: Transfer) throws -> Bool {
+  private func hand(
+    _ bytes: [UInt8], _ transfer: Transfer, with rights: Set<Int64>
+  ) throws -> Bool {
     guard let session = transfer.session else { return false }
     if !transfer.isHeadTold {
       transfer.isHeadTold = true
       session.received(status: transfer.status, on: transfer.lane)
     }
     transfer.device.watch.touch()
-    transfer.device.watch.rights = transfer.rights
+    transfer.device.watch.rights = rights
     do throws(FerryError) { try session.received(bytes, on: transfer.lane) } catch {
       guard error.code != .store || transfer.device.disk.begun != nil else { throw error }
       log.say("step \(step): device \(transfer.device.number) breaks off: \(error.message)")

@@ -54,9 +54,16 @@ final class Transfer {
   private(set) var underWay: [UInt8] = []
   /// How many bytes the device has got, and after how many it has another message to be looked at.
   private var delivered = 0
-  private var ends: [(place: Int, message: Message)] = []
+  private var ends: [(place: Int, message: Message, rights: Set<Int64>)] = []
   var isServerDone = false
+  /// What its user might see when the server last made something of it.
   var rights: Set<Int64> = []
+  /// Whom the token names.
+  var user = ""
+  /// What the user of the token might see when it was given.
+  var tokenRights: Set<Int64> = []
+  /// The server has said something since it came.
+  var hasBegun = false
   /// The era of the server that answers it.
   var era = ""
   /// Who the device says it is.
@@ -88,19 +95,19 @@ final class Transfer {
 
   /// The server says more; `ends` tells after how many bytes the device has which message.
   func put(_ bytes: [UInt8], ends: [(place: Int, message: Message)] = []) {
-    self.ends += ends.map { (delivered + underWay.count + $0.place, $0.message) }
+    self.ends += ends.map { (delivered + underWay.count + $0.place, $0.message, rights) }
     underWay += bytes
   }
 
   /// Takes so many bytes to the device, cut after each message that is looked at by itself.
-  func take(_ count: Int) -> [(bytes: [UInt8], message: Message?)] {
-    var pieces: [([UInt8], Message?)] = []
+  func take(_ count: Int) -> [(bytes: [UInt8], message: Message?, rights: Set<Int64>)] {
+    var pieces: [([UInt8], Message?, Set<Int64>)] = []
     let end = delivered + count
     while let next = ends.first, next.place <= end {
       ends.removeFirst()
-      pieces.append((take(to: next.place), next.message))
+      pieces.append((take(to: next.place), next.message, next.rights))
     }
-    if delivered < end || pieces.isEmpty { pieces.append((take(to: end), nil)) }
+    if delivered < end || pieces.isEmpty { pieces.append((take(to: end), nil, rights)) }
     return pieces
   }
 

@@ -249,6 +249,40 @@ import Testing
     }
   }
 
+  @Test("Claims that were taken away take their rows away with the next exchange")
+  func claimsOfNow() throws {
+    let bench = try bench()
+    let users = Users(["K01"])
+    bench.service.provider = users
+    let device = try device(bench, "K01").exchange()
+    #expect(device.rows.count == 2)
+    // The token says K01 still.
+    users.tenants = ["A07"]
+    try device.exchange()
+    #expect(device.rows.isEmpty)
+    users.tenants = ["K01"]
+    try device.exchange()
+    #expect(device.rows.count == 2)
+  }
+
+  @Test(
+    "Claims that change in the middle of a download end it with a new welcome, by their bytes",
+    arguments: [[], [kelvin + "01"]])
+  func claimsInTheMiddle(now: [String]) throws {
+    let bench = try bench()
+    let users = Users(["K01"])
+    bench.service.provider = users
+    let device = self.device(bench, "K01")
+    let exchange = bench.service.exchange(device.body(), by: device.identity)
+    // The welcome is out, and no page.
+    try device.drain(exchange, atMost: 1)
+    #expect(device.welcome != nil && device.rows.isEmpty)
+    users.tenants = now
+    #expect(try device.drain(exchange))
+    #expect(device.rows.isEmpty)
+    #expect(device.checkpoint != nil)
+  }
+
   @Test("A foreign object and one that never was are refused alike")
   func missingLikeForeign() throws {
     let bench = try bench()

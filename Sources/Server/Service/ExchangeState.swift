@@ -19,6 +19,8 @@ struct ExchangeState {
   /// Positions in `downloads` that have something new.
   var dirty: [Int] = []
   var rightsVersion: String = ""
+  /// What its user had when it was last welcomed.
+  var grants = Grants()
   /// Whether the partitions may change while the claims stay.
   var isOpen: Bool = false
   /// The store failed before anything was answered.

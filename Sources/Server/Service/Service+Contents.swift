@@ -326,7 +326,8 @@ extension Service {
       entity.attributes[position].type.isBig
     else { return .failure(nothing) }
     let rights = Rights(
-      rules: rules, user: identity.user, roles: roles(of: identity), claims: identity.claims)
+      rules: rules, user: identity.user, roles: grants(of: identity).roles,
+      claims: grants(of: identity).claims)
     let value = try guarded { () throws(SQLiteError) -> Value? in
       guard let row = try cache.row(place, question.key), !row.isDeleted,
         let number = row.partition, let partition = try directory.place(of: number),

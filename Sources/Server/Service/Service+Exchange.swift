@@ -73,6 +73,7 @@ extension Service {
     let groups = subscribed(hello, pulls)
     let keys = try personalKeys(of: state.identity.user)
     let rights = rights(of: state, keys)
+    state.grants = grants(of: state.identity)
     let numbers = try partitions(of: groups, rights, device: hello.device)
     state.isOpen = groups.contains(where: rights.isOpen)
     if state.isChannel, !world.has(.interestAfterRead) {
@@ -204,7 +205,9 @@ extension Service {
 
   private func haveRightsChanged(_ exchange: Exchange) throws(ServerError) -> Bool {
     let state = exchange.state
-    guard state.isOpen || state.isStale else { return false }
+    guard state.isOpen || state.isStale || grants(of: state.identity) != state.grants else {
+      return false
+    }
     let rights = rights(of: state, try personalKeys(of: state.identity.user))
     let numbers = try partitions(
       of: subscribed(state.hello, state.pulls), rights, device: state.hello.device)

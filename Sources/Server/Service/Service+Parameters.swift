@@ -2,20 +2,36 @@ import FerryModel
 import FerrySQLite
 import FerryWire
 
+/// What an operator gives a user.
+struct Grants: Equatable {
+  var roles: [String] = []
+  var claims: [String: [String]] = [:]
+
+  /// By bytes: claims that only look alike are two claims.
+  static func == (left: Grants, right: Grants) -> Bool {
+    ExactText(ClaimText.encode(left.claims)) == ExactText(ClaimText.encode(right.claims))
+      && ExactText(ClaimText.encode(roles: left.roles))
+        == ExactText(ClaimText.encode(roles: right.roles))
+  }
+}
+
 /// What a device asks for beside its user's claims.
 extension Service {
   func rights(of state: ExchangeState, _ keys: [String: String]) -> Rights {
     let parameters = state.hello.parameters
+    let grants = grants(of: state.identity)
     return Rights(
-      rules: rules, user: state.identity.user, roles: roles(of: state.identity),
-      claims: state.identity.claims,
+      rules: rules, user: state.identity.user, roles: grants.roles, claims: grants.claims,
       sets: parameters.sets, keys: parameters.keys.merging(keys) { $1 })
   }
 
-  /// Those of now, so that what a role opened closes with the next exchange and not with the token.
-  func roles(of identity: Identity) -> [String] {
-    guard let provider, !rules.package.roles.isEmpty else { return identity.roles }
-    return provider.record(of: identity.user)?.roles ?? []
+  /// Those of now, so that what a role or claim opened closes with the next round and not with the
+  /// token; none where the user is gone.
+  func grants(of identity: Identity) -> Grants {
+    let token = Grants(roles: identity.roles, claims: identity.claims)
+    guard let provider, !world.has(.staleClaims) else { return token }
+    return provider.record(of: identity.user).map { Grants(roles: $0.roles, claims: $0.claims) }
+      ?? Grants()
   }
 
   func personalKeys(of user: String) throws(ServerError) -> [String: String] {
