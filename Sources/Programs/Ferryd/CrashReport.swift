@@ -8,12 +8,13 @@ enum CrashReport {
   static func leaveOutRegisters() {
     #if os(Linux)
       guard ProcessInfo.processInfo.environment["SWIFT_BACKTRACE"] == nil,
-        setenv("SWIFT_BACKTRACE", "registers=none", 1) == 0
+        let program = try? FileManager.default.destinationOfSymbolicLink(
+          atPath: "/proc/self/exe"), setenv("SWIFT_BACKTRACE", "registers=none", 1) == 0
       else { return }
       var words = CommandLine.arguments.map { strdup($0) }
       words.append(nil)
       // It returns only where it failed: then the server runs without it.
-      execv("/proc/self/exe", words)
+      execv(program, words)
       for word in words { free(word) }
     #endif
   }
