@@ -68,6 +68,15 @@ extension Connection {
       throw failure(code, name)
     }
   }
+
+  /// The name of the order by which a column compares texts; nil where there is no such column.
+  public func collation(of column: String, in table: String) -> String? {
+    var name: UnsafePointer<CChar>?
+    let code = sqlite3_table_column_metadata(
+      handle, "main", table, column, nil, &name, nil, nil, nil)
+    guard code == SQLITE_OK, let name else { return nil }
+    return String(cString: name)
+  }
 }
 
 private func release<Box: AnyObject>(_ data: UnsafeMutableRawPointer?, _ type: Box.Type) {

@@ -266,6 +266,25 @@ struct ChainTests {
     #expect(try shop.device.operations().allSatisfy { $0.state == .waiting })
   }
 
+  @Test("A chain that has too many bytes to be replayed as one is refused, and stays")
+  func tooLarge() throws {
+    let shop = try Stocked()
+    let city = String(repeating: "x", count: WireLimits.operationBytes - 1_000)
+    let count = WireLimits.chainBytes / city.utf8.count + 1
+    try shop.device.store.transaction { () throws(FerryError) in
+      for _ in 0..<count {
+        var order = shop.device.newOrder(city)
+        try order.create()
+      }
+    }
+    let error = #expect(throws: FerryError.self) {
+      try shop.device.store.submitAll(Order.entity)
+    }
+    #expect(error?.message.contains(String(WireLimits.chainBytes)) == true)
+    #expect(error?.entity == "Order")
+    #expect(try shop.device.operations().allSatisfy { $0.state == .waiting })
+  }
+
   private func edit(_ shop: Stocked, _ id: Int64, _ city: String) throws(FerryError) {
     var order = Order(
       record: try shop.device.store.records(Order.entity, "WHERE id = ?", [.integer(id)])[0])

@@ -54,4 +54,16 @@ struct ReportTests {
     let kept = try DeviceReport.read(folder: bench.folder, DeviceReport.Question())
     #expect(kept.map(\.record.entityKey) == ["4", "5", "6", "7", "8", "9"])
   }
+
+  @Test("of all devices of a user are bounded together")
+  func boundedByUser() throws {
+    var limits = ServiceLimits.standard
+    limits.reportsPerUser = 3
+    let bench = try Bench(limits: limits)
+    try bench.load()
+    for number in 1...5 { _ = try send([record(number)], Device(bench, "d\(number)"), bench) }
+    _ = try send([record(9)], Device(bench, "other", bench.identity("bob")), bench)
+    let kept = try DeviceReport.read(folder: bench.folder, DeviceReport.Question())
+    #expect(kept.map(\.record.entityKey) == ["3", "4", "5", "9"])
+  }
 }

@@ -255,17 +255,6 @@ import Testing
     }
   }
 
-  @Test("A store from before roles takes them up")
-  func olderStore() throws {
-    let bench = try bench()
-    let device = try Device(bench, "phone", identity(bench, ["office"])).exchange()
-    try bench.service.store.writer.execute("ALTER TABLE operation DROP COLUMN roles")
-    try bench.restart()
-    #expect(
-      try answer(device, RoleTests.sale, .update, Key([.integer(1)]), [1: .text("K01")])
-        == "replayResult")
-  }
-
   @Test("A user's role that no entity names is told where an operator looks")
   func unknownRole() {
     let check = ClaimCheck(RoleTests.package)

@@ -168,6 +168,8 @@ enum StateColumns {
     "content_piece.-": "BigValues",
 
     "partition.+": "Store",
+    "partition.-": "Store",
+    "partition.asked_day": "Store",
     "partition.version": "Changes",
     "partition.floor": "Changes",
     "partition.sum": "Changes",
@@ -200,5 +202,6 @@ enum StateColumns {
     "rejected.-": "Changes",
     "seen_day.+": "Changes",
     "device.+": "Service",
+    "device.-": "Service",
   ]
 }

@@ -13,5 +13,6 @@ extension Measure {
     simulation,
     kit,
     rights,
+    bounds,
   ]
 }

@@ -14,6 +14,8 @@ final class Server: Sendable {
   static let password = "password"
   private static let users = """
     {"users": [{"name": "anna", "roles": [], "claims": {"shelf": [7], "tenant": ["north"]},
+      "passwordHash": "\(hash)"},
+      {"name": "mallory", "roles": [], "claims": {"shelf": [8], "tenant": ["south"]},
       "passwordHash": "\(hash)"}]}
     """
   private static let hash =
@@ -21,9 +23,10 @@ final class Server: Sendable {
 
   var address: String { "http://127.0.0.1:\(port)" }
 
-  /// `tables`: SQL for what the model has beside the items.
+  /// `tables`: SQL for what the model has beside the items. `options`: further ones of ferryd.
   init(
-    items: Int, model text: String = Item.model, tables: String = "", _ setting: Setting
+    items: Int, model text: String = Item.model, tables: String = "", options: [String] = [],
+    _ setting: Setting
   ) throws {
     let folder = setting.folder.appending(path: "server-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -41,7 +44,7 @@ final class Server: Sendable {
       [
         "--model", model.path, "--data", data, "--users", users.path, "--database",
         "sqlite:\(business)", "--port", "0",
-      ], readsErrors: true)
+      ] + options, readsErrors: true)
     let line = try child.line(within: 60) { $0.contains("\"listening\"") }
     guard let tail = line.range(of: "\"port\":\""),
       let port = Int(line[tail.upperBound...].prefix { $0.isNumber })

@@ -5,8 +5,9 @@ import Foundation
 /// A device without a database: it speaks the wire and remembers where it stands.
 final class WireDevice {
   let name: String
-  private let line: Line
-  private let token: String
+  private var line: Line
+  private let port: Int
+  let token: String
   private var server: String?
   private var era: String?
   private var version: Int64 = 0
@@ -14,10 +15,11 @@ final class WireDevice {
   /// Answers that were taken and not confirmed.
   private(set) var answers: [Answer] = []
 
-  init(_ server: Server, name: String) throws {
+  init(_ server: Server, name: String, user: String = "anna") throws {
     self.name = name
-    line = try Line(port: server.port)
-    let login = #"{"user": "anna", "password": "\#(Server.password)", "device": "\#(name)"}"#
+    port = server.port
+    line = try Line(port: port)
+    let login = #"{"user": "\#(user)", "password": "\#(Server.password)", "device": "\#(name)"}"#
     let reply = try line.ask(HTTPText.post("/ferry/1/login", Array(login.utf8)))
     guard let node = try JSONSerialization.jsonObject(with: Data(reply.body)) as? [String: Any],
       let token = node["accessToken"] as? String
@@ -28,7 +30,7 @@ final class WireDevice {
   /// The bytes of a request from where the device stands.
   func request(
     replay operations: [[UInt8]] = [], open: [OperationID] = [], pulls: Bool = true,
-    confirms: Bool = false
+    confirms: Bool = false, after frames: [UInt8] = [], path: String = "exchange"
   ) -> [UInt8] {
     let hello = Hello(
       server: server, package: Item.package.id, device: name, incarnation: "1",
@@ -45,7 +47,15 @@ final class WireDevice {
     if pulls {
       body += Message.pull(Pull(group: "default", staged: cursors, at: version)).frame.encoded()
     }
-    return HTTPText.post("/ferry/1/exchange", body, token: token)
+    return HTTPText.post("/ferry/1/\(path)", body + frames, token: token)
+  }
+
+  /// Asks, and takes whatever comes: the status of the answer; 0 where the line was closed.
+  func exchangeAnyhow(_ request: [UInt8]) throws -> Int {
+    do { return try line.ask(request).status } catch {
+      line = try Line(port: port)
+      return 0
+    }
   }
 
   /// Asks, and takes what a checkpoint says. Gives the messages and the bytes they had.

@@ -130,6 +130,15 @@ extension Store {
       }
       return try self.payload(member, first.id, index, ordered.count)
     }
+    let bytes = payloads.reduce(0) { $0 + $1.count }
+    guard bytes <= WireLimits.chainBytes else {
+      throw FerryError(
+        .invalidChange,
+        "\(ordered.count) changes that are to be replayed as one have \(bytes) bytes, "
+          + "\(WireLimits.chainBytes) are allowed",
+        hint: "Change less in one transaction, or make its texts and binary values smaller.",
+        entity: first.entity)
+    }
     try sql { () throws(SQLiteError) in
       let own = Set(ordered.map(\.sequence))
       let awaited = try ordered.map { member throws(SQLiteError) in

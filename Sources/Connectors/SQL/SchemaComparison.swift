@@ -19,6 +19,7 @@ struct SchemaComparison {
     }
     for entity in package.entities {
       found += entity.isOperation ? unprepared(entity) : try mismatches(entity)
+      found += try coarse(entity)
     }
     return found
   }
@@ -66,6 +67,30 @@ struct SchemaComparison {
           cure: SchemaComparison.redo))
     }
     return found + unwritable(entity, schema)
+  }
+
+  /// Columns that tell rows, references or partitions apart and take other bytes for the same text:
+  /// the cache and the devices compare by bytes, so a row would be theirs here and not there.
+  private func coarse(_ entity: Entity) throws(SQLiteError) -> [Mismatch] {
+    guard !entity.isOperation else { return [] }
+    var names = Set(entity.key.map { entity.attributes[$0].name })
+    for relationship in entity.relationships { names.formUnion(relationship.attributes) }
+    if case .columns(let columns) = entity.partition { names.formUnion(columns.map(\.attribute)) }
+    var found: [Mismatch] = []
+    for attribute in entity.attributes where names.contains(attribute.name) {
+      guard attribute.type == .string,
+        let collation = connection.collation(of: attribute.column, in: entity.table),
+        collation.uppercased() != "BINARY"
+      else { continue }
+      found.append(
+        Mismatch(
+          place: "\(entity.name).\(attribute.name)",
+          problem: "\(entity.table).\(attribute.column) compares by \(collation), which takes "
+            + "different texts for one",
+          cure: "Give the column COLLATE BINARY, or take another column as key, reference or "
+            + "partition."))
+    }
+    return found
   }
 
   private func mismatches(

@@ -10,6 +10,7 @@ struct Compactor {
     var leaves: Int64 = 0
     var rows: Int64 = 0
     var operations: Int64 = 0
+    var partitions: Int64 = 0
   }
 
   /// Counts a day of running: at most one per day that the clock shows, so that a clock that jumps
@@ -28,9 +29,11 @@ struct Compactor {
       """, .integer(store.packageNumber))
   }
 
-  /// `safeVersion`: no reader of the business system that is busy has an earlier mark.
+  /// `safeVersion`: no reader of the business system that is busy has an earlier mark. `inUse`:
+  /// partitions of exchanges that are open.
   func compact(
-    _ transaction: NumberedTransaction, safeVersion: Int64
+    _ transaction: NumberedTransaction, _ directory: PartitionDirectory, safeVersion: Int64,
+    inUse: Set<Int64>
   ) throws(SQLiteError) -> Summary {
     let days = try store.writer.value("SELECT days FROM server")?.integer ?? 0
     // All that is numbered up to here happened before the day ended, so long ago.
@@ -58,6 +61,11 @@ struct Compactor {
       }
       summary.leaves += try purge(partition, upTo: upTo, transaction)
     }
+    let unasked = try directory.empty(unaskedSince: days - limits.unaskedPartitionDays)
+      .filter { !inUse.contains($0) }
+    for partition in unasked { summary.leaves += try purge(partition, upTo: .max, transaction) }
+    try directory.remove(unasked, transaction)
+    summary.partitions = Int64(unasked.count)
     try store.writer.run(
       """
       DELETE FROM row WHERE deleted = 1 AND version <= ?

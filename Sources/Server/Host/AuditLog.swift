@@ -16,6 +16,8 @@ public struct AuditLog: Sendable {
   /// What happened; the name stands in the line under `event`.
   public enum Event: String, Sendable {
     case login, loginRefused, sessionRefused, operationRefused
+    /// A user logged in on a device that had no session of theirs; a key file was made.
+    case deviceAdded, keyMade
     case userAdded, passwordChanged, userRemoved
   }
 

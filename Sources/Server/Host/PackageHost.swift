@@ -28,6 +28,8 @@ public struct PackageHost: Sendable {
     let service = try await ServiceHost(world: world) { () throws(ServerError) in
       let service = try Service(package: package, folder: folder, world: world, limits: limits)
       service.provider = doorkeeper.provider
+      _ = try service.operatorKey()
+      for name in service.madeKeys { audit.note(.keyMade, reason: name) }
       service.onRefusedRight = { owner, operation, reason in
         audit.note(
           .operationRefused, user: owner.user.text, device: owner.device.text,

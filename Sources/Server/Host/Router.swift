@@ -99,6 +99,9 @@ public struct Router: Sendable {
       let record = try await doorkeeper.authenticate(login, from: address)
       let pair = try await service.login(record, device: login.device)
       audit.note(.login, user: user, device: device, address: address)
+      if pair.isNewDevice {
+        audit.note(.deviceAdded, user: user, device: device, address: address)
+      }
       world.log.info(
         "a user logged in", ("user", user), ("device", device), ("address", address))
       for fault in claims.faults(of: record) {

@@ -76,11 +76,20 @@ struct InboxMachine {
   /// A device may not choose what the business system gives: one row with the highest key there is
   /// would end all creates of its table.
   private func wrongKey(_ operation: Operation, _ entity: Entity) -> String? {
-    guard !takesChosenKeys, operation.kind == .create, entity.keyOrigin == .businessSystem,
-      let key = operation.key
-    else { return nil }
-    return "the business system gives the key of \(entity.name), and this create names \(key): "
-      + "create the object without a key"
+    guard !takesChosenKeys, operation.kind == .create, let key = operation.key else { return nil }
+    guard entity.keyOrigin != .businessSystem else {
+      return "the business system gives the key of \(entity.name), and this create names \(key): "
+        + "create the object without a key"
+    }
+    // What refers to a new object of the same group has that one's temporary key.
+    let references = Set(entity.relationships.flatMap(\.attributes))
+    let attributes = entity.key.map { entity.attributes[$0] }
+    let isTemporary = zip(attributes, key.values(of: entity) ?? []).contains { attribute, value in
+      !references.contains(attribute.name) && attribute.type.isTemporaryKey(value)
+    }
+    guard isTemporary else { return nil }
+    return "the key \(key) is among the temporary keys of devices: choose one outside "
+      + "the lowest quarter of the integers that does not begin with a tilde"
   }
 
   /// A change that does not say what it was based on would write over what others wrote.

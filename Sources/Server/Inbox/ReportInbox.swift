@@ -32,6 +32,11 @@ struct ReportInbox {
           SELECT number FROM report WHERE device = ?1 AND user = ?2
           ORDER BY number DESC LIMIT 1 OFFSET ?3)
         """, .text(device), .text(identity.user), .integer(Int64(limits.reportsPerDevice)))
+      try store.writer.run(
+        """
+        DELETE FROM report WHERE user = ?1 AND number <= (
+          SELECT number FROM report WHERE user = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)
+        """, .text(identity.user), .integer(Int64(limits.reportsPerUser)))
       return report.records.map(\.requestID)
     }
   }

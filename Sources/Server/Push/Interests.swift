@@ -26,6 +26,9 @@ struct Interests {
     if byOwner[owner]?.isEmpty ?? false { byOwner[owner] = nil }
   }
 
+  /// Those for whose changes somebody waits.
+  var partitionsWaitedFor: Set<Int64> { Set(byPartition.keys) }
+
   /// In the order of their numbers.
   func concerned(partitions: Set<Int64>, owners: Set<Owner>) -> [ExchangeID] {
     var found: Set<ExchangeID> = []

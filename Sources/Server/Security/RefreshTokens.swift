@@ -22,6 +22,30 @@ struct RefreshTokens {
     return token
   }
 
+  /// Bounds what is kept of a user: of each device the newest sessions, and of the devices those that
+  /// renewed a session last. Whoever loses one logs in again.
+  func bound(user: String, device: String, _ limits: ServiceLimits) throws(SQLiteError) {
+    try store.writer.run(
+      """
+      DELETE FROM refresh_token WHERE hash IN (
+        SELECT hash FROM refresh_token WHERE user = ? AND device = ?
+        ORDER BY expires DESC LIMIT -1 OFFSET ?)
+      """, .text(user), .text(device), .integer(Int64(limits.sessionsPerDevice)))
+    try store.writer.run(
+      """
+      DELETE FROM refresh_token WHERE user = ?1 AND device IN (
+        SELECT device FROM refresh_token WHERE user = ?1 GROUP BY device
+        ORDER BY device = ?2 DESC, max(expires) DESC LIMIT -1 OFFSET ?3)
+      """, .text(user), .text(device), .integer(Int64(limits.devicesPerUser)))
+  }
+
+  /// Whether the user has a session on this device.
+  func isKnown(user: String, device: String) throws(SQLiteError) -> Bool {
+    try store.writer.value(
+      "SELECT 1 FROM refresh_token WHERE user = ? AND device = ? LIMIT 1", .text(user),
+      .text(device)) != nil
+  }
+
   /// The user of a valid token and the token that follows it; nil when it is not valid.
   func rotate(_ token: String, device: String) throws(SQLiteError) -> (user: String, next: String)?
   {

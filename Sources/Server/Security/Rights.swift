@@ -116,7 +116,9 @@ struct Rights: Sendable {
   }
 
   private func values(ofClaim name: String, _ type: AttributeType) -> [Value] {
-    let texts = name == "user" ? [user] : claims[name] ?? []
+    let texts =
+      name.hasBytes(of: "user")
+      ? [user] : claims.first { $0.key.hasBytes(of: name) }?.value ?? []
     var values: [Value] = []
     for text in texts {
       guard let value = type.value(plainText: text), !values.contains(value) else { continue }

@@ -74,7 +74,7 @@ extension Service {
     let keys = try personalKeys(of: state.identity.user)
     let rights = rights(of: state, keys)
     state.grants = grants(of: state.identity)
-    let numbers = try partitions(of: groups, rights, device: hello.device)
+    let numbers = try partitions(of: groups, rights, state.owner)
     state.isOpen = groups.contains(where: rights.isOpen)
     if state.isChannel, !world.has(.interestAfterRead) {
       interests.register(id, state.owner, partitions: Set(numbers.keys))
@@ -107,7 +107,7 @@ extension Service {
         .map { PartitionCursor(partition: $0.key, cursor: $0.value) }
       return Download(group: pull.group, cursors: cursors, at: 0)
     }
-    try remember(state)
+    try remember(state, numbers.keys)
     var welcome = Welcome(
       server: store.server, era: store.era, clock: clock, rightsVersion: state.rightsVersion,
       keep: judgement.keep, start: judgement.start, drop: judgement.drop, reset: judgement.reset,
@@ -209,8 +209,7 @@ extension Service {
       return false
     }
     let rights = rights(of: state, try personalKeys(of: state.identity.user))
-    let numbers = try partitions(
-      of: subscribed(state.hello, state.pulls), rights, device: state.hello.device)
+    let numbers = try partitions(of: subscribed(state.hello, state.pulls), rights, state.owner)
     return Service.rightsVersion(state.identity.user, numbers) != state.rightsVersion
   }
 }
@@ -262,68 +261,6 @@ extension Service {
   private func subscribed(_ hello: Hello, _ pulls: [Pull]) -> [String] {
     let names = Set(hello.groups.map(\.name)).union(pulls.map(\.group))
     return package.groups.map(\.name).filter(names.contains)
-  }
-
-  /// The numbers of the subscription's partitions with their groups; new ones are made.
-  private func partitions(
-    of groups: [String], _ rights: Rights, device: String
-  ) throws(ServerError)
-    -> [Int64: String]
-  {
-    let limit = limits.partitionsPerSubscription
-    var places: [Place] = []
-    for group in groups {
-      places += try reading { () throws(SQLiteError) in
-        try rights.places(in: group, directory: directory, limit: limit)
-      }
-    }
-    guard places.count <= limit else {
-      throw ServerError(
-        .tooManyPartitions, "the subscription has more than \(limit) partitions",
-        hint: "Give the user fewer claims, or the entities a partition rule with fewer values.")
-    }
-    if places.count * 5 >= limit * 4 {
-      world.log.warn(
-        "a subscription nears the limit of partitions", ("device", device),
-        ("partitions", String(places.count)), ("limit", String(limit)))
-    }
-    var numbers: [Int64: String] = [:]
-    var missing: [Place] = []
-    for place in places {
-      let number = try reading { () throws(SQLiteError) in try directory.number(of: place) }
-      if let number { numbers[number] = place.group.text } else { missing.append(place) }
-    }
-    guard !missing.isEmpty else { return numbers }
-    let made = try guarded { () throws(SQLiteError) in
-      try store.numbered { transaction throws(SQLiteError) in
-        var made: [Int64: String] = [:]
-        for place in missing {
-          made[try directory.number(of: place, making: transaction)] = place.group.text
-        }
-        return made
-      }
-    }
-    return numbers.merging(made) { known, _ in known }
-  }
-
-  private func remember(_ state: ExchangeState) throws(ServerError) {
-    try guarded { () throws(SQLiteError) in
-      let hello = state.hello
-      let known = try store.writer.row(
-        """
-        SELECT incarnation, rights_version, last_day = (SELECT days FROM server) FROM device
-        WHERE id = ? AND user = ? AND package = ?
-        """, .text(hello.device), .text(state.identity.user), .integer(store.packageNumber))
-      guard known != [.text(hello.incarnation), .text(state.rightsVersion), .integer(1)] else {
-        return
-      }
-      try store.writer.run(
-        """
-        INSERT OR REPLACE INTO device (id, user, package, incarnation, rights_version, last_day)
-        SELECT ?, ?, ?, ?, ?, days FROM server
-        """, .text(hello.device), .text(state.identity.user), .integer(store.packageNumber),
-        .text(hello.incarnation), .text(state.rightsVersion))
-    }
   }
 
   private static func rightsVersion(_ user: String, _ numbers: [Int64: String]) -> String {

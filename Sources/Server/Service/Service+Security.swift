@@ -8,6 +8,8 @@ public struct TokenPair: Sendable, Equatable {
   public let accessExpires: Timestamp
   public let refreshToken: String
   public let user: String
+  /// Whether the user had no session on this device before.
+  var isNewDevice: Bool = false
 
   package func answer(now: Timestamp) -> LoginAnswer {
     LoginAnswer(
@@ -24,12 +26,22 @@ extension Service {
     try store.secretText("operator.key")
   }
 
+  /// The key files that this start has made: their tokens of before are no good any more.
+  var madeKeys: [String] { store.madeSecrets }
+
   /// Opens a session for a user whom an `AuthenticationProvider` has vouched for.
   public func login(_ record: UserRecord, device: String) throws(ServerError) -> TokenPair {
-    let refresh = try guarded { () throws(SQLiteError) in
-      try refreshTokens.issue(user: record.name, device: device)
+    let (refresh, isKnown) = try guarded { () throws(SQLiteError) in
+      try store.writer.transaction { () throws(SQLiteError) in
+        let isKnown = try refreshTokens.isKnown(user: record.name, device: device)
+        let token = try refreshTokens.issue(user: record.name, device: device)
+        try refreshTokens.bound(user: record.name, device: device, limits)
+        return (token, isKnown)
+      }
     }
-    return pair(record, device, refresh)
+    var pair = pair(record, device, refresh)
+    pair.isNewDevice = !isKnown
+    return pair
   }
 
   /// Renews a session with the user's record as it is now.

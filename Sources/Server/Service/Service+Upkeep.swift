@@ -10,6 +10,8 @@ extension Service {
     public let purgedLeaves: Int64
     public let purgedRows: Int64
     public let forgottenOperations: Int64
+    /// Partitions without a row that no device has asked for in a long time.
+    public let removedPartitions: Int64
   }
 
   /// Purges what is old or too much. Call it once an hour; days count as they are seen.
@@ -20,14 +22,17 @@ extension Service {
     let summary = try guarded { () throws(SQLiteError) in
       try compactor.countDay()
       try refreshTokens.dropExpired()
+      try forgetOldDevices()
       try purgeContents()
+      let inUse = partitionsInUse()
       return try store.numbered { transaction throws(SQLiteError) in
-        try compactor.compact(transaction, safeVersion: safe ?? transaction.version)
+        try compactor.compact(
+          transaction, directory, safeVersion: safe ?? transaction.version, inUse: inUse)
       }
     }
     return Compaction(
       purgedLeaves: summary.leaves, purgedRows: summary.rows,
-      forgottenOperations: summary.operations)
+      forgottenOperations: summary.operations, removedPartitions: summary.partitions)
   }
 
   /// What a person found out about an operation whose outcome is unknown.

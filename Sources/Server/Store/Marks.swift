@@ -17,6 +17,9 @@ struct Marks {
   private var active: [Mark: Int] = [:]
   private var confirmed: [ObjectName: Int64] = [:]
   private var verified: [String: Int64] = [:]
+  /// How many must be confirmed before those that nobody needs are looked for: twice what was left.
+  private var nextLook = Marks.firstLook
+  private static let firstLook = 1_000
 
   /// The next moment.
   mutating func tick() -> Int64 {
@@ -32,10 +35,20 @@ struct Marks {
 
   mutating func end(_ mark: Mark) {
     if let count = active[mark] { active[mark] = count > 1 ? count - 1 : nil }
-    guard active.isEmpty else { return }
-    confirmed = [:]
-    verified = [:]
+    guard let earliest = active.keys.map(\.moment).min() else {
+      confirmed = [:]
+      verified = [:]
+      return
+    }
+    // Somebody is always busy on a server with work: what all of them came after is no news to any.
+    guard confirmed.count >= nextLook else { return }
+    confirmed = confirmed.filter { $0.value > earliest }
+    verified = verified.filter { $0.value > earliest }
+    nextLook = max(Marks.firstLook, confirmed.count * 2)
   }
+
+  /// How much is remembered for readers that are busy.
+  var count: Int { confirmed.count + verified.count }
 
   /// The clock of the earliest reader that is busy; nil when none is.
   var earliestVersion: Int64? { active.keys.map(\.version).min() }

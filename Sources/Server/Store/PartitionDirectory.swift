@@ -5,6 +5,8 @@ final class PartitionDirectory {
   private let store: Store
   private var numbers: [Place: Int64] = [:]
   private var places: [Int64: Place] = [:]
+  /// How many are kept in memory; what is over is read again.
+  static let limit: Int = 100_000
 
   init(_ store: Store) { self.store = store }
 
@@ -26,17 +28,21 @@ final class PartitionDirectory {
     return number
   }
 
-  func number(of place: Place, making transaction: NumberedTransaction) throws(SQLiteError) -> Int64
-  {
+  /// `user`: who asks for it; nil where a row lies in it.
+  func number(
+    of place: Place, making transaction: NumberedTransaction, for user: String? = nil
+  ) throws(SQLiteError) -> Int64 {
     if let known = try number(of: place) { return known }
     transaction.hasWritten = true
     try store.writer.run(
       """
       INSERT INTO partition
-        (package, group_name, rule, place, version, floor, sum, count, left_count, loaded)
-      SELECT id, ?, ?, ?, ?, 0, 0, 0, 0, loaded FROM package WHERE id = ?
+        (package, group_name, rule, place, version, floor, sum, count, left_count, loaded, asked_by,
+         asked_day)
+      SELECT p.id, ?, ?, ?, ?, 0, 0, 0, 0, p.loaded, ?, s.days FROM package AS p, server AS s
+      WHERE p.id = ?
       """, .text(place.group.text), .text(place.rule.text), .text(place.values.text),
-      .integer(transaction.version), .integer(store.packageNumber))
+      .integer(transaction.version), .optional(user), .integer(store.packageNumber))
     let number = store.writer.lastInsertRowID
     note(number, place)
     return number
@@ -52,6 +58,45 @@ final class PartitionDirectory {
     let place = Place(group: group, rule: rule, values: values)
     note(number, place)
     return place
+  }
+
+  /// Notes that devices have these today.
+  func asked(_ numbers: some Sequence<Int64>) throws(SQLiteError) {
+    for number in numbers {
+      try store.writer.run(
+        """
+        UPDATE partition SET asked_day = (SELECT days FROM server)
+        WHERE id = ? AND asked_day < (SELECT days FROM server)
+        """, .integer(number))
+    }
+  }
+
+  /// Partitions without a row that `user` has asked for, those asked for longest ago first.
+  func empty(askedBy user: String) throws(SQLiteError) -> [Int64] {
+    try store.writer.rows(
+      """
+      SELECT id FROM partition
+      WHERE package = ? AND asked_by = ? AND count = 0 AND left_count = 0 ORDER BY asked_day, id
+      """, .integer(store.packageNumber), .text(user)
+    ).compactMap { $0[0].integer }
+  }
+
+  /// Partitions without a row that no device has asked for since `day`.
+  func empty(unaskedSince day: Int64) throws(SQLiteError) -> [Int64] {
+    try store.writer.rows(
+      "SELECT id FROM partition WHERE package = ? AND count = 0 AND asked_day < ? ORDER BY id",
+      .integer(store.packageNumber), .integer(day)
+    ).compactMap { $0[0].integer }
+  }
+
+  /// Removes partitions of which nothing is left, not even a row that left them. A device that comes
+  /// back later begins them anew, under another number.
+  func remove(_ numbers: [Int64], _ transaction: NumberedTransaction) throws(SQLiteError) {
+    for number in numbers {
+      transaction.hasWritten = true
+      try store.writer.run("DELETE FROM partition WHERE id = ?", .integer(number))
+      if let place = places.removeValue(forKey: number) { self.numbers[place] = nil }
+    }
   }
 
   /// All places of one rule in one group, in the order of their numbers.
@@ -72,6 +117,7 @@ final class PartitionDirectory {
   }
 
   private func note(_ number: Int64, _ place: Place) {
+    if numbers.count >= PartitionDirectory.limit { forget() }
     numbers[place] = number
     places[number] = place
   }

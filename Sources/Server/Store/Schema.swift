@@ -1,6 +1,11 @@
+import FerrySQLite
+
 /// The tables of the server's store; `Documentation` of each is in the design of synchronization.
+///
+/// A store has the version of the server that last opened it. `tables` are those of version 1 and
+/// never change; each step leads from one version to the next, in a transaction of its own.
 enum Schema {
-  static let version: Int64 = 1
+  static let version: Int64 = 2
   /// `FErS`.
   static let applicationID: Int64 = 0x4645_7253
 
@@ -71,12 +76,35 @@ enum Schema {
     CREATE INDEX refresh_token_user ON refresh_token (user, device);
     """
 
-  /// For stores that were made before operations kept the roles with which they arrived.
-  static let rolesOfOperations: String =
-    "ALTER TABLE operation ADD COLUMN roles TEXT NOT NULL DEFAULT '[]'"
+  /// From `version` to the next.
+  static func step(from version: Int64, _ writer: Connection) throws(SQLiteError) {
+    switch version {
+    case 1:
+      // Servers of version 1 added these to stores that were made before them, each by itself.
+      try writer.execute(Schema.additions)
+      let roles = try writer.value(
+        "SELECT count(*) FROM pragma_table_info('operation') WHERE name = 'roles'")?.integer
+      if roles == 0 {
+        try writer.execute("ALTER TABLE operation ADD COLUMN roles TEXT NOT NULL DEFAULT '[]'")
+      }
+      try writer.execute(Schema.bounds)
+    default: throw SQLiteError.damaged("no step leads from version \(version) of the store")
+    }
+    try writer.execute("PRAGMA user_version = \(version + 1)")
+  }
 
-  /// What came later, for stores that were made before it.
-  static let additions: String = """
+  /// Version 2: who asked for a partition and when, so that what nobody asks for can go.
+  private static let bounds: String = """
+    ALTER TABLE partition ADD COLUMN asked_day INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE partition ADD COLUMN asked_by TEXT;
+    UPDATE partition SET asked_day = (SELECT days FROM server);
+    CREATE INDEX partition_asked ON partition (package, asked_by, asked_day)
+      WHERE asked_by IS NOT NULL AND count = 0;
+    CREATE INDEX device_user ON device (user, last_day);
+    CREATE INDEX report_user ON report (user, number);
+    """
+
+  private static let additions: String = """
     CREATE TABLE IF NOT EXISTS personalization (
       package INTEGER NOT NULL, user TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL,
       PRIMARY KEY (package, user, name)) STRICT, WITHOUT ROWID;

@@ -4,6 +4,15 @@ import FerryWire
 public struct ServiceLimits: Sendable {
   /// A device's cursors, and one look per partition at each checkpoint.
   public var partitionsPerSubscription: Int = 1_000
+  /// Partitions without a row that a user has asked for: the values of free parameters are the
+  /// user's choice. The one that was asked for longest ago goes for a new one.
+  public var emptyPartitionsPerUser: Int = 2_000
+  /// Days that a partition without a row is kept when no device asks for it.
+  public var unaskedPartitionDays: Int64 = 30
+  /// Devices of a user with a session. The one that renewed it longest ago logs in again.
+  public var devicesPerUser: Int = 100
+  /// Sessions of one device: the app, its extensions, and those whose answers were lost.
+  public var sessionsPerDevice: Int = 16
   /// Rows of one page: what is lost when the line breaks.
   public var pageRows: Int = WireLimits.pageRows
   public var pageBytes: Int = WireLimits.pageBytes
@@ -44,6 +53,7 @@ public struct ServiceLimits: Sendable {
   public var operationMemoryDays: Int64 = 400
   /// Log records that apps wrote: how many of one device are kept, and for how many days.
   public var reportsPerDevice: Int = 10_000
+  public var reportsPerUser: Int = 50_000
   public var reportDays: Int64 = 90
   /// The largest big value that is taken; an operation that names a larger one is refused.
   public var bigValueBytes: Int64 = 256 << 20

@@ -20,6 +20,8 @@ final class Store {
   private var laggard: Connection?
   private var laggardReads = 0
   private let folder: Folder
+  /// Names of the secrets that this start had to make.
+  private(set) var madeSecrets: [String] = []
   let world: World
   /// The highest number that a commit was tried with. One that fails may have reached the log all the
   /// same, and show in a copy of the file or after a crash: its number is not given a second time.
@@ -56,12 +58,18 @@ final class Store {
 
   /// Bytes that are made once and kept beside the store, readable by the owner only.
   func secret(_ name: String) throws(ServerError) -> [UInt8] {
-    try folder.secret(name) { world.chance.bytes(32) }
+    try folder.secret(name) {
+      madeSecrets.append(name)
+      return world.chance.bytes(32)
+    }
   }
 
   /// The same as text: 32 hexadecimal digits.
   func secretText(_ name: String) throws(ServerError) -> String {
-    let bytes = try folder.secret(name) { Array(hexadecimal(world.chance.bytes(16)).utf8) }
+    let bytes = try folder.secret(name) {
+      madeSecrets.append(name)
+      return Array(hexadecimal(world.chance.bytes(16)).utf8)
+    }
     return String(decoding: bytes, as: UTF8.self)
   }
 
@@ -206,13 +214,7 @@ final class Store {
         "the store \(path) has version \(version); this server knows \(Schema.version)",
         hint: "Start the newer server, or restore a backup made before it.")
     }
-    guard version == 0 else {
-      try writer.execute(Schema.additions)
-      let roles = try writer.value(
-        "SELECT count(*) FROM pragma_table_info('operation') WHERE name = 'roles'")?.integer
-      if roles == 0 { try writer.execute(Schema.rolesOfOperations) }
-      return
-    }
+    guard version == 0 else { return try climb(writer, from: version) }
     if try writer.value("SELECT count(*) FROM sqlite_schema")?.integer != 0 {
       throw ServerError(
         .damagedStore, "\(path) is a database, but not a store of this server",
@@ -220,12 +222,19 @@ final class Store {
     }
     try writer.transaction { () throws(SQLiteError) in
       try writer.execute(Schema.tables)
-      try writer.execute(Schema.additions)
       try writer.run(
         "INSERT INTO server (only, id, last_day, days) VALUES (1, ?, ?, 0)",
         .text(hexadecimal(world.chance.bytes(16))), .integer(world.clock.now.day))
       try writer.execute("PRAGMA application_id = \(Schema.applicationID)")
-      try writer.execute("PRAGMA user_version = \(Schema.version)")
+      try writer.execute("PRAGMA user_version = 1")
+      try climb(writer, from: 1)
+    }
+  }
+
+  /// Each step is a transaction: a crash leaves the version before it or the one after.
+  private static func climb(_ writer: Connection, from version: Int64) throws(SQLiteError) {
+    for step in version..<max(version, Schema.version) {
+      try writer.transaction { () throws(SQLiteError) in try Schema.step(from: step, writer) }
     }
   }
 
