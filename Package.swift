@@ -64,7 +64,7 @@ let hands: [Target] = [
     "FerryCrypto", "Crypto", [.target(name: "COpenSSL", condition: .when(platforms: [.linux]))]),
   module(
     "FerryHTTPClient", "HTTPClient",
-    ["FerryHTTP", .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
+    ["FerryHTTP", "FerryCrypto", .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
 ]
 
 // Parts: the messages, the contract of a business system, and those who keep it.
@@ -80,7 +80,9 @@ let parts: [Target] = [
   module("FerryCertificates", "Certificates", ["FerryCrypto", "FerryWorld"]),
   module(
     "FerryODataClient", "ODataClient",
-    ["FerryOData", "FerryODataBatch", "FerryHTTP", "FerryHTTPClient"]),
+    [
+      "FerryOData", "FerryODataBatch", "FerryHTTP", "FerryHTTPClient", "FerryCrypto", "FerryWorld",
+    ]),
   module("FerryConnector", "Connector", ["FerryModel"]),
   module(
     "FerryMemoryConnector", "Connectors/Memory", ["FerryConnector", "FerryModel", "FerryCrypto"]),

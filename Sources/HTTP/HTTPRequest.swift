@@ -69,31 +69,3 @@ public struct HTTPRequest: Sendable {
     }
   }
 }
-
-/// Bytes written as `%41` in addresses.
-enum PercentEncoding {
-  static func decode(_ text: some Sequence<UInt8>, plusIsBlank: Bool = false) -> String? {
-    var bytes: [UInt8] = []
-    var rest = text.makeIterator()
-    while let byte = rest.next() {
-      if byte == UInt8(ascii: "%") {
-        guard let high = rest.next().flatMap(value), let low = rest.next().flatMap(value) else {
-          return nil
-        }
-        bytes.append(high << 4 | low)
-      } else {
-        bytes.append(plusIsBlank && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
-      }
-    }
-    return String(validating: bytes, as: UTF8.self)
-  }
-
-  private static func value(_ digit: UInt8) -> UInt8? {
-    switch digit {
-    case 0x30...0x39: digit - 0x30
-    case 0x41...0x46: digit - 0x41 + 10
-    case 0x61...0x66: digit - 0x61 + 10
-    default: nil
-    }
-  }
-}

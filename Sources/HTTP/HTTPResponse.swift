@@ -42,7 +42,6 @@ public protocol HTTPBodySource: Sendable {
 }
 
 /// What a source has to give.
-/// What follows the headers of a response.
 public enum HTTPBodyPiece: Sendable {
   /// More of the body. An empty piece only asks to be called again.
   case bytes([UInt8])

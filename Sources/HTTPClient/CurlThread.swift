@@ -26,6 +26,9 @@
     private let options: TransportOptions
     private let state = Mutex(State())
     private var transfers: [UnsafeMutableRawPointer: CurlTransfer] = [:]
+    /// Transfers under way to each server, and those that wait for their turn, first come first.
+    private var busy: [String: Int] = [:]
+    private var waiting: [CurlTransfer] = []
 
     /// Once per process, before any other use (libcurl's rule).
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
@@ -100,8 +103,11 @@
         curl_multi_perform(multi, &running)
         takeFinished(multi)
         giveUpSilent(multi)
-        curl_multi_poll(multi, nil, 0, transfers.isEmpty ? 60_000 : Self.tickMilliseconds, nil)
+        letOn(multi)
+        let isIdle = transfers.isEmpty && waiting.isEmpty
+        curl_multi_poll(multi, nil, 0, isIdle ? 60_000 : Self.tickMilliseconds, nil)
       }
+      for transfer in waiting { transfer.mailbox.end(.cancelled(wasSent: false)) }
       for transfer in Array(transfers.values) {
         remove(transfer, multi)
         transfer.mailbox.end(.cancelled(wasSent: transfer.mailbox.wasSent))
@@ -115,11 +121,8 @@
       case .add(let transfer):
         // Cancelled before it began.
         guard !transfer.mailbox.isOver else { return }
-        guard let easy = transfer.open(options) else {
-          return transfer.finish(CURLE_OUT_OF_MEMORY)
-        }
-        transfers[easy] = transfer
-        curl_multi_add_handle(multi, easy)
+        waiting.append(transfer)
+        letOn(multi)
       case .remove(let transfer):
         remove(transfer, multi)
       case .goOn(let transfer):
@@ -129,8 +132,31 @@
       }
     }
 
+    /// Begins what waits and may go on: no server gets more at a time than the options allow.
+    private func letOn(_ multi: UnsafeMutableRawPointer) {
+      guard !waiting.isEmpty else { return }
+      let limit = max(1, options.connectionsPerHost)
+      var later: [CurlTransfer] = []
+      for transfer in waiting where !transfer.mailbox.isOver {
+        guard busy[transfer.server, default: 0] < limit else {
+          later.append(transfer)
+          continue
+        }
+        guard let easy = transfer.open(options) else {
+          transfer.finish(CURLE_OUT_OF_MEMORY)
+          continue
+        }
+        transfers[easy] = transfer
+        busy[transfer.server, default: 0] += 1
+        curl_multi_add_handle(multi, easy)
+      }
+      waiting = later
+    }
+
     private func remove(_ transfer: CurlTransfer, _ multi: UnsafeMutableRawPointer) {
       guard let easy = transfer.easy else { return }
+      let left = busy[transfer.server, default: 1] - 1
+      busy[transfer.server] = left > 0 ? left : nil
       curl_multi_remove_handle(multi, easy)
       transfer.close()
       transfers[easy] = nil
@@ -151,10 +177,16 @@
     private func giveUpSilent(_ multi: UnsafeMutableRawPointer) {
       let now = ContinuousClock.now
       for transfer in Array(transfers.values) {
-        guard let deadline = transfer.idleDeadline, deadline <= now else { continue }
+        if transfer.isThrottled, transfer.bandwidth?.isThrottled != true, let easy = transfer.easy {
+          transfer.isThrottled = false
+          curl_easy_pause(easy, CURLPAUSE_CONT)
+        }
+        guard let error = transfer.givenUp(now, isWaiting: false) else { continue }
         remove(transfer, multi)
-        transfer.mailbox.end(
-          .timedOut("nothing came for the time allowed between two bytes", wasSent: true))
+        transfer.mailbox.end(error)
+      }
+      for transfer in waiting {
+        if let error = transfer.givenUp(now, isWaiting: true) { transfer.mailbox.end(error) }
       }
     }
   }

@@ -16,7 +16,7 @@
       case CURLE_OPERATION_TIMEDOUT: return .timedOut(text, wasSent: wasSent)
       case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
         CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR,
-        CURLE_SSL_ENGINE_INITFAILED:
+        CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_PINNEDPUBKEYNOTMATCH:
         return TransportError(
           code: .tls, message: text,
           hint: "look at the server's certificate, and give its authority if it is a private one",

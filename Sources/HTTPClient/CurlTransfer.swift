@@ -4,46 +4,80 @@
 
   /// One request on its way through libcurl.
   ///
-  /// `@unchecked Sendable`: the mailbox has its own lock; everything else is touched only on the
-  /// thread of `CurlThread`, between `open` and `close`, and by libcurl's callbacks, which run
-  /// there too.
+  /// `@unchecked Sendable`: the mailbox and the outbox have their own locks; everything else is
+  /// touched only on the thread of `CurlThread`, between `open` and `close`, and by libcurl's
+  /// callbacks, which run there too. `failure` is written before the mailbox ends and read after.
   final class CurlTransfer: @unchecked Sendable {
-    let mailbox = Mailbox()
-    private let request: TransportRequest
+    let mailbox: Mailbox
+    let request: TransportRequest
+    /// Host and port; empty where the address has none, which libcurl will say.
+    let server: String
+    /// The key that the server must show, if one was accepted.
+    let pin: String?
+    let outbox: Outbox?
     private(set) var easy: UnsafeMutableRawPointer?
-    private var lines: UnsafeMutablePointer<curl_slist>?
+    var lines: UnsafeMutablePointer<curl_slist>?
+    var proxyLines: UnsafeMutablePointer<curl_slist>?
     private let reason = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+    private let begin = ContinuousClock.now
+    var progress = TransportProgress()
     private var sentBytes = 0
     private var status = 0
     private var headers = HTTPHeaders()
+    /// What a proxy says before there is a way to the server.
+    private var isHeadOfProxy = false
+    private var proxyStatus = 0
+    private var isPacked = false
     private(set) var lastSign = ContinuousClock.now
+    private(set) var failure: CURLcode = CURLE_OK
+    /// Whether it waits for the next second of the bandwidth.
+    var isThrottled = false
+    var bandwidth: TransportBandwidth?
+    /// Called when the source of the body has more; any thread.
+    var resume: @Sendable () -> Void = {}
 
-    init(_ request: TransportRequest) {
+    init(_ request: TransportRequest, pin: String? = nil) {
       self.request = request
+      self.pin = pin
+      let address = HTTPAddress(request.url)
+      server = address.map { "\($0.host):\($0.port)" } ?? ""
+      mailbox = Mailbox(pieceBytes: request.pieceBytes)
+      outbox = request.upload.map(Outbox.init)
       reason.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     }
 
     deinit { reason.deallocate() }
 
     /// What libcurl would send otherwise than it was meant.
-    static func checked(
-      _ request: TransportRequest
-    ) throws(TransportError) -> TransportRequest {
+    static func check(_ request: TransportRequest) throws(TransportError) {
       let isBreak: (UInt8) -> Bool = { $0 == 13 || $0 == 10 || $0 == 0 }
       let fields = request.headers.fields.flatMap { [$0.name, $0.value] }
-      let texts = [request.url, request.method.rawValue] + fields
+      let texts = [request.url, request.method.rawValue, request.proxyAuthorization ?? ""] + fields
       guard !texts.contains(where: { $0.utf8.contains(where: isBreak) }) else {
         throw .invalid("the address or a header holds a line break or a zero")
       }
-      return request
     }
 
-    /// When it is given up for silence, unless something comes; nil if it may be silent.
-    var idleDeadline: ContinuousClock.Instant? {
-      guard let idle = request.deadlines.idle, mailbox.wasSent else { return nil }
-      // While the reader is slow nothing can come.
-      if mailbox.isPaused { touch() }
-      return lastSign + idle
+    /// Whether the server, and not the line, is why it failed: nothing was sent.
+    var isUntrusted: Bool {
+      !mailbox.wasSent
+        && (failure == CURLE_PEER_FAILED_VERIFICATION || failure == CURLE_SSL_PINNEDPUBKEYNOTMATCH)
+    }
+
+    /// Why it is given up now, if it is.
+    func givenUp(_ now: ContinuousClock.Instant, isWaiting: Bool) -> TransportError? {
+      let deadlines = request.deadlines
+      if let total = deadlines.total, isWaiting, begin + total <= now {
+        return .timedOut("all connections to \(server) stayed busy", wasSent: false)
+      }
+      if let head = deadlines.head, !mailbox.hasHead, begin + head <= now {
+        return .timedOut("no answer began in the time allowed", wasSent: mailbox.wasSent)
+      }
+      guard let idle = deadlines.idle, mailbox.wasSent, !isWaiting else { return nil }
+      // While the reader, the source or the bandwidth is slow nothing can come.
+      if mailbox.isPaused || isThrottled || (outbox?.isAsking ?? false) { touch() }
+      guard lastSign + idle <= now else { return nil }
+      return .timedOut("nothing came for the time allowed between two bytes", wasSent: true)
     }
 
     func touch() { lastSign = .now }
@@ -52,17 +86,9 @@
     func open(_ options: TransportOptions) -> UnsafeMutableRawPointer? {
       guard let easy = curl_easy_init() else { return nil }
       self.easy = easy
-      setTarget(easy, options.trust)
-      setBody(easy)
-      for field in request.headers.fields {
-        // libcurl's way to write a header without a value.
-        append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
-      }
-      if request.headers["Content-Type"] == nil { append("Content-Type:") }
-      ferry_curl_set_pointer(easy, CURLOPT_HTTPHEADER, lines)
-      if request.acceptsCompressed {
-        ferry_curl_set_text(easy, CURLOPT_ACCEPT_ENCODING, "gzip")
-      }
+      bandwidth = options.bandwidth
+      ferry_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, reason)
+      configure(easy, options)
       setCallbacks(easy)
       return easy
     }
@@ -72,50 +98,28 @@
       easy = nil
       curl_slist_free_all(lines)
       lines = nil
+      curl_slist_free_all(proxyLines)
+      proxyLines = nil
+      outbox?.close()
     }
 
     func finish(_ code: CURLcode) {
-      mailbox.end(CurlTransfer.error(code, detail: String(cString: reason), mailbox.wasSent))
-    }
-
-    private func append(_ line: String) { lines = curl_slist_append(lines, line) }
-
-    private func setTarget(_ easy: UnsafeMutableRawPointer, _ trust: TransportOptions.Trust) {
-      ferry_curl_set_text(easy, CURLOPT_URL, request.url)
-      ferry_curl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https")
-      ferry_curl_set_long(easy, CURLOPT_NOSIGNAL, 1)
-      ferry_curl_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
-      ferry_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, reason)
-      let deadlines = request.deadlines
-      ferry_curl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, deadlines.connect.curlMilliseconds)
-      if let total = deadlines.total {
-        ferry_curl_set_long(easy, CURLOPT_TIMEOUT_MS, total.curlMilliseconds)
+      failure = code
+      if code != CURLE_OK, let text = outbox?.failure {
+        return mailbox.end(.unreadableBody(text, wasSent: mailbox.wasSent))
       }
-      if case .file(let path) = trust { ferry_curl_set_text(easy, CURLOPT_CAINFO, path) }
-      // A proxy of the environment cannot reach this machine's own loopback.
-      let own = ["127.", "localhost", "[::1]"]
-      let host = request.url.split(separator: "/", maxSplits: 2).dropFirst().first ?? ""
-      if own.contains(where: { host.hasPrefix($0) }) {
-        ferry_curl_set_text(easy, CURLOPT_PROXY, "")
+      guard code != CURLE_OK, !mailbox.wasSent, proxyStatus >= 400 else {
+        return mailbox.end(CurlTransfer.error(code, detail: String(cString: reason), mailbox.wasSent))
       }
-    }
-
-    private func setBody(_ easy: UnsafeMutableRawPointer) {
-      if request.method == .head {
-        ferry_curl_set_long(easy, CURLOPT_NOBODY, 1)
-      } else if request.body.isEmpty && ![.post, .put, .patch].contains(request.method) {
-        ferry_curl_set_long(easy, CURLOPT_HTTPGET, 1)
-      } else {
-        ferry_curl_set_long(easy, CURLOPT_POST, 1)
-        ferry_curl_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body.count))
+      // A proxy that wants credentials answers for the server, tunnel or not.
+      if proxyStatus == 407 {
+        mailbox.putHead(407, headers)
+        return mailbox.end(nil)
       }
-      ferry_curl_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue)
-      // libcurl repeats by itself a request whose kept connection dies without an answer. It cannot
-      // where a body was read and cannot be read again; where there is no body, a new connection
-      // leaves it no reason.
-      if request.body.isEmpty && !request.method.isIdempotent {
-        ferry_curl_set_long(easy, CURLOPT_FRESH_CONNECT, 1)
-      }
+      mailbox.end(
+        TransportError(
+          code: .cannotConnect, message: "the proxy refuses the way with \(proxyStatus)",
+          hint: "look at the proxy's rules", isTransient: true, requestWasSent: false))
     }
 
     private func setCallbacks(_ easy: UnsafeMutableRawPointer) {
@@ -128,10 +132,7 @@
         },
         { bytes, size, count, context in
           guard let transfer = CurlTransfer.of(context) else { return 0 }
-          transfer.touch()
-          let isTaken = transfer.mailbox.put(
-            UnsafeRawBufferPointer(start: bytes, count: size * count))
-          return isTaken ? size * count : Int(CURL_WRITEFUNC_PAUSE)
+          return transfer.takeBody(UnsafeRawBufferPointer(start: bytes, count: size * count))
         },
         { buffer, size, count, context in
           guard let transfer = CurlTransfer.of(context), let buffer else { return 0 }
@@ -150,13 +151,64 @@
       context.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
     }
 
+    private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+      touch()
+      // What a proxy says beside its refusal.
+      guard mailbox.wasSent else { return bytes.count }
+      if let bandwidth, bandwidth.allowance(1) == 0 {
+        isThrottled = true
+        return Int(CURL_WRITEFUNC_PAUSE)
+      }
+      guard mailbox.put(bytes) else { return Int(CURL_WRITEFUNC_PAUSE) }
+      bandwidth?.use(bytes.count)
+      progress.receivedBytes += bytes.count
+      if isPacked && isBomb {
+        mailbox.end(.bomb)
+        return 0
+      }
+      request.progress?(progress)
+      return bytes.count
+    }
+
+    private var isBomb: Bool {
+      guard progress.receivedBytes > TransportLimits.freelyUnpackedBytes, let easy else {
+        return false
+      }
+      let packed = Int(ferry_curl_get_size(easy, CURLINFO_SIZE_DOWNLOAD_T))
+      return progress.receivedBytes / TransportLimits.unpackedRatio > packed
+    }
+
     private func giveBody(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
       touch()
-      let count = min(buffer.count, request.body.count - sentBytes)
-      request.body.withUnsafeBytes {
-        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[sentBytes...].prefix(count)))
+      let allowed = bandwidth?.allowance(buffer.count) ?? buffer.count
+      let limit = min(allowed, outbox == nil ? request.body.count - sentBytes : allowed)
+      guard allowed > 0 else {
+        isThrottled = true
+        return Int(CURL_READFUNC_PAUSE)
       }
+      let count: Int
+      if let outbox {
+        let room = UnsafeMutableRawBufferPointer(rebasing: buffer[..<limit])
+        switch outbox.take(room, resume: resume) {
+        case .bytes(let taken): count = taken
+        case .wait: return Int(CURL_READFUNC_PAUSE)
+        case .failed: return Int(CURL_READFUNC_ABORT)
+        case .end:
+          guard let length = request.upload?.lengthBytes, sentBytes < length else { return 0 }
+          outbox.fail("the source ended after \(sentBytes) of \(length) bytes")
+          return Int(CURL_READFUNC_ABORT)
+        }
+      } else {
+        count = limit
+        request.body.withUnsafeBytes {
+          let part = UnsafeRawBufferPointer(rebasing: $0[sentBytes..<sentBytes + count])
+          buffer.copyMemory(from: part)
+        }
+      }
+      bandwidth?.use(count)
       sentBytes += count
+      progress.sentBytes = sentBytes
+      if count > 0 { request.progress?(progress) }
       return count
     }
 
@@ -165,7 +217,8 @@
       touch()
       let line = String(decoding: bytes.prefix { $0 != 13 && $0 != 10 }, as: UTF8.self)
       if line.isEmpty {
-        if status >= 200 { mailbox.putHead(status, headers) }
+        if status >= 200 && mailbox.wasSent { putHead() }
+        if !mailbox.wasSent { proxyStatus = status }
       } else if line.hasPrefix("HTTP/") {
         let parts = line.split(separator: " ", maxSplits: 2)
         status = parts.count > 1 ? Int(parts[1]) ?? 0 : 0
@@ -175,13 +228,14 @@
         headers.add(String(line[..<colon]), String(value))
       }
     }
-  }
 
-  extension Duration {
-    /// libcurl takes 0 for "no limit", so the least is 1.
-    var curlMilliseconds: Int {
-      let (seconds, attoseconds) = components
-      return max(1, Int(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000))
+    private func putHead() {
+      let coding = headers["Content-Encoding"]?.lowercased() ?? "identity"
+      isPacked = request.acceptsCompressed && coding != "identity"
+      if !isPacked && request.method != .head {
+        progress.toReceiveBytes = headers["Content-Length"].flatMap { Int($0) }
+      }
+      mailbox.putHead(status, headers)
     }
   }
 #endif

@@ -8,9 +8,13 @@
   /// been let go. Connections are kept and used again.
   public final class CurlTransport: Transport {
     private let thread: CurlThread
+    private let options: TransportOptions
+    private let desk: TrustDesk?
 
     public init(_ options: TransportOptions = TransportOptions()) {
+      self.options = options
       thread = CurlThread(options)
+      desk = options.trustListener.map(TrustDesk.init)
     }
 
     deinit { thread.quit() }
@@ -18,7 +22,33 @@
     public func send(
       _ request: TransportRequest
     ) async throws(TransportError) -> TransportResponse {
-      let transfer = CurlTransfer(try CurlTransfer.checked(request))
+      try CurlTransfer.check(request)
+      let isSecure = request.url.lowercased().hasPrefix("https:")
+      guard let desk, isSecure else { return try await attempt(CurlTransfer(request)) }
+      let server = CurlTransfer(request).server
+      var pin = await desk.pin(of: server)
+      while true {
+        let transfer = CurlTransfer(request, pin: pin)
+        do throws(TransportError) {
+          return try await attempt(transfer)
+        } catch {
+          guard transfer.isUntrusted, !Task.isCancelled else { throw error }
+          let options = self.options
+          let answer = await desk.ask(server, failed: pin) {
+            await CurlProbe.chain(of: request.url, options, request.deadlines.connect)
+          }
+          guard let answer, answer != pin else { throw error }
+          pin = answer
+        }
+      }
+    }
+
+    private func attempt(
+      _ transfer: CurlTransfer
+    ) async throws(TransportError) -> TransportResponse {
+      transfer.resume = { [weak thread, weak transfer] in
+        if let transfer { thread?.post(.goOn(transfer)) }
+      }
       let head = await withTaskCancellationHandler {
         thread.post(.add(transfer))
         return await transfer.mailbox.head()

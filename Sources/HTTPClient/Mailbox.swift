@@ -12,6 +12,8 @@ final class Mailbox: Sendable {
     var head: Head?
     var headWaiter: CheckedContinuation<Head, Never>?
     var buffer: [UInt8] = []
+    /// What was read of the buffer already.
+    var place = 0
     var reader: CheckedContinuation<Piece, Never>?
     var isPaused = false
     /// Set once; what is buffered is still read before it.
@@ -20,6 +22,10 @@ final class Mailbox: Sendable {
   }
 
   private let state = Mutex(State())
+  /// The most that one `next` returns.
+  private let pieceBytes: Int
+
+  init(pieceBytes: Int = TransportLimits.pieceBytes) { self.pieceBytes = pieceBytes }
 
   // The receiving side.
 
@@ -27,6 +33,8 @@ final class Mailbox: Sendable {
   func markSent() { state.withLock { $0.wasSent = true } }
 
   var wasSent: Bool { state.withLock { $0.wasSent } }
+
+  var hasHead: Bool { state.withLock { $0.head != nil } }
 
   var isOver: Bool { state.withLock { $0.end != nil } }
 
@@ -45,20 +53,18 @@ final class Mailbox: Sendable {
   /// False if too much waits to be read: nothing was taken, and `take` will tell when to go on.
   func put(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard !bytes.isEmpty else { return true }
-    let (isTaken, reader) = state.withLock {
-      state -> (Bool, CheckedContinuation<Piece, Never>?) in
-      if let reader = state.reader {
-        state.reader = nil
-        return (true, reader)
-      }
-      if state.buffer.count >= TransportLimits.bufferedBytes {
+    let (isTaken, reader, piece) = state.withLock {
+      state -> (Bool, CheckedContinuation<Piece, Never>?, [UInt8]) in
+      if state.buffer.count - state.place >= TransportLimits.bufferedBytes {
         state.isPaused = true
-        return (false, nil)
+        return (false, nil, [])
       }
       state.buffer.append(contentsOf: bytes)
-      return (true, nil)
+      guard let reader = state.reader else { return (true, nil, []) }
+      state.reader = nil
+      return (true, reader, take(&state))
     }
-    reader?.resume(returning: .success(Array(bytes)))
+    reader?.resume(returning: .success(piece))
     return isTaken
   }
 
@@ -67,16 +73,17 @@ final class Mailbox: Sendable {
   /// For a sender that cannot be asked to give them again.
   func putAnyway(_ bytes: [UInt8]) -> Bool {
     guard !bytes.isEmpty else { return true }
-    let (mayGoOn, reader) = state.withLock { state -> (Bool, CheckedContinuation<Piece, Never>?) in
+    let (mayGoOn, reader, piece) = state.withLock {
+      state -> (Bool, CheckedContinuation<Piece, Never>?, [UInt8]) in
+      state.buffer.append(contentsOf: bytes)
       if let reader = state.reader {
         state.reader = nil
-        return (true, reader)
+        return (true, reader, take(&state))
       }
-      state.buffer.append(contentsOf: bytes)
-      if state.buffer.count >= TransportLimits.bufferedBytes { state.isPaused = true }
-      return (!state.isPaused, nil)
+      if state.buffer.count - state.place >= TransportLimits.bufferedBytes { state.isPaused = true }
+      return (!state.isPaused, nil, [])
     }
-    reader?.resume(returning: .success(bytes))
+    reader?.resume(returning: .success(piece))
     return mayGoOn
   }
 
@@ -87,7 +94,10 @@ final class Mailbox: Sendable {
       guard state.end == nil else { return (nil, nil, .success(nil)) }
       let piece: Piece = error.map { .failure($0) } ?? .success(nil)
       state.end = piece
-      if error?.code == .cancelled { state.buffer = [] }
+      if error?.code == .cancelled {
+        state.buffer = []
+        state.place = 0
+      }
       if state.head == nil, let error { state.head = .failure(error) }
       defer {
         state.headWaiter = nil
@@ -116,11 +126,17 @@ final class Mailbox: Sendable {
   func next(resume: () -> Void) async -> Piece {
     await withCheckedContinuation { continuation in
       let (piece, wasPaused) = state.withLock { state -> (Piece?, Bool) in
-        defer { state.isPaused = false }
-        if !state.buffer.isEmpty {
-          defer { state.buffer = [] }
-          return (.success(state.buffer), state.isPaused)
+        if state.buffer.count > state.place {
+          let piece = take(&state)
+          // The sender goes on once half the room is free, not for each piece.
+          let left = state.buffer.count - state.place
+          guard state.isPaused, left <= TransportLimits.bufferedBytes / 2 else {
+            return (.success(piece), false)
+          }
+          state.isPaused = false
+          return (.success(piece), true)
         }
+        defer { state.isPaused = false }
         if state.end == nil {
           precondition(state.reader == nil, "a body has one reader at a time")
           state.reader = continuation
@@ -130,5 +146,22 @@ final class Mailbox: Sendable {
       if wasPaused { resume() }
       if let piece { continuation.resume(returning: piece) }
     }
+  }
+
+  private func take(_ state: inout State) -> [UInt8] {
+    if state.place == 0 && state.buffer.count <= pieceBytes {
+      defer { state.buffer = [] }
+      return state.buffer
+    }
+    let end = min(state.buffer.count, state.place + pieceBytes)
+    defer {
+      if end == state.buffer.count {
+        state.buffer = []
+        state.place = 0
+      } else {
+        state.place = end
+      }
+    }
+    return Array(state.buffer[state.place..<end])
   }
 }

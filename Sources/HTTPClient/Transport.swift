@@ -18,12 +18,22 @@ public struct TransportRequest: Sendable {
   public var method: HTTPMethod
   public var headers: HTTPHeaders
   public var body: [UInt8]
+  /// A body that is not in memory, in place of `body`; nil by default.
+  public var upload: TransportUpload?
   public var deadlines: TransportDeadlines
   /// Whether the server may compress its answer with gzip; off by default.
   ///
   /// The body is unpacked as it comes; `TransportResponse.isCompressed` says whether it was packed.
   /// Leave it off where offsets count (`Range`): they are those of the packed bytes.
   public var acceptsCompressed: Bool = false
+  /// The most bytes that `TransportBody.next` returns at once: 100 KB by default, 200 KB at most.
+  public var pieceBytes: Int = TransportLimits.defaultPieceBytes {
+    didSet { pieceBytes = min(max(pieceBytes, 1), TransportLimits.pieceBytes) }
+  }
+  /// Called as bytes leave and come, on the transport's own thread: it must be quick.
+  public var progress: (@Sendable (TransportProgress) -> Void)?
+  /// The value of `Proxy-Authorization`, which only a proxy sees; nil by default.
+  public var proxyAuthorization: String?
 
   public init(
     url: String, method: HTTPMethod = .get, headers: HTTPHeaders = [:], body: [UInt8] = [],
@@ -37,6 +47,20 @@ public struct TransportRequest: Sendable {
   }
 }
 
+/// How far a request and its answer have come. Bytes of heads are not counted.
+public struct TransportProgress: Sendable, Equatable {
+  public var sentBytes: Int = 0
+  /// All that is to be sent; nil where it is not known.
+  public var toSendBytes: Int?
+  /// Unpacked, where the answer is packed.
+  public var receivedBytes: Int = 0
+  /// All that is to come as the server announces it; nil where it does not, and where the answer
+  /// is packed.
+  public var toReceiveBytes: Int?
+
+  public init() {}
+}
+
 /// How long to wait for what. All end in `TransportError.Code.timedOut`.
 public struct TransportDeadlines: Sendable, Equatable {
   /// Until the connection stands, with name resolution and TLS.
@@ -46,10 +70,14 @@ public struct TransportDeadlines: Sendable, Equatable {
   /// Between two signs of life, once connected; also from the request to the head. While the
   /// reader is slow this clock stands still.
   public var idle: Duration?
+  /// From the call until the head of the answer is there; nil, the default, sets no bound of its own.
+  public var head: Duration?
 
   public init(
-    connect: Duration = .seconds(10), total: Duration? = nil, idle: Duration? = .seconds(60)
+    connect: Duration = .seconds(10), total: Duration? = nil, idle: Duration? = .seconds(60),
+    head: Duration? = nil
   ) {
+    self.head = head
     self.connect = connect
     self.total = total
     self.idle = idle
@@ -105,7 +133,16 @@ extension TransportBody {
 
 /// What is kept in memory on the way.
 public enum TransportLimits {
-  /// Bytes of one body that wait to be read before the sender is slowed: a frame of the wire is at
-  /// most 4 MB, so a whole one fits, and a table of a million rows takes no more.
-  public static let bufferedBytes = 4 * 1024 * 1024
+  /// Bytes of one body that wait to be read before the sender is slowed: enough to keep a fast
+  /// line busy, and little enough for many slow readers.
+  public static let bufferedBytes = 256 * 1024
+  /// What `TransportRequest.pieceBytes` is where nobody sets it.
+  public static let defaultPieceBytes = 100 * 1024
+  /// The most that `TransportRequest.pieceBytes` can be.
+  public static let pieceBytes = 200 * 1024
+  /// Unpacked bytes for each packed one, beyond which an answer is taken for a bomb; text seldom
+  /// reaches 50. It is looked at beyond `freelyUnpackedBytes`.
+  public static let unpackedRatio = 200
+  /// Unpacked bytes that are always allowed.
+  public static let freelyUnpackedBytes = 8 * 1024 * 1024
 }

@@ -20,6 +20,8 @@ public struct TransportError: Error, Sendable, Equatable, CustomStringConvertibl
     public static let invalidURL = Code(rawValue: "invalidURL")
     /// A body was larger than its reader allows.
     public static let tooLarge = Code(rawValue: "tooLarge")
+    /// The body of the request could not be read to its end.
+    public static let unreadableBody = Code(rawValue: "unreadableBody")
     /// What the library says, in the message.
     public static let other = Code(rawValue: "other")
   }
@@ -57,6 +59,18 @@ public struct TransportError: Error, Sendable, Equatable, CustomStringConvertibl
       hint: "give an address such as https://host:port/path", isTransient: false,
       requestWasSent: false)
   }
+
+  static func unreadableBody(_ message: String, wasSent: Bool = false) -> TransportError {
+    TransportError(
+      code: .unreadableBody, message: message, hint: "look at the file or the source of the body",
+      isTransient: false, requestWasSent: wasSent)
+  }
+
+  static let bomb = TransportError(
+    code: .tooLarge,
+    message: "the answer unpacks to more than \(TransportLimits.unpackedRatio) times its size",
+    hint: "ask for it with acceptsCompressed off, if you trust the server", isTransient: false,
+    requestWasSent: true)
 
   static func timedOut(_ message: String, wasSent: Bool) -> TransportError {
     TransportError(

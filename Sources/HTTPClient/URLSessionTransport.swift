@@ -17,6 +17,16 @@
       configuration.urlCache = nil
       configuration.httpCookieStorage = nil
       configuration.httpShouldSetCookies = false
+      configuration.httpMaximumConnectionsPerHost = max(1, options.connectionsPerHost)
+      switch options.proxy {
+      case .system: break
+      case .none: configuration.connectionProxyDictionary = [:]
+      case .server(let host, let port):
+        configuration.connectionProxyDictionary = [
+          "HTTPEnable": 1, "HTTPProxy": host, "HTTPPort": port,
+          "HTTPSEnable": 1, "HTTPSProxy": host, "HTTPSPort": port,
+        ]
+      }
       session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }
 
@@ -41,10 +51,22 @@
         outgoing.setValue(
           request.acceptsCompressed ? "gzip" : "identity", forHTTPHeaderField: "Accept-Encoding")
       }
-      if !request.body.isEmpty { outgoing.httpBody = Data(request.body) }
-      let task = session.dataTask(with: outgoing)
-      let mailbox = Mailbox()
-      delegate.watch(task, mailbox)
+      let task: URLSessionDataTask
+      if let upload = request.upload {
+        if let path = upload.path {
+          task = session.uploadTask(with: outgoing, fromFile: URL(fileURLWithPath: path))
+        } else {
+          if let length = upload.lengthBytes {
+            outgoing.setValue("\(length)", forHTTPHeaderField: "Content-Length")
+          }
+          task = session.uploadTask(withStreamedRequest: outgoing)
+        }
+      } else {
+        if !request.body.isEmpty { outgoing.httpBody = Data(request.body) }
+        task = session.dataTask(with: outgoing)
+      }
+      let mailbox = Mailbox(pieceBytes: request.pieceBytes)
+      delegate.watch(task, SessionTransfer(request, mailbox))
       let deadline = request.deadlines.total.map { total in
         Task {
           try await Task.sleep(for: total)
@@ -52,6 +74,15 @@
           task.cancel()
         }
       }
+      let untilHead = request.deadlines.head.map { head in
+        Task {
+          try await Task.sleep(for: head)
+          guard !mailbox.hasHead else { return }
+          mailbox.end(.timedOut("no answer began in the time allowed", wasSent: true))
+          task.cancel()
+        }
+      }
+      defer { untilHead?.cancel() }
       let body = SessionBody(mailbox, task, transport: self, deadline: deadline)
       let head = await withTaskCancellationHandler {
         task.resume()
@@ -101,37 +132,87 @@
     }
   }
 
+  /// What belongs to one task; `progress` is touched on the session's own serial queue only.
+  private final class SessionTransfer: @unchecked Sendable {
+    let request: TransportRequest
+    let mailbox: Mailbox
+    var progress = TransportProgress()
+    var isPacked = false
+
+    init(_ request: TransportRequest, _ mailbox: Mailbox) {
+      self.request = request
+      self.mailbox = mailbox
+    }
+  }
+
   /// Takes what comes for all tasks of a session, on the session's own serial queue.
   private final class SessionDelegate: NSObject, URLSessionDataDelegate {
-    private let mailboxes = Mutex<[Int: Mailbox]>([:])
+    private let transfers = Mutex<[Int: SessionTransfer]>([:])
     private let options: TransportOptions
+    #if canImport(Security)
+      private let judge: ServerJudge
+    #endif
 
-    init(_ options: TransportOptions) { self.options = options }
+    init(_ options: TransportOptions) {
+      self.options = options
+      #if canImport(Security)
+        judge = ServerJudge(options)
+      #endif
+    }
 
     #if canImport(Security)
       func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        completionHandler:
+          @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
       ) {
-        let space = challenge.protectionSpace
-        guard case .file(let file) = options.trust,
-          space.authenticationMethod == NSURLAuthenticationMethodServerTrust,
-          let trust = space.serverTrust
-        else { return completionHandler(.performDefaultHandling, nil) }
-        if TrustedAuthorities(file: file).accepts(trust) {
-          completionHandler(.useCredential, URLCredential(trust: trust))
-        } else {
-          completionHandler(.cancelAuthenticationChallenge, nil)
-        }
+        judge.answer(challenge, completionHandler)
+      }
+
+      func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+      ) {
+        guard let upload = transfer(task)?.request.upload else { return completionHandler(nil) }
+        completionHandler(BodyStream.open(upload))
       }
     #endif
 
-    func watch(_ task: URLSessionTask, _ mailbox: Mailbox) {
-      mailboxes.withLock { $0[task.taskIdentifier] = mailbox }
+    /// A proxy that wants credentials gets those of the request; everything else is an answer.
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+      completionHandler:
+        @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+      guard challenge.protectionSpace.proxyType != nil, challenge.previousFailureCount == 0,
+        let value = transfer(task)?.request.proxyAuthorization, value.hasPrefix("Basic "),
+        let bytes = Data(base64Encoded: String(value.dropFirst(6)))
+      else { return completionHandler(.performDefaultHandling, nil) }
+      let pair = String(decoding: bytes, as: UTF8.self).split(separator: ":", maxSplits: 1)
+      guard pair.count == 2 else { return completionHandler(.performDefaultHandling, nil) }
+      let credential = URLCredential(
+        user: String(pair[0]), password: String(pair[1]), persistence: .none)
+      completionHandler(.useCredential, credential)
     }
 
-    private func mailbox(_ task: URLSessionTask) -> Mailbox? {
-      mailboxes.withLock { $0[task.taskIdentifier] }
+    func watch(_ task: URLSessionTask, _ transfer: SessionTransfer) {
+      transfers.withLock { $0[task.taskIdentifier] = transfer }
+    }
+
+    private func transfer(_ task: URLSessionTask) -> SessionTransfer? {
+      transfers.withLock { $0[task.taskIdentifier] }
+    }
+
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64,
+      totalBytesSent: Int64, totalBytesExpectedToSend: Int64
+    ) {
+      options.bandwidth?.use(Int(bytesSent))
+      guard let transfer = transfer(task) else { return }
+      transfer.progress.sentBytes = Int(totalBytesSent)
+      transfer.progress.toSendBytes =
+        totalBytesExpectedToSend > 0 ? Int(totalBytesExpectedToSend) : nil
+      transfer.request.progress?(transfer.progress)
     }
 
     func urlSession(
@@ -151,21 +232,44 @@
       for (name, value) in response.allHeaderFields {
         headers.add("\(name)", "\(value)")
       }
-      mailbox(dataTask)?.putHead(response.statusCode, headers)
+      guard let transfer = transfer(dataTask) else { return completionHandler(.cancel) }
+      let coding = headers["Content-Encoding"]?.lowercased() ?? "identity"
+      transfer.isPacked = coding != "identity"
+      if !transfer.isPacked && response.expectedContentLength >= 0 {
+        transfer.progress.toReceiveBytes = Int(response.expectedContentLength)
+      }
+      transfer.mailbox.putHead(response.statusCode, headers)
       completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-      guard let mailbox = mailbox(dataTask) else { return }
+      guard let transfer = transfer(dataTask) else { return }
+      transfer.progress.receivedBytes += data.count
+      let unpacked = transfer.progress.receivedBytes
+      if transfer.isPacked, unpacked > TransportLimits.freelyUnpackedBytes,
+        unpacked / TransportLimits.unpackedRatio > Int(dataTask.countOfBytesReceived)
+      {
+        transfer.mailbox.end(.bomb)
+        return dataTask.cancel()
+      }
+      transfer.request.progress?(transfer.progress)
       // URLSession has handed it over and will not do so again, so it is kept in any case.
-      if !mailbox.putAnyway(Array(data)) { dataTask.suspend() }
+      guard transfer.mailbox.putAnyway(Array(data)) else { return dataTask.suspend() }
+      guard let bandwidth = options.bandwidth else { return }
+      bandwidth.use(data.count)
+      guard bandwidth.isThrottled else { return }
+      dataTask.suspend()
+      Task {
+        while bandwidth.isThrottled { try? await Task.sleep(for: .milliseconds(100)) }
+        dataTask.resume()
+      }
     }
 
     func urlSession(
       _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
     ) {
-      let mailbox = mailboxes.withLock { $0.removeValue(forKey: task.taskIdentifier) }
-      mailbox?.end(error.map(Self.translate))
+      let transfer = transfers.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+      transfer?.mailbox.end(error.map(Self.translate))
     }
 
     private static func translate(_ error: any Error) -> TransportError {

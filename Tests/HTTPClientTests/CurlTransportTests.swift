@@ -233,7 +233,7 @@ struct CurlTransportTests {
       try await Task.sleep(for: .milliseconds(5))
     }
     // Ours, and the system's buffers of both ends.
-    #expect(last < TransportLimits.bufferedBytes + systemBuffers())
+    #expect(last < TransportLimits.bufferedBytes + Self.systemBuffers())
     var count = 0
     while let piece = try await response.body.next() {
       #expect(piece.count <= TransportLimits.bufferedBytes + 65_536)
@@ -258,7 +258,7 @@ struct CurlTransportTests {
   }
 
   /// What the system may keep of a connection, at both ends: as it is set up, at least 16 MB.
-  private func systemBuffers() -> Int {
+  static func systemBuffers() -> Int {
     let sizes = ["rmem", "wmem"].map { name -> Int in
       let file = open("/proc/sys/net/ipv4/tcp_\(name)", O_RDONLY)
       guard file >= 0 else { return 0 }

@@ -57,3 +57,111 @@ struct HTTPTests {
     #expect(request.queryValue("d") == nil)
   }
 }
+
+@Suite("Cookies of a client")
+struct CookieTests {
+  private static let page = HTTPAddress("https://shop.example.com/a/b?q")!
+
+  private static func jar(_ lines: String...) -> HTTPCookieJar {
+    var jar = HTTPCookieJar()
+    var headers = HTTPHeaders()
+    for line in lines { headers.add("Set-Cookie", line) }
+    jar.take(headers, from: page, now: 1000)
+    return jar
+  }
+
+  private static func sent(_ jar: HTTPCookieJar, _ url: String, now: Int = 1000) -> String? {
+    var jar = jar
+    return HTTPAddress(url).flatMap { jar.header(for: $0, now: now) }
+  }
+
+  @Test("A cookie goes back to its host and path, and to hosts below only where asked (ios/REQ-7)")
+  func scope() {
+    let jar = Self.jar("own=1", "all=2; Domain=example.com; Path=/", "deep=3; Path=/a/b")
+    #expect(Self.sent(jar, "https://shop.example.com/a/b") == "deep=3; own=1; all=2")
+    #expect(Self.sent(jar, "https://shop.example.com/a/bc") == "own=1; all=2")
+    #expect(Self.sent(jar, "https://shop.example.com/") == "all=2")
+    #expect(Self.sent(jar, "https://x.example.com/a/b") == "all=2")
+    #expect(Self.sent(jar, "https://badexample.com/a/b") == nil)
+  }
+
+  @Test("What a host may not set is passed over")
+  func refused() {
+    let jar = Self.jar(
+      "a=1; Domain=other.com", "b=1; Domain=com", "__Host-c=1; Path=/", "=x", "nothing",
+      "big=\(String(repeating: "x", count: 5000))", "__Secure-d=1")
+    #expect(jar.cookies.isEmpty)
+    var plain = HTTPCookieJar()
+    plain.take(["Set-Cookie": "s=1; Secure"], from: HTTPAddress("http://h/")!, now: 0)
+    #expect(plain.cookies.isEmpty)
+  }
+
+  @Test("A secure cookie stays on https, and http cannot write over it")
+  func secure() {
+    var jar = Self.jar("s=1; Secure; Path=/")
+    #expect(Self.sent(jar, "http://shop.example.com/") == nil)
+    jar.take(["Set-Cookie": "s=2; Path=/"], from: HTTPAddress("http://shop.example.com/")!, now: 1)
+    #expect(Self.sent(jar, "https://shop.example.com/") == "s=1")
+  }
+
+  @Test("Max-Age wins over Expires, and what is over is neither sent nor kept")
+  func ages() {
+    let jar = Self.jar(
+      "a=1; Max-Age=10; Expires=Thu, 01 Jan 1970 00:00:00 GMT",
+      "b=1; Expires=Thu, 01 Jan 1970 00:20:00 GMT", "c=1; Max-Age=0")
+    #expect(Self.sent(jar, "https://shop.example.com/a/", now: 1009) == "a=1; b=1")
+    #expect(Self.sent(jar, "https://shop.example.com/a/", now: 1010) == "b=1")
+    #expect(Self.sent(jar, "https://shop.example.com/a/", now: 1200) == nil)
+  }
+
+  @Test("10,000 cookies leave 50 of a domain, those used last (ios/REQ-7)")
+  func bounds() {
+    var jar = HTTPCookieJar()
+    for number in 0..<10_000 {
+      jar.take(["Set-Cookie": "c\(number)=1"], from: Self.page, now: 0)
+    }
+    #expect(jar.cookies.count == 50)
+    #expect(jar.cookies.last?.name == "c9999")
+    jar.clear()
+    #expect(jar.cookies.isEmpty)
+  }
+
+  @Test("Joined lines are taken apart between cookies, not inside a date")
+  func joined() {
+    let headers: HTTPHeaders = [
+      "set-cookie": "a=1; Expires=Wed, 09 Jun 2038 10:18:14 GMT; Path=/, b=2,c=3"
+    ]
+    #expect(
+      headers.setCookies == ["a=1; Expires=Wed, 09 Jun 2038 10:18:14 GMT; Path=/", "b=2", "c=3"])
+  }
+
+  @Test("A date is read in its three forms (ios/REQ-34)")
+  func dates() {
+    for text in [
+      "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+    ] { #expect(HTTPDate.seconds(text) == 784_111_777) }
+    for text in ["", "yesterday", "Sun, 06 Nov 1994", "Sun, 06 Nov 1994 25:00:00 GMT"] {
+      #expect(HTTPDate.seconds(text) == nil)
+    }
+  }
+
+  @Test("Any text survives percent-encoding, and what is kept stays readable")
+  func percent() {
+    #expect(PercentEncoding.encode("a b/ü%", keeping: "/") == "a%20b/%C3%BC%25")
+    #expect(PercentEncoding.decode("a%20b/%C3%BC%25".utf8) == "a b/ü%")
+    #expect(PercentEncoding.decode("%4".utf8) == nil)
+    #expect(PercentEncoding.decode("%FF".utf8) == nil)
+  }
+
+  @Test("An address names scheme, host and port, and what is none is refused")
+  func addresses() {
+    let address = HTTPAddress("HTTPS://me:pw@Host:8443/p?q#f")
+    #expect(address?.origin == "https://host:8443" && address?.path == "/p")
+    #expect(HTTPAddress("http://[::1]")?.origin == "http://[::1]:80")
+    for text in [
+      "", "host/x", "ftp://h/", "http://", "http://h:0/", "http://h:99999/", "http://a b/",
+    ] {
+      #expect(HTTPAddress(text) == nil, "\(text)")
+    }
+  }
+}

@@ -53,6 +53,49 @@ final class ScriptedServer: Sendable {
       return count - left
     }
 
+    /// A line up to its end.
+    func receiveLine() -> String {
+      var text: [UInt8] = []
+      var byte: UInt8 = 0
+      while recv(socket, &byte, 1, 0) == 1, byte != 10 { if byte != 13 { text.append(byte) } }
+      return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Reads nothing until the other end is gone (POLLRDHUP, which Swift does not see).
+    func waitForSilence() -> Bool {
+      var state = pollfd(fd: socket, events: 0x2000, revents: 0)
+      return poll(&state, 1, CInt(patience.components.seconds) * 1000) == 1
+    }
+
+    /// Carries bytes to and from a port of this machine until either end closes.
+    func join(port: Int) {
+      let other = Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+      defer { Glibc.close(other) }
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_port = UInt16(port).bigEndian
+      inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
+      let status = withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          Glibc.connect(other, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+      }
+      guard status == 0 else { return }
+      var buffer = [UInt8](repeating: 0, count: 65_536)
+      while true {
+        var ends = [
+          pollfd(fd: socket, events: Int16(POLLIN), revents: 0),
+          pollfd(fd: other, events: Int16(POLLIN), revents: 0),
+        ]
+        guard poll(&ends, 2, CInt(patience.components.seconds) * 1000) > 0 else { return }
+        for (from, to) in [(0, other), (1, socket)] where ends[from].revents != 0 {
+          let count = recv(ends[from].fd, &buffer, buffer.count, 0)
+          guard count > 0 else { return }
+          _ = Glibc.send(to, buffer, count, CInt(MSG_NOSIGNAL))
+        }
+      }
+    }
+
     /// Waits until the other end closes.
     func waitForEnd() -> Bool {
       var byte: UInt8 = 0

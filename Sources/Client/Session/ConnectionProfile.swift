@@ -1,3 +1,5 @@
+import FerryHTTPClient
+
 /// Where the server is and how patient the session is (the reference's connection profile, sync/I3).
 public struct ConnectionProfile: Sendable, Equatable {
   /// `http` or `https`, host, port and, behind a proxy, a path: `https://ferry.example.com/sales`.
@@ -7,17 +9,21 @@ public struct ConnectionProfile: Sendable, Equatable {
   /// Whether passwords, tokens and data may travel over `http://` to another machine, where everyone
   /// on the way can read and change them. Not needed for this machine's own loopback address.
   public var allowsInsecureHTTP: Bool
+  /// How the server is reached: a company's own authority, the app's decision about a certificate, a
+  /// client certificate, a proxy.
+  public var transport: TransportOptions
 
   /// An address of another form is refused with `badAddress` when the database is opened, and so is
   /// `http://` to another machine unless `allowsInsecureHTTP` is true.
   public init(
     server: String, connectTimeout: Duration = .seconds(10), session: SessionSettings = .init(),
-    allowsInsecureHTTP: Bool = false
+    allowsInsecureHTTP: Bool = false, transport: TransportOptions = TransportOptions()
   ) {
     self.server = server
     self.connectTimeout = connectTimeout
     self.session = session
     self.allowsInsecureHTTP = allowsInsecureHTTP
+    self.transport = transport
   }
 
   /// Without a scheme each system guesses another one.

@@ -64,7 +64,7 @@ public final class Database: Sendable {
     return try Database(
       Store(
         path: path, model: package, world: world, durability: durability, key: key,
-        migration: migration), profile, callbackHandler, SystemTransport.make(), world)
+        migration: migration), profile, callbackHandler, SystemTransport.make(profile.transport), world)
   }
 
   package init(

@@ -36,3 +36,23 @@ static inline void ferry_curl_set_callbacks(
   curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before);
   curl_easy_setopt(easy, CURLOPT_PREREQDATA, context);
 }
+
+/// libcurl copies the bytes.
+static inline CURLcode ferry_curl_set_blob(
+    CURL *easy, CURLoption option, const void *bytes, size_t count) {
+  struct curl_blob blob = {(void *)bytes, count, CURL_BLOB_COPY};
+  return curl_easy_setopt(easy, option, &blob);
+}
+
+static inline curl_off_t ferry_curl_get_size(CURL *easy, CURLINFO info) {
+  curl_off_t value = 0;
+  curl_easy_getinfo(easy, info, &value);
+  return value;
+}
+
+/// The chain that the server showed; null if there is none. It lives as long as the handle.
+static inline const struct curl_certinfo *ferry_curl_certificates(CURL *easy) {
+  struct curl_certinfo *found = NULL;
+  curl_easy_getinfo(easy, CURLINFO_CERTINFO, &found);
+  return found;
+}

@@ -1,0 +1,42 @@
+/// Dates as headers write them (RFC 9110, 5.6.7), as seconds since 1970.
+public enum HTTPDate {
+  /// The date in any of the three forms, or as cookies of old write it; nil for what is none.
+  public static func seconds(_ text: String) -> Int? {
+    var day: Int?
+    var month: Int?
+    var year: Int?
+    var clock: [Int]?
+    for word in text.split(whereSeparator: { " ,-".contains($0) }) {
+      let times = word.split(separator: ":")
+      if clock == nil, times.count == 3 {
+        let numbers = times.compactMap { Int($0) }
+        guard numbers.count == 3, numbers[0] < 24, numbers[1] < 60, numbers[2] <= 60 else {
+          return nil
+        }
+        clock = numbers
+      } else if let number = Int(word), word.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) {
+        if day == nil && word.count <= 2 { day = number } else if year == nil { year = number }
+      } else if month == nil {
+        month = months.firstIndex(of: word.prefix(3).lowercased()).map { $0 + 1 }
+      }
+    }
+    guard let day, (1...31).contains(day), let month, var year, let clock else { return nil }
+    if year < 70 { year += 2000 } else if year < 100 { year += 1900 }
+    guard (1601...9999).contains(year) else { return nil }
+    return days(year, month, day) * 86_400 + clock[0] * 3600 + clock[1] * 60 + clock[2]
+  }
+
+  private static let months = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+  ]
+
+  /// Days from 1970-01-01 in the Gregorian calendar; years begin in March, so that the leap day
+  /// comes last.
+  private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
+    let own = month <= 2 ? year - 1 : year
+    let era = own / 400
+    let ofEra = own - era * 400
+    let ofYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    return era * 146_097 + ofEra * 365 + ofEra / 4 - ofEra / 100 + ofYear - 719_468
+  }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import Glibc
+
+/// A real nginx with a configuration of the test, and certificates of an authority of this test.
+final class NginxServer {
+  struct Trouble: Error, CustomStringConvertible { let description: String }
+
+  let port: Int
+  let folder: URL
+  private let process = Process()
+  private let isOwner: Bool
+
+  var url: String { "https://127.0.0.1:\(port)/" }
+  var authority: String { folder.appending(path: "ca.pem").path }
+  var identity: URL { folder.appending(path: "client.p12") }
+  /// The first lines of all requests, as the server has seen them.
+  var requests: [String] {
+    let text = (try? String(contentsOf: folder.appending(path: "access.log"), encoding: .utf8)) ?? ""
+    return text.split(separator: "\n").map(String.init)
+  }
+
+  /// `locations` goes into a server of TLS; `listen` follows the word `ssl`.
+  init(
+    _ locations: String, listen: String = "", certificate: String = "s", port: Int? = nil,
+    folder: URL? = nil
+  ) throws {
+    isOwner = folder == nil
+    let place = folder ?? FileManager.default.temporaryDirectory.appending(
+      path: "ferry-nginx-\(UUID().uuidString)")
+    self.folder = place
+    if folder == nil {
+      try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+      try Self.makeCertificates(place)
+    }
+    // Another port is taken where somebody else was faster.
+    for attempt in 0..<5 {
+      let chosen = try port ?? Self.freePort()
+      let text = """
+        \(geteuid() == 0 ? "user root;" : "")
+        daemon off; master_process off;
+        pid pid; error_log error.log;
+        events { worker_connections 64; }
+        http {
+          log_format first '$request';
+          access_log access.log first;
+          client_max_body_size 2g;
+          client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;
+          uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+          server {
+            listen 127.0.0.1:\(chosen) ssl \(listen);
+            ssl_certificate \(certificate).pem; ssl_certificate_key \(certificate).key;
+            ssl_client_certificate ca.pem;
+            \(locations)
+          }
+        }
+        """
+      try text.write(to: place.appending(path: "nginx.conf"), atomically: true, encoding: .utf8)
+      let places: [String] = ["/usr/sbin/nginx", "/usr/bin/nginx"]
+      let program = places.first(where: { access($0, X_OK) == 0 })
+      guard let program else {
+        throw Trouble(description: "nginx is missing: apt-get install nginx-light")
+      }
+      let next = attempt == 0 ? process : Process()
+      next.executableURL = URL(filePath: program)
+      next.arguments = ["-p", place.path, "-e", "error.log", "-c", "nginx.conf"]
+      next.standardError = FileHandle.nullDevice
+      try next.run()
+      if Self.listens(chosen, next) {
+        running = next
+        self.port = chosen
+        return
+      }
+      Self.end(next)
+      if port != nil { break }
+    }
+    throw Trouble(description: "nginx does not listen")
+  }
+
+  private var running: Process?
+
+  deinit {
+    stop()
+    if isOwner { try? FileManager.default.removeItem(at: folder) }
+  }
+
+  func stop() {
+    if let running { Self.end(running) }
+    running = nil
+  }
+
+  private static func end(_ process: Process) {
+    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    process.waitUntilExit()
+  }
+
+  static func shell(_ script: String, in folder: URL) throws {
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = ["-ec", script]
+    process.currentDirectoryURL = folder
+    process.standardError = FileHandle.nullDevice
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { throw Trouble(description: "failed: \(script)") }
+  }
+
+  private static func makeCertificates(_ folder: URL) throws {
+    try shell(
+      """
+      key="-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
+      openssl req -x509 $key -keyout ca.key -out ca.pem -subj /CN=Authority -days 2
+      echo subjectAltName=IP:127.0.0.1 > s.ext
+      sign() {
+        openssl req $key -keyout $1.key -out $1.csr -subj "$2"
+        openssl x509 -req -in $1.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -out $1.pem \
+          -extfile s.ext
+      }
+      sign s /O=Company/CN=service
+      sign other /CN=other
+      sign client /CN=alice
+      openssl pkcs12 -export -in client.pem -inkey client.key -out client.p12 -passout pass:secret
+      """, in: folder)
+  }
+
+  private static func listens(_ port: Int, _ process: Process) -> Bool {
+    let deadline = ContinuousClock.now + patience
+    while ContinuousClock.now < deadline, process.isRunning {
+      let probe = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+      defer { close(probe) }
+      var address = address(port)
+      let status = withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          connect(probe, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+      }
+      if status == 0 { return true }
+      usleep(5_000)
+    }
+    return false
+  }
+
+  private static func address(_ port: Int) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
+    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
+    return address
+  }
+
+  private static func freePort() throws -> Int {
+    let handle = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+    defer { close(handle) }
+    var address = address(0)
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let status = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(handle, $0, length) == 0 ? getsockname(handle, $0, &length) : -1
+      }
+    }
+    guard status == 0 else { throw Trouble(description: "no port is free") }
+    return Int(UInt16(bigEndian: address.sin_port))
+  }
+}
