@@ -109,7 +109,8 @@
         return mailbox.end(.unreadableBody(text, wasSent: mailbox.wasSent))
       }
       guard code != CURLE_OK, !mailbox.wasSent, proxyStatus >= 400 else {
-        return mailbox.end(CurlTransfer.error(code, detail: String(cString: reason), mailbox.wasSent))
+        return mailbox.end(
+          CurlTransfer.error(code, detail: String(cString: reason), mailbox.wasSent))
       }
       // A proxy that wants credentials answers for the server, tunnel or not.
       if proxyStatus == 407 {

@@ -35,7 +35,9 @@ final class FileBodySource: TransportBodySource, @unchecked Sendable {
     var reason: CInt = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: Self.pieceBytes) { buffer, count in
       var got = -1
-      repeat { got = read(descriptor, buffer.baseAddress, buffer.count) } while got < 0
+      repeat {
+        got = read(descriptor, buffer.baseAddress, buffer.count)
+      } while got < 0
         && errno == EINTR
       if got < 0 { reason = errno }
       count = max(got, 0)

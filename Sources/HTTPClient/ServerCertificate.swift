@@ -18,7 +18,9 @@ public struct ServerCertificate: Sendable, Equatable {
   /// Nil for bytes that are no certificate of X.509.
   public init?(der: [UInt8]) {
     var outer = DERReader(der[...])
-    guard var certificate = outer.enter(0x30), var body = certificate.enter(0x30) else { return nil }
+    guard var certificate = outer.enter(0x30), var body = certificate.enter(0x30) else {
+      return nil
+    }
     if body.tag == 0xA0 { _ = body.next() }
     guard body.next()?.tag == 0x02, body.next()?.tag == 0x30,
       let issuer = body.next(), issuer.tag == 0x30, var validity = body.enter(0x30),

@@ -11,7 +11,7 @@ public final class TransportBandwidth: Sendable {
   }
 
   private let state = Mutex(State())
-  private let start = ContinuousClock.now
+  private let seconds: @Sendable () -> Int64
   /// Whether the limit holds on a mobile network only.
   public let isForCellularOnly: Bool
 
@@ -19,8 +19,19 @@ public final class TransportBandwidth: Sendable {
   public static let meanSeconds = 5
 
   /// `limitBytesPerSecond` is nil where nothing is bounded and bytes are only counted.
-  public init(limitBytesPerSecond: Int? = nil, isForCellularOnly: Bool = false) {
+  public convenience init(limitBytesPerSecond: Int? = nil, isForCellularOnly: Bool = false) {
+    let start = ContinuousClock.now
+    self.init(limitBytesPerSecond, isForCellularOnly) {
+      start.duration(to: .now).components.seconds
+    }
+  }
+
+  init(
+    _ limitBytesPerSecond: Int?, _ isForCellularOnly: Bool,
+    _ seconds: @escaping @Sendable () -> Int64
+  ) {
     self.isForCellularOnly = isForCellularOnly
+    self.seconds = seconds
     state.withLock { $0.limit = limitBytesPerSecond }
   }
 
@@ -71,5 +82,5 @@ public final class TransportBandwidth: Sendable {
     }
   }
 
-  private var second: Int64 { start.duration(to: .now).components.seconds }
+  private var second: Int64 { seconds() }
 }

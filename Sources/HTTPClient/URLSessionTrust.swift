@@ -62,7 +62,9 @@
         @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
       let found = (SecTrustCopyCertificateChain(trust) as? [SecCertificate]) ?? []
-      let chain = found.compactMap { ServerCertificate(der: Array(SecCertificateCopyData($0) as Data)) }
+      let chain = found.compactMap {
+        ServerCertificate(der: Array(SecCertificateCopyData($0) as Data))
+      }
       let own = chain.first?.publicKeyPin
       let credential = URLCredential(trust: trust)
       Task {
@@ -129,6 +131,7 @@
         }
       }
 
+      /// `@unchecked Sendable`: written before the semaphore is signalled, read after.
       private final class Box: @unchecked Sendable { var piece: [UInt8]? }
 
       private static func next(_ source: any TransportBodySource) -> [UInt8]? {

@@ -15,7 +15,8 @@ final class NginxServer {
   var identity: URL { folder.appending(path: "client.p12") }
   /// The first lines of all requests, as the server has seen them.
   var requests: [String] {
-    let text = (try? String(contentsOf: folder.appending(path: "access.log"), encoding: .utf8)) ?? ""
+    let text =
+      (try? String(contentsOf: folder.appending(path: "access.log"), encoding: .utf8)) ?? ""
     return text.split(separator: "\n").map(String.init)
   }
 
@@ -25,8 +26,10 @@ final class NginxServer {
     folder: URL? = nil
   ) throws {
     isOwner = folder == nil
-    let place = folder ?? FileManager.default.temporaryDirectory.appending(
-      path: "ferry-nginx-\(UUID().uuidString)")
+    let place =
+      folder
+      ?? FileManager.default.temporaryDirectory.appending(
+        path: "ferry-nginx-\(UUID().uuidString)")
     self.folder = place
     if folder == nil {
       try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)

@@ -7,7 +7,9 @@ import Testing
 @Suite("How a transport reaches servers")
 struct OptionTests {
   private static func reply(_ line: ScriptedServer.Line, _ text: String, _ fields: String = "") {
-    line.send("HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\(fields)Connection: close\r\n\r\n\(text)")
+    line.send(
+      "HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\(fields)Connection: close\r\n\r\n\(text)"
+    )
   }
 
   @Test("A proxy gets requests of http whole, with its credentials apart (ios/REQ-24)")
@@ -149,7 +151,9 @@ struct OptionTests {
     #expect(await first.value?.code == .cancelled)
   }
 
-  @Test("No head in the time allowed: timed out, though the line is alive (ios/REQ-10, CS 14; adr/TMO-1)")
+  @Test(
+    "No head in the time allowed: timed out, though the line is alive (ios/REQ-10, CS-14; adr/TMO-1)"
+  )
   func headDeadline() async throws {
     let server = ScriptedServer { line in
       _ = line.receiveHead()
@@ -159,23 +163,29 @@ struct OptionTests {
     let error = await failure(
       CurlTransport(),
       TransportRequest(
-        url: server.url, deadlines: TransportDeadlines(idle: .seconds(1), head: .milliseconds(400))))
+        url: server.url, deadlines: TransportDeadlines(idle: .seconds(1), head: .milliseconds(400)))
+    )
     #expect(error?.code == .timedOut)
     #expect(error?.requestWasSent == true)
   }
 
-  @Test("A packed answer is unpacked and says so; one that was not asked for comes as it is (ios/REQ-13, REQ-17)")
+  @Test(
+    "A packed answer is unpacked and says so; one that was not asked for comes as it is (ios/REQ-13, REQ-17)"
+  )
   func packed() async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "ferry-\(UUID().uuidString)")
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "ferry-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    try NginxServer.shell("printf hello | gzip > small; head -c 60000000 /dev/zero | gzip > bomb", in: folder)
+    try NginxServer.shell(
+      "printf hello | gzip > small; head -c 60000000 /dev/zero | gzip > bomb", in: folder)
     let small = Array(try Data(contentsOf: folder.appending(path: "small")))
     let bomb = Array(try Data(contentsOf: folder.appending(path: "bomb")))
     let server = ScriptedServer { line in
       let head = line.receiveHead()
       let body = head.hasPrefix("GET /bomb") ? bomb : small
-      line.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(body.count)\r\n\r\n")
+      line.send(
+        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(body.count)\r\n\r\n")
       line.send(body)
     }
     defer { server.close() }

@@ -38,13 +38,16 @@ func answer(
 struct TrustTests {
   static let hello = "location / { return 200 hello; }"
 
-  @Test("A chain that is trusted never asks, and one that nobody decides about is refused (ios/LSN-1; adr/TLS-2)")
+  @Test(
+    "A chain that is trusted never asks, and one that nobody decides about is refused (ios/LSN-1, CS-23; adr/TLS-2)"
+  )
   func trusted() async throws {
     let server = try NginxServer(Self.hello)
     let listener = TestListener(.refuse)
     var options = TransportOptions(trust: .file(server.authority))
     options.trustListener = listener
-    #expect(try await answer(CurlTransport(options), TransportRequest(url: server.url)).text == "hello")
+    #expect(
+      try await answer(CurlTransport(options), TransportRequest(url: server.url)).text == "hello")
     #expect(listener.asked.isEmpty)
     let error = await failure(CurlTransport(), TransportRequest(url: server.url))
     #expect(error?.code == .tls)
@@ -52,7 +55,9 @@ struct TrustTests {
     #expect(server.requests == ["GET / HTTP/1.1"])
   }
 
-  @Test("The listener sees subject, issuer, dates and fingerprint, and a refusal sends nothing (ios/130; adr/A15)")
+  @Test(
+    "The listener sees subject, issuer, dates and fingerprint, and a refusal sends nothing (ios/CS-130, CS-22; adr/A15, A62)"
+  )
   func refused() async throws {
     let server = try NginxServer(Self.hello)
     let listener = TestListener(.refuse)
@@ -70,7 +75,8 @@ struct TrustTests {
     #expect(own.issuer == "CN=Authority")
     #expect(own.validFrom < own.validUntil && own.validUntil.hasSuffix("Z"))
     // The fingerprint that OpenSSL states.
-    try NginxServer.shell("openssl x509 -in s.pem -noout -fingerprint -sha256 > print", in: server.folder)
+    try NginxServer.shell(
+      "openssl x509 -in s.pem -noout -fingerprint -sha256 > print", in: server.folder)
     let text = try String(contentsOf: server.folder.appending(path: "print"), encoding: .utf8)
     #expect(text.contains("=" + own.fingerprint))
   }
@@ -119,15 +125,18 @@ struct TrustTests {
     #expect(listener.asked.last?.chain.first?.subject == "CN=other")
   }
 
-  @Test("A client shows the certificate of its PKCS#12 file (ios/CRT-3, REQ-21; adr/RST-8)")
+  @Test("A client shows the certificate of its PKCS#12 file (ios/CRT-3, REQ-21; adr/RST-8, A61)")
   func identity() async throws {
     let server = try NginxServer(
       "ssl_verify_client on; location / { return 200 $ssl_client_s_dn; }")
     var options = TransportOptions(trust: .file(server.authority))
-    #expect(try await answer(CurlTransport(options), TransportRequest(url: server.url)).status == 400)
+    #expect(
+      try await answer(CurlTransport(options), TransportRequest(url: server.url)).status == 400)
     let file = Array(try Data(contentsOf: server.identity))
     options.identity = ClientIdentity(pkcs12: file, password: "secret")
-    #expect(try await answer(CurlTransport(options), TransportRequest(url: server.url)).text == "CN=alice")
+    #expect(
+      try await answer(CurlTransport(options), TransportRequest(url: server.url)).text == "CN=alice"
+    )
     #expect(!"\(options)".contains("secret"))
     options.identity = ClientIdentity(pkcs12: file, password: "wrong")
     let error = await failure(CurlTransport(options), TransportRequest(url: server.url))

@@ -154,7 +154,9 @@ struct LifeTests {
       if request.body.count.isMultiple(of: 2) { await Task.yield() }
       return HTTPResponse(status: 200, body: .bytes(request.body))
     }
-    let transport = CurlTransport()
+    var options = TransportOptions()
+    options.connectionsPerHost = 50
+    let transport = CurlTransport(options)
     let url = live.url
     let good = await withTaskGroup(of: Int.self) { group in
       for client in 0..<50 {

@@ -92,7 +92,9 @@ extension Way {
 
     private func channels(_ business: Business, _ daemon: Daemon, _ tokens: [String]) async throws {
       let counts = Counts()
-      let transport = SystemTransport.make()
+      var options = TransportOptions()
+      options.connectionsPerHost = Self.devices
+      let transport = SystemTransport.make(options)
       let listeners = tokens.enumerated().map { number, token in
         Task {
           let response = try await transport.send(

@@ -143,7 +143,12 @@ enum Wires {
     var code: String { node?["code"]?.string ?? "" }
   }
 
-  static let transport = SystemTransport.make()
+  static let transport: any Transport = {
+    var options = TransportOptions()
+    // It stands for many devices.
+    options.connectionsPerHost = 1_000
+    return SystemTransport.make(options)
+  }()
 
   static func get(_ url: String, token: String? = nil) async throws -> Reply {
     var headers: HTTPHeaders = [:]
