@@ -2,8 +2,8 @@ import FerryOData
 import Foundation
 import Testing
 
-/// The lines of the README, compiled and run.
-@Suite("The README") struct ReadmeTests {
+/// The first example of Documentation/OData.md, compiled and run.
+@Suite("The page about OData") struct ReadmeTests {
   @Test("A feed is read in five lines")
   func feed() throws {
     let metadataBytes = Samples.metadata2.bytes
@@ -19,7 +19,7 @@ import Testing
     #expect(total == 422.94)
   }
 
-  @Test("The README shows these very lines")
+  @Test("The page shows exactly these lines")
   func shown() throws {
     let root = DescribeTests.root
     let lines = { (path: String) in
@@ -28,7 +28,7 @@ import Testing
     }
     let compiled = try lines("Tests/ODataTests/ReadmeTests.swift")
     let start = try #require(compiled.firstIndex { $0.hasPrefix("let metadata = ") })
-    let shown = try lines("README.md")
+    let shown = try lines("Documentation/OData.md")
     let place = try #require(shown.firstIndex(of: compiled[start]))
     #expect(shown[place..<(place + 5)] == compiled[start..<(start + 5)])
   }

@@ -2,7 +2,7 @@ import Ferry
 import Foundation
 import Testing
 
-@Suite("The README")
+@Suite("The README and the guides beside it")
 struct ReadmeTests {
   private func lines(_ path: String) throws -> [String] {
     let root = URL(filePath: #filePath).deletingLastPathComponent()
@@ -11,7 +11,7 @@ struct ReadmeTests {
       .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
   }
 
-  /// What stands between each pair of two lines.
+  /// The lines between each pair of the two marks.
   private func pieces(_ first: String, _ last: String, _ lines: [String]) throws -> [[String]] {
     var found: [[String]] = []
     var rest = lines[...]
@@ -24,24 +24,27 @@ struct ReadmeTests {
   }
 
   @Test(
-    "Its code is the compiled samples', line by line",
-    arguments: ["ReadmeSample.swift", "ReadmeTestSample.swift"])
-  func sameCode(file: String) throws {
-    let printed = try pieces("```swift", "```", try lines("README.md"))
+    "Each page shows the code of its compiled sample, line by line",
+    arguments: [
+      ("README.md", "ReadmeSample.swift"), ("Documentation/Testing.md", "TestingSample.swift"),
+      ("Documentation/Events.md", "EventsSample.swift"),
+    ])
+  func sameCode(page: String, file: String) throws {
+    let printed = try pieces("```swift", "```", try lines(page))
     let compiled = try pieces(
       "// README begins", "// README ends", try lines("Tests/ReadmeTests/\(file)"))
     #expect(compiled.count == 1)
     #expect(compiled.allSatisfy(printed.contains))
   }
 
-  @Test("Its code works without a network: the booking is there and waits to be sent (sync/P1)")
+  @Test("Its code works without a network: the booking is saved and waits to be sent (sync/P1)")
   func withoutNetwork() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "ferry-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    // Port 9 is the one that throws everything away; nobody listens there.
-    let database = try goOnBoard(
+    // Nothing listens on port 9.
+    let database = try openTravel(
       at: folder.appending(path: "device.db").path, server: "http://127.0.0.1:9")
     let booking = try book(flight: 318, for: "Grace Hopper", in: database)
     #expect(booking.pendingChange == .create)

@@ -1,8 +1,8 @@
-/// What the guides promise of the sources, so that no guide outlives what it tells of.
+/// What the guides say about the sources, so that no guide names what was removed.
 ///
-/// Only words in backquotes outside of code blocks are looked at. A path from the root must be
-/// there; behind a colon stands what the file declares; `ClientTests/PendingTests.merge` is the
-/// test function `merge` of that file.
+/// Checks words in backquotes outside of code blocks. A path from the root must exist, and the file
+/// must declare the symbol after a colon. `Scripts/check NAME` needs that check.
+/// `ClientTests/PendingTests.merge` is the test function `merge` of that file.
 enum GuideRules {
   struct Word: Equatable {
     let text: String
@@ -33,7 +33,7 @@ enum GuideRules {
       else {
         return nil
       }
-      let parts = word.text.split(separator: ":", maxSplits: 1).map(String.init)
+      let parts = command(word.text).split(separator: ":", maxSplits: 1).map(String.init)
       var path = parts[0]
       if path.hasSuffix("/") { path.removeLast() }
       guard paths.contains(path) else {
@@ -45,6 +45,16 @@ enum GuideRules {
       }
       return nil
     }
+  }
+
+  /// The script of a command line; other texts stay as they are.
+  static func command(_ text: String) -> String {
+    guard text.hasPrefix("Scripts/") else { return text }
+    let words = text.split(separator: " ").map(String.init)
+    guard words.count > 1, words[0] == "Scripts/check", !words[1].hasPrefix("-"),
+      !["format", "tidy"].contains(words[1])
+    else { return words[0] }
+    return "Scripts/check-\(words[1])"
   }
 
   static func declares(_ symbol: String, _ tokens: [Token]) -> Bool {
@@ -64,6 +74,11 @@ enum GuideRules {
     in guide: String, _ lines: [String], files: [String: SourceFile]
   ) -> [Violation] {
     words(in: lines).compactMap { word in
+      if word.text.wholeMatch(of: /[A-Z][A-Za-z]*Tests(\/[A-Za-z+]+)+/) != nil {
+        let path = "Tests/\(word.text)"
+        let isFound = files.keys.contains { $0 == path + ".swift" || $0.hasPrefix(path + "/") }
+        return isFound ? nil : violation(guide, word, "there are no tests \(word.text)")
+      }
       guard let (path, name) = testName(word.text) else { return nil }
       guard let file = files[path], titles(in: file)[name] != nil else {
         return violation(guide, word, "there is no test \(name) in \(path)")
@@ -76,7 +91,8 @@ enum GuideRules {
   static func testName(_ text: String) -> (path: String, name: String)? {
     let parts = text.split(separator: ".")
     guard parts.count == 2, !text.hasPrefix("Tests/"),
-      parts[0].wholeMatch(of: /[A-Za-z]+Tests\/[A-Za-z+]+/) != nil, parts[1].allSatisfy(\.isLetter)
+      parts[0].wholeMatch(of: /[A-Za-z]+Tests(\/[A-Za-z+]+)+/) != nil,
+      parts[1].allSatisfy(\.isLetter)
     else { return nil }
     return ("Tests/\(parts[0]).swift", String(parts[1]))
   }
@@ -107,7 +123,7 @@ enum GuideRules {
 
   static func violation(_ guide: String, _ word: Word, _ found: String) -> Violation {
     Violation(
-      file: guide, line: word.line, rule: "a guide names what is there", found: found,
-      cure: "name what stands there now, or take the sentence out")
+      file: guide, line: word.line, rule: "a guide names what exists", found: found,
+      cure: "name what exists now, or remove the sentence")
   }
 }

@@ -6,7 +6,11 @@ struct GuideTests {
     "README.md", "CONTRIBUTING.md", "Documentation/TheWay.md", "Documentation/Invariants.md",
     "Documentation/Reference.md", "Documentation/ReferenceOData.md",
     "Documentation/ReferenceSDK.md", "Documentation/Wire.md", "Documentation/Rough.md",
-    "Documentation/Queries.md", "Documentation/BigValues.md",
+    "Documentation/Queries.md", "Documentation/BigValues.md", "Documentation/Events.md",
+    "Documentation/Testing.md", "Documentation/Rollout.md", "Documentation/OutsideChanges.md",
+    "Documentation/Start.md", "Documentation/Model.md", "Documentation/Encryption.md",
+    "Documentation/Simulation.md", "Documentation/Security.md", "Documentation/Inspect.md",
+    "Benchmarks/README.md",
   ]
   private static let files = Dictionary(uniqueKeysWithValues: House.files.map { ($0.path, $0) })
 
@@ -73,18 +77,22 @@ struct GuideRulesTests {
       "see `Tests/ATests/BTests.swift:first`, `Tests/ATests/` and `Sources/…`",
       "`Tests/ATests/BTests.swift:third` `Tests/CTests` `Tests/ATests/BTests.swift:two`",
       "```", "`Tests/DTests`", "```", "    `Tests/DTests`",
+      "`Scripts/check kill --seed 1`, `Scripts/check --list`, `Scripts/check format`",
+      "`Scripts/check lill`, `Scripts/tesd --quick`",
     ]
     let found = GuideRules.anchors(
-      in: "A.md", lines, paths: ["Tests/ATests", file.path], files: files())
-    #expect(found.map(\.line) == [2, 2])
+      in: "A.md", lines,
+      paths: ["Tests/ATests", file.path, "Scripts/check", "Scripts/check-kill"], files: files())
+    #expect(found.map(\.line) == [2, 2, 8, 8])
   }
 
   @Test("A test that is not there, and a function that is none, are found")
   func tests() {
     let lines = [
       "`ATests/BTests.first`", "`ATests/BTests.noTest`", "`ATests/CTests.first`", "`a.b`",
+      "`ATests/Room/BTests.first`", "`ATests/BTests` `ATests/CTests`",
     ]
-    #expect(GuideRules.tests(in: "A.md", lines, files: files()).map(\.line) == [2, 3])
+    #expect(GuideRules.tests(in: "A.md", lines, files: files()).map(\.line) == [2, 3, 5, 6])
   }
 
   @Test("A title names its capabilities and those of its suite")

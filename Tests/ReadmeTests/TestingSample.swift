@@ -1,18 +1,19 @@
-// What stands between the two marks is the test that README.md shows, line by line.
+// The lines between the two marks are those of Documentation/Testing.md.
 // README begins
 import Ferry
 import FerryTestKit
 import Testing
 
-@Test func aFullFlightIsTold() async throws {
+@Test func aFullFlightIsReported() async throws {
   let server = try await TestServer(Travel.package)
   server.refuse(Booking.self, code: 409, "The flight is full.") { $0["flightID"] == 318 }
   let database = try await server.database(user: "nancy", claims: ["agency": ["A07"]])
 
   let booking = try book(flight: 318, for: "Grace Hopper", in: database)
-  try await database.synchronize(awaitingAnswers: true)  // returns when the answers are here
+  try await database.synchronize(awaitingAnswers: true)  // returns when the answers have arrived
 
   #expect(try booking.logRecords.map(\.message) == ["The flight is full."])
+  #expect(try await result(of: booking) == #"refused: ["The flight is full."]"#)
   await server.stop()
 }
 // README ends

@@ -1,0 +1,77 @@
+import Testing
+
+/// Limits only ever fall: a change that removes such words lowers them.
+@Suite("Plain English")
+struct EnglishTests {
+  /// Pages that are not rewritten yet; every other page has none of these words.
+  private static let pages = [
+    "Documentation/Known.md": 1, "Documentation/Reference.md": 24, "Documentation/Wire.md": 26,
+    "Documentation/Decisions/0031-postgresql.md": 3,
+  ]
+  /// In all documentation comments of Sources, and in all texts of Sources.
+  private static let documentation = 400
+  private static let texts = 75
+
+  private static let guides = House.texts.filter { text in
+    text.path.hasSuffix(".md")
+      && (text.path.hasPrefix("Documentation/") || text.path.contains(".docc/")
+        || !text.path.contains("/") || text.path == "Benchmarks/README.md")
+  }
+
+  @Test("No page has more overloaded words than before")
+  func pages() {
+    for guide in EnglishTests.guides {
+      expectNone(
+        EnglishRules.violations(
+          EnglishRules.places(inPage: guide.lines, file: guide.path),
+          limit: EnglishTests.pages[guide.path] ?? 0, in: guide.path))
+    }
+  }
+
+  @Test("Documentation comments have no more overloaded words than before")
+  func documentation() {
+    expectNone(
+      EnglishRules.violations(
+        House.sources.flatMap(EnglishRules.places(inDocumentationOf:)),
+        limit: EnglishTests.documentation, in: "the documentation of Sources"))
+  }
+
+  @Test("Errors, messages and help have no more overloaded words than before")
+  func texts() {
+    expectNone(
+      EnglishRules.violations(
+        House.sources.flatMap(EnglishRules.places(inTextsOf:)), limit: EnglishTests.texts,
+        in: "the messages of Sources"))
+  }
+}
+
+@Suite("The words of plain English are counted")
+struct EnglishRulesTests {
+  @Test("Words are found in prose, not in code, names or REST")
+  func pages() {
+    let lines = [
+      "He was told; the rest stands.", "`told` and REST and encryption at rest", "```", "told",
+      "```",
+      "    told", "Gone, and settled",
+    ]
+    let places = EnglishRules.places(inPage: lines, file: "A.md")
+    #expect(places.map(\.word) == ["told", "rest", "stands", "gone", "settled"])
+    #expect(places.map(\.line) == [1, 1, 1, 7, 7])
+  }
+
+  @Test("Words are found in documentation and texts, not in code and other comments")
+  func sources() {
+    let file = SourceFile(
+      path: "Sources/A/B.swift",
+      "/// It is told.\n// told\nlet told = \"the file is gone \\(rest)\"  // gone\n")
+    #expect(EnglishRules.places(inDocumentationOf: file).map(\.line) == [1])
+    #expect(EnglishRules.places(inTextsOf: file).map(\.word) == ["gone"])
+  }
+
+  @Test("A limit allows what was there, and refuses one more")
+  func limits() {
+    let places = EnglishRules.places(in: "told told", file: "A.md", line: 1)
+    #expect(EnglishRules.violations(places, limit: 2, in: "A").isEmpty)
+    #expect(EnglishRules.violations(places, limit: 1, in: "A").count == 2)
+  }
+}
