@@ -1,0 +1,10 @@
+// Names that GRDB, SwiftData and RealityKit bring into a file. Views.swift and App.swift import them
+// beside Ferry: an ambiguous name would not compile.
+public class Database {}
+public class Record {}
+public struct Query<Value> {}
+public class Entity {}
+public struct Attribute {}
+public struct Relationship {}
+public protocol Key {}
+public enum Value {}
