@@ -6,10 +6,14 @@ public struct BusinessChanges: Sendable, Equatable {
   /// after a restart; nil where the business system has no such thing.
   public let cursor: String?
   public let hints: [ChangeHint]
+  /// Why changes of others arrive later or at a higher price than they could, and what the operator
+  /// can do; nil where all is well.
+  public let shortfall: String?
 
-  public init(cursor: String?, hints: [ChangeHint]) {
+  public init(cursor: String?, hints: [ChangeHint], shortfall: String? = nil) {
     self.cursor = cursor
     self.hints = hints
+    self.shortfall = shortfall
   }
 }
 

@@ -27,6 +27,12 @@ public protocol Connector: AnyObject {
     _ groups: [[ConnectorOperation]], while goesOn: () -> Bool
   ) -> [PerformResult]
 
+  /// From here on this instance performs for the store of this name, and earlier ones for the same
+  /// store do nothing more: what they began has ended before this one recalls or performs. To be
+  /// called once, before anything else. A connector whose business system cannot keep it apart
+  /// need not have it.
+  func lead(_ store: String)
+
   /// What the business system remembers of operations performed before; nil where it knows for
   /// certain that one was not performed. Throws where it cannot tell.
   func recall(_ operations: [OperationID]) throws(ConnectorError) -> [OperationOutcome?]
@@ -83,11 +89,13 @@ public struct ConnectorOperation: Sendable, Equatable {
   public let contents: [Int: ConnectorContent]
   /// Asked about the row before and after; nil where the model gives every row to everybody.
   public let judge: RowJudge?
+  /// Who made the change, for the business system's own rules; nil where nobody is known.
+  public let user: String?
 
   public init(
     id: OperationID, entity: Entity, kind: OperationKind, key: Key?, changed: [Int: Value],
     base: [Int: Value], temporaryKey: Key? = nil, contents: [Int: ConnectorContent] = [:],
-    judge: RowJudge? = nil
+    judge: RowJudge? = nil, user: String? = nil
   ) {
     self.id = id
     self.entity = entity
@@ -98,6 +106,7 @@ public struct ConnectorOperation: Sendable, Equatable {
     self.temporaryKey = temporaryKey
     self.contents = contents
     self.judge = judge
+    self.user = user
   }
 }
 
@@ -210,6 +219,8 @@ public struct ConnectorError: Error, Sendable, Equatable, CustomStringConvertibl
 }
 
 extension Connector {
+  public func lead(_ store: String) {}
+
   /// One group, and no more: a business system that commits each by itself gains nothing.
   public func perform(
     _ groups: [[ConnectorOperation]], while goesOn: () -> Bool

@@ -40,7 +40,7 @@ public struct GivenKeys: Sendable {
     return ConnectorOperation(
       id: operation.id, entity: operation.entity, kind: operation.kind, key: key, changed: changed,
       base: base, temporaryKey: operation.temporaryKey, contents: operation.contents,
-      judge: operation.judge)
+      judge: operation.judge, user: operation.user)
   }
 
   /// Per attribute of the child: the value to look for and the one to put there.

@@ -76,6 +76,20 @@ public struct CatalogueColumn: Sendable, Equatable {
   /// Digits of the fraction of a second, for times.
   public var secondDigits: Int { (0...6).contains(modifier) ? modifier : 6 }
 
+  /// Why its values cannot be keys on devices, where they are compared byte for byte: what the
+  /// database takes for equal must be equal there. Nil where they can.
+  public var troubleAsKey: String? {
+    switch typeName {
+    case "citext": "takes letters of either case for the same"
+    case "bpchar": "takes blanks at the end for none"
+    case "float4", "float8": "is a binary fraction"
+    case "numeric" where digits?.scale != 0: "writes one number in several ways"
+    case "json", "jsonb", "xml", "bytea", "money", "timetz": "has no one form for a value"
+    default:
+      isDeterministic ? nil : "has a collation that takes different texts for the same"
+    }
+  }
+
   /// Whether a sequence gives values to new rows.
   public var isCounted: Bool {
     isIdentity || isAlwaysIdentity || defaultValue?.hasPrefix("nextval(") == true

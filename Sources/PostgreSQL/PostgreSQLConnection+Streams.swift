@@ -97,6 +97,7 @@ extension PostgreSQLConnection {
 
   /// Sends all statements before it reads the first answer; they are one transaction where none is
   /// open. The first error is thrown, and nothing behind it was run.
+  @discardableResult
   public func pipeline(_ requests: [Request]) throws(PostgreSQLError) -> [PostgreSQLRows] {
     guard !requests.isEmpty else { return [] }
     guard PQenterPipelineMode(try live()) == 1 else { throw lost() }

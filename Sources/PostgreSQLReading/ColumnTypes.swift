@@ -58,20 +58,8 @@ enum ColumnTypes {
     return .type(.decimal, maxLength: nil, precision: digits.precision, scale: digits.scale)
   }
 
-  /// Keys are compared byte for byte on devices: what the database takes for equal must be equal
-  /// there.
   private static func troubleOfKey(_ column: CatalogueColumn) -> KnownType? {
-    let why: String?
-    switch column.typeName {
-    case "citext": why = "takes letters of either case for the same"
-    case "bpchar": why = "takes blanks at the end for none"
-    case "float4", "float8": why = "is a binary fraction"
-    case "numeric" where column.digits?.scale != 0: why = "writes one number in several ways"
-    case "json", "jsonb", "xml", "bytea", "money", "timetz": why = "has no one form for a value"
-    default:
-      why = column.isDeterministic ? nil : "has a collation that takes different texts for the same"
-    }
-    return why.map {
+    column.troubleAsKey.map {
       .none(
         reason: "is part of a key and is \(column.declaredType), which \($0)",
         cure: "Give the table a key of text, uuid, numbers or dates.")

@@ -6,57 +6,9 @@ import Testing
 
 @Suite("Operations that meet others on PostgreSQL")
 struct ReplayTests {
-  private struct Stage {
-    let address: PostgreSQLAddress
-    let other: PostgreSQLConnection
-    let item: Entity
-    let connector: PostgreSQLConnector
-
-    init(
-      _ table: String =
-        "CREATE TABLE item (id int8 PRIMARY KEY, name varchar(5), at timestamptz, price numeric(8, 2))"
-    )
-      throws
-    {
-      address = try Cluster.database()
-      other = try PostgreSQLConnection(address)
-      try other.execute(table)
-      item = Entity(
-        name: "Item", table: "item",
-        attributes: [
-          Attribute(name: "id", column: "id", type: .long, isNullable: false),
-          Attribute(name: "name", column: "name", type: .string, isNullable: true),
-          Attribute(name: "at", column: "at", type: .dateTime, isNullable: true),
-          Attribute(name: "price", column: "price", type: .decimal, isNullable: true),
-        ], key: [0], keyOrigin: .app, relationships: [], operations: Set(OperationKind.allCases),
-        partition: nil, group: "all")
-      let package = Package(
-        name: "replay", version: "1.0", entities: [item],
-        groups: [SynchronizationGroup(name: "all")])
-      connector = PostgreSQLConnector(
-        address, package: package, lockTimeout: .milliseconds(100))
-    }
-
-    func create(_ id: Int64, _ values: [Int: Value] = [:]) -> ConnectorOperation {
-      let digits = String(id)
-      return ConnectorOperation(
-        id: OperationID(String(repeating: "0", count: 32 - digits.count) + digits)!, entity: item,
-        kind: .create, key: Key([.integer(id)]),
-        changed: values.merging([0: .integer(id)]) { own, _ in own }, base: [:])
-    }
-
-    func refusal(_ result: PerformResult) -> Refusal? {
-      if case .done(let outcomes, _) = result, case .refused(let refusal)? = outcomes.first {
-        return refusal
-      }
-      Issue.record("not refused: \(result)")
-      return nil
-    }
-  }
-
   @Test("Recall waits for a transaction that may still commit, and never says it was not performed")
   func recallWaits() throws {
-    let stage = try Stage()
+    let stage = try ReplayStage()
     let operation = stage.create(1)
     // Makes the table of operations.
     _ = stage.connector.perform([stage.create(2)])
@@ -73,7 +25,7 @@ struct ReplayTests {
 
   @Test("A row is judged as it is and as the statement left it, and a refusal tells no value")
   func judged() throws {
-    let stage = try Stage()
+    let stage = try ReplayStage()
     try stage.other.execute("INSERT INTO item VALUES (1, 'mine'), (2, 'hers')")
     let item = stage.item
     let judge = RowJudge { row, lookup throws(ConnectorError) in
@@ -99,7 +51,7 @@ struct ReplayTests {
   @Test(
     "Two replays never share the lock of a row that decides: a trigger that writes it would hang")
   func parentLock() throws {
-    let stage = try Stage()
+    let stage = try ReplayStage()
     try stage.other.execute("INSERT INTO item VALUES (1, 'a'), (2, 'c')")
     let item = stage.item
     let judge = RowJudge { _, lookup throws(ConnectorError) in
@@ -124,7 +76,7 @@ struct ReplayTests {
 
   @Test("A row that others have locked is tried again, and nothing was done")
   func locked() throws {
-    let stage = try Stage()
+    let stage = try ReplayStage()
     try stage.other.execute("INSERT INTO item VALUES (1, 'a')")
     try stage.other.execute("BEGIN; SELECT * FROM item FOR UPDATE")
     let update = ConnectorOperation(
@@ -149,7 +101,7 @@ struct ReplayTests {
 
   @Test("After its connections were ended the connector connects again")
   func ended() throws {
-    let stage = try Stage()
+    let stage = try ReplayStage()
     _ = stage.connector.perform([stage.create(1)])
     _ = try stage.connector.read(stage.item, keys: [])
     try stage.other.execute(
@@ -168,7 +120,7 @@ struct ReplayTests {
 
   @Test("What a column would round or cut is refused, and a moment with a zone is kept in UTC")
   func exact() throws {
-    let stage = try Stage()
+    let stage = try ReplayStage()
     #expect(
       stage.refusal(stage.connector.perform([stage.create(1, [3: .text("1.234")])]))?.code == 422)
     #expect(
@@ -190,7 +142,7 @@ struct ReplayTests {
 
   @Test("Rows that no model can take are told one by one, and the load goes on")
   func unfit() throws {
-    let stage = try Stage(
+    let stage = try ReplayStage(
       "CREATE TABLE item (id int8 PRIMARY KEY, name text, at timestamp, price numeric)")
     try stage.other.execute(
       """
@@ -209,7 +161,7 @@ struct ReplayTests {
 
   @Test("A rule that is judged at the end refuses the group that broke it, and no other")
   func deferred() throws {
-    let stage = try Stage(
+    let stage = try ReplayStage(
       """
       CREATE TABLE parent (id int8 PRIMARY KEY);
       CREATE TABLE item (

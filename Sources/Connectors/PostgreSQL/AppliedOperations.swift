@@ -14,10 +14,18 @@ enum AppliedOperations {
     CREATE TABLE IF NOT EXISTS ferry.applied (
       operation text NOT NULL PRIMARY KEY, hash text NOT NULL, result text NOT NULL)
     """,
+    """
+    CREATE TABLE IF NOT EXISTS ferry.leader (
+      store text NOT NULL PRIMARY KEY, term bigint NOT NULL)
+    """,
   ]
 
   static func exists(_ connection: PostgreSQLConnection) throws(PostgreSQLError) -> Bool {
-    try connection.value("SELECT pg_catalog.to_regclass('ferry.applied') IS NOT NULL") == "t"
+    try connection.value(
+      """
+      SELECT pg_catalog.to_regclass('ferry.applied') IS NOT NULL
+        AND pg_catalog.to_regclass('ferry.leader') IS NOT NULL
+      """) == "t"
   }
 
   enum Claim {

@@ -4,25 +4,26 @@ import FerryPostgreSQL
 
 /// What triggers noted of a transaction that is open, where `ferry prepare` has made them.
 final class Capture {
-  let isPrepared: Bool
-  /// The transaction that is open, as the entries name it.
-  private var transaction: String = ""
+  var isPrepared: Bool
+  /// The transaction that is open, as the entries name it; nil where nothing is noted.
+  private var transaction: String?
   private var lastEntry: String = "0"
   /// Transactions of this connection whose entries are no news.
-  private(set) var own: Set<String> = []
+  private var own: Set<String> = []
 
   init(_ connection: PostgreSQLConnection) throws(PostgreSQLError) {
     isPrepared =
       try connection.value("SELECT pg_catalog.to_regclass('ferry.change') IS NOT NULL") == "t"
   }
 
-  func begin(_ connection: PostgreSQLConnection) throws(PostgreSQLError) {
-    guard isPrepared else { return }
-    transaction = try connection.value("SELECT pg_catalog.pg_current_xact_id()") ?? ""
+  func begin(_ transaction: String?) {
+    self.transaction = transaction
     lastEntry = "0"
   }
 
-  func committed() { if !transaction.isEmpty { own.insert(transaction) } }
+  func committed() { if let transaction { own.insert(transaction) } }
+
+  func isOwn(_ transaction: String) -> Bool { own.contains(transaction) }
 
   /// Forgets what no cursor can meet any more.
   func keep(from oldest: UInt64) { own = own.filter { UInt64($0) ?? 0 >= oldest } }
@@ -31,7 +32,7 @@ final class Capture {
   func collect(
     _ touched: inout TouchedRows, _ tables: EntityTables, _ connection: PostgreSQLConnection
   ) throws(PostgreSQLError) {
-    guard isPrepared else { return }
+    guard let transaction else { return }
     let entries = try connection.rows(
       """
       SELECT id, relation, pg_catalog.array_to_json(old_key), pg_catalog.array_to_json(new_key)
@@ -82,9 +83,13 @@ struct TouchedRows {
     rows.append((table, key))
   }
 
-  /// The rows as they are now, to be read before the commit.
+  /// The rows as they are now, to be read before the commit. Where a policy would hide some of them
+  /// it fails: they would look deleted.
   func images(_ connection: PostgreSQLConnection) throws(PostgreSQLError) -> [RowImage] {
-    try RowReading.images(rows, connection)
+    try connection.execute("SET LOCAL row_security = off")
+    let images = try RowReading.images(rows, connection)
+    try connection.execute("SET LOCAL row_security = on")
+    return images
   }
 }
 

@@ -138,15 +138,46 @@ struct EntityTables {
   private var failures: [String: ConnectorError] = [:]
   /// By the oid of the table.
   private(set) var byOID: [String: [EntityTable]] = [:]
+  /// What the columns were, by oid.
+  private var shapes: [String: String] = [:]
 
   init(_ package: Package) { self.package = package }
 
+  /// Asks for the columns of the entities' tables, as far as they were read.
+  func shapeRequest(_ entities: [Entity]) -> PostgreSQLConnection.Request {
+    let oids = Set(entities.compactMap { tables[$0.name]?.schema.oid }).sorted()
+    return EntityTables.shapes(oids)
+  }
+
+  private static func shapes(_ oids: [String]) -> PostgreSQLConnection.Request {
+    PostgreSQLConnection.Request(
+      """
+      SELECT a.attrelid, pg_catalog.md5(pg_catalog.string_agg(pg_catalog.concat_ws(
+        ' ', a.attnum, a.attname, a.atttypid, a.atttypmod, a.attcollation), ',' ORDER BY a.attnum))
+      FROM pg_catalog.pg_attribute AS a WHERE a.attrelid = ANY ($1::pg_catalog.oid[])
+        AND a.attnum > 0 AND NOT a.attisdropped GROUP BY a.attrelid
+      """, [.text("{\(oids.joined(separator: ","))}")])
+  }
+
+  /// Whether the tables of these entities are as they were read; `found`: what the request gave.
+  func areCurrent(_ entities: [Entity], _ found: PostgreSQLRows) -> Bool {
+    let now = EntityTables.byOID(found)
+    return entities.allSatisfy { entity in
+      guard !entity.isOperation else { return true }
+      guard let oid = tables[entity.name]?.schema.oid, let shape = now[oid] else { return false }
+      return shapes[oid] == shape
+    }
+  }
+
+  private static func byOID(_ rows: PostgreSQLRows) -> [String: String] {
+    Dictionary(rows.texts.map { ($0[0] ?? "", $0[1] ?? "") }) { first, _ in first }
+  }
+
   /// To be called in a transaction whose `search_path` is empty.
-  mutating func read(
-    _ connection: PostgreSQLConnection, _ entities: [Entity]? = nil
-  ) throws(PostgreSQLError) {
+  mutating func read(_ connection: PostgreSQLConnection) throws(PostgreSQLError) {
+    (tables, failures, byOID) = ([:], [:], [:])
     let reader = CatalogueReader(connection)
-    for entity in entities ?? package.entities where !entity.isOperation {
+    for entity in package.entities where !entity.isOperation {
       var schema: CatalogueTable?
       if let name = TableName(entity.table) { schema = try reader.table(name) }
       do throws(ConnectorError) {
@@ -163,6 +194,8 @@ struct EntityTables {
         failures[entity.name] = error
       }
     }
+    let request = EntityTables.shapes(byOID.keys.sorted())
+    shapes = EntityTables.byOID(try connection.rows(request.sql, request.parameters))
   }
 
   func table(of entity: Entity) throws(ConnectorError) -> EntityTable {

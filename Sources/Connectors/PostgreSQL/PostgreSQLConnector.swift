@@ -13,28 +13,40 @@ public final class PostgreSQLConnector: Connector {
     let remembersOperations: Bool
     let deadlines: PostgreSQLConnection.Deadlines
     let lockMilliseconds: Int
+    let comparisonInterval: Duration
   }
 
   private let settings: Settings
   private let attempts = Attempts()
   private var openWriter: Writer?
   private var openReader: PostgreSQLConnection?
+  /// Of the reader.
+  private var readTables: EntityTables
+  private let news: News
   private var lastSeen: String?
-  private var nextComparison = ContinuousClock.now
-  private var nextCleanUp = ContinuousClock.now
+  private var store: String?
+  private var leadership: Leadership?
+  /// Operations whose outcome this instance itself could not tell.
+  private var doubted: Set<OperationID> = []
 
   /// `remembersOperations`: keep the table `ferry.applied` in the business database, which makes
   /// every operation happen exactly once. Without it an outcome may stay unknown after a crash.
   /// `lockTimeout`: how long an operation waits for a row that others have locked.
+  /// `comparisonInterval`: how often tables without triggers are compared whole.
   public init(
     _ address: PostgreSQLAddress, package: Package, remembersOperations: Bool = true,
     deadlines: PostgreSQLConnection.Deadlines = PostgreSQLConnection.Deadlines(),
-    lockTimeout: Duration = .seconds(10)
+    lockTimeout: Duration = .seconds(10), comparisonInterval: Duration = .seconds(5)
   ) {
     settings = Settings(
       address: address, package: package.served, remembersOperations: remembersOperations,
-      deadlines: deadlines, lockMilliseconds: Int(lockTimeout / .milliseconds(1)))
+      deadlines: deadlines, lockMilliseconds: Int(lockTimeout / .milliseconds(1)),
+      comparisonInterval: comparisonInterval)
+    readTables = EntityTables(settings.package)
+    news = News(comparisonInterval: comparisonInterval)
   }
+
+  public func lead(_ store: String) { self.store = store }
 
   public func perform(_ group: [ConnectorOperation]) -> PerformResult {
     guard !group.isEmpty else { return .done([], touched: []) }
@@ -46,8 +58,12 @@ public final class PostgreSQLConnector: Connector {
   ) -> [PerformResult] {
     do throws(ConnectorError) {
       let writer = try writer()
-      return writer.perform(
-        writer.takesGroups ? groups : Array(groups.prefix(1)), while: goesOn)
+      let taken = writer.takesGroups ? groups : Array(groups.prefix(1))
+      let results = writer.perform(taken, while: goesOn)
+      for (group, result) in zip(taken, results) {
+        if case .unknown = result { doubted.formUnion(group.map(\.id)) }
+      }
+      return results
     } catch { return [.notDone(reason: error.description)] }
   }
 
@@ -58,13 +74,21 @@ public final class PostgreSQLConnector: Connector {
         hint: "Compare its rows with what was sent, then mark the operation accepted or refused.",
         isTransient: false)
     }
-    return try asking { (connection) throws(PostgreSQLError) in
-      guard try AppliedOperations.exists(connection) else { return operations.map { _ in nil } }
+    // Whoever led before does nothing more from here on; and the table is there.
+    _ = try writer()
+    let outcomes = try asking { (connection) throws(PostgreSQLError) in
       try connection.execute("BEGIN; SET LOCAL lock_timeout = \(settings.lockMilliseconds)")
       let outcomes = try AppliedOperations.recall(operations, connection)
       try connection.execute("ROLLBACK")
       return outcomes
     }
+    let isForgotten = zip(operations, outcomes).contains { $1 == nil && !doubted.contains($0) }
+    guard let leadership, leadership.isFirst, isForgotten else { return outcomes }
+    throw ConnectorError(
+      "The business database \(settings.address) was never used with this data folder, or what it "
+        + "remembered of operations was removed",
+      hint: "Compare its rows with what was sent, then mark the operation accepted or refused.",
+      isTransient: false)
   }
 
   public func read(_ entity: Entity, keys: [Key]) throws(ConnectorError) -> [RowImage] {
@@ -105,31 +129,16 @@ public final class PostgreSQLConnector: Connector {
     return !changes.hints.isEmpty
   }
 
-  /// Without triggers nobody tells: everything is compared, once in a while.
-  static let comparisonInterval: Duration = .seconds(5)
-  static let cleanUpInterval: Duration = .seconds(3_600)
-
+  /// Under change every few milliseconds.
   public var lookInterval: Duration {
-    openWriter?.isPrepared == true ? .milliseconds(20) : .milliseconds(250)
+    guard openWriter?.isPrepared == true else { return .milliseconds(250) }
+    return news.isBusy ? .milliseconds(4) : .milliseconds(50)
   }
 
   public func changes(since cursor: String?) throws(ConnectorError) -> BusinessChanges {
     let writer = try writer()
-    let now = ContinuousClock.now
-    do throws(PostgreSQLError) {
-      var changes = BusinessChanges(cursor: nil, hints: [.anything])
-      if writer.isPrepared {
-        changes = try writer.changes(since: cursor)
-        if now >= nextCleanUp {
-          nextCleanUp = now + PostgreSQLConnector.cleanUpInterval
-          try writer.removeOld()
-        }
-      }
-      guard changes.cursor == nil else { return changes }
-      guard now >= nextComparison else { return BusinessChanges(cursor: nil, hints: []) }
-      nextComparison = now + PostgreSQLConnector.comparisonInterval
-      return changes
-    } catch {
+    do throws(PostgreSQLError) { return try news.changes(since: cursor, writer) } catch {
+      news.forget()
       // The table of entries may be gone: the next connection looks.
       if error.stateClass == "42" { openWriter = nil }
       throw ConnectorError(error, settings.address)
@@ -167,14 +176,26 @@ public final class PostgreSQLConnector: Connector {
     defer { end(reader) }
     do throws(PostgreSQLError) {
       return try SchemaComparison(reader).mismatches(with: package)
+        + DatabaseFitness(settings, reader).mismatches(with: package)
     } catch { throw ConnectorError(error, settings.address) }
   }
 
   private func writer() throws(ConnectorError) -> Writer {
     if let writer = openWriter, writer.connection.isOpen { return writer }
     openWriter = nil
+    news.forget()
     do throws(PostgreSQLError) {
-      let writer = try Writer(settings, attempts)
+      let connection = try PostgreSQLConnection(settings.address, deadlines: settings.deadlines)
+      if settings.remembersOperations {
+        if try !AppliedOperations.exists(connection) {
+          for statement in AppliedOperations.create { try connection.execute(statement) }
+        }
+        if let store, leadership == nil {
+          leadership = try Leadership(
+            taking: store, connection, lockMilliseconds: settings.lockMilliseconds)
+        }
+      }
+      let writer = try Writer(connection, settings, attempts, leadership)
       openWriter = writer
       return writer
     } catch { throw ConnectorError(error, settings.address) }
@@ -210,12 +231,13 @@ public final class PostgreSQLConnector: Connector {
   private func tables(
     _ entities: [Entity], _ reader: PostgreSQLConnection
   ) throws(ConnectorError) -> [EntityTable] {
-    var package = EntityTables(settings.package)
-    do { try package.read(reader, entities) } catch {
-      throw ConnectorError(error, settings.address)
-    }
+    do throws(PostgreSQLError) {
+      let request = readTables.shapeRequest(entities)
+      let found = try reader.rows(request.sql, request.parameters)
+      if !readTables.areCurrent(entities, found) { try readTables.read(reader) }
+    } catch { throw ConnectorError(error, settings.address) }
     var tables: [EntityTable] = []
-    for entity in entities { tables.append(try package.table(of: entity)) }
+    for entity in entities { tables.append(try readTables.table(of: entity)) }
     return tables
   }
 

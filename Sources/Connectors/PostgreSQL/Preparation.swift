@@ -4,45 +4,53 @@ public import FerryPostgreSQL
 /// What Ferry needs in a business database, as statements: its table of operations, and triggers
 /// that note which rows change. All of it is in the schema `ferry`, but for the triggers.
 public struct Preparation: Sendable {
-  private struct Prepared: Sendable {
-    let table: CatalogueTable
-    /// Its partitions, on every level: TRUNCATE of one is told by a trigger of its own.
-    let partitions: [TableName]
+  /// How much of it is made.
+  public enum Level: Sendable {
+    /// The tables of operations, and triggers.
+    case all
+    /// The tables of operations alone: changes of others are found by comparison.
+    case operations
   }
 
-  private let tables: [Prepared]
+  private let level: Level
+  private let triggers: [CaptureTriggers]
+  private let rights: RequiredRights
+  private let role: String?
 
-  /// For the tables of the package that are there. In no transaction.
+  /// For the tables of the package that are there. In no transaction. `role`: who gets the rights
+  /// that a server needs, where that is not who makes the statements.
   public init(
-    _ package: Package, _ connection: PostgreSQLConnection
+    _ package: Package, _ connection: PostgreSQLConnection, level: Level = .all,
+    role: String? = nil
   ) throws(PostgreSQLError) {
     try connection.execute("BEGIN READ ONLY; \(CatalogueReader.settings)")
-    var tables: [Prepared] = []
+    let reader = CatalogueReader(connection)
+    var triggers: [CaptureTriggers] = []
     var seen: Set<String> = []
     for entity in package.served.entities where !entity.isOperation {
-      guard let name = TableName(entity.table),
-        let table = try CatalogueReader(connection).table(name), seen.insert(table.oid).inserted
+      guard let name = TableName(entity.table), let table = try reader.table(name),
+        seen.insert(table.oid).inserted
       else { continue }
-      tables.append(
-        Prepared(table: table, partitions: try Preparation.partitions(table, connection)))
+      triggers.append(try CaptureTriggers(table, connection))
     }
+    rights = try RequiredRights(package, connection, captures: level == .all)
     try connection.execute("COMMIT")
-    self.tables = tables
+    self.triggers = triggers
+    self.level = level
+    self.role = role
   }
 
   /// Makes what is not there yet; may be run again.
   public var statements: [String] {
-    AppliedOperations.create + Preparation.changes + tables.flatMap(triggers)
+    var statements = AppliedOperations.create
+    if level == .all { statements += Preparation.changes + triggers.flatMap(\.statements) }
+    if let role { statements += rights.grants(to: role) }
+    return statements
   }
 
   /// Takes everything away.
   public var removal: [String] {
-    tables.flatMap { prepared in
-      ["DROP TRIGGER IF EXISTS ferry_row ON \(prepared.table.name.quoted)"]
-        + ([prepared.table.name] + prepared.partitions).map {
-          "DROP TRIGGER IF EXISTS ferry_truncate ON \($0.quoted)"
-        }
-    } + ["DROP SCHEMA IF EXISTS ferry CASCADE"]
+    triggers.flatMap(\.removal) + ["DROP SCHEMA IF EXISTS ferry CASCADE"]
   }
 
   private static let changes: [String] = [
@@ -59,51 +67,45 @@ public struct Preparation: Sendable {
       one boolean PRIMARY KEY DEFAULT true CHECK (one), xid xid8 NOT NULL)
     """,
     "INSERT INTO ferry.floor (xid) VALUES ('0') ON CONFLICT DO NOTHING",
+    """
+    CREATE TABLE IF NOT EXISTS ferry.mark (
+      consumer text PRIMARY KEY, epoch text NOT NULL, number bigint NOT NULL,
+      at timestamptz NOT NULL DEFAULT now())
+    """,
   ]
+}
 
-  /// The function looks for its table before it writes: where somebody dropped that, the customer's
-  /// own writes go on.
-  private func triggers(_ prepared: Prepared) -> [String] {
-    let table = prepared.table
-    let name = "ferry.capture_\(table.oid)"
-    let insert = "INSERT INTO ferry.change (relation, old_key, new_key) VALUES (\(table.oid), "
-    let old = key(table, "OLD")
-    let new = key(table, "NEW")
-    return [
+/// The triggers of one table, which write the primary key of each row that changes.
+struct CaptureTriggers: Sendable {
+  /// Of the function that is written here: another one is made anew by `ferry prepare`.
+  static let version: String = "2"
+
+  private let table: CatalogueTable
+  /// Its partitions, on every level: TRUNCATE of one needs a trigger of its own.
+  private let partitions: [TableName]
+  /// Names and types of the primary key's columns.
+  private let key: [KeyColumn]
+
+  struct KeyColumn: Sendable {
+    let name: String
+    let type: String
+
+    /// As the trigger is given it, so that a key which changed later is seen.
+    var text: String { "\(type):\(name)" }
+  }
+
+  /// To be called in a transaction whose `search_path` is empty.
+  init(_ table: CatalogueTable, _ connection: PostgreSQLConnection) throws(PostgreSQLError) {
+    self.table = table
+    partitions = try CaptureTriggers.partitions(table, connection)
+    let types = try connection.rows(
       """
-      CREATE OR REPLACE FUNCTION \(name)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
-      SET search_path = '' SET datestyle = 'ISO' AS $ferry$
-      BEGIN
-        IF pg_catalog.to_regclass('ferry.change') IS NULL THEN RETURN NULL; END IF;
-        IF TG_OP = 'INSERT' THEN
-          \(insert)NULL, \(new));
-        ELSIF TG_OP = 'UPDATE' THEN
-          \(insert)\(old), \(new));
-        ELSIF TG_OP = 'DELETE' THEN
-          \(insert)\(old), NULL);
-        ELSE
-          \(insert)NULL, NULL);
-        END IF;
-        RETURN NULL;
-      END $ferry$
-      """,
-      "DROP TRIGGER IF EXISTS ferry_row ON \(table.name.quoted)",
-      """
-      CREATE TRIGGER ferry_row AFTER INSERT OR UPDATE OR DELETE ON \(table.name.quoted)
-      FOR EACH ROW EXECUTE FUNCTION \(name)()
-      """,
-    ]
-      + ([table.name] + prepared.partitions).flatMap { part in
-        [
-          "ALTER TABLE ONLY \(part.quoted) ENABLE ALWAYS TRIGGER ferry_row",
-          "DROP TRIGGER IF EXISTS ferry_truncate ON \(part.quoted)",
-          """
-          CREATE TRIGGER ferry_truncate AFTER TRUNCATE ON \(part.quoted)
-          FOR EACH STATEMENT EXECUTE FUNCTION \(name)()
-          """,
-          "ALTER TABLE ONLY \(part.quoted) ENABLE ALWAYS TRIGGER ferry_truncate",
-        ]
-      }
+      SELECT attname, atttypid FROM pg_catalog.pg_attribute
+      WHERE attrelid = $1::pg_catalog.oid AND attnum > 0 AND NOT attisdropped
+      """, [.text(table.oid)])
+    var byName: [String: String] = [:]
+    for row in types.texts { byName[row[0] ?? ""] = row[1] ?? "" }
+    key = table.primaryKey.map { KeyColumn(name: $0, type: byName[$0] ?? "0") }
   }
 
   private static func partitions(
@@ -120,14 +122,94 @@ public struct Preparation: Sendable {
     return rows.texts.map { TableName(schema: $0[0] ?? "", name: $0[1] ?? "") }
   }
 
+  /// What a trigger of this version and this key is given.
+  static func arguments(_ key: [String]) -> [String] { [version] + key }
+
+  var statements: [String] {
+    let given = CaptureTriggers.arguments(key.map(\.text)).map(quotedText).joined(separator: ", ")
+    let call = "EXECUTE FUNCTION \(function)(\(given))"
+    return [
+      body,
+      "DROP TRIGGER IF EXISTS ferry_row ON \(table.name.quoted)",
+      """
+      CREATE TRIGGER ferry_row AFTER INSERT OR UPDATE OR DELETE ON \(table.name.quoted)
+      FOR EACH ROW \(call)
+      """,
+    ]
+      + ([table.name] + partitions).flatMap { part in
+        [
+          "ALTER TABLE ONLY \(part.quoted) ENABLE ALWAYS TRIGGER ferry_row",
+          "DROP TRIGGER IF EXISTS ferry_truncate ON \(part.quoted)",
+          """
+          CREATE TRIGGER ferry_truncate AFTER TRUNCATE ON \(part.quoted)
+          FOR EACH STATEMENT \(call)
+          """,
+          "ALTER TABLE ONLY \(part.quoted) ENABLE ALWAYS TRIGGER ferry_truncate",
+        ]
+      }
+  }
+
+  var removal: [String] {
+    ["DROP TRIGGER IF EXISTS ferry_row ON \(table.name.quoted)"]
+      + ([table.name] + partitions).map { "DROP TRIGGER IF EXISTS ferry_truncate ON \($0.quoted)" }
+  }
+
+  private var function: String { "ferry.capture_\(table.oid)" }
+
+  /// The function looks for its table and for the key's columns before it writes. Where somebody
+  /// dropped, renamed or retyped one of them the customer's own writes go on, and the entry says
+  /// that any row may have changed. (A cached plan fails on a column of another type; a handler of
+  /// errors would cost a subtransaction for each row.)
+  private var body: String {
+    let insert = "INSERT INTO ferry.change (relation, old_key, new_key) VALUES (\(table.oid), "
+    return """
+      CREATE OR REPLACE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+      SET search_path = ''\(forms) AS $ferry$
+      BEGIN
+        IF pg_catalog.to_regclass('ferry.change') IS NULL THEN RETURN NULL; END IF;
+        IF TG_OP = 'TRUNCATE' OR NOT \(isKeyThere) THEN
+          \(insert)NULL, NULL);
+        ELSIF TG_OP = 'INSERT' THEN
+          \(insert)NULL, \(values("NEW")));
+        ELSIF TG_OP = 'UPDATE' THEN
+          \(insert)\(values("OLD")), \(values("NEW")));
+        ELSE
+          \(insert)\(values("OLD")), NULL);
+        END IF;
+        RETURN NULL;
+      END $ferry$
+      """
+  }
+
+  /// In a partition the columns may have other places.
+  private var isKeyThere: String {
+    guard !key.isEmpty else { return "false" }
+    let columns = key.map { "attname = \(quotedText($0.name)) AND atttypid = \($0.type)" }
+    let found =
+      "FROM pg_catalog.pg_attribute WHERE attrelid = TG_RELID AND (\(columns.joined(separator: " OR ")))"
+    return key.count == 1 ? "EXISTS (SELECT \(found))" : "(SELECT count(*) = \(key.count) \(found))"
+  }
+
   /// The primary key in the texts that `ColumnForm` reads.
-  private func key(_ table: CatalogueTable, _ row: String) -> String {
-    guard !table.primaryKey.isEmpty else { return "NULL" }
-    let parts = table.primaryKey.map { name in
-      let value = "\(row).\(quotedName(name))"
-      return table.column(named: name)?.typeName == "timestamptz"
+  private func values(_ row: String) -> String {
+    guard !key.isEmpty else { return "NULL" }
+    let parts = key.map { column in
+      let value = "\(row).\(quotedName(column.name))"
+      return table.column(named: column.name)?.typeName == "timestamptz"
         ? "(\(value) AT TIME ZONE 'UTC')::pg_catalog.text" : "\(value)::pg_catalog.text"
     }
     return "ARRAY[\(parts.joined(separator: ", "))]"
+  }
+
+  /// Settings on which the texts of the key's types depend. Each costs something for each row.
+  private var forms: String {
+    let types = Set(key.compactMap { table.column(named: $0.name)?.typeName })
+    var forms = ""
+    if !types.isDisjoint(with: ["date", "timestamp", "timestamptz"]) {
+      forms += " SET datestyle = 'ISO'"
+    }
+    if types.contains("bytea") { forms += " SET bytea_output = 'hex'" }
+    if !types.isDisjoint(with: ["float4", "float8"]) { forms += " SET extra_float_digits = 1" }
+    return forms
   }
 }

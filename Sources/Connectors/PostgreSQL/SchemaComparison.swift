@@ -43,7 +43,23 @@ struct SchemaComparison {
             + "\(schema.name), whose key is (\(schema.primaryKey.joined(separator: ", ")))",
           cure: SchemaComparison.redo))
     }
-    return found + unwritable(entity, schema)
+    return found + inexact(entity, schema) + unwritable(entity, schema)
+  }
+
+  /// What is one key or reference there would be two on devices.
+  private func inexact(_ entity: Entity, _ schema: CatalogueTable) -> [Mismatch] {
+    let references = entity.relationships.flatMap(\.attributes).compactMap(entity.position(of:))
+    return Set(entity.key + references).sorted().compactMap { position in
+      let attribute = entity.attributes[position]
+      guard let column = schema.column(named: attribute.column), let trouble = column.troubleAsKey
+      else { return nil }
+      return Mismatch(
+        place: "\(entity.name).\(attribute.name)",
+        problem: "the column \(schema.name).\(column.name) is \(column.declaredType), which "
+          + "\(trouble), and it is part of a key or a reference",
+        cure: "Give it a type of which equal values are written alike, or take it out of the model."
+      )
+    }
   }
 
   private func mismatches(

@@ -9,39 +9,44 @@ final class Writer {
   private(set) var tables: EntityTables
   private let capture: Capture
   private let attempts: Attempts
+  private let leadership: Leadership?
   /// Where one is there a savepoint cannot show whether a group is whole: each commits alone.
-  private let hasDeferrableRules: Bool
+  private var hasDeferrableRules: Bool = true
 
   init(
-    _ settings: PostgreSQLConnector.Settings, _ attempts: Attempts
+    _ connection: PostgreSQLConnection, _ settings: PostgreSQLConnector.Settings,
+    _ attempts: Attempts, _ leadership: Leadership?
   ) throws(PostgreSQLError) {
     self.settings = settings
     self.attempts = attempts
-    connection = try PostgreSQLConnection(settings.address, deadlines: settings.deadlines)
+    self.leadership = leadership
+    self.connection = connection
     tables = EntityTables(settings.package)
-    if settings.remembersOperations, try !AppliedOperations.exists(connection) {
-      for statement in AppliedOperations.create { try connection.execute(statement) }
-    }
+    capture = try Capture(connection)
+    try readTables()
+  }
+
+  /// Reads anew how the tables are. In no transaction.
+  func readTables() throws(PostgreSQLError) {
     try connection.execute("BEGIN READ ONLY; \(CatalogueReader.settings)")
     try tables.read(connection)
-    capture = try Capture(connection)
     hasDeferrableRules =
       try connection.value(
         "SELECT EXISTS (SELECT FROM pg_catalog.pg_constraint WHERE condeferrable)") == "t"
     try connection.execute("COMMIT")
   }
 
-  /// What was found of the triggers, and until when that is believed.
-  var knownState: (fingerprint: String, isWhole: Bool, until: ContinuousClock.Instant)?
-
   /// Forgets own transactions that no cursor can meet any more.
   func keepOwn(from oldest: UInt64) { capture.keep(from: oldest) }
 
-  /// Whether all these transactions are this connection's own.
-  func isOwn(_ transactions: [String]) -> Bool { transactions.allSatisfy(capture.own.contains) }
+  /// Whether the transaction is this connection's own.
+  func isOwn(_ transaction: String) -> Bool { capture.isOwn(transaction) }
 
   /// Whether others' changes are noted by triggers.
-  var isPrepared: Bool { capture.isPrepared }
+  var isPrepared: Bool {
+    get { capture.isPrepared }
+    set { capture.isPrepared = newValue }
+  }
 
   /// Whether several groups may share a transaction.
   var takesGroups: Bool { settings.remembersOperations && !hasDeferrableRules }
@@ -52,7 +57,12 @@ final class Writer {
   func perform(
     _ groups: [[ConnectorOperation]], while goesOn: () -> Bool
   ) -> [PerformResult] {
-    do throws(PostgreSQLError) { try begin() } catch { return [failed(error)] }
+    do throws(PostgreSQLError) {
+      guard try begin(groups) else { return [.notDone(reason: Leadership.lost)] }
+    } catch {
+      rollBack()
+      return [failed(error)]
+    }
     var results: [PerformResult] = []
     var effective: [Int] = []
     for group in groups.prefix(Writer.groupsInTransaction) where results.isEmpty || goesOn() {
@@ -78,17 +88,40 @@ final class Writer {
     return .notDone(reason: "The business database ended the transaction.")
   }
 
-  private func begin() throws(PostgreSQLError) {
+  /// False where another server performs for the store now; nothing is open then.
+  private func begin(_ groups: [[ConnectorOperation]]) throws(PostgreSQLError) -> Bool {
     let timeouts = settings.deadlines.answer / .milliseconds(1)
-    try connection.execute(
-      """
-      BEGIN; SET LOCAL datestyle = 'ISO'; SET LOCAL intervalstyle = 'postgres'; \
-      SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; \
-      SET LOCAL lock_timeout = \(settings.lockMilliseconds); \
-      SET LOCAL statement_timeout = \(Int64(timeouts / 2)); \
-      SET LOCAL idle_in_transaction_session_timeout = \(Int64(timeouts))
-      """)
-    try capture.begin(connection)
+    let entities = groups.prefix(Writer.groupsInTransaction).flatMap { $0.map(\.entity) }
+    // Twice only where a table was changed since it was read.
+    for isLast in [false, true] {
+      try connection.execute(
+        """
+        BEGIN; SET LOCAL datestyle = 'ISO'; SET LOCAL intervalstyle = 'postgres'; \
+        SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; \
+        SET LOCAL row_security = on; SET LOCAL lock_timeout = \(settings.lockMilliseconds); \
+        SET LOCAL statement_timeout = \(Int64(timeouts / 2)); \
+        SET LOCAL idle_in_transaction_session_timeout = \(Int64(timeouts))
+        """)
+      var requests = [tables.shapeRequest(entities)]
+      if capture.isPrepared {
+        requests.append(
+          PostgreSQLConnection.Request("SELECT pg_catalog.pg_current_xact_id()"))
+      }
+      if let leadership { requests += leadership.requests }
+      let answers = try connection.pipeline(requests)
+      if let leadership,
+        answers.last.flatMap({ $0.count == 1 ? $0.text(0, 0) : nil })
+          != leadership.term
+      {
+        rollBack()
+        return false
+      }
+      capture.begin(capture.isPrepared ? answers[1].text(0, 0) : nil)
+      if isLast || tables.areCurrent(entities, answers[0]) { break }
+      rollBack()
+      try readTables()
+    }
+    return true
   }
 
   private func rollBack() {
@@ -134,7 +167,14 @@ final class Writer {
   private func inSavepoint(
     _ group: [ConnectorOperation]
   ) -> (result: PerformResult, isEffective: Bool) {
-    do throws(PostgreSQLError) { try connection.execute("SAVEPOINT ferry_group") } catch {
+    do throws(PostgreSQLError) {
+      // For the customer's own triggers, policies and columns of who did it.
+      try connection.pipeline([
+        PostgreSQLConnection.Request("SAVEPOINT ferry_group"),
+        PostgreSQLConnection.Request(
+          "SELECT pg_catalog.set_config('ferry.user', $1, true)", [.text(group[0].user ?? "")]),
+      ])
+    } catch {
       return (failed(error), false)
     }
     var outcomes: [OperationOutcome] = []
@@ -154,12 +194,17 @@ final class Writer {
       do throws(PostgreSQLError) {
         // Rules that wait for the commit speak now, while it is known whom they are about.
         try connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
+      } catch { throw .database(error) }
+      do throws(PostgreSQLError) {
         try capture.collect(&touched, tables, connection)
         let images = try touched.images(connection)
         try connection.execute("RELEASE ferry_group")
         attempts.forget(group.map(\.id))
         return (.done(outcomes, touched: images), true)
-      } catch { throw .database(error) }
+      } catch {
+        // It is not the operation that was refused here.
+        throw .failed(ConnectorError(error, settings.address))
+      }
     } catch {
       return (ended(error, last ?? group[index], at: index, of: group), false)
     }

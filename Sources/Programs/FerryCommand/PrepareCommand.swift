@@ -12,17 +12,21 @@ enum PrepareCommand: Subcommand {
   static let options = [
     CommandOption(
       "database", "<address>", "the business database (default: the model's source)"),
+    CommandOption(
+      "operations", nil, "make only the tables of operations: others' changes are then compared"),
+    CommandOption("role", "<role>", "grant this role what a server needs, and no more"),
     CommandOption("print", nil, "print the statements for an administrator; change nothing"),
     CommandOption("remove", nil, "remove all of it, the memory of performed operations too"),
   ]
   static let discussion = """
-    Makes the schema ferry with two tables: applied, which remembers the operations that were
-    performed, and change, into which triggers write which rows changed. Each table of the model
-    gets the triggers ferry_row and ferry_truncate. Nothing else in the database is changed, and it
-    may be run again, as after a new version of the model.
+    Makes the schema ferry: tables that remember the operations that were performed, and one into
+    which triggers write which rows changed. Each table of the model gets the triggers ferry_row
+    and ferry_truncate. Nothing else in the database is changed, and it may be run again, as after
+    a new version of the model. Documentation/PostgreSQL.md has the levels, rights and costs.
 
-    Without it ferryd makes the table applied itself where it may, and compares all rows every time
-    it looks for the changes of others. SQLite needs none of this.
+    Without it ferryd makes the tables of operations itself where it may, and compares all rows
+    every time it looks for the changes of others. SQLite needs none of this. Stop ferryd before
+    --remove: after it nobody knows which operations were performed.
 
     Exit codes: 0 done or printed; 1 it could not be done, and nothing was changed; 2 wrong usage.
     """
@@ -44,20 +48,23 @@ enum PrepareCommand: Subcommand {
     }
     do throws(PostgreSQLError) {
       let connection = try PostgreSQLConnection(address)
-      let preparation = try Preparation(package, connection)
+      let preparation = try Preparation(
+        package, connection, level: arguments.flag("operations") ? .operations : .all,
+        role: try arguments.value("role"))
       let isRemoval = arguments.flag("remove")
       let statements = isRemoval ? preparation.removal : preparation.statements
       if arguments.flag("print") {
         print((["BEGIN"] + statements + ["COMMIT"]).map { "\($0);" }.joined(separator: "\n"))
         return .success
       }
-      try connection.execute("BEGIN")
+      // The tables' own users must not queue up behind a lock that does not come.
+      try connection.execute("BEGIN; SET LOCAL lock_timeout = '10s'")
       for statement in statements { try connection.execute(statement) }
       try connection.execute("COMMIT")
       print(
         isRemoval
           ? "Nothing of Ferry is left in \(address)."
-          : "\(address) is prepared: ferryd learns of changes by triggers from its next start on.")
+          : "\(address) is prepared; a ferryd that runs uses it from now on.")
       return .success
     } catch {
       throw GeneratorError(

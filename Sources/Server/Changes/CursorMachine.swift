@@ -20,6 +20,9 @@ struct CursorMachine {
     return first.cursor
   }
 
+  /// Whether a cursor waits for objects or a load.
+  var isWaiting: Bool { first != nil }
+
   /// The business system was asked up to `cursor`; `names` are all objects that are to be read.
   mutating func deliver(_ cursor: String, names: Set<ObjectName>, needsLoad: Bool) {
     let owed = Owed(cursor: cursor, names: names, needsLoad: needsLoad)

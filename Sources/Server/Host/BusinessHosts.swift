@@ -18,6 +18,8 @@ public actor ReplayHost {
   private var trouble = LastingTrouble(
     "the business system cannot be asked for changes",
     over: "the business system can be asked for changes again")
+  private var shortfall = LastingTrouble(
+    "changes of others arrive later than they could", over: "changes of others arrive in time")
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
     executor.asUnownedSerialExecutor()
@@ -34,6 +36,7 @@ public actor ReplayHost {
   public func run(load: @Sendable () -> Void) async {
     // Changes count from here on: what came before them the first load brings, or the cursor that
     // the store has kept.
+    connector.lead(service.storeName)
     do throws(ServerError) { cursor = try await service.sourceCursor() } catch {
       world.log.error("the store failed at the start", ("reason", error.description))
     }
@@ -144,6 +147,7 @@ public actor ReplayHost {
       return false
     }
     trouble.tell(nil, world.log)
+    shortfall.tell(changes.shortfall, world.log)
     // What others did not change needs no commit of the store each time.
     let isQuiet = changes.hints.isEmpty
     if isQuiet, changes.cursor == cursor || now < (nextQuietCursor ?? now) {

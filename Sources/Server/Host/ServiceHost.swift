@@ -15,6 +15,8 @@ public actor ServiceHost {
   nonisolated let pulse: Pulse
   /// Opens what only the operator may see; in the file `operator.key` of the data folder.
   nonisolated let operatorKey: String
+  /// Chosen at the first start of the store and kept.
+  nonisolated let storeName: String
   private var exchanges: [ExchangeID: Exchange] = [:]
   private var waiting: [ExchangeID: Waiting] = [:]
   /// Exchanges that were stirred after they had said that they wait, and before somebody did: on
@@ -56,6 +58,7 @@ public actor ServiceHost {
     let service = try makeService()
     self.service = service
     accessTokens = service.accessTokens
+    storeName = service.server
     operatorKey = try service.operatorKey()
     service.onStir = { [weak self] id in
       self?.assumeIsolated { host in host.stirred(id) }

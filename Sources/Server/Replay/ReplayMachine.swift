@@ -171,6 +171,9 @@ struct ReplayMachine {
     toRead.removeAll { $0 == name }
   }
 
+  /// Objects whose images are not written yet, or are still to be read.
+  var unwritten: Set<ObjectName> { Set(seen.keys).union(toRead) }
+
   /// What has no outcome.
   var open: [Int] { outcomes.indices.filter { outcomes[$0] == nil } }
 

@@ -21,6 +21,10 @@ extension Service {
       case .anything, .entity: needsLoad = true
       case .objects(let entity, let keys):
         guard package.entity(named: entity) != nil else { continue }
+        guard readAgain.count + keys.count <= limits.hintedObjects else {
+          needsLoad = true
+          continue
+        }
         for key in keys {
           readLater(ObjectName(entity: entity, key: key), metAt: marks.moment)
         }
@@ -28,24 +32,47 @@ extension Service {
     }
     if let cursor = changes.cursor {
       cursors.deliver(cursor, names: toBeRead, needsLoad: needsLoad)
-      try keepCursor()
+      keepCursor()
     }
     return needsLoad
   }
 
-  /// Objects that are to be read, or are being read.
+  /// Objects that are to be read, are being read, or whose images of a replay are not written yet:
+  /// a connector hints at none of its own changes.
   var toBeRead: Set<ObjectName> {
     var names = Set(readAgain.keys)
     for task in reads.values {
       for key in task.keys { names.insert(ObjectName(entity: task.entity.name, key: key)) }
     }
+    for replay in replays.values { names.formUnion(replay.machine.unwritten) }
     return names
   }
 
-  /// Keeps every cursor that is due.
-  func keepCursor() throws(ServerError) {
+  /// The cache has these objects as they were read. One that was hinted at again since then is read
+  /// again first.
+  func settled(_ names: some Sequence<ObjectName>) {
+    guard cursors.isWaiting else { return }
+    let open = toBeRead
+    cursors.settled(names.filter { !open.contains($0) })
+    keepCursor()
+  }
+
+  /// What was seen and is not written is read again.
+  func dropImages(_ replay: ActiveReplay) {
+    for name in replay.machine.unwritten.sorted() { readLater(name, metAt: marks.moment) }
+  }
+
+  /// Keeps every cursor that is due. Where the store fails it is kept with the next one.
+  func keepCursor() {
     while let cursor = cursors.due {
-      try guarded { () throws(SQLiteError) in try CursorStore(store: store).keep(cursor) }
+      do throws(ServerError) {
+        try guarded { () throws(SQLiteError) in try CursorStore(store: store).keep(cursor) }
+      } catch {
+        world.log.error(
+          "the place in the business system's changes cannot be kept",
+          ("reason", error.description))
+        return
+      }
       cursors.kept()
     }
   }

@@ -112,7 +112,7 @@ extension Service {
     stir(partitions: fresh, answered: [])
     if verdict.doubted.isEmpty {
       cursors.loadEnded(names: toBeRead)
-      try keepCursor()
+      keepCursor()
     }
     return .done(summary)
   }
@@ -204,9 +204,7 @@ extension Service {
     }
     for name in later { readLater(name, metAt: task.mark.moment) }
     for name in confirmed { marks.confirm(name) }
-    let names = task.keys.map { ObjectName(entity: task.entity.name, key: $0) }
-    cursors.settled(names.filter { !later.contains($0) })
-    try keepCursor()
+    settled(task.keys.lazy.map { ObjectName(entity: task.entity.name, key: $0) })
   }
 
   private func take(

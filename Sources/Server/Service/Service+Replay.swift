@@ -259,6 +259,7 @@ extension Service {
       }
       queue.release(
         replay.name, notBefore: world.clock.moment.advanced(by: wait), mayHaveRun: mayHaveRun)
+      dropImages(replay)
       // What waits for its device holds nothing up meanwhile, for however long that is away.
       finish(replay, mayHaveRun: mayHaveRun && replay.machine.rest != .kept)
       return .retry(after: wait)
@@ -290,6 +291,7 @@ extension Service {
       readLater(ObjectName(entity: operation.entity.name, key: key), metAt: marks.moment)
     }
     queue.remove(replay.name)
+    dropImages(replay)
     finish(replay)
     return .done
   }
@@ -391,6 +393,6 @@ extension Service {
       id: operation.id, entity: entity, kind: operation.kind, key: operation.key,
       changed: operation.changed, base: operation.base, temporaryKey: temporaryKey,
       contents: try contents(of: operation, user: received.user),
-      judge: judge(of: entity, for: operation.kind, rights))
+      judge: judge(of: entity, for: operation.kind, rights), user: received.user)
   }
 }

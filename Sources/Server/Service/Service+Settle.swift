@@ -20,13 +20,16 @@ extension Service {
       throw error
     }
     var steps: [Int64: ReplayStep] = [:]
+    var written: Set<ObjectName> = []
     for replay in active where touched[replay.id] == nil {
       for name in replay.machine.seen.keys.sorted() { marks.confirm(name) }
+      written.formUnion(replay.machine.seen.keys)
       queue.remove(replay.name)
       finish(replay)
       tellRefusedRights(replay)
       releaseContents(replay)
     }
+    settled(written)
     for (id, names) in touched.sorted(by: { $0.key < $1.key }) {
       guard var replay = replays[id] else { continue }
       let action = replay.machine.take(touched: names)

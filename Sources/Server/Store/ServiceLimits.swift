@@ -45,6 +45,9 @@ public struct ServiceLimits: Sendable {
   public var closureRows: Int = 100_000
   /// Keys that one read asks for.
   public var readBackKeys: Int = 500
+  /// Objects that wait to be read because others may have changed them; where there are more, the
+  /// entities are loaded.
+  public var hintedObjects: Int = 20_000
   /// Days that leaves are kept.
   public var tombstoneDays: Int64 = 90
   /// Leaves of a partition that are kept whatever its size.
