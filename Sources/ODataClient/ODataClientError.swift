@@ -16,6 +16,13 @@ public struct ODataClientError: Error, Sendable, CustomStringConvertible {
     case document(ODataError)
     /// The service sends elsewhere, and the address was not followed.
     case redirect(location: String)
+    /// Nothing is in the cache, and the policy forbids to ask the service.
+    case notCached
+    /// A download cannot go on where it stopped: the bytes before and behind would be of two
+    /// versions.
+    case changedDownload(ODataDownloadChange)
+    /// The request was taken back, or its queue has ended, before it was sent.
+    case cancelled
     /// The call cannot be sent as it is: no such set, no address, no key.
     case call(String)
   }
@@ -34,7 +41,7 @@ public struct ODataClientError: Error, Sendable, CustomStringConvertible {
     switch cause {
     case .transport(let error): error.isTransient
     case .http(let error): [408, 429, 502, 503, 504].contains(error.status)
-    case .conflict, .document, .redirect, .call: false
+    case .conflict, .document, .redirect, .call, .notCached, .changedDownload, .cancelled: false
     }
   }
 
@@ -47,6 +54,9 @@ public struct ODataClientError: Error, Sendable, CustomStringConvertible {
     case .document(let error):
       (error.place.map { "\($0): " } ?? "") + "\(error.message) [\(error.code.rawValue)]"
     case .redirect(let location): "the service sends to \(location)"
+    case .notCached: "nothing is in the cache for this address"
+    case .changedDownload(let change): "the download cannot go on: \(change.rawValue)"
+    case .cancelled: "the request was taken back before it was sent"
     case .call(let problem): problem
     }
   }

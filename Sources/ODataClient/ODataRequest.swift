@@ -1,12 +1,28 @@
 import FerryHTTP
+import FerryHTTPClient
 
-/// A request to a service with its whole body.
+/// A request to a service.
 public struct ODataRequest: Sendable {
-  /// Absolute, or relative to what the one who sends it stands beside; percent-encoded.
+  /// Absolute, or relative to the service's root where a service sends it; percent-encoded.
   public var address: String
   public var method: HTTPMethod
   public var headers: HTTPHeaders
   public var body: [UInt8]
+  /// A body that is not in memory, in place of `body`.
+  public var upload: TransportUpload?
+  /// Called as bytes leave and come, on a thread of the transport. Where the body is sent again
+  /// after a challenge, `sentBytes` begins at 0 again.
+  public var progress: (@Sendable (TransportProgress) -> Void)?
+  /// Whether the answer may come packed; nil leaves it to the session.
+  public var acceptsCompressed: Bool?
+  /// Nil leaves them to the session.
+  public var deadlines: TransportDeadlines?
+  /// The channel; nil leaves it to the session.
+  public var channel: ODataChannel?
+  /// How a GET uses the cache; nil leaves it to the session.
+  public var cachePolicy: ODataCachePolicy?
+  /// The cache of this request, in place of the session's.
+  public var cache: ODataDownloadCache?
 
   public init(
     _ address: String, method: HTTPMethod = .get, headers: HTTPHeaders = [:], body: [UInt8] = []
@@ -21,7 +37,29 @@ public struct ODataRequest: Sendable {
   public mutating func setETag(_ etag: String, match: ODataETagMatch) {
     headers[match.rawValue] = etag
   }
+
+  /// A HEAD with the same address and headers, which asks how large the answer would be.
+  public var head: ODataRequest {
+    var head = self
+    head.method = .head
+    head.body = []
+    head.upload = nil
+    return head
+  }
 }
+
+/// How requests travel.
+public enum ODataChannel: Sendable, Hashable {
+  /// Straight to the service over HTTP; the default.
+  case http
+  /// Through the messaging channel of a gateway, which the app gives the session.
+  case messaging
+}
+
+/// Carries requests through a gateway's messages in place of HTTP connections.
+///
+/// It has the form of a transport, so that requests are the same over both.
+public protocol MessagingChannel: Transport {}
 
 /// How a request depends on an ETag; the raw value is the name of the header.
 public enum ODataETagMatch: String, Sendable, Hashable, CaseIterable {
@@ -42,10 +80,20 @@ public struct ODataResponse: Sendable {
   public let address: String
   /// Whether the body was packed with gzip on its way.
   public let isCompressed: Bool
+  /// Whether the body comes from the download cache.
+  public var isFromCache: Bool = false
 
   /// Whether the status is 200 to 299.
   public var isSuccess: Bool { (200..<300).contains(status) }
   public var etag: String? { headers["ETag"] }
+  /// The body as text.
+  public var text: String { String(decoding: body, as: UTF8.self) }
+  /// The cookies that the answer sets, as `name=value`, separated by `; `; empty if none.
+  public var cookies: String {
+    headers.setCookies.map { String($0.prefix { $0 != ";" }) }.joined(separator: "; ")
+  }
+  /// By which the service's log finds this call.
+  public var correlationID: String? { headers["X-CorrelationID"] }
 }
 
 extension HTTPMethod {
@@ -68,4 +116,6 @@ public enum ODataClientLimits {
   public static let responseBytes = 64 << 20
   /// Bytes of an answer that is no success: enough for an error with its details.
   public static let errorBytes = 1 << 20
+  /// Requests that wait in one queue: beyond it an app adds faster than it asks.
+  public static let queuedRequests = 10_000
 }

@@ -130,7 +130,7 @@ extension ODataService {
     return ODataRequest(url, method: method, headers: headers, body: body.body)
   }
 
-  private func written(
+  func written(
     _ name: String, _ write: () throws(ODataError) -> ODataRequestBody
   ) throws(ODataClientError) -> ODataRequestBody {
     do throws(ODataError) { return try write() } catch {

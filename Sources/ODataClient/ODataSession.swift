@@ -1,46 +1,74 @@
 import FerryHTTP
 import FerryHTTPClient
 import FerryOData
+import FerryWorld
 
 /// How a session sends its requests.
 public struct ODataSessionOptions: Sendable {
   /// Added to each request that does not set them itself.
   public var headers: HTTPHeaders = [:]
   /// The language of texts, as `de` or `pt-BR`: sent as `Accept-Language` and `sap-language`.
-  /// Nil sends neither; the default is nil.
-  public var language: String?
+  /// That of the system by default; nil sends neither.
+  public var language: String? = SystemLanguage.preferred
   /// Whether answers may come packed with gzip; on by default.
   public var acceptsCompressed: Bool = true
   public var deadlines: TransportDeadlines = TransportDeadlines()
 
-  /// Tried at a challenge before `credentialSource` is asked; nil by default.
+  /// Tried at a challenge before `credentialStore` and `credentialSource`; nil by default.
   public var credentials: ODataCredentials?
   /// Whether `credentials` are sent with the first request already; off by default, so that they
   /// go nowhere without a question.
   public var presentsCredentialsBeforeChallenge: Bool = false
   /// Who is asked for credentials; with none, which is the default, a 401 comes through.
   public var credentialSource: (any ODataCredentialSource)?
+  /// Where credentials are kept between starts of the app; nowhere by default.
+  public var credentialStore: (any ODataCredentialStore)?
+  /// Tried when a proxy asks; nil by default.
+  public var proxyCredentials: ODataCredentials?
+  /// Whether cookies are taken and sent; on by default. They live as long as the session.
+  public var usesCookies: Bool = true
   /// Whether changes carry a token against forged requests (`X-CSRF-Token`); off by default.
   ///
   /// The token is taken from the first GET, or fetched before the first change, and kept in memory.
   public var usesCSRF: Bool = false
 
+  /// The channel of requests that name none; HTTP by default.
+  public var channel: ODataChannel = .http
+  /// What carries requests of `ODataChannel.messaging`; nil by default.
+  public var messaging: (any MessagingChannel)?
+
+  /// Keeps answers to GET; none by default.
+  public var cache: ODataDownloadCache?
+  /// How requests use the cache that name no policy.
+  public var cachePolicy: ODataCachePolicy = .askServerIfModified
+
   public init() {}
 }
 
-/// Sends the requests to one service: headers of the app, language, credentials, redirects, errors.
+/// Sends the requests to one service: headers of the app, language, credentials, cookies, redirects,
+/// errors.
 ///
 /// Any number of tasks may send at once. A request is sent again only where the service has
-/// answered that it did nothing: 401, and 403 for want of a token.
+/// answered that it did nothing: 401, a proxy's 407, and 403 for want of a token.
 public actor ODataSession {
-  private let transport: any Transport
-  private let options: ODataSessionOptions
+  let transport: any Transport
+  let options: ODataSessionOptions
+  let proxy: (host: String, port: Int)
+  let world: World
   /// The credentials that each origin took last, and the user that was last asked about.
-  private var accepted: [String: ODataCredentials] = [:]
-  private var lastUser = ""
-  private var token: String?
+  var accepted: [String: Accepted] = [:]
+  var acceptedByProxy: Accepted?
+  var lastUser = ""
+  var jar = HTTPCookieJar()
+  var token: String?
   private var isFetchingToken = false
   private var tokenWaiters: [CheckedContinuation<Void, Never>] = []
+
+  struct Accepted {
+    let credentials: ODataCredentials
+    /// Known where they answered a challenge.
+    let space: ODataProtectionSpace?
+  }
 
   public init(
     _ transport: any Transport = SystemTransport.make(),
@@ -48,13 +76,45 @@ public actor ODataSession {
   ) {
     self.transport = transport
     self.options = options
+    proxy = ("", 0)
+    world = .system()
+  }
+
+  /// Over a transport of its own; so the session knows the name of the proxy.
+  public init(
+    transport: TransportOptions, options: ODataSessionOptions = ODataSessionOptions()
+  ) {
+    self.init(SystemTransport.make(transport), options, transport.proxy, .system())
+  }
+
+  init(
+    _ transport: any Transport, _ options: ODataSessionOptions, _ proxy: TransportOptions.Proxy,
+    _ world: World
+  ) {
+    self.transport = transport
+    self.options = options
+    self.world = world
+    if case .server(let host, let port) = proxy {
+      self.proxy = (host.lowercased(), port)
+    } else {
+      self.proxy = ("", 0)
+    }
   }
 
   /// Sends a request to an absolute address and reads the whole answer, whatever its status.
   ///
-  /// Throws `transport`, and `redirect` for one that is not followed.
+  /// A GET may be answered by the cache, as its policy says. Throws `transport`, `redirect` for one
+  /// that is not followed, and `notCached`.
   public func send(_ request: ODataRequest) async throws(ODataClientError) -> ODataResponse {
+    if let cache = request.cache ?? options.cache, request.method == .get,
+      request.headers["Range"] == nil
+    {
+      return try await send(request, cache)
+    }
     let (response, address) = try await begin(request)
+    if let cache = request.cache ?? options.cache, request.method.isChange {
+      await forget(request, cache)
+    }
     return try await whole(response, address, Self.name(request))
   }
 
@@ -79,7 +139,17 @@ public actor ODataSession {
     throw ODataClientError(ODataHTTPError(whole), Self.name(request))
   }
 
-  private func whole(
+  /// Forgets credentials, cookies and the token, as at the end of a user's work. What a
+  /// `credentialStore` keeps stays there.
+  public func clear() {
+    accepted = [:]
+    acceptedByProxy = nil
+    lastUser = ""
+    jar.clear()
+    token = nil
+  }
+
+  func whole(
     _ response: TransportResponse, _ address: String, _ name: String
   ) async throws(ODataClientError) -> ODataResponse {
     let isSuccess = (200..<300).contains(response.status)
@@ -94,7 +164,7 @@ public actor ODataSession {
     }
   }
 
-  private func begin(
+  func begin(
     _ request: ODataRequest
   ) async throws(ODataClientError) -> (TransportResponse, String) {
     guard options.usesCSRF else { return try await follow(request) }
@@ -118,6 +188,7 @@ public actor ODataSession {
     answer.0.body.cancel()
     try await fetchToken(for: request, inPlaceOf: used)
     request.headers["X-CSRF-Token"] = token
+    request.progress?(TransportProgress())
     return try await follow(request)
   }
 
@@ -134,12 +205,14 @@ public actor ODataSession {
       let name = Self.name(request)
       let isSame = ODataURL.origin(target) == ODataURL.origin(request.address)
       guard !request.method.isChange, isSame else {
+        response.body.cancel()
         throw ODataClientError(
           .redirect(location: target), name,
           request.method.isChange
             ? "send the change to that address, if you trust it"
             : "open the service there, if you trust it", wasSent: true)
       }
+      response.body.cancel()
       guard seen.insert(target).inserted, seen.count <= ODataClientLimits.redirects else {
         throw ODataClientError(
           .redirect(location: target), name, "look at the service: it sends in a circle",
@@ -147,77 +220,6 @@ public actor ODataSession {
       }
       request.address = target
     }
-  }
-
-  /// Sends a request, and again with other credentials while the service wants some: at most as
-  /// often as `ODataClientLimits.credentialTries` says.
-  private func sendSignedIn(
-    _ request: ODataRequest
-  ) async throws(ODataClientError) -> TransportResponse {
-    let origin = ODataURL.origin(request.address) ?? ""
-    let isOwn = request.headers["Authorization"] != nil
-    var current = accepted[origin]
-    if current == nil && options.presentsCredentialsBeforeChallenge {
-      current = options.credentials
-    }
-    var tried = current.map { [$0] } ?? []
-    var attempt = 0
-    while true {
-      var signed = request
-      if !isOwn, let current { signed.headers["Authorization"] = current.header }
-      let response = try await sendOnce(signed)
-      guard response.status == 401, !isOwn else {
-        if let current, response.status != 401 { accepted[origin] = current }
-        return response
-      }
-      accepted[origin] = nil
-      guard attempt < ODataClientLimits.credentialTries else { return response }
-      attempt += 1
-      let challenges = HTTPChallenge.parse(response.headers.values("WWW-Authenticate"))
-      let next: ODataCredentials?
-      if let given = options.credentials, !tried.contains(given),
-        challenges.contains(where: { $0.isScheme(given.scheme) })
-      {
-        next = given
-      } else {
-        let question = ODataCredentialQuestion(
-          origin: origin, realm: challenges.first?.realm ?? "", lastUser: lastUser,
-          challenges: challenges, attempt: attempt)
-        next = await options.credentialSource?.credentials(for: question)
-      }
-      guard let next else { return response }
-      response.body.cancel()
-      lastUser = next.user
-      tried.append(next)
-      current = next
-    }
-  }
-
-  private func sendOnce(
-    _ request: ODataRequest
-  ) async throws(ODataClientError) -> TransportResponse {
-    var outgoing = TransportRequest(
-      url: request.address, method: request.method, headers: headers(of: request),
-      body: request.body, deadlines: options.deadlines)
-    outgoing.acceptsCompressed = options.acceptsCompressed && request.headers["Range"] == nil
-    do throws(TransportError) {
-      return try await transport.send(outgoing)
-    } catch {
-      throw ODataClientError(error, Self.name(request))
-    }
-  }
-
-  private func headers(of request: ODataRequest) -> HTTPHeaders {
-    var headers = request.headers
-    for field in options.headers.fields where request.headers[field.name] == nil {
-      headers.add(field.name, field.value)
-    }
-    if let language = options.language {
-      for name in ["Accept-Language", "sap-language"] where headers[name] == nil {
-        headers[name] = language
-      }
-    }
-    return headers
   }
 
   private static func redirect(_ response: TransportResponse) -> String? {
@@ -242,8 +244,9 @@ public actor ODataSession {
     }
     let path = request.address.prefix { $0 != "?" && $0 != "#" }
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? String(path)
-    let fetch = ODataRequest(
+    var fetch = ODataRequest(
       folder, headers: ["X-CSRF-Token": "Fetch", "Accept": "*/*"])
+    fetch.channel = request.channel
     let (response, _) = try await follow(fetch)
     response.body.cancel()
     token = nil

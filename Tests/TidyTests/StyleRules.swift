@@ -64,7 +64,7 @@ enum StyleRules {
   /// Folders that may begin a task of their own or let time pass.
   static let drivers = [
     "Sources/Client/Session", "Sources/Server/Service", "Sources/World", "Sources/HTTPServer",
-    "Sources/HTTPClient", "Sources/Server/Host", "Sources/Programs",
+    "Sources/HTTPClient", "Sources/Server/Host", "Sources/Programs", "Sources/ODataClient/Queue",
   ]
 
   static func bareTasks(in file: SourceFile) -> [Violation] {
@@ -80,7 +80,8 @@ enum StyleRules {
       let naps = naps.contains(name) && tokens.text(index + 1) == "("
       guard starts || naps, tokens.text(index - 1) != "func" else { return nil }
       return file.violation(
-        tokens[index].line, "only Session, Service, World, the HTTP hands and programs start tasks",
+        tokens[index].line,
+        "only Session, Service, World, queues, the HTTP hands and programs start tasks",
         naps ? "\(name)(" : "a bare Task",
         cure: "return an action; the driver waits on World's clock")
     }

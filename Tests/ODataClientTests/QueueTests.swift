@@ -1,0 +1,245 @@
+import FerryHTTP
+import FerryHTTPClient
+import FerryOData
+import FerryODataClient
+import Glibc
+import Synchronization
+import Testing
+
+/// A gate that holds the answers of a service until the test opens it.
+final class Gate: Sendable {
+  private let isOpen = Mutex(false)
+
+  func open() { isOpen.withLock { $0 = true } }
+
+  func wait() {
+    let deadline = ContinuousClock.now + patience
+    while !isOpen.withLock({ $0 }), ContinuousClock.now < deadline { usleep(2_000) }
+  }
+}
+
+func eventually(_ isSo: () async -> Bool) async -> Bool {
+  let deadline = ContinuousClock.now + patience
+  while await !isSo() {
+    if ContinuousClock.now >= deadline { return false }
+    try? await Task.sleep(for: .milliseconds(2))
+  }
+  return true
+}
+
+@Suite("A queue of requests")
+struct QueueTests {
+  private static func echo() -> ScriptedService {
+    ScriptedService { request, _ in .status(200, request.target) }
+  }
+
+  @Test("More than four workers become four, and fewer than one become one (adr/RQM-2)")
+  func workers() {
+    let session = ODataSession()
+    #expect(RequestQueue(session).workers == 4)
+    #expect(RequestQueue(session, workers: 9).workers == 4)
+    #expect(RequestQueue(session, workers: 2).workers == 2)
+    #expect(RequestQueue(session, workers: 0).workers == 1)
+  }
+
+  @Test(
+    "More than five requests at a time are an error in the other form (ios/REQ-27, CON-5, CON-12)")
+  func strictWorkers() async throws {
+    let session = ODataSession()
+    #expect(try RequestQueue(session, concurrentRequests: 5).workers == 5)
+    for count in [0, 6] {
+      let error = await failure { () throws(ODataClientError) in
+        _ = try RequestQueue(session, concurrentRequests: count)
+      }
+      guard case .call = error?.cause else { return #expect(Bool(false), "\(error as Any)") }
+    }
+  }
+
+  @Test("No more requests are under way than there are workers (adr/RQM-1, A13, A49, B16)")
+  func bounded() async throws {
+    let counts = Mutex((now: 0, most: 0))
+    let server = ScriptedService { _, _ in
+      counts.withLock { counts in
+        counts.now += 1
+        counts.most = max(counts.most, counts.now)
+      }
+      usleep(10_000)
+      counts.withLock { $0.now -= 1 }
+      return .status(200)
+    }
+    let queue = RequestQueue(ODataSession(SystemTransport.make()), workers: 2)
+    var tickets: [RequestTicket] = []
+    for _ in 0..<8 { tickets.append(try await queue.add(ODataRequest(server.root))) }
+    for ticket in tickets { #expect(try await ticket.response().status == 200) }
+    #expect(counts.withLock { $0.most } == 2)
+    #expect(await eventually { await !queue.hasRequests })
+  }
+
+  @Test("High priority goes first, and within a priority who came first (adr/RQM-3, REQ-4, B7)")
+  func order() async throws {
+    let server = Self.echo()
+    let queue = RequestQueue(ODataSession(SystemTransport.make()), workers: 1)
+    await queue.pause()
+    var tickets: [RequestTicket] = []
+    for (name, priority) in [
+      ("a", RequestPriority.normal), ("b", .high), ("c", .normal), ("d", .high),
+    ] {
+      tickets.append(
+        try await queue.add(ODataRequest(server.root + name), name: name, priority: priority))
+    }
+    #expect(await queue.requests.map(\.name) == ["b", "d", "a", "c"])
+    #expect(await queue.count == 4)
+    #expect(server.lines.isEmpty)
+    await queue.resume()
+    for ticket in tickets { _ = try await ticket.response() }
+    #expect(server.lines == ["GET /b", "GET /d", "GET /a", "GET /c"])
+  }
+
+  @Test("A bundle has one worker and answers in its own order (adr/REQ-6, RQM-4)")
+  func bundle() async throws {
+    let server = ScriptedService { request, number in
+      // What comes first takes longest.
+      usleep(UInt32(max(0, 5 - number)) * 5_000)
+      return request.target == "/1" ? .status(404, "no") : .status(200, request.target)
+    }
+    let queue = RequestQueue(ODataSession(SystemTransport.make()))
+    let ticket = try await queue.add(
+      bundle: (0..<4).map { ODataRequest("\(server.root)\($0)") }, name: "all")
+    var texts: [String] = []
+    for await result in ticket.results { texts.append(try result.get().text) }
+    #expect(texts == ["/0", "no", "/2", "/3"])
+    #expect(server.lines == ["GET /0", "GET /1", "GET /2", "GET /3"])
+  }
+
+  @Test(
+    "What waits is never sent once it is taken back, and what is under way is cut (ios/REQ-36, CS-85)"
+  )
+  func cancel() async throws {
+    let gate = Gate()
+    let server = ScriptedService { _, _ in
+      gate.wait()
+      return .status(200)
+    }
+    defer { gate.open() }
+    let queue = RequestQueue(ODataSession(SystemTransport.make()), workers: 1)
+    let first = try await queue.add(ODataRequest(server.root + "1"))
+    let second = try await queue.add(ODataRequest(server.root + "2"))
+    #expect(await eventually { server.lines == ["GET /1"] })
+    #expect(await queue.isNetworkInUse)
+    await queue.cancel(second)
+    let waited = await failure { () throws(ODataClientError) in _ = try await second.response() }
+    guard case .cancelled = waited?.cause else { return #expect(Bool(false), "\(waited as Any)") }
+    #expect(waited?.requestWasSent == false)
+    await queue.cancel(first)
+    let cut = await failure { () throws(ODataClientError) in _ = try await first.response() }
+    guard case .transport(let error) = cut?.cause else {
+      return #expect(Bool(false), "\(cut as Any)")
+    }
+    #expect(error.code == .cancelled && cut?.requestWasSent == true)
+    #expect(await eventually { await !queue.isNetworkInUse })
+  }
+
+  @Test("A terminated queue takes everything back and nothing more (adr/RQM-6)")
+  func terminate() async throws {
+    let gate = Gate()
+    let server = ScriptedService { _, _ in
+      gate.wait()
+      return .status(200)
+    }
+    defer { gate.open() }
+    let queue = RequestQueue(ODataSession(SystemTransport.make()), workers: 1)
+    let events = await queue.events()
+    var tickets: [RequestTicket] = []
+    for _ in 0..<3 { tickets.append(try await queue.add(ODataRequest(server.root))) }
+    #expect(await eventually { server.lines.count == 1 })
+    await queue.terminate()
+    for ticket in tickets {
+      #expect(
+        await failure { () throws(ODataClientError) in _ = try await ticket.response() } != nil)
+    }
+    let late = await failure { () throws(ODataClientError) in
+      _ = try await queue.add(ODataRequest(server.root))
+    }
+    guard case .cancelled = late?.cause else { return #expect(Bool(false), "\(late as Any)") }
+    var interrupted = 0
+    for await event in events { if case .interrupted = event.step { interrupted += 1 } }
+    #expect(interrupted == 3)
+    #expect(server.lines.count == 1)
+  }
+
+  @Test(
+    "Each request tells its steps in order, under the name that the app gave it (adr/LIF-4, REQ-5, LSN-1; ios/REQ-30)"
+  )
+  func events() async throws {
+    let server = Self.echo()
+    let queue = RequestQueue(ODataSession(SystemTransport.make()), workers: 1)
+    let events = await queue.events()
+    let good = try await queue.add(ODataRequest(server.root + "x"), name: "tag 7")
+    _ = try await good.response()
+    let bad = try await queue.add(ODataRequest("http://127.0.0.1:1/"), name: "nobody")
+    _ = await failure { () throws(ODataClientError) in _ = try await bad.response() }
+    await queue.terminate()
+    var steps: [String] = []
+    for await event in events {
+      let name = event.name ?? ""
+      switch event.step {
+      case .requestBegan: steps.append("\(name) began")
+      case .progress: break
+      case .requestEnded: steps.append("\(name) sent")
+      case .responseBegan(let status): steps.append("\(name) \(status)")
+      case .responseEnded(let response): steps.append("\(name) \(response.text)")
+      case .interrupted(let error): steps.append("\(name) \(error.requestWasSent)")
+      }
+    }
+    #expect(
+      steps == [
+        "tag 7 began", "tag 7 sent", "tag 7 200", "tag 7 /x", "nobody began", "nobody false",
+      ])
+  }
+
+  @Test(
+    "Sizes are asked by HEAD with the same headers, and progress counts over all (ios/REQ-32, CON-8)"
+  )
+  func sizes() async throws {
+    let server = ScriptedService { request, _ in
+      request.target == "/lost" ? .status(404) : .status(200, String(repeating: "x", count: 1000))
+    }
+    let queue = RequestQueue(ODataSession(SystemTransport.make()), workers: 1)
+    await queue.pause()
+    var tickets: [RequestTicket] = []
+    for name in ["a", "b", "lost"] {
+      let request = ODataRequest(server.root + name, headers: ["X-Own": "1"])
+      tickets.append(try await queue.add(request))
+    }
+    #expect(await queue.progress.toReceiveBytes == nil)
+    #expect(await queue.measure() == 2000)
+    #expect(server.lines == ["HEAD /a", "HEAD /b", "HEAD /lost"])
+    #expect(server.requests.allSatisfy { $0.headers["X-Own"] == "1" })
+    await queue.resume()
+    for ticket in tickets { _ = try await ticket.response() }
+    #expect(await eventually { await !queue.hasRequests })
+    let progress = await queue.progress
+    #expect(progress.receivedBytes == 2000 && progress.toReceiveBytes == 2000)
+  }
+
+  @Test("An app sees what waits and what is under way (adr/RQM-5, RQM-8)")
+  func introspection() async throws {
+    let gate = Gate()
+    let server = ScriptedService { _, _ in
+      gate.wait()
+      return .status(200)
+    }
+    let queue = RequestQueue(ODataSession(SystemTransport.make()), workers: 1)
+    let other = RequestQueue(ODataSession(SystemTransport.make()), workers: 1)
+    #expect(await !queue.hasRequests)
+    let first = try await queue.add(ODataRequest(server.root + "1"), name: "one")
+    try await queue.add(ODataRequest(server.root + "2"), name: "two")
+    #expect(await eventually { server.lines.count == 1 })
+    #expect(await queue.count == 1)
+    #expect(await queue.requests.map(\.isUnderWay) == [true, false])
+    #expect(await queue.requests.first?.id == first.id)
+    #expect(await other.requests.isEmpty)
+    gate.open()
+    _ = try await first.response()
+  }
+}
