@@ -10,7 +10,7 @@ struct GuideTests {
     "Documentation/Testing.md", "Documentation/Rollout.md", "Documentation/OutsideChanges.md",
     "Documentation/Start.md", "Documentation/Model.md", "Documentation/Encryption.md",
     "Documentation/Simulation.md", "Documentation/Security.md", "Documentation/Inspect.md",
-    "Benchmarks/README.md",
+    "Documentation/PostgreSQL.md", "Benchmarks/README.md",
   ]
   private static let files = Dictionary(uniqueKeysWithValues: House.files.map { ($0.path, $0) })
 
