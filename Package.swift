@@ -302,7 +302,7 @@ var products: [Product] = [
         "FerryODataShell", "FerryOData", "FerryODataClient", "FerryHTTPClient", "FerryServer",
         "Ferry", "FerrySimulation", "FerryPasswords", "FerryWorld", "FerrySQLite", "FerryWire",
         "FerryPostgreSQL",
-        "FerryPostgreSQLConnector", "FerryPostgreSQLReading", "FerrySQLConnector",
+        "FerryPostgreSQLConnector", "FerryPostgreSQLReading",
       ]),
     program(
       "FerryDemo", "Samples/Demo",
@@ -323,7 +323,7 @@ var products: [Product] = [
       "FerryPostgreSQLTests", "PostgreSQLTests",
       [
         "FerryPostgreSQL", "FerryPostgreSQLConnector", "FerryPostgreSQLReading", "FerryConnector",
-        "FerryTestKit", "FerryModel", "FerryGenerator", "FerrySQLite",
+        "FerryTestKit", "FerryModel", "FerryGenerator",
       ]),
     tests("FerrySimulationTests", "SimulationTests", ["FerrySimulation", "FerryWorld"]),
     tests(

@@ -41,8 +41,7 @@ public enum ModelReader {
     var package: Package?
     var openings = ModelFindings()
     if let draft {
-      let isExact = root["source"]?.string?.hasPrefix("postgres") ?? false
-      var check = ModelCheck(draft: draft, findings: findings, areNamesExact: isExact)
+      var check = ModelCheck(draft: draft, findings: findings)
       check.run()
       findings = check.findings
       if !findings.hasErrors { package = draft.package() }

@@ -1,31 +1,20 @@
 import FerryHTTPClient
 import FerryOData
 
-/// The entries of a set with their links and ETags, page after page, as they come.
-public typealias ODataEntries = ODataPages<ODataEntry>
-
-/// What a feed holds, page after page, as it comes.
+/// The entries of a set, page after page, as they come.
 ///
 /// A page is asked for when its first entry is; letting go of the iterator ends the transfer.
-public struct ODataPages<Element: Sendable>: AsyncSequence, Sendable {
+public struct ODataEntries: AsyncSequence, Sendable {
+  /// An entry with its links and its ETag.
+  public typealias Element = ODataEntry
   /// What ends the pages early.
   public typealias Failure = ODataClientError
 
-  /// What a reader gives next.
-  enum Step {
-    case element(Element)
-    /// Something of the feed that is no element.
-    case other
-    /// Nothing, before more bytes come.
-    case nothing
-  }
-
   let service: ODataService
   let start: String
-  let take: @Sendable (ODataFeedReader) throws(ODataError) -> Step
 
   /// Begins at the first page; nothing is sent before the first `next`.
-  public func makeAsyncIterator() -> Iterator { Iterator(service, start, take) }
+  public func makeAsyncIterator() -> Iterator { Iterator(service, start) }
 
   /// Reads one page at a time, with the memory of its largest entry.
   public struct Iterator: AsyncIteratorProtocol {
@@ -35,7 +24,6 @@ public struct ODataPages<Element: Sendable>: AsyncSequence, Sendable {
     private var page: Page?
     /// Pages without an entry, one after the other.
     private var emptyPages: Int = 0
-    private let take: @Sendable (ODataFeedReader) throws(ODataError) -> Step
 
     /// A page that is being read.
     private struct Page {
@@ -50,18 +38,14 @@ public struct ODataPages<Element: Sendable>: AsyncSequence, Sendable {
     /// does not.
     public var count: String? { page?.reader.head.count }
 
-    init(
-      _ service: ODataService, _ start: String,
-      _ take: @escaping @Sendable (ODataFeedReader) throws(ODataError) -> Step
-    ) {
-      self.take = take
+    init(_ service: ODataService, _ start: String) {
       self.service = service
       address = start
       links = ODataNextLinks(start: start)
     }
 
     /// The next entry; nil at the end of the last page. Throws as `next(isolation:)`.
-    public mutating func next() async throws(ODataClientError) -> Element? {
+    public mutating func next() async throws(ODataClientError) -> ODataEntry? {
       try await next(isolation: nil)
     }
 
@@ -71,7 +55,7 @@ public struct ODataPages<Element: Sendable>: AsyncSequence, Sendable {
     /// whose next link leads to another host or in a circle. After a throw there is nothing more.
     public mutating func next(
       isolation actor: isolated (any Actor)?
-    ) async throws(ODataClientError) -> Element? {
+    ) async throws(ODataClientError) -> ODataEntry? {
       do throws(ODataClientError) {
         while true {
           if page == nil {
@@ -101,33 +85,32 @@ public struct ODataPages<Element: Sendable>: AsyncSequence, Sendable {
 
     private mutating func read(
       isolation actor: isolated (any Actor)?
-    ) async throws(ODataClientError) -> Element? {
+    ) async throws(ODataClientError) -> ODataEntry? {
+      guard var page else { return nil }
+      let name = "GET \(page.address)"
       while true {
-        guard let page else { return nil }
         do throws(ODataError) {
-          switch try take(page.reader) {
-          case .element(let element):
-            self.page?.items += 1
-            return element
-          case .other:
-            self.page?.items += 1
+          if let item = try page.reader.next() {
+            page.items += 1
+            self.page = page
+            if case .entry(let entry) = item { return entry }
             continue
-          case .nothing: break
           }
         } catch {
-          throw ODataClientError(error, "GET \(page.address)", wasSent: true)
+          throw ODataClientError(error, name, wasSent: true)
         }
         if page.isOver { return nil }
         do throws(TransportError) {
           if let piece = try await page.body.next() {
             page.reader.push(piece)
           } else {
-            self.page?.isOver = true
+            page.isOver = true
             page.reader.finish()
           }
         } catch {
-          throw ODataClientError(error, "GET \(page.address)")
+          throw ODataClientError(error, name)
         }
+        self.page = page
       }
     }
 

@@ -51,4 +51,49 @@ struct CompositeDependencyTests {
     for _ in 0..<2 { try device.exchange(shore) }
     #expect(try sent().map(\.entity) == ["Ship", "Berth"])
   }
+
+  private func harbour() throws -> (Device, Shore) {
+    let model = Package(
+      name: "Harbour", version: "1.0", entities: [Self.berth, Self.ship],
+      groups: [SynchronizationGroup(name: "default")])
+    let (device, shore) = (try Device(model).loggedIn(), Shore(model))
+    shore.put(Self.berth, [.integer(1), .integer(1)])
+    shore.put(Self.ship, [.integer(5), .integer(1), .integer(1)])
+    try device.exchange(shore)
+    return (device, shore)
+  }
+
+  /// A new berth (1, 2), and the ship led to it by the second attribute alone.
+  private func move(_ device: Device) throws(FerryError) {
+    guard var ship = try device.store.record(Self.ship, key: Key([.integer(5)])) else { return }
+    ship.set(2, Int64(2))
+    _ = try device.store.save(try ship.change(.update))
+    var berth = Record(Self.berth, store: device.store)
+    berth.set(0, Int64(1))
+    berth.set(1, Int64(2))
+    _ = try device.store.save(try berth.change(.create))
+  }
+
+  @Test("Row 3: what one attribute leads to a new object waits for its create")
+  func oneOfTwoWaits() throws {
+    let (device, shore) = try harbour()
+    try move(device)
+    try device.store.submitAll([Self.ship, Self.berth])
+    for _ in 0..<2 { try device.exchange(shore) }
+    let sent = { try shore.received.map { try Operation($0, in: shore.model) } }
+    #expect(try sent().map(\.entity) == ["Berth"])
+    shore.accept(try #require(try sent().first).id)
+    for _ in 0..<2 { try device.exchange(shore) }
+    #expect(try sent().map(\.entity) == ["Berth", "Ship"])
+  }
+
+  @Test("Row 3: and comes after it where both are replayed as one")
+  func oneOfTwoInOne() throws {
+    let (device, shore) = try harbour()
+    try device.store.transaction { () throws(FerryError) in try move(device) }
+    try device.store.submitAll([Self.ship])
+    try device.exchange(shore)
+    let sent = try shore.received.map { try Operation($0, in: shore.model) }
+    #expect(sent.sorted { $0.position < $1.position }.map(\.entity) == ["Berth", "Ship"])
+  }
 }

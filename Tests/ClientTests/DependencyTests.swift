@@ -9,18 +9,18 @@ import Testing
 /// is not there yet, and the delete of what is still referred to.
 @Suite("Changes that depend on each other")
 struct DependencyTests {
-  private let device: Device
-  private let shore = Shore(Warehouse.package())
+  let device: Device
+  let shore = Shore(Warehouse.package())
 
   init() throws {
     device = try Device(Warehouse.package()).loggedIn()
   }
 
-  private func record(_ entity: Entity, _ id: Int64) throws -> Record {
+  func record(_ entity: Entity, _ id: Int64) throws -> Record {
     try #require(try device.store.record(entity, key: Key([.integer(id)])))
   }
 
-  private func create(maker id: Int64, owner: Int64? = nil) throws {
+  func create(maker id: Int64, owner: Int64? = nil) throws {
     var record = Record(Maker.entity, store: device.store)
     record.set(0, id)
     record.set(1, "Ada")
@@ -28,7 +28,7 @@ struct DependencyTests {
     _ = try device.store.save(try record.change(.create))
   }
 
-  private func create(article id: Int64, maker: Int64) throws {
+  func create(article id: Int64, maker: Int64) throws {
     var record = Record(Article.entity, store: device.store)
     record.set(0, id)
     record.set(1, maker)
@@ -37,42 +37,55 @@ struct DependencyTests {
     _ = try device.store.save(try record.change(.create))
   }
 
-  private func update(article id: Int64, maker: Int64?) throws {
+  func update(article id: Int64, maker: Int64?) throws {
     var record = try record(Article.entity, id)
     record.set(1, maker)
     _ = try device.store.save(try record.change(.update))
   }
 
-  private func delete(_ entity: Entity, _ id: Int64) throws {
+  func delete(_ entity: Entity, _ id: Int64) throws {
     _ = try device.store.save(try record(entity, id).change(.delete))
   }
 
   /// Submits all, in the order that is worst, and exchanges until nothing more is sent.
-  private func submit(_ entities: [Entity]) throws {
+  func submit(_ entities: [Entity]) throws {
     try device.store.submitAll(entities)
     try exchange()
   }
 
-  private func exchange() throws {
+  func exchange() throws {
     for _ in 0..<3 { try device.exchange(shore) }
   }
 
-  private func received() throws -> [Operation] {
+  func received() throws -> [Operation] {
     try shore.received.map { try Operation($0, in: shore.model) }
   }
 
   /// What arrived, in the order of arrival.
-  private func sent() throws -> [String] {
+  func sent() throws -> [String] {
     try received().map { "\($0.kind.rawValue) \($0.entity) \($0.key?.text ?? "?")" }
   }
 
-  private func accept(_ place: Int) throws {
+  /// What arrived, chain by chain, in the order in which it is performed.
+  func chains() throws -> [[String]] {
+    let operations = try received()
+    var chains: [OperationID] = []
+    for operation in operations where !chains.contains(operation.chain) {
+      chains.append(operation.chain)
+    }
+    return chains.map { chain in
+      operations.filter { $0.chain == chain }.sorted { $0.position < $1.position }
+        .map { "\($0.kind.rawValue) \($0.entity) \($0.key?.text ?? "?")" }
+    }
+  }
+
+  func accept(_ place: Int) throws {
     shore.accept(try received()[place].id)
     try exchange()
   }
 
   /// Submits all, and sees the second sent behind the first's answer, not before.
-  private func submit(
+  func submit(
     _ entities: [Entity], sends first: String, before second: String,
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
@@ -83,7 +96,7 @@ struct DependencyTests {
   }
 
   /// A maker and its article, downloaded.
-  private func stock() throws {
+  func stock() throws {
     shore.put(Maker.entity, [.integer(1), .text("Ada"), .null, .null])
     shore.put(
       Article.entity,
@@ -231,21 +244,53 @@ struct DependencyTests {
     #expect(try shore.received.map { try Operation($0, in: model).entity } == ["Part"])
   }
 
-  @Test("New objects that refer to each other do not wait for each other")
+  @Test("New objects that refer to each other go as one; a reference that may be empty is set last")
   func circle() throws {
     try create(maker: 1, owner: 2)
     try create(maker: 2, owner: 1)
-    try submit([Maker.entity], sends: "create Maker 2", before: "create Maker 1")
+    try submit([Maker.entity])
+    #expect(try chains() == [["create Maker 2", "create Maker 1", "update Maker 2"]])
+    let operations = try received().sorted { $0.position < $1.position }
+    #expect(operations[0].changed[3] == nil && operations[1].changed[3] == .integer(2))
+    #expect(operations[2].changed == [3: .integer(1)] && operations[2].base == [3: .null])
+    for operation in operations { shore.accept(operation.id) }
+    try exchange()
+    #expect(try device.operations().isEmpty)
+    #expect(try record(Maker.entity, 2).values[3] == .integer(1))
   }
 
-  @Test("Objects that refer to each other and are deleted do not wait for each other")
+  @Test("Refused, they are two changes in the app's hand as before, with their references")
+  func circleRefused() throws {
+    try create(maker: 1, owner: 2)
+    try create(maker: 2, owner: 1)
+    try submit([Maker.entity])
+    for operation in try received() { shore.refuse(operation.id) }
+    try exchange()
+    let left = try device.operations()
+    #expect(left.map(\.kind) == [.create, .create])
+    #expect(left.map { $0.changed[3] } == [.integer(2), .integer(1)])
+    #expect(left.allSatisfy { $0.state == .replayFailed })
+    try submit([Maker.entity])
+    #expect(try chains().last?.count == 3)
+  }
+
+  @Test("Objects that refer to each other and are deleted go as one, one of them emptied before")
   func circleOfDeletes() throws {
     shore.put(Maker.entity, [.integer(1), .text("Ada"), .null, .integer(2)])
     shore.put(Maker.entity, [.integer(2), .text("Bo"), .null, .integer(1)])
     try exchange()
     try delete(Maker.entity, 1)
     try delete(Maker.entity, 2)
-    try submit([Maker.entity], sends: "delete Maker 2", before: "delete Maker 1")
+    try submit([Maker.entity])
+    #expect(try chains() == [["update Maker 1", "delete Maker 2", "delete Maker 1"]])
+    let operations = try received().sorted { $0.position < $1.position }
+    #expect(operations[0].changed == [3: .null] && operations[2].base[3] == .null)
+    #expect(try device.store.record(Maker.entity, key: Key([.integer(1)])) == nil)
+    for operation in operations { shore.refuse(operation.id) }
+    try exchange()
+    let left = try device.operations()
+    #expect(left.map(\.kind) == [.delete, .delete])
+    #expect(left.map { $0.base[3] } == [.integer(2), .integer(1)])
   }
 
   @Test("An object that refers to itself waits for nobody")

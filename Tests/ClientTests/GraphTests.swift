@@ -82,6 +82,24 @@ struct GraphTests {
     #expect(try shop.names(Remark.entity) == ["\"r1\" N"] && shop.device.operations().isEmpty)
   }
 
+  @Test("Decision 0018, 3: who edits an owner whose delete was refused keeps its parts, too")
+  func keptAfterRefusal() throws {
+    let shop = try Filled()
+    var basket = try #require(try shop.basket(1))
+    try basket.delete()
+    try basket.submitPending()
+    try shop.device.exchange(shop.shore)
+    #expect(shop.shore.stored.count > 1)
+    for id in shop.shore.stored.keys { shop.shore.refuse(id) }
+    try shop.device.exchange(shop.shore)
+    basket = try #require(try shop.basket(1))
+    basket.name = "fig"
+    try basket.update()
+    let left = try shop.device.operations()
+    #expect(left.map(\.entity) == ["Basket"] && left.map(\.kind) == [.update])
+    #expect(try shop.item(1)?.isPending == false && shop.item(1)?.isDeleted == false)
+  }
+
   @Test("Creating a graph and deleting it leaves nothing to send")
   func createdAndDeleted() throws {
     let shop = try Filled()

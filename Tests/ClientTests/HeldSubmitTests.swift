@@ -171,7 +171,7 @@ struct HeldSubmitTests {
     #expect(try shop.device.operations().map(\.state) == [.submitted, .waiting])
   }
 
-  @Test("What waits with a refused change goes when that is cancelled, and nothing is tried before")
+  @Test("What is replayed as one with what is behind a refused change waits for the app with it")
   func besideRefused() throws {
     let shop = try Stocked()
     try edit(shop, 1, "Kiel")
@@ -192,6 +192,25 @@ struct HeldSubmitTests {
     }
     #expect(!isRestless)
     #expect(try sent(shop) == ["Kiel"])
+    var first = try #require(try shop.device.order(1))
+    try first.cancelPending()
+    try shop.device.exchange(shop.shore)
+    #expect(try sent(shop) == ["Kiel"])
+    try store.submitAll(Order.entity)
+    try shop.device.exchange(shop.shore)
+    #expect(try sent(shop) == ["Kiel", "Ulm"])
+  }
+
+  @Test("Row 11: what waits goes when that of its transaction is cancelled which had to wait")
+  func memberCancelled() throws {
+    let shop = try Stocked()
+    try edit(shop, 1, "Kiel")
+    try shop.device.store.submitAll(Order.entity)
+    try shop.device.exchange(shop.shore)
+    try shop.device.store.transaction { () throws(FerryError) in
+      for id in [1, 2] as [Int64] { try edit(shop, id, "Ulm") }
+    }
+    try shop.device.store.submitAll(Order.entity)
     var first = try #require(try shop.device.order(1))
     try first.cancelPending()
     try shop.device.exchange(shop.shore)

@@ -75,6 +75,42 @@ struct PendingPlanTests {
     }
   }
 
+  @Test("Deleting twice as many parents with their children looks at twice as much")
+  func deletes() throws {
+    let small = try deletes(of: 40)
+    let large = try deletes(of: 80)
+    #expect(large < small * 9 / 4, "\(small) for 40, \(large) for 80")
+  }
+
+  /// Parents are submitted first, and wait for their children.
+  private func deletes(of count: Int64) throws -> Int {
+    let device = try Device(Warehouse.package()).loggedIn()
+    let shore = Shore(Warehouse.package())
+    for id in 1...count {
+      shore.put(Maker.entity, [.integer(id), .text("Ada"), .null, .null])
+      shore.put(
+        Article.entity,
+        [
+          .integer(id), .integer(id), .text("Nail"), .null, .null, .null, .null, .boolean(true),
+          .null,
+        ])
+    }
+    for _ in 0..<3 { try device.exchange(shore) }
+    return try device.store.machineSteps {
+      for entity in [Article.entity, Maker.entity] {
+        for id in 1...count {
+          let record = try device.store.record(entity, key: Key([.integer(id)]))
+          _ = try device.store.save(try #require(record).change(.delete))
+        }
+      }
+      try device.store.submitAll([Maker.entity, Article.entity])
+      try device.exchange(shore)
+      for id in shore.stored.keys { shore.accept(id) }
+      for _ in 0..<2 { try device.exchange(shore) }
+      #expect(shore.received.count == Int(count) * 2)
+    }
+  }
+
   private func plan(_ sql: String) throws -> [String] {
     let device = try Device()
     return try device.store.read { connection throws(FerryError) in

@@ -64,8 +64,8 @@ struct SchemaStepsTests {
     try shop.device.store.write { connection throws(FerryError) in
       try shop.device.store.sql { () throws(SQLiteError) in
         for statement in [
-          "DROP TRIGGER ferry_wait_end", "DROP TRIGGER ferry_wait_change",
-          "DROP TABLE ferry_wait",
+          "DROP TRIGGER ferry_reference_end", "DROP TRIGGER ferry_reference_change",
+          "DROP TABLE ferry_reference",
           "DROP INDEX ferry_operation_again",
           "PRAGMA user_version = 2",
         ] { try connection.execute(statement) }

@@ -18,29 +18,108 @@ struct WaitingCircleTests {
       Relationship(name: "other", target: "Club", attributes: ["other"], targetAttributes: ["id"])
     ], operations: [.create, .update, .delete], partition: nil, group: "default")
 
-  @Test("do not wake each other at every exchange")
-  func circle() throws {
+  private let device: Device
+  private let shore: Shore
+
+  init() throws {
     let model = Package(
       name: "Clubs", version: "1.0", entities: [Self.club],
       groups: [SynchronizationGroup(name: "default")])
-    let device = try Device(model).loggedIn()
-    let shore = Shore(model)
-    func make(_ other: Value) throws -> Record {
-      var record = Record(Self.club, store: device.store)
-      record.values[1] = other
-      return try #require(try device.store.save(try record.change(.create)))
-    }
+    (device, shore) = (try Device(model).loggedIn(), Shore(model))
+  }
+
+  private func make(_ other: Value) throws -> Record {
+    var record = Record(Self.club, store: device.store)
+    record.values[1] = other
+    return try #require(try device.store.save(try record.change(.create)))
+  }
+
+  private func received() throws -> [Operation] {
+    try shore.received.map { try Operation($0, in: shore.model) }
+  }
+
+  private func exchange() throws { for _ in 0..<3 { try device.exchange(shore) } }
+
+  @Test("Row 4: go as one; the reference that cannot be given yet is set behind both")
+  func circle() throws {
     var first = try make(.null)
     let second = try make(first.values[0])
     first.values[1] = second.values[0]
     _ = try device.store.save(try first.change(.update))
     try device.store.submitAll([Self.club])
-    for _ in 0..<3 { try device.exchange(shore) }
+    try exchange()
+    let sent = try received().sorted { $0.position < $1.position }
+    #expect(sent.map(\.kind) == [.create, .create, .update])
+    #expect(Set(sent.map(\.chain)).count == 1 && sent.allSatisfy { $0.count == 3 })
+    // No create names an object that comes after it.
+    #expect(sent[0].changed[1] == nil && sent[1].changed[1] != nil)
+    #expect(sent[2].key?.values(of: Self.club) == [sent[0].changed[0] ?? .null])
     let woken = try device.store.read { connection throws(FerryError) in
       try device.store.sql { () throws(SQLiteError) in
         try connection.value("SELECT count(*) FROM ferry_operation WHERE wanted = 2")?.integer
       }
     }
     #expect(woken == 0)
+  }
+
+  @Test("Row 4: wait for the app while one of them is in its hand")
+  func openCircle() throws {
+    var first = try make(.null)
+    let second = try make(first.values[0])
+    first.values[1] = second.values[0]
+    _ = try device.store.save(try first.change(.update))
+    _ = try device.store.submit(Self.club, try #require(first.object))
+    try exchange()
+    #expect(try received().isEmpty)
+    _ = try device.store.submit(Self.club, try #require(second.object))
+    try exchange()
+    #expect(try received().count == 3)
+  }
+
+  @Test("Row 5: three levels of new objects go one after the other")
+  func levels() throws {
+    let top = try make(.null)
+    let middle = try make(top.values[0])
+    _ = try make(middle.values[0])
+    try device.store.submitAll([Self.club])
+    for level in 0..<3 {
+      try exchange()
+      #expect(try received().count == level + 1)
+      shore.accept(try received()[level].id, newKey: Key([.integer(Int64(level + 1))]))
+    }
+    try exchange()
+    #expect(try received().map { $0.changed[1] } == [nil, .integer(1), .integer(2)])
+    #expect(try device.operations().isEmpty)
+  }
+
+  @Test("Row 5: while the middle one is refused the last waits, and goes when it is corrected")
+  func middleRefused() throws {
+    let top = try make(.null)
+    let middle = try make(top.values[0])
+    _ = try make(middle.values[0])
+    try device.store.submitAll([Self.club])
+    try exchange()
+    shore.accept(try received()[0].id, newKey: Key([.integer(1)]))
+    try exchange()
+    shore.refuse(try received()[1].id)
+    try exchange()
+    #expect(try received().count == 2)
+    _ = try device.store.submit(Self.club, try #require(middle.object))
+    try exchange()
+    shore.accept(try received()[2].id, newKey: Key([.integer(2)]))
+    try exchange()
+    #expect(try received().last?.changed[1] == .integer(2))
+  }
+
+  @Test("Row 5: the top one, cancelled, takes all with it")
+  func topCancelled() throws {
+    let top = try make(.null)
+    let middle = try make(top.values[0])
+    _ = try make(middle.values[0])
+    _ = try device.store.submit(Self.club, try #require(middle.object))
+    #expect(try device.store.cancel(Self.club, try #require(top.object)).count == 2)
+    #expect(try device.operations().isEmpty)
+    try exchange()
+    #expect(try received().isEmpty)
   }
 }

@@ -47,7 +47,7 @@ struct WakingTests {
     shop.shore.stored.values.filter { $0.key == Key([.integer(id)]) }.map(\.changed)
   }
 
-  @Test("A refused create that is deleted: what was submitted with a later change of it goes")
+  @Test("A refused create that is deleted: what was submitted behind it is in the app's hand")
   func deletedCreate() throws {
     var new = shop.device.newOrder("Jena")
     try new.create()
@@ -65,16 +65,16 @@ struct WakingTests {
     #expect(try shop.device.operations().map(\.state) == [.replayFailed, .waiting])
     #expect(try !isOutgoing())
     try new.refresh()
-    let rings = Rings()
-    store.bell.onRing { rings.count.withLock { $0 += 1 } }
     try new.delete()
-    #expect(try isOutgoing())
-    #expect(rings.count.withLock { $0 } == 1, "the session is told")
+    #expect(try shop.device.operations().map(\.isOpen) == [true])
+    #expect(try !isOutgoing())
+    try store.submitAll(Order.entity)
     try shop.device.exchange(shop.shore)
     #expect(sent(1) == [[2: .text("Ulm")]])
   }
 
-  @Test("A delete whose object is made again as it was: what was submitted with it goes")
+  @Test(
+    "A refused delete whose object is made again: what was submitted with it is in the app's hand")
   func recreated() throws {
     shop.shore.put(Line.entity, [.integer(1), .integer(1), .text("tea")])
     try shop.device.exchange(shop.shore)
@@ -95,7 +95,8 @@ struct WakingTests {
     #expect(try shop.device.operations().map(\.state) == [.replayFailed, .waiting])
     var again = shop.device.newLine(of: 1, 1, "tea")
     try again.create()
-    #expect(try isOutgoing())
+    #expect(try shop.device.operations().map(\.isOpen) == [true])
+    try store.submitAll(Order.entity)
     try shop.device.exchange(shop.shore)
     #expect(sent(1) == [[2: .text("Ulm")]])
   }
@@ -133,10 +134,13 @@ struct WakingTests {
     }
     try store.submitAll(Order.entity)
     #expect(try shop.device.operations().map(\.wanted) == [.no, .yes, .yes])
+    let rings = Rings()
+    store.bell.onRing { rings.count.withLock { $0 += 1 } }
     try store.write { connection throws(FerryError) in
       try store.sql { () throws(SQLiteError) in try store.neverSeen(id, connection) }
     }
     #expect(try isOutgoing())
+    #expect(rings.count.withLock { $0 } == 1, "the session is told")
     try shop.device.exchange(shop.shore)
     #expect(sent(2) == [[2: .text("Ulm")]])
   }

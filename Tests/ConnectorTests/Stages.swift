@@ -37,10 +37,7 @@ final class SQLiteStage: ConnectorStage {
   private let other: Connection
 
   /// `documents` is how the table of big values is declared.
-  /// `isPrepared`: with triggers that note what changes.
-  init(
-    remembersOperations: Bool, documents: Documents = .texts, isPrepared: Bool = false
-  ) throws {
+  init(remembersOperations: Bool, documents: Documents = .texts) throws {
     self.remembersOperations = remembersOperations
     folder = try TemporaryFolder()
     path = folder.path("business.db")
@@ -67,10 +64,6 @@ final class SQLiteStage: ConnectorStage {
       CREATE TABLE Documents (
         DocumentID INTEGER PRIMARY KEY, Title TEXT NOT NULL, Scan BLOB, \(documents.rawValue);
       """)
-    guard isPrepared else { return }
-    for statement in try SQLitePreparation(ConnectorSuite.packageWithContents, other).statements {
-      try other.execute(statement)
-    }
   }
 
   func connector() throws -> any Connector {

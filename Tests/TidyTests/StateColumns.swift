@@ -100,9 +100,11 @@ enum StateColumns {
     "ferry_owner.+": "Pending",
     "ferry_owner.-": .shared(
       "Pending", "Store", because: "a trigger of the schema ends it with its operation"),
-    "ferry_wait.+": "Pending",
-    "ferry_wait.-": .shared(
+    "ferry_reference.+": .shared(
+      "Pending", "Store", because: "the schema notes that what an older version left is not noted"),
+    "ferry_reference.-": .shared(
       "Pending", "Store", because: "a trigger of the schema ends it with its operation"),
+    "ferry_reference.key": "Import",
     "ferry_report.+": "Pending",
     "ferry_report.submitted": "Outbox",
     "ferry_report.-": .shared(

@@ -14,6 +14,5 @@ extension Measure {
     kit,
     rights,
     bounds,
-    requests,
   ]
 }

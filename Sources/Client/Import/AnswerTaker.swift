@@ -64,9 +64,9 @@ struct AnswerTaker {
         let state: PendingOperation.State =
           answer.outcome == .notTried ? .waiting : .replayFailed
         // Those who wait for what it was joined with hear the same.
-        let (joined, isGone) = try reopen(operation, waiting, as: state)
-        answered += joined.map { AnsweredOperation(id: $0, outcome: answered[0].outcome) }
-        if isGone { gone.append(operation) }
+        let found = try reopen(operation, entity, as: state)
+        answered += found.joined.map { AnsweredOperation(id: $0, outcome: answered[0].outcome) }
+        gone += found.gone
       case .unknown:
         var unknown = operation
         if unknown.state != .withdrawn { unknown.state = .unknown }
@@ -181,27 +181,32 @@ struct AnswerTaker {
     return values
   }
 
-  /// The operation and what waits behind it become one change of the app's again. Returns what was
-  /// joined with it, and whether nothing is left of it: it was cancelled on its way, or is of nothing
+  /// The operation and whatever else of its object is not on its way become one change of the app's
+  /// again. Returns what was joined, and what is gone: it was cancelled on its way, or is of nothing
   /// by now.
   private func reopen(
-    _ operation: PendingOperation, _ waiting: [PendingOperation], as state: PendingOperation.State
-  ) throws(SQLiteError) -> (joined: [OperationID], isGone: Bool) {
-    guard operation.state != .withdrawn else { return ([], true) }
-    let found = try store.join([operation] + waiting, connection)
-    if state == .waiting, waiting.contains(where: { $0.wanted != .no }) {
-      try standDown(operation.chain)
-    }
+    _ operation: PendingOperation, _ entity: Entity, as answered: PendingOperation.State
+  ) throws(SQLiteError) -> (joined: [OperationID], gone: [PendingOperation]) {
+    guard operation.state != .withdrawn else { return ([], [operation]) }
+    // What is ahead of it is of its own chain, answered before it, and may have been refused.
+    let all = try store.operations.of(entity, operation.object, connection)
+      .filter { $0.sequence == operation.sequence || !$0.isInFlight }
+    let state = all.contains { $0.state == .replayFailed } ? .replayFailed : answered
+    let held = all.filter { $0.sequence > operation.sequence && $0.wanted != .no }
+    let found = try store.join(all, connection)
+    let first = all.first ?? operation
     // What came after what left nothing is a change of its own.
-    guard let left = found.left, left.sequence == operation.sequence,
-      try !isOfNothing(left, state)
-    else { return (found.joined, true) }
+    guard let left = found.left, left.sequence == first.sequence else {
+      return (found.joined, [first])
+    }
+    guard try !isOfNothing(left, state) else { return (found.joined, [left]) }
+    if !held.isEmpty { try standDown(operation.chain) }
     try store.operations.update(renewed(left, state, failed: operation.counter), connection)
-    return (found.joined, false)
+    return (found.joined, [])
   }
 
-  /// A change was not tried, and what was submitted behind it waits to be submitted again with it: so
-  /// does the rest of that, which is not replayed by itself.
+  /// A change was not taken, and what was submitted behind it waits to be submitted again with it: so
+  /// does the rest of that, which is not replayed by itself (Decision 0018, 5).
   private func standDown(_ chain: OperationID) throws(SQLiteError) {
     let held = try store.operations.select(
       "WHERE chain = ? AND wanted > 0", [.text(chain.text)], connection)

@@ -103,6 +103,7 @@ final class ImportRun {
         guard let entity = self.store.model.entity(named: name) else { continue }
         for object in objects.sorted() {
           try self.store.show(entity, object, shown: nil, self.connection)
+          try self.store.operations.markWaiters(for: entity, object, self.connection)
         }
       }
     }

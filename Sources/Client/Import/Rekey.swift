@@ -38,6 +38,9 @@ struct Rekey {
     try connection.run(
       "INSERT OR REPLACE INTO ferry_alias (entity, old_key, object) VALUES (?, ?, ?)",
       .text(entity.name), .text(old.text), .integer(object))
+    try connection.run(
+      "UPDATE OR IGNORE ferry_reference SET key = ? WHERE entity = ? AND key = ?",
+      .text(new.text), .text(entity.name), .text(old.text))
     try follow(entity, oldValues, newValues)
   }
 

@@ -5,11 +5,69 @@ import FerryModel
 /// Later edits merge into earlier operations, so the order of the changes is not enough: what is
 /// created comes before what refers to it, and what is deleted after what referred to it.
 package enum ChainMachine {
-  /// `members` in the order of the changes; kept where nothing speaks against it.
+  package struct Name: Hashable {
+    let entity: String
+    let key: Key
+  }
+
+  /// A reference that an operation makes, or one that it ends.
+  package struct Reference {
+    let target: Name
+    /// The attributes that refer.
+    let positions: [Int]
+    let isMade: Bool
+  }
+
+  /// One that is performed before another, since `referrer` refers so.
+  private struct Edge {
+    let before: Int
+    let after: Int
+    let referrer: Int
+    let positions: [Int]
+  }
+
+  /// `members` in the order of the changes; kept where nothing speaks against it. `references` has
+  /// those of each.
+  ///
+  /// A circle is cut at a reference that may be empty: a create goes without it, and an update behind
+  /// it sets it; before a delete an update empties it. One of the two has the sequence 0: it is new.
   package static func ordered(
-    _ members: [PendingOperation], in model: Package
+    _ members: [PendingOperation], _ references: [[Reference]], in model: Package,
+    newID: () -> OperationID
   ) -> [PendingOperation] {
     guard members.count > 1 else { return members }
+    var edges = edges(members, references)
+    var emptied: [Int: [Int]] = [:]
+    while let circle = circle(edges, members.count) {
+      let cut = circle.lazy.compactMap { edge -> (Int, [Int])? in
+        let positions = empties(edge, members, model)
+        return positions.isEmpty ? nil : (edge.referrer, positions)
+      }.first
+      guard let (place, positions) = cut else { break }
+      emptied[place, default: []] += positions
+      edges.removeAll { edge in
+        edge.referrer == place && edge.positions.contains(where: positions.contains)
+      }
+    }
+    var before = [[Int]](repeating: [], count: members.count)
+    for edge in edges { before[edge.after].append(edge.before) }
+    var (first, middle, last): ([PendingOperation], [PendingOperation], [PendingOperation]) =
+      ([], [], [])
+    for place in walk(before) {
+      guard let positions = emptied[place] else {
+        middle.append(members[place])
+        continue
+      }
+      let (change, helper) = parted(members[place], positions, newID())
+      middle.append(change)
+      if change.kind == .create { last.append(helper) } else { first.append(helper) }
+    }
+    return first + middle + last
+  }
+
+  private static func edges(
+    _ members: [PendingOperation], _ references: [[Reference]]
+  ) -> [Edge] {
     var created: [Name: Int] = [:]
     var deleted: [Name: Int] = [:]
     for (index, member) in members.enumerated() {
@@ -17,38 +75,78 @@ package enum ChainMachine {
       if member.kind == .create { created[name] = index }
       if member.kind == .delete { deleted[name] = index }
     }
-    // By place: which places come before it.
-    var before = [[Int]](repeating: [], count: members.count)
-    for (index, member) in members.enumerated() {
-      for name in targets(of: member, in: model, \.changed) {
-        if let creation = created[name], creation != index { before[index].append(creation) }
-      }
-      guard member.kind != .create else { continue }
-      for name in targets(of: member, in: model, \.base) {
-        if let deletion = deleted[name], deletion != index { before[deletion].append(index) }
+    var edges: [Edge] = []
+    for (index, own) in references.enumerated() {
+      for reference in own {
+        let other = reference.isMade ? created[reference.target] : deleted[reference.target]
+        guard let other, other != index else { continue }
+        edges.append(
+          Edge(
+            before: reference.isMade ? other : index, after: reference.isMade ? index : other,
+            referrer: index, positions: reference.positions))
       }
     }
-    return walk(before).map { members[$0] }
+    return edges
   }
 
-  private struct Name: Hashable {
-    let entity: String
-    let key: Key
+  /// The attributes by which a create or a delete can go without a reference.
+  private static func empties(
+    _ edge: Edge, _ members: [PendingOperation], _ model: Package
+  ) -> [Int] {
+    let member = members[edge.referrer]
+    guard member.kind != .update, let entity = model.entity(named: member.entity),
+      entity.operations.contains(.update)
+    else { return [] }
+    return edge.positions.filter { entity.attributes[$0].isNullable && !entity.key.contains($0) }
   }
 
-  /// The objects that these values refer to by their keys.
-  private static func targets(
-    of member: PendingOperation, in model: Package,
-    _ values: KeyPath<PendingOperation, [Int: Value]>
-  ) -> [Name] {
-    guard let entity = model.entity(named: member.entity) else { return [] }
-    return entity.relationships.compactMap { relationship in
-      let own = relationship.attributes.compactMap { name in
-        entity.position(of: name).flatMap { member[keyPath: values][$0] }
+  /// A create or a delete without the references in these attributes, and the update that sets or
+  /// empties them. Of one object the order of the sequences is that in which they are performed.
+  private static func parted(
+    _ member: PendingOperation, _ positions: [Int], _ id: OperationID
+  ) -> (PendingOperation, helper: PendingOperation) {
+    var change = member
+    var helper = PendingOperation(
+      sequence: 0, id: id, entity: member.entity, object: member.object, kind: .update,
+      key: member.key, isTemporary: member.isTemporary, changed: [:], base: [:],
+      chain: member.chain, state: member.state, wanted: member.wanted, counter: member.counter,
+      root: member.root, owners: member.owners)
+    for position in positions {
+      if member.kind == .create {
+        helper.changed[position] = change.changed.removeValue(forKey: position)
+        helper.base[position] = .null
+      } else {
+        helper.changed[position] = .null
+        helper.base[position] = change.base[position]
+        change.base[position] = .null
       }
-      guard own.count == relationship.attributes.count else { return nil }
-      return Name(entity: relationship.target, key: Key(own))
     }
+    if member.kind == .delete { swap(&change.sequence, &helper.sequence) }
+    return (change, helper)
+  }
+
+  /// The edges of a circle; nil where there is none.
+  private static func circle(_ edges: [Edge], _ count: Int) -> [Edge]? {
+    var from = [[Edge]](repeating: [], count: count)
+    for edge in edges { from[edge.before].append(edge) }
+    var isDone = [Bool](repeating: false, count: count)
+    for start in 0..<count where !isDone[start] {
+      var path: [(place: Int, next: Int)] = [(start, 0)]
+      while let (place, next) = path.last {
+        guard next < from[place].count else {
+          isDone[place] = true
+          path.removeLast()
+          continue
+        }
+        path[path.count - 1].next += 1
+        let edge = from[place][next]
+        if let met = path.firstIndex(where: { $0.place == edge.after }) {
+          return path[met...].map { from[$0.place][$0.next - 1] }
+        }
+        if !isDone[edge.after] { path.append((edge.after, 0)) }
+      }
+    }
+    return nil
   }
 
   /// Each place after those that come before it; a circle is cut where it is met.

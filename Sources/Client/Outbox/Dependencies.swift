@@ -1,124 +1,171 @@
 import FerryModel
 import FerrySQLite
 
-/// A reference of a change to an object by its key.
-private struct KeyReference {
-  let relationship: Relationship
-  let target: Entity
-  let key: [Value]
-  /// The device has given the key, and the business system will give another one.
-  let isTemporary: Bool
+/// What holds up a change that is submitted. Nothing of it is kept: each time it is derived from the
+/// operations, the images and the keys, by one rule.
+///
+/// A change waits for each unfinished one of another chain that is an earlier one of its object, or of
+/// its key; that creates what it refers to; and, where it deletes its object, that ends a reference to
+/// it. What is replayed as one waits as one.
+struct Dependencies {
+  /// What is replayed as one, and how far it was looked at.
+  private struct Chain {
+    let members: [PendingOperation]
+    var place = 0
+    /// Of the member at this place: the last of those that end references to its object.
+    var last: Int64?
+  }
+
+  private let store: Store
+  private let connection: Connection
+  private let references: References
+  /// By the sequence of their first member.
+  private var chains: [Int64: Chain] = [:]
+  private var chainOf: [Int64: Int64] = [:]
+
+  init(_ store: Store, _ connection: Connection) {
+    self.store = store
+    self.connection = connection
+    references = References(store, connection)
+  }
+
+  enum Verdict {
+    /// These may be sealed, as one: those that were asked for, and what is in a circle with them.
+    case ready([PendingOperation])
+    case waits
+    /// These may go first.
+    case behind([PendingOperation])
+  }
+
+  /// Whether changes that are submitted as one may be sealed.
+  mutating func verdict(on members: [PendingOperation]) throws(SQLiteError) -> Verdict {
+    guard let first = members.first else { return .ready([]) }
+    meet(members, as: first.sequence)
+    let verdict = try SealMachine.judge(first.sequence) { chain throws(SQLiteError) in
+      try next(chain)
+    }
+    switch verdict {
+    case .waits: return .waits
+    case .behind(let others):
+      return .behind(others.sorted().compactMap { chains[$0]?.members.first })
+    case .ready(let circle):
+      guard circle.count > 1 else { return .ready(members) }
+      let all = circle.flatMap { chains[$0]?.members ?? [] }
+      return .ready(all.sorted { $0.sequence < $1.sequence })
+    }
+  }
+
+  private mutating func meet(_ members: [PendingOperation], as chain: Int64) {
+    chains[chain] = Chain(members: members)
+    for member in members { chainOf[member.sequence] = chain }
+  }
+
+  /// The next of what a chain waits for.
+  private mutating func next(_ number: Int64) throws(SQLiteError) -> SealMachine.Awaited {
+    guard var chain = chains[number], chain.place < chain.members.count else { return .nothingMore }
+    let member = chain.members[chain.place]
+    var found: [PendingOperation] = []
+    if chain.last == nil {
+      found = try earlier(member)
+      // Nobody is here who will give it its key.
+      if member.isTemporary, member.kind != .create, found.isEmpty { return .blocked }
+      found += try creates(member)
+    }
+    let leaving = try leavers(member, after: chain.last ?? 0)
+    if leaving.isEmpty { chain.place += 1 }
+    chain.last = leaving.last?.sequence
+    chains[number] = chain
+    for operation in leaving where try isLeft(by: operation, member) { found.append(operation) }
+    var others: [Int64] = []
+    for operation in found where chainOf[operation.sequence] != number {
+      if let known = chainOf[operation.sequence] {
+        others.append(known)
+      } else if let other = try met(operation) {
+        others.append(other)
+      } else {
+        return .blocked
+      }
+    }
+    return .others(others)
+  }
+
+  /// The chain of an operation that is submitted and waits; nil for any other.
+  private mutating func met(_ operation: PendingOperation) throws(SQLiteError) -> Int64? {
+    guard operation.wanted != .no else { return nil }
+    let members = try store.chain(of: [operation], where: Store.isHeld, connection)
+    guard let first = members.first, !members.contains(where: { $0.state == .replayFailed })
+    else { return nil }
+    meet(members, as: first.sequence)
+    return first.sequence
+  }
+
+  /// Of the same object; or of another one that had its key.
+  private func earlier(_ member: PendingOperation) throws(SQLiteError) -> [PendingOperation] {
+    try store.operations.select(
+      """
+      WHERE sequence IN (
+        SELECT sequence FROM ferry_operation WHERE entity = ?1 AND object = ?2 AND sequence < ?3
+        UNION ALL
+        SELECT sequence FROM ferry_operation WHERE entity = ?1 AND key = ?4 AND sequence < ?3)
+      ORDER BY sequence
+      """,
+      [
+        .text(member.entity), .integer(member.object), .integer(member.sequence),
+        .text(member.key.text),
+      ], connection)
+  }
+
+  /// The creates of what it makes its object refer to.
+  private func creates(_ member: PendingOperation) throws(SQLiteError) -> [PendingOperation] {
+    var creates: [PendingOperation] = []
+    for target in try references.made(by: member)
+    where target.isTemporary || !store.world.has(.referenceAhead) {
+      creates += try store.operations.select(
+        "WHERE entity = ? AND key = ? AND kind = 'create'",
+        [.text(target.entity.name), .text(Key(target.key).text)], connection)
+    }
+    return creates
+  }
+
+  /// Some of those that may end references to the object of a delete.
+  private func leavers(
+    _ member: PendingOperation, after last: Int64
+  ) throws(SQLiteError) -> [PendingOperation] {
+    guard member.kind == .delete else { return [] }
+    return try store.operations.select(
+      """
+      WHERE sequence IN (SELECT sequence FROM ferry_reference
+        WHERE entity = ? AND key = ? AND ends = 1 AND sequence > ? ORDER BY sequence LIMIT 64)
+      ORDER BY sequence
+      """, [.text(member.entity), .text(member.key.text), .integer(last)], connection)
+  }
+
+  private func isLeft(
+    by operation: PendingOperation, _ member: PendingOperation
+  ) throws(SQLiteError) -> Bool {
+    guard operation.sequence != member.sequence,
+      let entity = store.model.entity(named: member.entity),
+      let key = member.key.values(of: entity)
+    else { return false }
+    return try references.ends(operation, entity, key)
+  }
 }
 
 extension Store {
-  /// Where a change makes its object refer to objects that may be new.
-  private func references(of member: PendingOperation, _ entity: Entity) -> [KeyReference] {
-    entity.relationships.compactMap { relationship in
-      let positions = relationship.attributes.compactMap(entity.position(of:))
-      let values = positions.compactMap { member.changed[$0] }
-      guard values.count == positions.count, !values.contains(.null),
-        let target = model.entity(named: relationship.target), relationship.refers(byKeyOf: target)
-      else { return nil }
-      guard target.keyOrigin == .businessSystem else {
-        return KeyReference(
-          relationship: relationship, target: target, key: values, isTemporary: false)
-      }
-      // What has its final key is there. Few values are temporary keys.
-      let isTemporary = zip(positions, values)
-        .contains { entity.attributes[$0].type.isTemporaryKey($1) }
-      guard isTemporary else { return nil }
-      return KeyReference(
-        relationship: relationship, target: target, key: values, isTemporary: true)
-    }
-  }
-
-  /// One in flight per object, and nothing that depends on an unanswered operation outside its own
-  /// chain: what refers to a new object waits for its create, whoever gave the key, and the delete of
-  /// an object for what referred to it. Returns the places of those that must end first, 0 where the
-  /// one that gives the key is not here.
-  func awaited(
-    by member: PendingOperation, besides own: Set<Int64>, _ connection: Connection
-  ) throws(SQLiteError) -> Set<Int64> {
-    guard let entity = model.entity(named: member.entity) else { return [] }
-    var awaited: Set<Int64> = []
-    let earlier = try connection.value(
-      "SELECT max(sequence) FROM ferry_operation WHERE entity = ? AND object = ? AND sequence < ?",
-      .text(member.entity), .integer(member.object), .integer(member.sequence))
-    if let earlier = earlier?.integer {
-      awaited.insert(earlier)
-    } else if member.kind != .create && member.isTemporary {
-      awaited.insert(0)
-    }
-    for reference in references(of: member, entity)
-    where reference.isTemporary || !world.has(.referenceAhead) {
-      let creates = try connection.rows(
-        """
-        SELECT sequence FROM ferry_operation WHERE entity = ? AND key = ? AND temporary = ?
-        AND kind = 'create'
-        """, .text(reference.target.name), .text(Key(reference.key).text),
-        .flag(reference.isTemporary))
-      for create in creates.compactMap({ $0[0].integer }) where !own.contains(create) {
-        // Two new objects may refer to each other: one of them goes first.
-        if !reference.isTemporary, try waits(create, for: own, connection) { continue }
-        awaited.insert(create)
-      }
-    }
-    guard member.kind == .delete, let key = member.key.values(of: entity) else { return awaited }
-    for leaving in try leavers(entity, key, connection) where !own.contains(leaving) {
-      if try !waits(leaving, for: own, connection) { awaited.insert(leaving) }
-    }
-    return awaited
-  }
-
-  /// The places of the operations that end a reference to an object: deletes, and updates that lead
-  /// elsewhere.
-  private func leavers(
-    _ entity: Entity, _ key: [Value], _ connection: Connection
-  ) throws(SQLiteError) -> [Int64] {
-    var found: [Int64] = []
-    for child in model.entities where !child.isClientOnly {
-      for relationship in child.relationships where relationship.refers(byKeyOf: entity) {
-        let names = relationship.attributes.map { "'$.\(quoted($0))'" }
-        let leads = names.map { "json_type(changed, \($0)) IS NOT NULL" }
-        let led = names.map { "json_extract(base, \($0)) = ?" }
-        // Where it led for the app, and where it leads for the business system.
-        found += try connection.rows(
-          """
-          SELECT sequence FROM ferry_operation
-          WHERE entity = ? AND (kind = 'delete' OR \(leads.joined(separator: " OR ")))
-          AND (\(led.joined(separator: " AND ")) OR EXISTS (
-            SELECT 1 FROM \(Schema.original(child))
-            WHERE _id = ferry_operation.object AND \(matching(relationship.attributes))))
-          """, [.text(child.name)] + (key + key).map(\.stored)
-        ).compactMap { $0[0].integer }
-      }
-    }
-    return found
-  }
-
-  /// Whether an operation waits for one of `own` itself, or as one with others, or through others.
-  private func waits(
-    _ sequence: Int64, for own: Set<Int64>, _ connection: Connection
-  ) throws(SQLiteError) -> Bool {
-    try connection.rows(
-      """
-      WITH RECURSIVE before (place) AS (
-        SELECT ?1 UNION
-        SELECT awaited FROM before JOIN ferry_operation AS met ON met.sequence = place
-        JOIN ferry_operation AS one ON one.chain = met.chain
-        JOIN ferry_wait ON ferry_wait.sequence = one.sequence)
-      SELECT place FROM before WHERE place <> ?1
-      """, .integer(sequence)
-    ).contains { row in row[0].integer.map(own.contains) ?? false }
-  }
+  /// The test for what is replayed as one with an operation that is submitted and waits: what was
+  /// changed since is not submitted, and what was refused waits for the app.
+  static let isHeld = "(wanted > 0 OR state = 'replayFailed')"
 
   /// Refuses a change that refers to a new object which is no more: nobody will ever replace its
   /// temporary key, and no business system may see that.
   func checkReferences(
     _ member: PendingOperation, _ entity: Entity, _ connection: Connection
   ) throws(FerryError) {
-    for reference in references(of: member, entity) where reference.isTemporary {
-      let target = reference.target
+    let made = try sql { () throws(SQLiteError) in
+      try References(self, connection).made(by: member).filter(\.isTemporary)
+    }
+    for reference in made {
+      let target = reference.entity
       let isThere = try sql { () throws(SQLiteError) in
         let create = try connection.value(
           "SELECT 1 FROM ferry_operation WHERE entity = ? AND key = ? AND kind = 'create' LIMIT 1",

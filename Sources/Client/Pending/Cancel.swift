@@ -33,7 +33,6 @@ extension Store {
     _ entity: Entity, _ object: Int64, _ connection: Connection, depth: Int,
     _ done: inout Cancelled
   ) throws(SQLiteError) {
-    var freed: [PendingOperation] = []
     var creates: [PendingOperation] = []
     for var operation in try operations.of(entity, object, connection) {
       done.operations.append(operation.id)
@@ -42,14 +41,12 @@ extension Store {
         try cancelDependents(of: operation, entity, connection, depth: depth, &done)
       }
       if !operation.isInFlight {
-        try operations.delete(operation, connection)
-        freed.append(operation)
+        try letGo(operation, connection)
       } else if try !isRecalled(operation, connection) {
         operation.state = .withdrawn
         try operations.update(operation, connection)
       }
     }
-    for operation in freed { try free(operation, connection) }
     try connection.run(
       "DELETE FROM ferry_log_record WHERE entity = ? AND object = ?", .text(entity.name),
       .integer(object))
@@ -91,25 +88,12 @@ extension Store {
   /// it need not wait any longer.
   func letGo(_ operation: PendingOperation, _ connection: Connection) throws(SQLiteError) {
     try operations.delete(operation, connection)
-    try free(operation, connection)
+    try wakeMarked(connection)
   }
 
-  /// What was submitted and waited for this change, of its object, its chain or its graph, need not
-  /// wait any longer. Whole chains: what is replayed as one is sealed as one.
-  private func free(
-    _ operation: PendingOperation, _ connection: Connection
-  ) throws(SQLiteError) {
-    try connection.run(
-      """
-      UPDATE ferry_operation SET wanted = ? WHERE wanted > 0 AND (chain = ? OR chain IN (
-        SELECT chain FROM ferry_operation
-        WHERE root_entity = ? AND root_object = ? AND wanted > 0
-        UNION ALL SELECT chain FROM ferry_operation
-        WHERE entity = ? AND object = ? AND wanted > 0))
-      """, .integer(PendingOperation.Wanted.again.rawValue), .text(operation.chain.text),
-      .text(operation.root.entity), .integer(operation.root.object), .text(operation.entity),
-      .integer(operation.object))
-    if connection.changes > 0 { freed() }
+  /// Inside a transaction: the session is woken where what is submitted and waits is looked at again.
+  func wakeMarked(_ connection: Connection) throws(SQLiteError) {
+    if try operations.hasMarked(connection) { freed() }
   }
 
   /// Cancels the pending creates that refer to a temporary key which will now never be replaced.
@@ -224,9 +208,9 @@ extension Store {
         }
         try operations.update(change, connection)
       }
-      try free(change, connection)
     }
     guard isTaken else { return }
+    try wakeMarked(connection)
     if let shown { done.others.append(child.key(of: shown)) }
     try show(child, object, shown: shown, connection)
   }

@@ -30,7 +30,7 @@ extension Store {
       try operations.delete(next, connection)
       try operations.unite(next.chain, into: first.chain, connection)
       result.joined.append(next.id)
-      result.left = PendingMachine.join(first, next, image: try image(under: first, connection))
+      result.left = PendingMachine.join(first, next, below: try below(first, connection))
       result.left?.wanted = .no
       if result.left == nil { result.gone.append(first) }
     }
@@ -38,12 +38,16 @@ extension Store {
     return result
   }
 
-  /// What the business system has of an object whose delete is pending.
-  private func image(
-    under first: PendingOperation, _ connection: Connection
+  /// What is there of an object without a change and those behind it.
+  func below(
+    _ change: PendingOperation, _ connection: Connection
   ) throws(SQLiteError) -> [Value]? {
-    guard first.kind == .delete, let entity = model.entity(named: first.entity) else { return nil }
-    return try rows(of: entity).original(connection, object: first.object)?.values
+    guard let entity = model.entity(named: change.entity) else { return nil }
+    let earlier = try operations.of(entity, change.object, connection)
+      .filter { $0.sequence < change.sequence }
+    let image = try rows(of: entity).original(connection, object: change.object)?.values
+    return PendingMachine.lay(earlier, on: image, shown: nil)
+      .map { Array($0.prefix(entity.servedCount)) }
   }
 
   /// Inside a transaction: what was submitted of an object is not sent after all, and one change with

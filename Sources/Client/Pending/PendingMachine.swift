@@ -51,17 +51,34 @@ package enum PendingMachine {
     return .merge(last)
   }
 
-  /// The app deletes an object that looks like `before`.
-  package static func delete(_ operations: [PendingOperation], before: [Value]) -> Decision {
+  /// The app deletes an object that looks like `before`; `below` is what is there without the open
+  /// change. A create over something that is there, and its delete, leave a delete of that.
+  package static func delete(
+    _ operations: [PendingOperation], before: [Value], below: [Value]?
+  ) -> Decision {
     guard var last = operations.last, last.isOpen else {
       return .append(kind: .delete, changed: [:], base: all(before))
     }
-    if last.kind == .create { return .remove(last) }
+    if last.kind == .create {
+      return deleted(last, below).map(Decision.merge) ?? .remove(last)
+    }
     // What the object was before the open change is what the delete is based on.
     last.base = all(before).merging(last.base) { _, first in first }
     last.kind = .delete
     last.changed = [:]
     return .merge(last)
+  }
+
+  /// A create and a delete after it: nothing, or a delete of what is there `below` them.
+  private static func deleted(
+    _ create: PendingOperation, _ below: [Value]?
+  ) -> PendingOperation? {
+    guard let below else { return nil }
+    var delete = create
+    delete.kind = .delete
+    delete.changed = [:]
+    delete.base = all(below)
+    return delete
   }
 
   /// The app creates again what it deleted: same key, the delete not sent.
@@ -88,16 +105,20 @@ package enum PendingMachine {
   /// Two changes of one object become one: `first` was refused and `second` waited behind it, or both
   /// wait. It counts as refused where one of them was. Nil when together they leave nothing to send.
   ///
-  /// `image` is what the business system has of the object, as far as the device knows.
+  /// `below` is what is there of the object without them, for the business system as far as the device
+  /// knows; nil where there is nothing.
   package static func join(
-    _ first: PendingOperation, _ second: PendingOperation, image: [Value]?
+    _ first: PendingOperation, _ second: PendingOperation, below: [Value]?
   ) -> PendingOperation? {
     var joined = first
     joined.counter = max(first.counter, second.counter)
     joined.failure = max(first.failure, second.failure)
     if second.state == .replayFailed { joined.state = .replayFailed }
     switch (first.kind, second.kind) {
-    case (.create, .delete): return nil
+    case (.create, .delete): return deleted(joined, below)
+    case (.delete, .create) where below == nil, (.update, .create) where below == nil:
+      joined.kind = .create
+      joined.changed = second.changed
     case (.create, _), (.update, .update):
       joined.changed.merge(second.changed) { _, new in new }
       joined.base.merge(second.base) { first, _ in first }
@@ -108,8 +129,8 @@ package enum PendingMachine {
     case (.delete, .create):
       // What a create does not give is null.
       let nothing = first.base.mapValues { _ in Value.null }
-      return madeAgain(joined, nothing.merging(second.changed) { _, given in given }, image)
-    case (.delete, .update), (.update, .create): return madeAgain(joined, second.changed, image)
+      return madeAgain(joined, nothing.merging(second.changed) { _, given in given }, below)
+    case (.delete, .update), (.update, .create): return madeAgain(joined, second.changed, below)
     case (.delete, .delete): break
     }
     if joined.kind == .create { joined.base = [:] }

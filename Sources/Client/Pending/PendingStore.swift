@@ -162,6 +162,9 @@ extension Store {
           known, seen: change.seen, before: served(before.values, of: entity),
           after: served(after, of: entity), image: image),
         known, entity, object, entity.key(of: before.values), after, connection)
+      if let last = known.last, last.kind == .delete, last.isOpen {
+        try self.bringBackParts(of: ObjectReference(entity.name, object), last.chain, connection)
+      }
       var row = try self.lay(
         now, on: image, over: before, entity, object, shown: after, connection)
       if after.dropFirst(entity.servedCount) != before.values.dropFirst(entity.servedCount) {
@@ -175,8 +178,7 @@ extension Store {
     return row.map { Record(entity, store: self, row: $0) }
   }
 
-  private func delete(_ change: LocalChange, _ connection: Connection) throws(FerryError) -> Record?
-  {
+  func delete(_ change: LocalChange, _ connection: Connection) throws(FerryError) -> Record? {
     let entity = change.entity
     let rows = rows(of: entity)
     let (object, before) = try present(change, connection)
@@ -195,39 +197,16 @@ extension Store {
       } else {
         try rows.keepClientOnly(connection, object: object)
       }
+      var below: [Value]?
       if let last = known.last, last.isOpenCreate {
-        try self.forgetKey(of: last, entity, connection)
+        below = try self.below(last, connection)
+        if below == nil { try self.forgetKey(of: last, entity, connection) }
       }
       _ = try self.carryOut(
-        PendingMachine.delete(known, before: served(base, of: entity)), known, entity, object,
-        entity.key(of: before.values), before.values, connection)
+        PendingMachine.delete(known, before: served(base, of: entity), below: below), known,
+        entity, object, entity.key(of: before.values), before.values, connection)
       try self.show(entity, object, shown: nil, connection)
       return try self.hidden(entity, object, connection)
-    }
-  }
-
-  /// Deletes what the object owns, as far as the model lets the device do that. What stays on the
-  /// device is part only of what does, too: the delete of anything else may yet be refused.
-  func deleteParts(
-    of entity: Entity, _ values: [Value], _ connection: Connection
-  ) throws(FerryError) {
-    guard entity.ownsChildren else { return }
-    for child in model.entities {
-      guard let owner = child.owner, owner.target == entity.name,
-        child.isClientOnly == entity.isClientOnly, child.operations.contains(.delete)
-      else { continue }
-      let parts = try sql { () throws(SQLiteError) in
-        let own = owner.targetAttributes.compactMap(entity.position(of:)).map { values[$0].stored }
-        return try self.rows(of: child).visibleRows(
-          connection, "WHERE \(matching(owner.attributes)) ORDER BY _id", own)
-      }
-      for part in parts {
-        let change = LocalChange(
-          entity: child, kind: .delete, object: part.object, seen: part.values, after: nil)
-        _ =
-          child.isClientOnly
-          ? try saveHere(change, connection) : try delete(change, connection)
-      }
     }
   }
 
@@ -281,6 +260,9 @@ extension Store {
       let owners = try owners(of: entity, object, values, connection)
       (operation.root, operation.owners) = (owners.root, owners.between)
       try operations.update(operation, connection)
+      if known.last?.kind != operation.kind || References(self, connection).concerns(operation) {
+        try wakeMarked(connection)
+      }
       return known.map { $0.sequence == operation.sequence ? operation : $0 }
     case .remove(let operation):
       try letGo(operation, connection)
@@ -308,6 +290,7 @@ extension Store {
     _ entity: Entity, _ object: Int64, shown: [Value]?, _ connection: Connection
   ) throws(SQLiteError) -> VisibleRow? {
     let rows = rows(of: entity)
+    try References(self, connection).note(operations, image: image)
     let live = operations.filter { $0.state != .withdrawn }
     guard !live.isEmpty else {
       return try bare(entity, object, visible, hasImage: image != nil, connection)

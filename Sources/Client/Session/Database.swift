@@ -64,7 +64,8 @@ public final class Database: Sendable {
     return try Database(
       Store(
         path: path, model: package, world: world, durability: durability, key: key,
-        migration: migration), profile, callbackHandler, SystemTransport.make(profile.transport), world)
+        migration: migration), profile, callbackHandler, SystemTransport.make(profile.transport),
+      world)
   }
 
   package init(

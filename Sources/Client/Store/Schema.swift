@@ -9,7 +9,7 @@ import FerryWorld
 /// image of an object stands in `ferry_original_…` only while the object is pending.
 package struct Schema {
   /// Raised when a table changes its shape, with a step in `SchemaSteps`.
-  package static let version: Int64 = 4
+  package static let version: Int64 = 5
   let model: Package
 
   package static func table(_ entity: Entity) -> String { quoted(entity.name) }
@@ -62,6 +62,7 @@ package struct Schema {
       try makeTables()
       try ChangeLogTable(model: model).renew(connection)
     }
+    if old != nil || known > 0 && known < 5 { try WaitTriggers.forgetReferences(connection) }
     for entity in model.entities { try TextIndex(entity: entity).prepare(connection) }
     try connection.execute(
       "PRAGMA user_version = \(Schema.version); PRAGMA application_id = \(FileOwner.application)")
@@ -116,7 +117,7 @@ package struct Schema {
   /// Everything but the entities' tables and the settings.
   static let workTables: [String] = [
     "ferry_operation", "ferry_page", "ferry_partition", "ferry_checkpoint", "ferry_alias",
-    "ferry_log_record", "ferry_report", "ferry_notice", "ferry_notice_heard", "ferry_wait",
+    "ferry_log_record", "ferry_report", "ferry_notice", "ferry_notice_heard", "ferry_reference",
   ]
 
   private var statements: [String] {
@@ -163,37 +164,6 @@ package struct Schema {
       CREATE INDEX IF NOT EXISTS ferry_operation_again ON ferry_operation (sequence)
       WHERE wanted = 2
       """,
-      // What is submitted and waits, and the operations that must end before it can go; 0 for one
-      // that is not here. When one of them ends, whoever waits for it is looked at again, with all
-      // that is replayed as one with it, and nobody else is.
-      """
-      CREATE TABLE IF NOT EXISTS ferry_wait (
-        sequence INTEGER NOT NULL, awaited INTEGER NOT NULL,
-        PRIMARY KEY (awaited, sequence)) WITHOUT ROWID
-      """,
-      "CREATE INDEX IF NOT EXISTS ferry_wait_sequence ON ferry_wait (sequence)",
-      """
-      CREATE TRIGGER IF NOT EXISTS ferry_wait_end AFTER DELETE ON ferry_operation
-      BEGIN
-        UPDATE ferry_operation SET wanted = 2 WHERE wanted > 0 AND chain IN (
-          SELECT chain FROM ferry_wait JOIN ferry_operation USING (sequence)
-          WHERE awaited = old.sequence AND wanted > 0);
-        DELETE FROM ferry_wait WHERE sequence = old.sequence;
-      END
-      """,
-      // A change that grew or took another place may keep nobody waiting any more.
-      """
-      CREATE TRIGGER IF NOT EXISTS ferry_wait_change
-      AFTER UPDATE OF kind, key, changed, base, chain ON ferry_operation
-      WHEN (new.kind, new.key, new.changed, new.base, new.chain)
-        IS NOT (old.kind, old.key, old.changed, old.base, old.chain)
-        AND EXISTS (SELECT 1 FROM ferry_wait WHERE awaited = old.sequence)
-      BEGIN
-        UPDATE ferry_operation SET wanted = 2 WHERE wanted > 0 AND chain IN (
-          SELECT chain FROM ferry_wait JOIN ferry_operation USING (sequence)
-          WHERE awaited = old.sequence AND wanted > 0);
-      END
-      """,
       """
       CREATE TABLE IF NOT EXISTS ferry_page (
         number INTEGER PRIMARY KEY AUTOINCREMENT, partition INTEGER NOT NULL, bytes BLOB NOT NULL)
@@ -235,7 +205,7 @@ package struct Schema {
       "CREATE TABLE IF NOT EXISTS ferry_notice_heard (number INTEGER PRIMARY KEY)",
       "CREATE INDEX IF NOT EXISTS ferry_notice_object ON ferry_notice (entity, object)",
       ChangeLogTable.statement, KeptValues.statement, SharedChanges.statement,
-    ] + BigValueTables.statements + [
+    ] + BigValueTables.statements + WaitTriggers.statements + [
       """
       CREATE TABLE IF NOT EXISTS ferry_parameter_set (
         number INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL UNIQUE)

@@ -11,8 +11,16 @@ struct SchemaSteps {
   /// `known` is the version of the file, at least 1.
   func run(from known: Int64) throws(SQLiteError) {
     if known < 2 { try countChanges() }
-    if known < 3 { try lookAgain() }
     if known < 4 { try dropIndexes() }
+    if known < 5 { try forgetWaits() }
+  }
+
+  /// 4 to 5: what waits for what is noted no longer.
+  private func forgetWaits() throws(SQLiteError) {
+    for what in [
+      "TRIGGER IF EXISTS ferry_wait_end", "TRIGGER IF EXISTS ferry_wait_change",
+      "TABLE IF EXISTS ferry_wait",
+    ] { try connection.execute("DROP \(what)") }
   }
 
   /// 3 to 4: two indexes could have one name, or that of a table. All are made again under new ones.
@@ -37,11 +45,6 @@ struct SchemaSteps {
       entity.attributes.contains { $0.type == .decimal || $0.type == .integer }
     }
     return Set(entities.map(\.name))
-  }
-
-  /// 2 to 3: for what a submitted operation waits is noted; what waits already is looked at once more.
-  private func lookAgain() throws(SQLiteError) {
-    try connection.execute("UPDATE ferry_operation SET wanted = 2 WHERE wanted = 1")
   }
 
   /// 1 to 2: the reference's counters, and the composite graph that an operation belongs to.

@@ -41,6 +41,8 @@ package final class Store: Sendable {
   package let progress = ProgressBoard()
   /// The big attributes of the model, by entity.
   package let bigAttributes: [(entity: Entity, attribute: Attribute)]
+  /// The relationships that lead to objects by their keys, by entity.
+  let keyReferences: [String: [KeyReference]]
   /// Brings contents that are not on the device.
   package let contentFetcher = Mutex<ContentFetcher?>(nil)
   /// Sees which visible rows a transaction changes.
@@ -65,6 +67,7 @@ package final class Store: Sendable {
     self.path = path
     file = Mutex(OpenFile(path: path))
     rowWatch = RowWatch(model)
+    keyReferences = KeyReference.all(in: model)
     modelGuard = ModelGuard(model)
     bigAttributes = model.entities.flatMap { entity in
       entity.bigPositions.map { (entity, entity.attributes[$0]) }

@@ -34,7 +34,7 @@ extension Writer {
       rollBack()
       return results
     }
-    do { try commit() } catch {
+    do { try connection.execute("COMMIT") } catch {
       return notCommitted(error, effective, done: results)
     }
     return results

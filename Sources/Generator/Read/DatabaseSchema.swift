@@ -19,11 +19,9 @@ public struct DatabaseSchema: Sendable, Equatable {
     public let isVirtual: Bool
     public let hasChecks: Bool
 
-    /// SQLite takes names without regard to case, and so does this; where two differ by nothing
-    /// else it is the exact one.
+    /// SQLite takes names without regard to case, and so does this.
     public func column(named name: String) -> Column? {
-      columns.first { $0.name == name }
-        ?? columns.first { $0.name.lowercased() == name.lowercased() }
+      columns.first { $0.name.lowercased() == name.lowercased() }
     }
   }
 
@@ -48,10 +46,8 @@ public struct DatabaseSchema: Sendable, Equatable {
     public let targetColumns: [String]
   }
 
-  /// SQLite takes names without regard to case, and so does this; where two differ by nothing else
-  /// it is the exact one.
+  /// SQLite takes names without regard to case, and so does this.
   public func table(named name: String) -> Table? {
-    tables.first { $0.name == name }
-      ?? tables.first { $0.name.lowercased() == name.lowercased() }
+    tables.first { $0.name.lowercased() == name.lowercased() }
   }
 }

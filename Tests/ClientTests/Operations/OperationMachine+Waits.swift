@@ -1,3 +1,5 @@
+@testable import Ferry
+
 // What waits for what, rules 1, 2 and 4.
 extension OperationMachine {
   /// The places of the other chains for which the chain at `place` waits.
@@ -29,48 +31,25 @@ extension OperationMachine {
 
   /// Rule 2: after each event, whoever may go goes.
   mutating func judge() {
-    while let ready = SealMachine.ready(
-      chains.indices.filter { chains[$0].stage == .submitted }, awaited: { awaited(by: $0) })
-    {
+    while let ready = ready() {
       guard fault != .circles || ready.count == 1 else { return }
       let place = unite(ready)
       chains[place].stage = .sealed
     }
   }
-}
 
-/// Which submitted chains may be sealed.
-enum SealMachine {
-  /// The next chains to be sealed as one: all that they wait for, through others, are they
-  /// themselves (rule 4). Nil where nothing of `submitted` may go.
-  static func ready(_ submitted: [Int], awaited: (Int) -> [Int]) -> [Int]? {
-    for start in submitted {
-      var found: Set<Int> = [start]
-      var open = [start]
-      var isReady = true
-      while isReady, let next = open.popLast() {
-        for other in awaited(next) {
-          guard submitted.contains(other) else {
-            isReady = false
-            break
-          }
-          if found.insert(other).inserted { open.append(other) }
-        }
+  /// The next chains to be sealed as one, by the rule that the device has too.
+  private func ready() -> [Int]? {
+    for start in chains.indices where chains[start].stage == .submitted {
+      var asked: Set<Int64> = []
+      let verdict = SealMachine.judge(Int64(start)) { chain -> SealMachine.Awaited in
+        guard asked.insert(chain).inserted else { return .nothingMore }
+        let others = awaited(by: Int(chain))
+        let isHeld = others.allSatisfy { chains[$0].stage == .submitted }
+        return isHeld ? .others(others.map(Int64.init)) : .blocked
       }
-      // Those in `found` that wait for less are met as a start of their own.
-      guard isReady else { continue }
-      let smallest = found.map { one in closure(of: one, awaited) }.min { $0.count < $1.count }
-      return smallest?.sorted()
+      if case .ready(let circle) = verdict { return circle.map(Int.init).sorted() }
     }
     return nil
-  }
-
-  private static func closure(of start: Int, _ awaited: (Int) -> [Int]) -> Set<Int> {
-    var found: Set<Int> = [start]
-    var open = [start]
-    while let next = open.popLast() {
-      for other in awaited(next) where found.insert(other).inserted { open.append(other) }
-    }
-    return found
   }
 }
