@@ -102,9 +102,19 @@ let sides: [Target] = [
   module(
     "FerryServer", "Server",
     [
-      "FerryModel", "FerryJSON", "FerryWire", "FerryWorld", "FerryHTTP", "FerrySQLite",
-      "FerryCrypto", "FerryCompression", "FerryConnector",
+      "FerryModel", "FerryJSON", "FerryWire", "FerryWorld", "FerryHTTP", "FerryCrypto",
+      "FerryCompression", "FerryConnector",
     ]),
+]
+
+// Stores: where a server keeps what must outlive it (Decision 0036).
+let stores: [Target] = [
+  module(
+    "FerrySQLiteStore", "SQLiteStore",
+    [
+      "FerryServer", "FerrySQLite", "FerryConnector", "FerryModel", "FerryWire", "FerryWorld",
+      "FerryCrypto",
+    ])
 ]
 
 // Tools: a model in, Swift out.
@@ -139,8 +149,8 @@ let kits: [Target] = [
   module(
     "FerryTestKit", "TestKit",
     [
-      "Ferry", "FerryServer", "FerryConnector", "FerryMemoryConnector", "FerryModel", "FerryHTTP",
-      "FerryHTTPClient", "FerryWorld", "FerryCrypto",
+      "Ferry", "FerryServer", "FerrySQLiteStore", "FerryConnector", "FerryMemoryConnector",
+      "FerryModel", "FerryHTTP", "FerryHTTPClient", "FerryWorld", "FerryCrypto",
     ]),
   // What a fuzzer throws bytes at; the tests of the corpora call the same functions.
   module(
@@ -211,8 +221,8 @@ let proofs: [Target] = [
   tests(
     "FerryServerTests", "ServerTests",
     [
-      "FerryServer", "FerryConnector", "FerryHTTP", "FerryWire", "FerryModel", "FerryJSON",
-      "FerryWorld", "FerrySQLite", "FerryCrypto",
+      "FerryServer", "FerrySQLiteStore", "FerryConnector", "FerryHTTP", "FerryWire", "FerryModel",
+      "FerryJSON", "FerryWorld", "FerrySQLite", "FerryCrypto",
     ]),
   tests(
     "FerryClientTests", "ClientTests",
@@ -228,7 +238,8 @@ let clientLibraries: [Target] = [
   native("CSealedVFS"), native("CFaultVFS"),
 ]
 
-var targets = words + hands + parts + sides + tools + samples + kits + proofs + clientLibraries
+var targets =
+  words + hands + parts + sides + stores + tools + samples + kits + proofs + clientLibraries
 var products: [Product] = [
   .library(name: "Ferry", targets: ["Ferry"]),
   .library(name: "FerryOData", targets: ["FerryOData", "FerryODataAddress", "FerryODataBatch"]),
@@ -282,15 +293,17 @@ var products: [Product] = [
     module(
       "FerrySimulation", "Simulation",
       [
-        "Ferry", "FerryServer", "FerryModel", "FerryJSON", "FerryWire", "FerryWorld", "FerryHTTP",
-        "FerrySQLite", "FerryFaultVFS", "FerryConnector", "FerryMemoryConnector", "FerryCrypto",
+        "Ferry", "FerryServer", "FerrySQLiteStore", "FerryModel", "FerryJSON", "FerryWire",
+        "FerryWorld", "FerryHTTP", "FerrySQLite", "FerryFaultVFS", "FerryConnector",
+        "FerryMemoryConnector", "FerryCrypto",
       ])
   ]
   let programs: [Target] = [
     program(
       "Ferryd", "Sources/Programs/Ferryd",
       [
-        "FerryArguments", "FerryServer", "FerryHTTPServer", "FerryHTTP", "FerryPasswords",
+        "FerryArguments", "FerryServer", "FerrySQLiteStore", "FerryHTTPServer", "FerryHTTP",
+        "FerryPasswords",
         "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLConnector", "FerryConnector",
         "FerrySQLite", "FerryCrypto", "FerryGenerator",
         "FerryWire", "FerryPostgreSQL", "FerryPostgreSQLConnector",
@@ -300,7 +313,8 @@ var products: [Product] = [
       [
         "FerryArguments", "FerryGenerator", "FerryModel", "FerryJSON",
         "FerryODataShell", "FerryOData", "FerryODataClient", "FerryHTTPClient", "FerryServer",
-        "Ferry", "FerrySimulation", "FerryPasswords", "FerryWorld", "FerrySQLite", "FerryWire",
+        "FerrySQLiteStore", "Ferry", "FerrySimulation", "FerryPasswords", "FerryWorld",
+        "FerrySQLite", "FerryWire",
         "FerryPostgreSQL",
         "FerryPostgreSQLConnector", "FerryPostgreSQLReading",
       ]),

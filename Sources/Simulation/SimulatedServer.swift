@@ -2,6 +2,7 @@ import FerryConnector
 import FerryMemoryConnector
 import FerryModel
 import FerrySQLite
+import FerrySQLiteStore
 import FerryServer
 import FerryWire
 import FerryWorld

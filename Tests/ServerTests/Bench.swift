@@ -8,6 +8,7 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 final class HandClock: WorldClock {
@@ -76,6 +77,14 @@ final class Bench {
   }
 
   var service: Service { running! }
+
+  /// The store's own connection.
+  var database: Connection {
+    guard let store = service.store as? SQLiteStore else {
+      preconditionFailure("the bench has a SQLite store")
+    }
+    return store.writer
+  }
 
   func start() throws -> Service {
     let world = World(

@@ -5,6 +5,7 @@ import FerrySQLite
 import FerryWire
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 @Suite("Contents that arrive behind their operations")
@@ -53,7 +54,7 @@ struct ContentTests {
 
   private func stored(_ bench: Bench) throws -> [Int64] {
     try ["content", "content_piece"].map { table in
-      try bench.service.store.writer.value("SELECT count(*) FROM \(table)")?.integer ?? -1
+      try bench.database.value("SELECT count(*) FROM \(table)")?.integer ?? -1
     }
   }
 
@@ -93,7 +94,7 @@ struct ContentTests {
     let bench = try bench()
     let device = try Device(bench).exchange()
     let id = try send(device, 1, [])
-    let writer = bench.service.store.writer
+    let writer = bench.database
     try writer.execute(
       "CREATE TRIGGER full BEFORE UPDATE ON content BEGIN SELECT RAISE(ABORT, 'full'); END")
     #expect(throws: ServerError.self) { try put(bench, id, ContentRange(sizeBytes: 0)) }

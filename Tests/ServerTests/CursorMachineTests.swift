@@ -1,6 +1,7 @@
 import FerryModel
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 @Suite("A cursor of the business system is kept only behind what the cache has")

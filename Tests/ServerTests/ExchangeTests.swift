@@ -3,6 +3,7 @@ import FerryModel
 import FerryWire
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 @Suite struct ExchangeTests {
@@ -144,7 +145,7 @@ import Testing
     var cache = FrameCache(limitBytes: 100)
     for number in 0..<20 as Range<Int64> {
       cache.keep(
-        FrameCache.Page(to: .end(of: 5), at: 5, bytes: [UInt8](repeating: 0, count: 10), rows: 1),
+        Page(to: .end(of: 5), at: 5, bytes: [UInt8](repeating: 0, count: 10), rows: 1),
         at: .init(partition: number, from: .start))
       #expect(cache.byteCount <= 100)
     }

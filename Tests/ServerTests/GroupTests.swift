@@ -3,6 +3,7 @@ import FerryModel
 import FerryWire
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 @Suite("Chains that are claimed and answered in groups") struct GroupTests {

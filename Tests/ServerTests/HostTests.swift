@@ -6,6 +6,7 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 /// The service on its own thread, with those who wait for it.

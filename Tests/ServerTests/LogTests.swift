@@ -6,6 +6,7 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 /// A business system that may be away; it counts how often it was asked.

@@ -4,6 +4,7 @@ import FerryWire
 import Foundation
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 /// The interleavings of synchronization.md, section 1.

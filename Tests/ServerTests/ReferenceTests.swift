@@ -3,6 +3,7 @@ import FerryModel
 import FerryWire
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 /// Rentals and the films that they name belong to a tenant each; some films are another tenant's.

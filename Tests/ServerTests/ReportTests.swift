@@ -2,6 +2,7 @@ import FerryModel
 import FerryWire
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 @Suite("Log records that apps wrote")

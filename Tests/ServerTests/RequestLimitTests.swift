@@ -3,6 +3,7 @@ import FerryWire
 import FerryWorld
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 /// Small requests that inflate, and the same requests within their limits beside them.

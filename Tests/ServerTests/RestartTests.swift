@@ -3,6 +3,7 @@ import FerryModel
 import FerryWire
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 /// A start may be that of a store which was restored to an earlier state: what it had stored may
@@ -127,7 +128,7 @@ import Testing
     let (first, second) = try sendGroup()
     let task = try #require(try bench.service.nextReplay())
     _ = bench.answer(task.step)
-    try bench.service.replayStore.release([first, second], mayHaveRun: false)
+    try bench.service.store.release([first, second], mayHaveRun: false)
     try bench.restart()
     device.open = [second]
     try device.exchange()
@@ -143,7 +144,7 @@ import Testing
     try send(change)
     _ = try bench.service.nextReplay()
     try bench.restart()
-    let store = bench.service.store.writer
+    let store = bench.database
     try store.run(
       """
       CREATE TEMP TRIGGER full BEFORE UPDATE ON operation WHEN NEW.state = 'claimed'

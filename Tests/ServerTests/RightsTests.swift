@@ -4,6 +4,7 @@ import FerryWire
 import Synchronization
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 /// Each refusal stands beside its control: the same operation by the one who may do it.

@@ -4,6 +4,7 @@ import FerryWire
 import Synchronization
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 /// Sales and their lines are read by the sales and office roles, changed by the office; anybody may

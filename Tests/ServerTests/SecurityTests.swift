@@ -3,6 +3,7 @@ import FerryModel
 import FerryWorld
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 @Suite struct SecurityTests {

@@ -3,6 +3,7 @@ import FerryModel
 import FerryWire
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 /// What seeds of the simulation have found on the server, each as a case of its own.
@@ -100,7 +101,7 @@ struct SeedFindingsTests {
   func refusalOwed() throws {
     let change = try sendForbidden()
     let task = try #require(try bench.service.nextReplay())
-    let store = bench.service.store.writer
+    let store = bench.database
     try store.run(
       """
       CREATE TEMP TRIGGER full BEFORE UPDATE ON operation WHEN NEW.state = 'answered'

@@ -3,6 +3,7 @@ import FerryModel
 import FerryWire
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 /// The server alone under chance: loads, replays and read-backs that overlap in every order,

@@ -5,6 +5,7 @@ import FerryWorld
 import Foundation
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 @Suite struct StoreTests {
@@ -27,7 +28,7 @@ import Testing
   @Test("What is there of a chain is found by the chain, however much its device has sent")
   func membersOfChain() throws {
     let bench = try Bench()
-    let plan = try bench.service.store.writer.rows("EXPLAIN QUERY PLAN \(Inbox.membersOfChain)")
+    let plan = try bench.database.rows("EXPLAIN QUERY PLAN \(SQLiteStore.membersOfChain)")
       .compactMap { $0.last?.text }
     #expect(plan.count == 1 && plan[0].contains("operation_chain"), "\(plan)")
   }
@@ -223,23 +224,26 @@ import Testing
   func failedCommit() throws {
     let bench = try Bench()
     let store = bench.service.store
-    try store.writer.execute(
+    try bench.database.execute(
       """
       CREATE TABLE parent (id INTEGER PRIMARY KEY);
       CREATE TABLE child (parent REFERENCES parent DEFERRABLE INITIALLY DEFERRED);
       PRAGMA foreign_keys = ON
       """)
     let clock = try store.clock()
-    #expect(throws: SQLiteError.self) {
-      try store.numbered { transaction throws(SQLiteError) in
+    let sqlStore = try #require(store as? SQLiteStore)
+    #expect(throws: StoreError.self) {
+      try store.numbered { transaction throws(StoreError) in
         transaction.hasWritten = true
-        try store.writer.run("INSERT INTO child VALUES (1)")
+        try sqlStore.sql { () throws(SQLiteError) in
+          try sqlStore.writer.run("INSERT INTO child VALUES (1)")
+        }
       }
     }
     #expect(try store.clock() == clock)
-    try store.numbered { _ throws(SQLiteError) in }
+    try store.numbered { _ throws(StoreError) in }
     #expect(try store.clock() == clock, "nothing was written")
-    let next = try store.numbered { transaction throws(SQLiteError) in
+    let next = try store.numbered { transaction throws(StoreError) in
       transaction.hasWritten = true
       return transaction.version
     }

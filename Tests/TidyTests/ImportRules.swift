@@ -124,7 +124,8 @@ enum LayerRules {
   /// Sections of Package.swift from the lowest to the highest.
   static let layers: [String: Int] = [
     "clientLibraries": 0, "serverLibraries": 0, "words": 1, "hands": 2, "serverHands": 2,
-    "parts": 3, "serverParts": 3, "sides": 4, "tools": 5, "serverTools": 5, "simulation": 6,
+    "parts": 3, "serverParts": 3, "sides": 4, "stores": 5, "tools": 5, "serverTools": 5,
+    "simulation": 6,
     "kits": 6, "samples": 6, "programs": 7,
     "proofs": 8, "serverProofs": 8,
   ]
@@ -141,7 +142,8 @@ enum LayerRules {
   }
 
   private static func layer(of target: PackageMap.Target, in map: PackageMap) -> [Violation] {
-    let rule = "arrows point down: words, hands, parts, sides, tools, simulation, programs, proofs"
+    let rule =
+      "arrows point down: words, hands, parts, sides, stores, tools, simulation, programs, proofs"
     guard let own = layers[target.section] else {
       return [
         violation(

@@ -3,6 +3,8 @@ struct StageOrder {
   let folder: String
   /// From the earliest to the one that knows all.
   let stages: [String]
+  /// Whether the stages are files of one folder, `Type+Stage.swift`, and not folders.
+  var areFiles: Bool = false
 
   /// Inspection is no step of the circle: it reads what the stages before it have left.
   static let client = StageOrder(
@@ -20,11 +22,22 @@ struct StageOrder {
       "Host",
     ])
 
+  /// The verbs of the server's store by what they are about: each file has those of one subject.
+  static let store = StageOrder(
+    folder: "Sources/SQLiteStore",
+    stages: [
+      "Start", "Sessions", "Operations", "Contents", "Partitions", "Rows", "Loads", "Upkeep",
+    ], areFiles: true)
+
   /// The place of a file's stage; -1 for files beside the stage folders, which everyone may use
   /// and which name no stage; nil outside the side or in a folder that is no stage.
   func place(of path: String) -> Int? {
     guard path.hasPrefix(folder + "/") else { return nil }
     let parts = path.dropFirst(folder.count + 1).split(separator: "/")
+    if areFiles {
+      let name = path.dropLast(".swift".count).split(separator: "+")
+      return name.count == 2 ? stages.firstIndex(of: String(name[1])) ?? 0 : 0
+    }
     guard parts.count > 1 else { return -1 }
     return stages.firstIndex(of: String(parts[0]))
   }
@@ -65,6 +78,18 @@ struct StageOrder {
       1, "the folders of a side are its stages", "\(file.path) is in no stage",
       cure: "move it into one of \(stages.joined(separator: ", ")), or put the new stage where it "
         + "belongs in Tests/TidyTests/StageRules.swift and in a Decision")
+  }
+}
+
+/// The server speaks to its store in verbs.
+enum VerbRules {
+  static func violations(in file: SourceFile) -> [Violation] {
+    guard file.isIn(StageOrder.server.folder) else { return [] }
+    return SQLWrite.statements(in: file).map {
+      file.violation(
+        $0.line, "no stage of the server speaks SQL", "SQL in \(file.path)",
+        cure: "give Sources/Server/Store a verb, and Sources/SQLiteStore the SQL for it")
+    }
   }
 }
 

@@ -18,9 +18,16 @@ struct StageTests {
       ColumnRules.violations(
         in: House.sources, order: .client, writers: StateColumns.client)
         + ColumnRules.violations(
-          in: House.sources, order: .server, writers: StateColumns.server))
+          in: House.sources, order: .store, writers: StateColumns.server))
     #expect(ColumnRules.badEntries(StateColumns.client, order: .client) == [])
-    #expect(ColumnRules.badEntries(StateColumns.server, order: .server) == [])
+    #expect(ColumnRules.badEntries(StateColumns.server, order: .store) == [])
+  }
+
+  @Test("The server speaks to its store in verbs: no SQL is in its stages")
+  func verbs() {
+    expectNone(House.sources.flatMap { VerbRules.violations(in: $0) })
+    let server = House.map.target(named: "FerryServer")
+    #expect(server?.dependencies.contains("FerrySQLite") == false)
   }
 
   @Test("Machines neither wait nor touch anything")
@@ -135,6 +142,23 @@ struct StageRulesTests {
         "Outbox writes operation.answer, which is Import's",
         "Outbox writes page.-, which is not listed",
       ])
+  }
+
+  @Test("SQL in a stage of the server is found, in the store it is not")
+  func verbs() {
+    let text = "let sql = \"SELECT a FROM b\""
+    let found = ["Sources/Server/Inbox/Inbox.swift", "Sources/SQLiteStore/SQLiteStore+Rows.swift"]
+      .map { VerbRules.violations(in: SourceFile(path: $0, text)).count }
+    #expect(found == [1, 0])
+  }
+
+  @Test("A file of the store is of one subject, by its name")
+  func subjects() {
+    let file = SourceFile(
+      path: "Sources/SQLiteStore/SQLiteStore+Rows.swift", "let a = \"DELETE FROM staged\"")
+    let found = ColumnRules.violations(
+      in: [file], order: .store, writers: ["staged.-": "Loads"])
+    #expect(found.map(\.found) == ["Rows writes staged.-, which is Loads's"])
   }
 
   @Test("An entry of the list without a reason, or with no such stage, is found")

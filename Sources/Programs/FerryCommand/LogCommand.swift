@@ -1,5 +1,6 @@
 import FerryArguments
 import FerryJSON
+import FerrySQLiteStore
 import FerryServer
 import FerryWire
 

@@ -2,6 +2,7 @@ import Ferry
 import FerryArguments
 import FerryJSON
 import FerryModel
+import FerrySQLiteStore
 import FerryServer
 import FerryWorld
 

@@ -1,4 +1,5 @@
 import FerryHTTP
+import FerrySQLiteStore
 import FerryServer
 import FerryWorld
 import Synchronization

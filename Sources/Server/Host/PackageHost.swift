@@ -1,8 +1,7 @@
-public import FerryConnector
+import FerryConnector
 public import FerryHTTP
-public import FerryModel
-import FerrySQLite
-public import FerryWorld
+import FerryModel
+import FerryWorld
 
 /// A package that is served: its service, its replay and its loads, each on a thread of its own.
 public struct PackageHost: Sendable {
@@ -12,21 +11,22 @@ public struct PackageHost: Sendable {
   private let load: LoadHost
   private let contents: ContentHost
 
-  /// Opens the folder's store, begins to replay what waits, and loads the business system.
+  /// Opens the store, begins to replay what waits, and loads the business system.
   ///
-  /// `connector` is called three times: who replays, who loads and who reads big values have each
-  /// their own. The tasks that
-  /// drive them run on `loop` where one is given. `proxies`: addresses of proxies whose
-  /// `X-Forwarded-For` is believed. Errors: what `Service` throws.
-  public static func start(
-    _ package: Package, folder: String, doorkeeper: Doorkeeper, world: World,
+  /// `store` is called on the service's own thread, `connector` three times: who replays, who loads
+  /// and who reads big values have each their own. The tasks that drive them run on `loop` where one
+  /// is given. `proxies`: addresses of proxies whose `X-Forwarded-For` is believed. Errors: what
+  /// `Service` and the store throw.
+  package static func start(
+    _ package: Package, audit: AuditLog, doorkeeper: Doorkeeper, world: World,
     limits: ServiceLimits = .standard, proxies: Set<String> = [],
     on loop: (any TaskExecutor)? = nil,
+    store: @Sendable (Package) throws(ServerError) -> any Store,
     connector: () -> sending any Connector
   ) async throws(ServerError) -> PackageHost {
-    let audit = AuditLog(path: "\(folder)/audit.jsonl", world: world)
     let service = try await ServiceHost(world: world) { () throws(ServerError) in
-      let service = try Service(package: package, folder: folder, world: world, limits: limits)
+      let service = try Service(
+        package: package, world: world, limits: limits, store: store)
       service.provider = doorkeeper.provider
       _ = try service.operatorKey()
       for name in service.madeKeys { audit.note(.keyMade, reason: name) }

@@ -4,14 +4,6 @@ import FerryWire
 
 /// Decides what becomes of one operation that a device sent.
 struct InboxMachine {
-  /// What the store remembers under an operation's id.
-  struct Known: Equatable {
-    let user: ExactText
-    let hash: [UInt8]
-    let state: OperationState
-    let outcome: Answer.Outcome?
-  }
-
   enum Judgement: Equatable {
     case store(Operation)
     /// It is here already. `isEmptied`: its answer was confirmed once, and must be told again.
@@ -37,7 +29,7 @@ struct InboxMachine {
   var takesChosenKeys: Bool = false
 
   /// `hash` is that of the bytes, `known` what is remembered under the id that can be read in them.
-  func judge(_ bytes: [UInt8], hash: [UInt8], known: Known?) -> Judgement {
+  func judge(_ bytes: [UInt8], hash: [UInt8], known: KnownOperation?) -> Judgement {
     let id: OperationID
     do { id = try Operation.identity(of: bytes) } catch { return .unreadable(error.description) }
     if let known {
@@ -135,16 +127,4 @@ struct InboxMachine {
       kind: node?["operation"]?.string.flatMap(OperationKind.init(rawValue:)) ?? .update,
       entityKey: "", message: message)
   }
-}
-
-/// The life of an operation on the server.
-enum OperationState: String, Sendable {
-  /// Taken in, to be performed.
-  case stored
-  /// Being performed.
-  case claimed
-  /// Ended; the device has not confirmed that it keeps the answer.
-  case answered
-  /// Ended; payload and answer were emptied.
-  case confirmed
 }

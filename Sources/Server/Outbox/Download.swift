@@ -1,6 +1,6 @@
 import FerryModel
-import FerrySQLite
 import FerryWire
+import FerryWorld
 
 /// The download of one synchronization group to one device: rounds of pages until one snapshot
 /// shows the end of all partitions.
@@ -33,8 +33,7 @@ struct Download {
 
   /// Who asks, for the answers of the checkpoint.
   struct Asker {
-    let device: String
-    let user: String
+    let owner: Owner
     let open: [OperationID]
     let rightsVersion: String
     let era: String
@@ -42,17 +41,16 @@ struct Download {
 
   /// One round: everything in one snapshot, up to the round's limits.
   mutating func round(
-    _ connection: Connection, clock: Int64, reader: PageReader, frames: inout FrameCache,
-    asker: Asker
-  ) throws(SQLiteError) -> Step {
-    let world = reader.store.world
-    var clock = clock
+    _ view: any StoreSnapshot, _ world: World, _ limits: ServiceLimits,
+    frames: inout FrameCache, asker: Asker
+  ) throws(StoreError) -> Step {
+    var clock = view.clock
     if world.has(.fixedBound) {
       clock = bound ?? clock
       bound = clock
     }
     guard clock >= at || world.has(.olderSnapshot) else {
-      throw SQLiteError.damaged("the clock \(clock) is behind \(at)")
+      throw StoreError.damaged("the clock \(clock) is behind \(at)")
     }
     var bytes: [UInt8] = []
     var rows = 0
@@ -60,7 +58,7 @@ struct Download {
     var unavailable: [Int64] = []
     for index in cursors.indices {
       let partition = cursors[index].partition
-      guard let state = try reader.state(partition, connection) else { return .overtaken }
+      guard let state = try view.partition(partition) else { return .overtaken }
       guard state.isLoaded else {
         unavailable.append(partition)
         continue
@@ -73,19 +71,18 @@ struct Download {
       }
       while cursors[index].cursor < .end(of: min(state.version, bound ?? .max)) {
         guard
-          rows < reader.limits.roundRows && bytes.count < reader.limits.roundBytes
+          rows < limits.roundRows && bytes.count < limits.roundBytes
             || world.has(.endlessRound)
         else {
           at = clock
           return .pages(bytes)
         }
         let place = FrameCache.Place(partition: partition, from: cursors[index].cursor)
-        let page: FrameCache.Page
+        let page: Page
         if let known = frames.page(at: place, partitionVersion: state.version) {
           page = known
         } else {
-          page = try reader.page(
-            partition, from: place.from, connection, clock: clock, upTo: bound ?? .max)
+          page = try view.page(partition, from: place.from, upTo: bound ?? .max, limits)
           frames.keep(page, at: place)
         }
         bytes += page.bytes
@@ -98,9 +95,9 @@ struct Download {
     }
     at = clock
     bound = nil
-    let answers = try reader.answers(
-      group: group, device: asker.device, user: asker.user, open: asker.open, connection,
-      clock: clock)
+    let answers = try view.answers(
+      group: group, asker.owner, open: asker.open,
+      upTo: world.has(.answerAfterCheckpoint) ? clock - 1 : clock)
     let checkpoint = Checkpoint(
       group: group, era: asker.era, version: clock, partitions: sums, answers: answers,
       rightsVersion: asker.rightsVersion, unavailable: unavailable)

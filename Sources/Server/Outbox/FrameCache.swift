@@ -7,14 +7,6 @@ struct FrameCache {
     let from: Cursor
   }
 
-  struct Page {
-    let to: Cursor
-    /// The clock of the snapshot that made it.
-    let at: Int64
-    let bytes: [UInt8]
-    let rows: Int
-  }
-
   private struct Entry {
     let page: Page
     var used: Int64

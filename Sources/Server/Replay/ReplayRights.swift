@@ -1,13 +1,11 @@
 import FerryConnector
 import FerryModel
-import FerrySQLite
 
 /// Judges by the cache, before the business system is asked, whether a chain may be performed: what
 /// the model allows, and that each object lies in the user's partitions before and after. The row
 /// itself is judged in the business transaction (`JudgedRights.judge`).
 struct ReplayRights {
   let cache: CacheReader
-  let directory: PartitionDirectory
   /// The user's rights for each operation.
   let rights: [JudgedRights]
   /// Places of objects that the chain itself creates, by how children call them.
@@ -22,9 +20,8 @@ struct ReplayRights {
     let key: Key
   }
 
-  init(cache: CacheReader, directory: PartitionDirectory, rights: [JudgedRights]) {
+  init(cache: CacheReader, rights: [JudgedRights]) {
     self.cache = cache
-    self.directory = directory
     self.rights = rights
   }
 
@@ -33,7 +30,7 @@ struct ReplayRights {
   /// does not count.
   mutating func refusal(
     _ operations: [ConnectorOperation], open: Set<Int>
-  ) throws(SQLiteError) -> (Int, Refusal)? {
+  ) throws(StoreError) -> (Int, Refusal)? {
     for (index, operation) in operations.enumerated() {
       if let refusal = try refusal(operation, rights[index]), open.contains(index) {
         return (index, refusal)
@@ -44,7 +41,7 @@ struct ReplayRights {
 
   private mutating func refusal(
     _ operation: ConnectorOperation, _ rights: JudgedRights
-  ) throws(SQLiteError) -> Refusal? {
+  ) throws(StoreError) -> Refusal? {
     let entity = operation.entity
     guard rights.isUserThere else {
       return Refusal(code: 403, message: "this user may not change anything any more")
@@ -61,13 +58,15 @@ struct ReplayRights {
     if operation.kind != .create {
       // A row that is not there is refused as one of somebody else is, so that keys cannot be
       // tried; only who had it last is told that it was deleted.
-      guard let key = operation.key, let row = try cache.row(position, key) else {
+      guard let key = operation.key, let row = try cache.row(RowName(position, key)) else {
         return .notTheUsers(entity)
       }
-      let numbers = row.isDeleted ? try cache.lastPartitions(of: row) : [row.partition]
+      let numbers =
+        row.isDeleted
+        ? try cache.store.partitions(ofRow: row.id) : [row.partition].compactMap { $0 }
       var isTheUsers = false
-      for case let number? in numbers {
-        guard let place = try directory.place(of: number) else { continue }
+      for number in numbers {
+        guard let place = try cache.place(of: number) else { continue }
         isTheUsers = isTheUsers || rights.include(place)
       }
       guard isTheUsers else { return .notTheUsers(entity) }
@@ -84,7 +83,7 @@ struct ReplayRights {
       for (index, value) in zip(entity.key, key) { values[index] = value }
     }
     var place = createdPlace(position, values)
-    if place == nil { place = try cache.place(of: position, values: values, in: directory) }
+    if place == nil { place = try cache.place(of: position, values: values) }
     guard let place, rights.include(place) else { return .notTheUsers(entity) }
     if operation.kind == .create { remember(position, values, place) }
     return nil

@@ -2,18 +2,18 @@ import FerryJSON
 import FerryModel
 
 /// Roles and claims as they are kept with an operation, and as values of an attribute's type.
-enum ClaimText {
-  static func encode(roles: [String]) -> String {
+package enum ClaimText {
+  package static func encode(roles: [String]) -> String {
     var writer = JSONWriter()
     writer.array(roles) { $0.string($1) }
     return writer.text
   }
 
-  static func decodeRoles(_ text: String) -> [String] {
+  package static func decodeRoles(_ text: String) -> [String] {
     (try? JSONNode.parse(Array(text.utf8)))?.array?.compactMap(\.string) ?? []
   }
 
-  static func encode(_ claims: [String: [String]]) -> String {
+  package static func encode(_ claims: [String: [String]]) -> String {
     var writer = JSONWriter()
     writer.beginObject()
     for (name, values) in claims.sorted(by: { $0.key < $1.key }) {
@@ -24,7 +24,7 @@ enum ClaimText {
     return writer.text
   }
 
-  static func decode(_ text: String) -> [String: [String]] {
+  package static func decode(_ text: String) -> [String: [String]] {
     guard let node = try? JSONNode.parse(Array(text.utf8)) else { return [:] }
     return decode(node)
   }

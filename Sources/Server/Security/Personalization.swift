@@ -1,44 +1,25 @@
 import FerryModel
-import FerrySQLite
 
 /// The personalization keys that the server keeps for its users.
 struct Personalization {
-  let store: Store
+  let store: any Store
+  let package: Package
 
   /// The user's keys by name, as canonical text.
-  func keys(of user: String) throws(SQLiteError) -> [String: String] {
-    var keys: [String: String] = [:]
-    for row in try store.writer.rows(
-      "SELECT name, value FROM personalization WHERE package = ? AND user = ?",
-      .integer(store.packageNumber), .text(user))
-    {
-      if let name = row[0].text, let value = row[1].text { keys[name] = value }
-    }
-    return keys
+  func keys(of user: String) throws(StoreError) -> [String: String] {
+    try store.personalKeys(of: user)
   }
 
   /// Keeps what the user changed; a name that the model does not know as a key of the server is not
   /// kept. Returns whether anything differs.
-  func keep(_ changed: [String: String?], of user: String) throws(SQLiteError) -> Bool {
+  func keep(_ changed: [String: String?], of user: String) throws(StoreError) -> Bool {
     let known = try keys(of: user)
-    var differs = false
-    for (name, value) in changed.sorted(by: { $0.key < $1.key }) {
-      guard store.package.parameter(named: name)?.kind == .server,
-        known[name].map({ ExactText($0) }) != value.map({ ExactText($0) })
-      else {
-        continue
-      }
-      differs = true
-      if let value {
-        try store.writer.run(
-          "INSERT OR REPLACE INTO personalization (package, user, name, value) VALUES (?, ?, ?, ?)",
-          .integer(store.packageNumber), .text(user), .text(name), .text(value))
-      } else {
-        try store.writer.run(
-          "DELETE FROM personalization WHERE package = ? AND user = ? AND name = ?",
-          .integer(store.packageNumber), .text(user), .text(name))
-      }
+    let different = changed.sorted { $0.key < $1.key }.filter { name, value in
+      package.parameter(named: name)?.kind == .server
+        && known[name].map { ExactText($0) } != value.map { ExactText($0) }
     }
-    return differs
+    guard !different.isEmpty else { return false }
+    try store.keep(different.map { (name: $0.key, value: $0.value) }, of: user)
+    return true
   }
 }

@@ -1,5 +1,4 @@
 import FerryModel
-import FerrySQLite
 
 /// The places whose rows a user may have.
 struct Rights: Sendable {
@@ -45,7 +44,7 @@ struct Rights: Sendable {
   /// At most `limit + 1` are given.
   func places(
     in group: String, directory: PartitionDirectory, limit: Int
-  ) throws(SQLiteError) -> [Place] {
+  ) throws(StoreError) -> [Place] {
     var found: Set<Place> = []
     var roots: Set<PartitionRules.Root> = []
     for (entity, rule) in zip(rules.package.entities, rules.rules)

@@ -1,6 +1,5 @@
 import FerryConnector
 import FerryModel
-import FerrySQLite
 import FerryWire
 
 /// What operations hold while they may be changing it.
@@ -24,7 +23,7 @@ extension Service {
     var left: [ReplayQueue.Name: [Operation]] = [:]
     var names: [ReplayQueue.Name] = []
     for (received, wasClaimed) in waiting {
-      let missing = try guarded { () throws(SQLiteError) in try self.missing(received) }
+      let missing = try guarded { () throws(StoreError) in try self.missing(received) }
       queue.add(
         received, now: world.clock.moment, wasClaimed: wasClaimed, isNamed: false,
         contents: references(of: received.operation),

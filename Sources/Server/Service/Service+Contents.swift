@@ -2,7 +2,6 @@ import FerryConnector
 import FerryCrypto
 import FerryHTTP
 import FerryModel
-import FerrySQLite
 import FerryWire
 
 /// A content's piece, as a request brings it.
@@ -100,7 +99,7 @@ extension Service {
           message: "\(piece.range.text) does not fit \(piece.bytes.count) bytes of a content of "
             + "\(reference.sizeBytes)", hint: "Send the piece again."))
     }
-    var entry = try guarded { () throws(SQLiteError) in try arrived.begin(user, reference) }
+    var entry = try guarded { () throws(StoreError) in try arrived.begin(user, reference) }
     var isTaken = true
     if let start = piece.range.start, entry.state == .arriving {
       if start != entry.stored {
@@ -108,7 +107,7 @@ extension Service {
       } else {
         if let refusal = try refusal(of: piece, user) { return .failure(refusal) }
         let known = entry
-        entry = try guarded { () throws(SQLiteError) in
+        entry = try guarded { () throws(StoreError) in
           try arrived.append(piece.bytes, to: known, of: reference)
         }
       }
@@ -130,7 +129,7 @@ extension Service {
         status: 400, code: "tornPiece", message: "the piece arrived differently from how it left",
         hint: "Send it again.")
     }
-    let held = try guarded { () throws(SQLiteError) in try arrived.storedBytes(of: user) }
+    let held = try guarded { () throws(StoreError) in try arrived.storedBytes(of: user) }
     guard held + Int64(piece.bytes.count) <= limits.contentBytesPerUser else {
       return ContentRefusal(
         status: 429, code: "tooMuchContent",
@@ -144,12 +143,10 @@ extension Service {
   private func wanted(
     _ piece: ContentPiece, _ identity: Identity
   ) throws(ServerError) -> Result<BigReference, ContentRefusal> {
-    let row = try guarded { () throws(SQLiteError) in
-      try store.writer.row(
-        "SELECT state FROM operation WHERE id = ? AND user = ? AND package = ?",
-        .text(piece.operation.text), .text(identity.user), .integer(store.packageNumber))
+    let state = try guarded { () throws(StoreError) in
+      try store.state(of: piece.operation, user: identity.user)
     }
-    guard let state = row?[0].text.flatMap(OperationState.init(rawValue:)) else {
+    guard let state else {
       return .failure(
         ContentRefusal(
           status: 404, code: "unknownOperation",
@@ -162,8 +159,8 @@ extension Service {
           status: 410, code: "answered", message: "the operation \(piece.operation) was answered",
           hint: "Its contents are not needed any more; the answer comes with an exchange."))
     }
-    let received = try guarded { () throws(SQLiteError) in
-      try replayStore.operation(piece.operation)
+    let received = try guarded { () throws(StoreError) in
+      try store.operation(piece.operation)
     }
     let operation = received.operation
     let reference = package.entity(named: operation.entity)?.position(of: piece.attribute)
@@ -185,7 +182,7 @@ extension Service {
   }
 
   /// Those of them that have not come yet.
-  func missing(_ received: ReceivedOperation) throws(SQLiteError) -> Set<BigReference> {
+  func missing(_ received: ReceivedOperation) throws(StoreError) -> Set<BigReference> {
     var missing: Set<BigReference> = []
     for reference in references(of: received.operation)
     where try !arrived.hasArrived(received.user, reference) {
@@ -202,9 +199,9 @@ extension Service {
     var contents: [Int: ConnectorContent] = [:]
     for position in entity.bigPositions {
       guard let reference = operation.changed[position]?.bigReference else { continue }
-      let entry = try guarded { () throws(SQLiteError) in try arrived.entry(user, reference) }
+      let entry = try guarded { () throws(StoreError) in try arrived.entry(user, reference) }
       guard let entry, entry.state == .whole else { continue }
-      contents[position] = arrived.connectorContent(reference, entry, store.path, vfs: store.vfs)
+      contents[position] = arrived.connectorContent(reference, entry)
     }
     return contents
   }
@@ -212,7 +209,7 @@ extension Service {
   /// The first operation of the open ones with a content that is not what its reference says.
   func wrongContent(
     _ operations: [ConnectorOperation], open: Set<Int>, user: String
-  ) throws(SQLiteError) -> (Int, Refusal)? {
+  ) throws(StoreError) -> (Int, Refusal)? {
     for (index, operation) in operations.enumerated() where open.contains(index) {
       for position in operation.entity.bigPositions {
         guard let reference = operation.changed[position]?.bigReference,
@@ -234,12 +231,9 @@ extension Service {
   /// A device sent another form of an operation that waits for its contents: it was set back since,
   /// and has them no longer. What was never tried is refused, so that nothing waits for ever.
   func giveUpContents(of id: OperationID, _ user: String) throws(ServerError) {
-    try guarded { () throws(SQLiteError) in
-      let waits = try store.writer.value(
-        "SELECT 1 FROM operation WHERE id = ? AND user = ? AND package = ? AND state = 'stored'",
-        .text(id.text), .text(user), .integer(store.packageNumber))
-      guard waits != nil else { return }
-      let name = ReplayQueue.Name(try replayStore.operation(id))
+    try guarded { () throws(StoreError) in
+      guard try store.state(of: id, user: user) == .stored else { return }
+      let name = ReplayQueue.Name(try store.operation(id))
       try giveUp(queue.missing(of: name), of: user)
     }
   }
@@ -253,17 +247,17 @@ extension Service {
     let (user, present) = (state.identity.user, Set(state.hello.open))
     if queue.abandon(by: state.owner, having: present) { arrivedOperations += 1 }
     for (name, lost) in queue.lost(by: state.owner, having: present) {
-      try guarded { () throws(SQLiteError) in
+      try guarded { () throws(StoreError) in
         var references: Set<BigReference> = []
         for id in lost {
-          references.formUnion(self.references(of: try replayStore.operation(id).operation))
+          references.formUnion(self.references(of: try store.operation(id).operation))
         }
         try giveUp(references.intersection(queue.missing(of: name)), of: user)
       }
     }
   }
 
-  private func giveUp(_ references: Set<BigReference>, of user: String) throws(SQLiteError) {
+  private func giveUp(_ references: Set<BigReference>, of user: String) throws(StoreError) {
     for reference in references.sorted(by: { $0.description < $1.description }) {
       try arrived.giveUp(user, reference)
       queue.arrived(reference, of: ExactText(user))
@@ -281,7 +275,7 @@ extension Service {
           !queue.needs(reference, of: replay.name.owner.user)
         else { continue }
         do throws(ServerError) {
-          try guarded { () throws(SQLiteError) in
+          try guarded { () throws(StoreError) in
             let user = replay.name.owner.user.text
             let state = try arrived.entry(user, reference)?.state
             var isDone = state == .wrong
@@ -295,14 +289,11 @@ extension Service {
     }
   }
 
-  func purgeContents() throws(SQLiteError) {
+  func purgeContents() throws(StoreError) {
     // Somebody may decide that what is unknown is to be performed again.
-    let unknown = try store.writer.rows(
-      "SELECT id FROM operation WHERE package = ? AND outcome = 'unknown' AND payload IS NOT NULL",
-      .integer(store.packageNumber))
     var kept: [ExactText: Set<BigReference>] = [:]
-    for id in unknown.compactMap({ $0[0].text.flatMap { OperationID($0) } }) {
-      let received = try replayStore.operation(id)
+    for id in try store.unknownOperations() {
+      let received = try store.operation(id)
       kept[received.owner.user, default: []].formUnion(references(of: received.operation))
     }
     try arrived.purge(afterDays: limits.contentDays) { name, reference in
@@ -328,8 +319,8 @@ extension Service {
     let rights = Rights(
       rules: rules, user: identity.user, roles: grants(of: identity).roles,
       claims: grants(of: identity).claims)
-    let value = try guarded { () throws(SQLiteError) -> Value? in
-      guard let row = try cache.row(place, question.key), !row.isDeleted,
+    let value = try guarded { () throws(StoreError) -> Value? in
+      guard let row = try cache.row(RowName(place, question.key)), !row.isDeleted,
         let number = row.partition, let partition = try directory.place(of: number),
         rights.include(partition)
       else { return nil }

@@ -1,14 +1,13 @@
 import FerryConnector
 import FerryModel
-import FerrySQLite
 
 /// Hints of the business system, and the cursor that says how far they were followed.
 extension Service {
   /// Where to begin to ask the business system; nil where nothing is known and a load must come
   /// first.
   public func sourceCursor() throws(ServerError) -> String? {
-    try guarded { () throws(SQLiteError) in
-      try store.isLoaded() ? CursorStore(store: store).read() : nil
+    try guarded { () throws(StoreError) in
+      try store.isLoaded() ? store.sourceCursor() : nil
     }
   }
 
@@ -66,7 +65,7 @@ extension Service {
   func keepCursor() {
     while let cursor = cursors.due {
       do throws(ServerError) {
-        try guarded { () throws(SQLiteError) in try CursorStore(store: store).keep(cursor) }
+        try guarded { () throws(StoreError) in try store.keep(sourceCursor: cursor) }
       } catch {
         world.log.error(
           "the place in the business system's changes cannot be kept",

@@ -1,6 +1,5 @@
 import FerryConnector
 import FerryModel
-import FerrySQLite
 import FerryWire
 import FerryWorld
 
@@ -13,7 +12,7 @@ extension Service {
     lastTask += 1
     let mark = marks.begin(clock: try clock())
     do throws(ServerError) {
-      try guarded { () throws(SQLiteError) in try replayStore.claim([([operation.id], mark)]) }
+      try guarded { () throws(StoreError) in try store.claim([([operation.id], mark)]) }
     } catch {
       marks.end(mark)
       throw error

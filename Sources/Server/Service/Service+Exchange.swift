@@ -1,6 +1,5 @@
 import FerryCrypto
 import FerryModel
-import FerrySQLite
 import FerryWire
 import FerryWorld
 
@@ -42,7 +41,7 @@ extension Service {
     _ state: inout ExchangeState, _ body: ExchangeRequest, _ id: ExchangeID
   ) throws(ServerError) {
     for confirm in body.confirms {
-      try guarded { () throws(SQLiteError) in
+      try guarded { () throws(StoreError) in
         try inbox.confirm(confirm, user: state.identity.user)
       }
     }
@@ -56,8 +55,8 @@ extension Service {
     for report in body.reports { try take(report, &state) }
     state.dirty = Array(state.downloads.indices)
     if state.isChannel, state.pulls.isEmpty {
-      state.finished = try guarded { () throws(SQLiteError) in
-        try inbox.finishedChains(device: state.hello.device, user: state.identity.user)
+      state.finished = try guarded { () throws(StoreError) in
+        try store.finishedChains(of: state.owner)
       }
     }
   }
@@ -79,26 +78,26 @@ extension Service {
     if state.isChannel, !world.has(.interestAfterRead) {
       interests.register(id, state.owner, partitions: Set(numbers.keys))
     }
-    let operations = try reading { () throws(SQLiteError) in
+    let operations = try reading { () throws(StoreError) in
       try inbox.statuses(hello.open, user: state.identity.user)
     }
     state.rightsVersion = Service.rightsVersion(state.identity.user, numbers)
-    let (judgement, clock) = try reading { () throws(SQLiteError) in
-      try store.snapshot { connection, clock throws(SQLiteError) in
+    let (judgement, clock) = try reading { () throws(StoreError) in
+      try store.snapshot { view throws(StoreError) in
         var partitions: [WelcomeMachine.Partition] = []
         for (number, group) in numbers.sorted(by: { $0.key < $1.key }) {
-          guard let known = try pages.state(number, connection) else { continue }
+          guard let known = try view.partition(number) else { continue }
           partitions.append(
             WelcomeMachine.Partition(
               number: number, group: group, floor: known.floor, count: known.count))
         }
-        var machine = WelcomeMachine(eras: try store.eras(connection), clock: clock)
+        var machine = WelcomeMachine(eras: try view.eras(), clock: view.clock)
         machine.forgetsStagedFloor = world.has(.stagedFloor)
         let judgement = machine.judge(
           partitions, positions: Service.positions(hello, pulls),
           applied: Service.cursors(hello.partitions),
           staged: Service.cursors(pulls.flatMap(\.staged)))
-        return (judgement, clock)
+        return (judgement, view.clock)
       }
     }
     state.downloads = pulls.compactMap { pull in
@@ -141,16 +140,12 @@ extension Service {
     var download = exchange.state.downloads[index]
     let state = exchange.state
     let asker = Download.Asker(
-      device: state.hello.device, user: state.identity.user, open: state.hello.open,
-      rightsVersion: state.rightsVersion, era: store.era)
-    let step = try reading { () throws(SQLiteError) in
-      let read = {
-        (connection: Connection, clock: Int64) throws(SQLiteError) -> Download.Step in
-        try download.round(
-          connection, clock: clock, reader: self.pages, frames: &self.frames, asker: asker)
+      owner: state.owner, open: state.hello.open, rightsVersion: state.rightsVersion, era: store.era
+    )
+    let step = try reading { () throws(StoreError) in
+      try store.replica { view throws(StoreError) in
+        try download.round(view, world, limits, frames: &self.frames, asker: asker)
       }
-      return world.has(.olderSnapshot)
-        ? try store.laggingSnapshot(read) : try store.snapshot(read)
     }
     // Pages of a round that was overtaken are not sent, so their cursors do not hold.
     if case .overtaken = step { return try welcomeAgain(exchange) }

@@ -1,6 +1,5 @@
 import FerryConnector
 import FerryModel
-import FerrySQLite
 
 /// A load of all entities from the business system, while it lasts.
 public struct LoadTicket: Sendable, Hashable {
@@ -45,7 +44,7 @@ extension Service {
   /// Call it before the business system is asked. A load that was not ended is forgotten.
   public func beginLoad() throws(ServerError) -> LoadTicket {
     if let load { abandonLoad(load.ticket) }
-    try guarded { () throws(SQLiteError) in try loads.empty() }
+    try guarded { () throws(StoreError) in try loads.begin() }
     lastTask += 1
     let ticket = LoadTicket(number: lastTask, mark: marks.begin(clock: try clock()))
     load = ActiveLoad(ticket: ticket)
@@ -58,7 +57,7 @@ extension Service {
   {
     guard load?.ticket == ticket, let position = rules.position(of: entity.name) else { return }
     let moment = marks.tick()
-    try guarded { () throws(SQLiteError) in try loads.stage(position, rows, moment: moment) }
+    try guarded { () throws(StoreError) in try loads.stage(position, rows, moment: moment) }
   }
 
   /// Keeps why a row of the business system is not in the cache.
@@ -67,7 +66,7 @@ extension Service {
     world.log.warn(
       "a row does not fit the model", ("entity", row.entity), ("key", row.key),
       ("attribute", row.attribute), ("reason", row.reason))
-    try guarded { () throws(SQLiteError) in try loads.reject(row) }
+    try guarded { () throws(StoreError) in try store.stage(rejected: [row]) }
   }
 
   /// The load broke: nothing of it is applied.
@@ -82,19 +81,21 @@ extension Service {
     guard load?.ticket == ticket else { return .done(LoadSummary()) }
     let isFirst = try !isLoaded()
     let limit = isFirst ? limits.firstLoadRows : limits.loadRows
-    let staged = try guarded { () throws(SQLiteError) in try loads.nextStaged(limit: limit) }
+    let staged = try guarded { () throws(StoreError) in try store.nextStaged(limit: limit) }
     let isLast = staged.count < limit
-    let absences = try isLast ? guarded { () throws(SQLiteError) in try loads.absences() } : []
+    let absences = try isLast ? guarded { () throws(StoreError) in try loads.absences() } : []
     var machine = loadMachine
     let verdict = machine.judge(absences)
     var summary = load?.summary ?? LoadSummary()
     var later: [ObjectName: Int64] = [:]
-    let fresh = try write { transaction, writer throws(SQLiteError) in
-      for row in staged { try apply(row, ticket, writer, &summary, &later) }
+    let (fresh, made) = try writeRows { transaction, machine throws(StoreError) in
+      try store.dropStaged(staged.map(\.name))
+      for row in staged { try apply(row, ticket, &machine, &summary, &later) }
       guard isLast else { return (Set<Int64>(), []) }
-      for row in verdict.deleted { try delete(row, ticket, writer, &summary, &later) }
-      return (try loads.close(transaction), [])
+      for row in verdict.deleted { try delete(row, ticket, &machine, &summary, &later) }
+      return (try store.closeLoad(transaction), [])
     }
+    loads.see(made)
     for (name, moment) in later { readLater(name, metAt: moment) }
     summary.readAgain += later.count
     load?.summary = summary
@@ -118,11 +119,10 @@ extension Service {
   }
 
   private func apply(
-    _ row: LoadStore.Staged, _ ticket: LoadTicket, _ writer: CacheWriter,
+    _ row: StagedRow, _ ticket: LoadTicket, _ machine: inout CacheMachine,
     _ summary: inout LoadSummary, _ later: inout [ObjectName: Int64]
-  ) throws(SQLiteError) {
-    try loads.drop(row)
-    let name = ObjectName(entity: package.entities[row.entity].name, key: row.key)
+  ) throws(StoreError) {
+    let name = ObjectName(entity: package.entities[row.name.entity].name, key: row.name.key)
     let (version, isThere) = try cache.state(of: name)
     // The business system may give the key of an object that is gone to another.
     let mayBeNew = !isThere && claims.mayHaveCreated(name.entity, readAt: row.moment)
@@ -132,23 +132,22 @@ extension Service {
     if isClaimed || isTouched {
       later[name] = row.moment
     } else {
-      try writer.apply(row.entity, row.key, row.values)
-      if version == nil { try loads.see(row) }
+      try machine.apply(row.name, try loads.values(of: row), cache)
       summary.changedRows += 1
     }
   }
 
   private func delete(
-    _ row: Int64, _ ticket: LoadTicket, _ writer: CacheWriter, _ summary: inout LoadSummary,
-    _ later: inout [ObjectName: Int64]
-  ) throws(SQLiteError) {
-    guard let found = try loads.name(of: row) else { return }
+    _ row: Int64, _ ticket: LoadTicket, _ machine: inout CacheMachine,
+    _ summary: inout LoadSummary, _ later: inout [ObjectName: Int64]
+  ) throws(StoreError) {
+    guard let (found, version) = try store.name(ofRow: row) else { return }
     let name = ObjectName(entity: package.entities[found.entity].name, key: found.key)
     // A row written since the mark may be newer than the load: rows of this very load are not here.
-    if claims.holds(name) || marks.isTouched(name, version: found.version, since: ticket.mark) {
+    if claims.holds(name) || marks.isTouched(name, version: version, since: ticket.mark) {
       later[name] = marks.moment
     } else {
-      try writer.apply(found.entity, found.key, nil)
+      try machine.apply(found, nil, cache)
       summary.deletedRows += 1
     }
   }
@@ -185,7 +184,7 @@ extension Service {
   /// Whether the object may be the work of a create that is not answered.
   private func mayBeNew(_ name: ObjectName, metAt moment: Int64) throws(ServerError) -> Bool {
     guard claims.mayHaveMade(name.entity, readAt: moment) else { return false }
-    return try guarded { () throws(SQLiteError) in try !cache.state(of: name).isThere }
+    return try guarded { () throws(StoreError) in try !cache.state(of: name).isThere }
   }
 
   /// Applies what was read. Objects that were touched meanwhile are asked for once more.
@@ -210,7 +209,7 @@ extension Service {
   private func take(
     _ rows: [RowImage], of task: ReadBackTask, _ position: Int
   ) throws(ServerError) -> (later: Set<ObjectName>, confirmed: [ObjectName]) {
-    try write { _, writer throws(SQLiteError) in
+    try write { _, machine throws(StoreError) in
       var later: Set<ObjectName> = []
       var confirmed: [ObjectName] = []
       for row in rows {
@@ -219,9 +218,9 @@ extension Service {
         if claims.holds(name) || marks.isTouched(name, version: version, since: task.mark) {
           later.insert(name)
         } else if let problem = RowCheck.problem(row, task.entity) {
-          try loads.keepRejected(problem)
+          try store.keep(rejected: problem)
         } else {
-          try writer.apply(position, row.key, row.values)
+          try machine.apply(RowName(position, row.key), row.values, cache)
           confirmed.append(name)
         }
       }

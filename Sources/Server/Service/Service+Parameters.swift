@@ -1,5 +1,4 @@
 import FerryModel
-import FerrySQLite
 import FerryWire
 
 /// What an operator gives a user.
@@ -36,14 +35,14 @@ extension Service {
 
   func personalKeys(of user: String) throws(ServerError) -> [String: String] {
     guard package.parameters.contains(where: { $0.kind == .server }) else { return [:] }
-    return try guarded { () throws(SQLiteError) in try personalization.keys(of: user) }
+    return try guarded { () throws(StoreError) in try personalization.keys(of: user) }
   }
 
   /// Keeps the personalization keys that a user changed; their other lines look at their rights
   /// again.
   func keep(_ changed: [String: String?], of user: String) throws(ServerError) {
     guard !changed.isEmpty else { return }
-    let differs = try guarded { () throws(SQLiteError) in
+    let differs = try guarded { () throws(StoreError) in
       try personalization.keep(changed, of: user)
     }
     guard differs else { return }

@@ -1,5 +1,4 @@
 import FerryModel
-import FerrySQLite
 import FerryWire
 import FerryWorld
 
@@ -12,7 +11,7 @@ extension Service {
     let limit = limits.partitionsPerSubscription
     var places: [Place] = []
     for group in groups {
-      places += try reading { () throws(SQLiteError) in
+      places += try reading { () throws(StoreError) in
         try rights.places(in: group, directory: directory, limit: limit)
       }
     }
@@ -29,7 +28,7 @@ extension Service {
     var numbers: [Int64: String] = [:]
     var missing: [Place] = []
     for place in places {
-      let number = try reading { () throws(SQLiteError) in try directory.number(of: place) }
+      let number = try reading { () throws(StoreError) in try directory.number(of: place) }
       if let number { numbers[number] = place.group.text } else { missing.append(place) }
     }
     guard !missing.isEmpty else { return numbers }
@@ -44,7 +43,7 @@ extension Service {
   ) throws(ServerError) -> [Int64: String] {
     let limit = limits.emptyPartitionsPerUser
     let user = owner.user.text
-    let empty = try reading { () throws(SQLiteError) in try directory.empty(askedBy: user) }
+    let empty = try reading { () throws(StoreError) in try store.emptyPartitions(askedBy: user) }
     let over = empty.count + missing.count - limit
     let inUse = over > 0 ? partitionsInUse().union(needed) : []
     let old = over > 0 ? Array(empty.filter { !inUse.contains($0) }.prefix(over)) : []
@@ -54,8 +53,8 @@ extension Service {
         "the devices of this user ask for more than \(limit) partitions without a row",
         hint: "Purge sets of parameters that are no longer needed.")
     }
-    return try guarded { () throws(SQLiteError) in
-      try store.numbered { transaction throws(SQLiteError) in
+    return try guarded { () throws(StoreError) in
+      try store.numbered { transaction throws(StoreError) in
         try directory.remove(old, transaction)
         var made: [Int64: String] = [:]
         for place in missing {
@@ -83,44 +82,21 @@ extension Service {
   func remember(
     _ state: ExchangeState, _ numbers: some Collection<Int64>
   ) throws(ServerError) {
-    try guarded { () throws(SQLiteError) in
+    try guarded { () throws(StoreError) in
       let hello = state.hello
-      let known = try store.writer.row(
-        """
-        SELECT incarnation, rights_version, last_day = (SELECT days FROM server) FROM device
-        WHERE id = ? AND user = ? AND package = ?
-        """, .text(hello.device), .text(state.identity.user), .integer(store.packageNumber))
-      guard known != [.text(hello.incarnation), .text(state.rightsVersion), .integer(1)] else {
-        return
-      }
-      try store.writer.transaction { () throws(SQLiteError) in
-        try store.writer.run(
-          """
-          INSERT OR REPLACE INTO device (id, user, package, incarnation, rights_version, last_day)
-          SELECT ?, ?, ?, ?, ?, days FROM server
-          """, .text(hello.device), .text(state.identity.user), .integer(store.packageNumber),
-          .text(hello.incarnation), .text(state.rightsVersion))
-        try directory.asked(numbers)
-        if known == nil { try forgetDevices(of: state.owner) }
+      let known = try store.device(state.owner)
+      guard
+        known?.incarnation != hello.incarnation || known?.isOfToday != true
+          || known?.rightsVersion != state.rightsVersion
+      else { return }
+      try store.transaction { () throws(StoreError) in
+        try store.keep(
+          StoredDevice(
+            incarnation: hello.incarnation, rightsVersion: state.rightsVersion, isOfToday: true),
+          of: state.owner)
+        try store.asked(numbers)
+        if known == nil { try store.forgetDevices(of: state.owner, beyond: limits.devicesPerUser) }
       }
     }
-  }
-
-  /// Those of a user that were here longest ago, beside the one that is here now.
-  private func forgetDevices(of owner: Owner) throws(SQLiteError) {
-    try store.writer.run(
-      """
-      DELETE FROM device WHERE user = ?1 AND package = ?2 AND id IN (
-        SELECT id FROM device WHERE user = ?1 AND package = ?2
-        ORDER BY id = ?3 DESC, last_day DESC, id LIMIT -1 OFFSET ?4)
-      """, .text(owner.user.text), .integer(store.packageNumber), .text(owner.device.text),
-      .integer(Int64(limits.devicesPerUser)))
-  }
-
-  /// Devices that nobody has seen for as long as their operations are remembered.
-  func forgetOldDevices() throws(SQLiteError) {
-    try store.writer.run(
-      "DELETE FROM device WHERE package = ? AND last_day < (SELECT days FROM server) - ?",
-      .integer(store.packageNumber), .integer(limits.operationMemoryDays))
   }
 }

@@ -1,6 +1,5 @@
 import FerryConnector
 import FerryModel
-import FerrySQLite
 import FerryWire
 import FerryWorld
 
@@ -111,14 +110,14 @@ extension Service {
     var operations: [ConnectorOperation] = []
     var rights: [JudgedRights] = []
     for place in chain.operations {
-      let received = try reading { () throws(SQLiteError) in try replayStore.operation(place.id) }
+      let received = try reading { () throws(StoreError) in try store.operation(place.id) }
       let judged = judgedRights(received)
       rights.append(judged)
       operations.append(try connectorOperation(received, judged))
     }
     lastTask += 1
     let mark = marks.begin(
-      clock: try reading { () throws(SQLiteError) in try store.clock() })
+      clock: try reading { () throws(StoreError) in try store.clock() })
     var machine = ReplayMachine(
       operations, mayHaveRun: chain.mayHaveRun, readBackKeys: limits.readBackKeys)
     for entity in package.entities { machine.entities[entity.name] = entity }
@@ -131,7 +130,7 @@ extension Service {
     replay.machine.performsInParts = world.has(.groupInParts)
     replay.machine.neverRecalls = world.has(.unknownAlways)
     if world.has(.sequence) {
-      replay.drawnNumber = try guarded { () throws(SQLiteError) in try store.drawNumber() }
+      replay.drawnNumber = try guarded { () throws(StoreError) in try store.drawNumber() }
     }
     replays[replay.id] = replay
     if !chain.mayHaveRun, try refuse(&replay) != nil {
@@ -146,8 +145,8 @@ extension Service {
 
   private func claim(_ begun: [ActiveReplay]) throws(ServerError) -> [ReplayTask] {
     guard !begun.isEmpty else { return [] }
-    try guarded { () throws(SQLiteError) in
-      try replayStore.claim(begun.map { ($0.machine.operations.map(\.id), $0.mark) })
+    try guarded { () throws(StoreError) in
+      try store.claim(begun.map { ($0.machine.operations.map(\.id), $0.mark) })
     }
     for replay in begun {
       if let task = held.removeValue(forKey: replay.name) {
@@ -254,8 +253,8 @@ extension Service {
       return try act(.park(.perform(replay.machine.operations), reason: reason), id)
     case .release(let reason, let mayHaveRun):
       let wait = replay.machine.rest == .kept ? .zero : retry(replay.attempts, reason)
-      try guarded { () throws(SQLiteError) in
-        try replayStore.release(replay.machine.operations.map(\.id), mayHaveRun: mayHaveRun)
+      try guarded { () throws(StoreError) in
+        try store.release(replay.machine.operations.map(\.id), mayHaveRun: mayHaveRun)
       }
       queue.release(
         replay.name, notBefore: world.clock.moment.advanced(by: wait), mayHaveRun: mayHaveRun)
@@ -277,13 +276,12 @@ extension Service {
     guard let replay = replays[id] else { return .done }
     world.log.error("the outcome of a replay is not known", ("reason", reason))
     let machine = replay.machine
-    try write { transaction, writer throws(SQLiteError) in
+    try write { transaction, _ throws(StoreError) in
       let maker = AnswerMaker(version: transaction.version, now: world.clock.now)
-      for (operation, outcome) in zip(machine.operations, machine.outcomes) {
-        let answer =
-          outcome.map { maker.answer(operation, $0) } ?? maker.unknown(operation, reason: reason)
-        try replayStore.answer(operation, answer, transaction)
+      let answers = zip(machine.operations, machine.outcomes).map { operation, outcome in
+        outcome.map { maker.answer(operation, $0) } ?? maker.unknown(operation, reason: reason)
       }
+      try store.answer(answers, transaction)
       return ((), answered(replay))
     }
     for operation in machine.operations {
@@ -337,8 +335,8 @@ extension Service {
     let operations = replay.machine.operations
     let open = Set(replay.machine.open)
     var rights = ReplayRights(
-      cache: cache, directory: directory, rights: replay.rights)
-    let found = try reading { () throws(SQLiteError) -> (Int, Refusal)? in
+      cache: cache, rights: replay.rights)
+    let found = try reading { () throws(StoreError) -> (Int, Refusal)? in
       if !world.has(.rightsIgnored), let refusal = try rights.refusal(operations, open: open) {
         return refusal
       }

@@ -1,4 +1,5 @@
-import FerrySQLite
+import FerryCrypto
+import FerryModel
 import FerryWire
 import FerryWorld
 
@@ -23,19 +24,26 @@ extension Service {
   /// What an operator's request carries: 32 hexadecimal digits in the file `operator.key`, made
   /// the first time. Text, so that it can be put into a header by hand.
   func operatorKey() throws(ServerError) -> String {
-    try store.secretText("operator.key")
+    let bytes = try secret("operator.key") { Array(hexadecimal(world.chance.bytes(16)).utf8) }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The key files that this start has made: their tokens of before are no good any more.
-  var madeKeys: [String] { store.madeSecrets }
+  func secret(_ name: String, _ make: () -> [UInt8]) throws(ServerError) -> [UInt8] {
+    try store.secret(name) {
+      madeKeys.append(name)
+      return make()
+    }
+  }
 
   /// Opens a session for a user whom an `AuthenticationProvider` has vouched for.
   public func login(_ record: UserRecord, device: String) throws(ServerError) -> TokenPair {
-    let (refresh, isKnown) = try guarded { () throws(SQLiteError) in
-      try store.writer.transaction { () throws(SQLiteError) in
-        let isKnown = try refreshTokens.isKnown(user: record.name, device: device)
+    let (refresh, isKnown) = try guarded { () throws(StoreError) in
+      try store.transaction { () throws(StoreError) in
+        let isKnown = try store.hasSession(user: record.name, device: device)
         let token = try refreshTokens.issue(user: record.name, device: device)
-        try refreshTokens.bound(user: record.name, device: device, limits)
+        try store.boundSessions(
+          user: record.name, device: device, perDevice: limits.sessionsPerDevice,
+          devices: limits.devicesPerUser)
         return (token, isKnown)
       }
     }
@@ -51,7 +59,7 @@ extension Service {
   public func renew(
     _ refreshToken: String, device: String, provider: any AuthenticationProvider
   ) throws(ServerError) -> TokenPair {
-    let rotated = try guarded { () throws(SQLiteError) in
+    let rotated = try guarded { () throws(StoreError) in
       try refreshTokens.rotate(refreshToken, device: device)
     }
     guard let rotated, let record = provider.record(of: rotated.user) else {
@@ -63,21 +71,20 @@ extension Service {
     return pair(record, device, rotated.next)
   }
 
-  /// The user as the provider has it; with a planted bug as it was at the first operation.
+  /// The user as the provider has it; with a planted bug as it was at the first login.
   private func plantedRecord(_ record: UserRecord) -> UserRecord {
-    guard world.has(.staleClaims),
-      let row = try? store.writer.row(
-        "SELECT claims FROM operation WHERE user = ? ORDER BY sequence LIMIT 1", .text(record.name)),
-      let claims = row[0].text
-    else { return record }
-    return UserRecord(name: record.name, roles: record.roles, claims: ClaimText.decode(claims))
+    guard world.has(.staleClaims) else { return record }
+    let user = ExactText(record.name)
+    let first = firstRecords[user] ?? record
+    firstRecords[user] = first
+    return UserRecord(name: record.name, roles: record.roles, claims: first.claims)
   }
 
   /// Ends the sessions of a user, on one device or on all. Access tokens end by themselves within
   /// 15 minutes.
   public func revoke(user: String, device: String? = nil) throws(ServerError) {
-    try guarded { () throws(SQLiteError) in
-      try refreshTokens.revoke(user: user, device: device)
+    try guarded { () throws(StoreError) in
+      try store.endSessions(user: user, device: device)
     }
   }
 

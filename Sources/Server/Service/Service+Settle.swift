@@ -1,5 +1,4 @@
 import FerryModel
-import FerrySQLite
 import FerryWire
 
 /// How replays come to their answers.
@@ -52,7 +51,7 @@ extension Service {
     _ active: [ActiveReplay]
   ) throws(ServerError) -> [Int64: [ObjectName]] {
     try write(drawn: active.lazy.compactMap(\.drawnNumber).first) {
-      transaction, writer throws(SQLiteError) in
+      transaction, machine throws(StoreError) in
       var touched: [Int64: [ObjectName]] = [:]
       // All are looked at before the first is written. They were performed one after the other, so
       // that of two images of one row the later one is the newer.
@@ -67,16 +66,16 @@ extension Service {
         for (name, seen) in replay.machine.seen.sorted(by: { $0.key < $1.key }) {
           guard let position = rules.position(of: name.entity) else { continue }
           if let problem = RowCheck.problem(seen.image, package.entities[position]) {
-            try loads.keepRejected(problem)
+            try store.keep(rejected: problem)
           } else {
-            try writer.apply(position, name.key, seen.image.values)
+            try machine.apply(RowName(position, name.key), seen.image.values, cache)
           }
         }
-        for (operation, outcome) in zip(replay.machine.operations, replay.machine.outcomes) {
-          guard let outcome else { continue }
-          try replayStore.answer(
-            operation, maker.answer(operation, outcome, isOver: replay.isOver), transaction)
+        let outcomes = zip(replay.machine.operations, replay.machine.outcomes)
+        let answers = outcomes.compactMap { operation, outcome in
+          outcome.map { maker.answer(operation, $0, isOver: replay.isOver) }
         }
+        try store.answer(answers, transaction)
         answered += self.answered(replay)
       }
       return (touched, answered)
@@ -84,7 +83,7 @@ extension Service {
   }
 
   /// Images that may be older than what the cache has learned since.
-  private func touched(_ replay: ActiveReplay) throws(SQLiteError) -> [ObjectName] {
+  private func touched(_ replay: ActiveReplay) throws(StoreError) -> [ObjectName] {
     let own = Set(
       replay.machine.operations.compactMap { operation in
         operation.key.map { ObjectName(entity: operation.entity.name, key: $0) }

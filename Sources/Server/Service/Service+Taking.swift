@@ -1,18 +1,17 @@
 import FerryModel
-import FerrySQLite
 import FerryWire
 
 /// What a device sent is taken in, and the device told so.
 extension Service {
   func take(_ replay: Replay, _ state: inout ExchangeState) throws(ServerError) {
     // In one: what is stored and not enqueued would wait for the next start.
-    let (receipt, missing) = try guarded { () throws(SQLiteError) in
-      try store.writer.transaction { () throws(SQLiteError) in
+    let (receipt, missing) = try guarded { () throws(StoreError) in
+      try store.transaction { () throws(StoreError) in
         let receipt = try inbox.receive(
-          replay, from: state.identity, device: state.hello.device, room: room(of: state.owner))
+          replay, from: state.identity, state.owner, room: room(of: state.owner))
         return (
           receipt,
-          try receipt.received.map { received throws(SQLiteError) in
+          try receipt.received.map { received throws(StoreError) in
             try self.missing(received)
           }
         )
@@ -55,8 +54,8 @@ extension Service {
   }
 
   func take(_ report: Report, _ state: inout ExchangeState) throws(ServerError) {
-    let kept = try guarded { () throws(SQLiteError) in
-      try reports.keep(report, from: state.identity, device: state.hello.device)
+    let kept = try guarded { () throws(StoreError) in
+      try reports.keep(report, from: state.owner)
     }
     state.ready += Message.stored(Stored(ids: kept, refused: [])).frame.encoded()
   }

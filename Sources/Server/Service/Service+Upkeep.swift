@@ -1,6 +1,5 @@
 import FerryConnector
 import FerryModel
-import FerrySQLite
 import FerryWire
 
 /// What the driver does now and then, and what an operator decides.
@@ -19,13 +18,13 @@ extension Service {
   public func compact() throws(ServerError) -> Compaction {
     let compactor = Compactor(store: store, limits: limits)
     let safe = marks.earliestVersion
-    let summary = try guarded { () throws(SQLiteError) in
-      try compactor.countDay()
+    let summary = try guarded { () throws(StoreError) in
+      try store.countDay()
       try refreshTokens.dropExpired()
-      try forgetOldDevices()
+      try store.forgetDevices(unseenForDays: limits.operationMemoryDays)
       try purgeContents()
       let inUse = partitionsInUse()
-      return try store.numbered { transaction throws(SQLiteError) in
+      return try store.numbered { transaction throws(StoreError) in
         try compactor.compact(
           transaction, directory, safeVersion: safe ?? transaction.version, inUse: inUse)
       }
@@ -49,22 +48,19 @@ extension Service {
   /// replays. Throws `badRequest` when there is no such operation, its outcome is known, or it is being
   /// decided.
   public func decide(_ id: OperationID, _ decision: Decision) throws(ServerError) {
-    let state = try guarded { () throws(SQLiteError) in
-      try store.writer.row(
-        "SELECT outcome, payload, state FROM operation WHERE id = ?", .text(id.text))
-    }
-    guard let state, state[0].text == Answer.Outcome.unknown.rawValue, !state[1].isNull else {
+    let known = try guarded { () throws(StoreError) in try store.known([id])[0] }
+    guard let known, known.outcome == .unknown, known.hasPayload else {
       throw ServerError(
         .badRequest, "there is no operation \(id) with an unknown outcome",
         hint: "`ferry why` shows the operations of an object.")
     }
     // Two would come to different ends, and what one says was told by then.
-    guard state[2].text != OperationState.claimed.rawValue else {
+    guard known.state != .claimed else {
       throw ServerError(
         .badRequest, "the operation \(id) is being decided, and waits for the business system",
         hint: "`ferry why` shows when it has ended.")
     }
-    let received = try guarded { () throws(SQLiteError) in try replayStore.operation(id) }
+    let received = try guarded { () throws(StoreError) in try store.operation(id) }
     try decide(received, decision)
   }
 }

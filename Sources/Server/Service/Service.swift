@@ -1,6 +1,5 @@
 import FerryConnector
 import FerryModel
-import FerrySQLite
 import FerryWire
 import FerryWorld
 
@@ -13,20 +12,19 @@ public final class Service {
   public let package: Package
   public let limits: ServiceLimits
   let world: World
-  let store: Store
+  let store: any Store
   let rules: PartitionRules
   let directory: PartitionDirectory
   let cache: CacheReader
   let inbox: Inbox
   let reports: ReportInbox
-  let pages: PageReader
   var frames: FrameCache
   var marks = Marks()
   var claims = Claims()
   var interests = Interests()
   var exchanges: [ExchangeID: Exchange] = [:]
   private var lastExchange: ExchangeID = 0
-  var loads: LoadStore
+  let loads: LoadWork
   var loadMachine: LoadMachine
   var load: ActiveLoad?
   /// Objects to be read from the business system, and when each was first met.
@@ -34,10 +32,13 @@ public final class Service {
   var reads: [Int64: ReadBackTask] = [:]
   var lastTask: Int64 = 0
   var cursors = CursorMachine()
-  let replayStore: ReplayStore
   let arrived: ArrivedContents
   let refreshTokens: RefreshTokens
   let personalization: Personalization
+  /// The key files that this start has made: their tokens of before are no good any more.
+  var madeKeys: [String] = []
+  /// Only with the planted bug `staleClaims`.
+  var firstRecords: [ExactText: UserRecord] = [:]
   /// Verifies the tokens of requests; a value that may go to any thread.
   public let accessTokens: AccessTokens
   var queue = ReplayQueue()
@@ -61,39 +62,39 @@ public final class Service {
   /// Called with the exchanges that have something new since they said `.waiting`.
   public var onStir: ((ExchangeID) -> Void)?
 
-  /// Opens the folder's store, or makes it; opens an era and takes up what a crash left.
-  ///
-  /// `synchronous`: whether a commit survives a crash of the machine (`.full`, for what ships).
-  /// `vfs`: where SQLite keeps the store; nil is the system's files.
-  public init(
-    package: Package, folder path: String, world: World, limits: ServiceLimits = .standard,
-    synchronous: Connection.Synchronous = .full, vfs: String? = nil
+  /// Takes up what a crash left in the store, which `makeStore` opens. (`FerrySQLiteStore` has one in
+  /// a folder.)
+  package init(
+    package: Package, world: World, limits: ServiceLimits = .standard,
+    store makeStore: (Package) throws(ServerError) -> any Store
   ) throws(ServerError) {
     let package = package.served
     let rules = try PartitionRules(package)
-    let folder = try Folder(path)
-    let store = try Store(
-      folder: folder, package: package, world: world, synchronous: synchronous, vfs: vfs)
+    let store = try makeStore(package)
     self.package = package
     self.limits = limits
     self.world = world
     self.rules = rules
     self.store = store
-    directory = PartitionDirectory(store)
-    cache = CacheReader(store: store, rules: rules)
-    inbox = Inbox(store: store, limits: limits)
+    directory = PartitionDirectory(store, world)
+    cache = CacheReader(store: store, rules: rules, directory: directory)
+    inbox = Inbox(store: store, package: package, limits: limits, world: world)
     reports = ReportInbox(store: store, limits: limits)
-    pages = PageReader(store: store, limits: limits)
     frames = FrameCache(limitBytes: limits.frameCacheBytes)
-    loads = LoadStore(store, cache)
+    loads = LoadWork(store, cache)
     loadMachine = LoadMachine(massDeletionRows: limits.massDeletionRows)
-    replayStore = ReplayStore(store: store)
     arrived = ArrivedContents(store: store)
-    refreshTokens = RefreshTokens(store: store)
-    personalization = Personalization(store: store)
-    accessTokens = AccessTokens(key: try store.secret("token.key"), server: store.server)
-    try guarded { () throws(SQLiteError) in try loads.empty() }
-    let waiting = try guarded { () throws(SQLiteError) in try replayStore.waiting() }
+    refreshTokens = RefreshTokens(store: store, world: world)
+    var made: [String] = []
+    personalization = Personalization(store: store, package: package)
+    accessTokens = AccessTokens(
+      key: try store.secret("token.key") {
+        made.append("token.key")
+        return world.chance.bytes(32)
+      }, server: store.server)
+    madeKeys = made
+    try guarded { () throws(StoreError) in try loads.begin() }
+    let waiting = try guarded { () throws(StoreError) in try store.takeUp() }
     try takeUp(waiting)
   }
 
@@ -105,12 +106,12 @@ public final class Service {
 
   /// The number of the last numbered transaction.
   public func clock() throws(ServerError) -> Int64 {
-    try guarded { () throws(SQLiteError) in try store.clock() }
+    try guarded { () throws(StoreError) in try store.clock() }
   }
 
   /// Whether a first load has ended.
   public func isLoaded() throws(ServerError) -> Bool {
-    try guarded { () throws(SQLiteError) in try store.isLoaded() }
+    try guarded { () throws(StoreError) in try store.isLoaded() }
   }
 
   /// A session: one request, answered to its end.
@@ -171,18 +172,18 @@ public final class Service {
   }
 
   /// What may be written, or must not be read from a file that nobody finds any more.
-  func guarded<Result>(_ body: () throws(SQLiteError) -> Result) throws(ServerError) -> Result {
-    try reading { () throws(SQLiteError) in
-      try store.checkPlace()
+  func guarded<Result>(_ body: () throws(StoreError) -> Result) throws(ServerError) -> Result {
+    try reading { () throws(StoreError) in
+      try store.check()
       return try body()
     }
   }
 
   /// What only reads, in a request that is `guarded` elsewhere: to ask the disk once is enough.
-  func reading<Result>(_ body: () throws(SQLiteError) -> Result) throws(ServerError) -> Result {
+  func reading<Result>(_ body: () throws(StoreError) -> Result) throws(ServerError) -> Result {
     do { return try body() } catch {
       directory.forget()
-      let failure = ServerError(error, store: store.path)
+      let failure = ServerError(error, store: store.name)
       if failure.isOfTheStore { onTrouble?(failure) }
       throw failure
     }
@@ -190,29 +191,59 @@ public final class Service {
 
   /// Whether the store takes what is written; throws what stands in the way.
   public func probe() throws(ServerError) {
-    try guarded { () throws(SQLiteError) in try store.probe() }
+    try guarded { () throws(StoreError) in try store.probe() }
   }
 
   /// One numbered transaction; afterwards those whom its changes concern are stirred.
   func write<Result>(
     drawn: Int64? = nil,
-    _ body: (NumberedTransaction, CacheWriter) throws(SQLiteError) -> (Result, [AnsweredOperation])
+    _ body: (NumberedTransaction, inout CacheMachine) throws(StoreError) -> (
+      Result, [AnsweredOperation]
+    )
   ) throws(ServerError) -> Result {
-    let (result, partitions, answered) = try guarded { () throws(SQLiteError) in
-      try store.numbered(drawn: drawn) { transaction throws(SQLiteError) in
-        let writer = CacheWriter(transaction, cache, directory)
-        let (result, answered) = try body(transaction, writer)
-        let partitions = try writer.finish()
-        if writer.movedRows > limits.closureRows {
-          world.log.warn(
-            "more rows than is good moved with their parents", ("rows", String(writer.movedRows)),
-            ("limit", String(limits.closureRows)))
-        }
-        return (result, partitions, answered)
+    try writeRows(drawn: drawn, body).result
+  }
+
+  /// The same; gives the numbers of new rows too.
+  func writeRows<Result>(
+    drawn: Int64? = nil,
+    _ body: (NumberedTransaction, inout CacheMachine) throws(StoreError) -> (
+      Result, [AnsweredOperation]
+    )
+  ) throws(ServerError) -> (result: Result, made: [Int64]) {
+    var written: (partitions: Set<Int64>, answered: [AnsweredOperation], made: [Int64]) =
+      ([], [], [])
+    let result = try guarded { () throws(StoreError) -> Result in
+      try store.numbered(drawn: drawn) { transaction throws(StoreError) -> Result in
+        var machine = CacheMachine(rules)
+        let (result, answered) = try body(transaction, &machine)
+        let made = try store.apply(machine.changes, transaction)
+        written = (try partitions(of: machine.changes), answered, Array(made.values))
+        tellMoved(machine.changes.movedRows)
+        return result
       }
     }
-    stir(partitions: partitions, answered: answered)
-    return result
+    stir(partitions: written.partitions, answered: written.answered)
+    return (result, written.made)
+  }
+
+  private func tellMoved(_ rows: Int) {
+    guard rows > limits.closureRows else { return }
+    world.log.warn(
+      "more rows than is good moved with their parents", ("rows", String(rows)),
+      ("limit", String(limits.closureRows)))
+  }
+
+  private func partitions(of changes: CacheChanges) throws(StoreError) -> Set<Int64> {
+    var numbers: Set<Int64> = []
+    for partition in changes.totals.keys {
+      switch partition {
+      case .known(let number): numbers.insert(number)
+      case .new(let place):
+        if let number = try directory.number(of: changes.places[place]) { numbers.insert(number) }
+      }
+    }
+    return numbers
   }
 
   func stir(partitions: Set<Int64>, answered: [AnsweredOperation]) {

@@ -5,13 +5,13 @@
 #endif
 
 /// The server's data folder, held by one server at a time.
-final class Folder {
-  let path: String
+package final class Folder {
+  package let path: String
   private let lock: Int32
 
   /// Makes the folder if needed and locks it until the value goes away. Errors: `folderOpen`,
   /// `folderNotWritable`, `folderInUse`.
-  init(_ path: String) throws(ServerError) {
+  package init(_ path: String) throws(ServerError) {
     self.path = path
     if mkdir(path, 0o700) != 0, errno != EEXIST { throw Folder.notWritable(path) }
     var facts = stat()
@@ -48,7 +48,7 @@ final class Folder {
   ///
   /// One that is there and is not whole is never replaced or used: what was sealed with it would be
   /// worth nothing, and a few bytes or nothing but zeros keep nobody out.
-  func secret(_ name: String, make: () -> [UInt8]) throws(ServerError) -> [UInt8] {
+  package func secret(_ name: String, make: () -> [UInt8]) throws(ServerError) -> [UInt8] {
     let file = "\(path)/\(name)"
     errno = 0
     if let known = Folder.read(file) {

@@ -3,20 +3,20 @@ import FerryJSON
 import FerryModel
 
 /// Where a row belongs: a combination of values of one rule in one synchronization group.
-struct Place: Hashable, Sendable {
-  let group: ExactText
+package struct Place: Hashable, Sendable {
+  package let group: ExactText
   /// The sources of the root rule's columns; empty for everyone's.
-  let rule: ExactText
+  package let rule: ExactText
   /// The columns' values in canonical text.
-  let values: ExactText
+  package let values: ExactText
 
-  init(group: ExactText, rule: ExactText, values: ExactText) {
+  package init(group: ExactText, rule: ExactText, values: ExactText) {
     self.group = group
     self.rule = rule
     self.values = values
   }
 
-  init(group: String, rule: String, values: String) {
+  package init(group: String, rule: String, values: String) {
     self.init(group: ExactText(group), rule: ExactText(rule), values: ExactText(values))
   }
 }
@@ -160,6 +160,25 @@ struct PartitionRules: Sendable {
         let place = try place(of: path.target, values: parent, lookup: lookup)
       else { return nil }
       return self.place(of: entity, at: place)
+    }
+  }
+
+  /// The place of a row, by the place of its parent; nil: nobody's.
+  func place(
+    of entity: Int, values: [Value],
+    parentPlace: (ParentName) throws(StoreError) -> Place?
+  ) throws(StoreError) -> Place? {
+    let group = package.entities[entity].group
+    switch rules[entity].path {
+    case .everyone: return Place(group: group, rule: rules[entity].root.rule, values: "")
+    case .columns(let positions):
+      let found = positions.map { values[$0] }
+      if found.contains(where: \.isNull) { return nil }
+      return Place(group: group, rule: rules[entity].root.rule, values: Key(found).text)
+    case .parent(let path):
+      guard let key = path.parentKey(of: values) else { return nil }
+      let name = ParentName(path.target, attributes: path.isKey ? nil : path.name, key)
+      return try parentPlace(name).map { place(of: entity, at: $0) }
     }
   }
 

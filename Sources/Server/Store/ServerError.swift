@@ -1,5 +1,3 @@
-import FerrySQLite
-
 /// Why the server cannot do what was asked, with the cure.
 public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
   /// Closed today; more may come.
@@ -77,49 +75,5 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
   /// Whether the disk of the store, and not the request, is the reason.
   var isOfTheStore: Bool {
     [.diskFull, .storeGone, .storeFailing, .store, .folderNotWritable, .damagedStore].contains(code)
-  }
-
-  init(_ error: SQLiteError, store path: String) {
-    if error.code == SQLiteError.moved {
-      self.init(
-        .storeGone, "the store \(path) was moved or removed while the server ran",
-        hint: "Put it back and all goes on; is it gone, stop the server and restore a backup. "
-          + "Devices keep their pending work.", isTransient: true)
-    } else if error.isFull {
-      self.init(
-        .diskFull, "the disk of \(path) is full", hint: "Make room; nothing was lost.",
-        isTransient: true)
-    } else if error.isOfTheDisk {
-      self.init(
-        .storeFailing, "the disk of \(path) does not read or write any more: \(error)",
-        hint: "It may be broken or have turned read-only; the system's log tells. Stop the server, "
-          + "move its folder to another disk or restore a backup, and start it again. What was "
-          + "confirmed is in the store; devices keep their pending work.", isTransient: true)
-    } else if error.isNotADatabase || error.primaryCode == SQLiteError.corrupt {
-      self.init(
-        .damagedStore, "\(path) is damaged or is not a store: \(error)",
-        hint: "Restore it from a backup; devices keep their pending work.")
-    } else if error.isCannotOpen || error.isReadOnly {
-      self.init(
-        .folderNotWritable, "\(path) cannot be opened for writing",
-        hint: "Check that its disk is there and writable, and the owner and rights of its files.",
-        isTransient: true)
-    } else {
-      self.init(
-        .store, "the store \(path) answered: \(error)",
-        hint: error.isBusy ? "Another program holds it; try again." : "Look at its disk.",
-        isTransient: error.isBusy || error.isOfTheMachine)
-    }
-  }
-}
-
-extension SQLiteError {
-  static let corrupt: Int32 = 11
-  /// SQLITE_READONLY_DBMOVED.
-  static let moved: Int32 = 8 | (4 << 8)
-
-  /// The store holds something that no server wrote.
-  static func damaged(_ what: String) -> SQLiteError {
-    SQLiteError(code: corrupt, message: what, subject: "the server's store")
   }
 }

@@ -3,6 +3,7 @@ import FerryConnector
 import FerryHTTPClient
 public import FerryMemoryConnector
 public import FerryModel
+import FerrySQLiteStore
 import FerryServer
 import FerryWorld
 import Foundation

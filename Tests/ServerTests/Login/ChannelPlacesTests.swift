@@ -3,6 +3,7 @@ import FerryWorld
 import Foundation
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 @Suite("Channels have a number of places", .timeLimit(.minutes(5)))

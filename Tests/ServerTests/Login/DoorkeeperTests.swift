@@ -3,6 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 @Suite("Logins wait in turns", .timeLimit(.minutes(5)))

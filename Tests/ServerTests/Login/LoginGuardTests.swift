@@ -1,6 +1,7 @@
 import FerryWorld
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 @Suite("Wrong logins are slowed")

@@ -5,6 +5,7 @@ import FerryWorld
 import Foundation
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 /// What the server says to those whom it does not know.

@@ -2,6 +2,7 @@ import FerryModel
 import Synchronization
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 @Suite("Users take turns in exchanges", .timeLimit(.minutes(5)))

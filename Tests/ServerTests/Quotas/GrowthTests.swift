@@ -5,6 +5,7 @@ import FerryWorld
 import Foundation
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 /// What users can make the server keep has bounds, and what nobody needs goes.
@@ -35,7 +36,7 @@ struct GrowthTests {
   }
 
   private func areas(_ bench: Bench) throws -> [String] {
-    try bench.service.store.writer.rows("SELECT place FROM partition ORDER BY id")
+    try bench.database.rows("SELECT place FROM partition ORDER BY id")
       .compactMap { $0[0].text }
   }
 
@@ -95,7 +96,7 @@ struct GrowthTests {
       try bench.service.compact()
     }
     #expect(try areas(bench) == [#""b""#, #""south""#])
-    #expect(try bench.service.store.writer.value("SELECT count(*) FROM member") == .integer(1))
+    #expect(try bench.database.value("SELECT count(*) FROM member") == .integer(1))
     // The phone comes back after a month: what it had is dropped and begun anew.
     phone.identity = bench.identity()
     try ask(phone, "a", "north")
@@ -134,7 +135,7 @@ struct GrowthTests {
     #expect(throws: ServerError.self) { try renew("b") }
     // Each is a device of the store, too.
     for device in ["a", "b", "c"] { try Device(bench, device).exchange() }
-    #expect(try bench.service.store.writer.value("SELECT count(*) FROM device") == .integer(2))
+    #expect(try bench.database.value("SELECT count(*) FROM device") == .integer(2))
   }
 
   @Test("A device has a number of sessions, and the oldest ends")
@@ -145,7 +146,7 @@ struct GrowthTests {
       _ = try bench.service.login(UserRecord(name: "anna"), device: "phone")
     }
     _ = try bench.service.login(UserRecord(name: "anna"), device: "tablet")
-    let count = try bench.service.store.writer.value("SELECT count(*) FROM refresh_token")
+    let count = try bench.database.value("SELECT count(*) FROM refresh_token")
     #expect(count == .integer(4))
   }
 
@@ -194,13 +195,14 @@ struct GrowthTests {
         """)
     }
     let service = try Service(package: GrowthTests.package, folder: folder, world: world)
+    let database = try #require(service.store as? SQLiteStore).writer
     #expect(service.server == "kept")
     #expect(try service.clock() == 6, "the era of this start")
-    let row = try service.store.writer.row("SELECT place, asked_day, asked_by FROM partition")
+    let row = try database.row("SELECT place, asked_day, asked_by FROM partition")
     #expect(row == [.text(#""old""#), .integer(7), .null])
     #expect(
-      try service.store.writer.value("PRAGMA user_version") == .integer(Schema.version))
-    #expect(try service.store.writer.value("SELECT count(*) FROM report") == .integer(0))
-    #expect(try service.store.writer.value("SELECT count(roles) FROM operation") == .integer(0))
+      try database.value("PRAGMA user_version") == .integer(Schema.version))
+    #expect(try database.value("SELECT count(*) FROM report") == .integer(0))
+    #expect(try database.value("SELECT count(roles) FROM operation") == .integer(0))
   }
 }

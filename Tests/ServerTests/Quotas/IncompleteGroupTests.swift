@@ -4,6 +4,7 @@ import FerryWorld
 import Foundation
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 @Suite("A group that does not come whole ends", .timeLimit(.minutes(5)))

@@ -4,6 +4,7 @@ import FerryWorld
 import Foundation
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 @Suite("A device and its user have room for a number of changes", .timeLimit(.minutes(5)))

@@ -4,6 +4,7 @@ import FerryWorld
 import Foundation
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 @Suite("Users take turns in replay", .timeLimit(.minutes(5)))

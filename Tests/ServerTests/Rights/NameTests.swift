@@ -2,6 +2,7 @@ import FerryModel
 import FerryWire
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 @Suite("Names and keys are taken as their bytes, and only those that are free")

@@ -1,5 +1,6 @@
 import FerryModel
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 /// Picks from what chance gives.

@@ -2,6 +2,7 @@ import FerryWorld
 import Foundation
 import Testing
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 /// Random models, users and rights: each thing that a user gets is one that they may have, and what

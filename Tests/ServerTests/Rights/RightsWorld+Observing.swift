@@ -2,6 +2,7 @@ import FerryConnector
 import FerryModel
 import FerryWire
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 /// What users see, held against the truth.

@@ -4,6 +4,7 @@ import FerryWire
 import FerryWorld
 import Synchronization
 
+@testable import FerrySQLiteStore
 @testable import FerryServer
 
 /// Users with random rights work on a random model, while rows move and rights change. Each thing

@@ -88,7 +88,9 @@ enum Schema {
         try writer.execute("ALTER TABLE operation ADD COLUMN roles TEXT NOT NULL DEFAULT '[]'")
       }
       try writer.execute(Schema.bounds)
-    default: throw SQLiteError.damaged("no step leads from version \(version) of the store")
+    default:
+      throw SQLiteError(
+        code: 11, message: "no step leads from version \(version) of the store", subject: "")
     }
     try writer.execute("PRAGMA user_version = \(version + 1)")
   }

@@ -1,40 +1,9 @@
 import FerryModel
 import FerrySQLite
+import FerryServer
 import FerryWire
 
-/// Why an object is on a device, or is not (`ferry why --data`).
-public struct Explanation: Sendable, Equatable {
-  /// An operation on the object, as far as it is remembered.
-  public struct OperationLine: Sendable, Equatable {
-    public let id: String
-    public let kind: String
-    public let user: String
-    public let device: String
-    public let state: String
-    public let outcome: String?
-    public let version: Int64?
-    /// Code and message of the first log record.
-    public let reason: String?
-  }
-
-  public let package: String
-  public let entity: String
-  public let key: String
-  /// One sentence for the operator.
-  public let verdict: String
-  /// The last numbered transaction that changed the row.
-  public let version: Int64?
-  public let isDeleted: Bool
-  public let group: String?
-  /// `claim:employee`; empty for everyone's.
-  public let rule: String?
-  /// The values of the rule in canonical text.
-  public let place: String?
-  public let body: String?
-  public let rejectedReason: String?
-  /// The last ones, newest first.
-  public let operations: [OperationLine]
-
+extension Explanation {
   /// Reads a data folder without disturbing a server that may be working on it.
   public static func read(
     folder: String, entity: String, key: String
@@ -53,7 +22,7 @@ public struct Explanation: Sendable, Equatable {
         return found
       }
     } catch {
-      throw ServerError(error, store: path)
+      throw ServerError(StoreError(error), store: path)
     }
   }
 

@@ -1,0 +1,278 @@
+import FerryCrypto
+import FerryModel
+import FerrySQLite
+import FerryServer
+import FerryWire
+import FerryWorld
+
+/// A server's store in a SQLite database: one writer, one reader, one clock for the package.
+package final class SQLiteStore: Store {
+  let path: String
+  package let package: Package
+  package let packageNumber: Int64
+  package let server: String
+  package private(set) var era: String = ""
+  /// Numbers of the package's entities in the store, in the order of the package.
+  private(set) var entityNumbers: [Int64] = []
+  private(set) var entityPositions: [Int64: Int] = [:]
+  package let writer: Connection
+  private let reader: Connection
+  let vfs: String?
+  private var laggard: Connection?
+  private var laggardReads = 0
+  private let folder: Folder
+  let world: World
+  /// The highest number that a commit was tried with. One that fails may have reached the log all the
+  /// same, and show in a copy of the file or after a crash: its number is not given a second time.
+  private var tried: Int64 = 0
+
+  /// Opens the folder's store, or makes it, and opens an era.
+  ///
+  /// `synchronous`: whether a commit survives a crash of the machine (`.full`, for what ships).
+  /// `vfs`: where SQLite keeps the store; nil is the system's files.
+  package init(
+    folder path: String, package: Package, world: World,
+    synchronous: Connection.Synchronous = .full, vfs: String? = nil
+  ) throws(ServerError) {
+    let folder = try Folder(path)
+    self.folder = folder
+    self.package = package
+    self.world = world
+    self.vfs = vfs
+    let file = "\(path)/server.sqlite"
+    self.path = file
+    do {
+      writer = try Connection(path: file, vfs: vfs)
+      try SQLiteStore.prepare(writer, synchronous, world, file)
+      reader = try Connection(path: file, mode: .readOnly, vfs: vfs)
+      guard let server = try writer.value("SELECT id FROM server")?.text else {
+        throw StoreError.damaged("the store has no server id")
+      }
+      self.server = server
+      packageNumber = try SQLiteStore.number(of: package, writer)
+      try numberEntities()
+      era = try openEra()
+    } catch let error as ServerError {
+      throw error
+    } catch let error as SQLiteError {
+      throw ServerError(StoreError(error), store: file)
+    } catch let error as StoreError {
+      throw ServerError(error, store: file)
+    } catch {
+      throw ServerError(.store, "\(error)", hint: "See the log of the server.")
+    }
+  }
+
+  package var name: String { path }
+
+  package func secret(_ name: String, make: () -> [UInt8]) throws(ServerError) -> [UInt8] {
+    try folder.secret(name, make: make)
+  }
+
+  package func check() throws(StoreError) {
+    guard !writer.hasMoved else {
+      throw StoreError(.moved, "the file \(path) was moved or removed", isTransient: true)
+    }
+  }
+
+  package func probe() throws(StoreError) {
+    try check()
+    try sql { () throws(SQLiteError) in
+      try writer.execute("PRAGMA user_version = \(Schema.version)")
+    }
+  }
+
+  /// What SQLite answers, in the words of the server.
+  func sql<Result>(_ body: () throws(SQLiteError) -> Result) throws(StoreError) -> Result {
+    do { return try body() } catch { throw StoreError(error) }
+  }
+
+  var number: SQLiteValue { .integer(packageNumber) }
+
+  func number(of entity: Int) -> SQLiteValue { .integer(entityNumbers[entity]) }
+
+  // Transactions and snapshots.
+
+  package func transaction<Result>(
+    _ body: () throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    try writer.transaction(wrap: { StoreError($0) }, body)
+  }
+
+  func clock(_ connection: Connection) throws(SQLiteError) -> Int64 {
+    try connection.value("SELECT version FROM package WHERE id = ?", number)?.integer ?? 0
+  }
+
+  package func clock() throws(StoreError) -> Int64 {
+    try sql { () throws(SQLiteError) in try clock(writer) }
+  }
+
+  package func numbered<Result>(
+    drawn: Int64?, _ body: (NumberedTransaction) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    try transaction { () throws(StoreError) in
+      if let drawn { return try body(NumberedTransaction(version: drawn)) }
+      let before = try clock()
+      // The clock's row is locked first.
+      let transaction = NumberedTransaction(version: max(before, tried) + 1)
+      try set(clock: transaction.version)
+      let result = try body(transaction)
+      if transaction.hasWritten {
+        tried = transaction.version
+      } else {
+        try set(clock: before)
+      }
+      return result
+    }
+  }
+
+  private func set(clock: Int64) throws(StoreError) {
+    try sql { () throws(SQLiteError) in
+      try writer.run("UPDATE package SET version = ? WHERE id = ?", .integer(clock), number)
+    }
+  }
+
+  package func drawNumber() throws(StoreError) -> Int64 {
+    try transaction { () throws(StoreError) in
+      try set(clock: try clock() + 1)
+      return try clock()
+    }
+  }
+
+  package func snapshot<Result>(
+    _ body: (any StoreSnapshot) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    try reader.transaction(.deferred, wrap: { StoreError($0) }) { () throws(StoreError) in
+      try body(try SQLiteSnapshot(self, reader))
+    }
+  }
+
+  /// With the planted bug `olderSnapshot` one that is a few reads behind.
+  package func replica<Result>(
+    _ body: (any StoreSnapshot) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    guard world.has(.olderSnapshot) else { return try snapshot(body) }
+    let replica = try sql { () throws(SQLiteError) in
+      let replica: Connection
+      if let laggard {
+        replica = laggard
+      } else {
+        replica = try Connection(path: path, mode: .readOnly, vfs: vfs)
+        laggard = replica
+      }
+      laggardReads += 1
+      if replica.isInTransaction, laggardReads % 5 == 0 { try replica.execute("COMMIT") }
+      if !replica.isInTransaction { try replica.execute("BEGIN") }
+      return replica
+    }
+    return try body(try SQLiteSnapshot(self, replica))
+  }
+
+  // The start.
+
+  private func openEra() throws(StoreError) -> String {
+    if world.has(.eraNotOpened),
+      let last = try snapshot({ view throws(StoreError) in try view.eras().eras.last })
+    {
+      return last.id
+    }
+    let id = hexadecimal(world.chance.bytes(16))
+    try numbered { transaction throws(StoreError) in
+      transaction.hasWritten = true
+      try sql { () throws(SQLiteError) in
+        try writer.run(
+          "INSERT INTO era (package, id, first_version) VALUES (?, ?, ?)", number, .text(id),
+          .integer(transaction.version))
+      }
+    }
+    return id
+  }
+
+  private func numberEntities() throws {
+    for (position, entity) in package.entities.enumerated() {
+      try writer.run(
+        "INSERT INTO entity (package, name) VALUES (?, ?) ON CONFLICT DO NOTHING", number,
+        .text(entity.name))
+      let found = try writer.value(
+        "SELECT id FROM entity WHERE package = ? AND name = ?", number, .text(entity.name))?
+        .integer
+      guard let found else { throw StoreError.damaged("an entity has no number") }
+      entityNumbers.append(found)
+      entityPositions[found] = position
+    }
+  }
+
+  private static func prepare(
+    _ writer: Connection, _ synchronous: Connection.Synchronous, _ world: World, _ path: String
+  ) throws {
+    try writer.configureStore(synchronous: synchronous)
+    let version = try writer.value("PRAGMA user_version")?.integer ?? 0
+    guard version <= Schema.version else {
+      throw ServerError(
+        .newerStore,
+        "the store \(path) has version \(version); this server knows \(Schema.version)",
+        hint: "Start the newer server, or restore a backup made before it.")
+    }
+    guard version == 0 else { return try climb(writer, from: version) }
+    if try writer.value("SELECT count(*) FROM sqlite_schema")?.integer != 0 {
+      throw ServerError(
+        .damagedStore, "\(path) is a database, but not a store of this server",
+        hint: "Name another folder (--data).")
+    }
+    try writer.transaction { () throws(SQLiteError) in
+      try writer.execute(Schema.tables)
+      try writer.run(
+        "INSERT INTO server (only, id, last_day, days) VALUES (1, ?, ?, 0)",
+        .text(hexadecimal(world.chance.bytes(16))), .integer(world.clock.now.day))
+      try writer.execute("PRAGMA application_id = \(Schema.applicationID)")
+      try writer.execute("PRAGMA user_version = 1")
+      try climb(writer, from: 1)
+    }
+  }
+
+  /// Each step is a transaction: a crash leaves the version before it or the one after.
+  private static func climb(_ writer: Connection, from version: Int64) throws(SQLiteError) {
+    for step in version..<max(version, Schema.version) {
+      try writer.transaction { () throws(SQLiteError) in try Schema.step(from: step, writer) }
+    }
+  }
+
+  private static func number(of package: Package, _ writer: Connection) throws -> Int64 {
+    let shape = package.shape
+    try writer.run(
+      """
+      INSERT INTO package (name, shape, version, loaded) VALUES (?, ?, 0, 0)
+      ON CONFLICT DO NOTHING
+      """, .text(package.id), .text(shape))
+    let row = try writer.row("SELECT id, shape FROM package WHERE name = ?", .text(package.id))
+    guard let number = row?[0].integer else {
+      throw StoreError.damaged("the package has no number")
+    }
+    guard row?[1].text == shape else {
+      throw ServerError(
+        .changedModel, "the model \(package.id) is not the one that this store was made for",
+        hint: "Give the changed model a new version; devices of the old one are served by the old.")
+    }
+    return number
+  }
+}
+
+extension StoreError {
+  package init(_ error: SQLiteError) {
+    let code: Code =
+      if error.isFull {
+        .full
+      } else if error.isOfTheDisk {
+        .failing
+      } else if error.isNotADatabase || error.isCorrupt {
+        .damaged
+      } else if error.isCannotOpen || error.isReadOnly {
+        .closed
+      } else if error.isBusy {
+        .busy
+      } else {
+        .other
+      }
+    self.init(code, error.description, isTransient: error.isBusy || error.isOfTheMachine)
+  }
+}

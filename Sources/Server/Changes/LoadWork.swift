@@ -1,0 +1,81 @@
+import FerryConnector
+import FerryModel
+import FerryWire
+
+/// A set of row numbers, one bit each.
+struct RowSet {
+  private var words: [UInt64] = []
+
+  mutating func insert(_ row: Int64) {
+    let word = Int(row >> 6)
+    while words.count <= word { words.append(0) }
+    words[word] |= 1 << UInt64(row & 63)
+  }
+
+  func contains(_ row: Int64) -> Bool {
+    let word = Int(row >> 6)
+    return word < words.count && words[word] & (1 << UInt64(row & 63)) != 0
+  }
+}
+
+/// Compares what a load brings with the cache.
+final class LoadWork {
+  private let store: any Store
+  private let cache: CacheReader
+  /// Rows of the cache that the load gave, changed or not.
+  private(set) var seen = RowSet()
+
+  init(_ store: any Store, _ cache: CacheReader) {
+    self.store = store
+    self.cache = cache
+  }
+
+  func begin() throws(StoreError) {
+    seen = RowSet()
+    try store.emptyStage()
+  }
+
+  /// Compares outside of any numbered transaction; only what differs is kept.
+  func stage(_ entity: Int, _ images: [RowImage], moment: Int64) throws(StoreError) {
+    var different: [StagedRow] = []
+    var rejected: [RejectedRow] = []
+    for image in images {
+      if let problem = RowCheck.problem(image, cache.rules.package.entities[entity]) {
+        rejected.append(problem)
+        continue
+      }
+      guard let values = image.values else { continue }
+      let body = RowCoder.encode(values)
+      if let known = try cache.row(RowName(entity, image.key)) {
+        seen.insert(known.id)
+        if !known.isDeleted, known.body == body { continue }
+      }
+      different.append(StagedRow(RowName(entity, image.key), body: body, moment: moment))
+    }
+    guard !(different.isEmpty && rejected.isEmpty) else { return }
+    let (rows, problems) = (different, rejected)
+    try store.transaction { () throws(StoreError) in
+      try store.stage(rows)
+      try store.stage(rejected: problems)
+    }
+  }
+
+  /// Rows that this load has brought into the cache are there, not missing.
+  func see(_ rows: some Sequence<Int64>) { for row in rows { seen.insert(row) } }
+
+  /// The values of a staged row.
+  func values(of row: StagedRow) throws(StoreError) -> [Value] {
+    let types = cache.rules.package.entities[row.name.entity].attributes.map(\.type)
+    guard let values = try? RowCoder.decode(row.body, types: types) else {
+      throw StoreError.damaged("a staged row cannot be read")
+    }
+    return values
+  }
+
+  /// Live rows that the load did not give, by partition.
+  func absences() throws(StoreError) -> [LoadMachine.Absence] {
+    try store.absentRows { seen.contains($0) }.map { partition, rows, live in
+      LoadMachine.Absence(partition: partition, rows: rows, liveRows: live)
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import FerryModel
+import FerryWire
+
+/// Reads the cache as it was last committed.
+struct CacheReader: CacheSource {
+  let store: any Store
+  let rules: PartitionRules
+  let directory: PartitionDirectory
+
+  func row(_ name: RowName) throws(StoreError) -> CachedRow? { try store.row(name) }
+  func children(_ name: ParentName) throws(StoreError) -> [CachedRow] { try store.children(name) }
+  func parents(_ name: ParentName) throws(StoreError) -> [CachedRow] { try store.parents(name) }
+  func partition(at place: Place) throws(StoreError) -> Int64? {
+    try directory.number(of: place)
+  }
+  func place(of partition: Int64) throws(StoreError) -> Place? {
+    try directory.place(of: partition)
+  }
+
+  /// When the object was last written, and whether it is there; one that is gone has a version as
+  /// long as its tombstone is kept.
+  func state(of name: ObjectName) throws(StoreError) -> (version: Int64?, isThere: Bool) {
+    guard let entity = rules.position(of: name.entity) else { return (nil, false) }
+    let row = try store.row(RowName(entity, name.key))
+    return (row?.version, row.map { !$0.isDeleted } ?? false)
+  }
+
+  func values(of row: CachedRow) throws(StoreError) -> [Value] {
+    let entity = rules.package.entities[row.entity]
+    do {
+      return try RowCoder.decode(row.body, types: entity.attributes.map(\.type))
+    } catch {
+      throw StoreError.damaged("the row \(entity.name) \(row.key) cannot be read: \(error)")
+    }
+  }
+
+  /// The place of a row with these values, by the rows that are in the cache now; nil: nobody's.
+  func place(of entity: Int, values: [Value]) throws(StoreError) -> Place? {
+    try rules.place(of: entity, values: values) { name throws(StoreError) in
+      try store.parents(name).first?.partition.flatMap { number throws(StoreError) in
+        try directory.place(of: number)
+      }
+    }
+  }
+}

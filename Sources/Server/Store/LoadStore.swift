@@ -1,0 +1,44 @@
+import FerryConnector
+import FerryModel
+
+/// What a load brought and the cache does not have, until it is applied; and what does not fit.
+package protocol LoadStore: AnyObject {
+  func isLoaded() throws(StoreError) -> Bool
+  /// Forgets what an earlier load brought.
+  func emptyStage() throws(StoreError)
+  /// Keeps rows that differ; a row that comes twice is kept as it came last.
+  func stage(_ rows: [StagedRow]) throws(StoreError)
+  func stage(rejected rows: [RejectedRow]) throws(StoreError)
+  func nextStaged(limit: Int) throws(StoreError) -> [StagedRow]
+  func dropStaged(_ names: [RowName]) throws(StoreError)
+  /// A row that does not fit, met outside of a load.
+  func keep(rejected row: RejectedRow) throws(StoreError)
+  /// Rows that are not deleted and that `isSeen` does not know, by partition (0: nobody's), with how
+  /// many rows the partition has.
+  func absentRows(
+    isSeen: (Int64) -> Bool
+  ) throws(StoreError) -> [(partition: Int64, rows: [Int64], live: Int64)]
+  /// nil where the row is deleted.
+  func name(ofRow id: Int64) throws(StoreError) -> (name: RowName, version: Int64)?
+  /// The load has ended: partitions are loaded, its rejected rows replace those of the one before.
+  /// Gives the partitions that were not loaded before.
+  func closeLoad(_ transaction: NumberedTransaction) throws(StoreError) -> Set<Int64>
+
+  /// The cursor up to which the cache has what the business system has.
+  func sourceCursor() throws(StoreError) -> String?
+  func keep(sourceCursor: String) throws(StoreError)
+}
+
+/// A row of a load that differs from the cache.
+package struct StagedRow: Sendable {
+  package let name: RowName
+  package let body: [UInt8]
+  /// When it was met.
+  package let moment: Int64
+
+  package init(_ name: RowName, body: [UInt8], moment: Int64) {
+    self.name = name
+    self.body = body
+    self.moment = moment
+  }
+}

@@ -1,0 +1,145 @@
+import FerryModel
+import FerryWire
+
+/// Operations of devices, from their arrival to the day on which they are forgotten.
+package protocol OperationStore: AnyObject {
+  /// What is remembered under these ids, in their order.
+  func known(_ ids: [OperationID]) throws(StoreError) -> [KnownOperation?]
+  /// What has come of a chain of this owner.
+  func members(of chain: OperationID, _ owner: Owner) throws(StoreError) -> [ChainMember]
+  /// Takes them in; each gets its place in the order of arrival.
+  func receive(_ operations: [NewOperation]) throws(StoreError) -> [ReceivedOperation]
+  /// The device keeps these answers: payload and answer are emptied; what remains knows the operation
+  /// again, from today on for as long as operations are remembered.
+  func confirm(_ ids: [OperationID], upTo version: Int64, user: String) throws(StoreError)
+  /// What is left of an operation that has ended; nil where it has not.
+  func ended(_ id: OperationID) throws(StoreError) -> EndedOperation?
+  /// A confirmed answer is to be given once more.
+  func answerAgain(_ id: OperationID, _ answer: [UInt8]) throws(StoreError)
+  /// Chains of the owner whose operations are all answered, and some not confirmed.
+  func finishedChains(of owner: Owner) throws(StoreError) -> [OperationID]
+
+  /// What a stop or a crash left, in the order of arrival. Claims are given back: each may have been
+  /// performed.
+  func takeUp() throws(StoreError) -> [(ReceivedOperation, wasClaimed: Bool)]
+  func operation(_ id: OperationID) throws(StoreError) -> ReceivedOperation
+  /// nil where this user has no such operation.
+  func state(of id: OperationID, user: String) throws(StoreError) -> OperationState?
+  /// Those of unknown outcome that may be performed again.
+  func unknownOperations() throws(StoreError) -> [OperationID]
+  /// Before anything is performed, and durable.
+  func claim(_ claims: [(ids: [OperationID], mark: Mark)]) throws(StoreError)
+  func release(_ ids: [OperationID], mayHaveRun: Bool) throws(StoreError)
+  func answer(_ answers: [Answer], _ transaction: NumberedTransaction) throws(StoreError)
+}
+
+/// The life of an operation on the server.
+package enum OperationState: String, Sendable {
+  /// Taken in, to be performed.
+  case stored
+  /// Being performed.
+  case claimed
+  /// Ended; the device has not confirmed that it keeps the answer.
+  case answered
+  /// Ended; payload and answer were emptied.
+  case confirmed
+}
+
+/// An operation that the server has taken in.
+package struct ReceivedOperation: Sendable {
+  package let sequence: Int64
+  package let device: String
+  package let user: String
+  package let roles: [String]
+  package let claims: [String: [String]]
+  package let operation: Operation
+  package let mayHaveRun: Bool
+  /// As it travelled.
+  package let bytes: Int
+
+  package init(
+    sequence: Int64, device: String, user: String, roles: [String], claims: [String: [String]],
+    operation: Operation, mayHaveRun: Bool, bytes: Int
+  ) {
+    self.sequence = sequence
+    self.device = device
+    self.user = user
+    self.roles = roles
+    self.claims = claims
+    self.operation = operation
+    self.mayHaveRun = mayHaveRun
+    self.bytes = bytes
+  }
+
+  var owner: Owner { Owner(device: device, user: user) }
+}
+
+/// An operation as it arrives.
+package struct NewOperation: Sendable {
+  package let operation: Operation
+  package let bytes: [UInt8]
+  package let hash: [UInt8]
+  package let owner: Owner
+  package let roles: [String]
+  package let claims: [String: [String]]
+  package let mayHaveRun: Bool
+}
+
+/// What the store remembers under an operation's id.
+package struct KnownOperation: Sendable, Equatable {
+  package let user: ExactText
+  package let hash: [UInt8]
+  package let state: OperationState
+  package let outcome: Answer.Outcome?
+  /// Whether it can still be performed.
+  package var hasPayload: Bool = false
+
+  package init(
+    user: ExactText, hash: [UInt8], state: OperationState, outcome: Answer.Outcome?,
+    hasPayload: Bool = false
+  ) {
+    self.user = user
+    self.hash = hash
+    self.state = state
+    self.outcome = outcome
+    self.hasPayload = hasPayload
+  }
+}
+
+/// One operation of a chain.
+package struct ChainMember: Sendable {
+  package let position: Int
+  package let count: Int
+  package let outcome: Answer.Outcome?
+
+  package init(position: Int, count: Int, outcome: Answer.Outcome?) {
+    self.position = position
+    self.count = count
+    self.outcome = outcome
+  }
+}
+
+/// What is left of an operation that has ended.
+package struct EndedOperation: Sendable {
+  package let outcome: Answer.Outcome
+  package let version: Int64
+  package let newKey: Key?
+  /// nil where it was confirmed.
+  package let answer: [UInt8]?
+  package let entity: String
+  package let kind: OperationKind
+  package let objectKey: String
+
+  package init(
+    outcome: Answer.Outcome, version: Int64, newKey: Key?, answer: [UInt8]?, entity: String,
+    kind: OperationKind, objectKey: String
+  ) {
+    self.outcome = outcome
+    self.version = version
+    self.newKey = newKey
+    self.answer = answer
+    self.entity = entity
+    self.kind = kind
+    self.objectKey = objectKey
+  }
+}

@@ -1,0 +1,21 @@
+/// The numbers of partitions.
+package protocol PartitionStore: AnyObject {
+  func partition(at place: Place) throws(StoreError) -> Int64?
+  func place(of partition: Int64) throws(StoreError) -> Place?
+  /// All places of one rule in one group, in the order of their numbers.
+  func places(group: String, rule: String) throws(StoreError) -> [Place]
+  /// `user`: who asks for it; nil where a row lies in it.
+  func makePartition(
+    _ place: Place, for user: String?, _ transaction: NumberedTransaction
+  ) throws(StoreError) -> Int64
+  /// Notes that devices have these today.
+  func asked(_ partitions: some Sequence<Int64>) throws(StoreError)
+  /// Partitions without a row that `user` has asked for, those asked for longest ago first.
+  func emptyPartitions(askedBy user: String) throws(StoreError) -> [Int64]
+  /// Partitions without a row that no device has asked for in so many days.
+  func emptyPartitions(unaskedForDays days: Int64) throws(StoreError) -> [Int64]
+  /// Removes partitions of which nothing is left, not even a row that left them.
+  func removePartitions(
+    _ partitions: [Int64], _ transaction: NumberedTransaction
+  ) throws(StoreError)
+}
