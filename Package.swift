@@ -316,7 +316,7 @@ var products: [Product] = [
         "FerrySQLiteStore", "Ferry", "FerrySimulation", "FerryPasswords", "FerryWorld",
         "FerrySQLite", "FerryWire",
         "FerryPostgreSQL",
-        "FerryPostgreSQLConnector", "FerryPostgreSQLReading",
+        "FerryPostgreSQLConnector", "FerryPostgreSQLReading", "FerrySQLConnector",
       ]),
     program(
       "FerryDemo", "Samples/Demo",
@@ -337,7 +337,7 @@ var products: [Product] = [
       "FerryPostgreSQLTests", "PostgreSQLTests",
       [
         "FerryPostgreSQL", "FerryPostgreSQLConnector", "FerryPostgreSQLReading", "FerryConnector",
-        "FerryTestKit", "FerryModel", "FerryGenerator",
+        "FerryTestKit", "FerryModel", "FerryGenerator", "FerrySQLite",
       ]),
     tests("FerrySimulationTests", "SimulationTests", ["FerrySimulation", "FerryWorld"]),
     tests(

@@ -28,6 +28,14 @@ let package = Package(
     .target(
       name: "XMLPeer", cSettings: [.treatAllWarnings(as: .error), .enableWarning("all")]),
     .executableTarget(
+      name: "RequestFigures",
+      dependencies: [
+        .product(name: "FerryODataClient", package: "Ferry"),
+        .product(name: "FerryHTTPClient", package: "Ferry"),
+        .product(name: "FerryOData", package: "Ferry"),
+      ],
+      swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
       name: "FeedMemory", dependencies: [.product(name: "FerryOData", package: "Ferry")],
       swiftSettings: [.treatAllWarnings(as: .error)]),
   ],

@@ -3,7 +3,7 @@ extension ModelCheck {
     var columns: [String: String] = [:]
     for attribute in entity.attributes {
       let shown = attribute.name?.content ?? attribute.column.content
-      if let other = columns.updateValue(shown, forKey: attribute.column.content.lowercased()),
+      if let other = columns.updateValue(shown, forKey: folded(attribute.column.content)),
         !attribute.column.content.isEmpty
       {
         findings.error(

@@ -2,6 +2,12 @@
 struct ModelCheck {
   let draft: ModelDraft
   var findings: ModelFindings
+  /// Whether the database tells names apart by their case alone, as PostgreSQL does and SQLite does
+  /// not.
+  var areNamesExact: Bool = false
+
+  /// The name of a table or column as the database compares it.
+  func folded(_ name: String) -> String { areNamesExact ? name : name.lowercased() }
 
   mutating func run() {
     checkPackage()
@@ -101,8 +107,8 @@ struct ModelCheck {
             cure: "Rename one of them; an entity keeps its table by \"table\".")
         }
       }
-      let folded = entity.table.content.lowercased()
-      if let other = tables.updateValue(entity.shownName, forKey: folded) {
+      let table = folded(entity.table.content)
+      if let other = tables.updateValue(entity.shownName, forKey: table) {
         findings.warning(
           entity.table.place, "entities \(other) and \(entity.shownName) are the same table",
           cure: "Keep one; a change of one does not show in the other until it was replayed.")

@@ -41,7 +41,8 @@ public enum ModelReader {
     var package: Package?
     var openings = ModelFindings()
     if let draft {
-      var check = ModelCheck(draft: draft, findings: findings)
+      let isExact = root["source"]?.string?.hasPrefix("postgres") ?? false
+      var check = ModelCheck(draft: draft, findings: findings, areNamesExact: isExact)
       check.run()
       findings = check.findings
       if !findings.hasErrors { package = draft.package() }

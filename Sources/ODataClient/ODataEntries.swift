@@ -1,20 +1,31 @@
 import FerryHTTPClient
 import FerryOData
 
-/// The entries of a set, page after page, as they come.
+/// The entries of a set with their links and ETags, page after page, as they come.
+public typealias ODataEntries = ODataPages<ODataEntry>
+
+/// What a feed holds, page after page, as it comes.
 ///
 /// A page is asked for when its first entry is; letting go of the iterator ends the transfer.
-public struct ODataEntries: AsyncSequence, Sendable {
-  /// An entry with its links and its ETag.
-  public typealias Element = ODataEntry
+public struct ODataPages<Element: Sendable>: AsyncSequence, Sendable {
   /// What ends the pages early.
   public typealias Failure = ODataClientError
 
+  /// What a reader gives next.
+  enum Step {
+    case element(Element)
+    /// Something of the feed that is no element.
+    case other
+    /// Nothing, before more bytes come.
+    case nothing
+  }
+
   let service: ODataService
   let start: String
+  let take: @Sendable (ODataFeedReader) throws(ODataError) -> Step
 
   /// Begins at the first page; nothing is sent before the first `next`.
-  public func makeAsyncIterator() -> Iterator { Iterator(service, start) }
+  public func makeAsyncIterator() -> Iterator { Iterator(service, start, take) }
 
   /// Reads one page at a time, with the memory of its largest entry.
   public struct Iterator: AsyncIteratorProtocol {
@@ -24,6 +35,7 @@ public struct ODataEntries: AsyncSequence, Sendable {
     private var page: Page?
     /// Pages without an entry, one after the other.
     private var emptyPages: Int = 0
+    private let take: @Sendable (ODataFeedReader) throws(ODataError) -> Step
 
     /// A page that is being read.
     private struct Page {
@@ -38,14 +50,18 @@ public struct ODataEntries: AsyncSequence, Sendable {
     /// does not.
     public var count: String? { page?.reader.head.count }
 
-    init(_ service: ODataService, _ start: String) {
+    init(
+      _ service: ODataService, _ start: String,
+      _ take: @escaping @Sendable (ODataFeedReader) throws(ODataError) -> Step
+    ) {
+      self.take = take
       self.service = service
       address = start
       links = ODataNextLinks(start: start)
     }
 
     /// The next entry; nil at the end of the last page. Throws as `next(isolation:)`.
-    public mutating func next() async throws(ODataClientError) -> ODataEntry? {
+    public mutating func next() async throws(ODataClientError) -> Element? {
       try await next(isolation: nil)
     }
 
@@ -55,7 +71,7 @@ public struct ODataEntries: AsyncSequence, Sendable {
     /// whose next link leads to another host or in a circle. After a throw there is nothing more.
     public mutating func next(
       isolation actor: isolated (any Actor)?
-    ) async throws(ODataClientError) -> ODataEntry? {
+    ) async throws(ODataClientError) -> Element? {
       do throws(ODataClientError) {
         while true {
           if page == nil {
@@ -85,32 +101,33 @@ public struct ODataEntries: AsyncSequence, Sendable {
 
     private mutating func read(
       isolation actor: isolated (any Actor)?
-    ) async throws(ODataClientError) -> ODataEntry? {
-      guard var page else { return nil }
-      let name = "GET \(page.address)"
+    ) async throws(ODataClientError) -> Element? {
       while true {
+        guard let page else { return nil }
         do throws(ODataError) {
-          if let item = try page.reader.next() {
-            page.items += 1
-            self.page = page
-            if case .entry(let entry) = item { return entry }
+          switch try take(page.reader) {
+          case .element(let element):
+            self.page?.items += 1
+            return element
+          case .other:
+            self.page?.items += 1
             continue
+          case .nothing: break
           }
         } catch {
-          throw ODataClientError(error, name, wasSent: true)
+          throw ODataClientError(error, "GET \(page.address)", wasSent: true)
         }
         if page.isOver { return nil }
         do throws(TransportError) {
           if let piece = try await page.body.next() {
             page.reader.push(piece)
           } else {
-            page.isOver = true
+            self.page?.isOver = true
             page.reader.finish()
           }
         } catch {
-          throw ODataClientError(error, name)
+          throw ODataClientError(error, "GET \(page.address)")
         }
-        self.page = page
       }
     }
 

@@ -13,6 +13,12 @@ struct ConnectorSuiteTests {
     #expect(one.failures(on: try SQLiteStage(remembersOperations: false)) == [])
   }
 
+  @Test("SQLite with triggers that note changes", arguments: ConnectorSuite.cases)
+  func sqlitePrepared(_ one: ConnectorCase) throws {
+    #expect(
+      one.failures(on: try SQLiteStage(remembersOperations: true, isPrepared: true)) == [])
+  }
+
   @Test(
     "SQLite with big values in columns of bytes, and in a table without row ids (sync/P23)",
     arguments: ConnectorSuite.contents, [SQLiteStage.Documents.bytes, .withoutRowID])

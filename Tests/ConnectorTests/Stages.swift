@@ -37,7 +37,10 @@ final class SQLiteStage: ConnectorStage {
   private let other: Connection
 
   /// `documents` is how the table of big values is declared.
-  init(remembersOperations: Bool, documents: Documents = .texts) throws {
+  /// `isPrepared`: with triggers that note what changes.
+  init(
+    remembersOperations: Bool, documents: Documents = .texts, isPrepared: Bool = false
+  ) throws {
     self.remembersOperations = remembersOperations
     folder = try TemporaryFolder()
     path = folder.path("business.db")
@@ -64,6 +67,10 @@ final class SQLiteStage: ConnectorStage {
       CREATE TABLE Documents (
         DocumentID INTEGER PRIMARY KEY, Title TEXT NOT NULL, Scan BLOB, \(documents.rawValue);
       """)
+    guard isPrepared else { return }
+    for statement in try SQLitePreparation(ConnectorSuite.packageWithContents, other).statements {
+      try other.execute(statement)
+    }
   }
 
   func connector() throws -> any Connector {

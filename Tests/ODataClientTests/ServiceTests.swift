@@ -93,6 +93,32 @@ struct ServiceTests {
     #expect(server.lines.suffix(2) == ["GET /Items", "GET /Items?$skiptoken=2"])
   }
 
+  @Test("Rows are made of the same pages, and a value of another type is an error by name")
+  func rows() async throws {
+    let server = SmallService.serve { request, _ in
+      request.target == "/Items"
+        ? .json(
+          #"{"value":[\#(SmallService.item(1, "a", etag: "1"))],"@odata.nextLink":"Items?p=2"}"#)
+        : .json(#"{"value":[\#(SmallService.item(2, "b", etag: "2"))]}"#)
+    }
+    let service = try await ODataService.open(
+      server.root, session: ODataSession(SystemTransport.make()))
+    var found: [String] = []
+    let rows = service.rows("Items") { row throws(ODataError) in
+      "\(try row.integer("ID") ?? 0) \(try row.string("Name") ?? "")"
+    }
+    for try await row in rows { found.append(row) }
+    #expect(found == ["1 a", "2 b"])
+    let error = await failure { () throws(ODataClientError) in
+      let wrong = service.rows("Items") { row throws(ODataError) in try row.integer("Name") ?? 0 }
+      for try await _ in wrong {}
+    }
+    guard case .document(let problem) = error?.cause else {
+      return #expect(Bool(false), "\(error as Any)")
+    }
+    #expect(problem.code == .invalidValue)
+  }
+
   @Test(
     "A next link to another host, or in a circle, ends the pages with an error",
     arguments: ["http://127.0.0.2/Items", "Items"])

@@ -255,6 +255,8 @@ struct CaptureTests {
       """)
     (keys, cursor) = try stage.keys(since: cursor)
     #expect(keys == ["10", "3", "9"])
+    try stage.other.execute("COPY item (id) FROM PROGRAM 'echo 50; echo 51'")
+    #expect(try stage.keys(since: cursor).keys == ["50", "51"])
   }
 
   @Test(

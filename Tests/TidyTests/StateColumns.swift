@@ -1,9 +1,9 @@
 /// Which stage writes which column of a side's state: the only list.
 ///
 /// `table.column` is what UPDATE sets, `table.+` who brings a row into being and `table.-` who ends
-/// it. Of the server the stages are the files of its store. A side whose list is empty is not checked; as soon as it has one entry, every literal
-/// write in its folder must be listed. Tables of entities have names that code makes up: Store
-/// alone writes them.
+/// it. Of the server the stages are the files of its store. A side whose list is empty is not
+/// checked; as soon as it has one entry, every literal write in its folder must be listed. Tables of
+/// entities have names that code makes up: Store alone writes them.
 enum StateColumns {
   private static let columnCame = "a file made before the column was there gets its first value"
 

@@ -14,5 +14,6 @@ extension Measure {
     kit,
     rights,
     bounds,
+    requests,
   ]
 }

@@ -21,13 +21,14 @@ enum AppliedOperations {
       cure: "Rename it, or start ferryd with --forget-operations.")
   }
 
+  static let creation: String = """
+    CREATE TABLE IF NOT EXISTS ferry_applied (
+      operation TEXT NOT NULL PRIMARY KEY, hash TEXT NOT NULL, result TEXT NOT NULL
+    ) WITHOUT ROWID
+    """
+
   static func create(_ connection: Connection) throws(SQLiteError) {
-    try connection.execute(
-      """
-      CREATE TABLE IF NOT EXISTS ferry_applied (
-        operation TEXT NOT NULL PRIMARY KEY, hash TEXT NOT NULL, result TEXT NOT NULL
-      ) WITHOUT ROWID
-      """)
+    try connection.execute(creation)
   }
 
   enum Claim {

@@ -21,6 +21,10 @@ public final class SQLiteConnector: Connector {
   private var openReader: Connection?
   private var tables: EntityTables
   private var dataVersion: SQLiteValue?
+  /// Of the last look at the entries of triggers, and what it gave.
+  private var seen: (version: SQLiteValue?, cursor: String)?
+  private var nextCleanUp = ContinuousClock.now
+  private static let cleanUpInterval: Duration = .seconds(60)
 
   /// `remembersOperations`: keep the table `ferry_applied` in the business database, which makes
   /// every operation happen exactly once. Without it an outcome may stay unknown after a crash.
@@ -105,6 +109,37 @@ public final class SQLiteConnector: Connector {
     return now != dataVersion
   }
 
+  public func changes(since cursor: String?) throws(ConnectorError) -> BusinessChanges {
+    let writer = try writer()
+    do throws(SQLiteError) {
+      let version = try writer.connection.value("PRAGMA data_version")
+      // Nobody else has written since.
+      if let cursor, let seen, seen.cursor == cursor, seen.version == version {
+        return BusinessChanges(cursor: cursor, hints: [])
+      }
+      if let changes = try writer.changes(since: cursor) {
+        let compared = try ChangeEntries.tablesWithoutTriggers(writer.connection, writer.tables)
+        let hints = changes.hints + compared.map { ChangeHint.entity($0) }
+        seen = changes.cursor.map { (version, $0) }
+        if ContinuousClock.now >= nextCleanUp {
+          nextCleanUp = ContinuousClock.now + SQLiteConnector.cleanUpInterval
+          try ChangeEntries(writer.connection, writer.tables).removeOld()
+        }
+        return BusinessChanges(
+          cursor: changes.cursor, hints: hints,
+          shortfall: compared.isEmpty
+            ? nil
+            : "\(compared.joined(separator: ", ")) is read whole after each change, for its table has "
+              + "no triggers of Ferry; `ferry prepare` makes them or says why it cannot")
+      }
+    } catch { throw ConnectorError(error, path) }
+    seen = nil
+    return BusinessChanges(cursor: nil, hints: try changedByOthers() ? [.anything] : [])
+  }
+
+  /// A look at the entries costs a page read as long as nobody writes.
+  public var lookInterval: Duration { seen == nil ? .milliseconds(250) : .milliseconds(50) }
+
   /// The number of rows given to `each` at a time.
   static let batchRows: Int = 1_000
 
@@ -168,6 +203,7 @@ public final class SQLiteConnector: Connector {
     if let writer = openWriter, !writer.connection.hasMoved { return writer }
     openWriter = nil
     dataVersion = nil
+    seen = nil
     let writer = try Writer(path, settings)
     openWriter = writer
     return writer

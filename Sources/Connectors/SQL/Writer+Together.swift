@@ -34,7 +34,7 @@ extension Writer {
       rollBack()
       return results
     }
-    do { try connection.execute("COMMIT") } catch {
+    do { try commit() } catch {
       return notCommitted(error, effective, done: results)
     }
     return results

@@ -14,8 +14,12 @@ enum Interruption: Error {
 final class Writer {
   let connection: Connection
   private let remembersOperations: Bool
-  private var tables: EntityTables
+  private(set) var tables: EntityTables
   private let touched: TouchedRows
+  /// The last entry of triggers before the transaction; nil where there are none.
+  private var entryBefore: Int64?
+  /// Entries that own transactions made: they are no news.
+  var ownEntries: [ClosedRange<Int64>] = []
 
   init(_ path: String, _ settings: SQLiteConnector.Settings) throws(ConnectorError) {
     connection = try SQLiteConnector.open(path, settings)
@@ -40,7 +44,7 @@ final class Writer {
       rollBack()
       return work.result
     }
-    do { try connection.execute("COMMIT") } catch {
+    do { try commit() } catch {
       return notCommitted(error, group, done: work.result)
     }
     return work.result
@@ -79,7 +83,31 @@ final class Writer {
       try connection.execute("BEGIN IMMEDIATE")
       if remembersOperations { try AppliedOperations.create(connection) }
       try tables.refresh(connection)
+      entryBefore =
+        try ChangeEntries.exist(connection) ? try ChangeEntries.last(connection) : nil
     } catch { throw ConnectorError(error, connection.path) }
+  }
+
+  func commit() throws(SQLiteError) {
+    var own: ClosedRange<Int64>?
+    if let entryBefore {
+      let last = try ChangeEntries.last(connection)
+      if last > entryBefore { own = entryBefore + 1...last }
+    }
+    try connection.execute("COMMIT")
+    if let own { ownEntries.append(own) }
+  }
+
+  /// What others changed since the cursor; nil where no triggers note it.
+  func changes(since cursor: String?) throws(SQLiteError) -> BusinessChanges? {
+    guard try ChangeEntries.exist(connection) else { return nil }
+    try connection.transaction(.deferred) { () throws(SQLiteError) in
+      try tables.refresh(connection)
+    }
+    if let last = ChangeEntries.Cursor(cursor)?.last {
+      ownEntries.removeAll { $0.upperBound <= last }
+    }
+    return try ChangeEntries(connection, tables).changes(since: cursor, own: ownEntries)
   }
 
   /// SQLite ends the transaction itself after some errors, and after RAISE(ROLLBACK).

@@ -19,9 +19,11 @@ public struct DatabaseSchema: Sendable, Equatable {
     public let isVirtual: Bool
     public let hasChecks: Bool
 
-    /// SQLite takes names without regard to case, and so does this.
+    /// SQLite takes names without regard to case, and so does this; where two differ by nothing
+    /// else it is the exact one.
     public func column(named name: String) -> Column? {
-      columns.first { $0.name.lowercased() == name.lowercased() }
+      columns.first { $0.name == name }
+        ?? columns.first { $0.name.lowercased() == name.lowercased() }
     }
   }
 
@@ -46,8 +48,10 @@ public struct DatabaseSchema: Sendable, Equatable {
     public let targetColumns: [String]
   }
 
-  /// SQLite takes names without regard to case, and so does this.
+  /// SQLite takes names without regard to case, and so does this; where two differ by nothing else
+  /// it is the exact one.
   public func table(named name: String) -> Table? {
-    tables.first { $0.name.lowercased() == name.lowercased() }
+    tables.first { $0.name == name }
+      ?? tables.first { $0.name.lowercased() == name.lowercased() }
   }
 }

@@ -20,7 +20,7 @@ extension Translator {
     var taken: Set<String> = []
     var names: [String: String] = [:]
     for request in options.entities {
-      let table = schema.tables.first { $0.name.lowercased() == request.table.lowercased() }
+      let table = schema.table(named: request.table)
       guard let table else {
         throw GeneratorError(
           "\"\(request.table)\" is no table of the database",

@@ -17,9 +17,10 @@ extension Translator {
       Note(.leftOut, subject, "its foreign key to \(foreignKey.target) \(what)", cure: cure)
     }
     guard
-      let target = drafts.first(where: {
-        $0.table.name.lowercased() == foreignKey.target.lowercased()
-      })
+      let target = drafts.first(where: { $0.table.name == foreignKey.target })
+        ?? drafts.first(where: {
+          $0.table.name.lowercased() == foreignKey.target.lowercased()
+        })
     else {
       let isThere = schema.table(named: foreignKey.target) != nil
       notes.append(

@@ -24,7 +24,8 @@ public struct Translator {
     var members: Set<String>
 
     func position(ofColumn column: String) -> Int? {
-      attributes.firstIndex { $0.column.lowercased() == column.lowercased() }
+      attributes.firstIndex { $0.column == column }
+        ?? attributes.firstIndex { $0.column.lowercased() == column.lowercased() }
     }
 
     var keyNames: [String] { key.map { attributes[$0].name } }
@@ -83,7 +84,8 @@ public struct Translator {
 
   // What is asked for by name is found by table first, then by entity.
   func draftIndex(_ name: String) throws(GeneratorError) -> Int {
-    if let index = drafts.firstIndex(where: { $0.table.name.lowercased() == name.lowercased() })
+    if let index = drafts.firstIndex(where: { $0.table.name == name })
+      ?? drafts.firstIndex(where: { $0.table.name.lowercased() == name.lowercased() })
       ?? drafts.firstIndex(where: { $0.name.lowercased() == name.lowercased() })
     {
       return index

@@ -16,6 +16,10 @@ enum ODataCommand: Subcommand {
     CommandOption("to", "atom|json", "the format that convert writes"),
     CommandOption("service", "<root>", "where the service of an address begins"),
     CommandOption("authority", "<pem>", "whose signature makes the service's certificate good"),
+    CommandOption("trust", "<fingerprint>", "accept the certificate that has this fingerprint"),
+    CommandOption("user", "<name>", "log in where the service asks; the password is asked for"),
+    CommandOption("password-stdin", nil, "read the password from standard input, one line"),
+    CommandOption("csrf", nil, "send changes with the token that SAP services require"),
   ]
   static let discussion = """
     describe says what a service document, metadata, feed, entry, error, batch or OpenSearch
@@ -27,7 +31,8 @@ enum ODataCommand: Subcommand {
     get prints the entries at the address of a service, one JSON object a line, page after page; at
     the service's root its collections. create and update take the properties as a JSON object;
     update and delete apply only if nobody else changes the object meanwhile (its ETag). Without
-    --service, the service begins where the last step of the address does.
+    --service, the service begins where the last step of the address does. A certificate that
+    nobody vouches for is shown with its fingerprint and refused, unless --trust names it.
 
     Exit codes: 0 it was read; 1 it was refused, with one line that says why and where;
     2 wrong usage.

@@ -15,11 +15,8 @@ enum ODataServiceCommand {
     let words =
       isWriting
       ? try arguments.operands(verb, "address", "json") : try arguments.operands(verb, "address")
-    let authority = try arguments.value("authority")
-    let transport = SystemTransport.make(
-      TransportOptions(trust: authority.map { .file($0) } ?? .system))
     let root = try arguments.value("service") ?? folder(of: words[1])
-    let service = try await ODataService.open(root, session: ODataSession(transport))
+    let service = try await ODataService.open(root, session: try session(arguments))
     do throws(ODataClientError) {
       switch verb {
       case "create":
@@ -44,6 +41,21 @@ enum ODataServiceCommand {
       throw error
     }
     return .success
+  }
+
+  private static func session(_ arguments: Arguments) throws -> ODataSession {
+    let authority = try arguments.value("authority")
+    var transport = TransportOptions(trust: authority.map { .file($0) } ?? .system)
+    transport.trustListener = CertificateListener(try arguments.value("trust"))
+    var options = ODataSessionOptions()
+    options.usesCSRF = arguments.flag("csrf")
+    if let user = try arguments.value("user") {
+      let password =
+        arguments.flag("password-stdin")
+        ? readLine(strippingNewline: true) ?? "" : try PasswordPrompt.askOnce()
+      options.credentials = .basic(user: user, password: password)
+    }
+    return ODataSession(transport: transport, options: options)
   }
 
   private static func get(
@@ -95,5 +107,27 @@ enum ODataServiceCommand {
     _ entry: ODataEntry, _ service: ODataService
   ) throws(ODataClientError) {
     print(String(decoding: try service.json(of: entry), as: UTF8.self))
+  }
+}
+
+/// Shows the certificate of a server that nobody vouches for, and accepts the one that was named.
+private final class CertificateListener: ServerTrustListener {
+  private let fingerprint: String?
+
+  init(_ fingerprint: String?) { self.fingerprint = fingerprint }
+
+  func decide(_ question: ServerTrustQuestion) async -> ServerTrustDecision {
+    guard let own = question.chain.first else { return .refuse }
+    if let fingerprint, fingerprint.uppercased() == own.fingerprint { return .acceptOnce }
+    Terminal.error(
+      """
+      \(question.server) shows a certificate that nobody vouches for:
+        subject      \(own.subject)
+        issuer       \(own.issuer)
+        valid        \(own.validFrom) to \(own.validUntil)
+        fingerprint  \(own.fingerprint)
+      If it is the right one, give --authority with its issuer's file, or --trust with the fingerprint.
+      """)
+    return .refuse
   }
 }

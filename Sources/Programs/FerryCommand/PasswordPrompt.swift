@@ -17,6 +17,17 @@ enum PasswordPrompt {
     return first
   }
 
+  /// A password that somebody else will check, so that it is asked for once.
+  static func askOnce() throws(UserError) -> String {
+    let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
+    guard terminal >= 0 else {
+      throw UserError(
+        "there is no terminal to ask on", hint: "Give the password with --password-stdin.")
+    }
+    defer { close(terminal) }
+    return try ask("Password: ", terminal)
+  }
+
   private static func ask(_ question: String, _ terminal: CInt) throws(UserError) -> String {
     var before = termios()
     guard tcgetattr(terminal, &before) == 0 else {

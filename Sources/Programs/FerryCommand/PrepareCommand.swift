@@ -3,11 +3,13 @@ import FerryGenerator
 import FerryModel
 import FerryPostgreSQL
 import FerryPostgreSQLConnector
+import FerrySQLConnector
+import FerrySQLite
 
 /// `ferry prepare`: makes what Ferry needs in a business database.
 enum PrepareCommand: Subcommand {
   static let name = "prepare"
-  static let summary = "make, print or remove what Ferry needs in a database of PostgreSQL"
+  static let summary = "make, print or remove what Ferry needs in a business database"
   static let operands = "<model.json> [--database <address>] [options]"
   static let options = [
     CommandOption(
@@ -25,8 +27,12 @@ enum PrepareCommand: Subcommand {
     a new version of the model. Documentation/PostgreSQL.md has the levels, rights and costs.
 
     Without it ferryd makes the tables of operations itself where it may, and compares all rows
-    every time it looks for the changes of others. SQLite needs none of this. Stop ferryd before
-    --remove: after it nobody knows which operations were performed.
+    every time it looks for the changes of others. Stop ferryd before --remove: after it nobody
+    knows which operations were performed.
+
+    A database of SQLite gets the tables ferry_change, ferry_mark and ferry_database, and triggers
+    whose names begin with ferry_. Take them away with --remove only: a trigger without its table
+    would stop every write.
 
     Exit codes: 0 done or printed; 1 it could not be done, and nothing was changed; 2 wrong usage.
     """
@@ -42,15 +48,54 @@ enum PrepareCommand: Subcommand {
       throw UsageError(
         "no business database is named", hint: "Write --database \(DatabaseAddress.forms).")
     }
-    guard case .postgreSQL(let address) = try DatabaseAddress(text) else {
-      print("A database of SQLite needs no preparation.")
-      return .success
+    switch try DatabaseAddress(text) {
+    case .sqlite(let path): return try prepare(package, path, arguments)
+    case .postgreSQL(let address): return try prepare(package, address, arguments)
     }
+  }
+
+  /// Without it a change by others makes ferryd read everything again.
+  private static func prepare(
+    _ package: Package, _ path: String, _ arguments: Arguments
+  ) throws(GeneratorError) -> ExitCode {
+    do throws(SQLiteError) {
+      let connection = try Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 10_000)
+      let preparation = try SQLitePreparation(package, connection)
+      let isRemoval = arguments.flag("remove")
+      let statements = isRemoval ? preparation.removal : preparation.statements
+      if arguments.flag("print") {
+        print(
+          (["BEGIN IMMEDIATE"] + statements + ["COMMIT"]).map { "\($0);" }
+            .joined(separator: "\n"))
+        return .success
+      }
+      try connection.transaction(.immediate) { () throws(SQLiteError) in
+        for statement in statements { try connection.execute(statement) }
+      }
+      for (table, reason) in preparation.leftOut where !isRemoval {
+        print("\(table) \(reason): ferryd reads it whole after each change by others.")
+      }
+      print(
+        isRemoval
+          ? "Nothing of Ferry is left in \(path)."
+          : "\(path) is prepared; a ferryd that runs uses it from now on.")
+      return .success
+    } catch {
+      throw GeneratorError(
+        "\(path) was not changed: \(error.message)",
+        hint: "Stop what has it open for writing, and see that it may be written.")
+    }
+  }
+
+  private static func prepare(
+    _ package: Package, _ address: PostgreSQLAddress, _ arguments: Arguments
+  ) throws -> ExitCode {
+    let role = try arguments.value("role")
     do throws(PostgreSQLError) {
       let connection = try PostgreSQLConnection(address)
       let preparation = try Preparation(
         package, connection, level: arguments.flag("operations") ? .operations : .all,
-        role: try arguments.value("role"))
+        role: role)
       let isRemoval = arguments.flag("remove")
       let statements = isRemoval ? preparation.removal : preparation.statements
       if arguments.flag("print") {
