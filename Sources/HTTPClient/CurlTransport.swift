@@ -34,7 +34,7 @@
         } catch {
           guard transfer.isUntrusted, !Task.isCancelled else { throw error }
           let options = self.options
-          let answer = await desk.ask(server, failed: pin) {
+          let answer = await desk.ask(server, failed: pin, problem: error.message) {
             await CurlProbe.chain(of: request.url, options, request.deadlines.connect)
           }
           guard let answer, answer != pin else { throw error }

@@ -8,6 +8,8 @@ public struct ServerTrustQuestion: Sendable, Equatable {
   public let chain: [ServerCertificate]
   /// Whether another certificate of this server was accepted before.
   public let isChanged: Bool
+  /// Why it is not trusted, as the system says: another name, a date that is over, an unknown issuer.
+  public let problem: String
 }
 
 /// The answer to a `ServerTrustQuestion`.
@@ -57,7 +59,8 @@ actor TrustDesk {
 
   /// Asks about a server that was not accepted with `failed` as its pin; nil where it is refused.
   func ask(
-    _ server: String, failed: String?, _ probe: @escaping @Sendable () async -> [ServerCertificate]
+    _ server: String, failed: String?, problem: String,
+    _ probe: @escaping @Sendable () async -> [ServerCertificate]
   ) async -> String? {
     if let now = pin(of: server), now != failed { return now }
     if let task = underWay[server] { return await task.value }
@@ -65,7 +68,8 @@ actor TrustDesk {
     let task = Task { () -> String? in
       let chain = await probe()
       guard let own = chain.first else { return nil }
-      let question = ServerTrustQuestion(server: server, chain: chain, isChanged: failed != nil)
+      let question = ServerTrustQuestion(
+        server: server, chain: chain, isChanged: failed != nil, problem: problem)
       switch await listener.decide(question) {
       case .refuse: return nil
       case .acceptOnce: return own.publicKeyPin

@@ -23,10 +23,11 @@
         guard let trust = space.serverTrust else {
           return completion(.performDefaultHandling, nil)
         }
-        if isTrusted(trust) {
+        let problem = problem(of: trust)
+        if problem == nil {
           completion(.useCredential, URLCredential(trust: trust))
-        } else if let desk {
-          ask(desk, "\(space.host):\(space.port)", trust, completion)
+        } else if let desk, let problem {
+          ask(desk, "\(space.host):\(space.port)", trust, problem, completion)
         } else {
           completion(.cancelAuthenticationChallenge, nil)
         }
@@ -41,8 +42,9 @@
       }
     }
 
-    /// The file is read at each handshake, so that a renewed authority needs no restart.
-    private func isTrusted(_ trust: SecTrust) -> Bool {
+    /// Why the server is not trusted; nil if it is. The file is read at each handshake, so that a
+    /// renewed authority needs no restart.
+    private func problem(of trust: SecTrust) -> String? {
       if case .file(let file) = options.trust {
         let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
         let anchors = PEM.certificates(text).compactMap {
@@ -51,13 +53,15 @@
         guard !anchors.isEmpty,
           SecTrustSetAnchorCertificates(trust, anchors as CFArray) == errSecSuccess,
           SecTrustSetAnchorCertificatesOnly(trust, true) == errSecSuccess
-        else { return false }
+        else { return "\(file) holds no certificate" }
       }
-      return SecTrustEvaluateWithError(trust, nil)
+      var reason: CFError?
+      guard !SecTrustEvaluateWithError(trust, &reason) else { return nil }
+      return reason.map { CFErrorCopyDescription($0) as String } ?? "the system does not trust it"
     }
 
     private func ask(
-      _ desk: TrustDesk, _ server: String, _ trust: SecTrust,
+      _ desk: TrustDesk, _ server: String, _ trust: SecTrust, _ problem: String,
       _ completion:
         @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
@@ -69,7 +73,9 @@
       let credential = URLCredential(trust: trust)
       Task {
         var pin = await desk.pin(of: server)
-        if pin == nil || pin != own { pin = await desk.ask(server, failed: pin) { chain } }
+        if pin == nil || pin != own {
+          pin = await desk.ask(server, failed: pin, problem: problem) { chain }
+        }
         if let pin, pin == own {
           completion(.useCredential, credential)
         } else {

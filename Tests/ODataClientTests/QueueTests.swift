@@ -112,7 +112,7 @@ struct QueueTests {
   }
 
   @Test(
-    "What waits is never sent once it is taken back, and what is under way is cut (ios/REQ-36, CS-85)"
+    "What waits is never sent once it is taken back, and what is under way is cut (ios/REQ-30, REQ-36, CS-85)"
   )
   func cancel() async throws {
     let gate = Gate()
@@ -168,7 +168,7 @@ struct QueueTests {
   }
 
   @Test(
-    "Each request tells its steps in order, under the name that the app gave it (adr/LIF-4, REQ-5, LSN-1; ios/REQ-30)"
+    "Each request tells its steps in order, under the name that the app gave it (adr/LIF-4, REQ-5, LSN-1)"
   )
   func events() async throws {
     let server = Self.echo()

@@ -121,7 +121,7 @@ private final class CertificateListener: ServerTrustListener {
     if let fingerprint, fingerprint.uppercased() == own.fingerprint { return .acceptOnce }
     Terminal.error(
       """
-      \(question.server) shows a certificate that nobody vouches for:
+      \(question.server) is not trusted: \(question.problem)
         subject      \(own.subject)
         issuer       \(own.issuer)
         valid        \(own.validFrom) to \(own.validUntil)

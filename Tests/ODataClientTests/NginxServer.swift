@@ -1,0 +1,1 @@
+../HTTPClientTests/NginxServer.swift
