@@ -91,6 +91,9 @@ package final class SQLiteStore: Store {
 
   func number(of entity: Int) -> SQLiteValue { .integer(entityNumbers[entity]) }
 
+  /// How many statements were run, for tests that count.
+  var executionsInAll: Int { writer.executions + reader.executions }
+
   // Transactions and snapshots.
 
   package func transaction<Result>(

@@ -21,6 +21,9 @@ public struct World: Sendable {
   }
 
   /// Whether a simulation has switched this bug on; never outside one.
+  /// Whether there is any.
+  package var isPlanted: Bool { !planted.isEmpty }
+
   package func has(_ bug: PlantedBug) -> Bool { !planted.isEmpty && planted.contains(bug) }
 }
 

@@ -12,6 +12,8 @@ struct Inbox {
     var received: [ReceivedOperation] = []
     /// Operations for which there was no room; the device sends them again.
     var leftOut: Int = 0
+    /// Whether an answer that was confirmed is to be given again.
+    var restored: Bool = false
     /// Why bytes were no operation at all.
     var unreadable: String?
   }
@@ -70,7 +72,10 @@ struct Inbox {
         switch machine.judge(bytes, hash: hash, known: known) {
         case .store(let operation): new.append((operation, bytes, hash))
         case .known(let id, let isEmptied):
-          if isEmptied { try restoreAnswer(id) }
+          if isEmptied {
+            try restoreAnswer(id)
+            receipt.restored = true
+          }
           receipt.stored.append(id)
         case .refuse(let id, let refused):
           if let chain = chain(of: bytes) { spoiled.insert(chain) }
@@ -141,16 +146,23 @@ struct Inbox {
 
   /// What is known of operations that the device says are open. An answer that was confirmed once
   /// is told again: the device may be a restored copy.
-  func statuses(_ open: [OperationID], user: String) throws(StoreError) -> [OperationStatus] {
-    guard !open.isEmpty else { return [] }
-    return try zip(open, try store.known(open)).map { id, known throws(StoreError) in
+  func statuses(
+    _ open: [OperationID], user: String
+  ) throws(StoreError) -> (list: [OperationStatus], restored: Bool) {
+    guard !open.isEmpty else { return ([], false) }
+    var restored = false
+    let list = try zip(open, try store.known(open)).map { id, known throws(StoreError) in
       guard let known, known.user == ExactText(user) else {
         return OperationStatus(id: id, state: .neverSeen)
       }
-      if known.state == .confirmed { try restoreAnswer(id) }
+      if known.state == .confirmed {
+        try restoreAnswer(id)
+        restored = true
+      }
       let isAnswered = known.state == .answered || known.state == .confirmed
       return OperationStatus(id: id, state: isAnswered ? .answered : .inWork)
     }
+    return (list, restored)
   }
 
   /// The reason of a refusal went with the answer that was confirmed; that it was refused stays.

@@ -9,7 +9,7 @@ struct Download {
     /// Bytes to send; there is more.
     case pages([UInt8])
     /// Bytes to send, with the checkpoint at their end.
-    case checkpoint([UInt8], version: Int64)
+    case checkpoint([UInt8], version: Int64, answers: Int)
     /// A partition's cursor fell below its floor: the device must be told first.
     case overtaken
   }
@@ -105,6 +105,8 @@ struct Download {
       // The device's import sets all of its cursors to the checkpoint.
       cursors = cursors.map { PartitionCursor(partition: $0.partition, cursor: .end(of: clock)) }
     }
-    return .checkpoint(bytes + Message.checkpoint(checkpoint).frame.encoded(), version: clock)
+    return .checkpoint(
+      bytes + Message.checkpoint(checkpoint).frame.encoded(), version: clock,
+      answers: answers.count)
   }
 }

@@ -81,25 +81,9 @@ extension Service {
     let operations = try reading { () throws(StoreError) in
       try inbox.statuses(hello.open, user: state.identity.user)
     }
+    if operations.restored { memory.noteAnswersOfAnybody() }
     state.rightsVersion = Service.rightsVersion(state.identity.user, numbers)
-    let (judgement, clock) = try reading { () throws(StoreError) in
-      try store.snapshot { view throws(StoreError) in
-        var partitions: [WelcomeMachine.Partition] = []
-        for (number, group) in numbers.sorted(by: { $0.key < $1.key }) {
-          guard let known = try view.partition(number) else { continue }
-          partitions.append(
-            WelcomeMachine.Partition(
-              number: number, group: group, floor: known.floor, count: known.count))
-        }
-        var machine = WelcomeMachine(eras: try view.eras(), clock: view.clock)
-        machine.forgetsStagedFloor = world.has(.stagedFloor)
-        let judgement = machine.judge(
-          partitions, positions: Service.positions(hello, pulls),
-          applied: Service.cursors(hello.partitions),
-          staged: Service.cursors(pulls.flatMap(\.staged)))
-        return (judgement, view.clock)
-      }
-    }
+    let (judgement, clock) = try judge(numbers, hello, pulls)
     state.downloads = pulls.compactMap { pull in
       guard groups.contains(pull.group) else { return nil }
       let cursors = judgement.cursors.filter { numbers[$0.key] == pull.group }
@@ -110,9 +94,45 @@ extension Service {
     var welcome = Welcome(
       server: store.server, era: store.era, clock: clock, rightsVersion: state.rightsVersion,
       keep: judgement.keep, start: judgement.start, drop: judgement.drop, reset: judgement.reset,
-      operations: operations, expectedRows: judgement.expectedRows)
+      operations: operations.list, expectedRows: judgement.expectedRows)
     welcome.keys = keys
     return Message.welcome(welcome).frame.encoded()
+  }
+
+  private func judge(
+    _ numbers: [Int64: String], _ hello: Hello, _ pulls: [Pull]
+  ) throws(ServerError) -> (WelcomeMachine.Judgement, clock: Int64) {
+    try reading { () throws(StoreError) in
+      if !world.isPlanted, let view = memory.view(of: numbers.keys) {
+        return (try judge(numbers, hello, pulls, view).0, view.clock)
+      }
+      return try store.snapshot { view throws(StoreError) in
+        let (judgement, states) = try judge(numbers, hello, pulls, view)
+        memory.note(clock: view.clock, eras: try view.eras(), states)
+        return (judgement, view.clock)
+      }
+    }
+  }
+
+  private func judge(
+    _ numbers: [Int64: String], _ hello: Hello, _ pulls: [Pull], _ view: any StoreSnapshot
+  ) throws(StoreError) -> (WelcomeMachine.Judgement, [PartitionState]) {
+    var states: [PartitionState] = []
+    var partitions: [WelcomeMachine.Partition] = []
+    for (number, group) in numbers.sorted(by: { $0.key < $1.key }) {
+      guard let known = try view.partition(number) else { continue }
+      states.append(known)
+      partitions.append(
+        WelcomeMachine.Partition(
+          number: number, group: group, floor: known.floor, count: known.count))
+    }
+    var machine = WelcomeMachine(eras: try view.eras(), clock: view.clock)
+    machine.forgetsStagedFloor = world.has(.stagedFloor)
+    let judgement = machine.judge(
+      partitions, positions: Service.positions(hello, pulls),
+      applied: Service.cursors(hello.partitions),
+      staged: Service.cursors(pulls.flatMap(\.staged)))
+    return (judgement, states)
   }
 
   func next(of exchange: Exchange) -> Exchange.Step {
@@ -143,16 +163,24 @@ extension Service {
       owner: state.owner, open: state.hello.open, rightsVersion: state.rightsVersion, era: store.era
     )
     let step = try reading { () throws(StoreError) in
-      try store.replica { view throws(StoreError) in
+      if !world.isPlanted,
+        let view = memory.view(download, for: asker.owner, open: asker.open)
+      {
+        return try download.round(view, world, limits, frames: &self.frames, asker: asker)
+      }
+      return try store.replica { view throws(StoreError) in
         try download.round(view, world, limits, frames: &self.frames, asker: asker)
       }
+    }
+    if case .checkpoint(_, _, let answers) = step, answers == 0, asker.open.isEmpty {
+      memory.noteNoAnswer(for: asker.owner, group: download.group)
     }
     // Pages of a round that was overtaken are not sent, so their cursors do not hold.
     if case .overtaken = step { return try welcomeAgain(exchange) }
     exchange.state.downloads[index] = download
     switch step {
     case .pages(let bytes): return .bytes(bytes)
-    case .checkpoint(let bytes, _):
+    case .checkpoint(let bytes, _, _):
       exchange.state.dirty.removeFirst()
       return .bytes(bytes)
     case .overtaken: return try welcomeAgain(exchange)

@@ -110,6 +110,7 @@ extension Service {
         "a load lacks so many rows that it is not believed until a second one says the same",
         ("partitions", verdict.doubted.map(String.init).joined(separator: ",")))
     }
+    memory.committedAll()
     stir(partitions: fresh, answered: [])
     if verdict.doubted.isEmpty {
       cursors.loadEnded(names: toBeRead)

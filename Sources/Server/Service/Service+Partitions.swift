@@ -53,6 +53,7 @@ extension Service {
         "the devices of this user ask for more than \(limit) partitions without a row",
         hint: "Purge sets of parameters that are no longer needed.")
     }
+    defer { memory.committedAll() }
     return try guarded { () throws(StoreError) in
       try store.numbered { transaction throws(StoreError) in
         try directory.remove(old, transaction)
@@ -82,21 +83,18 @@ extension Service {
   func remember(
     _ state: ExchangeState, _ numbers: some Collection<Int64>
   ) throws(ServerError) {
+    let now = StoredDevice(
+      incarnation: state.hello.incarnation, rightsVersion: state.rightsVersion, isOfToday: true)
+    guard memory.device(state.owner) != now else { return }
     try guarded { () throws(StoreError) in
-      let hello = state.hello
       let known = try store.device(state.owner)
-      guard
-        known?.incarnation != hello.incarnation || known?.isOfToday != true
-          || known?.rightsVersion != state.rightsVersion
-      else { return }
+      guard known != now else { return }
       try store.transaction { () throws(StoreError) in
-        try store.keep(
-          StoredDevice(
-            incarnation: hello.incarnation, rightsVersion: state.rightsVersion, isOfToday: true),
-          of: state.owner)
+        try store.keep(now, of: state.owner)
         try store.asked(numbers)
         if known == nil { try store.forgetDevices(of: state.owner, beyond: limits.devicesPerUser) }
       }
     }
+    memory.note(now, of: state.owner)
   }
 }

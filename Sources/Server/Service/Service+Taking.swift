@@ -19,6 +19,7 @@ extension Service {
     }
     // Sent again: it is open, whatever else the device has said.
     if queue.name(receipt.stored, of: state.owner) { arrivedOperations += 1 }
+    if receipt.restored { memory.noteAnswersOfAnybody() }
     for (received, missing) in zip(receipt.received, missing) {
       enqueue(received, missing: missing)
     }

@@ -29,6 +29,8 @@ extension Service {
           transaction, directory, safeVersion: safe ?? transaction.version, inUse: inUse)
       }
     }
+    memory.committedAll()
+    memory.dayEnded()
     return Compaction(
       purgedLeaves: summary.leaves, purgedRows: summary.rows,
       forgottenOperations: summary.operations, removedPartitions: summary.partitions)

@@ -19,6 +19,7 @@ public final class Service {
   let inbox: Inbox
   let reports: ReportInbox
   var frames: FrameCache
+  var memory = StoreMemory()
   var marks = Marks()
   var claims = Claims()
   var interests = Interests()
@@ -183,6 +184,7 @@ public final class Service {
   func reading<Result>(_ body: () throws(StoreError) -> Result) throws(ServerError) -> Result {
     do { return try body() } catch {
       directory.forget()
+      memory.forget()
       let failure = ServerError(error, store: store.name)
       if failure.isOfTheStore { onTrouble?(failure) }
       throw failure
@@ -211,20 +213,31 @@ public final class Service {
       Result, [AnsweredOperation]
     )
   ) throws(ServerError) -> (result: Result, made: [Int64]) {
-    var written: (partitions: Set<Int64>, answered: [AnsweredOperation], made: [Int64]) =
-      ([], [], [])
+    var written = Written()
     let result = try guarded { () throws(StoreError) -> Result in
       try store.numbered(drawn: drawn) { transaction throws(StoreError) -> Result in
         var machine = CacheMachine(rules)
         let (result, answered) = try body(transaction, &machine)
         let made = try store.apply(machine.changes, transaction)
-        written = (try partitions(of: machine.changes), answered, Array(made.values))
+        written = Written(
+          partitions: try partitions(of: machine.changes), answered: answered,
+          made: Array(made.values), clock: transaction.hasWritten ? transaction.version : nil)
         tellMoved(machine.changes.movedRows)
         return result
       }
     }
+    memory.committed(written.partitions, clock: written.clock)
+    memory.note(written.answered)
     stir(partitions: written.partitions, answered: written.answered)
     return (result, written.made)
+  }
+
+  /// What a numbered transaction did.
+  private struct Written {
+    var partitions: Set<Int64> = []
+    var answered: [AnsweredOperation] = []
+    var made: [Int64] = []
+    var clock: Int64?
   }
 
   private func tellMoved(_ rows: Int) {

@@ -61,7 +61,7 @@ package struct StoredReport: Sendable {
 }
 
 /// A device as it was last here.
-package struct StoredDevice: Sendable {
+package struct StoredDevice: Sendable, Equatable {
   package let incarnation: String
   package let rightsVersion: String
   /// Whether that was today.
