@@ -183,12 +183,24 @@ package final class SQLiteStore: Store {
     try numbered { transaction throws(StoreError) in
       transaction.hasWritten = true
       try sql { () throws(SQLiteError) in
+        try skipPartitionNumbers()
         try writer.run(
           "INSERT INTO era (package, id, first_version) VALUES (?, ?, ?)", number, .text(id),
           .integer(transaction.version))
       }
     }
     return id
+  }
+
+  /// The store may be a backup, and devices may know numbers that were given after it was made, to
+  /// other partitions, of other groups perhaps. So at each start but the first the numbers go on
+  /// from a random place.
+  private func skipPartitionNumbers() throws(SQLiteError) {
+    guard try writer.value("SELECT 1 FROM era LIMIT 1") != nil else { return }
+    let skipped: SQLiteValue = .integer(world.chance.number(in: 1..<(1 << 31)))
+    try writer.run("UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'partition'", skipped)
+    guard writer.changes == 0 else { return }
+    try writer.run("INSERT INTO sqlite_sequence (name, seq) VALUES ('partition', ?)", skipped)
   }
 
   private func numberEntities() throws {

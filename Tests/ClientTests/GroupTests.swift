@@ -1,5 +1,6 @@
 import Ferry
 import FerryModel
+import FerryWire
 import FerryWorld
 import Testing
 
@@ -54,6 +55,25 @@ struct GroupTests {
     #expect(try Maker.getReplayPendingObjects(in: database).map(\.id) == [2])
     try database.cancelPendingOperations(group: "default")
     #expect(try Maker.count(in: database) == 0 && Article.count(in: database) == 0)
+  }
+
+  @Test("A group without partitions does not go back to an older checkpoint")
+  func olderCheckpoint() throws {
+    let device = try Device(GroupTests.model()).loggedIn()
+    let shore = Shore(GroupTests.model())
+    try device.exchange(shore)
+    let inbox = Inbox(device.store)
+    func batch(_ version: Int64) throws -> ImportBatch? {
+      try inbox.close(
+        Checkpoint(
+          group: "goods", era: shore.era, version: version, partitions: [], answers: [],
+          rightsVersion: "1", unavailable: []))
+    }
+    // Two requests were on their way together; that which was answered first comes last.
+    let newer = try #require(try batch(15))
+    _ = try Import(device.store).run(newer)
+    #expect(try batch(14) == nil)
+    #expect(try batch(15) != nil && batch(16) != nil)
   }
 
   @Test("facts/1.4: a group that the model does not have is an error that names the nearest")

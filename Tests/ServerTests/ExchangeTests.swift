@@ -219,6 +219,32 @@ import Testing
     #expect(stale.rows == fresh.rows)
   }
 
+  @Test("A row that was deleted while a load reads is remembered until the load has ended")
+  func compactionUnderLoad() throws {
+    var limits = ServiceLimits()
+    limits.tombstonesKept = 0
+    let bench = try Bench(limits: limits)
+    for id in 1...3 { bench.business.put(Shop.product, [.integer(Int64(id)), .text("p")]) }
+    try bench.load()
+    let ticket = try bench.service.beginLoad()
+    let read = bench.business.images(Shop.product)
+    let device = try Device(bench).exchange()
+    for id in 1...2 as ClosedRange<Int64> {
+      let delete = bench.operation(
+        Shop.product, .delete, Key([.integer(id)]), base: [0: .integer(id), 1: .text("p")])
+      try device.exchange([delete.1])
+      try bench.replay()
+    }
+    try device.exchange()
+    let compaction = try bench.service.compact()
+    #expect(compaction.purgedLeaves == 1 && compaction.purgedRows == 0)
+    try bench.service.stage(ticket, Shop.product, read)
+    try bench.end(ticket)
+    try device.exchange()
+    #expect(device.shown.map { $0.prefix(9) } == ["Product 3"])
+    #expect(try bench.service.compact().purgedRows == 1)
+  }
+
   @Test("A clock that jumps a year purges one day")
   func jumpingClock() throws {
     var limits = ServiceLimits()

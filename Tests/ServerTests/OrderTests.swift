@@ -211,6 +211,32 @@ import Testing
     #expect(device.welcome?.reset == [])
   }
 
+  @Test("A restored server gives no partition a number that devices may know for another one")
+  func newNumbers() throws {
+    let bench = try Bench()
+    let file = "\(bench.folder)/server.sqlite"
+    bench.stop()
+    try FileManager.default.copyItem(atPath: file, toPath: "\(file).backup")
+    var known: Set<Int64> = []
+    for employees: [Int64] in [[1, 2], [3]] {
+      if !known.isEmpty {
+        bench.stop()
+        for suffix in ["", "-wal", "-shm"] {
+          try? FileManager.default.removeItem(atPath: file + suffix)
+        }
+        try FileManager.default.moveItem(atPath: "\(file).backup", toPath: file)
+      }
+      try bench.restart()
+      try bench.load()
+      let device = Device(bench)
+      device.identity = bench.identity(employees: employees)
+      try device.exchange()
+      let numbers = Set(try #require(device.welcome).start.map(\.partition))
+      #expect(!numbers.isEmpty && numbers.isDisjoint(with: known))
+      known.formUnion(numbers)
+    }
+  }
+
   @Test("A restart that lost nothing keeps every cursor")
   func restarted() throws {
     let bench = try Bench()

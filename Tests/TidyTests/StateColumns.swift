@@ -136,6 +136,8 @@ enum StateColumns {
     "package.version": "Start",
     "package.loaded": "Loads",
     "era.+": "Start",
+    "sqlite_sequence.+": "Start",
+    "sqlite_sequence.seq": "Start",
     "entity.+": "Start",
     "personalization.+": "Sessions",
     "personalization.-": "Sessions",

@@ -183,11 +183,16 @@ package struct Inbox {
   }
 
   /// The batch that a checkpoint closes, or nil when a page before it is missing here, or the word
-  /// that a partition is no longer ours, or that the server is in another era.
+  /// that a partition is no longer ours, or that the server is in another era; or when it is older
+  /// than what is here. A group without partitions has nothing else that could tell.
   package func close(_ checkpoint: Checkpoint) throws(FerryError) -> ImportBatch? {
     let complete = try store.read { connection throws(FerryError) in
       try self.store.sql { () throws(SQLiteError) in
         guard try self.era(of: checkpoint.group, connection) == checkpoint.era else { return false }
+        let shown = try connection.value(
+          "SELECT version FROM ferry_checkpoint WHERE grp = ? AND era = ?",
+          .text(checkpoint.group), .text(checkpoint.era))?.integer
+        if let shown, checkpoint.version < shown { return false }
         for partition in checkpoint.partitions {
           let row = try connection.row(
             "SELECT staged_version, staged_row, state FROM ferry_partition WHERE number = ?",
