@@ -22,6 +22,8 @@ struct BusinessHistory {
   private var taken = 0
   /// In which agency each order is.
   private var agencies: [Key: Int64] = [:]
+  /// The lines that are there: order and number.
+  private var lines: Set<Key> = []
   private(set) var effects: [Effect] = []
   /// The operations that had an effect, or were taken without one, and how often.
   private(set) var performed: [OperationID: Int] = [:]
@@ -72,8 +74,15 @@ struct BusinessHistory {
       agencies[effect.key] = effect.after.flatMap(EffectWatch.agency)
       return Set([effect.before, effect.after].compactMap { $0.flatMap(EffectWatch.agency) })
     case "Line":
+      if effect.after == nil { lines.remove(effect.key) } else { lines.insert(effect.key) }
       // A line of no order is nobody's.
       return [(effect.after ?? effect.before).flatMap { agencies[Key([$0[0]])] } ?? 0]
+    case "Tag":
+      // A tag of no line is nobody's.
+      return Set(
+        [effect.before, effect.after].compactMap { $0 }.map { tag in
+          lines.contains(Key([tag[1], tag[2]])) ? agencies[Key([tag[1]])] ?? 0 : 0
+        })
     default: return []
     }
   }
@@ -85,9 +94,8 @@ struct BusinessHistory {
   }
 
   private static func hasTemporaryKey(_ effect: MemoryEffect) -> Bool {
-    guard effect.entity != "Customer", case .integer(let number)? = effect.after?.first else {
-      return false
+    (effect.after ?? []).contains { value in
+      if case .integer(let number) = value { number < 0 } else { false }
     }
-    return number < 0
   }
 }

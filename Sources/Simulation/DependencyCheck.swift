@@ -19,7 +19,9 @@ struct DependencyCheck {
     operations.first { operation in
       guard operation.wanted != .no else { return false }
       let together = whole(of: operation) { $0.wanted != .no || $0.state == .replayFailed }
-      return !together.contains { $0.state == .replayFailed || awaited(by: $0, together) != nil }
+      return !together.contains {
+        $0.state == .replayFailed || awaited(by: $0, together, mayBe: true) != nil
+      }
     }
   }
 
@@ -61,20 +63,24 @@ struct DependencyCheck {
 
   /// The first other one that must end before an operation: an earlier change of its object, the
   /// create of an object that it refers to, or what ends a reference to the object that it deletes.
+  /// `mayBe`: of a reference by several attributes an update keeps only what it changes of it; where
+  /// the rest led before may have been forgotten.
   private func awaited(
-    by operation: PendingOperation, _ together: [PendingOperation],
+    by operation: PendingOperation, _ together: [PendingOperation], mayBe: Bool = false,
     _ counts: (PendingOperation) -> Bool = { _ in true }
   ) -> PendingOperation? {
     let own = Set(together.map(\.sequence))
     return operations.first { other in
-      !own.contains(other.sequence) && isBefore(other, operation) && counts(other)
+      !own.contains(other.sequence) && isBefore(other, operation, mayBe) && counts(other)
     }
   }
 
-  private func isBefore(_ other: PendingOperation, _ operation: PendingOperation) -> Bool {
+  private func isBefore(
+    _ other: PendingOperation, _ operation: PendingOperation, _ mayBe: Bool = false
+  ) -> Bool {
     other.name == operation.name && other.sequence < operation.sequence
-      || other.kind == .create && refers(operation.entity, operation.changed, to: other)
-      || operation.kind == .delete && ceases(other, toReferTo: operation)
+      || other.kind == .create && leads(operation, to: other)
+      || operation.kind == .delete && ceases(other, toReferTo: operation, mayBe)
   }
 
   /// Whether an operation waits for one of `own`, by itself or through others: they would wait for
@@ -97,12 +103,26 @@ struct DependencyCheck {
   }
 
   /// As the app saw it, or as it was downloaded last.
-  private func ceases(_ other: PendingOperation, toReferTo deleted: PendingOperation) -> Bool {
+  private func ceases(
+    _ other: PendingOperation, toReferTo deleted: PendingOperation, _ mayBe: Bool
+  ) -> Bool {
     guard other.kind != .create else { return false }
     return [other.base, image(other)].contains { values in
-      let left = values.filter { other.kind == .delete || other.changed[$0.key] != nil }
-      return refers(other.entity, left, to: deleted)
+      refers(other.entity, values, to: deleted, mayBe) { position in
+        other.kind == .delete || other.changed[position] != nil
+      }
     }
+  }
+
+  /// Whether a change makes its object refer to that of another one. Of a reference by several
+  /// attributes it may change one: the others are what they were downloaded as, or changed to before.
+  private func leads(_ operation: PendingOperation, to target: PendingOperation) -> Bool {
+    var values = image(operation)
+    for change in operations
+    where change.name == operation.name && change.sequence <= operation.sequence {
+      values.merge(change.changed) { _, new in new }
+    }
+    return refers(operation.entity, values, to: target) { operation.changed[$0] != nil }
   }
 
   private func image(_ operation: PendingOperation) -> [Int: Value] {
@@ -111,16 +131,23 @@ struct DependencyCheck {
       uniqueKeysWithValues: (images?[operation.object] ?? []).enumerated().map { ($0, $1) })
   }
 
-  /// Whether values of an entity name the object of an operation.
+  /// Whether values of an entity name the object of an operation, by attributes of which one counts.
+  /// `mayBe`: a value that is not there may be the right one.
   private func refers(
-    _ entity: String, _ values: [Int: Value], to target: PendingOperation
+    _ entity: String, _ values: [Int: Value], to target: PendingOperation, _ mayBe: Bool = false,
+    _ counts: (Int) -> Bool
   ) -> Bool {
-    guard let entity = model.entity(named: entity) else { return false }
+    guard let entity = model.entity(named: entity),
+      let key = model.entity(named: target.entity).flatMap(target.key.values(of:))
+    else { return false }
     return entity.relationships.contains { (relationship: Relationship) -> Bool in
-      let own: [Value] = relationship.attributes.compactMap { name in
-        entity.position(of: name).flatMap { values[$0] }
+      let positions = relationship.attributes.compactMap(entity.position(of:))
+      guard target.entity == relationship.target, positions.contains(where: counts) else {
+        return false
       }
-      return target.entity == relationship.target && target.key == Key(own)
+      return zip(positions, key).allSatisfy { position, part in
+        values[position].map { $0 == part } ?? mayBe
+      }
     }
   }
 }

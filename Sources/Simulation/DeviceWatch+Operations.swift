@@ -7,11 +7,12 @@ extension DeviceWatch {
   /// Invariants 1, 2, 6 and 12: a pending change leaves only with its answer, in the import that
   /// carries it, or because the app took it back; its id stays until an answer has used it up.
   func checkOperations(
-    _ current: [Int64: PendingOperation], _ checkpoint: CheckpointName?, isAnswered: Bool,
-    _ ledger: Ledger
+    _ current: [Int64: PendingOperation], _ checkpoints: [String: CheckpointName],
+    isAnswered: Bool, _ ledger: Ledger
   ) throws {
     // Keys that the very same import gives; what waits behind a create knows it by the old one.
     for old in operations.values where isAnswered && old.kind == .create {
+      let checkpoint = checkpoints[SimulatedBusiness.group(of: old.entity)]
       let told = (ledger.told[old.id] ?? []).first { $0.checkpoint == checkpoint }
       if let key = told?.answer.newKey { given[old.key] = key }
     }
@@ -30,6 +31,7 @@ extension DeviceWatch {
         {
           continue
         }
+        let checkpoint = checkpoints[SimulatedBusiness.group(of: old.entity)]
         try accountFor(old, checkpoint, isAnswered: isAnswered, ledger)
       }
     }

@@ -28,7 +28,8 @@ final class DeviceWatch {
   /// How far it is with each partition.
   private(set) var places: [DevicePlace] = []
   private(set) var operations: [Int64: PendingOperation] = [:]
-  private(set) var shown: CheckpointName?
+  /// What it shows of each synchronization group.
+  private(set) var shown: [String: CheckpointName] = [:]
   private(set) var lineage = 0
   /// Whether it is, or was once, a copy of an earlier state.
   private(set) var isCopy = false
@@ -96,23 +97,30 @@ final class DeviceWatch {
   ) throws -> Bool {
     if lineage == 0 { lineage = ledger.newLineage() }
     if isFresh { expected = device.recorder.told }
-    let checkpoint = try device.checkpoint()
+    let checkpoints = try device.checkpoints()
     let now = try readings.readOperations(of: device)
     let isChanged = isFresh || !now.isSame
     let snapshot = try Snapshot(device, now.content, try readings.readTables(of: device))
-    let isMoved = areImagesOther(snapshot)
     // An import may also bring other rights at the same number.
     let isTaken = if case .session? = cause { true } else { false }
-    let isImport = !isFresh && (checkpoint != shown || isTaken && isMoved)
-    if isImport, let checkpoint { claims[checkpoint, default: []].append(rights) }
-    try checkOrder(checkpoint, oracle)
+    var imported: [CheckpointName] = []
+    for group in SimulatedBusiness.groups {
+      let isMoved = areImagesOther(snapshot, in: group)
+      let checkpoint = checkpoints[group]
+      let isImport = !isFresh && (checkpoint != shown[group] || isTaken && isMoved)
+      if isImport, let checkpoint {
+        claims[checkpoint, default: []].append(rights)
+        imported.append(checkpoint)
+      }
+      try checkOrder(checkpoint, shown[group], oracle)
+      try checkImages(snapshot, group, checkpoint, isImport: isImport, isMoved: isMoved, oracle)
+    }
     let read = try readings.readPlaces(of: device)
     if isFresh || !read.isSame {
       if !isFresh { try checkCursors(read.content) }
       try checkPages(read.content)
       places = read.content
     }
-    try checkImages(snapshot, checkpoint, isImport: isImport, isMoved: isMoved, oracle)
     for operation in now.content { ledger.note(operation, lineage: lineage) }
     var current = operations
     if isChanged {
@@ -122,20 +130,20 @@ final class DeviceWatch {
     let before = tables
     tables = snapshot.tables
     if !isFresh {
-      let isAnswered = isImport || hasCheckpointCome
+      let isAnswered = !imported.isEmpty || hasCheckpointCome
       given = [:]
       if isChanged {
-        try checkOperations(current, checkpoint, isAnswered: isAnswered, ledger)
+        try checkOperations(current, checkpoints, isAnswered: isAnswered, ledger)
         try checkDependencies(now.content)
       }
-      if isImport, let checkpoint { try checkAnswers(current, checkpoint, ledger) }
+      for checkpoint in imported { try checkAnswers(current, checkpoint, ledger) }
       try checkObjects(before)
       try checkDeeds(current, snapshot)
     }
     try snapshot.check(known: isChanged ? [] : before, isCopy: isCopy, ledger)
     try checkCallbacks(device)
     operations = current
-    shown = checkpoint
+    shown = checkpoints
     lookedAtLife = device.life
     return isChanged
   }
@@ -153,9 +161,11 @@ final class DeviceWatch {
     tables.contains { $0.entity.name == operation.entity && $0.images[operation.object] != nil }
   }
 
-  private func areImagesOther(_ snapshot: Snapshot) -> Bool {
+  private func areImagesOther(_ snapshot: Snapshot, in group: String) -> Bool {
     guard tables.count == snapshot.tables.count else { return true }
-    return !zip(tables, snapshot.tables).allSatisfy { $0 === $1 || $0.images == $1.images }
+    return !zip(tables, snapshot.tables).allSatisfy { old, new in
+      new.entity.group != group || old === new || old.images == new.images
+    }
   }
 
   func failure(_ invariant: Int, _ problem: String) -> SimulationFailure {
@@ -163,7 +173,9 @@ final class DeviceWatch {
   }
 
   /// Invariant 8: what the app sees never goes back to an earlier checkpoint.
-  private func checkOrder(_ checkpoint: CheckpointName?, _ oracle: Oracle) throws {
+  private func checkOrder(
+    _ checkpoint: CheckpointName?, _ shown: CheckpointName?, _ oracle: Oracle
+  ) throws {
     guard !isFresh, let shown else { return }
     guard let checkpoint else { throw failure(8, "its checkpoint is gone") }
     guard oracle.areComparable(shown, checkpoint), checkpoint.version < shown.version else {
@@ -175,14 +187,14 @@ final class DeviceWatch {
   /// Invariant 4: the images are the rows of its rights at its checkpoint, byte for byte, and
   /// between two imports they stay.
   private func checkImages(
-    _ snapshot: Snapshot, _ checkpoint: CheckpointName?, isImport: Bool, isMoved: Bool,
-    _ oracle: Oracle
+    _ snapshot: Snapshot, _ group: String, _ checkpoint: CheckpointName?, isImport: Bool,
+    isMoved: Bool, _ oracle: Oracle
   ) throws {
     guard isImport || isFresh else {
       if isMoved { throw failure(4, "downloaded rows changed without an import") }
       return
     }
-    let found = snapshot.bodies()
+    let found = snapshot.bodies(in: group)
     guard let checkpoint else {
       if !found.isEmpty { throw failure(4, "it has rows before its first import") }
       return

@@ -48,6 +48,8 @@ final class Ledger {
   var arrivals = Arrivals()
   /// Creates that chose a key which the business system gives.
   var choosing: Set<OperationID> = []
+  /// Members of groups one of which makes no sense.
+  var spoilt: Set<OperationID> = []
   private var lineages = 0
 
   func newLineage() -> Int {
@@ -108,7 +110,7 @@ final class Ledger {
 
   /// A checkpoint leaves the server with the answers of these operations.
   func carry(_ checkpoint: Checkpoint, to device: Int) {
-    let name = CheckpointName(era: checkpoint.era, version: checkpoint.version)
+    let name = CheckpointName(checkpoint)
     for answer in checkpoint.answers { tell(answer, in: name) }
     let final = checkpoint.answers.filter { $0.outcome != .unknown }.map(\.id)
     carried["\(device) \(name.text)", default: []].append(Set(final))

@@ -44,6 +44,7 @@ final class Oracle {
   private struct View: Hashable {
     let branch: Int
     let version: Int64
+    let group: String
     let agencies: Set<Int64>
   }
 
@@ -156,10 +157,12 @@ final class Oracle {
 
   // What it knows.
 
-  /// The cache in a state of the server, as far as these agencies may see it, by rules of our own.
+  /// The cache in a state of the server, as far as these agencies may see it, by rules of our own:
+  /// what is in the checkpoint's group.
   func rows(at checkpoint: CheckpointName, for agencies: Set<Int64>) -> [RowName: [UInt8]]? {
     guard let branch = eras[checkpoint.era] else { return nil }
-    let view = View(branch: branch, version: checkpoint.version, agencies: agencies)
+    let view = View(
+      branch: branch, version: checkpoint.version, group: checkpoint.group, agencies: agencies)
     if let known = views[view] { return known }
     var all: [RowName: [UInt8]] = [:]
     for (name, states) in branches[branch].states {
@@ -167,7 +170,10 @@ final class Oracle {
         all[name] = body
       }
     }
-    let visible = all.filter { Oracle.isVisible($0.key, $0.value, all, agencies) }
+    let visible = all.filter {
+      SimulatedBusiness.group(of: $0.key.entity) == checkpoint.group
+        && Oracle.isVisible($0.key, $0.value, all, agencies)
+    }
     // What the clock has passed is never another again.
     if checkpoint.version <= branches[branch].clock {
       if views.count >= 16 { views = [:] }
@@ -196,6 +202,11 @@ final class Oracle {
         entity: "Order", key: Key([values(body, SimulatedBusiness.line)[0]]))
       guard let parent = all[order] else { return false }
       return isVisible(order, parent, all, agencies)
+    case "Tag":
+      let tag = values(body, SimulatedBusiness.tag)
+      let line = RowName(entity: "Line", key: Key([tag[1], tag[2]]))
+      guard let parent = all[line] else { return false }
+      return isVisible(line, parent, all, agencies)
     default: return true
     }
   }
@@ -231,6 +242,11 @@ final class Oracle {
     Cost(rows: rows.count, bytes: rows.reduce(0) { $0 + Int($1[3].integer ?? 0) })
   }
 
+  /// The group of a partition; nil where there is none of that number.
+  func group(ofPartition number: Int64) throws -> String? {
+    try store().value("SELECT group_name FROM partition WHERE id = ?", .integer(number))?.text
+  }
+
   private func partitions(for agencies: Set<Int64>) throws -> Set<Int64> {
     let places = Oracle.places(of: agencies)
     let rows = try store().rows("SELECT place, id FROM partition")
@@ -238,9 +254,10 @@ final class Oracle {
       rows.filter { places.contains(ExactText($0[0].text ?? "-")) }.compactMap { $0[1].integer })
   }
 
-  /// The highest number among the partitions that these agencies may see.
-  func lastChange(for agencies: Set<Int64>) throws -> Int64 {
-    let rows = try store().rows("SELECT place, version FROM partition")
+  /// The highest number among the partitions of a group that these agencies may see.
+  func lastChange(in group: String, for agencies: Set<Int64>) throws -> Int64 {
+    let rows = try store().rows(
+      "SELECT place, version FROM partition WHERE group_name = ?", .text(group))
     let places = Oracle.places(of: agencies)
     return rows.filter { places.contains(ExactText($0[0].text ?? "-")) }
       .compactMap { $0[1].integer }.max() ?? 0
@@ -251,14 +268,18 @@ final class Oracle {
     Set((agencies.map(SimulatedBusiness.name(ofAgency:)) + [""]).map { ExactText($0) })
   }
 
-  /// The operations of a device that are answered up to a version, and not confirmed.
-  func answered(device: String, user: String, upTo version: Int64) throws -> Set<OperationID> {
+  /// The operations of a device on objects of a group that are answered up to a version, and not
+  /// confirmed.
+  func answered(
+    device: String, user: String, in group: String, upTo version: Int64
+  ) throws -> Set<OperationID> {
     let rows = try store().rows(
       """
-      SELECT id FROM operation WHERE device = ? AND user = ? AND state = 'answered'
+      SELECT id, entity FROM operation WHERE device = ? AND user = ? AND state = 'answered'
         AND answer_version <= ?
       """, .text(device), .text(user), .integer(version))
-    return Set(rows.compactMap { $0[0].text.flatMap { OperationID($0) } })
+    let own = rows.filter { SimulatedBusiness.group(of: $0[1].text ?? "") == group }
+    return Set(own.compactMap { $0[0].text.flatMap { OperationID($0) } })
   }
 
   /// Every answered operation and how it ended.

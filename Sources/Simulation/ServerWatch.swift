@@ -29,13 +29,22 @@ struct ServerWatch {
         guard case .checkpoint(let checkpoint) = try Message(frame) else { continue }
         try take(checkpoint, on: transfer)
       case .stored:
-        guard case .stored(let stored) = try Message(frame), !transfer.isStrange else { continue }
+        guard case .stored(let stored) = try Message(frame) else { continue }
+        try checkWhole(stored)
+        guard !transfer.isStrange else { continue }
         for answer in stored.refused { ledger.tell(answer, in: nil) }
       default: break
       }
     }
     try checkCost(cost, transfer)
     return resets
+  }
+
+  /// Invariant 3: of a group of which one makes no sense nothing is taken.
+  private func checkWhole(_ stored: Stored) throws {
+    guard let taken = stored.ids.first(where: ledger.spoilt.contains) else { return }
+    throw SimulationFailure(
+      invariant: 3, problem: "the server took \(taken), whose group it refused in part")
   }
 
   /// What a page has beside its rows: cursors, and the names of three entities' attributes.
@@ -99,7 +108,11 @@ struct ServerWatch {
       throw SimulationFailure(invariant: 11, problem: "a page cannot be read: \(error.text)")
     }
     let era = transfer.era
-    let checkpoint = CheckpointName(era: era, version: page.at)
+    guard let group = try oracle.group(ofPartition: page.partition) else {
+      throw SimulationFailure(
+        invariant: 11, problem: "a page is of the partition \(page.partition), which is not there")
+    }
+    let checkpoint = CheckpointName(group: group, era: era, version: page.at)
     guard let visible = oracle.rows(at: checkpoint, for: transfer.rights) else {
       throw SimulationFailure(
         invariant: 11, problem: "a page is of the era \(era), which no server has begun")
@@ -113,13 +126,23 @@ struct ServerWatch {
     return cost
   }
 
-  /// Invariant 6: a checkpoint carries every answer up to it.
+  /// Invariant 6: a checkpoint carries every answer up to it on objects of its group, and no other.
   private func take(_ checkpoint: Checkpoint, on transfer: Transfer) throws {
-    transfer.checkpoint = CheckpointName(era: checkpoint.era, version: checkpoint.version)
+    transfer.checkpoints[checkpoint.group] = CheckpointName(checkpoint)
+    let astray = checkpoint.answers.first { answer in
+      guard let birth = ledger.births[answer.id] else { return false }
+      return SimulatedBusiness.group(of: birth.last.entity) != checkpoint.group
+    }
+    if let astray {
+      throw SimulationFailure(
+        invariant: 6,
+        problem: "the checkpoint \(checkpoint.version) of \(checkpoint.group) carries the answer "
+          + "of \(astray.id), which is of another group")
+    }
     ledger.carry(checkpoint, to: transfer.device.number)
     guard let device = transfer.deviceID, checkpoint.unavailable.isEmpty else { return }
     let missing = try oracle.answered(
-      device: device, user: transfer.device.user, upTo: checkpoint.version
+      device: device, user: transfer.device.user, in: checkpoint.group, upTo: checkpoint.version
     ).subtracting(checkpoint.answers.map(\.id))
     guard let first = missing.map(\.text).min() else { return }
     throw SimulationFailure(
@@ -131,13 +154,14 @@ struct ServerWatch {
   /// A channel that waits has brought all that it is to bring: what came between its last look and
   /// its wait was not lost.
   func checkWaiting(_ transfer: Transfer) throws {
-    guard let checkpoint = transfer.checkpoint else { return }
-    let last = try oracle.lastChange(for: transfer.rights)
-    guard last > checkpoint.version else { return }
-    throw SimulationFailure(
-      invariant: 9,
-      problem: "the channel of device \(transfer.device.number) waits at \(checkpoint.version), "
-        + "its partitions are at \(last)")
+    for (group, checkpoint) in transfer.checkpoints.sorted(by: { $0.key < $1.key }) {
+      let last = try oracle.lastChange(in: group, for: transfer.rights)
+      guard last > checkpoint.version else { continue }
+      throw SimulationFailure(
+        invariant: 9,
+        problem: "the channel of device \(transfer.device.number) waits at \(checkpoint.version) "
+          + "of \(group), its partitions are at \(last)")
+    }
   }
 }
 

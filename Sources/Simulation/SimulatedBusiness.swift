@@ -3,9 +3,11 @@ import FerryMemoryConnector
 import FerryModel
 
 /// The business of the simulation: customers for everyone, with a note, orders by agency, with a
-/// photo and perhaps a customer, lines with their order. Some of its names are canonically
-/// equivalent and differ in their bytes: two agencies, two users, two codes of customers. An order refers by a key that the app has
-/// given, a line by one that the business system gives.
+/// photo and perhaps a customer, lines with their order, tags with their line. Some of its names are
+/// canonically equivalent and differ in their bytes: two agencies, two users, two codes of customers.
+/// An order refers by a key that the app has given, a line by one that the business system gives, a
+/// tag by two attributes of which either may change. Customers have a synchronization group of their
+/// own.
 ///
 /// The reference of an order is given once by the app that makes it, so that an order which exists
 /// twice is found whatever its keys are.
@@ -17,7 +19,7 @@ enum SimulatedBusiness {
       Attribute(name: "name", column: "name", type: .string, isNullable: true),
       Attribute(name: "note", column: "note", type: .bigString, isNullable: true),
     ], key: [0], keyOrigin: .app, relationships: [], operations: [.create, .update, .delete],
-    partition: nil, group: "default")
+    partition: nil, group: "names")
 
   /// The numbers of all agencies in a run.
   static let agencies: [Int64] = [1, 2, 3]
@@ -79,9 +81,32 @@ enum SimulatedBusiness {
     ], operations: [.create, .update, .delete], partition: .through(relationship: "order"),
     group: "default")
 
+  /// Belongs to a line, not to its order: which order that is shows two references away.
+  static let tag = Entity(
+    name: "Tag", table: "Tag",
+    attributes: [
+      Attribute(name: "code", column: "code", type: .string, isNullable: false),
+      Attribute(name: "orderID", column: "orderID", type: .long, isNullable: false),
+      Attribute(name: "line", column: "line", type: .long, isNullable: false),
+      Attribute(name: "text", column: "text", type: .string, isNullable: true),
+    ], key: [0], keyOrigin: .app,
+    relationships: [
+      Relationship(
+        name: "line", target: "Line", attributes: ["orderID", "line"],
+        targetAttributes: ["orderID", "number"])
+    ], operations: [.create, .update, .delete], partition: .through(relationship: "line"),
+    group: "default")
+
   static let package = Package(
-    name: "Simulated", version: "1.0", entities: [customer, order, line],
-    groups: [SynchronizationGroup(name: "default")])
+    name: "Simulated", version: "1.0", entities: [customer, order, line, tag],
+    groups: [SynchronizationGroup(name: "default"), SynchronizationGroup(name: "names")])
+
+  static let groups: [String] = package.groups.map(\.name)
+
+  /// The synchronization group of an entity.
+  static func group(of entity: String) -> String {
+    package.entity(named: entity)?.group ?? ""
+  }
 
   /// No order has more than nine seats, and a city is written in capitals by the business itself.
   ///
@@ -125,6 +150,8 @@ enum SimulatedBusiness {
         ])
     }
     business.insert("Line", (1...6).map { [.integer(Int64($0)), .integer(1), .text("first")] })
+    business.insert(
+      "Tag", (1...4).map { [.text("T\($0)"), .integer(Int64($0)), .integer(1), .text("tag")] })
     return business
   }
 }

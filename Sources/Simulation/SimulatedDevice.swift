@@ -160,13 +160,19 @@ final class SimulatedDevice {
     try sql { (connection) throws(SQLiteError) in try Settings.get(name, connection) }
   }
 
-  /// The checkpoint that the app sees; nil before the first import.
-  func checkpoint() throws(FerryError) -> CheckpointName? {
+  /// The checkpoint of each group that the app sees; none before its first import.
+  func checkpoints() throws(FerryError) -> [String: CheckpointName] {
     try sql { (connection) throws(SQLiteError) in
-      let row = try connection.row(
-        "SELECT era, version FROM ferry_checkpoint WHERE era IS NOT NULL")
-      guard let row, let era = row[0].text, let version = row[1].integer else { return nil }
-      return CheckpointName(era: era, version: version)
+      var found: [String: CheckpointName] = [:]
+      for row in try connection.rows(
+        "SELECT grp, era, version FROM ferry_checkpoint WHERE era IS NOT NULL")
+      {
+        guard let group = row[0].text, let era = row[1].text, let version = row[2].integer else {
+          continue
+        }
+        found[group] = CheckpointName(group: group, era: era, version: version)
+      }
+      return found
     }
   }
 
@@ -272,11 +278,22 @@ final class SimulatedDevice {
   }
 }
 
-/// A state of the server that a device shows.
+/// A state of the server that a device shows of one synchronization group.
 struct CheckpointName: Hashable {
+  let group: String
   let era: String
   let version: Int64
-  var text: String { "\(era) \(version)" }
+  var text: String { "\(group) \(era) \(version)" }
+
+  init(group: String, era: String, version: Int64) {
+    self.group = group
+    self.era = era
+    self.version = version
+  }
+
+  init(_ checkpoint: Checkpoint) {
+    self.init(group: checkpoint.group, era: checkpoint.era, version: checkpoint.version)
+  }
 }
 
 /// An object of a device by its surrogate key.

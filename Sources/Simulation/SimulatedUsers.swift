@@ -25,6 +25,11 @@ final class SimulatedUsers: AuthenticationProvider {
     state.withLock { $0.agencies[ExactText(user)] = rights }
   }
 
+  /// What a token allows.
+  static func rights(ofClaims claims: [String: [String]]) -> Set<Int64> {
+    Set((claims["agency"] ?? []).compactMap(SimulatedBusiness.agency(named:)))
+  }
+
   /// What a user may see now.
   func rights(of user: String) -> Set<Int64> {
     state.withLock { $0.agencies[ExactText(user)] ?? [] }

@@ -45,7 +45,8 @@ extension Simulation {
       switch act {
       case .edit:
         var edited = record
-        edited.set(entity.name == "Customer" ? 1 : 2, "TURN \(step)")
+        let position = ["Customer": 1, "Tag": 3][entity.name] ?? 2
+        edited.set(position, "TURN \(step)")
         _ = try save(edited, .update, device)
       case .delete: _ = try save(record, .delete, device)
       case .cancel: try cancel(record, device)

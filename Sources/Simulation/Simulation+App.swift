@@ -103,7 +103,14 @@ extension Simulation {
       line.set(0, id)
       line.set(1, Int64(number))
       line.set(2, "with its order")
-      _ = try save(line, .create, device)
+      guard let made = try save(line, .create, device), chance.happens(400) else { continue }
+      var tag = Record(SimulatedBusiness.tag, store: device.store)
+      let number: Int64 = made.get(1)
+      tag.set(0, newCode())
+      tag.set(1, id)
+      tag.set(2, number)
+      tag.set(3, "with its line")
+      _ = try save(tag, .create, device)
     }
   }
 
@@ -113,9 +120,11 @@ extension Simulation {
     guard !orders.isEmpty else { return }
     let order = chance.pick(orders)
     let lines = try device.store.records(SimulatedBusiness.line, "ORDER BY _id", [])
+    let tags = try device.store.records(SimulatedBusiness.tag, "ORDER BY _id", [])
     _ = try save(order, .delete, device)
-    for line in lines where line.values[0] == order.values[0] {
-      // Lines of an order that was only here have gone with it.
+    // Lines of an order that was only here have gone with it.
+    for line in lines + tags where line.values[line.entity.name == "Tag" ? 1 : 0] == order.values[0]
+    {
       guard try device.store.record(line.entity, object: line.object ?? 0) != nil else { continue }
       _ = try save(line, .delete, device)
     }
@@ -139,6 +148,13 @@ extension Simulation {
       counts.references += 1
       record.set(4, "R\(counts.references)")
       if chance.happens(500) { record.set(6, try customer(device)) }
+    case "Tag":
+      guard let line = try line(device) else { return nil }
+      record.set(0, chance.happens(250) ? "T\(chance.number(below: 9))" : newCode())
+      let (order, number): (Int64, Int64) = (line.get(0), line.get(1))
+      record.set(1, order)
+      record.set(2, number)
+      record.set(3, "tag")
     default:
       let orders = try device.store.records(SimulatedBusiness.order, "ORDER BY _id", [])
       guard !orders.isEmpty else { return nil }
@@ -158,6 +174,14 @@ extension Simulation {
     let new = customers.filter { $0.pending == .create }
     let among = new.isEmpty || chance.happens(300) ? customers : new
     return among.isEmpty ? nil : chance.pick(among).get(0)
+  }
+
+  /// For a tag; a new one rather than another.
+  private func line(_ device: SimulatedDevice) throws(FerryError) -> Record? {
+    let lines = try device.store.records(SimulatedBusiness.line, "ORDER BY _id", [])
+    let new = lines.filter { $0.pending == .create }
+    let among = new.isEmpty || chance.happens(300) ? lines : new
+    return among.isEmpty ? nil : chance.pick(among)
   }
 
   private func agencyName() -> String {
@@ -185,6 +209,13 @@ extension Simulation {
       }
       if chance.happens(150) { record.set(1, agencyName()) }
       if chance.happens(250) { record.set(6, try customer(device)) }
+    case "Tag":
+      record.set(3, "text \(chance.number(below: 50))")
+      guard chance.happens(500), let line = try line(device), line.pending == .none else { break }
+      // Often it is another line of the same order: then one attribute of the reference changes.
+      let (order, number): (Int64, Int64) = (line.get(0), line.get(1))
+      record.set(1, order)
+      record.set(2, number)
     default: record.set(2, "text \(chance.number(below: 50))")
     }
     _ = try save(record, .update, device)

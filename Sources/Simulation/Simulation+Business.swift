@@ -33,7 +33,7 @@ extension Simulation {
     }
     guard let last = orders.last else { return }
     let key = chance.pick(orders)
-    let choice = chance.number(below: 17)
+    let choice = chance.number(below: 19)
     let number = Int64(chance.number(below: 9))
     counts.add(.changedByOthers)
     // The same size as what was there, now and then: only the digest tells.
@@ -43,6 +43,17 @@ extension Simulation {
       guard var values = transaction.row("Order", key) else { return }
       switch choice {
       case ..<5: values[3] = .integer(number)
+      case 17...:
+        // A tag goes to another line, or comes.
+        let lines = transaction.rows(of: "Line").values.sorted {
+          Key([$0[0], $0[1]]).text < Key([$1[0], $1[1]]).text
+        }
+        guard !lines.isEmpty else { return }
+        let line = lines[Int(number) % lines.count]
+        let tag = "T\(number)"
+        transaction.write(
+          "Tag", Key([.text(tag)]), [.text(tag), line[0], line[1], .text("by others")])
+        return
       case 12...: values[5] = photo
       case ..<9: values[1] = .text(SimulatedBusiness.name(ofAgency: number % 3 + 1))
       case ..<10:
@@ -55,6 +66,10 @@ extension Simulation {
         guard key != last else { return }
         for (line, row) in transaction.rows(of: "Line").sorted(by: { $0.key.text < $1.key.text })
         where row[0] == values[0] {
+          for (tag, named) in transaction.rows(of: "Tag").sorted(by: { $0.key.text < $1.key.text })
+          where named[1] == row[0] && named[2] == row[1] {
+            transaction.write("Tag", tag, nil)
+          }
           transaction.write("Line", line, nil)
         }
         transaction.write("Order", key, nil)

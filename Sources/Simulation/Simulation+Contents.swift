@@ -193,6 +193,7 @@ extension Simulation {
       switch try server.service.reference(question, for: identity) {
       case .failure(let no): download.content.received(status: no.status)
       case .success(let (reference, entity, position)):
+        noteGiven(question, to: identity)
         download.content.received(status: 206)
         download.answer = SimulatedDownload.Answer(
           entity: entity, key: question.key, position: position)
@@ -204,6 +205,24 @@ extension Simulation {
       precondition(isDenied || server.disk.begun != nil, error.message)
       download.content.received(status: isDenied ? 401 : 503)
     }
+  }
+
+  /// Invariant 11: a content is given only to who may see the row that names it, with the rights of
+  /// the token or of now.
+  func noteGiven(_ question: ContentQuestion, to identity: Identity) {
+    let name = RowName(entity: question.entity, key: question.key)
+    let rows = oracle.present()
+    let rights = [
+      users.rights(of: identity.user), SimulatedUsers.rights(ofClaims: identity.claims),
+    ]
+    let isTheirs = rights.contains { rights in
+      rows[name].map { Oracle.isVisible(name, $0, rows, rights) } ?? false
+    }
+    guard !isTheirs else { return }
+    leak = SimulationFailure(
+      invariant: 11,
+      problem: "the content of \(name) was given to \(identity.user), who may see the agencies "
+        + "\(rights[0].sorted())")
   }
 
   /// Whoever is at rest asks for everything that is not there.

@@ -39,8 +39,9 @@ extension Simulation {
   }
 
   /// Lines that are only here go with their order, and what is left of those that were deleted while
-  /// they waited for it.
+  /// they waited for it; so do tags with either.
   func touchLines(of record: Record, _ device: SimulatedDevice) throws(FerryError) {
+    try touchTags(of: record, device)
     guard record.entity.name == "Order" else { return }
     let lines = try device.store.records(
       SimulatedBusiness.line, "WHERE _pending = 'C' ORDER BY _id", [])
@@ -51,6 +52,28 @@ extension Simulation {
     for made in device.watch.operations.values
     where made.entity == "Line" && made.kind == .create && made.changed[0] == record.values[0] {
       guard try device.store.record(SimulatedBusiness.line, object: made.object) == nil else {
+        continue
+      }
+      device.watch.deeds.touch(made.name)
+    }
+  }
+
+  private func touchTags(
+    of record: Record, _ device: SimulatedDevice
+  ) throws(FerryError) {
+    guard ["Order", "Line"].contains(record.entity.name) else { return }
+    let isOfLine = record.entity.name == "Line"
+    let order = record.values[0]
+    let tags = try device.store.records(
+      SimulatedBusiness.tag, "WHERE _pending <> 'N' ORDER BY _id", [])
+    for tag in tags where tag.values[1] == order && (!isOfLine || tag.values[2] == record.values[1])
+    {
+      guard let object = tag.object else { continue }
+      device.watch.deeds.touch(ObjectNumber(entity: tag.entity.name, number: object))
+    }
+    for made in device.watch.operations.values where made.entity == "Tag" {
+      guard made.changed[1] == order else { continue }
+      guard try device.store.record(SimulatedBusiness.tag, object: made.object) == nil else {
         continue
       }
       device.watch.deeds.touch(made.name)

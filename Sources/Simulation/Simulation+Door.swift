@@ -81,8 +81,7 @@ extension Simulation {
     let identity = try identity(of: transfer)
     transfer.user = identity.user
     transfer.rights = users.rights(of: identity.user)
-    transfer.tokenRights = Set(
-      (identity.claims["agency"] ?? []).compactMap(SimulatedBusiness.agency(named:)))
+    transfer.tokenRights = SimulatedUsers.rights(ofClaims: identity.claims)
     transfer.deviceID = identity.device
     transfer.status = 200
     let service = server.service

@@ -1,5 +1,6 @@
 import Ferry
 import FerryModel
+import FerryServer
 import FerryWire
 
 /// A client that does not keep to the rules, with a good token: an app of somebody else's, or one
@@ -11,11 +12,13 @@ extension Simulation {
       let id = try device.setting(.device)
     else { return }
     counts.add(.nonsenseSent)
+    if chance.happens(300) { try askForAnyContent(token) }
     let hello = Hello(
       server: nil, package: SimulatedBusiness.package.id, device: id, incarnation: "strange",
       groups: [], partitions: [], open: [])
     var operations = (0..<(2 + chance.number(below: 4))).map { _ in nonsense() }
     if chance.happens(150) { operations.append(Array("no operation".utf8)) }
+    if chance.happens(400) { operations += spoiltGroup() }
     let messages: [Message] = [
       .hello(hello), .replay(Replay(operations: operations, mayHaveRun: [])),
     ]
@@ -45,15 +48,47 @@ extension Simulation {
   }
 
   /// An order with a key that the business system has not given and would give some day.
-  private func creatingUnderChosenKey() -> [UInt8] {
+  private func creatingUnderChosenKey(
+    in chain: OperationID? = nil, position: Int = 0, count: Int = 1
+  ) -> [UInt8] {
     let name = SimulatedBusiness.name(ofAgency: chance.pick(SimulatedBusiness.agencies))
     let number = Int64(5_000 + chance.number(below: 1_000))
     guard let id = OperationID(hexadecimal(of: chance)) else { return [] }
     ledger.choosing.insert(id)
     return Operation(
-      id: id, chain: id, position: 0, count: 1, entity: "Order", kind: .create,
+      id: id, chain: chain ?? id, position: position, count: count, entity: "Order", kind: .create,
       key: Key([.integer(number)]), changed: [1: .text(name), 3: .integer(1)], base: [:]
     ).encoded(for: SimulatedBusiness.order)
+  }
+
+  /// A group of two in which a customer could well be made, and an order could not.
+  private func spoiltGroup() -> [[UInt8]] {
+    guard let id = OperationID(hexadecimal(of: chance)) else { return [] }
+    ledger.spoilt.insert(id)
+    let code = "X\(chance.number(below: 100_000))"
+    let good = Operation(
+      id: id, chain: id, position: 0, count: 2, entity: "Customer", kind: .create,
+      key: Key([.text(code)]), changed: [0: .text(code), 1: .text("strange")], base: [:]
+    ).encoded(for: SimulatedBusiness.customer)
+    let bad = creatingUnderChosenKey(in: id, position: 1, count: 2)
+    return chance.happens(500) ? [good, bad] : [bad, good]
+  }
+
+  /// The photo of any order that there is, whosever it may be.
+  private func askForAnyContent(_ token: String) throws {
+    let orders = business.rows(of: "Order").filter { !$0.value[5].isNull }.keys
+      .sorted { $0.text < $1.text }
+    guard !orders.isEmpty else { return }
+    let question = ContentQuestion(
+      entity: "Order", key: chance.pick(orders), attribute: "photo", wanted: nil,
+      stretch: ContentStretch(start: 0))
+    try withServer {
+      guard let identity = try? server.service.accessTokens.verify(token, now: server.clock.now)
+      else { return }
+      if case .success = try server.service.reference(question, for: identity) {
+        noteGiven(question, to: identity)
+      }
+    }
   }
 
   /// An id that devices use: of every kind of outcome, or of none yet, as often as of another.

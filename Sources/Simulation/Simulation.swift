@@ -34,6 +34,8 @@ final class Simulation {
   /// What the business system was made to do wrong.
   let struckCalls = StruckCalls()
   var hasFaults = true
+  /// A content that was given to somebody who may not see its row.
+  var leak: SimulationFailure?
   /// All tokens of the time with faults have ended: from now on everybody has the rights that the
   /// operator gave last.
   var haveTokensEnded = false
@@ -157,6 +159,7 @@ final class Simulation {
   }
 
   func look() throws {
+    if let leak { throw leak }
     if server.isRunning { try oracle.observe(business, server: server) }
     for device in devices where device.isRunning {
       guard device.watch.cause != nil || device.watch.isUnseen(life: device.life) else { continue }

@@ -18,9 +18,10 @@ struct Snapshot {
     records = isAnyAnswered ? try device.logRecords() : [:]
   }
 
-  /// The images as they travelled.
-  func bodies() -> [RowName: [UInt8]] {
-    tables.reduce(into: [:]) { bodies, table in bodies.merge(table.bodies) { $1 } }
+  /// The images of a group as they travelled.
+  func bodies(in group: String) -> [RowName: [UInt8]] {
+    tables.filter { $0.entity.group == group }
+      .reduce(into: [:]) { bodies, table in bodies.merge(table.bodies) { $1 } }
   }
 
   func row(_ name: ObjectNumber) -> VisibleRow? {

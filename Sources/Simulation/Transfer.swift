@@ -72,8 +72,8 @@ final class Transfer {
   var isWaiting = false
   /// Until this step it is under way to the server.
   var arrivesAt = 0
-  /// The last checkpoint that the server has sent on it.
-  var checkpoint: CheckpointName?
+  /// The last checkpoint of each group that the server has sent on it.
+  var checkpoints: [String: CheckpointName] = [:]
   /// Some of its frames were lost, doubled or exchanged.
   var isTampered = false
   /// What it may bring beside what changes meanwhile, and what it has brought.
