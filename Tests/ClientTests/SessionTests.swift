@@ -160,7 +160,7 @@ struct SessionTests {
   }
 
   @Test(
-    "A subscription that the server refuses in its answer is told with the reason, and asked once",
+    "sync/M19: a subscription that the server refuses in its answer is told with the reason, once",
     arguments: [WireFailure.Code.tooManyPartitions, .unknownPackage, .protocolVersion])
   func refusedInAnswer(code: WireFailure.Code) throws {
     try logIn()

@@ -96,7 +96,7 @@ struct SynchronizationTests {
   }
 
   @Test(
-    "beginSynchronize asks for the answers where asyncReplay is off, and else does not",
+    "sync/R4: beginSynchronize asks for the answers where asyncReplay is off, and else does not",
     arguments: [true, false])
   func begun(asyncReplay: Bool) async throws {
     let device = try Device()
