@@ -14,9 +14,9 @@ extension Measure {
 }
 
 enum Bounds {
-  struct Exploit {
+  struct Exploit: Sendable {
     let name: String
-    let run: (Server, Setting) throws -> Void
+    let run: @Sendable (Server, Setting) throws -> Void
   }
 
   // An honest user beside one who sends everything that is allowed.
