@@ -78,6 +78,10 @@ let parts: [Target] = [
   module("FerryLogger", "Logger", ["FerryWorld", "FerryCompression"]),
   module("FerryTrace", "Trace", ["FerryWorld", "FerryJSON"]),
   module("FerryCertificates", "Certificates", ["FerryCrypto", "FerryWorld"]),
+  // The kit's traces and logs over a transport; what the kit's own modules never import.
+  module(
+    "FerryTelemetry", "Telemetry",
+    ["FerryTrace", "FerryLogger", "FerryHTTP", "FerryHTTPClient"]),
   module(
     "FerryODataClient", "ODataClient",
     [
@@ -136,7 +140,10 @@ let samples: [Target] = [
     plugins: ["FerryPlugin"]),
   program(
     "FerryKitSample", "Samples/Kit",
-    ["FerryVault", "FerryPersistence", "FerryODataCache", "FerryOData"]),
+    [
+      "FerryVault", "FerryPersistence", "FerryODataCache", "FerryOData", "FerryLogger",
+      "FerryTrace", "FerryTelemetry", "FerryWorld",
+    ]),
   // What tests of the kit kill.
   program(
     "FerryKitWriter", "Sources/Programs/FerryKitWriter",
@@ -158,6 +165,8 @@ let kits: [Target] = [
     [
       "FerryOData", "FerryODataAddress", "FerryODataBatch", "FerryODataShell", "FerryWire",
       "FerryServer", "FerryModel", "FerryJSON", "FerryHTTP", "FerryCrypto", "FerryWorld",
+      "FerryVault", "FerryPersistence", "FerryODataCache", "FerryPreferences", "FerryLogger",
+      "FerryTrace", "FerryCertificates",
     ]),
 ]
 
@@ -170,7 +179,13 @@ let proofs: [Target] = [
   tests("FerryCryptoTests", "CryptoTests", ["FerryCrypto"]),
   tests("FerryPreferencesTests", "PreferencesTests", ["FerryPreferences", "FerryWorld"]),
   tests(
-    "FerryCertificatesTests", "CertificatesTests", ["FerryCertificates", "FerryCrypto"]),
+    "FerryCertificatesTests", "CertificatesTests",
+    ["FerryCertificates", "FerryCrypto", "FerryVault"]),
+  tests(
+    "FerryTelemetryTests", "TelemetryTests",
+    [
+      "FerryTelemetry", "FerryTrace", "FerryLogger", "FerryHTTP", "FerryHTTPClient", "FerryWorld",
+    ]),
   tests("FerryTraceTests", "TraceTests", ["FerryTrace", "FerryWorld", "FerryJSON"]),
   tests(
     "FerryLoggerTests", "LoggerTests",
@@ -209,7 +224,11 @@ let proofs: [Target] = [
     "FerrySQLiteTests", "SQLiteTests", ["FerrySQLite", "FerryCrypto", "FerryFaultVFS"]),
   tests(
     "FerryKitTests", "KitTests",
-    ["FerryKitSample", "FerryKitWriter", "FerryVault", "FerryPersistence"]),
+    [
+      "FerryKitSample", "FerryKitWriter", "FerryVault", "FerryPersistence", "FerryODataCache",
+      "FerryPreferences", "FerryLogger", "FerryTrace", "FerryTelemetry", "FerryCertificates",
+      "FerryHTTPClient", "FerryOData", "FerryCrypto", "FerryWorld",
+    ]),
   tests("FerryHTTPTests", "HTTPTests", ["FerryHTTP"]),
   tests("FerryFuzzTests", "FuzzTests", ["FerryFuzzTargets"]),
   tests(
@@ -252,12 +271,14 @@ var products: [Product] = [
   .library(name: "FerryPreferences", targets: ["FerryPreferences"]),
   .library(name: "FerryLogger", targets: ["FerryLogger"]),
   .library(name: "FerryTrace", targets: ["FerryTrace"]),
+  .library(name: "FerryTelemetry", targets: ["FerryTelemetry"]),
   .library(name: "FerryCertificates", targets: ["FerryCertificates"]),
   // What Fuzzing/ throws bytes at.
   .library(name: "FerryFuzzTargets", targets: ["FerryFuzzTargets"]),
   // What Benchmarks/ measures by itself.
   .library(name: "FerrySQLite", targets: ["FerrySQLite"]),
   .library(name: "FerryModel", targets: ["FerryModel"]),
+  .library(name: "FerryWorld", targets: ["FerryWorld"]),
   .library(name: "FerryWire", targets: ["FerryWire"]),
   .plugin(name: "FerryPlugin", targets: ["FerryPlugin"]),
   // Under the target's own name, by which a plugin of this package looks for its tool.
@@ -315,7 +336,7 @@ var products: [Product] = [
         "FerryODataShell", "FerryOData", "FerryODataClient", "FerryHTTPClient", "FerryServer",
         "FerrySQLiteStore", "Ferry", "FerrySimulation", "FerryPasswords", "FerryWorld",
         "FerrySQLite", "FerryWire",
-        "FerryPostgreSQL",
+        "FerryLogger", "FerryPostgreSQL",
         "FerryPostgreSQLConnector", "FerryPostgreSQLReading", "FerrySQLConnector",
       ]),
     program(
@@ -330,7 +351,7 @@ var products: [Product] = [
       [
         "FerryCommand", "FerryJSON", "FerryArguments", "FerryServer", "FerryPasswords", "Ferry",
         "FerryModel",
-        "FerrySQLite", "FerryWorld",
+        "FerrySQLite", "FerryWorld", "FerryLogger",
       ]),
     tests("FerryPasswordsTests", "PasswordsTests", ["FerryPasswords"]),
     tests(

@@ -34,9 +34,10 @@ public enum BusinessTransactionDocument {
       "    <request"
       + attributes([
         ("id", request.id.hexadecimal), ("passport", request.passport),
-        ("started", moment(request.started)), ("sending", moment(request.sending)),
-        ("sent", moment(request.sent)), ("receiving", moment(request.receiving)),
-        ("received", moment(request.received)), ("ended", moment(request.ended)),
+        ("started", moment(request.started)), ("reached", moment(request.reached)),
+        ("sending", moment(request.sending)), ("sent", moment(request.sent)),
+        ("receiving", moment(request.receiving)), ("received", moment(request.received)),
+        ("ended", moment(request.ended)),
       ]) + ">\n"
     for (name, value) in request.elements.sorted(by: { $0.key < $1.key }) {
       text += "      <element" + attributes([("name", name), ("value", value)]) + "/>\n"

@@ -19,17 +19,21 @@ public final class TraceController: Sendable {
 
   private struct State {
     var level = TraceLevel.medium
+    var flags: [UInt8]?
+    var logsReadings = false
     var record: TraceRecord?
     var requestCount = 0
   }
 
   private let clock: any WorldClock
   private let chance: any Chance
+  private let log: any Log
   private let state = Mutex(State())
 
   public init(world: World) {
     clock = world.clock
     chance = world.chance
+    log = world.log
   }
 
   /// The level of the next trace; medium at first. A running trace keeps its own.
@@ -37,6 +41,34 @@ public final class TraceController: Sendable {
     get { state.withLock { $0.level } }
     set { state.withLock { $0.level = newValue } }
   }
+
+  /// The two bytes of trace flags that passports carry: those of the level until others are set.
+  ///
+  /// Only what a server documents has a meaning there.
+  public var traceFlags: [UInt8] {
+    state.withLock { $0.flags ?? $0.level.flags }
+  }
+
+  /// The flags as four hexadecimal digits.
+  public var traceFlagsText: String { traceHexadecimal(traceFlags) }
+
+  /// Sets the two bytes of trace flags for requests to come; nil takes those of the level again.
+  public func setTraceFlags(_ flags: (UInt8, UInt8)?) {
+    state.withLock { $0.flags = flags.map { [$0.0, $0.1] } }
+  }
+
+  /// Whether the four times of each request go to the log when it ends; false at first, since a
+  /// record costs time too.
+  public var logsReadings: Bool {
+    get { state.withLock { $0.logsReadings } }
+    set { state.withLock { $0.logsReadings = newValue } }
+  }
+
+  /// How many steps the trace has; a start begins with none.
+  public var stepCount: Int { state.withLock { $0.record?.steps.count ?? 0 } }
+
+  /// How many requests the trace has, of all its steps.
+  public var requestCount: Int { state.withLock { $0.requestCount } }
 
   /// Whether a trace is running.
   public var isOn: Bool {
@@ -74,6 +106,7 @@ public final class TraceController: Sendable {
   }
 
   /// Begins a step; the one before is ended. Throws `.notStarted`.
+  @discardableResult
   public func createStep() throws(TraceError) -> TraceStep {
     let (span, now) = (newSpan(), clock.now)
     let number = try changeRunning { record throws(TraceError) -> Int in
@@ -85,6 +118,18 @@ public final class TraceController: Sendable {
       return number
     }
     return TraceStep(controller: self, number: number)
+  }
+
+  /// A request for whoever sends without knowing the user's steps, as a transport: in the open step,
+  /// or in a step of its own. nil while no trace runs, and in a trace that is full.
+  public func requestIfOn(action: String = "") -> TraceRequest? {
+    guard isOn else { return nil }
+    do throws(TraceError) {
+      return try createRequest(action: action)
+    } catch {
+      guard error.code == .noStep, (try? createStep()) != nil else { return nil }
+      return try? createRequest(action: action)
+    }
   }
 
   /// Begins a request in the last step, with a new id. Throws `.notStarted`, `.noStep`, `.full`.
@@ -103,8 +148,9 @@ public final class TraceController: Sendable {
       // Taken out while it changes, so that a long trace is not copied for each request.
       state.record = nil
       defer { state.record = record }
-      let passport = Passport(
+      var passport = Passport(
         chance, rootID: record.rootID, transactionID: id, level: record.level, action: action)
+      if let flags = state.flags { passport.flags = flags }
       record.steps[last].requests.append(
         TraceRequestRecord(id: id, spanID: span, passport: passport.header, started: now))
       state.requestCount += 1
@@ -112,7 +158,7 @@ public final class TraceController: Sendable {
         step: last + 1, request: record.steps[last].requests.count)
       return TraceRequest(
         controller: self, location: location, rootID: record.rootID, id: id, spanID: span,
-        passport: passport)
+        passport: passport, level: record.level)
     }
   }
 
@@ -138,14 +184,33 @@ public final class TraceController: Sendable {
     }
   }
 
-  /// Sends the document to a receiver and returns the status of its answer.
+  /// The form in which a trace leaves.
+  public enum Form: Sendable {
+    /// XML, with the schema of `BusinessTransactionDocument`.
+    case businessTransaction
+    /// Spans of OpenTelemetry under the name of the service that they belong to.
+    case openTelemetry(service: String)
+  }
+
+  /// Sends the trace to a receiver and returns the status of its answer.
   ///
-  /// Throws `.notStarted`, and `.upload` when there was no answer or its status was not 200 to 299.
-  public func upload(to receiver: some TraceReceiver) async throws(TraceError) -> Int {
-    let document = BusinessTransactionDocument.xml(try record())
+  /// Throws `.notStarted`, and `.upload` when there was no answer or its status was not 200 to 299;
+  /// the trace stays and can be sent again. How long it waits is the receiver's: see its deadlines.
+  public func upload(
+    to receiver: some TraceReceiver, as form: Form = .businessTransaction
+  ) async throws(TraceError) -> Int {
+    let record = try record()
+    let body: [UInt8]
+    let type: String
+    switch form {
+    case .businessTransaction:
+      (body, type) = (Array(BusinessTransactionDocument.xml(record).utf8), "application/xml")
+    case .openTelemetry(let service):
+      (body, type) = (TraceSpans.otlp(record, service: service), "application/json")
+    }
     let status: Int
     do {
-      status = try await receiver.send(Array(document.utf8), contentType: "application/xml")
+      status = try await receiver.send(body, contentType: type)
     } catch {
       throw TraceError(.upload, "no answer: \(error)")
     }
@@ -153,6 +218,17 @@ public final class TraceController: Sendable {
       throw TraceError(.upload, "the receiver answered \(status)")
     }
     return status
+  }
+
+  func logReadings(_ location: TraceLocation) {
+    guard logsReadings, let record = try? record(),
+      record.steps.indices.contains(location.step - 1),
+      record.steps[location.step - 1].requests.indices.contains(location.request - 1)
+    else { return }
+    let request = record.steps[location.step - 1].requests[location.request - 1]
+    guard let readings = request.readings else { return }
+    log.write(
+      .info, "a request was timed", [("correlation", request.id.hexadecimal)] + readings.fields)
   }
 
   func update(

@@ -35,6 +35,8 @@ public struct TraceRequest: Sendable {
   public let id: TraceID
   public let spanID: String
   public let passport: Passport
+  /// That of its trace.
+  public let level: TraceLevel
 
   /// What the request carries: the passport, its id, and both as W3C's trace context.
   public var headers: [(name: String, value: String)] {
@@ -44,8 +46,15 @@ public struct TraceRequest: Sendable {
     ]
   }
 
-  /// The header of W3C's trace context, with the root id as the id of the trace.
-  public var traceParent: String { "00-\(rootID.hexadecimal)-\(spanID)-01" }
+  /// The header of W3C's trace context, with the root id as the id of the trace. At level 0 it asks
+  /// no server to trace.
+  public var traceParent: String {
+    "00-\(rootID.hexadecimal)-\(spanID)-\(level == .clientOnly ? "00" : "01")"
+  }
+
+  /// When the library that sends it got it.
+  @discardableResult
+  public func markReached() -> Bool { mark(\.reached) }
 
   /// Before the first byte is sent.
   @discardableResult
@@ -75,9 +84,13 @@ public struct TraceRequest: Sendable {
     change { $0.searchKeys[key] = value }
   }
 
-  /// Ends the request.
+  /// Ends the request; its readings go to the log where the controller logs them.
   @discardableResult
-  public func end() -> Bool { mark(\.ended) }
+  public func end() -> Bool {
+    let isEnded = mark(\.ended)
+    if isEnded { controller.logReadings(location) }
+    return isEnded
+  }
 
   private func mark(_ place: WritableKeyPath<TraceRequestRecord, Timestamp?>) -> Bool {
     controller.update(location) { request, now in
@@ -94,59 +107,4 @@ public struct TraceRequest: Sendable {
       return true
     }
   }
-}
-
-/// The four readings of one request and answer, in the words of the reference, and what follows.
-public struct TraceReadings: Sendable, Equatable {
-  /// From the app's call until its answer.
-  public let endToEnd: Duration
-  /// From the request's arrival in the client library until the answer reaches it.
-  public let online: Duration
-  /// From sending until the answer reaches the library.
-  public let forwarded: Duration
-  /// From the last byte sent until the first byte of the answer.
-  public let network: Duration
-
-  public init(endToEnd: Duration, online: Duration, forwarded: Duration, network: Duration) {
-    self.endToEnd = endToEnd
-    self.online = online
-    self.forwarded = forwarded
-    self.network = network
-  }
-
-  /// What the client library took: `online` less `forwarded`.
-  public var messagingClientTime: Duration { online - forwarded }
-  /// What the app's own code took: `endToEnd` less `online`.
-  public var proxyClientTime: Duration { endToEnd - online }
-
-  /// Four lines of a log, as `E2E:RR 17`, in whole milliseconds.
-  public var lines: [String] {
-    [("E2E", endToEnd), ("ODP", online), ("IMO", forwarded), ("Network", network)].map {
-      "\($0.0):RR \(milliseconds($0.1))"
-    }
-  }
-}
-
-/// How long something takes, in nanoseconds inside.
-public struct TraceTimer: Sendable {
-  private let clock: any WorldClock
-  private var begin: Duration?
-
-  public init(world: World) { clock = world.clock }
-
-  /// Begins to count; a second call begins anew.
-  public mutating func start() { begin = clock.uptime }
-
-  /// Counts no more; the time is zero until the next start.
-  public mutating func reset() { begin = nil }
-
-  /// Since the start; zero without one.
-  public var elapsed: Duration { begin.map { clock.uptime - $0 } ?? .zero }
-
-  /// Whole milliseconds since the start.
-  public var elapsedMilliseconds: UInt64 { UInt64(max(0, milliseconds(elapsed))) }
-}
-
-func milliseconds(_ duration: Duration) -> Int64 {
-  duration.components.seconds * 1_000 + duration.components.attoseconds / 1_000_000_000_000_000
 }

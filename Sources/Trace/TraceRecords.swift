@@ -7,6 +7,8 @@ public struct TraceRequestRecord: Sendable, Equatable {
   public let spanID: String
   public let passport: String
   public let started: Timestamp
+  /// When the library that sends it got it.
+  public var reached: Timestamp?
   public var sending: Timestamp?
   public var sent: Timestamp?
   public var receiving: Timestamp?
@@ -15,6 +17,26 @@ public struct TraceRequestRecord: Sendable, Equatable {
   /// What the app or the transport adds: the request line, headers, status, sizes.
   public var elements: [String: String] = [:]
   public var searchKeys: [String: String] = [:]
+
+  /// The four times of a request that has ended with an answer; nil otherwise.
+  ///
+  /// A mark that was not made is taken from the one before it, or after it for the way back.
+  public var readings: TraceReadings? {
+    guard let received, let ended else { return nil }
+    let reached = reached ?? started
+    let sending = sending ?? reached
+    return TraceReadings(
+      endToEnd: started.until(ended), online: reached.until(received),
+      forwarded: sending.until(received),
+      network: (sent ?? sending).until(receiving ?? received))
+  }
+}
+
+extension Timestamp {
+  /// Not below zero: somebody may set the clock back meanwhile.
+  fileprivate func until(_ end: Timestamp) -> Duration {
+    .milliseconds(max(0, end.milliseconds - milliseconds))
+  }
 }
 
 /// One action of the user.

@@ -28,6 +28,14 @@ final class Counting: Chance {
   }
 }
 
+final class KeptLog: Log {
+  private let state = Mutex<[String]>([])
+  var lines: [String] { state.withLock { $0 } }
+  func write(_ level: LogLevel, _ message: String, _ fields: [(String, String)]) {
+    state.withLock { $0.append(message + fields.map { " \($0.0)=\($0.1)" }.joined()) }
+  }
+}
+
 struct NoAnswer: Error {}
 
 final class Collector: TraceReceiver {
