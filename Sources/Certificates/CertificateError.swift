@@ -9,12 +9,24 @@ public struct CertificateError: NumberedError, Sendable {
     case damaged = 1
     case unsupported = 2
     case tooLarge = 3
+    case password = 4
+    case noFile = 5
+    case invalidRequest = 6
+    case refused = 7
+    case noAnswer = 8
+    case foreign = 9
 
     public var cause: String {
       switch self {
       case .damaged: "The bytes are no certificate, or not all of it."
       case .unsupported: "The certificate has a form that is not read here."
       case .tooLarge: "The bytes are above the limit."
+      case .password: "The password does not open the file of PKCS#12."
+      case .noFile: "The file is missing, or it may not be read."
+      case .invalidRequest: "No request can be made of this name and challenge."
+      case .refused: "The authority did not take the challenge, or not the name."
+      case .noAnswer: "The authority could not be reached."
+      case .foreign: "The certificate does not belong to what was asked for."
       }
     }
 
@@ -23,6 +35,12 @@ public struct CertificateError: NumberedError, Sendable {
       case .damaged: "Give the whole certificate as DER, or as Base64 of it."
       case .unsupported: "Ask for an X.509 certificate of version 1 to 3."
       case .tooLarge: "Give one certificate of at most 1 MB."
+      case .password: "Give the password with which the file was exported."
+      case .noFile: "Give the path of a file that this app may read."
+      case .invalidRequest: "Give a name of 1 to 64 letters and a challenge of 1 to 255 bytes."
+      case .refused: "Ask for another challenge; most are good once and for some minutes."
+      case .noAnswer: "Try again when the network is there; the key stays good."
+      case .foreign: "Ask who runs the authority; do not use the certificate."
       }
     }
   }

@@ -121,7 +121,7 @@ public struct RSAKey: Sendable, Equatable {
         EVP_PKEY_keygen(context, &key) == 1
       else { return nil }
       defer { EVP_PKEY_free(key) }
-      return bytes { i2d_PrivateKey(key, $0) }
+      return encoded { i2d_PrivateKey(key, $0) }
     }
 
     static func isPrivateKey(_ der: [UInt8]) -> Bool {
@@ -133,7 +133,7 @@ public struct RSAKey: Sendable, Equatable {
     static func publicKey(_ der: [UInt8]) -> [UInt8]? {
       guard let key = privateKey(der) else { return nil }
       defer { EVP_PKEY_free(key) }
-      return bytes { i2d_PublicKey(key, $0) }
+      return encoded { i2d_PublicKey(key, $0) }
     }
 
     static func sign(_ bytes: [UInt8], _ der: [UInt8], _ digest: SignatureDigest) -> [UInt8]? {
@@ -180,20 +180,6 @@ public struct RSAKey: Sendable, Equatable {
         }
         return key
       }
-    }
-
-    /// The bytes that one of the library's writers makes, in its two passes.
-    private static func bytes(
-      _ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
-    ) -> [UInt8]? {
-      let count = write(nil)
-      guard count > 0 else { return nil }
-      var bytes = [UInt8](repeating: 0, count: Int(count))
-      let written = bytes.withUnsafeMutableBufferPointer { buffer in
-        var start = buffer.baseAddress
-        return write(&start)
-      }
-      return written == count ? bytes : nil
     }
   }
 #endif

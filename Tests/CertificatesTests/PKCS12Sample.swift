@@ -1,0 +1,156 @@
+import Foundation
+
+/// Files of PKCS#12 that another program made for these tests; their password is `geheim`.
+enum PKCS12Sample {
+  /// RSA, under AES-256.
+  static let modern = bytes(modernText)
+  /// RSA, under the 3DES of old programs.
+  static let old = bytes(oldText)
+  /// On P-256.
+  static let curve = bytes(curveText)
+  /// A certificate without its key.
+  static let withoutKey = bytes(withoutKeyText)
+
+  /// A certificate under a password that takes 12 million rounds to try.
+  static let manyRounds = bytes(manyRoundsText)
+
+  private static func bytes(_ base64: String) -> [UInt8] {
+    Data(base64Encoded: base64).map { [UInt8]($0) } ?? []
+  }
+
+  private static let modernText = """
+    MIIKWAIBAzCCCg4GCSqGSIb3DQEHAaCCCf8Eggn7MIIJ9zCCBFIGCSqGSIb3DQEHBqCCBEMwggQ/AgEAMIIEOAYJKo\
+    ZIhvcNAQcBMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAg7ReeXw6mPbQICCAAwDAYIKoZIhvcNAgkFADAd\
+    BglghkgBZQMEASoEEHOkNGXLdf+0pIvC6SpYYiaAggPQKbW15kjhxhqEhB3pynSNxo15p6QXFG3mFzmLhEOIk7jPEK\
+    xguXb6AgagGPC7q16VgfhsCwZ+NFhnMxyS6fhqtxazmBYgFpbNJaSp1MNwMyYPUm2wausqJjpYtqwG3lTghkrSa6cg\
+    YRvxtes4FxiNaQBcYzOUafpenwUkBbC/zsriNf1hxopS26QvVNxJHi3+6M5Rhq/7IJjzgh63Q/To6RXzI5LEyEkcGq\
+    CKOupKFWHdMp1v4C/iCIabph+LWkUNduLAWpl22Az3VE2HtU8+LzThmzIQpGNQzKt9oDqng9RRpD4t5RJULlD3hVeg\
+    ZKBq6ByrNyuwWGVaR8kCBTEVslrTNeScUKHHL6UL6yP32O53z6NwOxJcZfKRX53rkHdlC2Nv1VRbzXh6soyllO+g/I\
+    IZPHCXPCGzd7S/4c6o+0bLA6gSPZ3NOzKwal0UfUfCuwKYz2A+soMh9dvkn+0070RNkuLZX039jnt+PtygYje7DfHJ\
+    V8I3EzMIqizRw3F/H33uMs2/rdNdgegClw/tXpytx/4UYN8jDFXviSM9kvoanU5o/ArTUQauIcWP219UjrXlxsVjOD\
+    N8YcOjxCGijFGHIcJQ7Sr4ozM8J2vZqOdOLxzxzaFHsA8OJmRjOxwZg7EK4VdSJREKZl/Vf6n9CRqiKbc5HfZs/JCQ\
+    P20le6DDBzr6ihYEnGWhbqiL+SRpZ2tm4xRRUG6glFrhJ00FmASCdU/6cpBIS6MZQzZpuAqUmxc7+5CjCiJrAIVe3s\
+    WE0yp1oc+igFXrhBZ1QhI377dgM4ykcY7PWsMUVRGb+NIgua5AxLSEed1OOhmMd+efHHrYWMw+GmjNuUL6ywOBEfdu\
+    vazlREto03I53pfe+HnEOMB0qHpo7M3zIOY/KXZVznV77Sj88Gsw2DI+VKg6r4sfPtUtigGkq8T+4vlNo+6JOr873+\
+    3qDvxRkZBDQM52l08FQHbmYNp/Xv+hQ4UOp/YgJ67FyHMBSe2Ro59mr5PkSM1cbmos4opjcu0G7bxE6FIXcJ5UxH0b\
+    OeftRvr61Ivn5959IVRKl4gPUq/OtLtdGxluTd7rf+z1KNwCH8B6sZvAV5s5LnrHFPYd6ObokrlH0MrKTYbLPV/cVR\
+    CGcsbGV6W5EJoluNiTfGlxXJyW6M7kwHaQKdvxne4hIf8uLFgctg34vwEV7Rfjd3K1mv++9tZgP1v4YM75V3nZZ53d\
+    ScpSNwHiMCV9fGUOiUEbEtD15ILw1Hpu8WzYkxxwN+qdW1+ZUeWCx7mGKy5U88RvgmYt+TyLwOR2iKBIMnBjijCCBZ\
+    0GCSqGSIb3DQEHAaCCBY4EggWKMIIFhjCCBYIGCyqGSIb3DQEMCgECoIIFMTCCBS0wVwYJKoZIhvcNAQUNMEowKQYJ\
+    KoZIhvcNAQUMMBwECCupaq5vNKm6AgIIADAMBggqhkiG9w0CCQUAMB0GCWCGSAFlAwQBKgQQk2Rn1KTi1cvRrDbHjx\
+    H+4gSCBND0pkyaW49535bfHxzTh47/4kpwtc86uml9wKjsNN5gW9LlxvcKVdDWyTerytJSLA5YD4plX9JXhPSRKm41\
+    CugaBeZNYfoaKwDRWDIyEJ5ZNgFZRvurbDvQeQFpX7+OGGYv0uWW470BWGy3HFOC3372UHit8nU/HpxpLWL0E+MjsJ\
+    Jp3y97drq7e0xWyNH8ePaC3xxDhwSzvBSwM64qruKcrUqySbubhHNmjVTMAFFeZHgSzuIGE9vj6DFgVM4td3oY1Atm\
+    5tTcbTkxSVqJ5DXvQgF+zcw+2Gzgruww3M5jEcatvs0sKpvT9Jc8UjWD2nlBvVliUr41sqFQFtL7cNfJx8iA43V6ZZ\
+    PwF+gsJpBicfvSQDeLdplw3eLx/H7IuCn+jfEQo/HXSsCJsUDfb7SAvOyHLgGCAWU4xWcPt27xq/wp4B8vjPiABr6c\
+    HtOzSA1QcPhlFZVkdm6PRnPczT/nb6UVMPFhrnAdkdJu5SkKIcKH2OBK7PRSBzMg/D2XELe4IZOqxjIE5P1LEjeOTM\
+    9iG5V01sYw78AnWPd4s/U+FH5Fh8odNTI0vAwQSJYrOj8aOgakq8YNNkZN1C9us4JhuH4tqQnzDhM9pti2y2Maj4Ou\
+    i1VH26sclI2d1H28IdVJYIhdJCCdmEd+KE9LOinGmFcO73bEHx/VE60oxseYTP3aLM/FNRzGIvNrQN0C4vLZKzQmLd\
+    gsKFbiyinL/itA4n2qoLLVfFTOdZuKHBmRvbZqkWztd19gs4WycqkyZbB9DW5nhip9n4TsndXdG0sG4ey/YF0JMZye\
+    qLsGs5buPnDupbWIL+x8bB0Vu7iuun1doeX43yWE/rp+dKmq3IVavksqfX2iyrmOZMAcuV3SvmlOVKGxqS+HKyCK74\
+    RsOTo4tKJzRKg15P5dQLZDbKrz/t/jJtT6ti4gl60lrPi/Vg5a/vk/ty7rwPQW6Ww65KK6efV3Bxzta6DY7NyoQ8rx\
+    LvbX3nq8p12tzLrDceYqMChIGL4C0APMrFd2IbGR4/V4mK2XR/rBUnqjTC1iiw8+l/hiVotz4Zk9zSZfbxjeuK7QKg\
+    MyTcxNhYJh3ikM/gUSkXBJ/sxJRGcG/3ETzMdoRFvfAtebeG9Gz5vsS+93Crx2p7at3cXdrZdd8vB/ktimq2s9cT7q\
+    VcW1hmp3kis2lztlEmPyxwtnBzjxJgQrNMcw4AobqlVjI7KnPG8fc5hfyY4hzplT/8uAVIxkj5/TsjQYAPHOllSeav\
+    ij2iNSa/P9XDaB0xBVhjQ84flwEqMyfo35dFM+rwpDH0Ll5sj1LW12VFZMii60k67ltjrlDH+4K5pruQCRFa99tCr9\
+    TvLZ2kr+XSo/xJ/7oTW0aZpqZ0iB0gDDEJdC/j5RKYbeH9MUFLg2bHac2NDdKR5SzR6pNtkwvd1oLlaWiYjEMPsJcL\
+    +15nxK/9UDyaDp7omp6giXnpcdi/HX7AK/1HS+YLrEwRkHdmwPj9KuW8r+15qKW4VDYg+ZgpEpF2Y87mvF4sHI/tLg\
+    IvvIdheVUlW59LhJsF3/6u8HC+a+4dMHkMI1CSkcFbrxX+GYswpLk/n7U2a7UckpWI8YdUu7lGKnapoGEU6GoUhsiU\
+    aYKBwXoy2s8p6N/tPmcmADzuOO4Aij7zE+MBcGCSqGSIb3DQEJFDEKHggAYQBuAG4AYTAjBgkqhkiG9w0BCRUxFgQU\
+    KXXXbGaqkGjxZ/VIP/T4A2AKKN8wQTAxMA0GCWCGSAFlAwQCAQUABCB2JXKgkKqE3bj47RXg6HixaBZUMtHpevaaFz\
+    O22sbiRQQI8tf54p05de8CAggA
+    """
+
+  private static let oldText = """
+    MIIJmQIBAzCCCV8GCSqGSIb3DQEHAaCCCVAEgglMMIIJSDCCA/8GCSqGSIb3DQEHBqCCA/AwggPsAgEAMIID5QYJKo\
+    ZIhvcNAQcBMBwGCiqGSIb3DQEMAQMwDgQIF1i4MzkJbucCAggAgIIDuL5r6c6ybdsKXsAef9Y8ki0M9dd19tWNWRWe\
+    Iqr6vEBwEwzZcI9tWGXW0vEKo4WhcZ5tdIjF0z7RLUDlfZHE5LBlQOpPmDsLxligc8yNJYNvNtGDYdaAtR6xR34tjE\
+    gIxSCvT4IqnejpxHmaNFmhOVpQWD+h1EiqHiKXJS3CzhuO+h94Ygs6Kn4bQ/uwG62TeEcyY2LSpcylAiMbeFGYZvUE\
+    qKyGesNda2qvKDGH4BInypFwBejYoNUlBOtFRGJ+toVQFzR47lyNql4p5G8pf5dNFQ9A1Yg8p8vlxHosHT7f5zoG3m\
+    0fPHIH2/PWupmQu93Cw0MK+31UJTSxKTTIHtmJgqKIGOThhiGqgwaekzAWDf2IjXYVSIS78Efohn/n5PgZZUyN/L06\
+    q4Nf9a+R+ctginWXwsrxXkXH97nwo5p2xQ+IgFrIPVmmW+F1+Zgv+awa8vBguynpigSFt+aaTvxbXb/V67Fwt+HLy+\
+    JjUtb6IKe0znD5jrGuxPmY0CN+lgfxchwIw3FK+zekZu265BiS6jedabCUf2XnqLwXdz0K8mn9GZcCyQuLDrve1SZv\
+    igAT4oHXCOU032lrBbnvVjzwWMZbbJrK6NxIxw/60fwZ4oJIiZ3MTLg+HOcKV/Uk7sQsxT2wWw49ZyKrB3oxMAeGdR\
+    KVzRpDZx2Z6HXkUmwkN/Si4y1A4gGzK4q1HA2gbiJp6pePxuFdBLfis+W6kaXfATU71fFGOtencz5OIckEW/AoF83x\
+    8WQ9cyhzuuWDve93Ue04nhto3oWBaDmq9VSC3FsKKOWwYFFKhjMoSqjeq0lgWp7iCKKUHZJoqicB97o7KIq8QTCv6l\
+    6yrkpqxjIMzTwqWKIsUxMaBsiSO5rD+yGFujHwhwr0I+gOv12rSA4QqNbROMA8mnqOz/UB10YoLmbjjYKqE4UBz4Ql\
+    IY6P6q+hGZYTVFBLR2VbI3qtmwGFZhA4pZzMHtOYLHeeDdgXzN8d0BoDsl4W2TP7/CqLG5uWjDjH9dpzY9/fK72O1f\
+    WWcXhzDFl1HbSEy/GMpcKvo641dGl3dtY5gsQ7lZRQfAsOuM2k2BBrSLMM6fs66B4b3lHzm7Rm950KRE7l/zCvdFAD\
+    ut18u3JIN4Wu3prMUjcVKfaLI4MTUiLK7zprxsVjb6LT8dH5yJmWpjxP8uwNfnMP258tWOkIVeGgADXvIjAdT3TTGO\
+    0L0NBpCny5Q2ThZlFJGT5tPofpW2asDwync8EICX48sP6HdajkUSEiiMbFp+iElHgwggVBBgkqhkiG9w0BBwGgggUy\
+    BIIFLjCCBSowggUmBgsqhkiG9w0BDAoBAqCCBO4wggTqMBwGCiqGSIb3DQEMAQMwDgQIUaxv/iiX2/cCAggABIIEyP\
+    JcxB+PL1xgwMZDGgGgqKv5jTUq87+scv6+Ug00kOcOQhI/s/+sixygM9xv7wjtzF/qileN5XZ9yFRAuwYse02heDbB\
+    Vkr8/vVwtQXhDmnIhKy8ba+1Op/yK4BAfo2QMmHjJULziVFMU8jD+BAsc8xwX3+f4RwN1mCDbEqNae509PaOkmDgF/\
+    aK1lsDxqEZZpX3gPUnpV2q2F67Teb+kUV/QRLp/o/FJMf2ZM7XsNacrhpHDHL2S4Y6qdXDQt0DJl9MILfhT/l78f3u\
+    O550SHvOZxi9esb1Wp8HYZuuYuhUNTlMDyvZMB7KZzs3iEMgIa3cFGrpKqjww6mM8z6vy3Iptji7x1zxF8V3Sc77T1\
+    iGqk77BHihakaHVfY+TsJPjcJmYi0k8bzeem/N0jBepTQxeZPe+xBJIN0cMlz/p6Aar5oblMs8P3gSPox6AeE2Z4O8\
+    3TU8BTlhCDM8Jt44OVptInRMCe6Cx7jhcFb4oPkFg0VmXglyIbohagVuws5RKwzLvVPX6L90yzTWdr25Ban5Q1gp5c\
+    UtL9i3uoivlLN/BLv4Qu1IrJyx+/FvOOYMuQqDxuBJeyrmf3oDwwl2mS/ovuovoetsNwMVtFDHDIADvr/E9xcy9nKF\
+    p0Ya1AKdihwHb7belsIrQsPyx5+Isu2xOetqPmZhEqwsIohhLfWvC6RbQSjTAl5RF8PBOFyWsIKgeLimN1zZyhtV78\
+    gue9fBdxysOQ2S6pyBGQw0TTIS2DpCYYNsz2NQxx/p2dvnZR1gdsdpq7Qc47MYjJd4jH2dcL0Yz12bX6VnA0loAWst\
+    sZQOkffEqhFooV6T5avY/r4XVdJ3D3LyvmgDigY2jaz+dWvqvHcaObEzZ3sZtxGY9gXWnjRwsGRwAQPfHMUwiKkebp\
+    OcJefHa5F9WSM4jQQKbIm4NzKdjNEBBeD6LgojnsO1Ad6d5KDagW4Kihwb+umtOCnkotbYzqR8fApMZC4YjLTiHQOG\
+    s3UG+EtwDGYQ8JW37kLy/d/WFwy/kVosEx+lFjY2IWEmD7QKpfyQxmDABeLmjR4oeAXgwVk+PZd4znfQEGhp5xf6Jr\
+    Ku+wh4vqxraxfMf8PajXIZ4/sMCGXBvz7fapkVHb8O93uBx5CYa8rYL+h/0is38vH4g7Ouc9yPDi0RPKFTy1Lc8GBT\
+    nbpqcONVnOLiCCKspAfdD/FZqr6nnd9yO8Df4ydQJIjYhcPdwuSPbCnuOcVIhSUwT3W0TdPGCLXpZm51bGDWpXnbMN\
+    ewJIk7+ogybuCg4u/gpHNRMzdOA7d7qEPDm4HyxEe1NIw6GGalcujk80qB3hxixquPOXD5J2JANAv9o0uJgH63gpGf\
+    V16vXzBO3LwkxZG1qlvV8favPvn9rD4sytTwHk5H0xRWRwzIUBcneToZuEZshMvxqGSfalmpkNRhYcUHBYcFN6+mNJ\
+    IEWbVbjqcR6LeLkS+bGH5LBU0qieXoTxbGAubBWfep2B1uj//DqFwXfjtOcJn5fYvNa4wYWmS7gIKhL7uD36boIsDn\
+    Z/RyVkCfcLdi/w8SFYb/KEDLiuXdY3xEcRF+PpNjHcTPNKvJ1UE9K7Lr/1VdWcgqL4qcTxIb1h6zNajH/a8twHHwta\
+    XSv19T4oO9mTElMCMGCSqGSIb3DQEJFTEWBBQpdddsZqqQaPFn9Ug/9PgDYAoo3zAxMCEwCQYFKw4DAhoFAAQUZ8Xk\
+    VM3Q8y6TrzuyR79/lBnpCvkECFbqsTIdbZ82AgIIAA==
+    """
+
+  private static let curveText = """
+    MIID/AIBAzCCA7IGCSqGSIb3DQEHAaCCA6MEggOfMIIDmzCCAlIGCSqGSIb3DQEHBqCCAkMwggI/AgEAMIICOAYJKo\
+    ZIhvcNAQcBMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAjbvocr18zCegICCAAwDAYIKoZIhvcNAgkFADAd\
+    BglghkgBZQMEASoEEBbnW4HIqOW2/3aIRcm2DS2AggHQlVcWle6FSWiU7EjrdbxSN3JYeVjmGOp7rNlMR4WaAn/Miu\
+    2oM6c2jqWZs39ygc3OV9e+Gmziz47rpWP0tJswPoOo7c6gCaVdlrYrt4eJdYhpLPScdt3K8Iw+B/zRpZ71B0bClwS7\
+    J+ydKfFkoy0P7x19xnEGhxeBc7B+eN0cz82DbxUR7WVje9upwKi1U8no2Je82aYAMQaLXxmZcWngYRinq0WnQfuni6\
+    SL6CUfqhQKz/h4ekQLIm7CmHziH7YfHz8nN9nxxdeAgqTUFweLRsOXCeUzkwcqjKrCnTZ9D4yUCMRbPz6frNz5czu5\
+    LSOpc1/WkR3omj+fWojNEUooLwbdaDa4ED17qC8LLwFav9sEJ03vl/HWGX18EO6TmnEialy8/x4tsdIq9voAGa6Cds\
+    Gai+O/d6M3hFznyNcaC756spxQ1F+f18BuBiYQqVfr37EKNcs+Xqjk14zVBqevSCdSEbogjO9I8SYe3RHvADuMHIfq\
+    ZRkCKx5sDfPhz0z8uDyA9vIxNHW8IPjustTRC1L53YFPp6z84VgR1U1qAmFThZQvoPJh3a+sfPuq/AMMCvx8NS6ulX\
+    YvCmx3Y3cM82HsiFhtXikHvZ5OucBSU64wggFBBgkqhkiG9w0BBwGgggEyBIIBLjCCASowggEmBgsqhkiG9w0BDAoB\
+    AqCB7zCB7DBXBgkqhkiG9w0BBQ0wSjApBgkqhkiG9w0BBQwwHAQIAmoTzf6wQm0CAggAMAwGCCqGSIb3DQIJBQAwHQ\
+    YJYIZIAWUDBAEqBBDpdfRHQV8wEWz21OgMdqOtBIGQI5fsxq7HWWrqHZeL3H1F+xZ28tncsZD3xa62coRaLs69SHpI\
+    HwUdmWu1iOsX7zSF/JKpLtnBaszwfzu6r6Nz97tj5CzKRY8xrOF0oK/Jfq+hWifYihSfH8aJ0/kBBpLX2yxfBJO4Ci\
+    78MrWnoDgsD6id2vLNaL+8FY9HeM2TtGWvNIZI9bzS2pXTfjFtOWEZMSUwIwYJKoZIhvcNAQkVMRYEFJ7SjZAg2t3U\
+    LWIH4xk71Q1PsRmiMEEwMTANBglghkgBZQMEAgEFAAQgJCI0wcqB5EXxAxqD3Vh7cYw+vh4MBR/5orqyXcWztH8ECH\
+    YnK9LEqvqeAgIIAA==
+    """
+
+  private static let withoutKeyText = """
+    MIIEdwIBAzCCBC0GCSqGSIb3DQEHAaCCBB4EggQaMIIEFjCCBBIGCSqGSIb3DQEHBqCCBAMwggP/AgEAMIID+AYJKo\
+    ZIhvcNAQcBMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAgiJD8MVNX9IwICCAAwDAYIKoZIhvcNAgkFADAd\
+    BglghkgBZQMEASoEEKjdJqd8meU5dsp6NxWRYSKAggOQrfNX+vBnQ3Bj4cU5owmsG17W9j0sy2/lO2OKpGHPoA8nri\
+    lRa/Hf/pRHBu2sUuq1hK4JDB56+tGmb/IRfjmEt+fACYNJqnjWeQxVaSrRhzhWoZhuNrH3WkMyLyxE6uTImvkvPz17\
+    L+UQz0SXqXD8ca3IZkGvgx+Q4GHhaV25GfFWPjV1FLAsfVqEKoMXSAx7d8MlSbuim0bi+dnBWGxqOXeEdGN/OONt0T\
+    Ifa0XJ+poedeBVUs0ILGi4zQ9N4SI4efWisrGvh8ZQO0jwUEFCcpPHTwoe4ynA2/tt3GYsIC/ARdbKCZhaGdxdZPsW\
+    g8XpPQdPyd2nGrg81EESSywjt2Rzo/WfIOlvOVIiZLKwqo7AQLM92CzFRWEJ+pdh/IJQaofFe1gEQyP3OaSFNVVJAV\
+    Oz3GXxzdk8YUhzQQvPJBAt/fTukGSgKG6NJmH+sLXmxTNzDup990ZiYLCz4ue7ae8jWgqTintJov41v1JUpzIbqnq2\
+    Z9hiUPzQupAJ/5+hw4Ial9beLmJpL2zPXjOfn2co5w5diwH0EDG6R4sSg8WNvt0rEt7tQ1bK2ov0+LqDUzD626RJA5\
+    cVndBa9jmX3FkPlDhwMbpt7OdaShce8uOOdJ96amWTHGn96tEG6kXqV4N44ZBT/tOMM51GNeCKQUtGkeS9Nnl+xNIE\
+    sf/vGYozySP/5owJ70q0nTE9BUm+gcgyl7nvThUoEjHWd0zZMo5ZC4ST+Ep/A4k6jDZGfHjvRYI71dlmagb6ngvQ/0\
+    1qo3yTN6dmdQe/x9RxQ9yxqOoYiGEbpptPOgCi+xDF3dkeIQNxqx8pqDpxkpL1FZ5l1mfRc2CpgO1B3/LBZqQumgzA\
+    x5p7Ffo5SJnYCS0oWuxyljX2ihMyXU42hwl1Y/nayP95JIhc4IVz13+XpOzh+nYwvW/9X9fE4rOOFag0uY/E/H3kNC\
+    Mp9/EzXy20sM+6b2c4bxDo0mbbTgIslo6lPI8OHz2MZ/xmx09LP5beO9lkTU537xe6ewdCIe4b6ozxQhNNnTXOqPbg\
+    GTDSwlqUFbPIQQGLRaqJmAfdnS2osl5AOMQMZSHMxIqjpic25mZidOejwLqfU58+DxWcPxlO+vwe3XVQseqdm7QMLu\
+    P37JlDYux9ByKYLt3jfzhZcKGkatpqiIHVsbtYcl3IkhlYQKFkxbXPJyZ3ySUmTFgKu/9R9XA4fFGMBVjEF9WZdOw0\
+    MEEwMTANBglghkgBZQMEAgEFAAQgDs0tdVYvY2xopV4bCbbesGxB+gWWCGOdrm8cNYtFmeoECADPqf5MT6BvAgIIAA\
+    ==
+    """
+
+  private static let manyRoundsText = """
+    MIIClQIBAzCCAk8GCSqGSIb3DQEHAaCCAkAEggI8MIICODCCAjQGCSqGSIb3DQEHBqCCAiUwggIhAgEAMIICGgYJKo\
+    ZIhvcNAQcBMFkGCSqGSIb3DQEFDTBMMCsGCSqGSIb3DQEFDDAeBAiCNRga2tkGWQIEALcbADAMBggqhkiG9w0CCQUA\
+    MB0GCWCGSAFlAwQBKgQQzbO4hJ+OvVHGL4BR76emK4CCAbAMXNwSHuEJbaF8+TGE66YR2FIm+KsYeDLvgLQotqFaCI\
+    qgI2jVwYHD8kq2UOKlFOBwzbr17fs2uoP7iupG93CfN9UNfrrV61wN+/gQ4OYbn2l8rTWGVyGq9LHV8mN+R7lswcpF\
+    O9T0E0vRr+sjry0jrdXBw8Ua6h6Gx5jJFG6bds4Dz58CuOObePgk+qESVZk1M9hxVndXQ2AE/bFPsteZ17pyCsNuTT\
+    FHQVQ4rZO6vQDIAy+MrYP+Ne4+Zmbwp12EHaGpxKjEPTu8PiihNpzwafHPr7sionzRxg1OJEPeshChtn+ZMAwJAXoK\
+    5/90qXE5PuETtcEOhwNyrLqcoYFTIOWdBkH+9x2t3Ds/jxfCrX0OfMJZuEjFTxwepOBvibQzgwExTb/D1n09/u24wx\
+    DKj49+/4WR0lW25pTWWsQWFR7wNpmWEw6iI1a6SerISpxwEo9IuYm00i1lJ9FFNmwb+moGI4Z/gOJrTVtqcE+aMGNM\
+    /CK1yTBweRJDa68OYj6C/RwLfutqEWVkDheXh9hM1RI9SKaDe4nTwsLd+3tevQBih216feOdkldQ0Mj3rUcwPTAxMA\
+    0GCWCGSAFlAwQCAQUABCDiFwGOHR2rkimV5+X/l11NiCvr1cUnBANDSatCob2ItgQIVTqSQfBK5MI=
+    """
+}
