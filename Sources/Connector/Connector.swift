@@ -91,6 +91,9 @@ public struct ConnectorOperation: Sendable, Equatable {
   public let judge: RowJudge?
   /// Who made the change, for the business system's own rules; nil where nobody is known.
   public let user: String?
+  /// The trace of the request that brought it, 32 hexadecimal digits; nil where the app did not trace.
+  /// A connector gives it to the business system if that has a place for it.
+  public var traceID: String?
 
   public init(
     id: OperationID, entity: Entity, kind: OperationKind, key: Key?, changed: [Int: Value],

@@ -1,4 +1,4 @@
-import FerryHTTPClient
+public import FerryHTTPClient
 public import FerryModel
 import FerrySQLite
 public import FerryWire
@@ -49,10 +49,13 @@ public final class Database: Sendable {
   /// With a `key` the database is sealed (see Documentation/Encryption.md), and opens with that key
   /// only: anything else is `.wrongKey`, and touches nothing. A passphrase takes a good part of a
   /// second.
+  ///
+  /// `transport` carries the requests in place of the system's own, as a traced one does.
   public static func open(
     at path: String, key: DatabaseKey? = nil, package: Package, profile: ConnectionProfile,
     durability: Durability = .application, callbackHandler: (any CallbackHandler)? = nil,
-    migration: MigrationPolicy = .keepPending, world: World = .system()
+    migration: MigrationPolicy = .keepPending, transport: (any Transport)? = nil,
+    world: World = .system()
   ) throws(FerryError) -> Database {
     try profile.check()
     if !profile.session.isDatabaseShared, OpenFile.isOpen(path: path) {
@@ -64,8 +67,8 @@ public final class Database: Sendable {
     return try Database(
       Store(
         path: path, model: package, world: world, durability: durability, key: key,
-        migration: migration), profile, callbackHandler, SystemTransport.make(profile.transport),
-      world)
+        migration: migration), profile, callbackHandler,
+      transport ?? SystemTransport.make(profile.transport), world)
   }
 
   package init(

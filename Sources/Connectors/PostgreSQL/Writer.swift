@@ -168,11 +168,17 @@ final class Writer {
     _ group: [ConnectorOperation]
   ) -> (result: PerformResult, isEffective: Bool) {
     do throws(PostgreSQLError) {
-      // For the customer's own triggers, policies and columns of who did it.
+      // For the customer's own triggers, policies and columns of who did it, and under which trace.
       try connection.pipeline([
         PostgreSQLConnection.Request("SAVEPOINT ferry_group"),
         PostgreSQLConnection.Request(
-          "SELECT pg_catalog.set_config('ferry.user', $1, true)", [.text(group[0].user ?? "")]),
+          """
+          SELECT pg_catalog.set_config('ferry.user', $1, true), \
+          pg_catalog.set_config('ferry.trace', $2, true)
+          """,
+          [
+            .text(group[0].user ?? ""), .text(group.lazy.compactMap(\.traceID).first ?? ""),
+          ]),
       ])
     } catch {
       return (failed(error), false)

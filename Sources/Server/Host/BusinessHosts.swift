@@ -91,7 +91,13 @@ public actor ReplayHost {
       groups.append(operations)
     }
     guard groups.count > 1 else { return tasks.prefix(1).map { perform($0.step) } }
-    return connector.perform(groups, while: goesOn).map { performed($0) }
+    groups = groups.map { service.traces.traced($0) }
+    let start = world.clock.uptime
+    let results = connector.perform(groups, while: goesOn)
+    for group in groups.prefix(results.count) {
+      TraceLog(world: world).performed(group, since: start)
+    }
+    return results.map { performed($0) }
   }
 
   private func tell(
@@ -114,8 +120,12 @@ public actor ReplayHost {
   private func perform(_ step: ReplayStep) -> ReplayReport? {
     switch step {
     case .done, .retry: return nil
-    case .perform(let operations):
-      return performed(connector.perform(operations))
+    case .perform(let given):
+      let operations = service.traces.traced(given)
+      let start = world.clock.uptime
+      let result = connector.perform(operations)
+      TraceLog(world: world).performed(operations, since: start)
+      return performed(result)
     case .recall(let ids):
       do throws(ConnectorError) { return .recalled(try connector.recall(ids)) } catch {
         return .failed(error)

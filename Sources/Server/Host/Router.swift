@@ -197,7 +197,8 @@ public struct Router: Sendable {
     case .success(let known): identity = known
     }
     await turns.enter(identity.user)
-    let opened = await open(request.body, identity, isChannel: isChannel)
+    let opened = await open(
+      request.body, identity, isChannel: isChannel, trace: RequestTrace(request.headers))
     await turns.leave()
     let opening: ServiceHost.Opening
     switch opened {
@@ -217,17 +218,29 @@ public struct Router: Sendable {
   }
 
   private func open(
-    _ body: [UInt8], _ identity: Identity, isChannel: Bool
+    _ body: [UInt8], _ identity: Identity, isChannel: Bool, trace: RequestTrace?
   ) async -> Result<ServiceHost.Opening, ServerError> {
     // What is long is read where neither the network nor the service waits for it.
     let read =
       body.count <= Router.shortBytes
       ? ExchangeRequest.read(body)
       : await Task.detached { ExchangeRequest.read(body) }.value
+    let start = world.clock.uptime
+    var operations: [OperationID] = []
+    if let trace, case .success(let exchange) = read {
+      operations = exchange.replays.flatMap(\.operations).compactMap {
+        try? Operation.identity(of: $0)
+      }
+      service.traces.note(operations, trace)
+    }
     do throws(ServerError) {
-      return .success(
-        try await service.open(
-          read, by: identity, isChannel: isChannel, until: identity.expires))
+      let opening = try await service.open(
+        read, by: identity, isChannel: isChannel, until: identity.expires)
+      if let trace {
+        TraceLog(world: world).opened(
+          trace, user: identity.user, operations: operations.count, since: start)
+      }
+      return .success(opening)
     } catch {
       return .failure(error)
     }

@@ -13,6 +13,7 @@ public actor ServiceHost {
   /// Verified by whoever has a token, without a visit to the service's thread.
   nonisolated let accessTokens: AccessTokens
   nonisolated let pulse: Pulse
+  nonisolated let traces = OperationTraces()
   /// Opens what only the operator may see; in the file `operator.key` of the data folder.
   nonisolated let operatorKey: String
   /// Chosen at the first start of the store and kept.
