@@ -4,47 +4,45 @@ import FerrySQLiteStore
 import FerryServer
 import FerryWire
 
-/// `ferry log`: what apps wrote on their devices and submitted.
+/// `ferry log`: what apps wrote on their devices and submitted, or a file that a user sent.
 enum LogCommand: Subcommand {
   static let name = "log"
-  static let summary = "show the log records that apps wrote on their devices and submitted"
-  static let operands = "--data FOLDER [options]"
+  static let summary = "show the log records that apps submitted, or an exported log file"
+  static let operands = "--data FOLDER [options] | FILE [--level --take --correlation --json]"
   static let options = [
     CommandOption("data", "FOLDER", "the server's data folder; the server may be running"),
     CommandOption("user", "NAME", "only of this user"),
     CommandOption("device", "ID", "only of this device"),
     CommandOption("entity", "NAME", "only about objects of this entity"),
     CommandOption("level", "LEVEL", "this level or graver: trace, debug, info, warn, error, fatal"),
-    CommandOption("take", "NUMBER", "the last so many; 100 if not given"),
+    CommandOption("take", "NUMBER", "the last so many; 100 if not given, all of a file"),
+    CommandOption("correlation", "ID", "of a file: only records under this correlation id"),
     .json,
   ]
   static let discussion = """
     What the business system refused stands with its operation: see ferry why. Nothing is changed.
+    FILE is what an app's log viewer exported, as text or compressed with gzip.
 
-    Exit codes: 0 shown, also when there is none; 1 the folder cannot be read; 2 wrong usage.
+    Exit codes: 0 shown, also when there is none; 1 folder or file cannot be read; 2 wrong usage.
     """
 
   static func run(_ arguments: Arguments) async throws -> ExitCode {
-    _ = try arguments.operands()
+    let least = try level(arguments)
+    let take = try take(arguments)
+    if let path = arguments.operands.first {
+      return try LogFileShow.run(arguments, path, least, take)
+    }
+    if try arguments.value("correlation") != nil {
+      throw UsageError(
+        "--correlation belongs to an exported file", hint: "Name the file: ferry log FILE.")
+    }
     let folder = try arguments.required("data", "data")
     var question = DeviceReport.Question()
     question.user = try arguments.value("user")
     question.device = try arguments.value("device")
     question.component = try arguments.value("entity")
-    if let level = try arguments.value("level") {
-      guard let known = LogRecord.Level(rawValue: level) else {
-        throw UsageError(
-          "there is no level \"\(level)\"",
-          hint: "Levels are \(LogRecord.Level.allCases.map(\.rawValue).joined(separator: ", ")).")
-      }
-      question.atLeast = known
-    }
-    if let take = try arguments.value("take") {
-      guard let number = Int(take), number > 0 else {
-        throw UsageError("--take \(take) is no number", hint: "Write for example --take 20.")
-      }
-      question.take = number
-    }
+    if let least { question.atLeast = least }
+    if let take { question.take = take }
     let reports = try DeviceReport.read(folder: folder, question)
     if arguments.flag("json") {
       print(json(reports))
@@ -53,6 +51,24 @@ enum LogCommand: Subcommand {
       if reports.isEmpty { print("no log records of devices") }
     }
     return .success
+  }
+
+  private static func level(_ arguments: Arguments) throws(UsageError) -> LogRecord.Level? {
+    guard let level = try arguments.value("level") else { return nil }
+    guard let known = LogRecord.Level(rawValue: level) else {
+      throw UsageError(
+        "there is no level \"\(level)\"",
+        hint: "Levels are \(LogRecord.Level.allCases.map(\.rawValue).joined(separator: ", ")).")
+    }
+    return known
+  }
+
+  private static func take(_ arguments: Arguments) throws(UsageError) -> Int? {
+    guard let take = try arguments.value("take") else { return nil }
+    guard let number = Int(take), number > 0 else {
+      throw UsageError("--take \(take) is no number", hint: "Write for example --take 20.")
+    }
+    return number
   }
 
   private static func line(_ report: DeviceReport) -> String {
