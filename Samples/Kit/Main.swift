@@ -1,3 +1,3 @@
 @main struct Main {
-  static func main() throws { try KitProgram(arguments: CommandLine.arguments)?.run() }
+  static func main() async throws { try await KitProgram(arguments: CommandLine.arguments)?.run() }
 }

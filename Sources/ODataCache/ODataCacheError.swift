@@ -24,6 +24,20 @@ public struct ODataCacheError: Error, Sendable, Equatable, CustomStringConvertib
     /// The name of the reason, for tables and logs.
     public var name: String { String(describing: self) }
 
+    /// Why it happens.
+    public var cause: String {
+      switch self {
+      case .noServiceDocument: "There is no service document that says which collections there are."
+      case .foreign: "The document does not belong to those that are in the cache."
+      case .noID: "The entry has no id."
+      case .pattern: "The text is no pattern, or one that costs too much."
+      case .damaged: "The stored bytes are not those that were written, or of a later version."
+      case .tooDeep: "Entries stand too deep in each other."
+      case .notStorable: "The service document was given without the bytes it was read from."
+      case .condition: "The condition cannot be computed over entries in memory."
+      }
+    }
+
     /// What to do about it.
     public var hint: String {
       switch self {

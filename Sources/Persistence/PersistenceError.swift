@@ -3,7 +3,7 @@ import FerryWorld
 /// The root error of the persistence: what was refused, where, and what to do.
 public struct PersistenceError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The causes that a caller can tell apart.
-  public enum Reason: Int, Sendable, Hashable, CaseIterable {
+  public enum Reason: Int, NumberedCode {
     /// Secure mode, and no key was given.
     case keyMissing = 200
     /// The key is not that of the store.
@@ -29,11 +29,24 @@ public struct PersistenceError: Error, Sendable, Equatable, CustomStringConverti
     /// The object could not be written or read by its own code.
     case notPersistable = 211
 
-    /// The name of the reason, for tables and logs.
-    public var name: String { String(describing: self) }
+    public var cause: String {
+      switch self {
+      case .keyMissing: "The store is in secure mode, and no key was given."
+      case .wrongKey: "The key is not that of the store."
+      case .invalidArgument: "A name, key or folder cannot be taken."
+      case .otherMode: "The store is sealed and was opened in plain mode, or the other way round."
+      case .damaged: "The stored bytes are not those that were written."
+      case .foreign: "The stored bytes are no store, or one of a later version."
+      case .dataType: "What is stored under the name is of another kind."
+      case .cannotRead: "The folder could not be read."
+      case .cannotWrite: "The folder could not be written; what was stored before is there."
+      case .busy: "Another process works on the store for too long."
+      case .changedElsewhere: "The store was wiped, moved or given another mode meanwhile."
+      case .notPersistable: "The object could not be written or read by its own code."
+      }
+    }
 
-    /// What to do about it.
-    public var hint: String {
+    public var cure: String {
       switch self {
       case .keyMissing: "Give the key, or generate one and keep it in a vault."
       case .wrongKey: "Give the key that the store was made with."
@@ -61,7 +74,7 @@ public struct PersistenceError: Error, Sendable, Equatable, CustomStringConverti
   }
 
   public var code: Int { reason.rawValue }
-  public var hint: String { reason.hint }
+  public var hint: String { reason.cure }
   /// Whether the same call may succeed later without anybody doing something.
   public var isTransient: Bool { reason == .busy }
   public var description: String { "\(reason.name) (\(code)): \(message). \(hint)" }

@@ -72,6 +72,26 @@ public struct DataVaultError: Error, Sendable, Equatable, CustomStringConvertibl
       }
     }
 
+    /// Why it happens.
+    public var cause: String {
+      switch self {
+      case .doesNotExist: "There is no vault with this name."
+      case .invalidArgument: "A name, password or number cannot be taken, or the name is in use."
+      case .invalidPassword: "Password and salt do not open the vault."
+      case .incompatiblePassword: "The password does not meet the policy."
+      case .cannotRead: "The storage could not be read."
+      case .cannotWrite: "The storage could not be written; the vault is as it was."
+      case .locked: "The vault is locked."
+      case .nameTooLong: "The name has more than 255 bytes."
+      case .valueTooLarge: "A value, or all values together, is above the limit."
+      case .dataType: "The value was stored as another type."
+      case .outOfMemory: "There is too little memory to derive the key."
+      case .damaged: "The stored bytes are not those that were written."
+      case .foreign: "The stored bytes are no vault, or one of a later version."
+      case .busy: "Another process works on the vault for too long."
+      }
+    }
+
     /// What to do about it.
     public var hint: String {
       switch self {

@@ -101,7 +101,7 @@ public enum PasswordViolation: Int, Sendable, Hashable, CaseIterable {
   }
 
   /// What is wrong with the password, as a sentence about it.
-  var sentence: String {
+  public var sentence: String {
     switch self {
     case .required: "the default password is not allowed"
     case .underMinimumLength: "the password is too short"

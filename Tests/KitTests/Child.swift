@@ -11,9 +11,10 @@ final class Child {
   private let lines = Lines()
   private var hasStarted = false
 
-  /// The names of the program: that of its product, if any, and that of its target.
+  /// The names of the program: that of its product, if any, and that of its target; or its path.
   init(_ names: [String], _ arguments: [String]) throws {
-    process.executableURL = URL(filePath: try Child.path(names))
+    let path = names.first { $0.hasPrefix("/") }
+    process.executableURL = URL(filePath: try path ?? Child.path(names))
     process.arguments = arguments
     process.standardInput = input
     let output = Pipe()

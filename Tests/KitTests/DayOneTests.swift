@@ -14,7 +14,7 @@ struct DayOneTests {
   }
 
   @Test(
-    "A vault holds the token, a feed is found as one types, and all is there after a kill (adr/DVT-19, SET-3)"
+    "A vault holds the token, a feed is found as one types, all is there after a kill, and leaves under one id (ios/FRM-1; adr/DVT-19, SET-3)"
   )
   func dayOne() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -56,6 +56,19 @@ struct DayOneTests {
     first.send("type new y")
     #expect(
       first.lines { $0.hasPrefix("end") } == ["found http://h/Flights('1')", "end of new y"])
+    // What was done leaves under one id, and is in the log under it.
+    let listener = try Child(["/usr/bin/env"], ["python3", "-u", "-c", Self.listener])
+    let port = try #require(listener.lines { _ in true }?.last)
+    first.send("send http://127.0.0.1:\(port)/v1/traces")
+    let sent = try #require(first.lines { $0.hasPrefix("sent ") }?.last?.split(separator: " "))
+    #expect(sent.last == "200")
+    let id = String(sent[1].dropLast())
+    let body = try #require(listener.lines { $0.hasPrefix("/v1/traces application/json ") }?.last)
+    #expect(body.contains("\"traceId\":\"\(id)\"") && body.contains("\"stringValue\":\"read\""))
+    // A collector that is not there is an error, and nothing is lost.
+    listener.kill()
+    first.send("send http://127.0.0.1:\(port)/v1/traces")
+    #expect(first.lines { $0.contains("BTX_UPLOAD_ERROR") || $0.contains("upload") } != nil)
     first.kill()
     let second = try Child(["ferry-kit", "FerryKitSample"], [app.path])
     second.send("login wrong")
@@ -65,10 +78,36 @@ struct DayOneTests {
     #expect(again == welcome.replacing(", 0 coll", with: ", 1 coll"))
     second.send("type koln")
     #expect(second.lines { $0.hasPrefix("end") } == ["found http://h/Flights('2')", "end of koln"])
+    second.send("log")
+    let log = try #require(second.lines { $0.contains("the command log ") })
+    let own = log.filter { $0.hasSuffix("correlation=\(id)") }
+    for word in ["read", "login", "type", "send"] {
+      #expect(own.contains { $0.contains("INFO Kit") && $0.contains("the command \(word)") })
+    }
+    #expect(own.contains { $0.contains("ERROR Kit") } && own.count < log.count)
     second.kill()
     let token = try #require(welcome.split(separator: " ").dropFirst().first?.dropLast())
     #expect(try plainText(in: app, ["s3cret", String(token), "New York", "Köln", "Flights"]) == [])
   }
+}
+
+extension DayOneTests {
+  /// Says its port, then a line for each body: path, content type, text.
+  fileprivate static let listener = """
+    import http.server
+    class H(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            print(self.path, self.headers["Content-Type"], body.decode())
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+        def log_message(self, *words):
+            pass
+    server = http.server.HTTPServer(("127.0.0.1", 0), H)
+    print(server.server_port)
+    server.serve_forever()
+    """
 }
 
 /// Which of the words stand in the name or the bytes of a file.
