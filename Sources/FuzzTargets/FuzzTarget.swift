@@ -23,10 +23,11 @@ public struct FuzzTarget: Sendable {
   }
 
   /// All targets, in the order in which the house reads bytes.
-  public static let all: [FuzzTarget] = [
-    .frames, .messages, .contents, .tokens, .model, .http, .metadata, .atom, .json, .batch,
-    .address,
-  ]
+  public static let all: [FuzzTarget] =
+    [
+      .frames, .messages, .contents, .tokens, .model, .http, .metadata, .atom, .json, .batch,
+      .address,
+    ] + kit
 
   /// Cuts bytes into pieces whose lengths follow from the bytes themselves.
   static func pieces(_ bytes: [UInt8]) -> [[UInt8]] {
