@@ -20,6 +20,11 @@ let package = Package(
         .product(name: "FerryWire", package: "Ferry"),
         .product(name: "FerryODataCache", package: "Ferry"),
         .product(name: "FerryPersistence", package: "Ferry"),
+        .product(name: "FerryLogger", package: "Ferry"),
+        .product(name: "FerryTelemetry", package: "Ferry"),
+        .product(name: "FerryTrace", package: "Ferry"),
+        .product(name: "FerryHTTPClient", package: "Ferry"),
+        .product(name: "FerryWorld", package: "Ferry"),
       ],
       swiftSettings: [.treatAllWarnings(as: .error)]),
     // The limit is SQLite as C has it, without a line of ours between.

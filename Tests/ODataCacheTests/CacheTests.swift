@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The cache")
 struct CacheTests {
-  @Test("A cache holds its service document and schema (ios/CAC-1, CAC-4; adr/CAC-1, CAC-2)")
+  @Test("A cache holds its service document and schema (ios/CAC-1, CAC-4; adr/CAC-1, CAC-2, C-20)")
   func documents() throws {
     let empty = ODataCache()
     #expect(empty.serviceDocument == nil && empty.schema == nil)
@@ -92,7 +92,7 @@ struct CacheTests {
   }
 
   @Test(
-    "The capacity counts entries of a collection; the least recently used goes (ios/CAC-2; adr/CAC-3)"
+    "The capacity counts entries of a collection; the least recently used goes (ios/CAC-2; adr/CAC-3, C-18)"
   )
   func capacity() throws {
     let cache = try Service.cache()

@@ -56,7 +56,7 @@ struct StoredCacheTests {
     #expect(try !store.loadCache("words", into: loaded))
   }
 
-  @Test("Loading comes in three stages: document, entries, finished (adr/PEA-8)")
+  @Test("Loading comes in three stages: document, entries, finished (adr/PEA-8, C-13)")
   func stages() throws {
     let fixture = PersistenceFixture()
     let store = try fixture.open()

@@ -113,6 +113,21 @@ struct PreferencesTests {
     #expect(error?.code == .invalidValue)
   }
 
+  @Test("Both spellings of the secure mode are one preference (adr/C-16)")
+  func twoSpellings() throws {
+    let key = KnownPreferences.isPersistenceSecure
+    for (set, read) in [
+      ("PERSISTENCE_SECUREMODE_BOOLEAN", "SDM_PERSISTENCE_SECUREMODE"),
+      ("SDM_PERSISTENCE_SECUREMODE", "PERSISTENCE_SECUREMODE_BOOLEAN"),
+    ] {
+      let preferences = try open()
+      #expect(preferences.value(of: key) && preferences.text(of: set) == "true")
+      try preferences.setText(set, to: "false")
+      #expect(!preferences.value(of: key) && preferences.text(of: read) == "false")
+      #expect(preferences.names.count == 1)
+    }
+  }
+
   @Test("Texts are read as the type of the key: the string-only store (adr/PRF-3, A51; adr/B17)")
   func texts() throws {
     let preferences = try open()

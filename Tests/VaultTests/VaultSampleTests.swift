@@ -21,7 +21,7 @@ struct VaultSampleTests {
     return policy
   }
 
-  @Test("The whole example with a policy (ios CS 96 to 114)")
+  @Test("The whole example with a policy (ios/CS-114)")
   func whole() throws {
     let fixture = VaultFixture()
     let vaults = fixture.vaults
@@ -61,7 +61,7 @@ struct VaultSampleTests {
     #expect(try !vaults.vaultExists("SampleVault"))
   }
 
-  @Test("The walk through defaults and back (adr A54 to A59; B21 to B24; adr/DVT-19)")
+  @Test("The walk through defaults and back (adr/B24; adr/DVT-19)")
   func walk() throws {
     let fixture = VaultFixture()
     let vaults = fixture.vaults
@@ -91,5 +91,110 @@ struct VaultSampleTests {
     if vault.isLocked { try vault.unlock("password!1A", salt: salt) }
     #expect(try vault.deleteValue("stringName"))
     try vaults.deleteVault("DataVaultExample")
+  }
+
+  @Test(
+    "A vault is made once and found again, asked for, deleted (ios/CS-96, CS-97, CS-98; adr/A54, B21)"
+  )
+  func makeAndDelete() throws {
+    let vaults = VaultFixture().vaults
+    for _ in 1...2 {
+      if try !vaults.vaultExists("myVault") {
+        let made = try vaults.createVault("myVault", password: "goodPassword", salt: "goodSalt")
+        #expect(!made.isLocked)
+      } else {
+        #expect(try vaults.getVault("myVault").isLocked)
+      }
+    }
+    if try vaults.vaultExists("myVault") { try vaults.deleteVault("myVault") }
+    #expect(try !vaults.vaultExists("myVault"))
+    #expect(reason { try vaults.deleteVault("myVault") } == .doesNotExist)
+  }
+
+  @Test("Names are listed with their types and read by them (ios/CS-99; adr/A55, B22; adr/C-11)")
+  func names() throws {
+    let vault = try VaultFixture().vaults.createVault("v", password: "p", salt: "s")
+    try vault.setString("text", value: "a")
+    try vault.setValue("bytes", value: [1])
+    var read: [String: String] = [:]
+    for name in try vault.getDataNames() {
+      read[name.name] =
+        name.type == .string
+        ? try vault.getString(name.name) : "\(try vault.getValue(name.name) ?? [])"
+    }
+    #expect(read == ["text": "a", "bytes": "[1]"])
+  }
+
+  @Test(
+    "A policy is set, read, and the default password asked (ios/CS-100, CS-101, CS-102; adr/A56, B22)"
+  )
+  func policies() throws {
+    let vault = try VaultFixture().vaults.createVault("v", password: nil, salt: nil)
+    #expect(try vault.getPasswordPolicy() == PasswordPolicy())
+    #expect(try vault.isDefaultPasswordUsed())
+    try vault.setPasswordPolicy(policy)
+    #expect(reason { _ = try vault.getPasswordPolicy() } == .locked)
+    #expect(reason { _ = try vault.isDefaultPasswordUsed() } == .locked)
+    try vault.unlock(nil, salt: nil)
+    #expect(try vault.getPasswordPolicy() == policy)
+  }
+
+  @Test(
+    "Values are set and read between an unlock and a lock that is certain (ios/CS-103, CS-104, CS-105, CS-106, CS-107, CS-108; adr/A57, A58, B23)"
+  )
+  func values() throws {
+    let vault = try VaultFixture().vaults.createVault(
+      "v", password: "goodPassword", salt: "goodSalt")
+    vault.lock()
+    #expect(reason { try vault.unlock("badPassword", salt: "goodSalt") } == .invalidPassword)
+    func open<Result>(_ body: () throws -> Result) throws -> Result {
+      if vault.isLocked { try vault.unlock("goodPassword", salt: "goodSalt") }
+      defer { vault.lock() }
+      return try body()
+    }
+    try open { try vault.setString("testString", value: "ABCDEFabcdef") }
+    #expect(vault.isLocked)
+    try open { try vault.setValue("testValue", value: [1, 2, 3]) }
+    #expect(try open { try vault.getString("testString") } == "ABCDEFabcdef")
+    #expect(try open { try vault.getValue("testValue") } == [1, 2, 3])
+    #expect(reason { _ = try vault.getString("testString") } == .locked)
+    #expect(reason { try vault.setValue("testValue", value: []) } == .locked)
+  }
+
+  @Test(
+    "A value is deleted; the password changes with two arguments and with four, nil and empty (ios/CS-109, CS-110, CS-111; adr/A59, B23; adr/C-9, C-10)"
+  )
+  func changes() throws {
+    let vault = try VaultFixture().vaults.createVault("v", password: "a", salt: "b")
+    try vault.setString("s", value: "x")
+    #expect(try vault.deleteValue("s") && vault.getString("s") == nil)
+    try vault.changePassword("newPassword", salt: "newSalt")
+    vault.lock()
+    #expect(reason { try vault.changePassword("x", salt: "y") } == .locked)
+    #expect(reason { _ = try vault.deleteValue("s") } == .locked)
+    try vault.changePassword(
+      "newPassword", currentSalt: "newSalt", newPassword: nil, newSalt: nil)
+    #expect(try vault.isDefaultPasswordUsed())
+    #expect(reason { try vault.changePassword("", salt: nil) } == .invalidArgument)
+    #expect(try vault.isDefaultPasswordUsed())
+  }
+
+  @Test("The lock time-out begins anew; an access group has vaults of its own (ios/CS-112, CS-113)")
+  func timeout() throws {
+    let fixture = VaultFixture()
+    let vault = try fixture.vaults.createVault("v", password: "a", salt: "b")
+    try vault.setLockTimeout(.seconds(10))
+    fixture.clock.advance(.seconds(9))
+    try vault.resetLockTimeout()
+    fixture.clock.advance(.seconds(9))
+    #expect(!vault.isLocked)
+    fixture.clock.advance(.seconds(1))
+    #expect(vault.isLocked && reason { try vault.resetLockTimeout() } == .locked)
+    let shared = try DataVaults.shared(
+      accessGroup: "ABCDE.com.yourcompany.DataVault", in: fixture.folder, world: fixture.world,
+      derivation: .pbkdf2(rounds: 1))
+    #expect(try !shared.vaultExists("v"))
+    _ = try shared.createVault("v", password: "other", salt: nil)
+    #expect(try fixture.vaults.vaultExists("v") && shared.vaultExists("v"))
   }
 }

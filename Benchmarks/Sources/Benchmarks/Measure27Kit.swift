@@ -22,6 +22,9 @@ extension Measure {
         aim: .atMost(16)))
     figures.append(try KitEntries.storing(setting))
     figures.append(try KitStreams.sealing(setting))
+    figures += KitRecords.logging(setting)
+    let server = try await setting.servers.server(items: setting.n(10_000, quick: 500), setting)
+    figures.append(try await KitRecords.tracing(setting, address: server.address + "/health"))
     return figures
   }
 }
