@@ -40,7 +40,7 @@ public struct Passport: Sendable, Equatable {
   }
 
   /// The value of the header `SAP-PASSPORT`, 460 digits.
-  public var header: String { traceHexadecimal(bytes).uppercased() }
+  public var header: String { traceHexadecimal(bytes, isUppercase: true) }
 
   /// The value of the header `X-CorrelationID`.
   public var correlationID: String { transactionID.hexadecimal }
@@ -48,18 +48,20 @@ public struct Passport: Sendable, Equatable {
   private static let eyeCatcher: [UInt8] = Array("*TH*".utf8)
 
   private var bytes: [UInt8] {
-    var bytes = Self.eyeCatcher
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.sizeBytes)
+    bytes += Self.eyeCatcher
     bytes += [3, UInt8(Self.sizeBytes >> 8), UInt8(Self.sizeBytes & 255)]
     bytes += flags
-    bytes += padded(componentName, 32)
+    append(componentName, 32, &bytes)
     // No service.
     bytes += [0, 0]
-    bytes += padded(user, 32)
-    bytes += padded(action, 40)
+    append(user, 32, &bytes)
+    append(action, 40, &bytes)
     // The type of an HTTP request.
     bytes += [0, 11]
-    bytes += padded(componentName, 32)
-    bytes += Array(transactionID.hexadecimal.uppercased().utf8)
+    append(componentName, 32, &bytes)
+    bytes += traceHexadecimal(transactionID.bytes, isUppercase: true).utf8
     // No client, and a component of no known kind.
     bytes += [0, 0, 0, 0, 0]
     bytes += rootID.bytes
@@ -69,14 +71,19 @@ public struct Passport: Sendable, Equatable {
     return bytes + Self.eyeCatcher
   }
 
-  private func padded(_ text: String, _ count: Int) -> [UInt8] {
-    var bytes: [UInt8] = []
-    for scalar in text.unicodeScalars {
-      let next = Array(String(scalar).utf8)
-      guard bytes.count + next.count <= count else { break }
-      bytes += next
+  /// The text as far as whole letters fit, then zeros.
+  private func append(_ text: String, _ count: Int, _ bytes: inout [UInt8]) {
+    let end = bytes.count + count
+    if text.utf8.count <= count {
+      bytes += text.utf8
+    } else {
+      for scalar in text.unicodeScalars {
+        let next = String(scalar).utf8
+        guard bytes.count + next.count <= end else { break }
+        bytes += next
+      }
     }
-    return bytes + [UInt8](repeating: 0, count: count - bytes.count)
+    while bytes.count < end { bytes.append(0) }
   }
 
   /// Reads the header of a request. Throws `.invalidPassport`.

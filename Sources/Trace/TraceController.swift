@@ -151,14 +151,15 @@ public final class TraceController: Sendable {
       var passport = Passport(
         chance, rootID: record.rootID, transactionID: id, level: record.level, action: action)
       if let flags = state.flags { passport.flags = flags }
+      let header = passport.header
       record.steps[last].requests.append(
-        TraceRequestRecord(id: id, spanID: span, passport: passport.header, started: now))
+        TraceRequestRecord(id: id, spanID: span, passport: header, started: now))
       state.requestCount += 1
       let location = TraceLocation(
         step: last + 1, request: record.steps[last].requests.count)
       return TraceRequest(
         controller: self, location: location, rootID: record.rootID, id: id, spanID: span,
-        passport: passport, level: record.level)
+        passport: passport, passportHeader: header, level: record.level)
     }
   }
 

@@ -28,14 +28,17 @@ public struct TraceID: Sendable, Hashable {
   public var hexadecimal: String { traceHexadecimal(bytes) }
 }
 
-func traceHexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-  let digits = Array("0123456789abcdef".utf8)
-  var text: [UInt8] = []
-  for byte in bytes {
-    text.append(digits[Int(byte >> 4)])
-    text.append(digits[Int(byte & 15)])
+/// Two digits a byte. Each request needs some hundreds of them, so they are written in place.
+func traceHexadecimal(_ bytes: [UInt8], isUppercase: Bool = false) -> String {
+  let letters: UInt8 = isUppercase ? 55 : 87
+  return String(unsafeUninitializedCapacity: 2 * bytes.count) { digits in
+    for (place, byte) in bytes.enumerated() {
+      let (high, low) = (byte >> 4, byte & 15)
+      digits[2 * place] = high + (high < 10 ? 48 : letters)
+      digits[2 * place + 1] = low + (low < 10 ? 48 : letters)
+    }
+    return 2 * bytes.count
   }
-  return String(decoding: text, as: UTF8.self)
 }
 
 func traceBytes(_ text: String) -> [UInt8]? {

@@ -35,13 +35,15 @@ public struct TraceRequest: Sendable {
   public let id: TraceID
   public let spanID: String
   public let passport: Passport
+  /// The passport as a header, made once.
+  let passportHeader: String
   /// That of its trace.
   public let level: TraceLevel
 
   /// What the request carries: the passport, its id, and both as W3C's trace context.
   public var headers: [(name: String, value: String)] {
     [
-      (Passport.headerName, passport.header),
+      (Passport.headerName, passportHeader),
       (Passport.correlationHeaderName, passport.correlationID), ("traceparent", traceParent),
     ]
   }
