@@ -22,12 +22,13 @@ build() {
 }
 
 # Tests that calculate for long would hold up those that watch the clock: turns of their own.
-clocked="FerryHTTP|WayTests"
+network="FerryHTTP|FerryODataClientTests"
+clocked="$network|WayTests"
 
 # quick_turns, small_turns: each turn is a step, so that its time is seen.
 quick_turns() {
   step "tests" turn --skip "$clocked|PlantTests$(unchanged_tests)" || result=1
-  step "tests of HTTP" turn --filter "FerryHTTP" || result=1
+  step "tests of HTTP" turn --filter "$network" || result=1
 }
 
 # What the tree draws of the planted bugs is found; by hand, and in full turns, all of them are.
@@ -37,7 +38,7 @@ small_turns() {
   export FERRY_PLANTS FERRY_KILL_PLANTS
   say "Of the planted bugs the tree draws: $FERRY_PLANTS; of those of the rounds: $FERRY_KILL_PLANTS"
   step "tests" turn --skip "$clocked$(unchanged_tests)" || result=1
-  step "tests of HTTP" turn --filter "FerryHTTP" || result=1
+  step "tests of HTTP" turn --filter "$network" || result=1
   step "tests of the whole circle" turn --filter "WayTests" || result=1
 }
 
