@@ -126,16 +126,19 @@ struct EntityRenderer {
     let small = entity.attributes.enumerated().filter { !$0.element.type.isBig }
     // Computed: a stored one would have an initializer, a lock and a place of its own to compile.
     let names = small.map { position, attribute in
-      "  public static var \(attribute.name): Ferry.AttributeOf<\(entity.name), "
+      "  \(documentation(position))\n"
+        + "  public static var \(attribute.name): Ferry.AttributeOf<\(entity.name), "
         + "\(SwiftLiteral.type(of: attribute))> { "
         + ".init(\(SwiftLiteral.text(attribute.name)), \(position)) }"
     }
     let ones = entity.relationships.map { relationship in
-      "  public static var \(relationship.name): Ferry.RelationshipOf<\(entity.name), "
+      "  /// Leads to \(relationship.target).\n"
+        + "  public static var \(relationship.name): Ferry.RelationshipOf<\(entity.name), "
         + "\(relationship.target)> { .init(\(SwiftLiteral.text(relationship.name))) }"
     }
     let manies = referring.map { other, relationship, inverse in
-      "  public static var \(inverse): Ferry.RelationshipOf<\(entity.name), \(other.name)> { .init("
+      "  /// Leads to each \(other.name) whose \(relationship.name) is this object.\n"
+        + "  public static var \(inverse): Ferry.RelationshipOf<\(entity.name), \(other.name)> { .init("
         + "\(SwiftLiteral.text(inverse)), inverseOf: \(SwiftLiteral.text(relationship.name))) }"
     }
     return """
@@ -148,8 +151,10 @@ struct EntityRenderer {
 
   private var record: String {
     """
+    /// The values of the object, with its key and its state.
     public var record: Ferry.Record
 
+    /// Ferry makes objects from records; an app uses the other initializer.
     public init(record: Ferry.Record) { self.record = record }
     """
   }
@@ -223,13 +228,11 @@ struct EntityRenderer {
     let attribute = entity.attributes[position]
     guard !attribute.type.isBig else { return bigProperty(position) }
     let declaration = "public var \(attribute.name): \(SwiftLiteral.type(of: attribute))"
-    let comment =
-      attribute.name.lowercased() == attribute.column.lowercased()
-      ? "" : "/// Column: \(SwiftLiteral.comment(attribute.column))\n"
     if entity.key.contains(position) {
-      return comment + "\(declaration) { record.get(\(position)) }"
+      return "\(documentation(position))\n\(declaration) { record.get(\(position)) }"
     }
-    return comment + """
+    return """
+      \(documentation(position))
       \(declaration) {
         get { record.get(\(position)) }
         set { record.set(\(position), newValue) }
@@ -242,7 +245,7 @@ struct EntityRenderer {
     let attribute = entity.attributes[position]
     let type = SwiftLiteral.type(attribute.type)
     return """
-      /// Column: \(SwiftLiteral.comment(attribute.column)). A big value: read and written as a stream.
+      \(documentation(position)) Read and written as a stream.
       public var \(attribute.name): \(type) { \(type)(record, \(position)) }
       """
   }
