@@ -33,6 +33,24 @@ enum EnglishRules {
     }
   }
 
+  /// Sentences with more words than a reader keeps in mind. A word in backquotes is one word; tables,
+  /// headings and code are left out.
+  static func longSentences(inPage lines: [String], file: String, limit: Int) -> [Violation] {
+    var isCode = false
+    return lines.enumerated().flatMap { number, line -> [Violation] in
+      if line.hasPrefix("```") { isCode.toggle() }
+      guard !isCode, !["    ", "|", "#"].contains(where: line.hasPrefix) else { return [] }
+      let text = line.replacing(/`[^`]*`/, with: "X").replacing(/\]\([^)]*\)/, with: "]")
+      return text.split(separator: /[.!?:;]\s/).compactMap { sentence in
+        let count = sentence.split(separator: " ").count
+        guard count > limit else { return nil }
+        return Violation(
+          file: file, line: number + 1, rule: "a sentence has at most \(limit) words",
+          found: "\(count) words: \(sentence.prefix(60))…", cure: "write two sentences")
+      }
+    }
+  }
+
   /// Documentation comments of a source file.
   static func places(inDocumentationOf source: SourceFile) -> [Place] {
     source.text.comments.enumerated().flatMap { number, comment -> [Place] in
