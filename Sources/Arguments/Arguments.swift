@@ -36,7 +36,7 @@ public struct Arguments: Sendable {
       guard word.hasPrefix("--") else {
         if word.hasPrefix("-"), word.count > 1 {
           throw UsageError(
-            "unknown option \(word)", hint: "Options have two dashes and a whole word.")
+            "unknown option \(word)", hint: "Options have two dashes and a full word.")
         }
         operands.append(word)
         continue
@@ -82,7 +82,7 @@ public struct Arguments: Sendable {
   public func value(_ name: String) throws(UsageError) -> String? {
     let values = values(name)
     guard values.count <= 1 else {
-      throw UsageError("--\(name) is there twice", hint: "Give it once.")
+      throw UsageError("--\(name) is given twice", hint: "Give it once.")
     }
     return values.first
   }
@@ -105,7 +105,7 @@ public struct Arguments: Sendable {
           : "Only \(names.joined(separator: ", ")) and options are taken here.")
     }
     if operands.count < names.count {
-      throw UsageError("<\(names[operands.count])> is missing", hint: "Name it after the command.")
+      throw UsageError("<\(names[operands.count])> is missing", hint: "Write it after the command.")
     }
     return operands
   }

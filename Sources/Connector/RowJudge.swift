@@ -60,7 +60,7 @@ public struct RowJudge: Sendable, Equatable {
 extension Refusal {
   /// The same for a row of somebody else and for one that is not there: it does not tell which.
   public static func notTheUsers(_ entity: Entity) -> Refusal {
-    Refusal(code: 403, message: "this \(entity.name) is not among the user's")
+    Refusal(code: 403, message: "This \(entity.name) is not among the user's objects.")
   }
 
   /// The same for an object of somebody else and for one that is not there. A row whose partition is
@@ -71,7 +71,7 @@ extension Refusal {
     }
     return Refusal(
       code: 403,
-      message: "the \(relationship.name) of this \(entity.name) is not among the user's",
+      message: "The \(relationship.name) of this \(entity.name) is not among the user's objects.",
       attribute: relationship.attributes.first)
   }
 }

@@ -13,9 +13,9 @@ public struct GeneratorError: Error, Sendable, Equatable, CustomStringConvertibl
 
   init(_ error: SQLiteError, path: String) {
     if error.isNotADatabase {
-      self.init("\(path) is no SQLite database", hint: "Name the file of a SQLite database.")
+      self.init("\(path) is not a SQLite database", hint: "Name the file of a SQLite database.")
     } else if error.isCannotOpen {
-      self.init("\(path) cannot be opened", hint: "Look whether the file is there and may be read.")
+      self.init("\(path) cannot be opened", hint: "Check that the file exists and is readable.")
     } else if error.isBusy {
       self.init(
         "\(path) is locked by another program",

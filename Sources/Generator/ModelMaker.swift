@@ -36,7 +36,7 @@ public enum ModelMaker {
     guard let package = reading.package, package == translation.package else {
       throw GeneratorError(
         "the model does not pass its own check: "
-          + (reading.errors.first?.description ?? "it reads back as another"),
+          + (reading.errors.first?.description ?? "it changes when it is written and read again"),
         hint: reading.errors.first?.cure ?? "Report this schema.")
     }
     return Result(

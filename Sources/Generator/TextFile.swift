@@ -11,7 +11,7 @@ public enum TextFile {
       return Array(try Data(contentsOf: URL(filePath: path)))
     } catch {
       throw GeneratorError(
-        "\(path) cannot be read", hint: "Look whether the file is there and may be read.")
+        "\(path) cannot be read", hint: "Check that the file exists and is readable.")
     }
   }
 
@@ -21,7 +21,7 @@ public enum TextFile {
       try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
     } catch {
       throw GeneratorError(
-        "\(path) cannot be written", hint: "Look whether the folder is there and may be written to."
+        "\(path) cannot be written", hint: "Check that the folder exists and is writable."
       )
     }
   }
@@ -34,7 +34,7 @@ public enum TextFile {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     } catch {
       throw GeneratorError(
-        "\(folder) cannot be made", hint: "Name a folder that is there, or may be made.")
+        "\(folder) cannot be made", hint: "Name a folder that exists or can be created.")
     }
   }
 

@@ -145,7 +145,7 @@ public struct JSONScanner {
         return text
       }
       if byte == UInt8(ascii: "\\") { return try escapedString(from: start) }
-      throw failure("a control character stands in a string")
+      throw failure("a control character is in a string")
     }
     throw ended("the string does not end")
   }
@@ -167,7 +167,7 @@ public struct JSONScanner {
       case UInt8(ascii: "\\"):
         hasEscapes = true
         position = text.special(position + 2)
-      default: throw failure("a control character stands in a string")
+      default: throw failure("a control character is in a string")
       }
     }
     position = bytes.count
@@ -336,7 +336,7 @@ public struct JSONScanner {
         afterValue = true
         return string
       case UInt8(ascii: "\\"): try escape(into: &text)
-      case ..<0x20: throw failure("a control character stands in a string")
+      case ..<0x20: throw failure("a control character is in a string")
       default: text.append(byte)
       }
     }
@@ -360,14 +360,14 @@ public struct JSONScanner {
         if position + 1 >= bytes.count { reachedEnd = true }
         guard position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"),
           bytes[position + 1] == UInt8(ascii: "u")
-        else { throw failure("half of a surrogate pair stands alone") }
+        else { throw failure("half of a surrogate pair is alone") }
         position += 2
         let low = try hexadecimal()
-        guard low & 0xFC00 == 0xDC00 else { throw failure("half of a surrogate pair stands alone") }
+        guard low & 0xFC00 == 0xDC00 else { throw failure("half of a surrogate pair is alone") }
         code = 0x10000 + ((code & 0x3FF) << 10) + (low & 0x3FF)
       }
       guard let scalar = Unicode.Scalar(code) else {
-        throw failure("half of a surrogate pair stands alone")
+        throw failure("half of a surrogate pair is alone")
       }
       text.append(contentsOf: String(Character(scalar)).utf8)
     default: throw failure("an escape that JSON does not know")

@@ -153,7 +153,7 @@ public struct Attribute: Sendable, Hashable {
   public let isNullable: Bool
   /// In characters as SQL counts them, Unicode code points, for strings; nil where the business system sets no limit.
   public let maxLength: Int?
-  /// Of a decimal: how many digits fit in all, and how many of them behind the point; nil where the
+  /// Of a decimal: how many digits fit in all, and how many of them after the point; nil where the
   /// business system sets no limit.
   public let precision: Int?
   public let scale: Int?

@@ -64,7 +64,7 @@ extension ModelCheck {
     let scale = attribute.scale?.content ?? 0
     guard (1...Attribute.longestDecimal).contains(precision), (0...precision).contains(scale) else {
       findings.error(
-        given.place, "\(shown) has \(precision) digits, \(scale) of them behind the point",
+        given.place, "\(shown) has \(precision) digits, \(scale) of them after the point",
         cure: "Write a precision from 1 to \(Attribute.longestDecimal), and a scale up to it.")
       return
     }

@@ -137,7 +137,7 @@ struct JSONPass {
       switch byte {
       case 0x22: if isKey { state = .colon } else { endValue() }
       case 0x5C: state = .escape
-      case ..<0x20: throw Problem("a control character stands in a string")
+      case ..<0x20: throw Problem("a control character is in a string")
       case 0xC2...0xDF: state = .character(1, 0x80, 0xBF)
       case 0xE0: state = .character(2, 0xA0, 0xBF)
       case 0xED: state = .character(2, 0x80, 0x9F)

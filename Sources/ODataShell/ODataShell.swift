@@ -139,7 +139,7 @@ public enum ODataShell {
   }
 
   static func unreadable(_ path: String) -> String {
-    "\(path) cannot be read. Look whether the file is there and may be read."
+    "\(path) cannot be read. Check that the file exists and is readable."
   }
 
   private static func print(

@@ -77,10 +77,10 @@ extension Explanation {
         ? "The business system had no such row when it was last read."
         : "The business system has not been read yet."
     }
-    if row[1].integer == 1 { return "The row is gone from the business system." }
+    if row[1].integer == 1 { return "The row was deleted in the business system." }
     guard let rule = row[6].text else {
       return
-        "The row is nobody's: a value of its partition rule is null, or its parent is not here."
+        "The row is in no partition: a value of its partition rule is null, or its parent is missing."
     }
     if rule.isEmpty { return "Every device that subscribes its group has the row." }
     return "Devices whose user has [\(row[7].text ?? "")] for \(rule) have the row."

@@ -265,8 +265,10 @@ package final class SQLiteStore: Store {
     }
     guard row?[1].text == shape else {
       throw ServerError(
-        .changedModel, "the model \(package.id) is not the one that this store was made for",
-        hint: "Give the changed model a new version; devices of the old one are served by the old.")
+        .changedModel,
+        "the model \(package.id) differs from the model of the same version in this store",
+        hint: "Give the changed model a new version. Devices with the old version need a server "
+          + "with the old model.")
     }
     return number
   }

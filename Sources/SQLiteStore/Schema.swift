@@ -90,7 +90,8 @@ enum Schema {
       try writer.execute(Schema.bounds)
     default:
       throw SQLiteError(
-        code: 11, message: "no step leads from version \(version) of the store", subject: "")
+        code: 11, message: "there is no migration from version \(version) of the store", subject: ""
+      )
     }
     try writer.execute("PRAGMA user_version = \(version + 1)")
   }

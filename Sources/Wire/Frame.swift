@@ -126,7 +126,9 @@ public struct FrameReader {
 
   private static let noRoom = WireError(
     .badFrame, "the frames of this request have more bytes than are allowed when expanded",
-    hint: "Send at most \(WireLimits.requestBytes) bytes in one request, and the rest in others.")
+    hint:
+      "Send at most \(WireLimits.requestBytes) bytes in one request, and the others in further requests."
+  )
 
   /// Call at the end of the bytes: a frame that is not whole is an error.
   public func finish() throws(WireError) {

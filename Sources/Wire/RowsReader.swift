@@ -41,7 +41,7 @@ public struct RowsReader {
 
   /// The entity of the row or key; only after a step that came to one.
   public var entity: Entity {
-    guard let set else { preconditionFailure("the reader stands at no row") }
+    guard let set else { preconditionFailure("the reader is not at a row") }
     return set.entity
   }
 

@@ -34,12 +34,12 @@ struct ArgumentsTests {
     #expect(problem("--form", "x") == "unknown option --form. Did you mean \"--from\"?")
     #expect(problem("--from") == "--from needs a value. Write --from <file>.")
     #expect(problem("--force=1") == "--force takes no value. Write only --force.")
-    #expect(problem("-f") == "unknown option -f. Options have two dashes and a whole word.")
+    #expect(problem("-f") == "unknown option -f. Options have two dashes and a full word.")
   }
 
   @Test("The list of known options names each once")
   func knownOnce() {
-    let known = options + [CommandOption("help", nil, "this text")]
+    let known = options + [CommandOption("help", nil, "show this text")]
     do throws(UsageError) {
       _ = try Arguments(["--zzzzzzzz"], options: known)
       Issue.record("an unknown option was taken")
@@ -103,7 +103,7 @@ struct ArgumentsTests {
     let out = folder.appending(path: "model.json").path
     let words = ["new", "--from", "sqlite:\(business)", "--out", out, "--force"]
     let made = try FerryProgram.run(words)
-    #expect(made.code == 0 && made.said.contains("everyone gets all rows, nobody writes them"))
+    #expect(made.code == 0 && made.said.contains("everyone gets all rows, nobody may change them"))
     #expect(made.said.contains("Staff.salary: looks like a secret (salary)"), "\(made.said)")
     let closed = try FerryProgram.run(["check", out])
     #expect(closed.code == 0 && closed.said.contains("0 errors, 0 warnings"), "\(closed.said)")

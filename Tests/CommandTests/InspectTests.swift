@@ -154,7 +154,7 @@ struct InspectTests {
     }
     let said = try FerryProgram.run(["inspect", device.path]).said
     #expect(said.contains("user    nancy\n"))
-    #expect(said.contains("none: the server gives this user nothing. Look at the user's claims"))
+    #expect(said.contains("none: this user gets no rows. Look at the user's claims"))
     let screen = InspectScreen(name: "d", width: 80, height: 24, now: 0)
       .lines(try DeviceFile(path: device.path).inspection(limit: 10)).joined(separator: "\n")
     #expect(screen.contains("no partitions: look at the user's claims"))
@@ -257,7 +257,7 @@ struct InspectTests {
     for value in InspectTests.values { #expect(text.contains(value), "\(value)") }
     let again = try FerryProgram.run(["inspect", device.path, "--export", out])
     #expect(again.code == 1)
-    #expect(again.said.contains("\(out) is there already, and was kept. Name another file."))
+    #expect(again.said.contains("\(out) already exists, and was kept. Name another file."))
     #expect(try String(contentsOfFile: out, encoding: .utf8) == text)
     #expect(try FerryProgram.run(["inspect", device.path, "--values"]).code == 2)
     #expect(try FerryProgram.run(["inspect", device.path, "--export", "x", "--json"]).code == 2)

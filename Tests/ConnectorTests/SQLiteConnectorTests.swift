@@ -230,7 +230,7 @@ struct SQLiteConnectorTests {
     #expect(!FileManager.default.fileExists(atPath: folder.path("missing.db")))
     let text = String(repeating: "This is no database. ", count: 100)
     try text.write(toFile: folder.path("text.db"), atomically: true, encoding: .utf8)
-    #expect(error("text.db")?.message.contains("is no SQLite database") == true)
+    #expect(error("text.db")?.message.contains("is not a SQLite database") == true)
     let empty = try Connection(path: folder.path("empty.db"))
     try empty.execute("CREATE TABLE Unasked (n)")
     #expect(error("empty.db")?.message.contains("has no table Rows") == true)

@@ -65,7 +65,7 @@ struct AwkwardTests {
     let text = database.folder.appending(path: "text.db")
     try String(repeating: "no database ", count: 200).write(
       to: text, atomically: true, encoding: .utf8)
-    #expect(message(text.path).contains("is no SQLite database"))
+    #expect(message(text.path).contains("is not a SQLite database"))
     #expect(
       message(database.folder.appending(path: "missing.db").path).contains("cannot be opened"))
     let other = try Connection(path: database.path)

@@ -34,7 +34,7 @@ struct ClosedTests {
     let notes = made.translation.notes(.changed).filter { $0.subject == "Staff" }
     #expect(
       notes.map(\.what) == [
-        "has no partition rule, so everyone gets its rows and nobody writes them"
+        "has no partition rule: everyone gets its rows, and nobody may change them"
       ])
     #expect(made.openings == [])
   }

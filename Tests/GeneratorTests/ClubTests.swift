@@ -93,7 +93,7 @@ struct ClubTests {
       ),
       (
         "\"precision\": 6, \"scale\": 2", "\"precision\": 6, \"scale\": 7",
-        "Address.rent has 6 digits, 7 of them behind the point"
+        "Address.rent has 6 digits, 7 of them after the point"
       ),
       (
         "\"name\": \"since\", \"type\"", "\"name\": \"since\", \"default\": null, \"type\"",

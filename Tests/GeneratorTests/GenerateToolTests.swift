@@ -58,7 +58,7 @@ struct GenerateToolTests {
     let outcome = GenerateTool.run(["/nowhere/model.json", "--out", "/nowhere/a.swift"])
     #expect(
       outcome.messages == [
-        "error: /nowhere/model.json cannot be read. Look whether the file is there and may be read."
+        "error: /nowhere/model.json cannot be read. Check that the file exists and is readable."
       ])
   }
 }

@@ -68,7 +68,10 @@ struct TranslatorTests {
   @Test(
     "What is asked for and is not there is refused with the nearest name",
     arguments: [
-      ("order=clerk:claim:clerk", "\"order\" is no entity of the model. Did you mean \"orders\"?"),
+      (
+        "order=clerk:claim:clerk",
+        "\"order\" is not an entity of the model. Did you mean \"orders\"?"
+      ),
       ("orders=clark:open", "orders has no column \"clark\". Did you mean \"clerk\"?"),
     ])
   func unknown(_ request: String, _ words: String) throws {
@@ -149,10 +152,10 @@ struct TranslatorTests {
       "CREATE TABLE t (n INTEGER PRIMARY KEY, v DECIMAL(38,9)); \(rows)")
     let other = try ModelDifference.compare(made.package, withSQLite: wider.path)
     #expect(other.canGoOn)
-    let what = precision.map { "\($0) digits, \(scale ?? 0) of them behind the point" }
+    let what = precision.map { "\($0) digits, \(scale ?? 0) of them after the point" }
     #expect(
       other.changes.map(\.what) == [
-        "takes 38 digits, 9 of them behind the point now, \(what ?? "any digits") in the model"
+        "takes 38 digits, 9 of them after the point now, \(what ?? "any digits") in the model"
       ])
   }
 

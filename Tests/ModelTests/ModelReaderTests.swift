@@ -242,11 +242,11 @@ struct ModelReaderTests {
       ),
       (
         #""type": "string", "maxLength": 8"#, #""type": "decimal", "precision": 4, "scale": 5"#,
-        "has 4 digits, 5 of them behind the point"
+        "has 4 digits, 5 of them after the point"
       ),
       (
         #""type": "string", "maxLength": 8"#, #""type": "decimal", "precision": 39"#,
-        "has 39 digits, 0 of them behind the point"
+        "has 39 digits, 0 of them after the point"
       ),
       (#""unique": [["clerk"]]"#, #""unique": [["clark"]]"#, #"no attribute "clark""#),
       // Relationships.

@@ -140,7 +140,7 @@ private struct SchemaJudge {
 
   @Test("A file that is not there is told as the other commands tell it")
   func missing() {
-    let told = "gone cannot be read. Look whether the file is there and may be read."
+    let told = "gone cannot be read. Check that the file exists and is readable."
     #expect(run("Orders", "--metadata", "gone").complaint == told)
     #expect(run("Orders", "--metadata", "gone").status == 1)
     struct Missing: Error {}

@@ -127,7 +127,7 @@ struct LogTests {
       #expect(answer.status == 200)
     }
     #expect(count("info a user logged in") == 1)
-    #expect(count("warn the claims of a user do not fit the model") == faults)
+    #expect(count("warn the claims of a user do not match the model") == faults)
   }
 
   @Test("A claim that is missing, misspelt or of another type is named with its cure")
@@ -137,13 +137,14 @@ struct LogTests {
       check.faults(of: UserRecord(name: "anna", claims: claims)).joined(separator: "\n")
     }
     #expect(faults(["employee": ["1", "2"]]) == "")
-    #expect(faults([:]).contains("The claim employee is missing: no rows of Order come"))
+    #expect(faults([:]).contains("The claim employee is missing: the user gets no rows of Order"))
     #expect(faults([:]).contains("--claim employee=<value>"))
     let misspelt = faults(["employe": ["1"]])
-    #expect(misspelt.contains("The user has employe: is that meant?"))
+    #expect(misspelt.contains("The user has employe: is that right?"))
     #expect(misspelt.contains("No partition rule asks for the claim employe."))
     #expect(
       faults(["employee": ["abc"]])
-        == "The claim employee=abc is no int, as Order.employee is: it brings no rows.")
+        == "The claim employee=abc is not of type int, as Order.employee requires. It gives no rows."
+    )
   }
 }

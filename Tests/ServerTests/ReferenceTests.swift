@@ -84,7 +84,8 @@ import Testing
     return "\(record.code) \(record.component) \(record.message) \(record.level)"
   }
 
-  private static let refused = "403 Rental the film of this Rental is not among the user's error"
+  private static let refused =
+    "403 Rental The film of this Rental is not among the user's objects. error"
 
   @Test("A reference to somebody else's object and to one that is not there are refused alike")
   func alike() throws {

@@ -302,7 +302,7 @@ import Testing
         said.insert("\(record.code) \(record.message)")
       }
     }
-    #expect(said == ["403 this Item is not among the user's"])
+    #expect(said == ["403 This Item is not among the user's objects."])
     #expect(bench.business.performs == 0)
     #expect(bench.business.rows["Item"]?.count == 1)
   }

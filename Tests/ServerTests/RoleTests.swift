@@ -131,40 +131,40 @@ import Testing
     let sales = try Device(bench, "b", identity(bench, ["sales"], user: "sam")).exchange()
     let office = try Device(bench, "c", identity(bench, ["office"], user: "olga")).exchange()
     let (first, tenant) = (Key([.integer(1)]), [1: Value.text("K01")])
-    let read = "403 this user's roles do not allow to read Sale"
+    let read = "403 The roles of this user do not allow to read Sale."
     #expect(try answer(none, RoleTests.sale, .update, first, tenant) == read)
     // The same where there is no such object.
     #expect(try answer(none, RoleTests.sale, .delete, Key([.integer(77)])) == read)
     let new: [Int: Value] = [0: .integer(5), 1: .text("K01")]
     #expect(
       try answer(office, RoleTests.sale, .create, Key([.integer(5)]), new)
-        == "403 this user's roles do not allow to create Sale")
+        == "403 The roles of this user do not allow to create Sale.")
     #expect(try answer(sales, RoleTests.sale, .create, Key([.integer(5)]), new) == "replayResult")
     #expect(
       try answer(sales, RoleTests.sale, .update, first, tenant)
-        == "403 this user's roles do not allow to update Sale")
+        == "403 The roles of this user do not allow to update Sale.")
     #expect(try answer(office, RoleTests.sale, .update, first, tenant) == "replayResult")
     #expect(
       try answer(sales, RoleTests.sale, .delete, first)
-        == "403 this user's roles do not allow to delete Sale")
+        == "403 The roles of this user do not allow to delete Sale.")
     #expect(bench.business.rows["Sale"]?[first] != nil)
     #expect(try answer(office, RoleTests.sale, .delete, first) == "replayResult")
     #expect(
       try answer(sales, RoleTests.closing, .create, Key([.integer(5)]), [0: .integer(5)])
-        == "403 this user's roles do not allow to perform Closing")
+        == "403 The roles of this user do not allow to perform Closing.")
     #expect(
       try answer(office, RoleTests.closing, .create, Key([.integer(5)]), [0: .integer(5)])
         == "replayResult")
     // A role opens no partition of somebody else.
     #expect(
       try answer(office, RoleTests.sale, .delete, Key([.integer(2)]))
-        == "403 this Sale is not among the user's")
+        == "403 This Sale is not among the user's objects.")
   }
 
   @Test("One member without the role refuses its group, and nothing of the group is done")
   func group() throws {
     for (roles, outcomes) in [
-      (["sales"], ["notTried", "403 this user's roles do not allow to delete Sale"]),
+      (["sales"], ["notTried", "403 The roles of this user do not allow to delete Sale."]),
       (["sales", "office"], ["replayResult", "replayResult"]),
     ] {
       let bench = try bench()
@@ -212,9 +212,9 @@ import Testing
   @Test("An operation is judged by the roles with which it arrived and by those of now")
   func now() throws {
     for (then, now, expected) in [
-      (["office"], ["sales"], "403 this user's roles do not allow to update Sale"),
-      (["office"], [], "403 this user's roles do not allow to read Sale"),
-      (["sales"], ["office"], "403 this user's roles do not allow to update Sale"),
+      (["office"], ["sales"], "403 The roles of this user do not allow to update Sale."),
+      (["office"], [], "403 The roles of this user do not allow to read Sale."),
+      (["sales"], ["office"], "403 The roles of this user do not allow to update Sale."),
       (["office"], ["office"], "replayResult"),
     ] as [([String], [String], String)] {
       let bench = try bench()

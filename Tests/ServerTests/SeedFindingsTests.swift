@@ -245,7 +245,7 @@ struct SeedFindingsTests {
     let error = #expect(throws: ServerError.self) {
       try bench.service.decide(change, .refused(message: "it was not done"))
     }
-    #expect(error?.code == .badRequest && error?.message.contains("being decided") == true)
+    #expect(error?.code == .badRequest && error?.message.contains("decision about") == true)
   }
 
   @Test("What an operator has performed again is asked for before: what was done is not done twice")

@@ -9,7 +9,7 @@ struct EnglishTests {
     "Documentation/Decisions/0031-postgresql.md": 1,
   ]
   /// In all documentation comments of Sources, and in all texts of Sources.
-  private static let documentation = 395
+  private static let documentation = 400
   private static let texts = 50
 
   private static let guides = House.texts.filter { text in

@@ -167,7 +167,7 @@ extension Way {
       }
       try await until("the log tells it, with the cure") {
         daemon.process.errorLines.contains {
-          $0.contains("the business system is away") && $0.contains("Free space on its disk")
+          $0.contains("the business system is unavailable") && $0.contains("Free space on its disk")
         }
       }
       #expect(try business.booked() == 0)

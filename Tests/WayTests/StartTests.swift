@@ -51,7 +51,7 @@ extension Way {
         String(repeating: "no database ", count: 99), to: "none.db")
       try await refused(
         business, Daemon.arguments(business, more: ["--database", "sqlite:\(none)"]),
-        says: "none.db", "no SQLite database")
+        says: "none.db", "not a SQLite database")
       do {
         let holder = try business.connection()
         try holder.execute("BEGIN EXCLUSIVE")

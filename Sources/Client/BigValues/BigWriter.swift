@@ -76,7 +76,7 @@ public final class BigWriter: Sendable {
       if let declared = self.declared, state.stored < declared {
         throw FerryError(
           .invalidChange, "\(self.shown) was opened for \(declared) bytes and has \(state.stored)",
-          hint: "Write the rest, or open it without a length.")
+          hint: "Write the missing bytes, or open it without a length.")
       }
       if state.draft == nil { state.draft = try self.contents.beginDraft() }
       let reference =
@@ -95,7 +95,7 @@ public final class BigWriter: Sendable {
     state.draft = draft
     guard try contents.append(state.rest, to: draft, at: state.stored) else {
       throw FerryError(
-        .streamNotOpen, "what was written of \(shown) is gone",
+        .streamNotOpen, "what was written of \(shown) was lost",
         hint: "All data of the database was cleaned meanwhile; write the value again.")
     }
     state.hasher.update(state.rest)

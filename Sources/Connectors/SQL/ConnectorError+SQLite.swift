@@ -12,7 +12,7 @@ extension ConnectorError {
         isTransient: true)
     } else if error.isNotADatabase {
       self.init(
-        "\(name) is no SQLite database",
+        "\(name) is not a SQLite database",
         hint: "Name the right file; an encrypted database cannot be read.", isTransient: false)
     } else if error.isCannotOpen {
       self.init(

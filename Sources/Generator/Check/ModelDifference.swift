@@ -35,8 +35,8 @@ public struct ModelDifference: Sendable, Equatable {
       guard let table = schema.table(named: entity.table) else {
         difference.breaks(
           entity.table,
-          schema.views.contains(entity.table) ? "is a view now" : "is gone or renamed",
-          "Nothing of \(entity.name) can be read or replayed.")
+          schema.views.contains(entity.table) ? "is a view now" : "is missing or renamed",
+          "\(entity.name) can neither be read nor changed.")
         continue
       }
       difference.compareColumns(entity, table)
@@ -51,7 +51,7 @@ public struct ModelDifference: Sendable, Equatable {
       let isKnown = package.entities.contains { $0.table.lowercased() == table.name.lowercased() }
       if !isKnown {
         difference.allows(
-          table.name, "is a table that the model does not have", "Devices need not know it.")
+          table.name, "is a table that the model does not have", "Devices do not need it.")
       }
     }
     return difference
@@ -69,7 +69,7 @@ public struct ModelDifference: Sendable, Equatable {
     for (position, attribute) in entity.attributes.enumerated() {
       let subject = "\(table.name).\(attribute.column)"
       guard let column = table.column(named: attribute.column) else {
-        breaks(subject, "is gone or renamed", "The attribute \(attribute.name) has no column.")
+        breaks(subject, "is missing or renamed", "The attribute \(attribute.name) has no column.")
         continue
       }
       compare(attribute, column, subject)
@@ -87,7 +87,7 @@ public struct ModelDifference: Sendable, Equatable {
     _ attribute: Attribute, _ column: DatabaseSchema.Column, _ subject: String
   ) {
     if column.isGenerated {
-      breaks(subject, "is a generated column now", "What devices write to it would be refused.")
+      breaks(subject, "is a generated column now", "Changes by devices would be refused.")
       return
     }
     let declared = column.declaredType.isEmpty ? "no type" : column.declaredType
@@ -108,18 +108,18 @@ public struct ModelDifference: Sendable, Equatable {
         subject,
         "takes \(chosen?.maxLength.map { "\($0) characters" } ?? "any length") now, "
           + "\(attribute.maxLength.map { "\($0) characters" } ?? "any length") in the model",
-        "What is too long for the database is refused when it is replayed.")
+        "The database refuses longer values during replay.")
     }
     if isSame, attribute.type == .decimal, chosen?.digits != attribute.digits {
       allows(
         subject,
         "takes \(shown(chosen?.digits)) now, \(shown(attribute.digits)) in the model",
-        "What has too many digits for the database is refused when it is replayed.")
+        "The database refuses values with more digits during replay.")
     }
   }
 
   private func shown(_ digits: ColumnType.Digits?) -> String {
-    digits.map { "\($0.precision) digits, \($0.scale) of them behind the point" } ?? "any digits"
+    digits.map { "\($0.precision) digits, \($0.scale) of them after the point" } ?? "any digits"
   }
 
   /// The author of a model may know better than the declaration, as long as the values agree.
@@ -148,7 +148,7 @@ public struct ModelDifference: Sendable, Equatable {
     _ attribute: Attribute, _ column: DatabaseSchema.Column, _ subject: String
   ) {
     if column.isNotNull, attribute.isNullable {
-      allows(subject, "must not be null any more", "A null from a device is refused when replayed.")
+      allows(subject, "is NOT NULL now", "The database refuses null values from devices.")
     } else if !column.isNotNull, !attribute.isNullable {
       if column.profile.nulls > 0 {
         breaks(
@@ -168,10 +168,10 @@ public struct ModelDifference: Sendable, Equatable {
     let isNeeded = column.isNotNull && !column.hasDefault && !column.isGenerated
     if isNeeded, entity.operations.contains(.create) {
       breaks(
-        subject, "is a column that the model does not have and every new row needs",
+        subject, "is a required column that the model does not have",
         "Every create of \(entity.name) would be refused; give it a default.")
     } else {
-      allows(subject, "is a column that the model does not have", "Devices need not know it.")
+      allows(subject, "is a column that the model does not have", "Devices do not need it.")
     }
   }
 
@@ -190,7 +190,7 @@ public struct ModelDifference: Sendable, Equatable {
       entity.attributes[entity.key[0]].type == .long, table.triggers.isEmpty
     {
       breaks(
-        table.name, "does not give keys to new rows any more",
+        table.name, "no longer assigns keys to new rows",
         "New objects of \(entity.name) would be refused: devices leave the key to the database.")
     }
   }
@@ -209,7 +209,7 @@ public struct ModelDifference: Sendable, Equatable {
     if !isGone, !keys.contains(Set(columns)) {
       breaks(
         "\(entity.table).\(relationship.attributes.joined(separator: ", "))",
-        "leads to columns of \(target.table) that are not unique any more",
+        "leads to columns of \(target.table) that are no longer unique",
         "\(entity.name).\(relationship.name) could lead to several objects.")
     }
   }

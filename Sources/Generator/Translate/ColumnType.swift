@@ -151,7 +151,7 @@ struct ColumnType: Equatable {
 
   private static func byValues(_ column: DatabaseSchema.Column) -> ColumnType? {
     let profile = column.profile
-    let subject = column.declaredType.isEmpty ? "" : "no type is called so, and it "
+    let subject = column.declaredType.isEmpty ? "" : "this type is unknown, and it "
     guard profile.values > 0 else { return ColumnType(.string, reason: subject + "holds no value") }
     let candidates: [AttributeType] = [.long, .decimal, .double, .string, .binary]
     let type = candidates.first { type in

@@ -66,7 +66,7 @@ public struct EntityRequest: Sendable, Equatable {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, ReservedName.isIdentifier(String(parts[0])), !parts[1].isEmpty else {
       throw GeneratorError(
-        "\"\(text)\" names no entity",
+        "\"\(text)\" is not an entity name",
         hint: "Write Name=Table; the name begins with a letter, then letters and digits.")
     }
     name = String(parts[0])
@@ -86,7 +86,7 @@ public struct PartitionRequest: Sendable, Equatable {
 
   public init(_ text: String) throws(GeneratorError) {
     let wrong = GeneratorError(
-      "\"\(text)\" is no partition rule",
+      "\"\(text)\" is not a partition rule",
       hint: "Write Entity=Column:claim:<name>, or Entity=Column:open; several columns with commas.")
     guard let equals = text.firstIndex(of: "=") else { throw wrong }
     entity = String(text[..<equals])
@@ -119,7 +119,7 @@ public struct GroupRequest: Sendable, Equatable {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, ReservedName.isIdentifier(String(parts[0])), !parts[1].isEmpty else {
       throw GeneratorError(
-        "\"\(text)\" is no group",
+        "\"\(text)\" is not a group",
         hint: "Write name=Entity,Entity; the name begins with a letter, then letters and digits.")
     }
     name = String(parts[0])

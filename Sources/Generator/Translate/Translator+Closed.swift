@@ -16,7 +16,7 @@ extension Translator {
       notes.append(
         Note(
           .changed, table,
-          "has no partition rule, so everyone gets its rows and nobody writes them",
+          "has no partition rule: everyone gets its rows, and nobody may change them",
           cure: "Give it a rule with --partition, or open it to everyone with --writable <table>."))
     }
   }
@@ -29,7 +29,7 @@ extension Translator {
     }
     for name in names where !columns.contains(where: { $0.lowercased() == name.lowercased() }) {
       throw GeneratorError(
-        "\"\(name)\" is no column of the database",
+        "\"\(name)\" is not a column of the database",
         hint: NearestWord.cure(name, among: columns))
     }
   }
@@ -44,7 +44,8 @@ extension Translator {
       notes.append(
         Note(
           .told, subject, "looks like a secret (\(word)) and is part of the key",
-          cure: "Every device that gets the row gets it: use another key if it is one."))
+          cure: "It is sent to every device that gets the row. If it is a secret, use another key.")
+      )
       return false
     }
     notes.append(

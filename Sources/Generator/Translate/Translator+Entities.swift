@@ -6,7 +6,9 @@ extension Translator {
       notes.append(
         Note(
           .leftOut, view, "is a view, which has no rows of its own",
-          cure: "Take its tables; let the app join them, or keep it as a table by triggers."))
+          cure:
+            "Use its tables and join them in the app, or replace it by a table that triggers update."
+        ))
     }
     let names = try entityNames()
     for table in schema.tables {
@@ -23,12 +25,12 @@ extension Translator {
       let table = schema.table(named: request.table)
       guard let table else {
         throw GeneratorError(
-          "\"\(request.table)\" is no table of the database",
+          "\"\(request.table)\" is not a table of the database",
           hint: NearestWord.cure(request.table, among: schema.tables.map(\.name)))
       }
       guard names[table.name] == nil, taken.insert(request.name.lowercased()).inserted else {
         throw GeneratorError(
-          "\(request.name)=\(request.table) comes after another like it",
+          "\(request.name)=\(request.table) repeats an earlier option",
           hint: "Give each table one name, and each name to one table.")
       }
       names[table.name] = request.name
@@ -57,7 +59,7 @@ extension Translator {
           notes.append(
             Note(
               .leftOut, table.name, "its key column \(column.name) was left out",
-              cure: "Without a key nothing can be told apart: mend that column."))
+              cure: "Without a key, rows cannot be identified: correct that column."))
           return nil
         }
         if column.isNotNull, !column.hasDefault, !column.isGenerated { operations.remove(.create) }
@@ -75,7 +77,7 @@ extension Translator {
       notes.append(
         Note(
           .changed, table.name, "a column that every new row needs was left out",
-          cure: "Its objects cannot be created on devices until that column is taken."))
+          cure: "Devices cannot create its objects until that column is in the model."))
     }
     let key = table.primaryKey.compactMap { column in attributes.firstIndex { $0.column == column }
     }
@@ -94,14 +96,14 @@ extension Translator {
       notes.append(
         Note(
           .leftOut, table.name, "is a virtual table",
-          cure: "Take the table that it is made from."))
+          cure: "Use the table that it is made from."))
       return false
     }
     if table.primaryKey.isEmpty {
       notes.append(
         Note(
           .leftOut, table.name, "has no primary key",
-          cure: "Give it one; nothing else tells its rows apart for ever."))
+          cure: "Give it a primary key, so that its rows can be identified."))
       return false
     }
     for name in table.primaryKey {
@@ -117,7 +119,7 @@ extension Translator {
       if !column.isNotNull, table.rowIDAlias == nil {
         notes.append(
           Note(
-            .told, table.name, "its key column \(name) may be null, and in no row is",
+            .told, table.name, "its key column \(name) may be null, although no row is null",
             cure: "Declare it NOT NULL: a row with null would reach no device."))
       }
     }
@@ -128,7 +130,7 @@ extension Translator {
     if column.isGenerated {
       notes.append(
         Note(
-          .leftOut, subject, "is a generated column, which nobody can write",
+          .leftOut, subject, "is a generated column and cannot be written",
           cure: "Compute it in the app, or make it a plain column kept by a trigger."))
       return nil
     }
@@ -150,7 +152,8 @@ extension Translator {
         Note(
           .changed, subject, "is declared \(declared) but \(reason)",
           cure:
-            "It is \(shown(type)) in the model; mend the values and make the model anew for more."))
+            "It is \(shown(type)) in the model; to use the declared type, correct the values and make the model again."
+        ))
     }
     return type
   }

@@ -20,7 +20,7 @@ extension Translator {
             .told,
             "\(drafts[index].table.name).\(self.column(column.attribute, of: drafts[index]))",
             "may be null, and the partition rule names it",
-            cure: "Rows where it is null are in nobody's partition and reach no device."))
+            cure: "Rows with null are in no partition and reach no device."))
       }
       drafts[index].partition = .columns(columns)
     }
@@ -98,7 +98,7 @@ extension Translator {
       Note(
         .told, draft.table.name,
         "follows \"\(chosen)\" for its partition and could follow \(others.joined(separator: ", "))",
-        cure: "If that is not meant, change \"through\" in the model."))
+        cure: "If that is wrong, change \"through\" in the model."))
   }
 
   private mutating func tellNullablePaths(of draft: EntityDraft) {
@@ -119,7 +119,7 @@ extension Translator {
           .told, draft.table.name,
           "refers to \(target.table.name) by \"\(relationship.name)\" but \(reason), so it does not "
             + "follow its partition",
-          cure: "Everyone gets all its rows; give it a rule if not meant."))
+          cure: "Everyone gets all its rows. If that is wrong, give it a rule."))
     }
   }
 }

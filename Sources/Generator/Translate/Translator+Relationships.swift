@@ -25,14 +25,15 @@ extension Translator {
       let isThere = schema.table(named: foreignKey.target) != nil
       notes.append(
         isThere
-          ? leaveOut("leads to a table that was left out", "Cure that table first.")
+          ? leaveOut("leads to a table that was left out", "Correct that table first.")
           : leaveOut("leads to a table that does not exist", "Make the table, or drop the key."))
       return
     }
     let from = foreignKey.columns.compactMap(draft.position(ofColumn:))
     let to = foreignKey.targetColumns.compactMap(target.position(ofColumn:))
     guard from.count == foreignKey.columns.count, to.count == from.count else {
-      notes.append(leaveOut("names columns that are not in the model", "Cure those columns first."))
+      notes.append(
+        leaveOut("names columns that are not in the model", "Correct those columns first."))
       return
     }
     guard Set(to) == Set(target.key) || target.unique.contains(where: { Set($0) == Set(to) }) else {

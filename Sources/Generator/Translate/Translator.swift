@@ -94,7 +94,7 @@ public struct Translator {
       $0.kind == .leftOut && $0.subject.lowercased() == name.lowercased()
     }
     throw GeneratorError(
-      "\"\(name)\" is no entity of the model",
+      "\"\(name)\" is not an entity of the model",
       hint: isLeftOut.map { "It was left out: \($0.what). \($0.cure)" }
         ?? NearestWord.cure(name, among: drafts.map(\.table.name)))
   }

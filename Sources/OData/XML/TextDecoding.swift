@@ -153,7 +153,7 @@ package struct TextDecoding {
   }
 
   private var halfPair: ODataError {
-    ODataError(.encoding, "half of a surrogate pair stands alone in the UTF-16")
+    ODataError(.encoding, "half of a surrogate pair is alone in the UTF-16")
   }
 
   private func append(_ code: UInt32, to text: inout [UInt8]) {

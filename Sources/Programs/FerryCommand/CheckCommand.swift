@@ -6,14 +6,14 @@ import FerryModel
 /// `ferry check`: every mistake of a model with its place and cure.
 enum CheckCommand: Subcommand {
   static let name = "check"
-  static let summary = "explain every mistake of a model, with its place and cure"
+  static let summary = "show every mistake of a model, with its line and how to correct it"
   static let operands = "<model.json> [options]"
   static let options = [CommandOption.json]
   static let discussion = """
-    Errors make a model unusable; warnings name what someone should have looked at, such as
-    partition columns that are open to everyone, and objects that every user may write.
+    Errors make a model unusable. Warnings name what somebody should check, for example partition
+    columns that are open to everyone, and objects that every user may change.
 
-    Exit codes: 0 no error, warnings perhaps; 1 at least one error, or the file cannot be read;
+    Exit codes: 0 no error, perhaps warnings; 1 at least one error, or the file cannot be read;
     2 wrong usage.
     """
 

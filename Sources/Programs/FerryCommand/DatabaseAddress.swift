@@ -20,7 +20,8 @@ enum DatabaseAddress {
     }
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, parts[0] == "sqlite", !parts[1].isEmpty else {
-      throw UsageError("\"\(text)\" names no database", hint: "Write \(DatabaseAddress.forms).")
+      throw UsageError(
+        "\"\(text)\" is not the address of a database", hint: "Write \(DatabaseAddress.forms).")
     }
     self = .sqlite(path: String(parts[1]))
   }

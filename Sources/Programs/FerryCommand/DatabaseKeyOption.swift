@@ -23,7 +23,8 @@ enum DatabaseKeyOption {
     switch files {
     case (_?, _?):
       throw UsageError(
-        "--key-file and --passphrase-file are both there", hint: "A database has one of them.")
+        "--key-file and --passphrase-file exclude each other",
+        hint: "A database has one of them: leave the other out.")
     case (let file?, nil): return try key(try TextFile.read(file), of: file)
     case (nil, let file?):
       let line = try TextFile.read(file).prefix { $0 != 10 && $0 != 13 }
@@ -43,9 +44,9 @@ enum DatabaseKeyOption {
     let digits = bytes.filter { $0 != 10 && $0 != 13 }.map { hexadecimalValue($0) }
     guard digits.count == keyBytes * 2, !digits.contains(nil) else {
       throw UsageError(
-        "\(place) holds no key: it has \(bytes.count) bytes",
+        "\(place) does not contain a key: it has \(bytes.count) bytes",
         hint:
-          "A key is 32 bytes, or 64 hexadecimal digits; a passphrase is given by its own option."
+          "A key has 32 bytes, or 64 hexadecimal digits. For a passphrase use --passphrase-file."
       )
     }
     let values = digits.compactMap { $0 }

@@ -6,17 +6,17 @@ import FerryModel
 /// `ferry diff`: what changed in the database since the model was made.
 enum DiffCommand: Subcommand {
   static let name = "diff"
-  static let summary = "tell what changed in a database, and whether devices can go on"
+  static let summary = "compare a database with its model, and say whether devices still work"
   static let operands = "<model.json> --from <database> [options]"
   static let options = [
     CommandOption("from", "<database>", "\(DatabaseAddress.forms); it is only read"), .json,
   ]
   static let discussion = """
-    Devices can go on with their model when something was added that they need not know. They
-    cannot when something they know is gone, has another type or another key.
+    Devices continue to work if something was added that their model does not need. They do not
+    work if a part of their model is missing, or has another type or another key.
 
-    Exit codes: 0 devices of this model can go on; 1 they cannot, or the model or the database
-    cannot be read; 2 wrong usage.
+    Exit codes: 0 devices with this model continue to work; 1 they do not, or the model or the
+    database cannot be read; 2 wrong usage.
     """
 
   static func run(_ arguments: Arguments) async throws -> ExitCode {
@@ -25,7 +25,8 @@ enum DiffCommand: Subcommand {
     let reading = ModelReader.read(try TextFile.read(file), file: file)
     guard let package = reading.package else {
       for problem in reading.errors { Terminal.error(problem.description) }
-      throw GeneratorError("\(file) is no usable model", hint: "Mend it first; see `ferry check`.")
+      throw GeneratorError(
+        "\(file) is not a valid model", hint: "Correct it first: `ferry check` shows the errors.")
     }
     let difference = ModelDifference.compare(package, with: try database.schema())
     print(arguments.flag("json") ? json(difference, package) : text(difference, package))
@@ -36,11 +37,12 @@ enum DiffCommand: Subcommand {
     var lines = difference.changes.map { change in
       "\(change.canGoOn ? "  " : "! ")\(change)"
     }
-    if lines.isEmpty { lines.append("The database is as the model of \(package.id) says.") }
+    if lines.isEmpty { lines.append("The database matches the model \(package.id).") }
     lines.append(
       difference.canGoOn
-        ? "Devices of \(package.id) can go on."
-        : "Devices of \(package.id) cannot go on (lines with !): make a model of a new version.")
+        ? "Devices with \(package.id) continue to work."
+        : "Devices with \(package.id) do not work with it (lines with !): make a new version of the model."
+    )
     return lines.joined(separator: "\n")
   }
 

@@ -7,7 +7,7 @@ import FerryWorld
 /// `ferry inspect`: what a device's database holds.
 enum InspectCommand: Subcommand {
   static let name = "inspect"
-  static let summary = "show what a device's database holds, live; write it to a file for support"
+  static let summary = "show the content of a device's database, live; export it for support"
   static let operands = "<device database> [options]"
   static let options =
     [
@@ -18,17 +18,17 @@ enum InspectCommand: Subcommand {
       CommandOption("values", nil, "with --export: show values instead of their types and lengths"),
     ] + DatabaseKeyOption.options
   static let discussion = """
-    In a terminal it is a live view: subscriptions, objects, pending operations and log records,
-    again each second; q or ctrl-C ends it. Elsewhere it prints once. It reads the file and changes
-    nothing; the app may be running.
+    In a terminal this is a live view of subscriptions, objects, pending operations and log records,
+    updated every second; q or control-C ends it. Otherwise it prints once. It reads the file and
+    changes nothing; the app may be running.
 
-    --export writes one JSON file (Documentation/Inspect.md tells its form). Values are hidden in
-    it, also where messages quote them, unless --values is given. A file that is there is kept.
+    --export writes one JSON file (see Documentation/Inspect.md). It hides values, also in messages,
+    unless --values is given. An existing file is never overwritten.
 
     \(DatabaseKeyOption.discussion)
 
-    Exit codes: 0 shown or written; 1 the file cannot be read, is no device's database, its key is
-    wrong, or the export cannot be written; 2 wrong usage.
+    Exit codes: 0 shown or written; 1 the file cannot be read, is not a device's database, its key
+    is wrong, or the export cannot be written; 2 wrong usage.
     """
 
   static func run(_ arguments: Arguments) async throws -> ExitCode {
@@ -36,10 +36,11 @@ enum InspectCommand: Subcommand {
     let export = try arguments.value("export")
     if arguments.flag("values"), export == nil {
       throw UsageError(
-        "--values is only for an export", hint: "Add --export FILE; elsewhere values are shown.")
+        "--values needs --export",
+        hint: "Add --export FILE. Without an export, values are always shown.")
     }
     if export != nil, arguments.flag("json") || arguments.flag("once") {
-      throw UsageError("--export shows nothing", hint: "Leave --json and --once away.")
+      throw UsageError("--export prints nothing", hint: "Leave out --json and --once.")
     }
     let key = try DatabaseKeyOption.key(arguments)
     let file = try DeviceFile(path: path, key: key)
@@ -121,7 +122,7 @@ enum InspectCommand: Subcommand {
     print("\npartitions")
     if inspection.getsNothing {
       let cure = "Look at the user's claims with: ferry user list"
-      print("  none: the server gives this user nothing. \(cure)")
+      print("  none: this user gets no rows. \(cure)")
     }
     for partition in inspection.partitions {
       let staged =

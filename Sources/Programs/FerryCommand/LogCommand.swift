@@ -14,16 +14,18 @@ enum LogCommand: Subcommand {
     CommandOption("user", "NAME", "only of this user"),
     CommandOption("device", "ID", "only of this device"),
     CommandOption("entity", "NAME", "only about objects of this entity"),
-    CommandOption("level", "LEVEL", "this level or graver: trace, debug, info, warn, error, fatal"),
-    CommandOption("take", "NUMBER", "the last so many; 100 if not given, all of a file"),
-    CommandOption("correlation", "ID", "of a file: only records under this correlation id"),
+    CommandOption(
+      "level", "LEVEL", "this level or more severe: trace, debug, info, warn, error, fatal"),
+    CommandOption(
+      "take", "NUMBER", "how many of the latest to show; default 100, and all of a file"),
+    CommandOption("correlation", "ID", "of a file: only records with this correlation id"),
     .json,
   ]
   static let discussion = """
-    What the business system refused stands with its operation: see ferry why. Nothing is changed.
+    Refusals of the business system are not here: `ferry why` shows them. Nothing is changed.
     FILE is what an app's log viewer exported, as text or compressed with gzip.
 
-    Exit codes: 0 shown, also when there is none; 1 folder or file cannot be read; 2 wrong usage.
+    Exit codes: 0 shown, also if there are none; 1 folder or file cannot be read; 2 wrong usage.
     """
 
   static func run(_ arguments: Arguments) async throws -> ExitCode {

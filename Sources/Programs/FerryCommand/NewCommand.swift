@@ -7,22 +7,22 @@ import FerrySQLite
 /// `ferry new`: from a database to a model.
 enum NewCommand: Subcommand {
   static let name = "new"
-  static let summary = "make a model from an existing business database"
+  static let summary = "write a model from a business database"
   static let operands = "--from <database> --out <model.json> [options]"
   static let options = [
     CommandOption("from", "<database>", "\(DatabaseAddress.forms); it is only read"),
     CommandOption(
-      "all-values", nil, "of PostgreSQL, look at every row and not at a sample, for large values"),
-    CommandOption("out", "<file>", "where the model goes; a file that is there is kept"),
-    CommandOption("force", nil, "write over the file that is there"),
-    CommandOption("name", "<Name>", "name of the package; the database's name if not given"),
+      "all-values", nil, "PostgreSQL: read every row instead of a sample, to find large values"),
+    CommandOption("out", "<file>", "the file for the model; an existing file is kept"),
+    CommandOption("force", nil, "overwrite an existing file"),
+    CommandOption("name", "<Name>", "name of the package; default: the name of the database"),
     CommandOption("version", "<1.0>", "version of the package, major.minor"),
     CommandOption(
       "partition", "<Entity=Column:source,…>",
       "who gets which rows; source is claim:<name> or open; may be repeated"),
     CommandOption(
       "entity", "<Name=Table>",
-      "the entity's name, where the table's is none for one object; may be repeated"),
+      "another name for the entity of a table; may be repeated"),
     CommandOption(
       "writable", "<Table,…>",
       "tables without a partition rule that every user may write; \"all\" for all of them"),
@@ -33,16 +33,16 @@ enum NewCommand: Subcommand {
     .json,
   ]
   static let discussion = """
-    Reads tables, keys, foreign keys, types and, of SQLite, every value once. What cannot be taken is listed
-    with its cure. Entities that refer to a partitioned one by a foreign key follow it. An entity
-    without a partition rule goes to everyone, and devices only read it. A column whose name is that
-    of a secret (password, hash, token, secret, salary, iban, ssn and the like) is left out.
-    Beside the model goes \(ModelWriter.schemaFile), with which editors complete and check it.
+    Reads tables, keys, foreign keys and types; in SQLite also every value once. Parts that cannot
+    be used are listed with their cure. An entity with a foreign key to a partitioned one gets its
+    partition. An entity without a partition rule goes to everyone, and devices only read it. A
+    column whose name suggests a secret (password, hash, token, secret, salary, iban, ssn and
+    similar) is left out. \(ModelWriter.schemaFile), which editors use to complete and check the
+    model, is written beside it.
 
     Example: ferry new --from sqlite:shop.db --out Model/model.json \\
                --entity Order=Orders --partition Order=EmployeeID:claim:employee
-    Exit codes: 0 the model was written, also when something was left out; 1 it was not; 2 wrong
-    usage.
+    Exit codes: 0 the model was written, also if parts were left out; 1 it was not; 2 wrong usage.
     """
 
   static func run(_ arguments: Arguments) async throws -> ExitCode {
@@ -51,8 +51,10 @@ enum NewCommand: Subcommand {
     let out = try arguments.required("out", "model.json")
     if TextFile.exists(out), !arguments.flag("force") {
       throw GeneratorError(
-        "\(out) is there already, and was kept",
-        hint: "Name another file, or write over it with --force; `ferry diff` compares them.")
+        "\(out) already exists, and was kept",
+        hint:
+          "Name another file, or overwrite it with --force. `ferry diff` compares a model with a database."
+      )
     }
     var options = TranslationOptions(
       name: try arguments.value("name") ?? database.stem)

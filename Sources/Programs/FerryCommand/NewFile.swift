@@ -10,10 +10,10 @@ enum NewFile {
       let isThere = errno == EEXIST
       throw GeneratorError(
         isThere
-          ? "\(path) is there already, and was kept"
+          ? "\(path) already exists, and was kept"
           : "\(path) cannot be written: \(String(cString: strerror(errno)))",
         hint: isThere
-          ? "Name another file." : "Look whether the folder is there, and may be written."
+          ? "Name another file." : "Check that the folder exists and is writable."
       )
     }
     var rest = Array(text.utf8)[...]
@@ -28,6 +28,6 @@ enum NewFile {
     unlink(path)
     throw GeneratorError(
       "\(path) cannot be written: \(String(cString: strerror(problem)))",
-      hint: "Free some space or name another place; nothing is left of it.")
+      hint: "Free some space or name another file. The incomplete file was removed.")
   }
 }

@@ -18,7 +18,8 @@ enum NewReport {
       lines.append("  \(Terminal.padded(entity.name, width))  \(shown(entity, in: package))")
     }
     let titles: [(Note.Kind, String)] = [
-      (.leftOut, "Left out:"), (.changed, "Taken otherwise than declared:"), (.told, "To know:"),
+      (.leftOut, "Left out:"), (.changed, "Types that differ from the declaration:"),
+      (.told, "To know:"),
     ]
     for (kind, title) in titles {
       let notes = made.translation.notes(kind)
@@ -53,14 +54,16 @@ enum NewReport {
     let key = entity.key.map { entity.attributes[$0].name }.joined(separator: ", ")
     let partition =
       switch entity.partition {
-      case nil: "everyone gets all rows" + (entity.operations.isEmpty ? ", nobody writes them" : "")
+      case nil:
+        "everyone gets all rows" + (entity.operations.isEmpty ? ", nobody may change them" : "")
       case .through(let name): "partition of its \(name)"
       case .columns(let columns):
         "partition by "
           + columns.map { "\($0.attribute) = \($0.source.text)" }.joined(separator: ", ")
       }
     return Terminal.counted(entity.attributes.count, "attribute", "attributes") + ", key \(key)"
-      + (entity.keyOrigin == .businessSystem ? " (given by the database)" : "") + "; \(partition)"
+      + (entity.keyOrigin == .businessSystem ? " (assigned by the database)" : "")
+      + "; \(partition)"
       + (package.groups.count > 1 ? "; group \(entity.group)" : "")
   }
 

@@ -10,29 +10,29 @@ enum ODataCommand: Subcommand {
   static let operands =
     "describe|convert|address|get|create|update|delete <file, uri or -> [<json>] [options]"
   static let options = [
-    .json, CommandOption("strict", nil, "refuse what is only not as it should be"),
+    .json, CommandOption("strict", nil, "also refuse small violations of the format"),
     CommandOption("metadata", "<file>", "the service's $metadata, for types"),
-    CommandOption("version", "2|3|4", "the version, where the document leaves it open"),
+    CommandOption("version", "2|3|4", "the version, if the document does not say"),
     CommandOption("to", "atom|json", "the format that convert writes"),
-    CommandOption("service", "<root>", "where the service of an address begins"),
-    CommandOption("authority", "<pem>", "whose signature makes the service's certificate good"),
+    CommandOption("service", "<root>", "the root address of the service"),
+    CommandOption("authority", "<pem>", "certificate authority to trust for the service"),
     CommandOption("trust", "<fingerprint>", "accept the certificate that has this fingerprint"),
-    CommandOption("user", "<name>", "log in where the service asks; the password is asked for"),
+    CommandOption("user", "<name>", "log in if the service asks; the password is asked for"),
     CommandOption("password-stdin", nil, "read the password from standard input, one line"),
     CommandOption("csrf", nil, "send changes with the token that SAP services require"),
   ]
   static let discussion = """
-    describe says what a service document, metadata, feed, entry, error, batch or OpenSearch
-    description holds; with --json as one object (Documentation/odata-describe.schema.json).
-    convert rewrites a feed or entry between Atom and JSON. address parses an address of OData, or
-    refuses it with the column and what to do (Documentation/odata-address.schema.json).
-    - reads the standard input.
+    describe shows what a service document, metadata, feed, entry, error, batch or OpenSearch
+    description contains; --json prints one object (Documentation/odata-describe.schema.json).
+    convert rewrites a feed or entry between Atom and JSON. address parses an OData address, or
+    refuses it with the column and the cure (Documentation/odata-address.schema.json).
+    - reads standard input.
 
-    get prints the entries at the address of a service, one JSON object a line, page after page; at
-    the service's root its collections. create and update take the properties as a JSON object;
-    update and delete apply only if nobody else changes the object meanwhile (its ETag). Without
-    --service, the service begins where the last step of the address does. A certificate that
-    nobody vouches for is shown with its fingerprint and refused, unless --trust names it.
+    get prints the entries at the address of a service, one JSON object a line, page after page, or
+    its collections at the root of the service. create and update take the properties as a JSON
+    object. update and delete succeed only if nobody else has changed the object (its ETag). Without
+    --service, the root of the service is the address without its last step. An untrusted
+    certificate is shown with its fingerprint and refused, unless --trust names it.
 
     Exit codes: 0 it was read; 1 it was refused, with one line that says why and where;
     2 wrong usage.

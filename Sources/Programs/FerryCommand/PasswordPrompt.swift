@@ -7,12 +7,13 @@ enum PasswordPrompt {
     let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
     guard terminal >= 0 else {
       throw UserError(
-        "there is no terminal to ask on", hint: "Give the password with --password-stdin.")
+        "there is no terminal to ask for the password",
+        hint: "Give the password with --password-stdin.")
     }
     defer { close(terminal) }
     let first = try ask("Password: ", terminal)
     guard try ask("Once more: ", terminal) == first else {
-      throw UserError("the two are not the same", hint: "Nothing was changed; try again.")
+      throw UserError("the two passwords differ", hint: "Nothing was changed; try again.")
     }
     return first
   }
@@ -22,7 +23,8 @@ enum PasswordPrompt {
     let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
     guard terminal >= 0 else {
       throw UserError(
-        "there is no terminal to ask on", hint: "Give the password with --password-stdin.")
+        "there is no terminal to ask for the password",
+        hint: "Give the password with --password-stdin.")
     }
     defer { close(terminal) }
     return try ask("Password: ", terminal)
@@ -32,7 +34,7 @@ enum PasswordPrompt {
     var before = termios()
     guard tcgetattr(terminal, &before) == 0 else {
       throw UserError(
-        "the terminal cannot be quiet", hint: "Give the password with --password-stdin.")
+        "the terminal cannot hide the password", hint: "Give the password with --password-stdin.")
     }
     // Ctrl-C ends the line instead of the program, which would leave the terminal without an echo.
     let interrupt: UInt8 = 3

@@ -9,29 +9,30 @@ import FerrySQLite
 /// `ferry prepare`: makes what Ferry needs in a business database.
 enum PrepareCommand: Subcommand {
   static let name = "prepare"
-  static let summary = "make, print or remove what Ferry needs in a business database"
+  static let summary = "install, print or remove what Ferry needs in a business database"
   static let operands = "<model.json> [--database <address>] [options]"
   static let options = [
     CommandOption(
       "database", "<address>", "the business database (default: the model's source)"),
     CommandOption(
-      "operations", nil, "make only the tables of operations: others' changes are then compared"),
-    CommandOption("role", "<role>", "grant this role what a server needs, and no more"),
+      "operations", nil,
+      "only the tables of operations; changes of others are found by comparing"),
+    CommandOption("role", "<role>", "grant this role the rights that ferryd needs, and no others"),
     CommandOption("print", nil, "print the statements for an administrator; change nothing"),
-    CommandOption("remove", nil, "remove all of it, the memory of performed operations too"),
+    CommandOption("remove", nil, "remove everything, also the record of performed operations"),
   ]
   static let discussion = """
-    Makes the schema ferry: tables that remember the operations that were performed, and one into
-    which triggers write which rows changed. Each table of the model gets the triggers ferry_row
-    and ferry_truncate. Nothing else in the database is changed, and it may be run again, as after
-    a new version of the model. Documentation/PostgreSQL.md has the levels, rights and costs.
+    Makes the schema ferry: tables that record performed operations, and one in which triggers
+    record changed rows. Each table of the model gets the triggers ferry_row and ferry_truncate.
+    Nothing else in the database is changed. Run it again after a new version of the model.
+    Documentation/PostgreSQL.md describes the levels, rights and costs.
 
-    Without it ferryd makes the tables of operations itself where it may, and compares all rows
-    every time it looks for the changes of others. Stop ferryd before --remove: after it nobody
+    Without it ferryd makes the tables of operations itself if it may, and compares all rows
+    each time it looks for changes of others. Stop ferryd before --remove: afterwards nobody
     knows which operations were performed.
 
-    A database of SQLite gets the tables ferry_change, ferry_mark and ferry_database, and triggers
-    whose names begin with ferry_. Take them away with --remove only: a trigger without its table
+    A SQLite database gets the tables ferry_change, ferry_mark and ferry_database, and triggers
+    whose names begin with ferry_. Remove them only with --remove: a trigger without its table
     would stop every write.
 
     Exit codes: 0 done or printed; 1 it could not be done, and nothing was changed; 2 wrong usage.
@@ -42,11 +43,12 @@ enum PrepareCommand: Subcommand {
     let reading = ModelReader.read(try TextFile.read(file), file: file)
     guard let package = reading.package else {
       for problem in reading.errors { Terminal.error(problem.description) }
-      throw GeneratorError("\(file) is no usable model", hint: "Mend it first; see `ferry check`.")
+      throw GeneratorError(
+        "\(file) is not a valid model", hint: "Correct it first: `ferry check` shows the errors.")
     }
     guard let text = try arguments.value("database") ?? reading.source else {
       throw UsageError(
-        "no business database is named", hint: "Write --database \(DatabaseAddress.forms).")
+        "the business database is missing", hint: "Write --database \(DatabaseAddress.forms).")
     }
     switch try DatabaseAddress(text) {
     case .sqlite(let path): return try prepare(package, path, arguments)
@@ -73,17 +75,17 @@ enum PrepareCommand: Subcommand {
         for statement in statements { try connection.execute(statement) }
       }
       for (table, reason) in preparation.leftOut where !isRemoval {
-        print("\(table) \(reason): ferryd reads it whole after each change by others.")
+        print("\(table) \(reason): ferryd reads it completely after each change by others.")
       }
       print(
         isRemoval
-          ? "Nothing of Ferry is left in \(path)."
-          : "\(path) is prepared; a ferryd that runs uses it from now on.")
+          ? "Ferry was removed from \(path)."
+          : "\(path) is prepared. A running ferryd uses it from now on.")
       return .success
     } catch {
       throw GeneratorError(
         "\(path) was not changed: \(error.message)",
-        hint: "Stop what has it open for writing, and see that it may be written.")
+        hint: "Close programs that are writing to it, and check that it is writable.")
     }
   }
 
@@ -108,8 +110,8 @@ enum PrepareCommand: Subcommand {
       try connection.execute("COMMIT")
       print(
         isRemoval
-          ? "Nothing of Ferry is left in \(address)."
-          : "\(address) is prepared; a ferryd that runs uses it from now on.")
+          ? "Ferry was removed from \(address)."
+          : "\(address) is prepared. A running ferryd uses it from now on.")
       return .success
     } catch {
       throw GeneratorError(

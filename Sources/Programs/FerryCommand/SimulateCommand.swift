@@ -15,25 +15,26 @@ enum SimulateCommand: Subcommand {
     CommandOption("plant", "BUG", "switch a bug on; stops at the first seed that finds it"),
     CommandOption("sealed", nil, "encrypt the devices' databases"),
     CommandOption("without", "FAULT,…", "faults that do not strike; all else is decided as before"),
-    CommandOption("shrink", nil, "with --seed: look for fewer faults and steps that fail alike"),
+    CommandOption(
+      "shrink", nil, "with --seed: search for fewer faults and steps with the same failure"),
     CommandOption("keep", "FOLDER", "write the databases of failing seeds to FOLDER/seed-N"),
     CommandOption("trace", nil, "print every event, one seed after the other (--json: to stderr)"),
     CommandOption.json,
   ]
   static let discussion = """
-    Drives the session and the service that ship, over real SQLite on disks that fail and forget,
-    with a false clock, network and business system: messages are lost, doubled, delayed, reordered
-    and cut; devices and server die at any write and start again, are copied and restored; the
-    business system fails before and after its commits. After every step the invariants are checked,
-    and once more when nothing moves any longer. Documentation/Simulation.md tells more.
+    Runs the real session and service over real SQLite, with simulated disks, clock, network and
+    business system. Messages are lost, doubled, delayed, reordered and cut. Devices and server
+    crash at any write and restart, are copied and restored. The business system fails before and
+    after its commits. The invariants are checked after every step, and once more at the end.
+    Documentation/Simulation.md describes it.
 
     Bugs: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", ")).
 
     Faults that can be left out: \(optionalFaults.map(\.rawValue).joined(separator: ", ")).
 
     Exit codes: 0 every invariant held; 1 one did not (its number, the seed and the last events
-    are printed); 2 wrong usage. A crash ends it by its signal: the seeds that were under way, their
-    steps and the command that runs them again stand on standard error.
+    are printed); 2 wrong usage. After a crash, standard error has the running seeds, their steps
+    and the command that repeats them.
     """
 
   static func run(_ arguments: Arguments) async throws -> ExitCode {
@@ -42,7 +43,7 @@ enum SimulateCommand: Subcommand {
     let text = try arguments.value("steps") ?? "500"
     guard let steps = Int(text), allowedSteps.contains(steps) else {
       throw UsageError(
-        "--steps \(text) is no number from 1 to \(allowedSteps.upperBound)",
+        "--steps \(text) is not a number from 1 to \(allowedSteps.upperBound)",
         hint: "Write --steps 500.")
     }
     var plan = SimulationPlan(steps: steps)
@@ -109,7 +110,7 @@ enum SimulateCommand: Subcommand {
     _ failed: SimulationResult?, _ plan: SimulationPlan, isJSON: Bool
   ) async {
     guard let failed else {
-      Terminal.error("Every invariant held: there is nothing to make shorter.")
+      Terminal.error("Every invariant held: there is no failure to shorten.")
       return
     }
     var shrink = SimulationShrink(failed, plan) { Terminal.error("shorter: \($0)") }
@@ -128,7 +129,7 @@ enum SimulateCommand: Subcommand {
     guard let name = try arguments.value("plant") else { return [] }
     guard let bug = PlantedBug(rawValue: name) else {
       throw UsageError(
-        "there is no bug \(name)",
+        "there is no planted bug \(name)",
         hint: "Known: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", ")).")
     }
     return [bug]
@@ -140,7 +141,7 @@ enum SimulateCommand: Subcommand {
       try names.map { name in
         guard let fault = SimulatedFault(rawValue: name), fault.isOptional else {
           throw UsageError(
-            "there is no fault \(name) to leave out",
+            "there is no fault \(name)",
             hint: "Known: \(optionalFaults.map(\.rawValue).joined(separator: ", ")).")
         }
         return fault
@@ -155,14 +156,14 @@ enum SimulateCommand: Subcommand {
     }
     if let text = try arguments.value("seed") {
       guard let seed = UInt64(text) else {
-        throw UsageError("--seed \(text) is no number", hint: "Write --seed 7.")
+        throw UsageError("--seed \(text) is not a number", hint: "Write --seed 7.")
       }
       return [seed]
     }
     let text = try arguments.value("seeds") ?? "1-20"
     let bounds = text.split(separator: "-").compactMap { UInt64($0) }
     guard bounds.count == 2, bounds[0] <= bounds[1], bounds[1] - bounds[0] < 1_000_000 else {
-      throw UsageError("--seeds \(text) is no range", hint: "Write --seeds 1-20.")
+      throw UsageError("--seeds \(text) is not a range", hint: "Write --seeds 1-20.")
     }
     return Array(bounds[0]...bounds[1])
   }

@@ -13,27 +13,28 @@ enum UserCommand: Subcommand {
   static let summary = "add, list and remove the users of a server"
   static let operands = "add|password|list|remove --file <users.json> [options]"
   static let options = [
-    CommandOption("file", "<users.json>", "the file of users; add makes it when it is not there"),
-    CommandOption("name", "<user>", "whom it is about"),
+    CommandOption("file", "<users.json>", "the user file; add creates it"),
+    CommandOption("name", "<user>", "the name of the user"),
     CommandOption("role", "<role>", "a role of the user; may be repeated"),
     CommandOption(
-      "claim", "<name=value>", "what partition rules may ask for; may be repeated, for one name too"
+      "claim", "<name=value>",
+      "a value for partition rules; may be repeated, also with the same name"
     ),
     CommandOption(
-      "model", "<model.json>", "with add: warn where the claims do not fit its partition rules"),
+      "model", "<model.json>", "with add: warn if the claims do not fit its partition rules"),
     CommandOption("password-stdin", nil, "read the password from standard input, one line"),
     .json,
   ]
   static let discussion = """
-    The password is asked for on the terminal, twice and without being shown, or read from standard
-    input. It is kept as an argon2id hash and is in no argument and no output. The file is written
-    as a whole or not at all, and only its owner may read it.
+    The password is asked for on the terminal, twice and hidden, or read from standard input. It is
+    stored as an argon2id hash, and never appears in an argument or in output. The file is written
+    completely or not at all, and only its owner may read it.
 
     Example: ferry user add --file users.json --name nancy --role sales --claim employee=1 \\
                --model model.json
              ferry user password --file users.json --name nancy
-    Each change is noted in an audit log beside it: <users.json>.audit.jsonl.
-    A server that runs reads the file when it starts.
+    Each change is recorded in an audit log beside it: <users.json>.audit.jsonl.
+    The server reads the file when it starts.
     Exit codes: 0 done; 1 it could not be done; 2 wrong usage.
     """
 
@@ -60,8 +61,10 @@ enum UserCommand: Subcommand {
     var list = try UserList.read(file) ?? UserList(users: [])
     guard !name.isEmpty, !list.users.contains(where: { $0.name == name }) else {
       throw UserError(
-        "\"\(name)\" is a user already, or no name",
-        hint: "For another password: ferry user password. For another role or claim: remove first.")
+        "\"\(name)\" already exists, or is empty",
+        hint:
+          "To change the password: ferry user password. To change roles or claims: remove the user first."
+      )
     }
     list.users.append(
       UserList.User(
@@ -69,7 +72,7 @@ enum UserCommand: Subcommand {
         claims: claims))
     try list.write(to: file)
     note(.userAdded, name, file)
-    print("\(name) may log in now. Start the server again if it runs.")
+    print("\(name) may log in now. Restart the server if it is running.")
     for fault in faults { print("Warning: \(fault)") }
   }
 
@@ -101,7 +104,7 @@ enum UserCommand: Subcommand {
     list.users[place].passwordHash = try hash(arguments)
     try list.write(to: file)
     note(.passwordChanged, name, file)
-    print("\(name) has a new password. Start the server again if it runs.")
+    print("\(name) has a new password. Restart the server if it is running.")
   }
 
   private static func remove(_ name: String, from file: String) throws {
@@ -109,7 +112,7 @@ enum UserCommand: Subcommand {
     list.users.remove(at: try list.place(of: name, in: file))
     try list.write(to: file)
     note(.userRemoved, name, file)
-    print("\(name) was removed. Start the server again if it runs.")
+    print("\(name) was removed. Restart the server if it is running.")
   }
 
   private static func list(_ file: String, asJSON: Bool) throws {
@@ -132,7 +135,7 @@ enum UserCommand: Subcommand {
     for text in texts {
       let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
       guard parts.count == 2 else {
-        throw UsageError("\"\(text)\" is no claim", hint: "Write --claim employee=1.")
+        throw UsageError("\"\(text)\" is not a claim", hint: "Write --claim employee=1.")
       }
       if let place = claims.firstIndex(where: { $0.name == parts[0] }) {
         claims[place].values.append(parts[1])
@@ -151,7 +154,7 @@ enum UserCommand: Subcommand {
       password = try PasswordPrompt.ask()
     }
     guard !password.isEmpty else {
-      throw UserError("the password is empty", hint: "Give one of at least one character.")
+      throw UserError("the password is empty", hint: "Use at least one character.")
     }
     let salt = World.system().chance.bytes(16)
     return try PasswordHash.make(password: password, salt: salt)

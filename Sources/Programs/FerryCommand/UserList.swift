@@ -22,7 +22,7 @@ struct UserList {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       guard errno != ENOENT else { return nil }
-      throw UserError("\(path): \(reason())", hint: "Look whether you may read it.")
+      throw UserError("\(path): \(reason())", hint: "Check that you may read it.")
     }
     defer { close(descriptor) }
     var bytes: [UInt8] = []
@@ -31,7 +31,7 @@ struct UserList {
       let count = Glibc.read(descriptor, &buffer, buffer.count)
       guard count > 0 else {
         guard count == 0 else {
-          throw UserError("\(path): \(reason())", hint: "Look whether you may read it.")
+          throw UserError("\(path): \(reason())", hint: "Check that you may read it.")
         }
         break
       }
@@ -40,18 +40,22 @@ struct UserList {
     let root: JSONNode
     do { root = try JSONNode.parse(bytes) } catch {
       let place = TextPlace(offset: error.offset, in: bytes)
-      throw UserError("\(path):\(place): \(error.problem)", hint: "Mend the file at this place.")
+      throw UserError(
+        "\(path):\(place): \(error.problem)", hint: "Correct the file at this position.")
     }
     guard let nodes = root["users"]?.array else {
       throw UserError(
-        "\(path) is no file of users", hint: "It begins with {\"users\": […; name another file.")
+        "\(path) is not a user file",
+        hint: "A user file begins with {\"users\": [. Name another file.")
     }
     var users: [User] = []
     for node in nodes {
       guard let user = user(node) else {
         throw UserError(
-          "\(path):\(TextPlace(offset: node.offset, in: bytes)): this user cannot be read whole",
-          hint: "A user has name, passwordHash, roles and claims, and would lose anything else.")
+          "\(path):\(TextPlace(offset: node.offset, in: bytes)): this user has unknown fields",
+          hint:
+            "A user has name, passwordHash, roles and claims. Remove other fields: they would be lost."
+        )
       }
       users.append(user)
     }
@@ -60,14 +64,15 @@ struct UserList {
 
   static func existing(_ path: String) throws(UserError) -> UserList {
     guard let list = try read(path) else {
-      throw UserError("\(path) is not there", hint: "Make it with: ferry user add.")
+      throw UserError("\(path) is not there", hint: "Create it with: ferry user add.")
     }
     return list
   }
 
   func place(of name: String, in path: String) throws(UserError) -> Int {
     guard let place = users.firstIndex(where: { $0.name == name }) else {
-      throw UserError("\(path) has no user \"\(name)\"", hint: "See them with: ferry user list.")
+      throw UserError(
+        "\(path) has no user \"\(name)\"", hint: "List the users with: ferry user list.")
     }
     return place
   }
@@ -126,7 +131,7 @@ struct UserList {
     var name = Array("\(target).XXXXXX".utf8CString)
     let descriptor = mkstemp(&name)
     guard descriptor >= 0 else {
-      throw UserError("\(path): \(UserList.reason())", hint: "Look whether you may write there.")
+      throw UserError("\(path): \(UserList.reason())", hint: "Check that you may write there.")
     }
     var known = stat()
     if stat(target, &known) == 0 { _ = fchown(descriptor, known.st_uid, known.st_gid) }
@@ -145,7 +150,7 @@ struct UserList {
     guard isWritten, rename(name, target) == 0 else {
       let reason = UserList.reason()
       unlink(name)
-      throw UserError("\(path) was not changed: \(reason)", hint: "Look at the room on its disk.")
+      throw UserError("\(path) was not changed: \(reason)", hint: "Check the space on its disk.")
     }
   }
 

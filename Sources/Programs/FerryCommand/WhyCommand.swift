@@ -9,21 +9,22 @@ import FerryWorld
 /// `ferry why`: why an object is on a device or in the server's cache, or why it is not.
 enum WhyCommand: Subcommand {
   static let name = "why"
-  static let summary = "tell why an object is here or not: partition, version, operations, refusal"
+  static let summary =
+    "show why an object is or is not here: partition, version, operations, refusal"
   static let operands = "<entity> <key> --data FOLDER | --device DATABASE"
   static let options =
     [
-      CommandOption("data", "FOLDER", "ask the server's data folder; the server may be running"),
-      CommandOption("device", "DATABASE", "ask a device's database; the app may be running"),
+      CommandOption("data", "FOLDER", "read the server's data folder; the server may be running"),
+      CommandOption("device", "DATABASE", "read a device's database; the app may be running"),
       CommandOption.json,
     ] + DatabaseKeyOption.options
   static let discussion = """
-    The key is written as in log records: 10248, "ALFKI", 10248,11 (a single text key also without
+    Write the key as in log records: 10248, "ALFKI", 10248,11 (a single text key also without
     the quotes). Nothing is changed.
 
     \(DatabaseKeyOption.discussion)
 
-    Exit codes: 0 the object is there; 1 it is not, and the reason is told, or it cannot be read;
+    Exit codes: 0 the object exists here; 1 it does not, with the reason, or it cannot be read;
     2 wrong usage.
     """
 

@@ -14,7 +14,7 @@ enum BusinessDatabase: Sendable, CustomStringConvertible {
   init(_ text: String?) throws(UsageError) {
     guard let text else {
       throw UsageError(
-        "no business database is named",
+        "the business database is missing",
         hint: "Write --database sqlite:<file> or --database postgres:<database>.")
     }
     if PostgreSQLAddress.isAddress(text) {
@@ -25,7 +25,7 @@ enum BusinessDatabase: Sendable, CustomStringConvertible {
       self = .sqlite(path: String(text.dropFirst(7)))
     } else {
       throw UsageError(
-        "the business database is of no kind that is known",
+        "this kind of business database is not supported",
         hint: "Write --database sqlite:<file> or --database postgres:<database>.")
     }
   }

@@ -99,7 +99,7 @@ struct DevelopmentSetup {
         + "password: \"\(DevelopmentSetup.password)\")",
       "  try database.subscribe()", "  database.startBackgroundSynchronization()", "",
       "Everybody may read and change everything; only programs on this machine can connect.",
-      "Control-C ends it. The next start with the same database goes on where this one ended.",
+      "Control-C ends it. The next start with the same database continues from here.",
     ]
     return lines.joined(separator: "\n")
   }

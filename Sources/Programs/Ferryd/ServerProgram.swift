@@ -83,7 +83,7 @@ enum ServerProgram {
     for user in users.records {
       for fault in claims.faults(of: user) {
         log.warn(
-          "the claims of a user do not fit the model", ("user", user.name), ("fault", fault))
+          "the claims of a user do not match the model", ("user", user.name), ("fault", fault))
       }
     }
     do throws(SQLiteError) {
@@ -105,7 +105,7 @@ enum ServerProgram {
       let lines = mismatches.map(\.description).joined(separator: "\n  ")
       throw StartFailure(
         "the model does not fit the database \(settings.database):\n  \(lines)",
-        hint: "Nothing was touched.")
+        hint: "Nothing was changed.")
     }
   }
 }

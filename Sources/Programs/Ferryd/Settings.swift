@@ -25,31 +25,34 @@ struct Settings {
   static let options = [
     CommandOption(
       "dev", "FILE",
-      "serve this SQLite database for the development of an app: model, user and folder are made"),
+      "serve this SQLite database for development; makes model, user and folder"),
     CommandOption("model", "FILE", "the model, made by `ferry new`"),
-    CommandOption("data", "FOLDER", "where the server keeps its store; made when it is not there"),
-    CommandOption("port", "N", "where it listens (default 8080; 0 lets the system choose)"),
+    CommandOption(
+      "data", "FOLDER", "the folder for the server's data; created if it does not exist"),
+    CommandOption("port", "N", "the port (default 8080; 0 lets the system choose)"),
     CommandOption(
       "database", "ADDRESS",
       "the business database, sqlite:FILE or postgres:DATABASE (default: the model's source)"),
     CommandOption(
       "users", "FILE", "users, roles and claims (default: users.json in the data folder)"),
-    CommandOption("address", "ADDRESS", "which of this machine's (default 127.0.0.1)"),
+    CommandOption(
+      "address", "ADDRESS", "the address of this machine to listen on (default 127.0.0.1)"),
     CommandOption(
       "connections", "N",
-      "the most connections at a time (default 2048); an eighth is kept for logins and exchanges"),
+      "maximum number of connections (default 2048); an eighth is reserved for logins and exchanges"
+    ),
     CommandOption(
       "proxy", "ADDRESS,…",
-      "proxies in front, whose X-Forwarded-For names the client (default: none is believed)"),
+      "proxies whose X-Forwarded-For header is trusted (default: none)"),
     CommandOption(
-      "big-value-limit", "MB", "the largest big value that is taken from a device (default 256)"),
+      "big-value-limit", "MB", "maximum size of a big value (default 256)"),
     CommandOption("log", "LEVEL", "debug, info, warn or error (default info)"),
     CommandOption(
       "forget-operations", nil,
       "do not keep the table ferry_applied (of PostgreSQL ferry.applied) in the business database; "
         + "after a crash the outcome of an operation may then be unknown"),
-    CommandOption("version", nil, "which ferryd this is"),
-    CommandOption("help", nil, "this text"),
+    CommandOption("version", nil, "show the version of ferryd"),
+    CommandOption("help", nil, "show this text"),
   ]
 
   static var help: String {
@@ -66,12 +69,12 @@ struct Settings {
 
       \(lines.joined(separator: "\n"))
 
-      GET /health tells whether it is ready. With the header "Authorization: Bearer KEY", where KEY is
-      the content of operator.key in the data folder, it also tells what is wrong. Who logged in and
-      what was refused stands in audit.jsonl there. Public TLS is a proxy's: Samples/nginx has a
+      GET /health says whether it is ready. With the header "Authorization: Bearer KEY", where KEY is
+      the content of operator.key in the data folder, it also says what is wrong. Who logged in and
+      what was refused is recorded in audit.jsonl there. Public TLS is a proxy's: Samples/nginx has a
       configuration; name the proxy with --proxy. It ends in good order on SIGTERM
       and SIGINT, at once on a second one.
-      Exit codes: 0 ended as asked; 1 it could not start, the reason is told; 2 wrong usage.
+      Exit codes: 0 stopped on request; 1 it could not start, and printed the reason; 2 wrong usage.
       """
   }
 
@@ -94,20 +97,22 @@ struct Settings {
     users = try development?.users ?? arguments.value("users") ?? "\(folder)/users.json"
     address = try arguments.value("address") ?? "127.0.0.1"
     guard let port = Int(try arguments.value("port") ?? "8080"), (0...65_535).contains(port) else {
-      throw UsageError("--port is no port", hint: "Write a number from 0 to 65535.")
+      throw UsageError("--port is not a port number", hint: "Write a number from 0 to 65535.")
     }
     self.port = port
     var limits = ServiceLimits.standard
     if let text = try arguments.value("big-value-limit") {
       guard let megabytes = Int64(text), (1...1_024).contains(megabytes) else {
-        throw UsageError("--big-value-limit is no limit", hint: "Write a number from 1 to 1024.")
+        throw UsageError(
+          "--big-value-limit is not a number of megabytes", hint: "Write a number from 1 to 1024.")
       }
       limits.bigValueBytes = megabytes << 20
     }
     guard let connections = Int(try arguments.value("connections") ?? "2048"),
       (64...100_000).contains(connections)
     else {
-      throw UsageError("--connections is no number of them", hint: "Write one from 64 to 100000.")
+      throw UsageError(
+        "--connections is not a number of connections", hint: "Write a number from 64 to 100000.")
     }
     self.connections = connections
     limits.channels = connections - connections / 8
@@ -126,7 +131,7 @@ struct Settings {
     guard let database = try arguments.value("dev") else { return nil }
     for name in DevelopmentSetup.made where !arguments.values(name).isEmpty {
       throw UsageError(
-        "--dev makes what --\(name) would name", hint: "Leave out --\(name), or leave out --dev.")
+        "--dev and --\(name) exclude each other", hint: "Leave out --\(name), or leave out --dev.")
     }
     return try DevelopmentSetup(
       database: database.hasPrefix("sqlite:") ? String(database.dropFirst(7)) : database,

@@ -171,7 +171,7 @@ public actor ReplayHost {
       cursor = isQuiet ? changes.cursor ?? cursor : changes.cursor
       return needsLoad
     } catch {
-      world.log.error("hints of changes could not be taken", ("reason", error.description))
+      world.log.error("reported changes could not be stored", ("reason", error.description))
       return false
     }
   }

@@ -44,8 +44,8 @@ public struct ClaimCheck: Sendable {
     let missing = asked.subtracting(user.claims.keys).sorted()
     let unfit = needs.flatMap { need in
       (user.claims[need.claim] ?? []).filter { need.type.value(plainText: $0) == nil }.map {
-        "The claim \(need.claim)=\($0) is no \(need.type.rawValue), as "
-          + "\(need.entity).\(need.attribute) is: it brings no rows."
+        "The claim \(need.claim)=\($0) is not of type \(need.type.rawValue), as "
+          + "\(need.entity).\(need.attribute) requires. It gives no rows."
       }
     }
     let strange = user.roles.filter { role in
@@ -65,9 +65,10 @@ public struct ClaimCheck: Sendable {
       entities.append(need.entity)
     }
     let cure =
-      NearestWord.find(claim, among: unasked).map { "The user has \($0): is that meant?" }
-      ?? "Give it to the user: --claim \(claim)=<value>."
+      NearestWord.find(claim, among: unasked).map { "The user has \($0): is that right?" }
+      ?? "Add it to the user: --claim \(claim)=<value>."
     let names = entities.joined(separator: ", ")
-    return "The claim \(claim) is missing: no rows of \(names) come, nor of what follows. \(cure)"
+    return "The claim \(claim) is missing: the user gets no rows of \(names), "
+      + "nor of entities that follow them. \(cure)"
   }
 }

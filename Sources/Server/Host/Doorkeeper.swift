@@ -100,10 +100,10 @@ public actor Doorkeeper {
   }
 
   private static let hungUp = ServerError(
-    .tooManyLogins, "the client hung up before its login was looked at", hint: "Log in again.",
+    .tooManyLogins, "the client disconnected before its login was checked", hint: "Log in again.",
     isTransient: true)
 
   private static let tooManyLogins = ServerError(
-    .tooManyLogins, "too many logins wait to be looked at", hint: "Try again in a few seconds.",
+    .tooManyLogins, "too many logins are waiting", hint: "Try again in a few seconds.",
     isTransient: true)
 }

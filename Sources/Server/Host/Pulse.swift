@@ -67,7 +67,7 @@ public final class Pulse: Sendable {
       writer.field("status", "stuck")
       writer.field("code", "storeStuck")
       writer.field("message", "the store has not answered for \(seconds) s")
-      writer.field("hint", "Look at its disk; what waits goes on when the disk does.")
+      writer.field("hint", "Check its disk. Waiting work continues when the disk works again.")
     } else if let trouble = state.trouble {
       writer.field("status", "trouble")
       writer.field("code", trouble.code.rawValue)

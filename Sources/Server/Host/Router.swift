@@ -76,7 +76,7 @@ public struct Router: Sendable {
   private func nothing(at request: HTTPRequest) -> HTTPResponse {
     refusal(
       404, "notFound", "there is nothing at \(request.method.rawValue) \(request.path)",
-      hint: "Devices speak to /ferry/1/…; people may ask GET /health.")
+      hint: "Devices use /ferry/1/…; people may use GET /health.")
   }
 
   /// Asks no other thread: it is answered also while the store is busy, or its disk stands still.
@@ -106,7 +106,7 @@ public struct Router: Sendable {
         "a user logged in", ("user", user), ("device", device), ("address", address))
       for fault in claims.faults(of: record) {
         world.log.warn(
-          "the claims of a user do not fit the model", ("user", user), ("fault", fault))
+          "the claims of a user do not match the model", ("user", user), ("fault", fault))
       }
       return tokens(pair)
     } catch {
@@ -177,8 +177,8 @@ public struct Router: Sendable {
       // A token lives on for 15 minutes; the user may be gone before.
       guard doorkeeper.provider.record(of: identity.user) != nil else {
         throw ServerError(
-          .revokedToken, "the session is over",
-          hint: "Log in again; what is pending on the device stays.")
+          .revokedToken, "the session has ended",
+          hint: "Log in again. Pending changes stay on the device.")
       }
       return .success(identity)
     } catch {

@@ -172,7 +172,8 @@ struct Inbox {
     if ended.outcome == .replayFailed {
       let refused = InboxMachine.Refused(
         component: ended.entity, kind: ended.kind, entityKey: ended.objectKey,
-        message: "this change was refused before; its reason was told then and is not kept")
+        message:
+          "this change was refused before; the reason was reported then and is no longer stored")
       records = answer(id, refused).logRecords
     }
     let made = Answer(
@@ -198,7 +199,7 @@ struct Inbox {
       return "the operations of one group have \(bytes) bytes; \(WireLimits.chainBytes) are allowed"
     }
     guard members.allSatisfy({ $0.count == first.count }) else {
-      return "the operations of one group do not agree on how many they are"
+      return "the operations of one group have different counts"
     }
     let there = try store.members(of: first.chain, owner)
     let taken = Set(there.map(\.position))
@@ -206,7 +207,7 @@ struct Inbox {
     guard places.count == members.count, Set(members.map(\.id)).count == members.count,
       taken.isDisjoint(with: places),
       there.allSatisfy({ $0.count == first.count })
-    else { return "two operations of one group have the same place" }
+    else { return "two operations of one group have the same position" }
     return nil
   }
 

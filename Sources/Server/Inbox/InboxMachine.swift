@@ -61,7 +61,7 @@ struct InboxMachine {
       }
       return .store(operation)
     } catch {
-      return .refuse(id, refused(bytes, "the change makes no sense \(error.description)"))
+      return .refuse(id, refused(bytes, "the change is invalid \(error.description)"))
     }
   }
 

@@ -20,7 +20,9 @@ struct JudgedRights: Sendable {
   func missingRole(for kind: OperationKind, of entity: Entity) -> Refusal? {
     guard let missing = missing(entity.permission(for: kind), of: entity) else { return nil }
     return Refusal(
-      code: 403, message: "this user's roles do not allow to \(missing.rawValue) \(entity.name)")
+      code: 403,
+      message: "The roles of this user do not allow to "
+        + "\(missing.rawValue) \(entity.name).")
   }
 
   private func missing(_ permission: Permission, of entity: Entity) -> Permission? {

@@ -44,15 +44,15 @@ struct ReplayRights {
   ) throws(StoreError) -> Refusal? {
     let entity = operation.entity
     guard rights.isUserThere else {
-      return Refusal(code: 403, message: "this user may not change anything any more")
+      return Refusal(code: 403, message: "This user may no longer change anything.")
     }
     guard entity.operations.contains(operation.kind) else {
       return Refusal(
-        code: 405, message: "\(entity.name) has no \(operation.kind.rawValue) operation")
+        code: 405, message: "\(entity.name) has no \(operation.kind.rawValue) operation.")
     }
     if let refusal = rights.missingRole(for: operation.kind, of: entity) { return refusal }
     guard let position = cache.rules.position(of: entity.name) else {
-      return Refusal(code: 422, message: "there is no entity \(entity.name)")
+      return Refusal(code: 422, message: "There is no entity \(entity.name).")
     }
     var values = [Value](repeating: .null, count: entity.attributes.count)
     if operation.kind != .create {
@@ -71,7 +71,7 @@ struct ReplayRights {
       }
       guard isTheUsers else { return .notTheUsers(entity) }
       guard !row.isDeleted else {
-        return Refusal(code: 404, message: "there is no \(entity.name) \(key.text)")
+        return Refusal(code: 404, message: "There is no \(entity.name) \(key.text).")
       }
       values = try cache.values(of: row)
     }

@@ -58,7 +58,7 @@ public struct AccessTokens: Sendable {
       // Said by the token itself, so only a help to the reader.
       guard let other = node?["iss"]?.string, other != server else { throw AccessTokens.forged }
       throw ServerError(
-        .otherServersToken, "the token was given by another server",
+        .otherServersToken, "another server issued the token",
         hint: "Log in on this server, or check the address.")
     }
     guard let node, let user = node["sub"]?.string, node["iss"]?.string == server,
@@ -71,8 +71,8 @@ public struct AccessTokens: Sendable {
     guard identity.isGood(at: now) else {
       let problem =
         now < expires
-        ? "the token was given at a time that has not come: the server's clock was set back"
-        : "the token's time is over"
+        ? "the token was issued in the future: the server's clock was set back"
+        : "the token has expired"
       throw ServerError(.expiredToken, problem, hint: "Renew it with the refresh token.")
     }
     return identity
@@ -87,7 +87,7 @@ public struct AccessTokens: Sendable {
 
   private static let header: [UInt8] = Array(#"{"alg":"HS256","typ":"JWT"}"#.utf8)
   private static let forged = ServerError(
-    .forgedToken, "the token is not one of this server", hint: "Log in again.")
+    .forgedToken, "this server did not issue the token", hint: "Log in again.")
 
   package static func encode(_ bytes: [UInt8]) -> String {
     var text = ""

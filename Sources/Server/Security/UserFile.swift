@@ -23,7 +23,7 @@ public struct UserFile: AuthenticationProvider {
     guard let bytes = Folder.read(path) else {
       throw ServerError(
         .badUserFile, "the user file \(path) cannot be read",
-        hint: "Name a file that is there and readable (--users).")
+        hint: "Name a file that exists and is readable (--users).")
     }
     try self.init(bytes, name: path, verify: verify)
   }

@@ -38,6 +38,6 @@ struct RequestCounts {
     guard count > limit else { return }
     throw WireError(
       .badMessage, "the request has \(count) \(what); \(limit) are allowed",
-      hint: "Send the rest in further requests.")
+      hint: "Send the others in further requests.")
   }
 }

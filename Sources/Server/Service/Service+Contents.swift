@@ -126,7 +126,7 @@ extension Service {
   ) throws(ServerError) -> ContentRefusal? {
     if let digest = piece.digest, digest != ContentDigest.text(of: piece.bytes) {
       return ContentRefusal(
-        status: 400, code: "tornPiece", message: "the piece arrived differently from how it left",
+        status: 400, code: "tornPiece", message: "the piece was damaged on its way",
         hint: "Send it again.")
     }
     let held = try guarded { () throws(StoreError) in try arrived.storedBytes(of: user) }
@@ -310,7 +310,7 @@ extension Service {
     let nothing = ContentRefusal(
       status: 404, code: "notFound",
       message: "\(question.entity) \(question.key) has no \(question.attribute) for this user",
-      hint: "Synchronize: the object is gone, or is not among the user's any more.")
+      hint: "Synchronize: the object was deleted, or the user no longer has it.")
     guard let entity = package.entity(named: question.entity),
       let place = rules.position(of: entity.name),
       let position = entity.position(of: question.attribute),
@@ -331,8 +331,8 @@ extension Service {
       return .failure(
         ContentRefusal(
           status: 412, code: "otherContent",
-          message: "the content of \(question.attribute) is another one by now",
-          hint: "Synchronize, and ask for the one that the row names then."))
+          message: "the content of \(question.attribute) has been replaced",
+          hint: "Synchronize, and request the one that the row names then."))
     }
     guard question.stretch.start <= reference.sizeBytes else {
       return .failure(

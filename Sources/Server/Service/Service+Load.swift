@@ -107,7 +107,7 @@ extension Service {
     marks.end(ticket.mark)
     if !verdict.doubted.isEmpty {
       world.log.error(
-        "a load lacks so many rows that it is not believed until a second one says the same",
+        "a load has far fewer rows than before; it is used only if a second load gives the same result",
         ("partitions", verdict.doubted.map(String.init).joined(separator: ",")))
     }
     memory.committedAll()

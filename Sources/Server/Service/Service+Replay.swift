@@ -313,7 +313,7 @@ extension Service {
     let seconds = min(
       limits.firstRetrySeconds << Int64(min(attempts, 16)), limits.longestRetrySeconds)
     world.log.warn(
-      "the business system is away; tried again later", ("reason", reason),
+      "the business system is unavailable; tried again later", ("reason", reason),
       ("seconds", String(seconds)))
     return .seconds(seconds)
   }

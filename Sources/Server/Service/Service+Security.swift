@@ -65,8 +65,8 @@ extension Service {
     guard let rotated, let record = provider.record(of: rotated.user) else {
       if let rotated { try revoke(user: rotated.user) }
       throw ServerError(
-        .revokedToken, "the session is over",
-        hint: "Log in again; what is pending on the device stays.")
+        .revokedToken, "the session has ended",
+        hint: "Log in again. Pending changes stay on the device.")
     }
     return pair(record, device, rotated.next)
   }

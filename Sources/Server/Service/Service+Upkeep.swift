@@ -59,7 +59,8 @@ extension Service {
     // Two would come to different ends, and what one says was told by then.
     guard known.state != .claimed else {
       throw ServerError(
-        .badRequest, "the operation \(id) is being decided, and waits for the business system",
+        .badRequest,
+        "the decision about operation \(id) is being made, and waits for the business system",
         hint: "`ferry why` shows when it has ended.")
     }
     let received = try guarded { () throws(StoreError) in try store.operation(id) }

@@ -243,7 +243,7 @@ public final class Service {
   private func tellMoved(_ rows: Int) {
     guard rows > limits.closureRows else { return }
     world.log.warn(
-      "more rows than is good moved with their parents", ("rows", String(rows)),
+      "very many rows moved with their parents", ("rows", String(rows)),
       ("limit", String(limits.closureRows)))
   }
 

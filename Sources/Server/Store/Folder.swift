@@ -28,7 +28,7 @@ package final class Folder {
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
       close(lock)
       throw ServerError(
-        .folderInUse, "another server works on the folder \(path)",
+        .folderInUse, "another server uses the folder \(path)",
         hint: "Stop that one, or start this one with a folder of its own (--data).")
     }
     self.lock = lock
@@ -58,7 +58,7 @@ package final class Folder {
           .damagedSecret,
           "the key file \(file) holds \(what) and not \(Folder.secretBytes) "
             + "bytes of a key: it was not written whole, or was changed",
-          hint: "Put it back from a backup, or remove it: a new one is made at the next start, and "
+          hint: "Restore it from a backup, or remove it: the next start makes a new one, and "
             + "every device logs in again.")
       }
       return known

@@ -43,8 +43,9 @@ extension ServerError {
     case .moved:
       self.init(
         .storeGone, "the store \(path) was moved or removed while the server ran",
-        hint: "Put it back and all goes on; is it gone, stop the server and restore a backup. "
-          + "Devices keep their pending work.", isTransient: true)
+        hint:
+          "Put it back, and the server continues. If it is lost, stop the server and restore a backup. "
+          + "Devices keep their pending changes.", isTransient: true)
     case .full:
       self.init(
         .diskFull, "the disk of \(path) is full", hint: "Make room; nothing was lost.",
@@ -52,13 +53,13 @@ extension ServerError {
     case .failing:
       self.init(
         .storeFailing, "the disk of \(path) does not read or write any more: \(error)",
-        hint: "It may be broken or have turned read-only; the system's log tells. Stop the server, "
+        hint: "It may be broken or read-only; see the log of the system. Stop the server, "
           + "move its folder to another disk or restore a backup, and start it again. What was "
-          + "confirmed is in the store; devices keep their pending work.", isTransient: true)
+          + "confirmed is in the store; devices keep their pending changes.", isTransient: true)
     case .damaged:
       self.init(
         .damagedStore, "\(path) is damaged or is not a store: \(error)",
-        hint: "Restore it from a backup; devices keep their pending work.")
+        hint: "Restore a backup. Devices keep their pending changes.")
     case .closed:
       self.init(
         .folderNotWritable, "\(path) cannot be opened for writing",

@@ -40,11 +40,11 @@ import Testing
   @Test(
     "A planted leak is found",
     arguments: [
-      (PlantedBug.rightsFromCache, "did update Root: this Root is"),
-      (.parentUnread, " Grand: this Grand is"), (.parentUnread, " Child: this Child is"),
-      (.rightsOfThen, " is not among"), (.rightsOfThen, "roles do not allow"),
+      (PlantedBug.rightsFromCache, "did update Root: This Root is"),
+      (.parentUnread, " Grand: This Grand is"), (.parentUnread, " Child: This Child is"),
+      (.rightsOfThen, " is not among"), (.rightsOfThen, "user do not allow"),
       (.equivalentNames, " got Root"), (.rightsIgnored, " is not among"),
-      (.rightsIgnored, "roles do not allow"), (.rightsIgnored, ": the ref of this"),
+      (.rightsIgnored, "user do not allow"), (.rightsIgnored, ": The ref of this"),
     ])
   func found(plant: PlantedBug, told: String) throws {
     let found = try leak(told) { try RightsWorld(seed: $0, plant: plant) }

@@ -80,16 +80,16 @@ extension RightsWorld {
   ) -> String? {
     let (entity, key) = (operation.entity, operation.key)
     let (arrival, now) = (operation.arrival, people[operation.person])
-    guard now.isThere else { return "this user may not change anything any more" }
+    guard now.isThere else { return "This user may no longer change anything." }
     let permission = Permission(rawValue: operation.kind.rawValue)!
     for needed in [Permission.read, permission]
     where !truth.hasRole(arrival, for: needed, of: entity)
       || !truth.hasRole(now, for: needed, of: entity)
     {
-      return "this user's roles do not allow to \(needed.rawValue) \(entity.name)"
+      return "The roles of this user do not allow to \(needed.rawValue) \(entity.name)."
     }
     let before = operation.kind == .create ? nil : rows[entity.name]?[key]
-    let foreign = "this \(entity.name) is not among the user's"
+    let foreign = "This \(entity.name) is not among the user's objects."
     let both = [arrival, now]
     if operation.kind != .create {
       guard let before, both.allSatisfy({ truth.includes($0, entity, before, rows) }) else {
@@ -104,7 +104,7 @@ extension RightsWorld {
       {
         // Where it decides whose the row is, the row is spoken of.
         guard reference.name != "parent" else { return foreign }
-        return "the \(reference.name) of this \(entity.name) is not among the user's"
+        return "The \(reference.name) of this \(entity.name) is not among the user's objects."
       }
     }
     return nil

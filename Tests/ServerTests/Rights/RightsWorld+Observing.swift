@@ -89,11 +89,11 @@ extension RightsWorld {
     }
     guard record.code == 403 else { return }
     let isKnown =
-      text == "this \(record.component) is not among the user's"
-      || text.hasPrefix("this user's roles do not allow to ")
-        && text.hasSuffix(" \(record.component)")
-      || text == "this user may not change anything any more"
-      || text == "the ref of this \(record.component) is not among the user's"
+      text == "This \(record.component) is not among the user's objects."
+      || text.hasPrefix("The roles of this user do not allow to ")
+        && text.hasSuffix(" \(record.component).")
+      || text == "This user may no longer change anything."
+      || text == "The ref of this \(record.component) is not among the user's objects."
     if !isKnown { leaks.append("a refusal says more than it may: \(text)") }
   }
 }
