@@ -68,7 +68,7 @@ enum LogCommand: Subcommand {
   private static func take(_ arguments: Arguments) throws(UsageError) -> Int? {
     guard let take = try arguments.value("take") else { return nil }
     guard let number = Int(take), number > 0 else {
-      throw UsageError("--take \(take) is no number", hint: "Write for example --take 20.")
+      throw UsageError("--take \(take) is not a number", hint: "Write for example --take 20.")
     }
     return number
   }
