@@ -19,7 +19,8 @@ struct SearchTests {
   }
 
   @Test(
-    "Each word of the term begins a word of the entry, by default (adr/CAC-4, C-17; ios/CAC-7, CAC-8)")
+    "Each word of the term begins a word of the entry, by default (adr/CAC-4, C-17; ios/CAC-7, CAC-8)"
+  )
   func tokenizedPrefix() throws {
     let cache = try cache()
     #expect(cache.searchAlgorithm == .tokenizedPrefix)

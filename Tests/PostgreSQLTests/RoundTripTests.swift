@@ -93,7 +93,8 @@ struct RoundTripTests {
       Issue.record("a reference to nobody was taken")
       return
     }
-    #expect(refusal.message == #"customerID "NOONE" is in no row of Customers."#, "\(refusal.message)")
+    #expect(
+      refusal.message == #"customerID "NOONE" is in no row of Customers."#, "\(refusal.message)")
     let customers = try trip.entity("Customers")
     guard
       case .refused(let needed)? = trip.perform(.delete, customers, Key([.text("ALFKI")])).outcome

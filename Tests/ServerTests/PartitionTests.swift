@@ -58,7 +58,7 @@ import Testing
     bench.business.remove(Shop.order, Key([.integer(70)]))
     try bench.load()
     #expect(try device.exchange().rows.count == 3)
-    #expect(try bench.service.why("Line", "70,1").verdict.contains("nobody's"))
+    #expect(try bench.service.why("Line", "70,1").verdict.contains("is in no partition"))
   }
 
   @Test("A parent's other unique attribute may lead to it, and may change")
