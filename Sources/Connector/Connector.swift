@@ -65,6 +65,10 @@ public protocol Connector: AnyObject {
   /// without cursors need not have it.
   func changes(since cursor: String?) throws(ConnectorError) -> BusinessChanges
 
+  /// Whether the business system could not be reached when it was last asked for something. Nothing
+  /// is asked of it then but an attempt now and then. False if not said.
+  var isUnreachable: Bool { get }
+
   /// How long to wait between two questions for changes; 250 ms if not said.
   var lookInterval: Duration { get }
 }
@@ -223,6 +227,8 @@ public struct ConnectorError: Error, Sendable, Equatable, CustomStringConvertibl
 
 extension Connector {
   public func lead(_ store: String) {}
+
+  public var isUnreachable: Bool { false }
 
   /// One group, and no more: a business system that commits each by itself gains nothing.
   public func perform(

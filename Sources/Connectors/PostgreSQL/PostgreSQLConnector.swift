@@ -28,6 +28,7 @@ public final class PostgreSQLConnector: Connector {
   private var leadership: Leadership?
   /// Operations whose outcome this instance itself could not tell.
   private var doubted: Set<OperationID> = []
+  public private(set) var isUnreachable: Bool = false
 
   /// `remembersOperations`: keep the table `ferry.applied` in the business database, which makes
   /// every operation happen exactly once. Without it an outcome may stay unknown after a crash.
@@ -197,8 +198,12 @@ public final class PostgreSQLConnector: Connector {
       }
       let writer = try Writer(connection, settings, attempts, leadership)
       openWriter = writer
+      isUnreachable = false
       return writer
-    } catch { throw ConnectorError(error, settings.address) }
+    } catch {
+      isUnreachable = error.isLost
+      throw ConnectorError(error, settings.address)
+    }
   }
 
   private func reader() throws(PostgreSQLError) -> PostgreSQLConnection {

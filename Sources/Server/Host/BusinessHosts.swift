@@ -15,6 +15,8 @@ public actor ReplayHost {
   /// How far the changes of others were followed; nil where the business system has no cursors.
   private var cursor: String?
   private var nextQuietCursor: Timestamp?
+  private var breaker = CircuitBreaker()
+  private var nextComparison: Timestamp?
   private var trouble = LastingTrouble(
     "the business system cannot be asked for changes",
     over: "the business system can be asked for changes again")
@@ -42,7 +44,14 @@ public actor ReplayHost {
     }
     let isKnown = cursor != nil
     if await look() || !isKnown { load() }
+    nextComparison = world.clock.moment.advanced(by: ReplayHost.comparisonInterval)
     while !isStopped {
+      // Nothing is handed out for what cannot be reached: looking is the attempt.
+      if breaker.isOpen {
+        await executor.sleep(for: ReplayHost.groupWait)
+        if breaker.mayTry(world.clock.moment), await look() { load() }
+        continue
+      }
       do throws(ServerError) {
         try await perform(
           try await service.nextReplays(
@@ -52,8 +61,16 @@ public actor ReplayHost {
         await executor.sleep(for: .seconds(1))
       }
       if await look() { load() }
+      if let due = nextComparison, cursor != nil, due <= world.clock.moment {
+        world.log.info("all rows are compared, as each day")
+        nextComparison = world.clock.moment.advanced(by: ReplayHost.comparisonInterval)
+        load()
+      }
     }
   }
+
+  /// Where changes of others are noted, what nobody could note is found after this time.
+  static let comparisonInterval: Duration = .seconds(86_400)
 
   /// Chains whose answers are committed together, and how long the first of them may wait for the
   /// others; as long the business system may be kept from others, where it commits them together.
@@ -69,7 +86,9 @@ public actor ReplayHost {
       let end = world.clock.uptime + ReplayHost.groupWait
       var reports: [(task: ReplayTask, report: ReplayReport)] = []
       repeat {
-        let found = performNext(rest) { world.clock.uptime < end }
+        let found =
+          connector.isUnreachable
+          ? rest.map { unreached($0.step) } : performNext(rest) { world.clock.uptime < end }
         for (task, report) in zip(rest, found) {
           if let report { reports.append((task, report)) }
         }
@@ -98,6 +117,17 @@ public actor ReplayHost {
       TraceLog(world: world).performed(group, since: start)
     }
     return results.map { performed($0) }
+  }
+
+  /// What was claimed already when it was found to be away. What may have run before stays so.
+  private func unreached(_ step: ReplayStep) -> ReplayReport? {
+    let reason = "the business system cannot be reached"
+    switch step {
+    case .perform: return .performed(.notDone(reason: reason))
+    case .recall, .read:
+      return .failed(ConnectorError(reason, hint: "It is tried again.", isTransient: true))
+    case .done, .retry: return nil
+    }
   }
 
   private func tell(
@@ -153,9 +183,13 @@ public actor ReplayHost {
     lastLook = now
     let changes: BusinessChanges
     do throws(ConnectorError) { changes = try connector.changes(since: cursor) } catch {
+      breaker.note(isReached: !connector.isUnreachable, now)
       trouble.tell(error.description, world.log)
+      service.pulse.tellBusiness(error.description)
       return false
     }
+    if breaker.isOpen { service.pulse.tellBusiness(nil) }
+    breaker.note(isReached: true, now)
     trouble.tell(nil, world.log)
     shortfall.tell(changes.shortfall, world.log)
     // What others did not change needs no commit of the store each time.
