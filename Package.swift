@@ -121,8 +121,12 @@ let stores: [Target] = [
     ])
 ]
 
-// Tools: a model in, Swift out.
+// Tools: a model in, Swift out; and what looks into a device's file.
 let tools: [Target] = [
+  // What `ferry inspect` and `ferry why` read; no app compiles it.
+  module(
+    "FerryInspection", "Inspection",
+    ["Ferry", "FerryModel", "FerryJSON", "FerrySQLite", "FerryWire"]),
   module("FerryArguments", "Arguments", ["FerryModel"]),
   module("FerryGenerator", "Generator", ["FerryModel", "FerryJSON", "FerrySQLite"]),
   program("FerryGenerate", "Sources/Programs/FerryGenerate", ["FerryGenerator", "FerryModel"]),
@@ -246,7 +250,8 @@ let proofs: [Target] = [
   tests(
     "FerryClientTests", "ClientTests",
     [
-      "Ferry", "FerryTravel", "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite",
+      "Ferry", "FerryInspection", "FerryTravel", "FerryWire", "FerryModel", "FerryJSON",
+      "FerryWorld", "FerrySQLite",
       "FerryHTTPClient", "FerryFaultVFS", "FerryCrypto",
     ]),
 ]
@@ -334,7 +339,8 @@ var products: [Product] = [
       [
         "FerryArguments", "FerryGenerator", "FerryModel", "FerryJSON",
         "FerryODataShell", "FerryOData", "FerryODataClient", "FerryHTTPClient", "FerryServer",
-        "FerrySQLiteStore", "Ferry", "FerrySimulation", "FerryPasswords", "FerryWorld",
+        "FerrySQLiteStore", "Ferry", "FerryInspection", "FerrySimulation",
+        "FerryPasswords", "FerryWorld",
         "FerrySQLite", "FerryWire",
         "FerryLogger", "FerryPostgreSQL",
         "FerryPostgreSQLConnector", "FerryPostgreSQLReading", "FerrySQLConnector",
@@ -350,6 +356,7 @@ var products: [Product] = [
       "FerryCommandTests", "CommandTests",
       [
         "FerryCommand", "FerryJSON", "FerryArguments", "FerryServer", "FerryPasswords", "Ferry",
+        "FerryInspection",
         "FerryModel",
         "FerrySQLite", "FerryWorld", "FerryLogger",
       ]),

@@ -1,4 +1,5 @@
 import Ferry
+import FerryInspection
 import FerryWire
 import Testing
 

@@ -1,4 +1,5 @@
 import Ferry
+import FerryInspection
 import FerryModel
 import FerrySQLite
 import FerryWire

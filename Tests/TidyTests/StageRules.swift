@@ -6,14 +6,11 @@ struct StageOrder {
   /// Whether the stages are files of one folder, `Type+Stage.swift`, and not folders.
   var areFiles: Bool = false
 
-  /// Inspection is no step of the circle: it reads what the stages before it have left.
   static let client = StageOrder(
     folder: "Sources/Client",
     stages: [
       "Store", "Objects", "Queries", "BigValues", "Pending", "Outbox", "Inbox", "Import",
-      "Observers",
-      "Inspection",
-      "Session",
+      "Observers", "Session",
     ])
   static let server = StageOrder(
     folder: "Sources/Server",

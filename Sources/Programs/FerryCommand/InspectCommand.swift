@@ -1,5 +1,6 @@
 import Ferry
 import FerryArguments
+import FerryInspection
 import FerryJSON
 import FerryWire
 import FerryWorld

@@ -1,4 +1,5 @@
 import Ferry
+import FerryInspection
 import FerryJSON
 import FerryModel
 import FerryWire

@@ -1,3 +1,4 @@
+import Ferry
 import FerryModel
 import FerrySQLite
 import FerryWire

@@ -1,3 +1,4 @@
+import Ferry
 import FerryJSON
 import FerryModel
 import FerrySQLite

@@ -1,3 +1,4 @@
+import Ferry
 import FerrySQLite
 
 /// A device's database, read from outside: nothing is changed, and the app may be running.
