@@ -4,7 +4,7 @@ import FerryModel
 struct EffectWatch {
   private var seen = 0
   private var owners: [String: OperationID] = [:]
-  private var orders: [Changed: Int64] = [:]
+  private var orders: [Changed: [Ledger.Birth]] = [:]
   private var chains: [OperationID: Int] = [:]
 
   /// An object as one line of a device's history has changed it.
@@ -142,7 +142,9 @@ struct EffectWatch {
     }
   }
 
-  /// Invariant 3: the effects of one device on one object come in the order of its changes.
+  /// Invariant 3: the effects of one device on one object come in the order of its changes. After an
+  /// unknown outcome its device may have had it twice, under a temporary key and under its own: then
+  /// a change of one row may come late, but overwrites no later change of the other.
   private mutating func checkOrder(_ effect: BusinessHistory.Effect, _ ledger: Ledger) throws {
     guard let birth = ledger.births[effect.operation] else {
       throw SimulationFailure(
@@ -155,10 +157,12 @@ struct EffectWatch {
         problem: "\(effect.operation) was performed although a change before it was not")
     }
     let name = Changed(lineage: birth.lineage, name: effect.name)
-    if let last = orders[name], last > birth.sequence {
+    let others = orders[name] ?? []
+    let later = others.filter { $0.sequence > birth.sequence }
+    guard later.allSatisfy(birth.mayFollow) else {
       throw SimulationFailure(
         invariant: 3, problem: "an earlier change of \(effect.name) came after a later one")
     }
-    orders[name] = birth.sequence
+    orders[name] = others + [birth]
   }
 }

@@ -9,6 +9,7 @@ final class Ledger {
     /// A device's line of history; a restored device begins a new one. 0: more than one.
     var lineage: Int
     let sequence: Int64
+    let origin: Origin
     /// That it was sent in, once it was.
     var chain: OperationID
     /// Of the order that it makes.
@@ -17,6 +18,37 @@ final class Ledger {
     var last: PendingOperation
     /// Whether its bytes are fixed: it is a member of its chain.
     var isSealed: Bool
+
+    /// Whether it may be performed after `later`, which was made after it: on another row of an object
+    /// that was there twice, and of other attributes, or the app has submitted it again since.
+    func mayFollow(_ later: Birth) -> Bool {
+      guard origin.isApart(from: later.origin) else { return false }
+      let changes = [last, later.last]
+      return origin.id != last.id
+        || changes.allSatisfy { $0.kind == .update }
+          && Set(last.changed.keys).isDisjoint(with: later.last.changed.keys)
+    }
+  }
+
+  /// The row on which a change was made, as its app saw it.
+  struct Origin {
+    let id: OperationID
+    let object: ObjectNumber
+    let key: Key
+
+    init(_ operation: PendingOperation) {
+      (id, object, key) = (operation.id, operation.name, operation.key)
+    }
+
+    /// Whether these were two objects with two keys. They may turn out to be one: the business system
+    /// gives the one the key of the other.
+    func isApart(from other: Origin) -> Bool { object != other.object && key != other.key }
+  }
+
+  /// A change keeps its place when an answer gives it another id.
+  private struct Place: Hashable {
+    let lineage: Int
+    let sequence: Int64
   }
 
   /// An answer, and the checkpoint that carried it; none for one that was given at the door.
@@ -26,6 +58,7 @@ final class Ledger {
   }
 
   private(set) var births: [OperationID: Birth] = [:]
+  private var origins: [Place: Origin] = [:]
   private(set) var told: [OperationID: [Told]] = [:]
   private var carried: [String: [Set<OperationID>]] = [:]
   /// References of orders whose change was refused, is unknown or was made again on a copy: from
@@ -66,9 +99,12 @@ final class Ledger {
       births.values[place].isSealed = operation.isInFlight
       return
     }
+    let place = Place(lineage: lineage, sequence: operation.sequence)
+    let origin = origins[place] ?? Origin(operation)
+    origins[place] = origin
     births[operation.id] = Birth(
-      lineage: lineage, sequence: operation.sequence, chain: operation.chain,
-      reference: Ledger.reference(operation), last: operation,
+      lineage: lineage, sequence: operation.sequence, origin: origin,
+      chain: operation.chain, reference: Ledger.reference(operation), last: operation,
       isSealed: operation.isInFlight)
   }
 

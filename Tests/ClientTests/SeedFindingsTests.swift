@@ -139,6 +139,35 @@ struct SeedFindingsTests {
     #expect(shop.device.handler.heard.filter { $0.hasPrefix("replayUnknown") }.count == 1)
   }
 
+  @Test("An edit that waited for a decision does not overwrite what was saved on the second row")
+  func decidedWithSecondRow() throws {
+    let shop = try Stocked()
+    var order = shop.device.newOrder("Jena")
+    try order.create()
+    try order.submitPending()
+    try shop.device.exchange(shop.shore)
+    let create = try shop.device.operations()[0].id
+    shop.shore.answer(create, .unknown)
+    shop.shore.put(Order.entity, [.integer(11), .text("ALFKI"), .text("Jena"), .text("1.5")])
+    try shop.device.exchange(shop.shore)
+    order.city = "Kiel"
+    try order.update()
+    try order.submitPending()
+    let edit = try #require(try shop.device.operations().last).id
+    var second = try #require(try shop.device.order(11))
+    second.city = "Hof"
+    try second.update()
+    try second.submitPending()
+    try shop.device.exchange(shop.shore)
+    shop.shore.accept(try #require(try shop.device.operations().last).id)
+    try shop.device.exchange(shop.shore)
+    shop.shore.accept(create, newKey: Key([.integer(11)]), changing: [2: .text("Hof")])
+    for _ in 0..<2 { try shop.device.exchange(shop.shore) }
+    let sent = try #require(shop.shore.stored[edit])
+    #expect(sent.key == Key([.integer(11)]) && sent.changed == [2: .text("Kiel")])
+    #expect(sent.base == [2: .text("Jena")], "the business system sees the conflict")
+  }
+
   @Test("A refused change is not sent again by itself when a submitted transaction changed it too")
   func refusedWithWish() throws {
     let shop = try Stocked()

@@ -130,12 +130,15 @@ struct AnswerTaker {
     }
   }
 
+  /// Waiting changes are based on the image from now on: the business system may write values in
+  /// another form. After an unknown outcome the image may have later changes, of others or of the app
+  /// on a second row of the object. Then the bases stay, and the business system finds the conflict.
   private func accept(
     _ operation: PendingOperation, _ waiting: [PendingOperation], _ entity: Entity
   )
     throws(SQLiteError)
   {
-    if !waiting.isEmpty, !store.world.has(.baseNotMoved),
+    if !waiting.isEmpty, operation.state != .unknown, !store.world.has(.baseNotMoved),
       let image = try store.rows(of: entity).original(connection, object: operation.object)
     {
       for rebased in PendingMachine.rebase(waiting, after: operation, image: image.values) {
