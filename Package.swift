@@ -161,7 +161,8 @@ let kits: [Target] = [
     "FerryTestKit", "TestKit",
     [
       "Ferry", "FerryServer", "FerrySQLiteStore", "FerryConnector", "FerryMemoryConnector",
-      "FerryModel", "FerryHTTP", "FerryHTTPClient", "FerryWorld", "FerryCrypto",
+      "FerryModel", "FerryJSON", "FerryWire", "FerryHTTP", "FerryHTTPClient", "FerryWorld",
+      "FerryCrypto",
     ]),
   // What a fuzzer throws bytes at; the tests of the corpora call the same functions.
   module(
@@ -244,8 +245,8 @@ let proofs: [Target] = [
   tests(
     "FerryServerTests", "ServerTests",
     [
-      "FerryServer", "FerrySQLiteStore", "FerryConnector", "FerryHTTP", "FerryWire", "FerryModel",
-      "FerryJSON", "FerryWorld", "FerrySQLite", "FerryCrypto",
+      "FerryServer", "FerrySQLiteStore", "FerryTestKit", "FerryConnector", "FerryHTTP",
+      "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite", "FerryCrypto",
     ]),
   tests(
     "FerryClientTests", "ClientTests",
@@ -309,6 +310,14 @@ var products: [Product] = [
       "FerryPostgreSQLConnector", "Connectors/PostgreSQL",
       ["FerryConnector", "FerryModel", "FerryJSON", "FerryPostgreSQL"])
   ]
+  let serverStores: [Target] = [
+    module(
+      "FerryPostgreSQLStore", "PostgreSQLStore",
+      [
+        "FerryServer", "FerryPostgreSQL", "FerryConnector", "FerryModel", "FerryWire",
+        "FerryWorld", "FerryHTTP", "FerryCrypto",
+      ])
+  ]
   let serverTools: [Target] = [
     module(
       "FerryPostgreSQLReading", "PostgreSQLReading",
@@ -332,7 +341,7 @@ var products: [Product] = [
         "FerryPasswords",
         "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLConnector", "FerryConnector",
         "FerrySQLite", "FerryCrypto", "FerryGenerator",
-        "FerryWire", "FerryPostgreSQL", "FerryPostgreSQLConnector",
+        "FerryWire", "FerryPostgreSQL", "FerryPostgreSQLConnector", "FerryPostgreSQLStore",
       ]),
     program(
       "FerryCommand", "Sources/Programs/FerryCommand",
@@ -364,7 +373,8 @@ var products: [Product] = [
     tests(
       "FerryPostgreSQLTests", "PostgreSQLTests",
       [
-        "FerryPostgreSQL", "FerryPostgreSQLConnector", "FerryPostgreSQLReading", "FerryConnector",
+        "FerryPostgreSQL", "FerryPostgreSQLConnector", "FerryPostgreSQLReading",
+        "FerryPostgreSQLStore", "FerryServer", "FerryWorld", "FerryWire", "FerryConnector",
         "FerryTestKit", "FerryModel", "FerryGenerator", "FerrySQLite",
       ]),
     tests("FerrySimulationTests", "SimulationTests", ["FerrySimulation", "FerryWorld"]),
@@ -389,7 +399,7 @@ var products: [Product] = [
         "FerryFaultVFS",
       ]),
   ]
-  targets += serverLibraries + serverHands + serverParts + serverTools
+  targets += serverLibraries + serverHands + serverParts + serverStores + serverTools
   targets += simulation + programs + serverProofs
   products += [
     .executable(name: "ferryd", targets: ["Ferryd"]),

@@ -14,6 +14,7 @@ postgres:                     postgresql            tests with a server of Postg
 header:libxml2/libxml/tree.h  libxml2-dev           OData payloads in XML
 program:sqlite3               sqlite3               tests that look into databases from outside
 program:nginx                 nginx-light           tests through a proxy
+program:haproxy               haproxy               tests of several nodes behind a proxy
 program:openssl               openssl               a test's own authority
 program:nft               nftables              tests that lose packets
 program:ip                iproute2              a network of their own for these tests

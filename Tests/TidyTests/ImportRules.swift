@@ -88,7 +88,7 @@ enum ImportRules {
 
   /// Lists of Package.swift that stand behind its `#if os(Linux)`.
   static let onLinuxOnly: Set = [
-    "serverHands", "serverParts", "serverTools", "simulation", "programs",
+    "serverHands", "serverParts", "serverStores", "serverTools", "simulation", "programs",
   ]
 
   static func glibc(
@@ -124,7 +124,8 @@ enum LayerRules {
   /// Sections of Package.swift from the lowest to the highest.
   static let layers: [String: Int] = [
     "clientLibraries": 0, "serverLibraries": 0, "words": 1, "hands": 2, "serverHands": 2,
-    "parts": 3, "serverParts": 3, "sides": 4, "stores": 5, "tools": 5, "serverTools": 5,
+    "parts": 3, "serverParts": 3, "sides": 4, "stores": 5, "serverStores": 5, "tools": 5,
+    "serverTools": 5,
     "simulation": 6,
     "kits": 6, "samples": 6, "programs": 7,
     "proofs": 8, "serverProofs": 8,

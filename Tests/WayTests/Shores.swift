@@ -10,10 +10,18 @@ enum Shores {
     _ business: Business, _ daemon: Daemon, _ phones: [Phone],
     belongs: (String, [Value]) -> Bool
   ) async throws {
+    try await agree(business, server: { try daemon.rows() }, phones, belongs: belongs)
+  }
+
+  /// The same, with the rows of a store that is no file of a daemon.
+  static func agree(
+    _ business: Business, server: () async throws -> Rows, _ phones: [Phone],
+    belongs: (String, [Value]) -> Bool
+  ) async throws {
     var differences: [String] = []
     do {
       try await until("the shores agree") {
-        differences = try await compare(business, daemon, phones, belongs: belongs)
+        differences = try await compare(business, server: server, phones, belongs: belongs)
         return differences.isEmpty
       }
     } catch let failure as WayFailure {
@@ -22,11 +30,11 @@ enum Shores {
   }
 
   static func compare(
-    _ business: Business, _ daemon: Daemon, _ phones: [Phone],
+    _ business: Business, server: () async throws -> Rows, _ phones: [Phone],
     belongs: (String, [Value]) -> Bool
   ) async throws -> [String] {
     let truth = try business.rows()
-    var differences = differ("server", truth, try daemon.rows())
+    var differences = differ("server", truth, try await server())
     var mine: Rows = [:]
     for entity in business.package.entities {
       let types = entity.attributes.map(\.type)

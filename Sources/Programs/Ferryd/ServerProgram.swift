@@ -73,6 +73,13 @@ enum ServerProgram {
       }
     }
     server.run()
+    let end = DispatchSemaphore(value: 0)
+    Task.detached {
+      await parts.stop()
+      end.signal()
+    }
+    // Who does not end in time is ended: its lease ends by the clock.
+    _ = end.wait(timeout: .now() + 5)
     log.info("ended")
     exit(0)
   }

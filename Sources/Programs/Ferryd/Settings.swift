@@ -1,5 +1,6 @@
 import FerryArguments
 import FerryModel
+import FerryPostgreSQL
 import FerrySQLite
 import FerryServer
 import FerryWorld
@@ -10,6 +11,8 @@ struct Settings {
   let package: Package
   let database: BusinessDatabase
   let folder: String
+  /// The database that several servers share as their store; nil: the file in the data folder.
+  let store: PostgreSQLAddress?
   let users: String
   let address: String
   let port: Int
@@ -29,6 +32,10 @@ struct Settings {
     CommandOption("model", "FILE", "the model, made by `ferry new`"),
     CommandOption(
       "data", "FOLDER", "the folder for the server's data; created if it does not exist"),
+    CommandOption(
+      "store", "ADDRESS",
+      "postgres:DATABASE keeps the server's store in PostgreSQL, which several servers may share "
+        + "(default: a file in the data folder)"),
     CommandOption("port", "N", "the port (default 8080; 0 lets the system choose)"),
     CommandOption(
       "database", "ADDRESS",
@@ -94,6 +101,11 @@ struct Settings {
     }
     self.package = package
     database = try BusinessDatabase(try arguments.value("database") ?? reading.source)
+    store = try arguments.value("store").map { text throws(UsageError) in
+      do throws(PostgreSQLError) { return try PostgreSQLAddress(text) } catch {
+        throw UsageError("--store: \(error.message)", hint: error.hint)
+      }
+    }
     users = try development?.users ?? arguments.value("users") ?? "\(folder)/users.json"
     address = try arguments.value("address") ?? "127.0.0.1"
     guard let port = Int(try arguments.value("port") ?? "8080"), (0...65_535).contains(port) else {

@@ -40,8 +40,11 @@ public struct PackageHost: Sendable {
     let replay = ReplayHost(connector: connector(), service: service, world: world)
     let load = LoadHost(connector: connector(), service: service, package: package, world: world)
     let contents = ContentHost(connector: connector(), service: service, world: world)
-    Task(executorPreference: loop) { await load.run() }
-    Task(executorPreference: loop) { await replay.run { load.want() } }
+    // On a node that follows the leader does that.
+    if service.leads {
+      Task(executorPreference: loop) { await load.run() }
+      Task(executorPreference: loop) { await replay.run { load.want() } }
+    }
     return PackageHost(
       router: Router(
         service: service, contents: contents, doorkeeper: doorkeeper, claims: ClaimCheck(package),

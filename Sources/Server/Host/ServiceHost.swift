@@ -18,6 +18,7 @@ public actor ServiceHost {
   nonisolated let operatorKey: String
   /// Chosen at the first start of the store and kept.
   nonisolated let storeName: String
+  nonisolated let leads: Bool
   private var exchanges: [ExchangeID: Exchange] = [:]
   private var waiting: [ExchangeID: Waiting] = [:]
   /// Exchanges that were stirred after they had said that they wait, and before somebody did: on
@@ -60,6 +61,7 @@ public actor ServiceHost {
     self.service = service
     accessTokens = service.accessTokens
     storeName = service.server
+    leads = service.leads
     operatorKey = try service.operatorKey()
     service.onStir = { [weak self] id in
       self?.assumeIsolated { host in host.stirred(id) }
@@ -92,6 +94,7 @@ public actor ServiceHost {
     _ request: Result<ExchangeRequest, WireFailure>, by identity: Identity, isChannel: Bool,
     until: Timestamp
   ) throws(ServerError) -> Opening {
+    try service.requireRecentView()
     if isChannel, service.channelCount >= service.limits.channels {
       throw ServerError(
         .tooManyChannels, "\(service.limits.channels) channels are open already",
@@ -355,10 +358,11 @@ public actor ServiceHost {
   private func tick() {
     let now = world.clock.moment
     checkStore()
+    if service.catchUpFindsWork() { wakeWorkers() }
     for (id, wait) in waiting where wait.since.advanced(by: ServiceHost.beatInterval) <= now {
       stirred(id)
     }
-    guard now >= lastCompaction.advanced(by: .seconds(3_600)) else { return }
+    guard service.leads, now >= lastCompaction.advanced(by: .seconds(3_600)) else { return }
     lastCompaction = now
     do throws(ServerError) { try service.compact() } catch {
       world.log.error("the store could not be compacted", ("reason", error.description))

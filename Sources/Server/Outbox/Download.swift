@@ -99,7 +99,8 @@ struct Download {
       group: group, asker.owner, open: asker.open,
       upTo: world.has(.answerAfterCheckpoint) ? clock - 1 : clock)
     let checkpoint = Checkpoint(
-      group: group, era: asker.era, version: clock, partitions: sums, answers: answers,
+      group: group, era: try view.eras().eras.last?.id ?? asker.era, version: clock,
+      partitions: sums, answers: answers,
       rightsVersion: asker.rightsVersion, unavailable: unavailable)
     if unavailable.isEmpty {
       // The device's import sets all of its cursors to the checkpoint.

@@ -63,6 +63,8 @@ struct StoreMemory {
   }
 
   mutating func note(clock: Int64, eras: EraList?, _ states: [PartitionState]) {
+    // All that is remembered is of one clock: a partition that was looked at earlier may have changed.
+    if let known = self.clock, known != clock { partitions = [:] }
     self.clock = clock
     if let eras { self.eras = eras }
     if partitions.count + states.count > StoreMemory.limit { partitions = [:] }

@@ -324,6 +324,10 @@ struct ReplayQueue {
 
   func holds(_ name: Name) -> Bool { chains[name] != nil }
 
+  func holds(_ id: OperationID, of name: Name) -> Bool {
+    chains[name]?.operations.contains { $0.id == id } ?? false
+  }
+
   /// It was answered.
   mutating func remove(_ name: Name) {
     guard let chain = chains.removeValue(forKey: name) else { return }

@@ -116,6 +116,12 @@ extension Service {
       queue.arrived(reference, of: ExactText(user))
       // Whoever replays looks again.
       arrivedOperations += 1
+      if !store.leads {
+        try guarded { () throws(StoreError) in
+          let owner = try store.operation(piece.operation).owner
+          try store.tell([piece.operation], of: owner, hasNews: true)
+        }
+      }
     }
     let offset = entry.state == .arriving ? entry.stored : reference.sizeBytes
     return .success((ContentProgress(offset: offset, sizeBytes: reference.sizeBytes), isTaken))

@@ -46,6 +46,11 @@ extension Service {
       }
     }
     if queue.name(body.hello.open, of: state.owner) { arrivedOperations += 1 }
+    if !store.leads {
+      try guarded { () throws(StoreError) in
+        try store.tell(body.hello.open, of: state.owner, hasNews: false)
+      }
+    }
     try keep(body.hello.parameters.changed, of: state.identity.user)
     state.ready += try welcome(&state, id, pulls: body.pulls)
     for replay in body.replays { try take(replay, &state) }
@@ -83,7 +88,7 @@ extension Service {
     }
     if operations.restored { memory.noteAnswersOfAnybody() }
     state.rightsVersion = Service.rightsVersion(state.identity.user, numbers)
-    let (judgement, clock) = try judge(numbers, hello, pulls)
+    let (judgement, clock, era) = try judge(numbers, hello, pulls)
     state.downloads = pulls.compactMap { pull in
       guard groups.contains(pull.group) else { return nil }
       let cursors = judgement.cursors.filter { numbers[$0.key] == pull.group }
@@ -92,7 +97,7 @@ extension Service {
     }
     try remember(state, numbers.keys)
     var welcome = Welcome(
-      server: store.server, era: store.era, clock: clock, rightsVersion: state.rightsVersion,
+      server: store.server, era: era, clock: clock, rightsVersion: state.rightsVersion,
       keep: judgement.keep, start: judgement.start, drop: judgement.drop, reset: judgement.reset,
       operations: operations.list, expectedRows: judgement.expectedRows)
     welcome.keys = keys
@@ -101,15 +106,17 @@ extension Service {
 
   private func judge(
     _ numbers: [Int64: String], _ hello: Hello, _ pulls: [Pull]
-  ) throws(ServerError) -> (WelcomeMachine.Judgement, clock: Int64) {
+  ) throws(ServerError) -> (WelcomeMachine.Judgement, clock: Int64, era: String) {
     try reading { () throws(StoreError) in
       if !world.isPlanted, let view = memory.view(of: numbers.keys) {
-        return (try judge(numbers, hello, pulls, view).0, view.clock)
+        let era = try view.eras().eras.last?.id ?? store.era
+        return (try judge(numbers, hello, pulls, view).0, view.clock, era)
       }
       return try store.snapshot { view throws(StoreError) in
         let (judgement, states) = try judge(numbers, hello, pulls, view)
-        memory.note(clock: view.clock, eras: try view.eras(), states)
-        return (judgement, view.clock)
+        let eras = try view.eras()
+        memory.note(clock: view.clock, eras: eras, states)
+        return (judgement, view.clock, eras.eras.last?.id ?? store.era)
       }
     }
   }

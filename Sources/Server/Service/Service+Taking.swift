@@ -20,8 +20,10 @@ extension Service {
     // Sent again: it is open, whatever else the device has said.
     if queue.name(receipt.stored, of: state.owner) { arrivedOperations += 1 }
     if receipt.restored { memory.noteAnswersOfAnybody() }
-    for (received, missing) in zip(receipt.received, missing) {
-      enqueue(received, missing: missing)
+    if store.leads {
+      for (received, missing) in zip(receipt.received, missing) {
+        enqueue(received, missing: missing)
+      }
     }
     for refused in receipt.refused { try giveUpContents(of: refused.id, state.identity.user) }
     let stored = Stored(ids: receipt.stored, refused: receipt.refused)

@@ -48,6 +48,8 @@ public final class Service {
   var replays: [Int64: ActiveReplay] = [:]
   /// When groups that do not come whole are looked at next.
   var nextLookForIncomplete = Timestamp(milliseconds: 0)
+  /// When the store was last asked what other nodes have done.
+  var lastLook: Timestamp
   /// Chains that wait and may have been performed, with the tasks that hold their objects meanwhile.
   var held: [ReplayQueue.Name: Int64] = [:]
 
@@ -75,6 +77,7 @@ public final class Service {
     self.package = package
     self.limits = limits
     self.world = world
+    lastLook = world.clock.moment
     self.rules = rules
     self.store = store
     directory = PartitionDirectory(store, world)
@@ -94,6 +97,10 @@ public final class Service {
         return world.chance.bytes(32)
       }, server: store.server)
     madeKeys = made
+    guard store.leads else {
+      try catchUp()
+      return
+    }
     try guarded { () throws(StoreError) in try loads.begin() }
     let waiting = try guarded { () throws(StoreError) in try store.takeUp() }
     try takeUp(waiting)
@@ -101,6 +108,9 @@ public final class Service {
 
   /// Random, chosen at the first start of the folder's store and kept.
   public var server: String { store.server }
+
+  /// Whether this node replays, loads and compacts.
+  public var leads: Bool { store.leads }
 
   /// The era that this start opened.
   public var era: String { store.era }

@@ -5,7 +5,7 @@
 #endif
 
 /// The server's data folder, held by one server at a time.
-package final class Folder {
+package final class Folder: Sendable {
   package let path: String
   private let lock: Int32
 
@@ -42,7 +42,7 @@ package final class Folder {
   }
 
   /// How many bytes a secret has.
-  static let secretBytes: Int = 32
+  package static let secretBytes: Int = 32
 
   /// A file of secret bytes, readable by its owner only; made by `make` the first time.
   ///

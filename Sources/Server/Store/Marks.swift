@@ -6,6 +6,11 @@ public struct Mark: Sendable, Hashable {
   public let version: Int64
   /// Counts what happens between two numbers of the clock.
   let moment: Int64
+
+  package init(version: Int64, moment: Int64) {
+    self.version = version
+    self.moment = moment
+  }
 }
 
 /// Who asks the business system at present, and what was learned meanwhile.

@@ -83,6 +83,19 @@ package struct NewOperation: Sendable {
   package let roles: [String]
   package let claims: [String: [String]]
   package let mayHaveRun: Bool
+
+  package init(
+    operation: Operation, bytes: [UInt8], hash: [UInt8], owner: Owner, roles: [String],
+    claims: [String: [String]], mayHaveRun: Bool
+  ) {
+    self.operation = operation
+    self.bytes = bytes
+    self.hash = hash
+    self.owner = owner
+    self.roles = roles
+    self.claims = claims
+    self.mayHaveRun = mayHaveRun
+  }
 }
 
 /// What the store remembers under an operation's id.

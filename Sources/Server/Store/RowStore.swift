@@ -88,11 +88,30 @@ package struct CacheChanges: Sendable {
     package var isDeleted: Bool
     /// Whether more than its partition is different: then it gets the transaction's number.
     package var isChanged: Bool
+
+    package init(
+      name: RowName, id: Int64?, parentKey: Key?, partition: Partition?, body: [UInt8],
+      hash: Int64, isDeleted: Bool, isChanged: Bool
+    ) {
+      self.name = name
+      self.id = id
+      self.parentKey = parentKey
+      self.partition = partition
+      self.body = body
+      self.hash = hash
+      self.isDeleted = isDeleted
+      self.isChanged = isChanged
+    }
   }
 
   package struct Member: Hashable, Sendable {
     package let row: RowName
     package let partition: Partition
+
+    package init(row: RowName, partition: Partition) {
+      self.row = row
+      self.partition = partition
+    }
   }
 
   /// A name by which children find a parent.
@@ -101,11 +120,23 @@ package struct CacheChanges: Sendable {
     package let attributes: String
     package let before: Key?
     package let after: Key?
+
+    package init(row: RowName, attributes: String, before: Key?, after: Key?) {
+      self.row = row
+      self.attributes = attributes
+      self.before = before
+      self.after = after
+    }
   }
 
   package struct Total: Sendable {
     package var sum: UInt64 = 0
     package var count: Int64 = 0
+
+    package init(sum: UInt64 = 0, count: Int64 = 0) {
+      self.sum = sum
+      self.count = count
+    }
   }
 
   /// Partitions that are to be made.

@@ -20,6 +20,10 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
     case storeGone
     /// The disk of the store fails or has turned read-only. Move the store to another disk.
     case storeFailing
+    /// The database of the store does not answer, or takes no writes. Start it again.
+    case storeUnreachable
+    /// Another node leads the package now. This one follows.
+    case superseded
     /// The store could not be read or written for another reason.
     case store
     /// The model has changed, but not its version. Give it a new one.
@@ -74,6 +78,10 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
 
   /// Whether the disk of the store, and not the request, is the reason.
   var isOfTheStore: Bool {
-    [.diskFull, .storeGone, .storeFailing, .store, .folderNotWritable, .damagedStore].contains(code)
+    let codes: [Code] = [
+      .diskFull, .storeGone, .storeFailing, .store, .folderNotWritable, .damagedStore,
+      .storeUnreachable, .superseded,
+    ]
+    return codes.contains(code)
   }
 }

@@ -6,14 +6,16 @@ import FerryWire
 /// Use it from one thread. There is one writer; what a verb writes is there for good when it returns,
 /// or when the transaction around it does. Errors leave nothing of the verb behind.
 package protocol Store: SessionStore, OperationStore, ContentStore, PartitionStore, RowStore,
-  LoadStore, UpkeepStore
+  LoadStore, UpkeepStore, NodeStore
 {
   /// What messages call it.
   var name: String { get }
   /// Random, chosen at the first start and kept.
   var server: String { get }
-  /// The era that this start opened.
+  /// The era that this start opened; on a node that follows, that of the leader.
   var era: String { get }
+  /// Whether this node may replay, load, compact and number. One that does not takes in and answers.
+  var leads: Bool { get }
 
   /// Bytes that are made once and kept beside the rest, readable by their owner only.
   func secret(_ name: String, make: () -> [UInt8]) throws(ServerError) -> [UInt8]
@@ -51,6 +53,8 @@ package protocol Store: SessionStore, OperationStore, ContentStore, PartitionSto
 }
 
 extension Store {
+  package var leads: Bool { true }
+
   package func numbered<Result>(
     _ body: (NumberedTransaction) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {

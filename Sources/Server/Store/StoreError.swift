@@ -13,6 +13,10 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case closed
     /// Another program holds it.
     case busy
+    /// Its database does not answer.
+    case unreachable
+    /// Another node leads, or a new term must begin: nothing more may be written in this one.
+    case superseded
     /// Another reason.
     case other
   }
@@ -64,6 +68,16 @@ extension ServerError {
       self.init(
         .folderNotWritable, "\(path) cannot be opened for writing",
         hint: "Check that its disk is there and writable, and the owner and rights of its files.",
+        isTransient: true)
+    case .unreachable:
+      self.init(
+        .storeUnreachable, "the database of the store \(path) cannot be used: \(error)",
+        hint: "Start it again, or make it writable; the server continues by itself. Devices keep "
+          + "their pending changes.", isTransient: true)
+    case .superseded:
+      self.init(
+        .superseded, "this server does not lead the package in the store \(path): \(error)",
+        hint: "It goes on as a node that follows, and leads again when the other one has ended.",
         isTransient: true)
     case .busy, .other:
       self.init(

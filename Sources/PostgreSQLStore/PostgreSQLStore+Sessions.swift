@@ -1,0 +1,190 @@
+import FerryModel
+import FerryPostgreSQL
+import FerryServer
+import FerryWire
+
+extension PostgreSQLStore {
+  /// The day by which all nodes count, for `SELECT`s without a table.
+  static let today: String = "(SELECT days FROM ferry_store.server)"
+
+  package func session(_ hash: [UInt8]) throws(StoreError) -> StoredSession? {
+    let rows = try rows(
+      """
+      SELECT user_name, device, expires, parent FROM ferry_store.refresh_token WHERE hash = $1
+      """, [.bytes(hash)])
+    guard rows.count == 1, let user = rows.exact(0, 0), let device = rows.exact(0, 1),
+      let expires = rows.integer(0, 2)
+    else { return nil }
+    return StoredSession(
+      hash: hash, parent: rows.blob(0, 3), user: user, device: device, expires: expires)
+  }
+
+  package func hasSession(user: String, device: String) throws(StoreError) -> Bool {
+    try rows(
+      "SELECT 1 FROM ferry_store.refresh_token WHERE user_name = $1 AND device = $2 LIMIT 1",
+      [.exact(user), .exact(device)]
+    ).count > 0
+  }
+
+  package func keep(_ session: StoredSession) throws(StoreError) {
+    try write(
+      """
+      INSERT INTO ferry_store.refresh_token (hash, parent, user_name, device, expires)
+      VALUES ($1, $2, $3, $4, $5)
+      """,
+      [
+        .bytes(session.hash), session.parent.map { .bytes($0) } ?? .null, .exact(session.user),
+        .exact(session.device), .integer(session.expires),
+      ])
+  }
+
+  package func endSession(_ hash: [UInt8], besides successor: [UInt8]) throws(StoreError) {
+    try write(
+      """
+      DELETE FROM ferry_store.refresh_token WHERE hash = $1 OR parent = $1 AND hash <> $2
+      """, [.bytes(hash), .bytes(successor)])
+  }
+
+  package func endSessions(user: String, device: String?) throws(StoreError) {
+    try write(
+      """
+      DELETE FROM ferry_store.refresh_token
+      WHERE user_name = $1 AND ($2::text IS NULL OR device = $2)
+      """, [.exact(user), .exact(device)])
+  }
+
+  package func endSessions(expiredAt milliseconds: Int64) throws(StoreError) {
+    try write(
+      "DELETE FROM ferry_store.refresh_token WHERE expires <= $1", [.integer(milliseconds)])
+  }
+
+  package func boundSessions(
+    user: String, device: String, perDevice: Int, devices: Int
+  ) throws(StoreError) {
+    try write([
+      PostgreSQLConnection.Request(
+        """
+        DELETE FROM ferry_store.refresh_token WHERE hash IN (
+          SELECT hash FROM ferry_store.refresh_token WHERE user_name = $1 AND device = $2
+          ORDER BY expires DESC OFFSET $3)
+        """, [.exact(user), .exact(device), .integer(Int64(perDevice))]),
+      PostgreSQLConnection.Request(
+        """
+        DELETE FROM ferry_store.refresh_token WHERE user_name = $1 AND device IN (
+          SELECT device FROM ferry_store.refresh_token WHERE user_name = $1 GROUP BY device
+          ORDER BY device = $2 DESC, max(expires) DESC OFFSET $3)
+        """, [.exact(user), .exact(device), .integer(Int64(devices))]),
+    ])
+  }
+
+  package func personalKeys(of user: String) throws(StoreError) -> [String: String] {
+    let rows = try rows(
+      """
+      SELECT name, value FROM ferry_store.personalization WHERE package = $1 AND user_name = $2
+      """, [number, .exact(user)])
+    var keys: [String: String] = [:]
+    for row in 0..<rows.count {
+      if let name = rows.exact(row, 0), let value = rows.exact(row, 1) { keys[name] = value }
+    }
+    return keys
+  }
+
+  package func keep(
+    _ keys: [(name: String, value: String?)], of user: String
+  ) throws(StoreError) {
+    guard !keys.isEmpty else { return }
+    try write(
+      keys.map { name, value in
+        if let value {
+          PostgreSQLConnection.Request(
+            """
+            INSERT INTO ferry_store.personalization (package, user_name, name, value)
+            VALUES ($1, $2, $3, $4)
+            ON CONFLICT (package, user_name, name) DO UPDATE SET value = excluded.value
+            """, [number, .exact(user), .exact(name), .exact(value)])
+        } else {
+          PostgreSQLConnection.Request(
+            """
+            DELETE FROM ferry_store.personalization
+            WHERE package = $1 AND user_name = $2 AND name = $3
+            """, [number, .exact(user), .exact(name)])
+        }
+      })
+  }
+
+  package func keep(
+    _ reports: [StoredReport], from owner: Owner, perDevice: Int, perUser: Int
+  ) throws(StoreError) {
+    let (device, user) = (PostgreSQLValue.exact(owner.device), PostgreSQLValue.exact(owner.user))
+    try write([
+      PostgreSQLConnection.Request(
+        """
+        INSERT INTO ferry_store.report (id, package, device, user_name, level, record, day)
+        SELECT n.id, $1, $2, $3, n.level, n.record, s.days
+        FROM unnest($4::text[], $5::text[], $6::text[]) WITH ORDINALITY
+          AS n(id, level, record, place), ferry_store.server AS s
+        ORDER BY n.place ON CONFLICT DO NOTHING
+        """,
+        [
+          number, device, user, .texts(reports.map(\.id.text)),
+          .texts(reports.map(\.level.rawValue)), .texts(reports.map(\.json)),
+        ]),
+      PostgreSQLConnection.Request(
+        """
+        DELETE FROM ferry_store.report WHERE device = $1 AND user_name = $2 AND number <= (
+          SELECT number FROM ferry_store.report WHERE device = $1 AND user_name = $2
+          ORDER BY number DESC LIMIT 1 OFFSET $3)
+        """, [device, user, .integer(Int64(perDevice))]),
+      PostgreSQLConnection.Request(
+        """
+        DELETE FROM ferry_store.report WHERE user_name = $1 AND number <= (
+          SELECT number FROM ferry_store.report WHERE user_name = $1
+          ORDER BY number DESC LIMIT 1 OFFSET $2)
+        """, [user, .integer(Int64(perUser))]),
+    ])
+  }
+
+  package func device(_ owner: Owner) throws(StoreError) -> StoredDevice? {
+    let rows = try rows(
+      """
+      SELECT incarnation, rights_version, last_day = \(PostgreSQLStore.today)
+      FROM ferry_store.device WHERE id = $1 AND user_name = $2 AND package = $3
+      """, [.exact(owner.device), .exact(owner.user), number])
+    guard rows.count == 1, let incarnation = rows.exact(0, 0), let rights = rows.text(0, 1) else {
+      return nil
+    }
+    return StoredDevice(
+      incarnation: incarnation, rightsVersion: rights, isOfToday: rows.flag(0, 2))
+  }
+
+  package func keep(_ device: StoredDevice, of owner: Owner) throws(StoreError) {
+    try write(
+      """
+      INSERT INTO ferry_store.device
+        (id, user_name, package, incarnation, rights_version, last_day)
+      VALUES ($1, $2, $3, $4, $5, \(PostgreSQLStore.today))
+      ON CONFLICT (user_name, id, package) DO UPDATE SET incarnation = excluded.incarnation,
+        rights_version = excluded.rights_version, last_day = excluded.last_day
+      """,
+      [
+        .exact(owner.device), .exact(owner.user), number, .exact(device.incarnation),
+        .text(device.rightsVersion),
+      ])
+  }
+
+  package func forgetDevices(of owner: Owner, beyond count: Int) throws(StoreError) {
+    try write(
+      """
+      DELETE FROM ferry_store.device WHERE user_name = $1 AND package = $2 AND id IN (
+        SELECT id FROM ferry_store.device WHERE user_name = $1 AND package = $2
+        ORDER BY id = $3 DESC, last_day DESC, id OFFSET $4)
+      """, [.exact(owner.user), number, .exact(owner.device), .integer(Int64(count))])
+  }
+
+  package func forgetDevices(unseenForDays days: Int64) throws(StoreError) {
+    try write(
+      """
+      DELETE FROM ferry_store.device WHERE package = $1 AND last_day < \(PostgreSQLStore.today) - $2
+      """, [number, .integer(days)])
+  }
+}

@@ -1,0 +1,79 @@
+import FerryModel
+import FerryWire
+import FerryWorld
+
+/// Several nodes on one store: one leads, the others take in, answer, and follow.
+extension Service {
+  /// How old what a node knows may be. One that is cut off from its store does not say that there is
+  /// nothing new.
+  static let patience: Duration = .seconds(5)
+
+  /// To be called each second, and when another node has committed something. A node that follows
+  /// learns what the leader has done; the leader takes what other nodes have taken in.
+  public func catchUp() throws(ServerError) {
+    guard store.isShared else { return }
+    let asked = world.clock.moment
+    if store.leads {
+      let arrived = try guarded { () throws(StoreError) in try store.arrivals() }
+      for received in arrived { try take(received) }
+    } else if let news = try reading({ () throws(StoreError) in try store.news() }) {
+      take(news)
+    }
+    lastLook = asked
+  }
+
+  /// Catches up; whether operations to perform have come. A store that fails is heard of by
+  /// `onTrouble`.
+  func catchUpFindsWork() -> Bool {
+    let before = arrivedOperations
+    do throws(ServerError) { try catchUp() } catch { return false }
+    return arrivedOperations != before
+  }
+
+  /// Throws where what is remembered may be too old to be given to a device.
+  func requireRecentView() throws(ServerError) {
+    guard store.isShared, world.clock.moment > lastLook.advanced(by: Service.patience) else {
+      return
+    }
+    throw ServerError(
+      .storeUnreachable, "what this node knows is more than 5 s old",
+      hint: "The device tries again; see the log for what keeps the node from its store.",
+      isTransient: true, retryAfterSeconds: 1)
+  }
+
+  private func take(_ news: StoreNews) {
+    if news.isNewEra {
+      memory.forget()
+      directory.forget()
+      frames = FrameCache(limitBytes: limits.frameCacheBytes)
+      for exchange in exchanges.values { exchange.state.phase = .ended }
+      for id in exchanges.keys.sorted() { onStir?(id) }
+      return
+    }
+    if news.haveBeenRemoved { directory.forget() }
+    if news.isNewDay { memory.forget() }
+    memory.committed(news.partitions, clock: news.clock)
+    memory.note(news.answered)
+    stir(partitions: news.partitions, answered: news.answered)
+  }
+
+  /// An operation that waits in the store: another node took it in, or heard of it.
+  private func take(_ received: ReceivedOperation) throws(ServerError) {
+    let id = received.operation.id
+    guard queue.holds(id, of: ReplayQueue.Name(received)) else {
+      guard !replays.values.contains(where: { $0.machine.operations.contains { $0.id == id } })
+      else { return }
+      let missing = try guarded { () throws(StoreError) in try self.missing(received) }
+      enqueue(received, missing: missing)
+      return
+    }
+    if queue.name([id], of: received.owner) { arrivedOperations += 1 }
+    let needed = references(of: received.operation)
+    guard !needed.isEmpty else { return }
+    let missing = try guarded { () throws(StoreError) in try self.missing(received) }
+    for reference in needed.subtracting(missing) {
+      queue.arrived(reference, of: received.owner.user)
+      arrivedOperations += 1
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import FerryModel
+
+/// What nodes that share a store learn from each other. A store with one server has nothing to tell.
+package protocol NodeStore: AnyObject {
+  /// Whether several nodes may use it.
+  var isShared: Bool { get }
+  /// What was committed since the last look, in one state of the store, for a node that follows.
+  func news() throws(StoreError) -> StoreNews?
+  /// For the leader: operations that wait and that a node has taken in, or noted, since the last
+  /// look. One that is known may be among them.
+  func arrivals() throws(StoreError) -> [ReceivedOperation]
+  /// For the leader's `arrivals`: the device has these open, or a content of theirs has come.
+  func tell(_ open: [OperationID], of owner: Owner, hasNews: Bool) throws(StoreError)
+}
+
+extension NodeStore {
+  package var isShared: Bool { false }
+  package func news() throws(StoreError) -> StoreNews? { nil }
+  package func arrivals() throws(StoreError) -> [ReceivedOperation] { [] }
+  package func tell(_ open: [OperationID], of owner: Owner, hasNews: Bool) throws(StoreError) {}
+}
+
+/// What a node that follows must know of what the leader has done.
+package struct StoreNews: Sendable {
+  package let clock: Int64
+  /// Partitions that have changed.
+  package var partitions: Set<Int64> = []
+  package var answered: [AnsweredOperation] = []
+  /// Another leader has begun, or the store went back in time: nothing that is remembered holds.
+  package var isNewEra: Bool = false
+  /// Numbers of partitions do not hold any more.
+  package var haveBeenRemoved: Bool = false
+  /// The first load has ended, or a day has.
+  package var isNewDay: Bool = false
+
+  package init(clock: Int64) { self.clock = clock }
+}

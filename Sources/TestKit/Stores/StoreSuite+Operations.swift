@@ -1,0 +1,103 @@
+import FerryModel
+import FerryServer
+import FerryWire
+
+extension StoreSuite {
+  static let operations: [StoreCase] = [
+    StoreCase("An operation goes from stored by claimed and answered to confirmed") { proof in
+      let (store, id, other) = (proof.store, proof.newID(), proof.newID())
+      let received = try store.receive([proof.operation(id), proof.operation(other)])
+      proof.expectEqual(received.map(\.operation.id), [id, other], "what was received")
+      proof.expect(received[0].sequence < received[1].sequence, "the order of arrival")
+      proof.expectEqual(
+        try store.known([other, proof.newID(), id]).map { $0?.state },
+        [.stored, nil, .stored], "states, in the order of the question")
+      proof.expectEqual(try store.state(of: id, user: "ben"), nil, "another user's")
+      try store.claim([([id], try mark(store))])
+      proof.expectEqual(try store.state(of: id, user: "ada"), .claimed, "after the claim")
+      try store.release([id], mayHaveRun: true)
+      proof.expect(try store.operation(id).mayHaveRun, "it may have run, and nobody knows")
+      try store.claim([([id], try mark(store))])
+      let version = try proof.answer([id])
+      proof.expectEqual(version, try store.clock(), "the number of the answer")
+      proof.expectEqual(try proof.answers(upTo: version - 1), [], "answers before their number")
+      proof.expectEqual(try proof.answers(upTo: version), [id], "answers")
+      proof.expectEqual(try store.ended(id)?.version, version, "what ended")
+      proof.expectEqual(try store.ended(other) == nil, true, "what has not ended")
+      try store.confirm([id], upTo: version - 1, user: "ada")
+      proof.expectEqual(try store.state(of: id, user: "ada"), .answered, "confirmed too early")
+      try store.confirm([id], upTo: version, user: "ben")
+      proof.expectEqual(try store.state(of: id, user: "ada"), .answered, "confirmed by another")
+      try store.confirm([id, other], upTo: version, user: "ada")
+      proof.expectEqual(try store.state(of: id, user: "ada"), .confirmed, "after the confirm")
+      proof.expectEqual(try store.state(of: other, user: "ada"), .stored, "what was not answered")
+      proof.expectEqual(
+        try store.known([id])[0]?.hasPayload, false, "the payload of a confirmed one")
+      proof.expectEqual(try proof.answers(open: [id]), [], "answers after the confirm")
+      let again = proof.answer(id, version)
+      try store.answerAgain(id, again.json)
+      proof.expectEqual(try proof.answers(), [id], "an answer that is given again")
+    },
+    StoreCase("Answers reach the device that asks for them, in the order of their numbers") {
+      proof in
+      let (store, ids) = (proof.store, (0..<3).map { _ in proof.newID() })
+      _ = try store.receive(ids.map { proof.operation($0) })
+      try proof.answer([ids[2]])
+      try proof.answer([ids[0]], .replayFailed)
+      proof.expectEqual(try proof.answers(), [ids[2], ids[0]], "the order")
+      proof.expectEqual(try proof.answers(to: ben, open: ids), [], "another user's answers")
+      let restored = Owner(device: "restored", user: "ada")
+      proof.expectEqual(try proof.answers(to: restored), [], "another device's answers")
+      proof.expectEqual(
+        try proof.answers(to: restored, open: [ids[0]]), [ids[0]], "answers that are asked for")
+    },
+    StoreCase("Of an unknown outcome the payload stays until somebody decides") { proof in
+      let (store, id) = (proof.store, proof.newID())
+      _ = try store.receive([proof.operation(id)])
+      let version = try proof.answer([id], .unknown)
+      try store.confirm([id], upTo: version, user: "ada")
+      proof.expectEqual(try store.unknownOperations(), [id], "unknown operations")
+      proof.expectEqual(try store.known([id])[0]?.hasPayload, true, "the payload")
+      proof.expectEqual(try store.operation(id).operation.changed, [1: .text("new")], "the values")
+      try proof.answer([id])
+      proof.expectEqual(try proof.answers(), [id], "the answer after the decision")
+    },
+    StoreCase("What a crash leaves is taken up in the order of arrival; claims are given back") {
+      proof in
+      let ids = (0..<4).map { _ in proof.newID() }
+      _ = try proof.store.receive(ids.map { proof.operation($0) })
+      try proof.store.claim([([ids[1], ids[2]], try mark(proof.store))])
+      try proof.answer([ids[2]], .unknown)
+      // An operator has decided that it is performed again.
+      try proof.store.claim([([ids[2]], try mark(proof.store))])
+      try proof.answer([ids[3]])
+      try proof.reopen()
+      let waiting = try proof.store.takeUp()
+      proof.expectEqual(waiting.map(\.0.operation.id), [ids[0], ids[1]], "what waits")
+      proof.expectEqual(waiting.map(\.wasClaimed), [false, true], "what was claimed")
+      proof.expectEqual(waiting[0].0.roles, ["clerk"], "roles")
+      proof.expectEqual(waiting[0].0.claims, ["depot": ["A"]], "claims")
+      proof.expect(try proof.store.operation(ids[1]).mayHaveRun, "a claimed one may have run")
+      proof.expectEqual(
+        try proof.store.state(of: ids[2], user: "ada"), .answered, "the decision that was begun")
+    },
+    StoreCase("A chain is finished when all of it is answered") { proof in
+      let (store, ids) = (proof.store, (0..<3).map { _ in proof.newID() })
+      _ = try store.receive([
+        proof.operation(ids[0], chain: ids[0], count: 2),
+        proof.operation(ids[1], chain: ids[0], position: 1, count: 2), proof.operation(ids[2]),
+      ])
+      proof.expectEqual(
+        try store.members(of: ids[0], ada).map(\.position).sorted(), [0, 1], "members of a chain")
+      proof.expectEqual(try store.members(of: ids[0], ben).count, 0, "another owner's chain")
+      try proof.answer([ids[0]])
+      proof.expectEqual(try store.finishedChains(of: ada), [], "half a chain")
+      try proof.answer([ids[1], ids[2]])
+      proof.expectEqual(try store.finishedChains(of: ada), [ids[0], ids[2]], "finished chains")
+    },
+  ]
+
+  static func mark(_ store: any Store) throws -> Mark {
+    Mark(version: try store.clock(), moment: 1)
+  }
+}

@@ -1,0 +1,132 @@
+import FerryConnector
+import FerryModel
+import FerryServer
+import FerryWire
+
+extension StoreSuite {
+  private static func session(
+    _ number: UInt8, parent: UInt8? = nil, user: String = "ada", device: String = "phone",
+    expires: Int64 = 100
+  ) -> StoredSession {
+    StoredSession(
+      hash: [number, 0, 255], parent: parent.map { [$0, 0, 255] }, user: user, device: device,
+      expires: expires)
+  }
+
+  static let sessions: [StoreCase] = [
+    StoreCase("A session is known by its hash, and ends with its successor, its user or its time") {
+      proof in
+      let store = proof.store
+      try store.keep(session(1))
+      try store.keep(session(2, parent: 1))
+      try store.keep(session(3, parent: 1))
+      let known = try store.session([2, 0, 255])
+      proof.expectEqual(known?.parent, [1, 0, 255], "the parent")
+      proof.expectEqual(known?.user, "ada", "the user")
+      try store.endSession([1, 0, 255], besides: [2, 0, 255])
+      proof.expect(try store.session([1, 0, 255]) == nil, "the token that was followed is there")
+      proof.expect(try store.session([3, 0, 255]) == nil, "its other successor is there")
+      proof.expect(try store.session([2, 0, 255]) != nil, "the successor is gone")
+      try store.keep(session(4, device: "tablet"))
+      try store.keep(session(5, user: "ben"))
+      try store.endSessions(user: "ada", device: "tablet")
+      proof.expectEqual(try store.hasSession(user: "ada", device: "tablet"), false, "one device")
+      proof.expectEqual(try store.hasSession(user: "ada", device: "phone"), true, "the other one")
+      try store.endSessions(user: "ada", device: nil)
+      proof.expectEqual(try store.hasSession(user: "ada", device: "phone"), false, "all devices")
+      try store.endSessions(expiredAt: 99)
+      proof.expect(try store.session([5, 0, 255]) != nil, "a session ended before its time")
+      try store.endSessions(expiredAt: 100)
+      proof.expect(try store.session([5, 0, 255]) == nil, "a session outlives its time")
+    },
+    StoreCase("Sessions of a device and devices of a user are bounded; the newest stay") { proof in
+      let store = proof.store
+      for number in 1...4 as ClosedRange<UInt8> {
+        try store.keep(session(number, device: "phone", expires: Int64(number)))
+      }
+      try store.keep(session(5, device: "old", expires: 2))
+      try store.keep(session(6, device: "new", expires: 9))
+      try store.boundSessions(user: "ada", device: "phone", perDevice: 2, devices: 2)
+      let left = try (1...6 as ClosedRange<UInt8>).filter { number in
+        try store.session([number, 0, 255]) != nil
+      }
+      proof.expectEqual(left, [3, 4, 6], "the sessions that stay")
+    },
+    StoreCase("Names that differ in bytes only are different names, even with the character 0") {
+      proof in
+      let store = proof.store
+      let names = ["e\u{301}", "\u{e9}", "a\u{0}b", "a\u{0}c", "a", "a\u{1}0b", "'; \\ \" {,}"]
+      for (number, name) in names.enumerated() {
+        try store.keep([(name: name, value: "\"\(number)\"")], of: name)
+        try store.keep(
+          StoredDevice(incarnation: "\(number)", rightsVersion: "r", isOfToday: true),
+          of: Owner(device: name, user: name))
+      }
+      for (number, name) in names.enumerated() {
+        let keys = try store.personalKeys(of: name)
+        proof.expectEqual(keys.count, 1, "keys of \(name.debugDescription)")
+        proof.expectEqual(keys.values.first, "\"\(number)\"", "of \(name.debugDescription)")
+        proof.expect(keys.keys.first?.hasBytes(of: name) ?? false, "a key's name was changed")
+        proof.expectEqual(
+          try store.device(Owner(device: name, user: name))?.incarnation, "\(number)",
+          "the device \(name.debugDescription)")
+      }
+      try store.keep([(name: "a", value: nil), (name: "b", value: "1")], of: "a")
+      proof.expectEqual(try store.personalKeys(of: "a"), ["b": "1"], "keys after one was removed")
+    },
+    StoreCase("Devices are remembered by day and user, and forgotten in that order") { proof in
+      let store = proof.store
+      let device = StoredDevice(incarnation: "1", rightsVersion: "r", isOfToday: true)
+      for name in ["one", "two", "three"] {
+        try store.keep(device, of: Owner(device: name, user: "ada"))
+        proof.stage.advance(days: 1)
+        try store.countDay()
+      }
+      let one = Owner(device: "one", user: "ada")
+      proof.expectEqual(try store.device(one)?.isOfToday, false, "a device of an earlier day")
+      try store.forgetDevices(of: one, beyond: 2)
+      let left = try ["one", "two", "three"].filter {
+        try store.device(Owner(device: $0, user: "ada")) != nil
+      }
+      proof.expectEqual(left, ["one", "three"], "the devices that stay")
+      try store.forgetDevices(unseenForDays: 2)
+      proof.expect(try store.device(one) == nil, "a device that was not seen for long")
+      proof.expect(
+        try store.device(Owner(device: "three", user: "ada")) != nil, "a device of yesterday")
+    },
+    StoreCase("A secret is made once") { proof in
+      let bytes = [UInt8](1...32)
+      proof.expectEqual(try proof.store.secret("token.key") { bytes }, bytes, "the secret")
+      try proof.reopen()
+      let again = try proof.store.secret("token.key") { [UInt8](repeating: 9, count: 32) }
+      proof.expectEqual(again, bytes, "the secret after a start")
+    },
+  ]
+
+  static let contents: [StoreCase] = [
+    StoreCase("A content comes in pieces and is read from anywhere") { proof in
+      let store = proof.store
+      let reference = BigReference(
+        sizeBytes: 10, digest: String(repeating: "ab", count: 32))
+      proof.expect(try store.content("ada", reference) == nil, "a content that never came")
+      let begun = try store.beginContent("ada", reference)
+      try store.appendContent(begun.id, at: 0, [0, 1, 2, 255])
+      try store.appendContent(begun.id, at: 4, [4, 5, 6, 7, 8, 9])
+      try store.setContent(begun.id, .whole)
+      let known = try store.content("ada", reference)
+      proof.expectEqual(
+        known, StoredContent(id: begun.id, stored: 10, state: .whole), "the content")
+      proof.expect(try store.content("ben", reference) == nil, "another user's content")
+      proof.expectEqual(try store.contentPiece(begun.id, at: 2), [2, 255], "inside a piece")
+      proof.expectEqual(try store.contentPiece(begun.id, at: 10), [], "behind the end")
+      proof.expectEqual(try store.contentReader(begun.id)(5), [5, 6, 7, 8, 9], "on another thread")
+      proof.expectEqual(try store.contentBytes(of: "ada"), 10, "bytes of the user")
+      proof.stage.advance(days: 3)
+      try store.countDay()
+      proof.expectEqual(try store.oldContents(days: 0).map(\.id), [begun.id], "old contents")
+      try store.discardContents([begun.id])
+      proof.expect(try store.content("ada", reference) == nil, "a content that was discarded")
+      proof.expectEqual(try store.contentPiece(begun.id, at: 0), [], "its pieces")
+    }
+  ]
+}
