@@ -48,6 +48,9 @@ struct CommandTaker {
     case "start": database.startBackgroundSynchronization()
     case "stop": database.stopBackgroundSynchronization()
     case "synchronize": try await database.synchronize()
+    case "begin":
+      try await begin(words)
+      return
     case "network": database.networkIsBack()
     case "adopt": try await database.adoptServer()
     case "submitAll": try database.submitPendingOperations()
@@ -81,6 +84,17 @@ struct CommandTaker {
       return
     default: throw Problem("the command \(name) is not known")
     }
+    output.write { $0.field("ok", true) }
+  }
+
+  /// `["begin", ["orders"], "evening", true]`: a session of groups, with a context, upload-only or not.
+  /// The statuses are events; the answer is its end.
+  private func begin(_ words: [JSONNode]) async throws {
+    let groups = try node(words, 1).array?.compactMap(\.string) ?? []
+    let isUploadOnly = words.count > 3 && words[3].boolean == true
+    let session = try database.beginSynchronize(
+      groups: groups, context: words.count > 2 ? words[2].string : nil, uploadOnly: isUploadOnly)
+    try await session.value
     output.write { $0.field("ok", true) }
   }
 

@@ -7,10 +7,10 @@ import Synchronization
 /// One model, one database file, one server.
 enum DeviceProgram {
   static func run(_ arguments: [String]) async {
-    guard arguments.count == 4 || arguments.count == 5 else {
+    guard (4...6).contains(arguments.count) else {
       FileHandle.standardError.write(
         Data(
-          "usage: ferry-device <model.json> <database> <server address> [<seconds of silence>]\n"
+          "usage: ferry-device <model.json> <database> <server address> [<seconds of silence> [sessions]]\n"
             .utf8))
       exit(2)
     }
@@ -24,9 +24,11 @@ enum DeviceProgram {
       var settings = SessionSettings()
       settings.isDatabaseShared = true
       // How long a line may be silent: tests of broken lines need not wait as long as people.
-      if arguments.count == 5, let seconds = Int(arguments[4]) {
+      if arguments.count > 4, let seconds = Int(arguments[4]) {
         settings.silence = .seconds(seconds)
       }
+      // Rows and operations travel only in sessions that a command begins.
+      if arguments.count > 5 { settings.synchronization = .replicationBased }
       let database = try Database.open(
         at: arguments[2], package: package,
         profile: ConnectionProfile(server: arguments[3], session: settings),
@@ -79,6 +81,15 @@ final class Announcer: CallbackHandler {
   func onSubscribeSuccess() { tell("subscribeSuccess") }
   func onSubscribeFailure(_ error: FerryError) {
     tell("subscribeFailure", ("message", error.message))
+  }
+  func onSynchronize(
+    groups: [String], context: SynchronizationContext
+  ) -> SynchronizationAction {
+    tell(
+      "synchronize", ("status", "\(context.status)"),
+      ("groups", groups.joined(separator: " ")),
+      ("context", context.userContext.map { "\($0)" } ?? ""))
+    return .proceed
   }
   func onImportProgress(_ progress: ImportProgress) {
     tell(

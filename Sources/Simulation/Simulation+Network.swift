@@ -104,7 +104,8 @@ extension Simulation {
   /// Whether something can happen to it.
   func isReady(_ transfer: Transfer) -> Bool {
     if transfer.isHalfOpen || step < transfer.arrivesAt { return false }
-    return !(transfer.isWaiting && transfer.underWay.isEmpty && isAlive(transfer))
+    guard transfer.isWaiting, transfer.underWay.isEmpty, isAlive(transfer) else { return true }
+    return transfer.exchange?.isHoldOver(at: server.clock.moment) ?? false
   }
 
   func isAlive(_ transfer: Transfer) -> Bool {

@@ -21,6 +21,9 @@ public struct Hello: Sendable, Equatable {
   public var partitions: [PartitionCursor]
   /// Operations that were sent and not answered.
   public var open: [OperationID]
+  /// How long the server may hold its answer until the operations of `open` and of this request are
+  /// answered, in milliseconds; 0 for an answer at once.
+  public var wait: Int64 = 0
   /// What the device asks for; nothing where the model has no parameters.
   public var parameters: SubscriptionParameters = SubscriptionParameters()
 
@@ -114,6 +117,7 @@ extension Hello {
     writer.cursors(partitions)
     writer.key("open")
     writer.identifiers(open)
+    if wait > 0 { writer.field("wait", wait) }
     if !parameters.isEmpty {
       writer.key("parameters")
       writer.parameters(parameters)
@@ -137,6 +141,7 @@ extension Hello {
         groups = try scanner.list { scanner throws(JSONError) in try GroupPosition(&scanner) }
       case "partitions": partitions = try scanner.cursors()
       case "open": open = try scanner.identifiers()
+      case "wait": wait = try scanner.integer()
       case "parameters": parameters = try scanner.parameters()
       default: try scanner.skipValue()
       }

@@ -47,6 +47,22 @@ public struct RowsPage: Sendable, Equatable {
     self = try json.scan { scanner throws(JSONError) in try RowsPage(&scanner, json) }
   }
 
+  /// The entity of the first rows; nil where there are none.
+  public var firstEntity: String? {
+    let found: Result<String?, JSONError> = json.withUnsafeBufferPointer { buffer in
+      var scanner = JSONScanner(buffer, depthLimit: WireLimits.nesting)
+      do throws(JSONError) {
+        _ = try Header(&scanner)
+        try scanner.enterArray()
+        guard try scanner.nextElement() else { return .success(nil) }
+        try scanner.enterObject()
+        guard try scanner.nextKey() == "entity" else { return .success(nil) }
+        return .success(try scanner.string())
+      } catch { return .failure(error) }
+    }
+    return (try? found.get()) ?? nil
+  }
+
   private init(_ header: Header, _ content: [UInt8]) {
     partition = header.partition
     from = header.from

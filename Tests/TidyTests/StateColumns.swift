@@ -21,6 +21,12 @@ enum StateColumns {
     "sqlite_sequence.+": "Store",
     "sqlite_sequence.seq": "Store",
 
+    "ferry_batch.+": "Store",
+    "ferry_batch.-": "Store",
+    "ferry_batch_member.+": "Store",
+    "ferry_batch_member.-": "Store",
+    "ferry_batch_member.finished": "Store",
+
     "ferry_operation.+": "Pending",
     "ferry_operation.-": .shared(
       "Pending", "Outbox", "Store",

@@ -12,12 +12,13 @@ final class Phone: Sendable {
 
   init(
     _ business: Business, _ name: String, _ address: String, prefix: [String] = [],
-    silence: Int? = nil
+    silence: Int? = nil, isReplicationBased: Bool = false
   ) throws {
     database = business.place.file("\(name).db")
     let command =
       prefix + [try Programs.path("ferry-device"), business.model, database, address]
-      + (silence.map { [String($0)] } ?? [])
+      + (isReplicationBased
+        ? [String(silence ?? 40), "sessions"] : silence.map { [String($0)] } ?? [])
     process = try ChildProcess(command[0], Array(command.dropFirst()))
   }
 

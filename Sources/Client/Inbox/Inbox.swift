@@ -106,6 +106,17 @@ package struct Inbox {
     }
   }
 
+  /// The synchronization group of a partition that the device has.
+  func group(of partition: Int64) throws(FerryError) -> String? {
+    try store.read { connection throws(FerryError) in
+      try self.store.sql { () throws(SQLiteError) in
+        try connection.value(
+          "SELECT grp FROM ferry_partition WHERE number = ?", .integer(partition))?
+          .text
+      }
+    }
+  }
+
   /// Whether no partition is being downloaded from its start.
   package func isComplete() throws(FerryError) -> Bool {
     try store.read { connection throws(FerryError) in

@@ -71,8 +71,13 @@ public protocol CallbackHandler: Sendable {
 
   // Synchronization.
 
-  /// A synchronization goes on; `cancel` ends it where `context.status` is `starting`, before
-  /// anything was sent. What it would have done, a later one does (sync/R14, R15).
+  /// Called repeatedly while a synchronization goes on; `groups` are those that it is of.
+  ///
+  /// Return `cancel` to end it. At `starting`, `startingOnNotification` and `asyncReplayCompleted`
+  /// nothing was sent. Later, operations that were sent stay sent, pages that arrived are kept for
+  /// the next synchronization, and what is visible stays a whole state. At `finishing` and `error`
+  /// the answer changes nothing. A synchronization that background work began by itself in a
+  /// message-based database is only cancelled at `starting`.
   func onSynchronize(
     groups: [String], context: SynchronizationContext
   ) -> SynchronizationAction
@@ -164,25 +169,6 @@ extension CallbackHandler {
 
 /// Whether the server can be reached.
 public enum ConnectionStatus: Sendable, Hashable { case connected, disconnected }
-
-/// What a handler answers while a synchronization goes on; the reference's CONTINUE and CANCEL.
-public enum SynchronizationAction: Sendable, Hashable { case proceed, cancel }
-
-/// How far a synchronization is.
-public struct SynchronizationContext: Sendable {
-  /// In the reference's words (facts/1.3).
-  public enum Status: Sendable, Hashable { case starting, downloading, finishing, error }
-
-  public let status: Status
-  /// Why it ended, where the status is `error`.
-  public let error: FerryError?
-
-  /// For the tests of an app's handler; Ferry makes its own.
-  public init(status: Status, error: FerryError? = nil) {
-    self.status = status
-    self.error = error
-  }
-}
 
 /// An object whose operation was answered.
 public struct ReplayedObject: Sendable {

@@ -78,12 +78,19 @@ extension Store {
   /// The operations to send now, in order, as many as go into one message; they count as sent. The
   /// next exchange takes the rest.
   package func outgoing(_ connection: Connection) throws(SQLiteError) -> Replay? {
+    try outgoing(where: "?1 IS NULL", .null, connection)?.message
+  }
+
+  /// The same of those that a test of one parameter, `?1`, chooses.
+  func outgoing(
+    where test: String, _ parameter: SQLiteValue, _ connection: Connection
+  ) throws(SQLiteError) -> (message: Replay, ids: [OperationID])? {
     let waiting = try connection.rows(
       """
       SELECT id, payload, may_have_run FROM ferry_operation
-      WHERE \(Store.isOutgoing) ORDER BY sequence
+      WHERE \(Store.isOutgoing) AND \(test) ORDER BY sequence
       LIMIT \(WireLimits.operationsInFlight)
-      """)
+      """, parameter)
     guard !waiting.isEmpty else { return nil }
     var bytes = 0
     let rows = waiting.prefix { row in
@@ -93,14 +100,15 @@ extension Store {
     for row in rows {
       try connection.run("UPDATE ferry_operation SET sent = 1 WHERE id = ?", row[0])
     }
-    return Replay(
+    let message = Replay(
       operations: rows.compactMap { $0[1].blob },
       mayHaveRun: rows.filter { $0[2].integer == 1 }.compactMap { OperationID($0[0].text ?? "") })
+    return (message, rows.compactMap { OperationID($0[0].text ?? "") })
   }
 
   /// What is submitted and not acknowledged; and what was cancelled so, if others of its chain are
   /// there: the server performs a chain when it has all of it.
-  private static let isOutgoing = """
+  static let isOutgoing = """
     acknowledged = 0 AND state IN ('submitted', 'withdrawn') AND (state = 'submitted' OR EXISTS (
       SELECT 1 FROM ferry_operation AS other WHERE other.chain = ferry_operation.chain
         AND other.sequence <> ferry_operation.sequence))

@@ -86,6 +86,12 @@ extension Store {
       entity: entity, object: object, key: Key(text: key), isWithdrawn: row[7].integer == 1)
   }
 
+  /// Whether a content is to follow an operation, sent or not.
+  func owesContents(_ connection: Connection) throws(SQLiteError) -> Bool {
+    guard !bigAttributes.isEmpty else { return false }
+    return try connection.value("SELECT 1 FROM ferry_upload WHERE done = 0 LIMIT 1") != nil
+  }
+
   /// The server has all of it, or wants none of it.
   package func endUpload(_ upload: Upload) throws(FerryError) {
     try write { connection throws(FerryError) in

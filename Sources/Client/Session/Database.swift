@@ -183,8 +183,11 @@ public final class Database: Sendable {
 
   /// Asks the server for the data of this user; `onSubscribeSuccess` or `onSubscribeFailure` tells.
   /// Asking twice is like asking once (sync/M23).
+  ///
+  /// In a replication-based database it brings no rows: it only lets the server know what this
+  /// device asks for (sync/I6), and `synchronize` brings them.
   public func subscribe() throws(FerryError) {
-    if try store.beginSubscription() { beginSynchronize() }
+    if try store.beginSubscription() { act { session in session.requestExchange() } }
   }
 
   /// Whether the server has accepted the subscription; true until `unsubscribe` (sync/M25).
@@ -223,36 +226,6 @@ public final class Database: Sendable {
   /// Whether the background synchronization is on, behind everything that was asked for before.
   package var isBackground: Bool {
     get async { await runner.isBackground }
-  }
-
-  /// Sends what is submitted and fetches what is new, without waiting (sync/R3). With `asyncReplay`
-  /// off it also asks for the answers to what was sent, until they have come (sync/R9).
-  public func beginSynchronize() {
-    act { [settings] session in session.requestExchange(awaitingAnswers: !settings.asyncReplay) }
-  }
-
-  /// Sends what is submitted, fetches what is new and returns when it is visible (sync/R2).
-  ///
-  /// It waits for the answers to what was sent, too, where `awaitingAnswers` is true; where it is not
-  /// given, `asyncReplay` decides: on, as it is without a word of the app, it does not (sync/R6), off
-  /// it does (sync/R8). It waits also while the server loads; `states` tells that.
-  ///
-  /// `notSubscribed` before `subscribe` was called; `timedOut` after `limit`, without which it is
-  /// `SessionSettings.patience`, and `cancelled` where the task is cancelled: the synchronization goes
-  /// on by itself. `closed` where the database is closed meanwhile.
-  public func synchronize(
-    awaitingAnswers: Bool? = nil, within limit: Duration? = nil
-  ) async throws(FerryError) {
-    guard try store.wantsData() else {
-      let isSuspended = try store.isSuspended()
-      throw FerryError(
-        .notSubscribed,
-        isSuspended
-          ? "the subscription of this device is suspended" : "nothing is subscribed on this device",
-        hint: isSuspended ? "Call resumeSubscription first." : "Call subscribe first.")
-    }
-    try await runner.synchronize(
-      awaitsAnswers: awaitingAnswers ?? !settings.asyncReplay, within: limit ?? settings.patience)
   }
 
   /// What is asked for differs: the next exchange says so, soon where data is wanted at all.

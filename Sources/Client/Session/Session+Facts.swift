@@ -23,6 +23,9 @@ extension Session {
           facts.hasOutgoing = try self.store.hasOutgoingReport(connection)
         }
         facts.hasUnanswered = try self.store.hasUnanswered(connection)
+        facts.hasBatches = try BatchTable.isWaiting(connection)
+        facts.isReplicationBased = self.isReplicationBased
+        if self.isReplicationBased { facts.hasOutgoing = false }
         facts.hasUploads = try self.store.nextUpload(connection) != nil
         return facts
       }

@@ -6,7 +6,7 @@ extension Session {
   func take(
     _ frame: Frame, _ reception: inout Reception, _ lane: SessionMachine.Lane
   )
-    throws(FerryError)
+    throws(FerryError) -> Message
   {
     let message: Message
     do { message = try Message(frame) } catch {
@@ -18,10 +18,15 @@ extension Session {
     switch message {
     case .welcome(let welcome): try take(welcome, &reception, lane)
     case .rows(let page):
+      machine.releases()
       if let progress = try inbox.keep(page, bytes: frame.encoded(), of: reception.era) {
         observers.tell(progress)
+        if lane == .exchange {
+          note(page, bytes: frame.travelledBytes, in: try inbox.group(of: page.partition))
+        }
       }
     case .checkpoint(let checkpoint):
+      machine.releases()
       do throws(FerryError) { try take(checkpoint, &reception, lane) } catch {
         // A channel goes on for long: there it is told at once.
         guard lane == .exchange, error.cause is UnfitPage else { throw error }
@@ -36,7 +41,9 @@ extension Session {
       }
       try store.takeRefused(stored.refused)
       try observers.tellOwed(of: store)
-    case .stir: machine.isExchangeWanted = true
+      reception.stored += 1
+      hold(reception, lane)
+    case .stir(let stir): try take(stir, lane)
     case .beat: break
     case .failure(let failure) where failure.code == .replaced && lane == .channel:
       store.world.log.info("the server ended the channel", ("reason", failure.message))
@@ -52,6 +59,33 @@ extension Session {
         .protocolViolation, "the server sent a \(frame.kind), which only devices send",
         hint: "Is there a Ferry server at this address?", isTransient: true)
     }
+    return message
+  }
+
+  /// Everything that the request carried is stored; the rest of the answer may take its time.
+  private func hold(_ reception: Reception, _ lane: SessionMachine.Lane) {
+    guard lane == .exchange, reception.mayHold, reception.stored >= reception.toStore else {
+      return
+    }
+    machine.holds(mayCut: plan == nil)
+  }
+
+  /// Operations have ended, or something else is new.
+  private func take(_ stir: Stir, _ lane: SessionMachine.Lane) throws(FerryError) {
+    if !stir.finished.isEmpty {
+      try store.write { connection throws(FerryError) in
+        try self.store.sql { () throws(SQLiteError) in
+          try BatchTable.finish(operations: [], chains: stir.finished, connection)
+        }
+      }
+    }
+    guard lane == .channel else { return }
+    guard isReplicationBased else {
+      // Without the background synchronization only the results of a batch are fetched.
+      if machine.isBackground || !isChannelQuiet { machine.isExchangeWanted = true }
+      return
+    }
+    if stir.finished.isEmpty { isNotified = machine.isBackground }
   }
 
   private func take(
@@ -79,12 +113,17 @@ extension Session {
         for operation in welcome.operations {
           if operation.state == .neverSeen {
             try self.store.neverSeen(operation.id, connection)
+            try BatchTable.reopen(operation.id, connection)
           } else {
             try self.store.acknowledge([operation.id], connection)
           }
         }
+        let answered = welcome.operations.filter { $0.state == .answered }.map(\.id)
+        try BatchTable.finish(operations: answered, connection)
       }
     }
+    if lane == .exchange { plan?.progress.expectedRows = Int(welcome.expectedRows) }
+    hold(reception, lane)
     let isAccepted = try store.endSubscription()
     connected()
     if isAccepted {

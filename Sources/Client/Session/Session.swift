@@ -34,6 +34,22 @@ package final class Session {
   /// The server has not read all of this user's data from its business system.
   package internal(set) var isServerLoading = false
   package let states = StateBoard()
+  /// The synchronization that is under way or next; see `Session+Plans`.
+  package var plan: SynchronizationPlan?
+  var plans: [SynchronizationPlan] = []
+  var endedPlans: [EndedPlan] = []
+  var lastPlan = 0
+  /// What the app is to be asked before anything else happens.
+  package var questions: [SynchronizationContext.Status] = []
+  /// A request that is to be ended.
+  var cutLane: SessionMachine.Lane?
+  /// Who began the synchronization whose operations a batch has, while this process runs.
+  var batchSessions: [Int64: SynchronizationSession] = [:]
+  /// The server has something new, and the app decides whether to fetch it.
+  var isNotified = false
+  /// The open channel asks for no rows.
+  var isChannelQuiet = false
+  let isReplicationBased: Bool
   /// The app was told that the server gives it nothing any more.
   var isEndTold = false
   /// The number of the last exchange that ended well, for those who wait for one: it catches up
@@ -50,6 +66,7 @@ package final class Session {
     inbox = Inbox(store)
     importer = Import(store)
     machine = SessionMachine(settings: settings)
+    isReplicationBased = settings.synchronization == .replicationBased
     // A file that cannot be read now is told by the first step.
     try? tellState()
   }
@@ -73,6 +90,8 @@ package final class Session {
   }
 
   package func setBackground(_ isOn: Bool) {
+    // It brings rows from now on.
+    if isOn, isChannelQuiet, !isReplicationBased { machine.channelWentAstray() }
     machine.isBackground = isOn
     isLoginTold = false
     machine.wake()
@@ -87,17 +106,29 @@ package final class Session {
   // The steps.
 
   package func next() throws(FerryError) -> Step {
+    if let lane = cutLane {
+      cutLane = nil
+      return .cancel(lane)
+    }
     let facts = try facts()
     tellState(facts)
+    try takeUpPlan(facts)
+    machine.planAt = plan.map { $0.notBefore ?? Timestamp(milliseconds: 0) }
     let clock = store.world.clock
     let now = clock.moment
     switch machine.next(facts, now: now) {
     case .wait(let until):
       tellMissingLogin(facts, now)
+      if plan != nil, !hasToken(facts, now), credentials == nil, !machine.isExchanging {
+        failPlan(Session.notLoggedIn)
+      }
       tellState(facts)
       // The machine counts moments; who waits asks the clock.
       let shift = clock.now.milliseconds - now.milliseconds
       return .wait(until: until.map { Timestamp(milliseconds: $0.milliseconds + shift) })
+    case .giveUp(let lane):
+      lanes[lane] = nil
+      return .cancel(lane)
     case .cancel(let lane):
       lanes[lane] = nil
       if lane == .exchange {
@@ -120,92 +151,24 @@ package final class Session {
     }
   }
 
+  private func hasToken(_ facts: SessionMachine.Facts, _ now: Timestamp) -> Bool {
+    facts.hasRefreshToken || facts.accessTokenExpires.map { now < $0 } ?? false
+  }
+
+  static let notLoggedIn = FerryError(
+    .notLoggedIn, "nobody is logged in on this device", hint: "Call beginOnlineLogin.")
+
   /// Whoever wanted to exchange and has no token hears it once.
   private func tellMissingLogin(_ facts: SessionMachine.Facts, _ now: Timestamp) {
-    let hasToken = facts.hasRefreshToken || facts.accessTokenExpires.map { now < $0 } ?? false
+    let hasToken = hasToken(facts, now)
     let wants =
       machine.isExchangeWanted || facts.hasOutgoing || facts.hasUploads || machine.isBackground
     guard wants, !hasToken, credentials == nil, !isLoginTold, !machine.isExchanging else { return }
     isLoginTold = true
-    let error = FerryError(
-      .notLoggedIn, "nobody is logged in on this device", hint: "Call beginOnlineLogin.")
+    let error = Session.notLoggedIn
     lastFailure = error
     isServerLoading = false
     observers.tell(.lasting) { $0.onLoginFailure(error) }
-  }
-
-  private func loginRequest() throws(FerryError) -> SessionRequest {
-    let device = try setting(.device) ?? ""
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.field("user", credentials?.user)
-    writer.field("password", credentials?.password)
-    writer.field("device", device)
-    writer.endObject()
-    lanes[.exchange] = Reception(.login)
-    return SessionRequest(lane: .exchange, path: "login", body: writer.bytes, token: nil)
-  }
-
-  private func tokenRequest() throws(FerryError) -> SessionRequest {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.field("refreshToken", try setting(.refreshToken))
-    writer.field("device", try setting(.device))
-    writer.endObject()
-    lanes[.exchange] = Reception(.token)
-    return SessionRequest(lane: .exchange, path: "token", body: writer.bytes, token: nil)
-  }
-
-  private func exchangeRequest(_ lane: SessionMachine.Lane) throws(FerryError) -> SessionRequest {
-    let confirms = self.confirms
-    let isChannelOpen = machine.isChannelOpen
-    let isPullWanted = self.isPullWanted
-    if lane == .exchange { self.isPullWanted = false }
-    var changed: [String: String?] = [:]
-    var place: DevicePosition?
-    var isRefused = false
-    let request = try store.write { connection throws(FerryError) in
-      if lane == .exchange { isRefused = try self.store.sealWanted(connection) }
-      return try self.store.sql { () throws(SQLiteError) -> SessionRequest in
-        let position = try self.inbox.positions(connection)
-        place = position
-        var hello = Hello(
-          server: try Settings.get(.server, connection), package: self.store.model.id,
-          device: try Settings.get(.device, connection) ?? "",
-          incarnation: try Settings.get(.incarnation, connection) ?? "", groups: position.groups,
-          partitions: position.applied, open: try self.store.unanswered(connection))
-        hello.parameters = try self.store.subscriptionParameters(connection)
-        changed = hello.parameters.changed
-        var messages: [Message] = [.hello(hello)]
-        messages += confirms.map(Message.confirm)
-        if lane == .exchange, let replay = try self.store.outgoing(connection) {
-          messages.append(.replay(replay))
-        }
-        if lane == .exchange, let report = try self.store.outgoingReport(connection) {
-          messages.append(.report(report))
-        }
-        // An open channel brings what is new; the exchange only takes things there.
-        let isSuspended = try Settings.get(.suspended, connection) != nil
-        let isSubscribed = try Settings.get(.subscribed, connection) != nil && !isSuspended
-        let isSubscribing = try Settings.get(.subscribing, connection) != nil
-        // Answers come with a checkpoint, also to who has not subscribed.
-        let awaitsAnswer = try self.store.hasUnanswered(connection)
-        if isSubscribed || isSubscribing || awaitsAnswer,
-          lane == .channel || !isChannelOpen || isPullWanted || self.machine.awaitsAnswers
-        {
-          messages += position.pulls.map(Message.pull)
-        }
-        return SessionRequest(
-          lane: lane, path: lane == .channel ? "channel" : "exchange",
-          body: messages.flatMap { $0.frame.encoded() },
-          token: try Settings.get(.accessToken, connection))
-      }
-    }
-    lanes[lane] = Reception(
-      lane == .channel ? .channel : .exchange, confirms: confirms.count, changedKeys: changed,
-      place: place)
-    if isRefused { try tellOwed() }
-    return request
   }
 
   // What came.
@@ -227,14 +190,33 @@ package final class Session {
     reception.reader.append(bytes)
     reception.restBytes += bytes.count
     if reception.restBytes >= Reception.signOfLifeBytes { hear(&reception, lane) }
+    try work(&reception, lane)
+  }
+
+  /// Goes on with what came, after the app has answered what it was asked.
+  package func goOn(_ lane: SessionMachine.Lane) throws(FerryError) {
+    guard var reception = lanes[lane] else { return }
+    try work(&reception, lane)
+  }
+
+  /// Takes what has come whole, up to where the app is asked whether its synchronization goes on.
+  private func work(
+    _ reception: inout Reception, _ lane: SessionMachine.Lane
+  ) throws(FerryError) {
     do {
-      while let frame = try nextFrame(&reception) {
+      while questions.isEmpty || lane == .channel, let frame = try nextFrame(&reception) {
         hear(&reception, lane)
+        if lane == .exchange, let status = status(before: frame.kind) {
+          reception.asked = frame
+          put(status)
+          break
+        }
         let sizeBytes = frame.travelledBytes
         observers.tell(.passing) { $0.onMessageStart(sizeBytes: sizeBytes) }
-        try take(frame, &reception, lane)
+        let message = try take(frame, &reception, lane)
         // An import may take long; what the line brought meanwhile waits, and it was not silent.
         hear(&reception, lane)
+        if lane == .exchange, let status = status(after: message) { put(status) }
       }
     } catch {
       lanes[lane] = nil
@@ -263,7 +245,16 @@ package final class Session {
     machine.heard(lane, now: store.world.clock.moment)
   }
 
+  private func put(_ status: SynchronizationContext.Status) {
+    questions.append(status)
+    machine.isAsking = true
+  }
+
   private func nextFrame(_ reception: inout Reception) throws(FerryError) -> Frame? {
+    if let asked = reception.asked {
+      reception.asked = nil
+      return asked
+    }
     do { return try reception.reader.next() } catch {
       throw FerryError(
         .protocolViolation, error.message, hint: error.hint, isTransient: true, cause: error)
@@ -298,7 +289,10 @@ package final class Session {
         return
       }
       succeed(lane)
-      if lane == .exchange { try tellRecovered() }
+      if lane == .exchange {
+        try advancePlan()
+        try tellRecovered()
+      }
     }
   }
 
@@ -338,6 +332,10 @@ package final class Session {
       machine.stopped(lane, now: store.world.clock.moment)
     }
     lastFailure = error
+    if lane == .exchange, plan != nil {
+      failPlan(error)
+      if isReplicationBased { machine.isExchangeWanted = false }
+    }
     if isConnected || lane == .exchange, error.code == .offline {
       if isConnected {
         observers.tell { $0.onDisconnect(error) }

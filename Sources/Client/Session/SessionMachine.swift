@@ -13,6 +13,8 @@ package struct SessionMachine: Equatable {
     /// Send the next piece of a content.
     case upload
     case cancel(Lane)
+    /// End the request: its answer is not waited for any more, and nothing has failed.
+    case giveUp(Lane)
     /// Nothing to do until then, or until something happens; nil is for ever.
     case wait(until: Timestamp?)
   }
@@ -30,6 +32,10 @@ package struct SessionMachine: Equatable {
     package var hasUnanswered = false
     /// A content is to follow its operation.
     package var hasUploads = false
+    /// Operations were sent whose end the server is to report.
+    package var hasBatches = false
+    /// Rows arrive in synchronizations that the app asks for, never by themselves.
+    package var isReplicationBased = false
 
     package init() {}
   }
@@ -52,6 +58,14 @@ package struct SessionMachine: Equatable {
   package var isAwaited = false
   /// Someone asked for an exchange.
   package var isExchangeWanted = false
+  /// When a synchronization of the app goes on; nil while there is none.
+  package var planAt: Timestamp?
+  /// The app is asked whether a synchronization goes on; nothing is sent meanwhile.
+  package var isAsking = false
+  /// The server holds its answer back until operations are answered.
+  package private(set) var isHeld = false
+  /// What a held answer is given up for begins at once.
+  private var mayCut = false
   /// Someone asked to wait until what was sent is answered.
   package var awaitsAnswers = false
   private var exchangeSince: Timestamp?
@@ -79,7 +93,13 @@ package struct SessionMachine: Equatable {
   package var isChannelOpen: Bool { if case .open = channel { true } else { false } }
 
   package mutating func next(_ facts: Facts, now: Timestamp) -> Step {
-    if let step = watchChannel(now) { return step }
+    if let step = watchChannel(facts, now) { return step }
+    if exchangeSince != nil, isHeld, mayCut, isCutWorth(facts) {
+      exchangeSince = nil
+      (isHeld, mayCut) = (false, false)
+      return .giveUp(.exchange)
+    }
+    if exchangeSince != nil, isAsking { return .wait(until: channelLimit) }
     if let since = exchangeSince {
       let limit = since.advanced(by: settings.silence + uploadTime)
       return now >= limit ? .cancel(.exchange) : .wait(until: earliest(limit, channelLimit))
@@ -88,12 +108,13 @@ package struct SessionMachine: Equatable {
     if let retryAt, now < retryAt { return .wait(until: earliest(retryAt, channelLimit)) }
     let wantsExchange =
       facts.hasOutgoing || isExchangeWanted || facts.isSubscribing || isPollDue(facts, now)
+      || planAt.map { now >= $0 } ?? false
     let wantsChannel =
-      isBackground && facts.isSubscribed && channel == .closed
+      needsChannel(facts) && channel == .closed
       && channelAgainAt.map { now >= $0 } ?? true
     let wantsUpload = facts.hasUploads && goesOn
     guard wantsExchange || wantsChannel || hasCredentials || wantsUpload else {
-      return .wait(until: earliest(pollTime(facts), channelLimit))
+      return .wait(until: earliest(earliest(pollTime(facts), planAt), channelLimit))
     }
     if hasCredentials { return begin(.login, now) }
     guard let expires = facts.accessTokenExpires, now < expires else {
@@ -109,11 +130,33 @@ package struct SessionMachine: Equatable {
     return .openChannel
   }
 
+  /// A channel brings rows, or only says that something is new, or that operations have ended.
+  private func needsChannel(_ facts: Facts) -> Bool {
+    isBackground && facts.isSubscribed || facts.hasBatches && !isResting
+  }
+
+  /// Whether a held answer keeps something else from being done.
+  private func isCutWorth(_ facts: Facts) -> Bool {
+    facts.hasOutgoing || hasCredentials || planAt != nil || isResting && !isAwaited
+  }
+
+  /// The answer to the request under way is held back; `mayCut`: until something else is to be sent.
+  package mutating func holds(mayCut: Bool) { (isHeld, self.mayCut) = (true, mayCut) }
+
+  /// The answer goes on.
+  package mutating func releases() { isHeld = false }
+
+  /// How long to wait before the next question for answers, when so many have come to nothing.
+  package func answerPause(_ questions: Int) -> Duration {
+    min(settings.answerPoll * (1 << min(questions - 1, 6)), settings.pollInterval)
+  }
+
   private var goesOn: Bool { !isResting || isAwaited }
 
   private mutating func begin(_ step: Step, _ now: Timestamp) -> Step {
     exchangeSince = now
     uploadTime = .zero
+    (isHeld, mayCut) = (false, false)
     return step
   }
 
@@ -123,11 +166,11 @@ package struct SessionMachine: Equatable {
   }
 
   /// A channel must speak soon after it was opened and now and then afterwards.
-  private mutating func watchChannel(_ now: Timestamp) -> Step? {
+  private mutating func watchChannel(_ facts: Facts, _ now: Timestamp) -> Step? {
     switch channel {
     case .closed: return nil
     // Stopped by the app, which may be suspended next: what it holds must be let go.
-    case .opening where !isBackground, .open where !isBackground:
+    case .opening where !needsChannel(facts), .open where !needsChannel(facts):
       channel = .closed
       return .cancel(.channel)
     case .opening(let since) where now >= since.advanced(by: settings.channelPatience):
@@ -156,11 +199,20 @@ package struct SessionMachine: Equatable {
     pollTime(facts).map { now >= $0 } ?? false
   }
 
-  /// When to ask without being told: where the channel does not tell.
+  /// When to ask by itself: where the channel says nothing.
   private func pollTime(_ facts: Facts) -> Timestamp? {
     guard channel == .closed, facts.isSubscribed || facts.hasUnanswered else { return nil }
+    if facts.isReplicationBased {
+      // Without a channel nothing else says that operations have ended.
+      guard facts.hasBatches, !isResting, channelAgainAt != nil, let lastExchange else {
+        return nil
+      }
+      return lastExchange.advanced(by: settings.pollInterval)
+    }
     guard let lastExchange else { return isBackground ? Timestamp(milliseconds: 0) : nil }
-    if facts.hasUnanswered, isBackground || isAwaited || awaitsAnswers && goesOn {
+    let isBatchReported = facts.hasBatches && channelAgainAt != nil && !isResting
+    if facts.hasUnanswered, isBackground || isAwaited || awaitsAnswers && goesOn || isBatchReported
+    {
       // Answers come soon or late: ask at once, then less and less often.
       let wait = settings.answerPoll * (1 << min(answerPolls, 6))
       return lastExchange.advanced(by: min(wait, settings.pollInterval))
@@ -189,6 +241,16 @@ package struct SessionMachine: Equatable {
   package mutating func channelRests(now: Timestamp) {
     channel = .closed
     channelAgainAt = now.advanced(by: settings.channelRest)
+  }
+
+  /// The app has ended it.
+  package mutating func cancelled(_ lane: Lane) {
+    switch lane {
+    case .exchange:
+      exchangeSince = nil
+      (isHeld, mayCut, isAsking) = (false, false, false)
+    case .channel: channel = .closed
+    }
   }
 
   /// A lane ended as it should.
@@ -255,6 +317,16 @@ package struct SessionMachine: Equatable {
   }
 }
 
+/// How rows and operations travel.
+public enum SynchronizationKind: String, Sendable, Hashable {
+  /// Operations go when they are submitted, and after `subscribe` changes arrive by themselves while
+  /// the background synchronization is on.
+  case messageBased
+  /// Operations and rows travel only in synchronizations that the app asks for, group by group, and
+  /// in those that fetch the results of replayed operations. `subscribe` brings no rows.
+  case replicationBased
+}
+
 /// How patient a session is.
 public struct SessionSettings: Sendable, Equatable {
   /// Between two questions where no channel tells of changes.
@@ -274,9 +346,11 @@ public struct SessionSettings: Sendable, Equatable {
   /// After the server said no to the device itself, as to one whose package it does not have.
   public var stoppedRetry: Duration = .seconds(300)
   /// Whether `synchronize` and `beginSynchronize` ask for data without waiting for the answers to what
-  /// was sent (sync/R5, R6).
+  /// was sent (sync/R5, R6). What `Database.setAsyncReplay` was given takes precedence.
   public var asyncReplay: Bool = true
-  /// How long `synchronize` and `onlineLogin` wait where they are not told.
+  /// Whether changes arrive by themselves, or only in synchronizations that the app asks for.
+  public var synchronization: SynchronizationKind = .messageBased
+  /// How long `synchronize` and `onlineLogin` wait if the app does not say it.
   public var patience: Duration = .seconds(300)
   /// Another process of the app (an extension) opens the same database and changes it too; it says
   /// so as well. Once a second it is looked at whether it submitted something, and four times a

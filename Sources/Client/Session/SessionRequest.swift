@@ -13,6 +13,10 @@ package struct SessionRequest: Sendable, Equatable {
   package var method: HTTPMethod = .post
   /// Beside those of every request.
   package var headers: [String: String] = [:]
+  /// Of the plan under way: the app is asked before it leaves.
+  package var isOfPlan: Bool = false
+  /// It shows the app nothing: no rows are asked for.
+  package var isQuiet: Bool = false
 
   package init(lane: SessionMachine.Lane, path: String, body: [UInt8], token: String?) {
     self.lane = lane
@@ -46,6 +50,13 @@ struct Reception {
   var reader = FrameReader()
   /// What came of a group does not fit the model; the other groups are imported all the same.
   var unfit: FerryError?
+  /// A message that is taken when the app has answered.
+  var asked: Frame?
+  /// The server may hold its answer until operations are answered.
+  var mayHold = false
+  /// Messages of the request that the server answers with `stored`, and how many it has.
+  var toStore = 0
+  var stored = 0
   /// The server does not have all of a group yet.
   var isServerLoading = false
   /// Bytes that came since the last whole frame, or since they were enough to be a sign of life.

@@ -20,6 +20,8 @@ actor SessionRunner {
   private var waiters: [Waiter] = []
   private var waitersSoFar = 0
   private(set) var isStopped = false
+  /// The app is told that synchronizations have ended; nothing new begins meanwhile.
+  var isTellingPlans = false
   /// Who waits until nothing is under way; see `rest`.
   var resting: [Int: Resting] = [:]
   var restingSoFar: Int = 0
@@ -74,6 +76,8 @@ actor SessionRunner {
       settleResting()
     }
     while true {
+      tellEndedPlans()
+      guard !isTellingPlans else { return }
       do throws(FerryError) {
         guard try lease.take() else {
           try session.tellState()
@@ -86,6 +90,7 @@ actor SessionRunner {
         switch try session.next() {
         case .send(let request): begin(request)
         case .cancel(let lane): tasks.removeValue(forKey: lane)?.cancel()
+        case .wait where session.hasEndedPlans: continue
         case .wait(let until):
           settleWaiters()
           if tasks.isEmpty { lease.release() }
@@ -218,6 +223,7 @@ actor SessionRunner {
     lease.release()
     let closed = Store.closed(session.store.path)
     finishWaiters(.failure(closed))
+    session.endAllPlans(closed)
     for number in resting.keys.sorted() { endRest(number, .failure(closed)) }
   }
 
@@ -232,12 +238,19 @@ actor SessionRunner {
         connect: profile.connectTimeout, total: nil,
         idle: profile.session.silence + SessionSettings.uploadTime(request.body.count)))
     tasks[request.lane]?.cancel()
-    tasks[request.lane] = Task { await self.perform(call, on: request.lane) }
+    tasks[request.lane] = Task { await self.perform(call, of: request, on: request.lane) }
   }
 
-  private func perform(_ call: TransportRequest, on lane: SessionMachine.Lane) async {
-    let isSynchronization = lane == .exchange && call.url.hasSuffix("/exchange")
-    if isSynchronization, await ask(.starting) == .cancel {
+  private func perform(
+    _ call: TransportRequest, of request: SessionRequest, on lane: SessionMachine.Lane
+  ) async {
+    let isSynchronization =
+      lane == .exchange && request.path == "exchange" && !request.isOfPlan && !request.isQuiet
+    if request.isOfPlan {
+      // The session has ended it where the app said so.
+      guard await answerQuestions() else { return finished(lane) }
+      session.leave()
+    } else if isSynchronization, await ask(.starting) == .cancel {
       let error = FerryError(
         .cancelled, "the app cancelled the synchronization", hint: "Ask again when it suits.")
       await end(lane, error, isSynchronization: true)
@@ -251,7 +264,14 @@ actor SessionRunner {
       defer { response.body.cancel() }
       while let bytes = try await response.body.next() {
         guard !Task.isCancelled else { return }
-        do throws(FerryError) { try session.received(bytes, on: lane) } catch {
+        do throws(FerryError) {
+          try session.received(bytes, on: lane)
+          while request.isOfPlan, !session.questions.isEmpty {
+            guard await answerQuestions() else { return finished(lane) }
+            guard !Task.isCancelled else { return }
+            try session.goOn(lane)
+          }
+        } catch {
           // The session has ended the lane and knows why.
           if isSynchronization { await tellEnd(error) }
           if !isStopped, !Task.isCancelled { finished(lane) }
@@ -282,7 +302,7 @@ actor SessionRunner {
     finished(lane)
   }
 
-  private var groups: [String] { session.store.model.groups.map(\.name) }
+  var groups: [String] { session.store.model.groups.map(\.name) }
 
   private func ask(_ status: SynchronizationContext.Status) async -> SynchronizationAction {
     let groups = groups

@@ -118,6 +118,7 @@ package struct Schema {
   static let workTables: [String] = [
     "ferry_operation", "ferry_page", "ferry_partition", "ferry_checkpoint", "ferry_alias",
     "ferry_log_record", "ferry_report", "ferry_notice", "ferry_notice_heard", "ferry_reference",
+    "ferry_batch", "ferry_batch_member",
   ]
 
   private var statements: [String] {
@@ -205,7 +206,7 @@ package struct Schema {
       "CREATE TABLE IF NOT EXISTS ferry_notice_heard (number INTEGER PRIMARY KEY)",
       "CREATE INDEX IF NOT EXISTS ferry_notice_object ON ferry_notice (entity, object)",
       ChangeLogTable.statement, KeptValues.statement, SharedChanges.statement,
-    ] + BigValueTables.statements + WaitTriggers.statements + [
+    ] + BigValueTables.statements + BatchTable.statements + WaitTriggers.statements + [
       """
       CREATE TABLE IF NOT EXISTS ferry_parameter_set (
         number INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL UNIQUE)

@@ -6,6 +6,7 @@ package enum Settings {
     case package, model, device, incarnation, server, refreshToken, accessToken, accessTokenExpires,
       user
     case subscribing, subscribed, suspended, recovering, rightsVersion, progress, uploadEra
+    case asyncReplay
     /// What the server said that it takes, parted by blanks; nil before its first word.
     case takes
   }

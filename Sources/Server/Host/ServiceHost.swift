@@ -359,8 +359,11 @@ public actor ServiceHost {
     let now = world.clock.moment
     checkStore()
     if service.catchUpFindsWork() { wakeWorkers() }
-    for (id, wait) in waiting where wait.since.advanced(by: ServiceHost.beatInterval) <= now {
-      stirred(id)
+    for (id, wait) in waiting {
+      let isSilent = wait.since.advanced(by: ServiceHost.beatInterval) <= now
+      // Another node may have replayed what an answer is held for.
+      let isHeld = exchanges[id].map { $0.isHoldOver(at: now) || $0.isHeld && !service.leads }
+      if isSilent || isHeld == true { stirred(id) }
     }
     guard service.leads, now >= lastCompaction.advanced(by: .seconds(3_600)) else { return }
     lastCompaction = now

@@ -34,6 +34,9 @@ struct WelcomeMachine {
   /// Only with the planted bug `stagedFloor`.
   var forgetsStagedFloor: Bool = false
 
+  /// Groups whose rows are asked for; nil where all are. Others count for no progress.
+  var pulled: Set<String>?
+
   init(eras: EraList, clock: Int64) {
     self.eras = eras
     self.clock = clock
@@ -50,22 +53,26 @@ struct WelcomeMachine {
       guard applied[number] != nil || staged[number] != nil else {
         judgement.start.append(PartitionPlace(partition: number, group: partition.group))
         judgement.cursors[number] = .start
-        judgement.expectedRows += partition.count
+        if isPulled(partition) { judgement.expectedRows += partition.count }
         continue
       }
       if let cursor = cursor(applied[number], staged[number], position, partition.floor) {
         judgement.keep.append(number)
         judgement.cursors[number] = cursor
-        if cursor == .start { judgement.expectedRows += partition.count }
+        if cursor == .start, isPulled(partition) { judgement.expectedRows += partition.count }
       } else {
         judgement.reset.append(number)
         judgement.cursors[number] = .start
-        judgement.expectedRows += partition.count
+        if isPulled(partition) { judgement.expectedRows += partition.count }
       }
     }
     let present = Set(partitions.map(\.number))
     judgement.drop = Set(applied.keys).union(staged.keys).subtracting(present).sorted()
     return judgement
+  }
+
+  private func isPulled(_ partition: Partition) -> Bool {
+    pulled?.contains(partition.group) ?? true
   }
 
   /// Where the download goes on; nil where the partition must be downloaded anew.

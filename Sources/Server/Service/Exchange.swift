@@ -1,4 +1,5 @@
 import FerryWire
+package import FerryWorld
 
 /// One request of a device while it is answered. Ask `next` until it says `.end`, or give the
 /// exchange to `Service.close`.
@@ -24,8 +25,16 @@ public final class Exchange {
   }
 
   /// The next piece of the response. Reads at most one round: a bounded number of rows from one
-  /// snapshot of the store. After the service has gone: `.end`.
+  /// snapshot of the store. After the service has ended: `.end`.
   public func next() -> Step { service?.next(of: self) ?? .end }
+
+  /// Its pages wait for operations to be replayed.
+  var isHeld: Bool { state.holdUntil != nil }
+
+  /// It is held back and need not be any longer: it goes on though nothing has stirred it.
+  package func isHoldOver(at now: Timestamp) -> Bool {
+    state.holdUntil.map { now >= $0 } ?? false
+  }
 
   /// A frame that says nothing but keeps proxies from closing a silent line; it may be sent
   /// between any two pieces.

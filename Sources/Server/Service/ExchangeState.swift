@@ -29,10 +29,14 @@ struct ExchangeState {
   var isStale: Bool = false
   /// Said at the end, after everything else.
   var lastWord: WireFailure?
-  /// Chains that ended and were not told, for a channel that streams no rows.
+  /// Chains that ended and were not reported, for a channel that streams no rows.
   var finished: [OperationID] = []
-  /// Something changed since the device was last told, for a channel that streams no rows.
+  /// Something changed since the device was last notified, for a channel that streams no rows.
   var hasNews: Bool = false
+  /// Until when the pages of the answer wait for the replay of `heldFor`; nil where it does not.
+  var holdUntil: Timestamp?
+  /// Operations of the device that were not answered when the request came.
+  var heldFor: [OperationID] = []
   /// Whether a channel has to end: its token is not good any more, or its time is over.
   func isOver(at now: Timestamp) -> Bool { now >= until || !identity.isGood(at: now) }
   var owner: Owner { Owner(device: hello.device, user: identity.user) }

@@ -58,6 +58,7 @@ extension Service {
     // a group only, as may an early one that comes late. Who has nothing to send has nothing else.
     if !state.isChannel, body.replays.isEmpty { try giveUpLost(state) }
     for report in body.reports { try take(report, &state) }
+    try hold(&state, id)
     state.dirty = Array(state.downloads.indices)
     if state.isChannel, state.pulls.isEmpty {
       state.finished = try guarded { () throws(StoreError) in
@@ -85,6 +86,9 @@ extension Service {
     }
     let operations = try reading { () throws(StoreError) in
       try inbox.statuses(hello.open, user: state.identity.user)
+    }
+    if hello.wait > 0 {
+      state.heldFor = operations.list.filter { $0.state == .inWork }.map(\.id)
     }
     if operations.restored { memory.noteAnswersOfAnybody() }
     state.rightsVersion = Service.rightsVersion(state.identity.user, numbers)
@@ -134,6 +138,7 @@ extension Service {
           number: number, group: group, floor: known.floor, count: known.count))
     }
     var machine = WelcomeMachine(eras: try view.eras(), clock: view.clock)
+    if !pulls.isEmpty { machine.pulled = Set(pulls.map(\.group)) }
     machine.forgetsStagedFloor = world.has(.stagedFloor)
     let judgement = machine.judge(
       partitions, positions: Service.positions(hello, pulls),
@@ -160,6 +165,8 @@ extension Service {
   }
 
   private func advance(_ exchange: Exchange) throws(ServerError) -> Exchange.Step {
+    if try isHeld(exchange) { return .waiting }
+    if !exchange.state.ready.isEmpty { return next(of: exchange) }
     if exchange.state.dirty.isEmpty, !exchange.state.isStale { return stirred(exchange) }
     if try haveRightsChanged(exchange) { return try welcomeAgain(exchange) }
     exchange.state.isStale = false

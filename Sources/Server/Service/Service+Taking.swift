@@ -28,6 +28,7 @@ extension Service {
     for refused in receipt.refused { try giveUpContents(of: refused.id, state.identity.user) }
     let stored = Stored(ids: receipt.stored, refused: receipt.refused)
     state.ready += Message.stored(stored).frame.encoded()
+    state.heldFor += receipt.stored
     if receipt.leftOut > 0 {
       world.log.warn(
         "a device or its user has too many unanswered operations",

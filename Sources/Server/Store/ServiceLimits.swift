@@ -35,6 +35,11 @@ public struct ServiceLimits: Sendable {
   public var channelsPerUser: Int = 256
   /// Channels in all; a further one is told to come again, and its device polls meanwhile.
   public var channels: Int = 1_792
+  /// Answers that are held back until operations are replayed; a further one goes at once, and its
+  /// device asks again.
+  public var heldAnswers: Int = 512
+  /// How long an answer is held at most, in seconds: proxies end a request that says nothing for long.
+  public var longestHoldSeconds: Int64 = 25
   /// Rows of a first load in one numbered transaction; nobody sees a part of it.
   public var firstLoadRows: Int = 5_000
   /// Changes of a later load in one numbered transaction; a larger one is shown in parts.

@@ -1,16 +1,19 @@
 import FerryConnector
 import FerryMemoryConnector
 import FerryModel
+import Foundation
 import Synchronization
 
 /// The connector of a test's business system, whose line breaks where the test wants it.
 final class TestConnector: Connector {
   private let memory: MemoryConnector
   private let doubts: TestDoubts
+  private let gate: TestGate
 
-  init(_ business: MemoryBusiness, _ doubts: TestDoubts) {
+  init(_ business: MemoryBusiness, _ doubts: TestDoubts, _ gate: TestGate) {
     memory = MemoryConnector(business)
     self.doubts = doubts
+    self.gate = gate
   }
 
   func mismatches(with package: Package) throws(ConnectorError) -> [Mismatch] {
@@ -18,6 +21,7 @@ final class TestConnector: Connector {
   }
 
   func perform(_ group: [ConnectorOperation]) -> PerformResult {
+    gate.pass()
     guard let isPerformed = doubts.begin(group) else { return memory.perform(group) }
     if isPerformed { _ = memory.perform(group) }
     return .unknown(reason: "The test leaves open whether it was performed.")
@@ -48,6 +52,27 @@ final class TestConnector: Connector {
   }
 
   func changedByOthers() throws(ConnectorError) -> Bool { try memory.changedByOthers() }
+}
+
+/// Where replays wait while a test holds them.
+final class TestGate: Sendable {
+  private let condition = NSCondition()
+  /// How many may pass; nil for all.
+  private let room = Mutex<Int?>(nil)
+
+  func set(room: Int?) {
+    condition.lock()
+    self.room.withLock { $0 = room }
+    condition.broadcast()
+    condition.unlock()
+  }
+
+  func pass() {
+    condition.lock()
+    while room.withLock({ $0 == 0 }) { condition.wait() }
+    room.withLock { $0 = $0.map { $0 - 1 } }
+    condition.unlock()
+  }
 }
 
 /// Operations of which a test wants nobody to know whether they were performed.

@@ -4,7 +4,7 @@ import FerryServer
 import Foundation
 import Synchronization
 
-/// A network without sockets: hands each request to the server, and fails where it is told to.
+/// A network without sockets: hands each request to the server, and fails where a test wants that.
 final class TestNetwork: Transport {
   private let host: PackageHost
   private let isDown = Mutex(false)

@@ -31,6 +31,7 @@ public final class TestServer: Sendable {
   public let business: MemoryBusiness
   let rules: TestRules
   let doubts: TestDoubts
+  private let gate: TestGate
   private let host: PackageHost
   let users: TestUsers
   let network: TestNetwork
@@ -68,12 +69,14 @@ public final class TestServer: Sendable {
     self.users = users
     let doubts = TestDoubts()
     self.doubts = doubts
+    let gate = TestGate()
+    self.gate = gate
     do {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       host = try await PackageHost.start(
         package, folder: folder.appending(path: "server").path,
         doorkeeper: Doorkeeper(users, world: .system()), world: .system(), limits: limits
-      ) { TestConnector(business, doubts) }
+      ) { TestConnector(business, doubts, gate) }
     } catch let error as ServerError {
       throw FerryError(.store, error.message, hint: error.hint, cause: error)
     } catch {
@@ -102,6 +105,16 @@ public final class TestServer: Sendable {
     try database.subscribe()
     try await database.synchronize()
     return database
+  }
+
+  /// A device's database of this user that nobody has logged in, subscribed or synchronized.
+  public func unsynchronized(
+    user: String, claims: [String: [String]] = [:], callbackHandler: (any CallbackHandler)? = nil,
+    settings: SessionSettings = SessionSettings()
+  ) throws(FerryError) -> Database {
+    users.add(user, claims: claims)
+    return try open(
+      folder.appending(path: "\(UUID().uuidString).db").path, callbackHandler, settings)
   }
 
   /// Closes a database of this server and opens its file again, as when the app is started anew: what
@@ -182,11 +195,19 @@ public final class TestServer: Sendable {
     if !isReachable { await host.hangUp() }
   }
 
+  /// From now on the business system takes its time: operations are stored by the server and
+  /// performed after `releaseReplays()`.
+  public func holdReplays() { gate.set(room: 0) }
+
+  /// Ends `holdReplays()`; with `count`, only that many business transactions are performed.
+  public func releaseReplays(_ count: Int? = nil) { gate.set(room: count) }
+
   /// Reads the tables into the server, so that the next `synchronize()` of a device brings them.
   func reload() async { await host.reload() }
 
   /// Closes the databases that it made, ends and removes its folder.
   public func stop() async {
+    releaseReplays()
     for database in databases.withLock({ $0 }) { await database.close() }
     await host.stop()
     try? FileManager.default.removeItem(at: folder)

@@ -1,0 +1,121 @@
+import FerryJSON
+import FerryModel
+import FerrySQLite
+import FerryWire
+import FerryWorld
+
+/// What a session sends.
+extension Session {
+  func loginRequest() throws(FerryError) -> SessionRequest {
+    let device = try setting(.device) ?? ""
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("user", credentials?.user)
+    writer.field("password", credentials?.password)
+    writer.field("device", device)
+    writer.endObject()
+    lanes[.exchange] = Reception(.login)
+    return SessionRequest(lane: .exchange, path: "login", body: writer.bytes, token: nil)
+  }
+
+  func tokenRequest() throws(FerryError) -> SessionRequest {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("refreshToken", try setting(.refreshToken))
+    writer.field("device", try setting(.device))
+    writer.endObject()
+    lanes[.exchange] = Reception(.token)
+    return SessionRequest(lane: .exchange, path: "token", body: writer.bytes, token: nil)
+  }
+
+  func exchangeRequest(_ lane: SessionMachine.Lane) throws(FerryError) -> SessionRequest {
+    let confirms = self.confirms
+    let isChannelOpen = machine.isChannelOpen
+    let isPullWanted = self.isPullWanted
+    if lane == .exchange { self.isPullWanted = false }
+    var changed: [String: String?] = [:]
+    var place: DevicePosition?
+    var isRefused = false
+    var plan = lane == .exchange ? self.plan : nil
+    let isQuiet = isReplicationBased && plan == nil
+    let wait = waitForAnswers(lane)
+    var toStore = 0
+    var isHoldAsked = false
+    let request = try store.write { connection throws(FerryError) in
+      if lane == .exchange { isRefused = try self.store.sealWanted(connection) }
+      return try self.store.sql { () throws(SQLiteError) -> SessionRequest in
+        let position = try self.inbox.positions(connection)
+        place = position
+        var hello = Hello(
+          server: try Settings.get(.server, connection), package: self.store.model.id,
+          device: try Settings.get(.device, connection) ?? "",
+          incarnation: try Settings.get(.incarnation, connection) ?? "", groups: position.groups,
+          partitions: position.applied, open: try self.store.unanswered(connection))
+        hello.parameters = try self.store.subscriptionParameters(connection)
+        hello.wait = wait
+        changed = hello.parameters.changed
+        // What is waited for may wait for contents, which are sent in between.
+        if try self.store.owesContents(connection) { hello.wait = 0 }
+        isHoldAsked = hello.wait > 0
+        var messages: [Message] = [.hello(hello)]
+        messages += confirms.map(Message.confirm)
+        if lane == .exchange, plan == nil, !isQuiet,
+          let replay = try self.store.outgoing(connection)
+        {
+          messages.append(.replay(replay))
+        }
+        if lane == .exchange, let report = try self.store.outgoingReport(connection) {
+          messages.append(.report(report))
+        }
+        // An open channel brings what is new; the exchange only takes things there.
+        let isSuspended = try Settings.get(.suspended, connection) != nil
+        let isSubscribed = try Settings.get(.subscribed, connection) != nil && !isSuspended
+        let isSubscribing = try Settings.get(.subscribing, connection) != nil
+        // Answers come with a checkpoint, also to who has not subscribed.
+        let awaitsAnswer = try self.store.hasUnanswered(connection)
+        if var current = plan {
+          messages += try self.messages(of: &current, position, connection)
+          plan = current
+        } else if !isQuiet, isSubscribed || isSubscribing || awaitsAnswer,
+          lane == .channel && self.machine.isBackground
+            || lane == .exchange && (!isChannelOpen || isPullWanted || self.machine.awaitsAnswers)
+        {
+          messages += position.pulls.map(Message.pull)
+        }
+        toStore = messages.count { $0.frame.kind == .replay || $0.frame.kind == .report }
+        var request = SessionRequest(
+          lane: lane, path: lane == .channel ? "channel" : "exchange",
+          body: messages.flatMap { $0.frame.encoded() },
+          token: try Settings.get(.accessToken, connection))
+        (request.isOfPlan, request.isQuiet) = (plan != nil, isQuiet)
+        return request
+      }
+    }
+    lanes[lane] = Reception(
+      lane == .channel ? .channel : .exchange, confirms: confirms.count, changedKeys: changed,
+      place: place)
+    lanes[lane]?.mayHold = isHoldAsked
+    lanes[lane]?.toStore = toStore
+    if lane == .channel { isChannelQuiet = isQuiet || !machine.isBackground }
+    if var current = plan {
+      current.progress.sentBytes += request.body.count
+      ask(&current)
+      self.plan = current
+    }
+    if isRefused { try tellOwed() }
+    return request
+  }
+
+  /// How long the server may hold its answer, in milliseconds, for those who wait here for answers.
+  private func waitForAnswers(_ lane: SessionMachine.Lane) -> Int64 {
+    guard lane == .exchange else { return 0 }
+    if let plan { return plan.awaitsAnswers ? Session.answerWait : 0 }
+    // An open channel brings the answers.
+    guard !isReplicationBased, !machine.isChannelOpen, machine.isAwaited || machine.awaitsAnswers
+    else { return 0 }
+    return Session.answerWait
+  }
+
+  /// Shorter than the silence that a device and the proxies in between accept.
+  static let answerWait: Int64 = 20_000
+}

@@ -1,0 +1,39 @@
+import FerryModel
+import FerryWire
+import FerryWorld
+
+/// The server waits, not the device: an answer is held until the operations of its request are
+/// replayed, or a bounded time has passed.
+extension Service {
+  /// Notes that the answer is to be held. Interest is registered before anything is looked at.
+  func hold(_ state: inout ExchangeState, _ id: ExchangeID) throws(ServerError) {
+    guard state.hello.wait > 0, !state.isChannel, !state.heldFor.isEmpty else { return }
+    let held = exchanges.values.count { $0.state.holdUntil != nil }
+    guard held < limits.heldAnswers else { return }
+    let longest = limits.longestHoldSeconds * 1_000
+    interests.register(id, state.owner, partitions: [])
+    state.holdUntil = world.clock.moment.advanced(
+      by: .milliseconds(min(state.hello.wait, longest)))
+  }
+
+  /// Whether the pages of an answer are still held back. What ends it is noted.
+  func isHeld(_ exchange: Exchange) throws(ServerError) -> Bool {
+    guard let until = exchange.state.holdUntil else { return false }
+    let ids = exchange.state.heldFor
+    if world.clock.moment < until {
+      let known = try reading { () throws(StoreError) in try store.known(ids) }
+      let isOpen = known.contains { $0?.state == .stored || $0?.state == .claimed }
+      if isOpen { return true }
+    }
+    exchange.state.holdUntil = nil
+    interests.remove(exchange.id)
+    exchange.state.hasNews = false
+    guard exchange.state.pulls.isEmpty else { return false }
+    // Without rows the device hears in this way which operations are answered.
+    let owner = exchange.state.owner
+    let finished = try reading { () throws(StoreError) in try store.finishedChains(of: owner) }
+    exchange.state.finished = []
+    exchange.state.ready = Message.stir(Stir(finished: finished)).frame.encoded()
+    return false
+  }
+}
