@@ -133,7 +133,10 @@ public enum PerformResult: Sendable, Equatable {
 /// How one operation ended.
 public enum OperationOutcome: Sendable, Equatable {
   /// `key` is the object's business key afterwards; for a create, the one it was given.
-  case accepted(key: Key)
+  ///
+  /// `isRepeated`: `perform` was asked for it a second time, and it was performed the first time.
+  /// Others may have changed its row since, so the row does not show what the operation wrote.
+  case accepted(key: Key, isRepeated: Bool = false)
   case refused(Refusal)
   case notTried
 }

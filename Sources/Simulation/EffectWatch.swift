@@ -34,6 +34,7 @@ struct EffectWatch {
       }
       try checkOrder(effect, ledger)
       try checkValues(effect, ledger)
+      try checkSight(effect, ledger)
       try checkRights(effect, ledger.arrivals)
       if isTransactional {
         try checkWhole(effect, ledger)
@@ -77,6 +78,27 @@ struct EffectWatch {
       throw EffectWatch.wrong(
         effect,
         "\(entity?.attributes[position].name ?? "") is \(value.shown), should be \(wanted.shown)")
+    }
+  }
+
+  /// Invariant 3: a change overwrites no value that its app had not seen.
+  private func checkSight(_ effect: BusinessHistory.Effect, _ ledger: Ledger) throws {
+    defer {
+      if let after = effect.after {
+        ledger.noteEffect(of: effect.operation, on: effect.name, after)
+      }
+    }
+    guard let birth = ledger.births[effect.operation], birth.lineage != 0,
+      let before = effect.before, birth.last.kind != .create
+    else { return }
+    let isDelete: Bool = birth.last.kind == .delete
+    let positions = isDelete ? Array(before.indices) : birth.last.changed.keys.sorted()
+    for position in positions
+    where !ledger.hasSeen(before[position], position, of: effect.name, effect.operation) {
+      throw SimulationFailure(
+        invariant: 3,
+        problem: "\(effect.operation) overwrote \(before[position].shown) of \(effect.name), "
+          + "which its app had not seen")
     }
   }
 

@@ -74,6 +74,11 @@ final class Ledger {
   private(set) var forgotten: Set<OperationID> = []
   /// Objects that were accepted and not shown to their device: nothing told it what they became.
   private(set) var outOfSight: Set<RowName> = []
+  /// Values that an app had before it when it made a change, by its place and the attribute. What an
+  /// import does to a change adds nothing.
+  private var sights: [Place: [Int: Set<Value>]] = [:]
+  /// What the operations of a device wrote, other attributes of the row too.
+  private var writings: [Changed: [Int: Set<Value>]] = [:]
   /// Operations behind one that was refused or not tried.
   private(set) var blocked: Set<OperationID> = []
   /// Operations that their device has no more: nothing comes to stand behind them.
@@ -90,7 +95,41 @@ final class Ledger {
     return lineages
   }
 
+  /// A row as one line of a device's history has changed it.
+  private struct Changed: Hashable {
+    let lineage: Int
+    let name: RowName
+  }
+
+  /// Whether the app that made the operation had this value before it, or made it itself.
+  func hasSeen(_ value: Value, _ position: Int, of name: RowName, _ id: OperationID) -> Bool {
+    guard let birth = births[id] else { return true }
+    let place = Place(lineage: birth.lineage, sequence: birth.sequence)
+    if sights[place]?[position]?.contains(value) ?? false { return true }
+    // What two copies of a device have made both of them know.
+    return [birth.lineage, 0].contains { lineage in
+      writings[Changed(lineage: lineage, name: name)]?[position]?.contains(value) ?? false
+    }
+  }
+
+  func noteEffect(of id: OperationID, on name: RowName, _ values: [Value]) {
+    guard let birth = births[id] else { return }
+    for (position, value) in values.enumerated() {
+      writings[Changed(lineage: birth.lineage, name: name), default: [:]][position, default: []]
+        .insert(value)
+    }
+  }
+
+  private func noteSight(_ operation: PendingOperation, lineage: Int) {
+    if let last = births[operation.id]?.last, last.counter == operation.counter { return }
+    let place = Place(lineage: lineage, sequence: operation.sequence)
+    for (position, value) in operation.base {
+      sights[place, default: [:]][position, default: []].insert(value)
+    }
+  }
+
   func note(_ operation: PendingOperation, lineage: Int) {
+    noteSight(operation, lineage: lineage)
     if let place = births.index(forKey: operation.id) {
       // Two copies have it, and each goes on with it by itself.
       if births.values[place].lineage != lineage { births.values[place].lineage = 0 }
@@ -177,6 +216,12 @@ final class Ledger {
   func forget(answersOf waiting: Set<OperationID>) { forgotten.formUnion(waiting) }
 
   func lose(_ name: RowName) { outOfSight.insert(name) }
+
+  /// The business system says that it was performed before, and not what it wrote then.
+  func recalled(_ id: OperationID, _ key: Key) {
+    guard let birth = births[id] else { return }
+    lose(RowName(entity: birth.last.entity, key: key))
+  }
 
   func loosen(_ operation: PendingOperation) {
     if let reference = Ledger.reference(operation) { looseReferences.insert(reference) }

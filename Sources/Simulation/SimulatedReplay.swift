@@ -119,6 +119,10 @@ final class SimulatedReplay {
       do throws(ConnectorError) {
         let found = try connector.recall(ids)
         say("recalled", ids.map { $0.text.prefix(6) }.joined(separator: " "), "\(found)")
+        for (id, outcome) in zip(ids, found) {
+          guard case .accepted(let key, _)? = outcome else { continue }
+          ledger.recalled(id, key)
+        }
         return .recalled(found)
       } catch { return failed(error) }
     case .read(let entity, let keys):
@@ -156,8 +160,9 @@ final class SimulatedReplay {
   }
 
   /// Invariant 6: nobody meets a conflict with a value that the business system never had; a change
-  /// behind an accepted one is based on what that one became.
+  /// behind an accepted one is based on what that one became, unless that was forgotten.
   private func check(_ operation: ConnectorOperation, _ outcome: OperationOutcome) throws {
+    if case .accepted(let key, true) = outcome { ledger.recalled(operation.id, key) }
     guard case .refused(let refusal) = outcome, let base = refusal.baseValue,
       let position = refusal.attribute.flatMap(operation.entity.position(of:))
     else { return }

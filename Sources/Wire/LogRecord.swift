@@ -56,6 +56,15 @@ extension JSONWriter {
     field("method", answer.outcome.rawValue)
     if let newKey = answer.newKey { field("newKey", newKey.text) }
     if answer.isToBeSentAgain { field("again", true) }
+    if !answer.written.isEmpty {
+      key("written")
+      beginObject()
+      for (name, value) in answer.written.sorted(by: { $0.key < $1.key }) {
+        key(name)
+        attributeValue(value)
+      }
+      endObject()
+    }
     key("log")
     array(answer.logRecords) { $0.logRecord($1) }
     endObject()
@@ -96,7 +105,7 @@ extension JSONWriter {
 }
 
 extension JSONScanner {
-  fileprivate mutating func attributeValue() throws(JSONError) -> Value {
+  mutating func attributeValue() throws(JSONError) -> Value {
     switch try peek() {
     case .null:
       try null()

@@ -176,9 +176,13 @@ extension Answer {
     var newKey: Key?
     var logRecords: [LogRecord] = []
     var isToBeSentAgain: Bool = false
+    var written: [String: Value] = [:]
     try scanner.enterObject()
     while let key = try scanner.nextKey() {
       switch key {
+      case "written":
+        try scanner.enterObject()
+        while let name = try scanner.nextKey() { written[name] = try scanner.attributeValue() }
       case "id": id = try scanner.identifier()
       case "version": version = try scanner.integer()
       case "again": isToBeSentAgain = try scanner.boolean()
@@ -195,6 +199,7 @@ extension Answer {
     self.init(
       id: id, version: version, outcome: outcome, newKey: newKey, logRecords: logRecords,
       isToBeSentAgain: isToBeSentAgain)
+    self.written = written
   }
 }
 

@@ -134,6 +134,10 @@ public struct Answer: Sendable, Equatable {
   /// With `notTried`: its chain did not come whole in time, so nobody refused it. The device sends
   /// all of the chain again, under new ids.
   public let isToBeSentAgain: Bool
+  /// What the operation wrote, by the name of the attribute, where the business system did not take
+  /// the value as it was sent: a text without its blanks, a rounded price. Other users' changes since
+  /// are never in it.
+  public var written: [String: Value] = [:]
 
   public init(
     id: OperationID, version: Int64, outcome: Outcome, newKey: Key?, logRecords: [LogRecord],

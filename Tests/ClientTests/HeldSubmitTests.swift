@@ -84,7 +84,7 @@ struct HeldSubmitTests {
     try order.update()
     shop.shore.accept(
       try Operation(shop.shore.received[0], in: shop.shore.model).id,
-      changing: [2: .text("KIEL"), 3: .text("9")])
+      writing: [2: .text("KIEL")], changing: [3: .text("9")])
     try shop.device.exchange(shop.shore)
     let operations = try shop.device.operations()
     #expect(operations.map { $0.base[2] } == [.text("KIEL"), .text("Ulm")])

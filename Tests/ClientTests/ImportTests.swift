@@ -229,12 +229,41 @@ struct ImportTests {
     try shop.device.exchange(shop.shore)
     _ = try edited(shop, 1, city: "jena")
     #expect(try shop.device.operations().map(\.state) == [.submitted, .waiting])
-    shop.shore.accept(try shop.device.operations()[0].id, changing: [2: .text("KIEL")])
+    shop.shore.accept(try shop.device.operations()[0].id, writing: [2: .text("KIEL")])
     try shop.device.exchange(shop.shore)
     #expect(try shop.device.order(1)?.city == "jena", "the newer edit stays visible")
     try shop.device.exchange(shop.shore)
     let second = try #require(shop.shore.stored.values.first { $0.changed[2] == .text("jena") })
     #expect(second.base == [2: .text("KIEL")], "based on what the server made of the first")
+  }
+
+  @Test("A second edit is not based on what another user wrote over the first: it is a conflict")
+  func secondEditOverOthers() throws {
+    let shop = try Stocked()
+    _ = try edited(shop, 1, city: "kiel")
+    try shop.device.exchange(shop.shore)
+    _ = try edited(shop, 1, city: "jena")
+    shop.shore.accept(
+      try shop.device.operations()[0].id, writing: [2: .text("KIEL")],
+      changing: [2: .text("by another user")])
+    for _ in 0..<2 { try shop.device.exchange(shop.shore) }
+    let second = try #require(shop.shore.stored.values.first { $0.changed[2] == .text("jena") })
+    #expect(second.base == [2: .text("KIEL")], "the user has not seen the value of the other")
+  }
+
+  @Test("An edit of an older copy is based on what the user's own earlier edit wrote")
+  func secondEditOfOlderCopy() throws {
+    let shop = try Stocked()
+    var older = try #require(try shop.device.order(1))
+    _ = try edited(shop, 1, city: "kiel")
+    try shop.device.exchange(shop.shore)
+    older.city = "jena"
+    try older.update()
+    try older.submitPending()
+    shop.shore.accept(try shop.device.operations()[0].id)
+    for _ in 0..<2 { try shop.device.exchange(shop.shore) }
+    let second = try #require(shop.shore.stored.values.first { $0.changed[2] == .text("jena") })
+    #expect(second.base == [2: .text("kiel")])
   }
 
   @Test(

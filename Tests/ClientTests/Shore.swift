@@ -52,8 +52,12 @@ final class Shore {
     leaves.append((known.partition, entity.name, key, clock))
   }
 
-  /// Performs an operation as the business system would and answers it.
-  func accept(_ id: OperationID, newKey: Key? = nil, changing more: [Int: Value] = [:]) {
+  /// Performs an operation as the business system would and answers it. `written`: what it writes
+  /// otherwise than asked. `more`: what others change before the device hears of it.
+  func accept(
+    _ id: OperationID, newKey: Key? = nil, writing written: [Int: Value] = [:],
+    changing more: [Int: Value] = [:]
+  ) {
     guard let operation = stored[id], let entity = model.entity(named: operation.entity) else {
       return
     }
@@ -65,14 +69,17 @@ final class Shore {
         key.flatMap { rows[entity.name]?[$0]?.values }
         ?? [Value](repeating: .null, count: entity.attributes.count)
       for (position, value) in operation.changed { values[position] = value }
+      for (position, value) in written { values[position] = value }
       for (position, value) in more { values[position] = value }
       if let newValues = newKey?.values(of: entity) {
         for (index, position) in entity.key.enumerated() { values[position] = newValues[index] }
       }
       put(entity, values)
     }
-    answers.append(
-      Answer(id: id, version: clock, outcome: .replayResult, newKey: newKey, logRecords: []))
+    var answer = Answer(
+      id: id, version: clock, outcome: .replayResult, newKey: newKey, logRecords: [])
+    for (position, value) in written { answer.written[entity.attributes[position].name] = value }
+    answers.append(answer)
   }
 
   /// Has the operation, as a server that was restarted has what it had stored.

@@ -43,7 +43,7 @@ struct TogetherTests {
       case .done(let outcomes, _):
         return outcomes.map { outcome in
           switch outcome {
-          case .accepted(let key): "accepted \(key.text)"
+          case .accepted(let key, _): "accepted \(key.text)"
           case .refused(let refusal): "refused \(refusal.code)"
           case .notTried: "not tried"
           }

@@ -76,7 +76,7 @@ struct RoundTripTests {
     let cursor = try trip.connector.changes(since: nil).cursor
     let made = trip.perform(
       .create, orders, nil, ["CustomerID": .text("ALFKI"), "ShipCity": .text("Zürich")])
-    guard case .accepted(let key)? = made.outcome else {
+    guard case .accepted(let key, _)? = made.outcome else {
       Issue.record("\(String(describing: made.outcome))")
       return
     }

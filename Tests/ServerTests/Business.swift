@@ -46,7 +46,7 @@ final class Business: Connector {
     var touched: [RowImage] = []
     for operation in group {
       var outcome = perform(operation, &touched)
-      if case .accepted(let key) = outcome, let refusal = judged(operation, key) {
+      if case .accepted(let key, _) = outcome, let refusal = judged(operation, key) {
         outcome = .refused(refusal)
       }
       outcomes.append(outcome)

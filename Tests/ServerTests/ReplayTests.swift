@@ -21,14 +21,14 @@ import Testing
     device = try Device(bench).exchange()
   }
 
-  private func ship(
+  func ship(
     _ text: String, base: String = "Oslo", of key: Int64 = 10
   ) -> (OperationID, [UInt8]) {
     bench.operation(
       Shop.order, .update, Key([.integer(key)]), changed: [2: .text(text)], base: [2: .text(base)])
   }
 
-  private func send(_ operations: (OperationID, [UInt8])..., to other: Device? = nil) throws {
+  func send(_ operations: (OperationID, [UInt8])..., to other: Device? = nil) throws {
     let target = other ?? device
     target.open += operations.map(\.0)
     try target.exchange(operations.map(\.1))

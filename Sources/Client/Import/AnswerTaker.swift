@@ -59,7 +59,7 @@ struct AnswerTaker {
         .filter { $0.sequence > operation.sequence && !$0.isInFlight }
       var answered = [AnsweredOperation(answer)]
       switch answer.outcome {
-      case .replayResult: try accept(operation, waiting, entity)
+      case .replayResult: try accept(operation, answer, waiting, entity)
       case .replayFailed, .notTried:
         let state: PendingOperation.State =
           answer.outcome == .notTried ? .waiting : .replayFailed
@@ -130,18 +130,16 @@ struct AnswerTaker {
     }
   }
 
-  /// Waiting changes are based on the image from now on: the business system may write values in
-  /// another form. After an unknown outcome the image may have later changes, of others or of the app
-  /// on a second row of the object. Then the bases stay, and the business system finds the conflict.
+  /// Waiting changes are based on what the operation wrote: the business system may have taken its
+  /// values in another form. The image is no base. It may have later changes of others, which a
+  /// waiting change would overwrite without a conflict.
   private func accept(
-    _ operation: PendingOperation, _ waiting: [PendingOperation], _ entity: Entity
-  )
-    throws(SQLiteError)
-  {
-    if !waiting.isEmpty, operation.state != .unknown, !store.world.has(.baseNotMoved),
-      let image = try store.rows(of: entity).original(connection, object: operation.object)
-    {
-      for rebased in PendingMachine.rebase(waiting, after: operation, image: image.values) {
+    _ operation: PendingOperation, _ answer: Answer, _ waiting: [PendingOperation],
+    _ entity: Entity
+  ) throws(SQLiteError) {
+    if !waiting.isEmpty, !store.world.has(.baseNotMoved) {
+      let written = written(answer, entity)
+      for rebased in PendingMachine.rebase(waiting, after: operation, written: written) {
         try store.operations.update(rebased, connection)
       }
     }
@@ -154,6 +152,15 @@ struct AnswerTaker {
       AND (record ->> 'requestId' = ?3 OR NOT EXISTS (SELECT 1 FROM ferry_operation
         WHERE entity = ?1 AND object = ?2 AND state IN ('replayFailed', 'unknown')))
       """, .text(operation.entity), .integer(operation.object), .text(operation.id.text))
+  }
+
+  /// What the business system wrote otherwise than it was sent, by position.
+  private func written(_ answer: Answer, _ entity: Entity) -> [Int: Value] {
+    var written: [Int: Value] = [:]
+    for (position, attribute) in entity.attributes.enumerated() {
+      if let value = answer.written[attribute.name] { written[position] = value }
+    }
+    return written
   }
 
   /// The object is gone, and a change of it waits that was made on another row, which turned out to

@@ -137,18 +137,22 @@ package enum PendingMachine {
     return joined
   }
 
-  /// `first` was accepted and the business system now has `image`: what waits behind it, in order, is
-  /// based on that where `first` had changed it and nothing between them has.
+  /// `first` was accepted; of its values some were `written` in another form. What waits behind it, in
+  /// order, is based on what it wrote, where it was based on its value or on the value before that,
+  /// and nothing between them has changed the attribute. Any other base is a value of others, which
+  /// the app saw.
   package static func rebase(
-    _ waiting: [PendingOperation], after first: PendingOperation, image: [Value]
+    _ waiting: [PendingOperation], after first: PendingOperation, written: [Int: Value]
   ) -> [PendingOperation] {
-    var moved = Set(first.changed.keys)
+    var moved = first.changed
     return waiting.map { operation in
       var rebased = operation
-      for position in moved where operation.base[position] != nil {
-        rebased.base[position] = image[position]
+      for (position, sent) in moved {
+        guard let base = operation.base[position], base == sent || base == first.base[position]
+        else { continue }
+        rebased.base[position] = written[position] ?? sent
       }
-      moved.subtract(operation.changed.keys)
+      for position in operation.changed.keys { moved[position] = nil }
       return rebased
     }
   }

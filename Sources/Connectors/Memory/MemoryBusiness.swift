@@ -130,7 +130,7 @@ public final class MemoryBusiness: Sendable {
         outcomes[index] = .refused(refusal)
         return (.done(outcomes, touched: []), 0)
       case .before(let key):
-        outcomes.append(.accepted(key: key))
+        outcomes.append(.accepted(key: key, isRepeated: true))
         keys.learn(given, key: key)
         own.append((given.entity.name, key))
       case .performed(let key):
@@ -164,7 +164,8 @@ public final class MemoryBusiness: Sendable {
         let rest = [OperationOutcome](repeating: .notTried, count: group.count - outcomes.count)
         return (.done(outcomes + rest, touched: images), commits)
       case .before(let key), .performed(let key):
-        outcomes.append(.accepted(key: key))
+        let isRepeated: Bool = if case .before = outcome { true } else { false }
+        outcomes.append(.accepted(key: key, isRepeated: isRepeated))
         keys.learn(given, key: key)
         let new = touched(transaction, and: [(given.entity.name, key)])
         images.removeAll { old in new.contains { $0.entity == old.entity && $0.key == old.key } }

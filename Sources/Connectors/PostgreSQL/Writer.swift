@@ -193,9 +193,9 @@ final class Writer {
         index = place
         let operation = keys.applied(to: given)
         last = operation
-        let key = try performOnce(given, operation, &touched)
+        let (key, isRepeated) = try performOnce(given, operation, &touched)
         keys.learn(given, key: key)
-        outcomes.append(.accepted(key: key))
+        outcomes.append(.accepted(key: key, isRepeated: isRepeated))
       }
       do throws(PostgreSQLError) {
         // Rules that wait for the commit speak now, while it is known whom they are about.
@@ -296,14 +296,14 @@ final class Writer {
 
   private func performOnce(
     _ given: ConnectorOperation, _ operation: ConnectorOperation, _ touched: inout TouchedRows
-  ) throws(Interruption) -> Key {
-    guard settings.remembersOperations else { return try work(operation, &touched) }
+  ) throws(Interruption) -> (key: Key, isRepeated: Bool) {
+    guard settings.remembersOperations else { return (try work(operation, &touched), false) }
     let claim: AppliedOperations.Claim
     do { claim = try AppliedOperations.claim(given, connection) } catch { throw .database(error) }
     switch claim {
     case .performed(let key):
       if !operation.entity.isOperation { touched.note(try table(of: operation.entity), key) }
-      return key
+      return (key, true)
     case .otherContent:
       throw .refused(
         Refusal(code: 422, message: "An earlier form of this change was accepted already."))
@@ -312,7 +312,7 @@ final class Writer {
       do { try AppliedOperations.finish(given, key: key, connection) } catch {
         throw .database(error)
       }
-      return key
+      return (key, false)
     }
   }
 

@@ -57,9 +57,9 @@ final class Writer {
     var keys = GivenKeys()
     for (index, given) in group.enumerated() {
       do throws(Interruption) {
-        let key = try performOnce(given, keys.applied(to: given))
+        let (key, isRepeated) = try performOnce(given, keys.applied(to: given))
         keys.learn(given, key: key)
-        outcomes.append(.accepted(key: key))
+        outcomes.append(.accepted(key: key, isRepeated: isRepeated))
       } catch {
         switch error {
         case .refused(let refusal): return (refused(refusal, at: index, of: group.count), false)
@@ -118,8 +118,8 @@ final class Writer {
 
   private func performOnce(
     _ given: ConnectorOperation, _ operation: ConnectorOperation
-  ) throws(Interruption) -> Key {
-    guard remembersOperations else { return try work(operation) }
+  ) throws(Interruption) -> (key: Key, isRepeated: Bool) {
+    guard remembersOperations else { return (try work(operation), false) }
     let claim: AppliedOperations.Claim
     do { claim = try AppliedOperations.claim(given, connection) } catch {
       throw .failed(ConnectorError(error, connection.path))
@@ -127,7 +127,7 @@ final class Writer {
     switch claim {
     case .performed(let key):
       if !operation.entity.isOperation { touched.note(try table(of: operation.entity), key) }
-      return key
+      return (key, true)
     case .otherContent:
       throw .refused(
         Refusal(code: 422, message: "An earlier form of this change was accepted already."))
@@ -136,7 +136,7 @@ final class Writer {
       do { try AppliedOperations.finish(given, key: key, connection) } catch {
         throw .failed(ConnectorError(error, connection.path))
       }
-      return key
+      return (key, false)
     }
   }
 
@@ -192,7 +192,7 @@ final class Writer {
     }
     for (index, given) in group.enumerated() {
       let operation = keys.applied(to: given)
-      guard case .accepted(let key) = outcomes[index],
+      guard case .accepted(let key, _) = outcomes[index],
         let table = try? tables.table(of: operation.entity)
       else { continue }
       keys.learn(given, key: key)

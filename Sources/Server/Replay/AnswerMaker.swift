@@ -8,13 +8,19 @@ struct AnswerMaker {
   let version: Int64
   let now: Timestamp
 
-  /// `isOver`: its group did not come whole in time.
+  /// `written`: what the business system wrote otherwise than asked. `isOver`: its group did not come
+  /// whole in time.
   func answer(
-    _ operation: ConnectorOperation, _ outcome: OperationOutcome, isOver: Bool = false
+    _ operation: ConnectorOperation, _ outcome: OperationOutcome, written: [Int: Value] = [:],
+    isOver: Bool = false
   ) -> Answer {
     switch outcome {
-    case .accepted(let key):
-      return make(operation, .replayResult, newKey: operation.kind == .create ? key : nil)
+    case .accepted(let key, _):
+      var answer = make(operation, .replayResult, newKey: operation.kind == .create ? key : nil)
+      for (position, value) in written {
+        answer.written[operation.entity.attributes[position].name] = value
+      }
+      return answer
     case .refused(let refusal):
       let record = record(
         operation, code: refusal.code, message: refusal.message, attribute: refusal.attribute,

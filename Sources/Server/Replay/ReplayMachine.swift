@@ -52,6 +52,9 @@ struct ReplayMachine {
   private let isDecided: Bool
   private let readBackKeys: Int
   private(set) var outcomes: [OperationOutcome?]
+  /// What the operation of the same place wrote, where that is not what it asked for: values by
+  /// position in the entity's attributes.
+  private(set) var written: [[Int: Value]]
   /// What was seen of each object, and since when it holds.
   private(set) var seen: [ObjectName: Seen] = [:]
   private var toRead: [ObjectName] = []
@@ -86,6 +89,7 @@ struct ReplayMachine {
     self.isDecided = isDecided
     self.readBackKeys = readBackKeys
     outcomes = Array(repeating: nil, count: operations.count)
+    written = Array(repeating: [:], count: operations.count)
   }
 
   /// With outcomes that an operator has decided, only the rows are read.
@@ -151,7 +155,12 @@ struct ReplayMachine {
       guard found.count == asked.count else {
         return .giveUp(reason: "the business system answered \(found.count) of \(asked.count)")
       }
-      for (index, outcome) in zip(asked, found) { outcomes[index] = outcome }
+      for (index, outcome) in zip(asked, found) {
+        outcomes[index] = outcome
+        if case .accepted(let key, false) = outcome {
+          written[index] = ReplayMachine.written(operations[index], key, touched)
+        }
+      }
       for image in touched { see(image, mark) }
       return goOn()
     case .notDone(let reason):
@@ -162,6 +171,21 @@ struct ReplayMachine {
       guard !wasUnknown, !neverRecalls else { return .giveUp(reason: reason) }
       wasUnknown = true
       return .ask(.recall(operations.map(\.id)))
+    }
+  }
+
+  /// What the business system made of the new values. Only the images of the transaction itself show
+  /// it: a row that is read later may have the values of others.
+  private static func written(
+    _ operation: ConnectorOperation, _ key: Key, _ touched: [RowImage]
+  ) -> [Int: Value] {
+    let entity = operation.entity
+    guard operation.kind != .delete,
+      let values = touched.last(where: { $0.entity == entity.name && $0.key == key })?.values
+    else { return [:] }
+    return operation.changed.reduce(into: [:]) { written, change in
+      guard values.indices.contains(change.key), values[change.key] != change.value else { return }
+      written[change.key] = values[change.key]
     }
   }
 
@@ -216,7 +240,7 @@ struct ReplayMachine {
   private func needed() -> [ObjectName] {
     zip(operations, outcomes).compactMap { operation, outcome in
       switch outcome {
-      case .accepted(let key): return ObjectName(entity: operation.entity.name, key: key)
+      case .accepted(let key, _): return ObjectName(entity: operation.entity.name, key: key)
       case .refused(let refusal)
       where refusal.code == 404 || refusal.code == 412 || refusal.code == 403 && !isJudgedHere:
         return operation.kind == .create

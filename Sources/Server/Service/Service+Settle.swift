@@ -71,9 +71,11 @@ extension Service {
             try machine.apply(RowName(position, name.key), seen.image.values, cache)
           }
         }
-        let outcomes = zip(replay.machine.operations, replay.machine.outcomes)
-        let answers = outcomes.compactMap { operation, outcome in
-          outcome.map { maker.answer(operation, $0, isOver: replay.isOver) }
+        let answers = replay.machine.operations.indices.compactMap { index -> Answer? in
+          guard let outcome = replay.machine.outcomes[index] else { return nil }
+          return maker.answer(
+            replay.machine.operations[index], outcome, written: replay.machine.written[index],
+            isOver: replay.isOver)
         }
         try store.answer(answers, transaction)
         answered += self.answered(replay)

@@ -123,7 +123,7 @@ final class ConnectorProof {
   }
 
   func key(_ outcome: OperationOutcome?) -> Key {
-    if case .accepted(let key)? = outcome { return key }
+    if case .accepted(let key, _)? = outcome { return key }
     failures.append("not accepted but \(String(describing: outcome))")
     return Key([])
   }
