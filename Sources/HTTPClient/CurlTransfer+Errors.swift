@@ -11,7 +11,7 @@
       case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT:
         return TransportError(
           code: .cannotConnect, message: text,
-          hint: "look whether the server runs and the address is right", isTransient: true,
+          hint: "Look whether the server runs and the address is right.", isTransient: true,
           requestWasSent: false)
       case CURLE_OPERATION_TIMEDOUT: return .timedOut(text, wasSent: wasSent)
       case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
@@ -19,7 +19,7 @@
         CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_PINNEDPUBKEYNOTMATCH:
         return TransportError(
           code: .tls, message: text,
-          hint: "look at the server's certificate, and give its authority if it is a private one",
+          hint: "Look at the server's certificate, and give its authority if it is a private one.",
           isTransient: false, requestWasSent: wasSent)
       case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR,
         CURLE_SEND_FAIL_REWIND, CURLE_HTTP2, CURLE_HTTP2_STREAM:
@@ -30,7 +30,7 @@
       default:
         return TransportError(
           code: .other, message: "\(text) (curl \(code.rawValue))",
-          hint: "see libcurl's list of errors", isTransient: false, requestWasSent: wasSent)
+          hint: "See libcurl's list of errors.", isTransient: false, requestWasSent: wasSent)
       }
     }
   }

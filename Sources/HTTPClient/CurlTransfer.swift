@@ -120,7 +120,7 @@
       mailbox.end(
         TransportError(
           code: .cannotConnect, message: "the proxy refuses the way with \(proxyStatus)",
-          hint: "look at the proxy's rules", isTransient: true, requestWasSent: false))
+          hint: "Look at the proxy's rules.", isTransient: true, requestWasSent: false))
     }
 
     private func setCallbacks(_ easy: UnsafeMutableRawPointer) {

@@ -123,7 +123,7 @@ extension TransportBody {
         cancel()
         throw TransportError(
           code: .tooLarge, message: "the body is larger than \(limitBytes) bytes",
-          hint: "read it piece by piece", isTransient: false, requestWasSent: true)
+          hint: "Read it piece by piece.", isTransient: false, requestWasSent: true)
       }
       all.append(contentsOf: piece)
     }

@@ -45,36 +45,36 @@ public struct TransportError: Error, Sendable, Equatable, CustomStringConvertibl
     self.requestWasSent = requestWasSent
   }
 
-  public var description: String { "\(message); \(hint)" }
+  public var description: String { "\(message). \(hint)" }
 
   static func cancelled(wasSent: Bool) -> TransportError {
     TransportError(
-      code: .cancelled, message: "the transfer was cancelled", hint: "send the request again",
+      code: .cancelled, message: "the transfer was cancelled", hint: "Send the request again.",
       isTransient: false, requestWasSent: wasSent)
   }
 
   static func invalid(_ message: String) -> TransportError {
     TransportError(
       code: .invalidURL, message: message,
-      hint: "give an address such as https://host:port/path", isTransient: false,
+      hint: "Give an address such as https://host:port/path.", isTransient: false,
       requestWasSent: false)
   }
 
   static func unreadableBody(_ message: String, wasSent: Bool = false) -> TransportError {
     TransportError(
-      code: .unreadableBody, message: message, hint: "look at the file or the source of the body",
+      code: .unreadableBody, message: message, hint: "Look at the file or the source of the body.",
       isTransient: false, requestWasSent: wasSent)
   }
 
   static let bomb = TransportError(
     code: .tooLarge,
     message: "the answer unpacks to more than \(TransportLimits.unpackedRatio) times its size",
-    hint: "ask for it with acceptsCompressed off, if you trust the server", isTransient: false,
+    hint: "Ask for it with acceptsCompressed off, if you trust the server.", isTransient: false,
     requestWasSent: true)
 
   static func timedOut(_ message: String, wasSent: Bool) -> TransportError {
     TransportError(
-      code: .timedOut, message: message, hint: "look whether the server and the line are up",
+      code: .timedOut, message: message, hint: "Look whether the server and the line are up.",
       isTransient: true, requestWasSent: wasSent)
   }
 }

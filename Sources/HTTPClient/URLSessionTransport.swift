@@ -276,7 +276,7 @@
       let text = error.localizedDescription
       guard let error = error as? URLError else {
         return TransportError(
-          code: .other, message: text, hint: "see the system's reason", isTransient: false,
+          code: .other, message: text, hint: "See the system's reason.", isTransient: false,
           requestWasSent: true)
       }
       switch error.code {
@@ -284,7 +284,7 @@
       case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet:
         return TransportError(
           code: .cannotConnect, message: text,
-          hint: "look whether the server runs and the address is right", isTransient: true,
+          hint: "Look whether the server runs and the address is right.", isTransient: true,
           requestWasSent: false)
       case .timedOut: return .timedOut(text, wasSent: true)
       case .cancelled: return .cancelled(wasSent: true)
@@ -292,15 +292,15 @@
         .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid,
         .clientCertificateRejected, .clientCertificateRequired:
         return TransportError(
-          code: .tls, message: text, hint: "look at the server's certificate",
+          code: .tls, message: text, hint: "Look at the server's certificate.",
           isTransient: false, requestWasSent: false)
       case .networkConnectionLost, .badServerResponse, .cannotParseResponse:
         return TransportError(
-          code: .cut, message: text, hint: "ask what became of the request", isTransient: true,
+          code: .cut, message: text, hint: "Ask what became of the request.", isTransient: true,
           requestWasSent: true)
       default:
         return TransportError(
-          code: .other, message: text, hint: "see the system's reason", isTransient: false,
+          code: .other, message: text, hint: "See the system's reason.", isTransient: false,
           requestWasSent: true)
       }
     }

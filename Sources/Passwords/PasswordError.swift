@@ -27,5 +27,5 @@ public struct PasswordError: Error, Sendable, Equatable, CustomStringConvertible
     self.hint = hint
   }
 
-  public var description: String { "\(message); \(hint)" }
+  public var description: String { "\(message). \(hint)" }
 }

@@ -32,7 +32,7 @@ public enum PasswordHash {
     guard salt.count >= Parameters.leastSaltBytes else {
       throw PasswordError(
         code: .saltTooShort, message: "the salt has \(salt.count) bytes",
-        hint: "give at least \(Parameters.leastSaltBytes) random ones")
+        hint: "Give at least \(Parameters.leastSaltBytes) random ones.")
     }
     let bytes = Array(password.utf8)
     let length = argon2_encodedlen(
@@ -67,7 +67,7 @@ public enum PasswordHash {
     guard password.utf8.count <= Parameters.mostPasswordBytes else {
       throw PasswordError(
         code: .passwordTooLong, message: "the password has \(password.utf8.count) bytes",
-        hint: "choose one of at most \(Parameters.mostPasswordBytes)")
+        hint: "Choose one of at most \(Parameters.mostPasswordBytes).")
     }
   }
 
@@ -86,7 +86,7 @@ public enum PasswordHash {
       guard number <= most else {
         throw PasswordError(
           code: .tooCostly, message: "the stored hash asks for \(pair), and \(most) is the most",
-          hint: "make the hash again")
+          hint: "Make the hash again.")
       }
     }
   }
@@ -94,12 +94,12 @@ public enum PasswordHash {
   private static var notAHash: PasswordError {
     PasswordError(
       code: .notAHash, message: "this is no argon2id hash",
-      hint: "store what PasswordHash.make returns, from $argon2id to the end")
+      hint: "Store what PasswordHash.make returns, from $argon2id to the end.")
   }
 
   private static func system(_ status: CInt) -> PasswordError {
     PasswordError(
       code: .system, message: "argon2: \(String(cString: argon2_error_message(status)))",
-      hint: "look whether \(Parameters.memoryKilobytes / 1024) MB of memory are free")
+      hint: "Look whether \(Parameters.memoryKilobytes / 1024) MB of memory are free.")
   }
 }

@@ -46,17 +46,24 @@ struct SchemaComparison {
     return found + inexact(entity, schema) + unwritable(entity, schema)
   }
 
-  /// What is one key or reference there would be two on devices.
+  /// What is one key, reference or partition there would be two on devices.
   private func inexact(_ entity: Entity, _ schema: CatalogueTable) -> [Mismatch] {
     let references = entity.relationships.flatMap(\.attributes).compactMap(entity.position(of:))
-    return Set(entity.key + references).sorted().compactMap { position in
+    var positions = Set(entity.key + references)
+    if case .columns(let columns) = entity.partition {
+      // Of numbers only texts differ, and a rule compares values.
+      positions.formUnion(
+        columns.compactMap { entity.position(of: $0.attribute) }
+          .filter { entity.attributes[$0].type == .string })
+    }
+    return positions.sorted().compactMap { position in
       let attribute = entity.attributes[position]
       guard let column = schema.column(named: attribute.column), let trouble = column.troubleAsKey
       else { return nil }
       return Mismatch(
         place: "\(entity.name).\(attribute.name)",
         problem: "the column \(schema.name).\(column.name) is \(column.declaredType), which "
-          + "\(trouble), and it is part of a key or a reference",
+          + "\(trouble), and it is part of a key, a reference or a partition rule",
         cure: "Give it a type of which equal values are written alike, or take it out of the model."
       )
     }
