@@ -118,7 +118,14 @@ let stores: [Target] = [
     [
       "FerryServer", "FerrySQLite", "FerryConnector", "FerryModel", "FerryWire", "FerryWorld",
       "FerryCrypto",
-    ])
+    ]),
+  // Issuers whose tokens let users in (Decision 0053).
+  module(
+    "FerryIssuers", "Issuers",
+    [
+      "FerryServer", "FerryModel", "FerryJSON", "FerryWorld", "FerryCrypto", "FerryHTTP",
+      "FerryHTTPClient",
+    ]),
 ]
 
 // Tools: a model in, Swift out; and what looks into a device's file.
@@ -249,6 +256,11 @@ let proofs: [Target] = [
       "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite", "FerryCrypto",
     ]),
   tests(
+    "FerryIssuersTests", "IssuersTests",
+    [
+      "FerryIssuers", "FerryServer", "FerryModel", "FerryJSON", "FerryWorld", "FerryCrypto",
+    ]),
+  tests(
     "FerryClientTests", "ClientTests",
     [
       "Ferry", "FerryInspection", "FerryTravel", "FerryWire", "FerryModel", "FerryJSON",
@@ -338,7 +350,7 @@ var products: [Product] = [
       "Ferryd", "Sources/Programs/Ferryd",
       [
         "FerryArguments", "FerryServer", "FerrySQLiteStore", "FerryHTTPServer", "FerryHTTP",
-        "FerryPasswords",
+        "FerryIssuers", "FerryHTTPClient", "FerryPasswords",
         "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLConnector", "FerryConnector",
         "FerrySQLite", "FerryCrypto", "FerryGenerator",
         "FerryWire", "FerryPostgreSQL", "FerryPostgreSQLConnector", "FerryPostgreSQLStore",

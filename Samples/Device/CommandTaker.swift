@@ -44,6 +44,7 @@ struct CommandTaker {
     case "login":
       try await database.onlineLogin(
         user: try text(words, 1), password: try text(words, 2))
+    case "loginByToken": try await database.onlineLogin()
     case "subscribe": try database.subscribe()
     case "start": database.startBackgroundSynchronization()
     case "stop": database.stopBackgroundSynchronization()

@@ -29,9 +29,12 @@ enum DeviceProgram {
       }
       // Rows and operations travel only in sessions that a command begins.
       if arguments.count > 5 { settings.synchronization = .replicationBased }
+      var profile = ConnectionProfile(server: arguments[3], session: settings)
+      if let file = ProcessInfo.processInfo.environment["FERRY_TOKEN_FILE"] {
+        profile.tokenSource = TokenFile(file)
+      }
       let database = try Database.open(
-        at: arguments[2], package: package,
-        profile: ConnectionProfile(server: arguments[3], session: settings),
+        at: arguments[2], package: package, profile: profile,
         callbackHandler: Announcer(output: output))
       let device = CommandTaker(database: database, package: package, output: output)
       while let line = readLine(strippingNewline: true) {
@@ -42,6 +45,18 @@ enum DeviceProgram {
       FileHandle.standardError.write(Data("ferry-device: \(error)\n".utf8))
       exit(1)
     }
+  }
+}
+
+/// Tokens of an issuer in a file, which another program writes anew before they end.
+final class TokenFile: TokenSource {
+  private let path: String
+
+  init(_ path: String) { self.path = path }
+
+  func token(for use: TokenUse) async throws -> String {
+    String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
+      .trimmingCharacters(in: .whitespacesAndNewlines)
   }
 }
 

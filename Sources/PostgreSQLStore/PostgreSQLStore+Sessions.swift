@@ -7,74 +7,113 @@ extension PostgreSQLStore {
   /// The day by which all nodes count, for `SELECT`s without a table.
   static let today: String = "(SELECT days FROM ferry_store.server)"
 
-  package func session(_ hash: [UInt8]) throws(StoreError) -> StoredSession? {
+  package func session(_ id: String) throws(StoreError) -> StoredSession? {
     let rows = try rows(
       """
-      SELECT user_name, device, expires, parent FROM ferry_store.refresh_token WHERE hash = $1
-      """, [.bytes(hash)])
+      SELECT user_name, device, used, begun, renewed, stamp, ended FROM ferry_store.session
+      WHERE id = $1
+      """, [.exact(id)])
     guard rows.count == 1, let user = rows.exact(0, 0), let device = rows.exact(0, 1),
-      let expires = rows.integer(0, 2)
+      let used = rows.integer(0, 2), let begun = rows.integer(0, 3),
+      let renewed = rows.integer(0, 4)
     else { return nil }
     return StoredSession(
-      hash: hash, parent: rows.blob(0, 3), user: user, device: device, expires: expires)
+      id: id, user: user, device: device, used: used, begun: begun, renewed: renewed,
+      stamp: rows.exact(0, 5) ?? "", ended: rows.exact(0, 6))
   }
 
   package func hasSession(user: String, device: String) throws(StoreError) -> Bool {
     try rows(
-      "SELECT 1 FROM ferry_store.refresh_token WHERE user_name = $1 AND device = $2 LIMIT 1",
-      [.exact(user), .exact(device)]
+      """
+      SELECT 1 FROM ferry_store.session WHERE user_name = $1 AND device = $2 AND ended IS NULL
+      LIMIT 1
+      """, [.exact(user), .exact(device)]
     ).count > 0
   }
 
   package func keep(_ session: StoredSession) throws(StoreError) {
+    // Two nodes may renew at once: what one has seen the other does not take back.
     try write(
       """
-      INSERT INTO ferry_store.refresh_token (hash, parent, user_name, device, expires)
-      VALUES ($1, $2, $3, $4, $5)
+      INSERT INTO ferry_store.session AS s
+        (id, user_name, device, used, begun, renewed, stamp, ended)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+      ON CONFLICT (id) DO UPDATE SET used = greatest(s.used, excluded.used),
+        renewed = greatest(s.renewed, excluded.renewed), stamp = excluded.stamp,
+        ended = coalesce(s.ended, excluded.ended)
       """,
       [
-        .bytes(session.hash), session.parent.map { .bytes($0) } ?? .null, .exact(session.user),
-        .exact(session.device), .integer(session.expires),
+        .exact(session.id), .exact(session.user), .exact(session.device), .integer(session.used),
+        .integer(session.begun), .integer(session.renewed), .exact(session.stamp),
+        .exact(session.ended),
       ])
   }
 
-  package func endSession(_ hash: [UInt8], besides successor: [UInt8]) throws(StoreError) {
+  package func endSessions(
+    user: String, device: String?, reason: String
+  ) throws(StoreError) {
     try write(
       """
-      DELETE FROM ferry_store.refresh_token WHERE hash = $1 OR parent = $1 AND hash <> $2
-      """, [.bytes(hash), .bytes(successor)])
+      UPDATE ferry_store.session SET ended = $3
+      WHERE user_name = $1 AND ($2::text IS NULL OR device = $2) AND ended IS NULL
+      """, [.exact(user), .exact(device), .exact(reason)])
   }
 
-  package func endSessions(user: String, device: String?) throws(StoreError) {
-    try write(
-      """
-      DELETE FROM ferry_store.refresh_token
-      WHERE user_name = $1 AND ($2::text IS NULL OR device = $2)
-      """, [.exact(user), .exact(device)])
-  }
-
-  package func endSessions(expiredAt milliseconds: Int64) throws(StoreError) {
-    try write(
-      "DELETE FROM ferry_store.refresh_token WHERE expires <= $1", [.integer(milliseconds)])
+  package func forgetSessions(begunBefore milliseconds: Int64) throws(StoreError) {
+    try write("DELETE FROM ferry_store.session WHERE begun < $1", [.integer(milliseconds)])
   }
 
   package func boundSessions(
     user: String, device: String, perDevice: Int, devices: Int
-  ) throws(StoreError) {
-    try write([
-      PostgreSQLConnection.Request(
-        """
-        DELETE FROM ferry_store.refresh_token WHERE hash IN (
-          SELECT hash FROM ferry_store.refresh_token WHERE user_name = $1 AND device = $2
-          ORDER BY expires DESC OFFSET $3)
-        """, [.exact(user), .exact(device), .integer(Int64(perDevice))]),
-      PostgreSQLConnection.Request(
-        """
-        DELETE FROM ferry_store.refresh_token WHERE user_name = $1 AND device IN (
-          SELECT device FROM ferry_store.refresh_token WHERE user_name = $1 GROUP BY device
-          ORDER BY device = $2 DESC, max(expires) DESC OFFSET $3)
-        """, [.exact(user), .exact(device), .integer(Int64(devices))]),
-    ])
+  ) throws(StoreError) -> [String] {
+    try write(
+      """
+      UPDATE ferry_store.session SET ended = 'replaced' WHERE id IN (
+        SELECT id FROM ferry_store.session
+        WHERE user_name = $1 AND device = $2 AND ended IS NULL ORDER BY renewed DESC OFFSET $3)
+      """, [.exact(user), .exact(device), .integer(Int64(perDevice))])
+    let rows = try rows(
+      """
+      SELECT device FROM ferry_store.session WHERE user_name = $1 AND ended IS NULL
+      GROUP BY device ORDER BY device = $2 DESC, max(renewed) DESC OFFSET $3
+      """, [.exact(user), .exact(device), .integer(Int64(devices))])
+    let evicted = (0..<rows.count).compactMap { rows.exact($0, 0) }
+    for device in evicted { try endSessions(user: user, device: device, reason: "evicted") }
+    // Only so many that have ended are remembered, however often somebody logs in.
+    try write(
+      """
+      DELETE FROM ferry_store.session WHERE id IN (
+        SELECT id FROM ferry_store.session WHERE user_name = $1 AND ended IS NOT NULL
+        ORDER BY renewed DESC OFFSET $2)
+      """, [.exact(user), .integer(Int64(4 * devices))])
+    return evicted
+  }
+
+  package func tokenUsers() throws(StoreError) -> [StoredTokenUser] {
+    let rows = try rows("SELECT user_name, roles, claims, issued FROM ferry_store.token_user", [])
+    return (0..<rows.count).map { row in
+      StoredTokenUser(
+        user: rows.exact(row, 0) ?? "", roles: ClaimText.decodeRoles(rows.exact(row, 1) ?? ""),
+        claims: ClaimText.decode(rows.exact(row, 2) ?? ""), issued: rows.integer(row, 3) ?? 0)
+    }
+  }
+
+  package func keep(_ user: StoredTokenUser) throws(StoreError) {
+    try write(
+      """
+      INSERT INTO ferry_store.token_user (user_name, roles, claims, issued)
+      VALUES ($1, $2, $3, $4)
+      ON CONFLICT (user_name) DO UPDATE SET roles = excluded.roles, claims = excluded.claims,
+        issued = excluded.issued
+      """,
+      [
+        .exact(user.user), .exact(ClaimText.encode(roles: user.roles)),
+        .exact(ClaimText.encode(user.claims)), .integer(user.issued),
+      ])
+  }
+
+  package func forgetTokenUsers(issuedBefore milliseconds: Int64) throws(StoreError) {
+    try write("DELETE FROM ferry_store.token_user WHERE issued < $1", [.integer(milliseconds)])
   }
 
   package func personalKeys(of user: String) throws(StoreError) -> [String: String] {

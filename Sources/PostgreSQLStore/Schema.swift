@@ -152,12 +152,22 @@ enum Schema {
       reason text NOT NULL);
     CREATE TABLE ferry_store.seen_day (
       package int8 NOT NULL, day int8 NOT NULL, version int8 NOT NULL, PRIMARY KEY (package, day));
-    CREATE TABLE ferry_store.refresh_token (
-      hash bytea PRIMARY KEY, parent bytea, user_name text COLLATE "C" NOT NULL,
-      device text COLLATE "C" NOT NULL, expires int8 NOT NULL);
-    CREATE INDEX refresh_token_parent ON ferry_store.refresh_token (parent);
-    CREATE INDEX refresh_token_user ON ferry_store.refresh_token (user_name, device);
-    CREATE INDEX refresh_token_expires ON ferry_store.refresh_token (expires);
+    CREATE TABLE ferry_store.session (
+      id text COLLATE "C" PRIMARY KEY, user_name text COLLATE "C" NOT NULL,
+      device text COLLATE "C" NOT NULL, used int8 NOT NULL, begun int8 NOT NULL,
+      renewed int8 NOT NULL, stamp text NOT NULL, ended text);
+    CREATE INDEX session_owner ON ferry_store.session (user_name, device);
+    CREATE INDEX session_begun ON ferry_store.session (begun);
+    CREATE TABLE ferry_store.token_user (
+      user_name text COLLATE "C" PRIMARY KEY, roles text NOT NULL, claims text NOT NULL,
+      issued int8 NOT NULL);
+    CREATE TABLE ferry_store.registered_device (
+      package int8 NOT NULL, user_name text COLLATE "C" NOT NULL,
+      device text COLLATE "C" NOT NULL, incarnation text NOT NULL, model text NOT NULL,
+      hardware text NOT NULL, system text NOT NULL, library text NOT NULL,
+      first_seen int8 NOT NULL, last_seen int8 NOT NULL, pending int8, cursors text NOT NULL,
+      state text NOT NULL, reason text NOT NULL, receipt text, with_pending boolean NOT NULL,
+      PRIMARY KEY (package, user_name, device));
     CREATE TABLE ferry_store.personalization (
       package int8 NOT NULL, user_name text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL,
       value text NOT NULL, PRIMARY KEY (package, user_name, name));

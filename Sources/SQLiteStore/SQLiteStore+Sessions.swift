@@ -4,72 +4,115 @@ import FerryServer
 import FerryWire
 
 extension SQLiteStore {
-  package func session(_ hash: [UInt8]) throws(StoreError) -> StoredSession? {
+  package func session(_ id: String) throws(StoreError) -> StoredSession? {
     let row = try sql { () throws(SQLiteError) in
       try writer.row(
-        "SELECT user, device, expires, parent FROM refresh_token WHERE hash = ?", .blob(hash))
+        "SELECT user, device, used, begun, renewed, stamp, ended FROM session WHERE id = ?",
+        .text(id))
     }
-    guard let row, let user = row[0].text, let device = row[1].text, let expires = row[2].integer
+    guard let row, let user = row[0].text, let device = row[1].text, let used = row[2].integer,
+      let begun = row[3].integer, let renewed = row[4].integer
     else { return nil }
     return StoredSession(
-      hash: hash, parent: row[3].blob, user: user, device: device, expires: expires)
+      id: id, user: user, device: device, used: used, begun: begun, renewed: renewed,
+      stamp: row[5].text ?? "", ended: row[6].text)
   }
 
   package func hasSession(user: String, device: String) throws(StoreError) -> Bool {
     try sql { () throws(SQLiteError) in
       try writer.value(
-        "SELECT 1 FROM refresh_token WHERE user = ? AND device = ? LIMIT 1", .text(user),
-        .text(device)) != nil
+        "SELECT 1 FROM session WHERE user = ? AND device = ? AND ended IS NULL LIMIT 1",
+        .text(user), .text(device)) != nil
     }
   }
 
   package func keep(_ session: StoredSession) throws(StoreError) {
     try sql { () throws(SQLiteError) in
       try writer.run(
-        "INSERT INTO refresh_token (hash, parent, user, device, expires) VALUES (?, ?, ?, ?, ?)",
-        .blob(session.hash), session.parent.map(SQLiteValue.blob) ?? .null, .text(session.user),
-        .text(session.device), .integer(session.expires))
+        """
+        INSERT INTO session (id, user, device, used, begun, renewed, stamp, ended)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET used = max(used, excluded.used),
+          renewed = max(renewed, excluded.renewed), stamp = excluded.stamp,
+          ended = coalesce(ended, excluded.ended)
+        """, .text(session.id), .text(session.user), .text(session.device),
+        .integer(session.used), .integer(session.begun), .integer(session.renewed),
+        .text(session.stamp), .optional(session.ended))
     }
   }
 
-  package func endSession(_ hash: [UInt8], besides successor: [UInt8]) throws(StoreError) {
+  package func endSessions(
+    user: String, device: String?, reason: String
+  ) throws(StoreError) {
     try sql { () throws(SQLiteError) in
-      try writer.run("DELETE FROM refresh_token WHERE hash = ?", .blob(hash))
       try writer.run(
-        "DELETE FROM refresh_token WHERE parent = ? AND hash <> ?", .blob(hash), .blob(successor))
+        """
+        UPDATE session SET ended = ?3
+        WHERE user = ?1 AND (?2 IS NULL OR device = ?2) AND ended IS NULL
+        """, .text(user), .optional(device), .text(reason))
     }
   }
 
-  package func endSessions(user: String, device: String?) throws(StoreError) {
+  package func forgetSessions(begunBefore milliseconds: Int64) throws(StoreError) {
     try sql { () throws(SQLiteError) in
-      try writer.run(
-        "DELETE FROM refresh_token WHERE user = ? AND (? IS NULL OR device = ?)", .text(user),
-        .optional(device), .optional(device))
-    }
-  }
-
-  package func endSessions(expiredAt milliseconds: Int64) throws(StoreError) {
-    try sql { () throws(SQLiteError) in
-      try writer.run("DELETE FROM refresh_token WHERE expires <= ?", .integer(milliseconds))
+      try writer.run("DELETE FROM session WHERE begun < ?", .integer(milliseconds))
     }
   }
 
   package func boundSessions(
     user: String, device: String, perDevice: Int, devices: Int
-  ) throws(StoreError) {
+  ) throws(StoreError) -> [String] {
     try sql { () throws(SQLiteError) in
       try writer.run(
         """
-        DELETE FROM refresh_token WHERE hash IN (
-          SELECT hash FROM refresh_token WHERE user = ? AND device = ?
-          ORDER BY expires DESC LIMIT -1 OFFSET ?)
+        UPDATE session SET ended = 'replaced' WHERE id IN (
+          SELECT id FROM session WHERE user = ? AND device = ? AND ended IS NULL
+          ORDER BY renewed DESC LIMIT -1 OFFSET ?)
         """, .text(user), .text(device), .integer(Int64(perDevice)))
+      let evicted = try writer.rows(
+        """
+        SELECT device FROM session WHERE user = ?1 AND ended IS NULL GROUP BY device
+        ORDER BY device = ?2 DESC, max(renewed) DESC LIMIT -1 OFFSET ?3
+        """, .text(user), .text(device), .integer(Int64(devices))
+      ).compactMap { $0[0].text }
+      for device in evicted {
+        try writer.run(
+          "UPDATE session SET ended = 'evicted' WHERE user = ? AND device = ? AND ended IS NULL",
+          .text(user), .text(device))
+      }
+      // Only so many that have ended are remembered, however often somebody logs in.
       try writer.run(
         """
-        DELETE FROM refresh_token WHERE user = ?1 AND device IN (
-          SELECT device FROM refresh_token WHERE user = ?1 GROUP BY device
-          ORDER BY device = ?2 DESC, max(expires) DESC LIMIT -1 OFFSET ?3)
-        """, .text(user), .text(device), .integer(Int64(devices)))
+        DELETE FROM session WHERE id IN (
+          SELECT id FROM session WHERE user = ? AND ended IS NOT NULL
+          ORDER BY renewed DESC LIMIT -1 OFFSET ?)
+        """, .text(user), .integer(Int64(4 * devices)))
+      return evicted
+    }
+  }
+
+  package func tokenUsers() throws(StoreError) -> [StoredTokenUser] {
+    try sql { () throws(SQLiteError) in
+      try writer.rows("SELECT user, roles, claims, issued FROM token_user")
+    }.map { row in
+      StoredTokenUser(
+        user: row[0].text ?? "", roles: ClaimText.decodeRoles(row[1].text ?? ""),
+        claims: ClaimText.decode(row[2].text ?? ""), issued: row[3].integer ?? 0)
+    }
+  }
+
+  package func keep(_ user: StoredTokenUser) throws(StoreError) {
+    try sql { () throws(SQLiteError) in
+      try writer.run(
+        "INSERT OR REPLACE INTO token_user (user, roles, claims, issued) VALUES (?, ?, ?, ?)",
+        .text(user.user), .text(ClaimText.encode(roles: user.roles)),
+        .text(ClaimText.encode(user.claims)), .integer(user.issued))
+    }
+  }
+
+  package func forgetTokenUsers(issuedBefore milliseconds: Int64) throws(StoreError) {
+    try sql { () throws(SQLiteError) in
+      try writer.run("DELETE FROM token_user WHERE issued < ?", .integer(milliseconds))
     }
   }
 

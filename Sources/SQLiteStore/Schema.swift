@@ -5,7 +5,7 @@ import FerrySQLite
 /// A store has the version of the server that last opened it. `tables` are those of version 1 and
 /// never change; each step leads from one version to the next, in a transaction of its own.
 enum Schema {
-  static let version: Int64 = 2
+  static let version: Int64 = 3
   /// `FErS`.
   static let applicationID: Int64 = 0x4645_7253
 
@@ -88,6 +88,7 @@ enum Schema {
         try writer.execute("ALTER TABLE operation ADD COLUMN roles TEXT NOT NULL DEFAULT '[]'")
       }
       try writer.execute(Schema.bounds)
+    case 2: try writer.execute(Schema.sessions)
     default:
       throw SQLiteError(
         code: 11, message: "there is no migration from version \(version) of the store", subject: ""
@@ -105,6 +106,33 @@ enum Schema {
       WHERE asked_by IS NOT NULL AND count = 0;
     CREATE INDEX device_user ON device (user, last_day);
     CREATE INDEX report_user ON report (user, number);
+    """
+
+  /// Version 3: a session is one row for all its tokens; users of issuers; the register of devices.
+  ///
+  /// A token of before is 32 random bytes, of which the hash was kept. Its session has the hash as its
+  /// name, and the token counts as number 0.
+  private static let sessions: String = """
+    CREATE TABLE session (
+      id TEXT NOT NULL PRIMARY KEY, user TEXT NOT NULL, device TEXT NOT NULL,
+      used INTEGER NOT NULL, begun INTEGER NOT NULL, renewed INTEGER NOT NULL,
+      stamp TEXT NOT NULL, ended TEXT) STRICT, WITHOUT ROWID;
+    CREATE INDEX session_owner ON session (user, device);
+    CREATE INDEX session_begun ON session (begun);
+    INSERT INTO session (id, user, device, used, begun, renewed, stamp, ended)
+      SELECT lower(hex(hash)), user, device, 0, expires - 5184000000, expires - 5184000000, '', NULL
+      FROM refresh_token;
+    DROP TABLE refresh_token;
+    CREATE TABLE token_user (
+      user TEXT NOT NULL PRIMARY KEY, roles TEXT NOT NULL, claims TEXT NOT NULL,
+      issued INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE registered_device (
+      package INTEGER NOT NULL, user TEXT NOT NULL, device TEXT NOT NULL,
+      incarnation TEXT NOT NULL, model TEXT NOT NULL, hardware TEXT NOT NULL,
+      system TEXT NOT NULL, library TEXT NOT NULL, first_seen INTEGER NOT NULL,
+      last_seen INTEGER NOT NULL, pending INTEGER, cursors TEXT NOT NULL, state TEXT NOT NULL,
+      reason TEXT NOT NULL, receipt TEXT, with_pending INTEGER NOT NULL,
+      PRIMARY KEY (package, user, device)) STRICT, WITHOUT ROWID;
     """
 
   private static let additions: String = """

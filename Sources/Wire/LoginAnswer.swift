@@ -7,6 +7,10 @@ public struct LoginAnswer: Sendable, Equatable {
   /// Seconds that the access token is good for. Whatever stands at the address may say any number.
   public let expiresIn: Int64
   public let user: String
+  /// Seconds until the user has to log in again, however often the session is renewed.
+  public var sessionExpiresIn: Int64?
+  /// Seconds that the device may go without the server before it closes its data; nil: for ever.
+  public var lease: Int64?
 
   public init(accessToken: String, refreshToken: String, expiresIn: Int64, user: String) {
     self.accessToken = accessToken
@@ -22,6 +26,8 @@ public struct LoginAnswer: Sendable, Equatable {
       let user = node["user"]?.string
     else { return nil }
     self.init(accessToken: access, refreshToken: refresh, expiresIn: seconds, user: user)
+    sessionExpiresIn = node["sessionExpiresIn"]?.integer
+    lease = node["lease"]?.integer
   }
 
   /// The body of the answer.
@@ -32,6 +38,8 @@ public struct LoginAnswer: Sendable, Equatable {
     writer.field("refreshToken", refreshToken)
     writer.field("expiresIn", expiresIn)
     writer.field("user", user)
+    if let sessionExpiresIn { writer.field("sessionExpiresIn", sessionExpiresIn) }
+    if let lease { writer.field("lease", lease) }
     writer.endObject()
     return writer.bytes
   }

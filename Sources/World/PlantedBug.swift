@@ -42,6 +42,12 @@ public enum PlantedBug: String, Sendable, Hashable, CaseIterable {
   case groupInParts
   /// A session is renewed with the rights that its user had at the first operation.
   case staleClaims
+  /// A refresh token that is presented again ends its session, though its successor was never used.
+  case familyTooStrict
+  /// A refresh token that is in two hands ends nothing.
+  case familyNeverEnds
+  /// What a user of an issuer sent is judged by rights that are older than a day.
+  case oldRightsOfIssuer
   /// What is pending goes with its row when a partition is downloaded anew or taken away.
   case resetSweepsPending
   /// A round has no end but that of the partitions.

@@ -23,7 +23,8 @@ struct StageOrder {
   static let store = StageOrder(
     folder: "Sources/SQLiteStore",
     stages: [
-      "Start", "Sessions", "Operations", "Contents", "Partitions", "Rows", "Loads", "Upkeep",
+      "Start", "Sessions", "Register", "Operations", "Contents", "Partitions", "Rows", "Loads",
+      "Upkeep",
     ], areFiles: true)
 
   /// The place of a file's stage; -1 for files beside the stage folders, which everyone may use

@@ -64,7 +64,8 @@ enum StyleRules {
   /// Folders that may begin a task of their own or let time pass.
   static let drivers = [
     "Sources/Client/Session", "Sources/Server/Service", "Sources/World", "Sources/HTTPServer",
-    "Sources/HTTPClient", "Sources/Server/Host", "Sources/Programs", "Sources/ODataClient/Queue",
+    "Sources/HTTPClient", "Sources/Issuers", "Sources/Server/Host", "Sources/Programs",
+    "Sources/ODataClient/Queue",
   ]
 
   static func bareTasks(in file: SourceFile) -> [Violation] {

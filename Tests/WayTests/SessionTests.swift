@@ -71,9 +71,9 @@ extension Way {
       do {
         let server = try Connection(path: "\(daemon.data)/server.sqlite", mode: .readWrite)
         if let days {
-          try server.execute("UPDATE refresh_token SET expires = expires - \(days * Self.day)")
+          try server.execute("UPDATE session SET begun = begun - \(days * Self.day)")
         } else {
-          try server.execute("DELETE FROM refresh_token")
+          try server.execute("UPDATE session SET ended = 'loggedOut'")
         }
         let device = try Connection(
           path: phone.database, mode: .readWrite, busyTimeoutMilliseconds: 300_000)

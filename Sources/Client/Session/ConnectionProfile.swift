@@ -12,6 +12,8 @@ public struct ConnectionProfile: Sendable, Equatable {
   /// How the server is reached: a company's own authority, the app's decision about a certificate, a
   /// client certificate, a proxy.
   public var transport: TransportOptions
+  /// Gives the tokens of the company's own login; nil: users log in with name and password.
+  public var tokenSource: (any TokenSource)?
 
   /// An address of another form is refused with `badAddress` when the database is opened, and so is
   /// `http://` to another machine unless `allowsInsecureHTTP` is true.
@@ -24,6 +26,13 @@ public struct ConnectionProfile: Sendable, Equatable {
     self.session = session
     self.allowsInsecureHTTP = allowsInsecureHTTP
     self.transport = transport
+  }
+
+  /// Equal with the same values and the same token source.
+  public static func == (left: ConnectionProfile, right: ConnectionProfile) -> Bool {
+    left.server == right.server && left.connectTimeout == right.connectTimeout
+      && left.session == right.session && left.allowsInsecureHTTP == right.allowsInsecureHTTP
+      && left.transport == right.transport && left.tokenSource === right.tokenSource
   }
 
   /// Without a scheme each system guesses another one.

@@ -57,7 +57,8 @@ extension Session {
   func refused(_ lane: SessionMachine.Lane, _ reception: Reception) throws(FerryError) {
     let error = Session.serverError(reception.text, status: reception.status)
     let (message, hint) = (error.message, error.hint)
-    if lane == .channel, Session.code(reception.text) == "tooManyChannels" {
+    let code = Session.code(reception.text)
+    if lane == .channel, code == "tooManyChannels" {
       machine.channelRests(now: store.world.clock.moment)
       return
     }
@@ -76,6 +77,9 @@ extension Session {
       machine.stopped(lane, now: store.world.clock.moment)
       machine.wake()
       machine.isExchangeWanted = true
+    case .token where code == "staleRights" || code == "refusedToken":
+      // The issuer must let the user in again; the session itself goes on.
+      try refuseLogin(FerryError(.notLoggedIn, message, hint: hint))
     case .token:
       try forget([.refreshToken, .accessToken, .accessTokenExpires])
       try refuseLogin(FerryError(.notLoggedIn, message, hint: hint))
@@ -84,6 +88,14 @@ extension Session {
       machine.hasCredentials = false
       try refuseLogin(FerryError(.notLoggedIn, message, hint: hint))
     }
+  }
+
+  /// The app's token source has nothing for a login.
+  func hasNoToken(_ error: FerryError) throws(FerryError) {
+    lanes[.exchange] = nil
+    credentials = nil
+    machine.hasCredentials = false
+    try refuseLogin(error)
   }
 
   /// Without a network a login waits, perhaps for long: the app hears it once for each login.

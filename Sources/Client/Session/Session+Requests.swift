@@ -10,12 +10,17 @@ extension Session {
     let device = try setting(.device) ?? ""
     var writer = JSONWriter()
     writer.beginObject()
-    writer.field("user", credentials?.user)
-    writer.field("password", credentials?.password)
+    let isByToken = credentials == .token
+    if !isByToken {
+      writer.field("user", credentials?.user)
+      writer.field("password", credentials?.password)
+    }
     writer.field("device", device)
     writer.endObject()
     lanes[.exchange] = Reception(.login)
-    return SessionRequest(lane: .exchange, path: "login", body: writer.bytes, token: nil)
+    var request = SessionRequest(lane: .exchange, path: "login", body: writer.bytes, token: nil)
+    request.tokenUse = isByToken ? .login : nil
+    return request
   }
 
   func tokenRequest() throws(FerryError) -> SessionRequest {
@@ -25,7 +30,9 @@ extension Session {
     writer.field("device", try setting(.device))
     writer.endObject()
     lanes[.exchange] = Reception(.token)
-    return SessionRequest(lane: .exchange, path: "token", body: writer.bytes, token: nil)
+    var request = SessionRequest(lane: .exchange, path: "token", body: writer.bytes, token: nil)
+    request.tokenUse = .renewal
+    return request
   }
 
   func exchangeRequest(_ lane: SessionMachine.Lane) throws(FerryError) -> SessionRequest {

@@ -1,4 +1,5 @@
 import FerryHTTP
+import FerryJSON
 import FerryModel
 import FerryWire
 
@@ -7,10 +8,12 @@ package struct SessionRequest: Sendable, Equatable {
   package let lane: SessionMachine.Lane
   /// Below the server's address.
   package let path: String
-  package let body: [UInt8]
+  package private(set) var body: [UInt8]
   /// For the Authorization header.
   package let token: String?
   package var method: HTTPMethod = .post
+  /// What a token of an issuer is wanted for, which goes into the body.
+  package var tokenUse: TokenUse?
   /// Beside those of every request.
   package var headers: [String: String] = [:]
   /// Of the plan under way: the app is asked before it leaves.
@@ -23,6 +26,15 @@ package struct SessionRequest: Sendable, Equatable {
     self.path = path
     self.body = body
     self.token = token
+  }
+
+  /// Puts the token of an issuer into the body, which is an object with members.
+  mutating func add(issuerToken: String) {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("token", issuerToken)
+    writer.endObject()
+    body = writer.bytes.dropLast() + [UInt8(ascii: ",")] + body.dropFirst()
   }
 }
 
@@ -78,11 +90,16 @@ struct Reception {
 
 /// Who logs in; kept in memory only, until the server has answered.
 package struct Credentials: Sendable, Equatable {
-  package let user: String
-  package let password: String
+  package let user: String?
+  package let password: String?
 
   package init(user: String, password: String) {
     self.user = user
     self.password = password
   }
+
+  private init() { (user, password) = (nil, nil) }
+
+  /// A token of an issuer, which the profile's source gives.
+  package static let token = Credentials()
 }

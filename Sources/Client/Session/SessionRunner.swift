@@ -14,7 +14,7 @@ actor SessionRunner {
   nonisolated let states: StateBoard
   let transport: any Transport
   let profile: ConnectionProfile
-  private let world: World
+  let world: World
   private var tasks: [SessionMachine.Lane: Task<Void, Never>] = [:]
   private var timer: (time: Duration, task: Task<Void, Never>)?
   private var waiters: [Waiter] = []
@@ -238,10 +238,10 @@ actor SessionRunner {
         connect: profile.connectTimeout, total: nil,
         idle: profile.session.silence + SessionSettings.uploadTime(request.body.count)))
     tasks[request.lane]?.cancel()
-    tasks[request.lane] = Task { await self.perform(call, of: request, on: request.lane) }
+    tasks[request.lane] = Task { await self.perform(call, for: request) }
   }
 
-  private func perform(
+  func perform(
     _ call: TransportRequest, of request: SessionRequest, on lane: SessionMachine.Lane
   ) async {
     let isSynchronization =
@@ -328,7 +328,7 @@ actor SessionRunner {
     }
   }
 
-  private func finished(_ lane: SessionMachine.Lane) {
+  func finished(_ lane: SessionMachine.Lane) {
     tasks[lane] = nil
     run()
   }

@@ -10,8 +10,8 @@ import Foundation
 /// `ferry user`: who may log in.
 enum UserCommand: Subcommand {
   static let name = "user"
-  static let summary = "add, list and remove the users of a server"
-  static let operands = "add|password|list|remove --file <users.json> [options]"
+  static let summary = "add, list, log out and remove the users of a server"
+  static let operands = "add|password|list|logout|remove --file <users.json> [options]"
   static let options = [
     CommandOption("file", "<users.json>", "the user file; add creates it"),
     CommandOption("name", "<user>", "the name of the user"),
@@ -34,20 +34,23 @@ enum UserCommand: Subcommand {
                --model model.json
              ferry user password --file users.json --name nancy
     Each change is recorded in an audit log beside it: <users.json>.audit.jsonl.
-    The server reads the file when it starts.
+    A running server reads the file again when it changes, within a second. password, logout and
+    remove end the sessions of the user on every device; what is pending there stays.
     Exit codes: 0 done; 1 it could not be done; 2 wrong usage.
     """
 
   static func run(_ arguments: Arguments) async throws -> ExitCode {
-    let verb = try arguments.operands("add, password, list or remove")[0]
+    let verb = try arguments.operands("add, password, list, logout or remove")[0]
     let file = try arguments.required("file", "users.json")
     switch verb {
     case "add": try add(arguments, to: file)
     case "password": try changePassword(arguments, in: file)
+    case "logout": try logOut(try arguments.required("name", "nancy"), in: file)
     case "list": try list(file, asJSON: arguments.flag("json"))
     case "remove": try remove(try arguments.required("name", "nancy"), from: file)
     default:
-      throw UsageError("\"\(verb)\" is unknown", hint: "Write add, password, list or remove.")
+      throw UsageError(
+        "\"\(verb)\" is unknown", hint: "Write add, password, list, logout or remove.")
     }
     return .success
   }
@@ -72,7 +75,7 @@ enum UserCommand: Subcommand {
         claims: claims))
     try list.write(to: file)
     note(.userAdded, name, file)
-    print("\(name) may log in now. Restart the server if it is running.")
+    print("\(name) may log in now.")
     for fault in faults { print("Warning: \(fault)") }
   }
 
@@ -104,7 +107,17 @@ enum UserCommand: Subcommand {
     list.users[place].passwordHash = try hash(arguments)
     try list.write(to: file)
     note(.passwordChanged, name, file)
-    print("\(name) has a new password. Restart the server if it is running.")
+    print("\(name) has a new password, and has to log in with it on every device.")
+  }
+
+  private static func logOut(_ name: String, in file: String) throws {
+    var list = try UserList.existing(file)
+    let place = try list.place(of: name, in: file)
+    // Any other text ends the sessions of before; this one also tells people when.
+    list.users[place].loggedOut = String(World.system().clock.now.milliseconds)
+    try list.write(to: file)
+    note(.userLoggedOut, name, file)
+    print("\(name) has to log in again on every device. What is pending there stays.")
   }
 
   private static func remove(_ name: String, from file: String) throws {
@@ -112,7 +125,7 @@ enum UserCommand: Subcommand {
     list.users.remove(at: try list.place(of: name, in: file))
     try list.write(to: file)
     note(.userRemoved, name, file)
-    print("\(name) was removed. Restart the server if it is running.")
+    print("\(name) was removed. What is pending on the user's devices stays there.")
   }
 
   private static func list(_ file: String, asJSON: Bool) throws {

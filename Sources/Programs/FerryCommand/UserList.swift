@@ -13,6 +13,8 @@ struct UserList {
     var passwordHash: String
     let roles: [String]
     let claims: [Claim]
+    /// When the user's sessions were ended last, as text; nil: never.
+    var loggedOut: String?
   }
 
   var users: [User]
@@ -78,7 +80,7 @@ struct UserList {
   }
 
   private static func user(_ node: JSONNode) -> User? {
-    let known: Set = ["name", "passwordHash", "roles", "claims"]
+    let known: Set = ["name", "passwordHash", "roles", "claims", "loggedOut"]
     guard let members = node.object, members.allSatisfy({ known.contains($0.key) }),
       let name = node["name"]?.string, let hash = node["passwordHash"]?.string
     else { return nil }
@@ -87,7 +89,7 @@ struct UserList {
     }
     return User(
       name: name, passwordHash: hash, roles: (node["roles"]?.array ?? []).compactMap(\.string),
-      claims: claims)
+      claims: claims, loggedOut: node["loggedOut"]?.string)
   }
 
   private static func text(_ node: JSONNode) -> String? {
@@ -111,6 +113,7 @@ struct UserList {
       writer.array(claim.values) { $0.string($1) }
     }
     writer.endObject()
+    if let loggedOut = user.loggedOut { writer.field("loggedOut", loggedOut) }
     writer.endObject()
   }
 

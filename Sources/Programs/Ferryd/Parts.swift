@@ -23,10 +23,11 @@ actor Parts {
     return served.host ?? served.node?.host
   }
 
-  init(_ settings: Settings, _ world: World, _ users: UserFile) {
+  init(_ settings: Settings, _ world: World, _ users: Users) {
     self.settings = settings
     self.world = world
-    doorkeeper = Doorkeeper(users, world: world)
+    doorkeeper = Doorkeeper(
+      users.provider, tokens: settings.issuers.providers(world), world: world)
   }
 
   private static let notReady = HTTPResponse(status: 503, headers: ["Retry-After": "1"])
@@ -38,6 +39,11 @@ actor Parts {
   nonisolated func answer(_ request: HTTPRequest) async -> HTTPResponse {
     guard let host else { return Parts.notReady }
     return await host.answer(request)
+  }
+
+  /// Users of the file have changed.
+  nonisolated func recordsChanged() async {
+    await host?.recordsChanged()
   }
 
   func start(on loop: any TaskExecutor) async throws {

@@ -1,7 +1,6 @@
 import FerryArguments
 import FerryConnector
 import FerryHTTPServer
-import FerryPasswords
 import FerrySQLite
 import FerryServer
 import FerryWorld
@@ -38,12 +37,7 @@ enum ServerProgram {
   private static func run(_ settings: Settings) throws {
     let log = StandardLog(least: settings.logLevel)
     let world = World.system(log: log)
-    let users = try UserFile(path: settings.users) { password, hash in
-      do { return try PasswordHash.verify(password: password, hash: hash) } catch {
-        log.error("a password hash of the user file cannot be read", ("reason", "\(error)"))
-        return false
-      }
-    }
+    let users = try Users(settings, log: log)
     try check(settings)
     warn(settings, users, log)
     let parts = Parts(settings, world, users)
@@ -59,6 +53,7 @@ enum ServerProgram {
     Task(executorPreference: server.executor) {
       do {
         try await parts.start(on: server.executor)
+        users.follow(log) { await parts.recordsChanged() }
         if let development = settings.development {
           let text = development.text(port: server.boundPort)
           FileHandle.standardOutput.write(Data("\(text)\n".utf8))
@@ -85,7 +80,7 @@ enum ServerProgram {
   }
 
   /// What lets the server run and keeps somebody from rows, or from the business database.
-  private static func warn(_ settings: Settings, _ users: UserFile, _ log: some Log) {
+  private static func warn(_ settings: Settings, _ users: Users, _ log: some Log) {
     let claims = ClaimCheck(settings.package)
     for user in users.records {
       for fault in claims.faults(of: user) {

@@ -14,6 +14,7 @@ struct Settings {
   /// The database that several servers share as their store; nil: the file in the data folder.
   let store: PostgreSQLAddress?
   let users: String
+  let issuers: IssuerSettings
   let address: String
   let port: Int
   let remembersOperations: Bool
@@ -42,6 +43,20 @@ struct Settings {
       "the business database, sqlite:FILE or postgres:DATABASE (default: the model's source)"),
     CommandOption(
       "users", "FILE", "users, roles and claims (default: users.json in the data folder)"),
+    CommandOption(
+      "issuer", "URL",
+      "take tokens of this OpenID issuer, as it writes itself; may be repeated. Users of the file "
+        + "may log in beside it"),
+    CommandOption(
+      "audience", "NAME",
+      "with --issuer: for whom a token must be (default ferry); may be repeated"),
+    CommandOption(
+      "mapping", "FILE",
+      "with --issuer: which claims and groups give which rights; may be repeated. Without one "
+        + "claims and roles that the model names are taken under their names"),
+    CommandOption(
+      "issuer-ca", "FILE",
+      "with --issuer: certificates in PEM form that are trusted in place of the system's"),
     CommandOption(
       "address", "ADDRESS", "the address of this machine to listen on (default 127.0.0.1)"),
     CommandOption(
@@ -107,6 +122,7 @@ struct Settings {
       }
     }
     users = try development?.users ?? arguments.value("users") ?? "\(folder)/users.json"
+    issuers = try IssuerSettings(arguments, package)
     address = try arguments.value("address") ?? "127.0.0.1"
     guard let port = Int(try arguments.value("port") ?? "8080"), (0...65_535).contains(port) else {
       throw UsageError("--port is not a port number", hint: "Write a number from 0 to 65535.")

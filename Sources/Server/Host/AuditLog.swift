@@ -18,7 +18,9 @@ public struct AuditLog: Sendable {
     case login, loginRefused, sessionRefused, operationRefused
     /// A user logged in on a device that had no session of theirs; a key file was made.
     case deviceAdded, keyMade
-    case userAdded, passwordChanged, userRemoved
+    /// Sessions ended before their time; a device lost its sessions to newer ones of its user.
+    case sessionEnded, deviceRemoved
+    case userAdded, passwordChanged, userLoggedOut, userRemoved
   }
 
   private let path: String

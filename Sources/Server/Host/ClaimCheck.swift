@@ -37,6 +37,10 @@ public struct ClaimCheck: Sendable {
     }
   }
 
+  /// The claims that the partition rules ask for, each once.
+  public var claimNames: [String] { Set(needs.map(\.claim)).sorted() }
+  public var roleNames: [String] { roles }
+
   /// One or two sentences for each fault; none where every rule finds what it asks for.
   public func faults(of user: UserRecord) -> [String] {
     let asked = Set(needs.map(\.claim))

@@ -12,6 +12,7 @@ public actor Doorkeeper {
 
   private let executor = ThreadExecutor(name: "ferry-passwords")
   nonisolated let provider: any AuthenticationProvider
+  nonisolated let tokens: any TokenProvider
   private let clock: any WorldClock
   private var loginGuard = LoginGuard()
   private var queue = LoginQueue()
@@ -22,9 +23,24 @@ public actor Doorkeeper {
     executor.asUnownedSerialExecutor()
   }
 
-  public init(_ provider: any AuthenticationProvider, world: World) {
+  /// `provider`: who knows passwords. `tokens`: the issuers whose tokens let users in.
+  public init(
+    _ provider: any AuthenticationProvider, tokens: any TokenProvider = TokenProviders([]),
+    world: World
+  ) {
     self.provider = provider
+    self.tokens = tokens
     clock = world.clock
+  }
+
+  /// What a token of an issuer says. Nobody can guess one, so nobody is slowed down.
+  nonisolated func login(token: String) async throws(ServerError) -> TokenLogin {
+    guard let login = try await tokens.login(token: token, now: clock.now) else {
+      throw ServerError(
+        .refusedToken, "this server takes no tokens of the issuer of this one",
+        hint: "Name the issuer with --issuer, or log in with another one.")
+    }
+    return login
   }
 
   /// Errors: `wrongLogin`; `tooManyGuesses` and `tooManyLogins`, which say when to come again.

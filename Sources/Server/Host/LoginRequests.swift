@@ -4,16 +4,22 @@ import FerryJSON
 public struct LoginRequest: Sendable, Equatable {
   public let user: String
   public let password: String
+  /// A token of an issuer, in place of name and password.
+  public let token: String?
   /// The device's own id, never empty.
   public let device: String
 
   /// Nil where the body is none.
   public init?(_ body: [UInt8]) {
-    guard let node = try? JSONNode.parse(body), let user = node["user"]?.string,
-      let password = node["password"]?.string, let device = node["device"]?.string, !device.isEmpty
+    guard let node = try? JSONNode.parse(body), let device = node["device"]?.string,
+      !device.isEmpty
     else { return nil }
-    self.user = user
-    self.password = password
+    token = node["token"]?.string
+    guard token != nil || node["user"]?.string != nil && node["password"]?.string != nil else {
+      return nil
+    }
+    user = node["user"]?.string ?? ""
+    password = node["password"]?.string ?? ""
     self.device = device
   }
 }
@@ -21,6 +27,8 @@ public struct LoginRequest: Sendable, Equatable {
 /// What `POST /ferry/1/token` takes.
 public struct RenewalRequest: Sendable, Equatable {
   public let refreshToken: String
+  /// A newer token of the issuer, where one let the user in.
+  public let token: String?
   public let device: String
 
   /// Nil where the body is none.
@@ -29,6 +37,7 @@ public struct RenewalRequest: Sendable, Equatable {
       let token = node["refreshToken"]?.string, let device = node["device"]?.string
     else { return nil }
     refreshToken = token
+    self.token = node["token"]?.string
     self.device = device
   }
 }

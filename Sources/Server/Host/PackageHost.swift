@@ -27,9 +27,14 @@ public struct PackageHost: Sendable {
     let service = try await ServiceHost(world: world) { () throws(ServerError) in
       let service = try Service(
         package: package, world: world, limits: limits, store: store)
-      service.provider = doorkeeper.provider
+      service.provider = ProviderChain(doorkeeper.provider, [service.tokenUsers])
       _ = try service.operatorKey()
       for name in service.madeKeys { audit.note(.keyMade, reason: name) }
+      service.onSessionEnd = { user, device, reason in
+        audit.note(
+          reason == "evicted" ? .deviceRemoved : .sessionEnded, user: user, device: device,
+          reason: reason)
+      }
       service.onRefusedRight = { owner, operation, reason in
         audit.note(
           .operationRefused, user: owner.user.text, device: owner.device.text,
@@ -57,6 +62,9 @@ public struct PackageHost: Sendable {
 
   /// Answers a device, in memory or behind a socket.
   public func answer(_ request: HTTPRequest) async -> HTTPResponse { await router.answer(request) }
+
+  /// Looks at users again whose records may have changed: their lines end, or show the rights of now.
+  public func recordsChanged() async { await service.recordsChanged() }
 
   /// Reads the business system anew and returns when that is done; without being asked it is read
   /// when it tells of changes.

@@ -56,8 +56,9 @@ public struct Router: Sendable {
     }
   }
 
-  /// A name, a password of at most 1 KB and a device's id, or a refresh token.
-  static let loginBytes: Int = 4 << 10
+  /// A name, a password of at most 1 KB and a device's id, or tokens. Those of issuers are long.
+  static let loginBytes: Int = 32 << 10
+  static let passwordBytes: Int = 4 << 10
 
   /// Never throws: what goes wrong is an answer with code, message and hint.
   public func answer(_ request: HTTPRequest) async -> HTTPResponse {
@@ -90,14 +91,26 @@ public struct Router: Sendable {
   // Sessions.
 
   private func login(_ request: HTTPRequest) async -> HTTPResponse {
-    guard request.body.count <= Router.loginBytes, let login = LoginRequest(request.body) else {
-      return unreadable("login takes user, password and device")
+    guard request.body.count <= Router.loginBytes, let login = LoginRequest(request.body),
+      login.token != nil || request.body.count <= Router.passwordBytes
+    else {
+      return unreadable("login takes user, password and device, or token and device")
     }
     let address = address(of: request)
-    let (user, device) = (AuditLog.short(login.user), AuditLog.short(login.device))
+    let device = AuditLog.short(login.device)
+    var user = AuditLog.short(login.user)
     do throws(ServerError) {
-      let record = try await doorkeeper.authenticate(login, from: address)
-      let pair = try await service.login(record, device: login.device)
+      let record: UserRecord
+      let pair: TokenPair
+      if let token = login.token {
+        let known = try await doorkeeper.login(token: token)
+        record = known.record
+        user = record.name
+        pair = try await service.login(known, device: login.device)
+      } else {
+        record = try await doorkeeper.authenticate(login, from: address)
+        pair = try await service.login(record, device: login.device)
+      }
       audit.note(.login, user: user, device: device, address: address)
       if pair.isNewDevice {
         audit.note(.deviceAdded, user: user, device: device, address: address)
@@ -118,9 +131,18 @@ public struct Router: Sendable {
     }
   }
 
+  /// Of what a request is refused with once its token was good.
+  private static func status(of code: ServerError.Code) -> Int {
+    switch code {
+    case .revokedToken, .staleRights, .refusedToken, .expiredToken, .deviceWiped: 401
+    case .deviceLocked: 403
+    default: 503
+    }
+  }
+
   private static func status(ofLogin code: ServerError.Code) -> Int {
     switch code {
-    case .wrongLogin: 401
+    case .wrongLogin, .refusedToken: 401
     case .tooManyGuesses: 429
     default: 503
     }
@@ -142,18 +164,30 @@ public struct Router: Sendable {
     guard request.body.count <= Router.loginBytes, let renewal = RenewalRequest(request.body) else {
       return unreadable("token takes refreshToken and device")
     }
+    var refused: ServerError?
     do throws(ServerError) {
+      var login: TokenLogin?
+      if let token = renewal.token {
+        do throws(ServerError) { login = try await doorkeeper.login(token: token) } catch {
+          // The session may go on without it: an issuer that is away logs nobody out.
+          world.log.warn(
+            "a token of an issuer was not taken", ("device", AuditLog.short(renewal.device)),
+            ("reason", error.message))
+          if !error.isTransient { refused = error }
+        }
+      }
       return tokens(
-        try await service.renew(
-          renewal.refreshToken, device: renewal.device, provider: doorkeeper.provider))
+        try await service.renew(renewal.refreshToken, device: renewal.device, login: login))
     } catch {
+      // Why no newer token was taken says more than that one is missing.
+      let error = error.code == .staleRights ? refused ?? error : error
       world.log.warn(
         "a session was not renewed", ("device", AuditLog.short(renewal.device)),
         ("address", address(of: request)), ("reason", error.message))
       audit.note(
         .sessionRefused, device: renewal.device, address: address(of: request),
         reason: error.code.rawValue)
-      return refusal(error.code == .revokedToken ? 401 : 503, error)
+      return refusal(Router.status(of: error.code), error)
     }
   }
 
@@ -175,12 +209,8 @@ public struct Router: Sendable {
     do throws(ServerError) {
       let identity = try service.accessTokens.verify(token, now: world.clock.now)
       // A token lives on for 15 minutes; the user may be gone before.
-      guard doorkeeper.provider.record(of: identity.user) != nil else {
-        throw ServerError(
-          .revokedToken, "the session has ended",
-          hint: "Log in again. Pending changes stay on the device.")
-      }
-      return .success(identity)
+      guard let record = service.provider?.record(of: identity.user) else { throw Service.ended }
+      return .success(identity.with(record))
     } catch {
       return .failure(Unknown(answer: refusal(401, error)))
     }
@@ -203,7 +233,7 @@ public struct Router: Sendable {
     let opening: ServiceHost.Opening
     switch opened {
     case .success(let open): opening = open
-    case .failure(let error): return refusal(503, error)
+    case .failure(let error): return refusal(Router.status(of: error.code), error)
     }
     let body = opening.id.map { id in
       HTTPBody.stream(ExchangeBody(service: service, id: id, first: opening.bytes))
@@ -271,7 +301,7 @@ public struct Router: Sendable {
       case .failure(let no): return refusal(no.status, no.code, no.message, hint: no.hint)
       }
     } catch {
-      return refusal(503, error)
+      return refusal(Router.status(of: error.code), error)
     }
   }
 
@@ -293,7 +323,7 @@ public struct Router: Sendable {
           question.stretch, tag: "\"\(reference)\"")
       }
     } catch {
-      return refusal(503, error)
+      return refusal(Router.status(of: error.code), error)
     }
   }
 

@@ -8,10 +8,12 @@ import FerryWorld
 /// All waiting is here: exchanges wait for something new, the replay host waits for work.
 public actor ServiceHost {
   private let executor: ThreadExecutor
-  private let service: Service
-  private let world: World
+  let service: Service
+  let world: World
   /// Verified by whoever has a token, without a visit to the service's thread.
   nonisolated let accessTokens: AccessTokens
+  /// Who users are now.
+  nonisolated let provider: (any AuthenticationProvider)?
   nonisolated let pulse: Pulse
   nonisolated let traces = OperationTraces()
   /// Opens what only the operator may see; in the file `operator.key` of the data folder.
@@ -60,6 +62,7 @@ public actor ServiceHost {
     let service = try makeService()
     self.service = service
     accessTokens = service.accessTokens
+    provider = service.provider
     storeName = service.server
     leads = service.leads
     operatorKey = try service.operatorKey()
@@ -95,6 +98,7 @@ public actor ServiceHost {
     until: Timestamp
   ) throws(ServerError) -> Opening {
     try service.requireRecentView()
+    try service.check(identity)
     if isChannel, service.channelCount >= service.limits.channels {
       throw ServerError(
         .tooManyChannels, "\(service.limits.channels) channels are open already",
@@ -191,6 +195,7 @@ public actor ServiceHost {
   func take(
     _ piece: ContentPiece, from identity: Identity
   ) throws(ServerError) -> Result<(progress: ContentProgress, isTaken: Bool), ContentRefusal> {
+    try service.check(identity)
     let arrived = service.arrivedOperations
     let result = try service.take(piece, from: identity)
     if service.arrivedOperations != arrived { wakeWorkers() }
@@ -200,19 +205,8 @@ public actor ServiceHost {
   func reference(
     _ question: ContentQuestion, for identity: Identity
   ) throws(ServerError) -> Result<(BigReference, Entity, Int), ContentRefusal> {
-    try service.reference(question, for: identity)
-  }
-
-  // Sessions.
-
-  func login(_ record: UserRecord, device: String) throws(ServerError) -> TokenPair {
-    try service.login(record, device: device)
-  }
-
-  func renew(
-    _ token: String, device: String, provider: any AuthenticationProvider
-  ) throws(ServerError) -> TokenPair {
-    try service.renew(token, device: device, provider: provider)
+    try service.check(identity)
+    return try service.reference(question, for: identity)
   }
 
   // Work for the replay and load hosts.
@@ -334,7 +328,7 @@ public actor ServiceHost {
     for continuation in woken { continuation.resume() }
   }
 
-  private func wakeWorkers() {
+  func wakeWorkers() {
     workerCalls += 1
     let woken = workers
     workers = []

@@ -249,12 +249,14 @@ struct ReplayQueue {
 
   /// The next chains, marked as in work, in the order in which they are to be performed; no two are
   /// about one object. `isLoaded`: before the first load only what a crash left comes out, because
-  /// rights cannot be judged yet.
-  mutating func next(limit: Int, now: Timestamp, isLoaded: Bool) -> [Chain] {
+  /// rights cannot be judged yet. Users whose rights nobody knows wait, and hold nobody else up.
+  mutating func next(
+    limit: Int, now: Timestamp, isLoaded: Bool, areRightsKnown: (ExactText) -> Bool = { _ in true }
+  ) -> [Chain] {
     var found: [Chain] = []
     // Each user's place in their lane, and whether anything is left there.
     var places: [ExactText: Int] = [:]
-    var open = turns
+    var open = turns.filter(areRightsKnown)
     while found.count < limit, !open.isEmpty {
       var left: [ExactText] = []
       for user in open where found.count < limit {

@@ -13,6 +13,9 @@ public struct AccessTokens: Sendable {
   /// this makes nobody renew.
   public static let leeway: Duration = .seconds(60)
 
+  /// Roles and claims of more bytes stay out of the token.
+  static let rightsBytes = 1_024
+
   private let key: [UInt8]
   private let server: String
 
@@ -22,7 +25,7 @@ public struct AccessTokens: Sendable {
   }
 
   func issue(
-    _ record: UserRecord, device: String, now: Timestamp
+    _ record: UserRecord, device: String, session: String? = nil, now: Timestamp
   ) -> (text: String, expires: Timestamp) {
     let expires = now.advanced(by: AccessTokens.lifetime)
     var writer = JSONWriter()
@@ -30,10 +33,15 @@ public struct AccessTokens: Sendable {
     writer.field("iss", server)
     writer.field("sub", record.name)
     writer.field("dev", device)
-    writer.key("roles")
-    writer.array(record.roles) { $0.string($1) }
-    writer.key("claims")
-    writer.raw(ClaimText.encode(record.claims).utf8)
+    writer.field("sid", session)
+    let (roles, claims) = (ClaimText.encode(roles: record.roles), ClaimText.encode(record.claims))
+    // Proxies refuse long headers. What is left out the server has itself.
+    if roles.utf8.count + claims.utf8.count <= AccessTokens.rightsBytes {
+      writer.key("roles")
+      writer.raw(roles.utf8)
+      writer.key("claims")
+      writer.raw(claims.utf8)
+    }
     writer.field("iat", now.milliseconds / 1_000)
     writer.field("exp", expires.milliseconds / 1_000)
     writer.endObject()
@@ -67,7 +75,8 @@ public struct AccessTokens: Sendable {
     let identity = Identity(
       user: user, device: node["dev"]?.string,
       roles: (node["roles"]?.array ?? []).compactMap(\.string),
-      claims: ClaimText.decode(node["claims"]), issued: issued, expires: expires)
+      claims: ClaimText.decode(node["claims"]), issued: issued, expires: expires,
+      session: node["sid"]?.string)
     guard identity.isGood(at: now) else {
       let problem =
         now < expires
@@ -97,7 +106,8 @@ public struct AccessTokens: Sendable {
     return text
   }
 
-  static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+  /// Base64 in the form of addresses, without padding (RFC 7515).
+  package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
     var base64: [UInt8] = []
     base64.reserveCapacity(text.count + 3)
     for byte in text {

@@ -1,13 +1,21 @@
+public import FerryWorld
+
 /// What is known of a user, whoever vouches for it.
 public struct UserRecord: Sendable, Equatable {
   public let name: String
   public let roles: [String]
   public let claims: [String: [String]]
+  /// Differs once the user's sessions have to end, as after a change of the password; empty where
+  /// nothing ends them.
+  public let stamp: String
 
-  public init(name: String, roles: [String] = [], claims: [String: [String]] = [:]) {
+  public init(
+    name: String, roles: [String] = [], claims: [String: [String]] = [:], stamp: String = ""
+  ) {
     self.name = name
     self.roles = roles
     self.claims = claims
+    self.stamp = stamp
   }
 }
 
@@ -20,4 +28,12 @@ public protocol AuthenticationProvider: Sendable {
 
   /// The user's record as it is now, when a session is renewed; nil when the user is gone.
   func record(of user: String) -> UserRecord?
+
+  /// Whether the record is young enough to say what the user may do now. Where it is not, what the
+  /// user sent waits.
+  func areRightsKnown(of user: String, now: Timestamp) -> Bool
+}
+
+extension AuthenticationProvider {
+  public func areRightsKnown(of user: String, now: Timestamp) -> Bool { true }
 }

@@ -11,10 +11,12 @@ public struct Identity: Sendable, Equatable {
   /// When the token was given, by the server's clock of that time.
   public let issued: Timestamp
   public let expires: Timestamp
+  /// The session that the token was given to; nil where none is asked for.
+  let session: String?
 
   public init(
     user: String, device: String?, roles: [String] = [], claims: [String: [String]] = [:],
-    issued: Timestamp = Timestamp(milliseconds: 0), expires: Timestamp
+    issued: Timestamp = Timestamp(milliseconds: 0), expires: Timestamp, session: String? = nil
   ) {
     self.user = user
     self.device = device
@@ -22,6 +24,14 @@ public struct Identity: Sendable, Equatable {
     self.claims = claims
     self.issued = issued
     self.expires = expires
+    self.session = session
+  }
+
+  /// The same with the roles and claims of now, as the provider has them.
+  func with(_ record: UserRecord) -> Identity {
+    Identity(
+      user: user, device: device, roles: record.roles, claims: record.claims, issued: issued,
+      expires: expires, session: session)
   }
 
   /// Whether the token is good at this time: it has not ended, and it was not given later than now.

@@ -1,3 +1,4 @@
+import FerryCrypto
 import FerryJSON
 import FerryModel
 
@@ -38,7 +39,9 @@ public struct UserFile: AuthenticationProvider {
     var users: [ExactText: User] = [:]
     for node in root["users"]?.array ?? [] {
       guard let user = node["name"]?.string, !user.isEmpty, let hash = node["passwordHash"]?.string,
-        hash.hasPrefix("$"), users[ExactText(user)] == nil
+        hash.hasPrefix("$"), users[ExactText(user)] == nil,
+        // Users of issuers have such names.
+        !(user.hasPrefix("http") && user.utf8.contains(UInt8(ascii: "|")))
       else {
         throw ServerError(
           .badUserFile,
@@ -47,7 +50,9 @@ public struct UserFile: AuthenticationProvider {
       }
       let roles = (node["roles"]?.array ?? []).compactMap(\.string)
       users[ExactText(user)] = User(
-        record: UserRecord(name: user, roles: roles, claims: ClaimText.decode(node["claims"])),
+        record: UserRecord(
+          name: user, roles: roles, claims: ClaimText.decode(node["claims"]),
+          stamp: UserFile.stamp(hash, node["loggedOut"]?.string)),
         passwordHash: hash)
     }
     guard let first = users.min(by: { $0.key < $1.key }) else {
@@ -57,6 +62,12 @@ public struct UserFile: AuthenticationProvider {
     self.users = users
     self.verify = verify
     decoy = first.value.passwordHash
+  }
+
+  /// A new password and `ferry user logout` make another one.
+  private static func stamp(_ hash: String, _ loggedOut: String?) -> String {
+    let text = "\(hash)\n\(loggedOut ?? "")"
+    return hexadecimal(SHA256Digest.hash(Array(text.utf8)).prefix(8))
   }
 
   public func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {

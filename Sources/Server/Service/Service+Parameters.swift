@@ -33,6 +33,12 @@ extension Service {
       ?? Grants()
   }
 
+  /// Whose rights nobody knows now waits; it is looked at again with a newer token of the issuer.
+  func areRightsKnown(_ user: ExactText) -> Bool {
+    guard let provider, !world.has(.oldRightsOfIssuer) else { return true }
+    return provider.areRightsKnown(of: user.text, now: world.clock.now)
+  }
+
   func personalKeys(of user: String) throws(ServerError) -> [String: String] {
     guard package.parameters.contains(where: { $0.kind == .server }) else { return [:] }
     return try guarded { () throws(StoreError) in try personalization.keys(of: user) }

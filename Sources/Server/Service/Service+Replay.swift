@@ -60,7 +60,8 @@ extension Service {
     let isLoaded = try isLoaded()
     endIncompleteGroups(now)
     while true {
-      let chains = queue.next(limit: limit, now: now, isLoaded: isLoaded)
+      let chains = queue.next(
+        limit: limit, now: now, isLoaded: isLoaded, areRightsKnown: areRightsKnown)
       guard !chains.isEmpty else { return [] }
       do throws(ServerError) {
         var begun: [ActiveReplay] = []

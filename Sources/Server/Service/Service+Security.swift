@@ -9,13 +9,17 @@ public struct TokenPair: Sendable, Equatable {
   public let accessExpires: Timestamp
   public let refreshToken: String
   public let user: String
+  /// When the user has to log in again.
+  public let sessionExpires: Timestamp
   /// Whether the user had no session on this device before.
   var isNewDevice: Bool = false
 
   package func answer(now: Timestamp) -> LoginAnswer {
-    LoginAnswer(
+    var answer = LoginAnswer(
       accessToken: accessToken, refreshToken: refreshToken,
       expiresIn: (accessExpires.milliseconds - now.milliseconds) / 1_000, user: user)
+    answer.sessionExpiresIn = (sessionExpires.milliseconds - now.milliseconds) / 1_000
+    return answer
   }
 }
 
@@ -37,39 +41,118 @@ extension Service {
 
   /// Opens a session for a user whom an `AuthenticationProvider` has vouched for.
   public func login(_ record: UserRecord, device: String) throws(ServerError) -> TokenPair {
-    let (refresh, isKnown) = try guarded { () throws(StoreError) in
+    let (session, token, isKnown, evicted) = try guarded { () throws(StoreError) in
       try store.transaction { () throws(StoreError) in
         let isKnown = try store.hasSession(user: record.name, device: device)
-        let token = try refreshTokens.issue(user: record.name, device: device)
-        try store.boundSessions(
+        let (session, token) = try sessions.begin(
+          user: record.name, device: device, stamp: record.stamp)
+        let evicted = try store.boundSessions(
           user: record.name, device: device, perDevice: limits.sessionsPerDevice,
           devices: limits.devicesPerUser)
-        return (token, isKnown)
+        return (session, token, isKnown, evicted)
       }
     }
-    var pair = pair(record, device, refresh)
+    for device in evicted {
+      endExchanges(of: record.name, device: device)
+      onSessionEnd?(record.name, device, "evicted")
+    }
+    var pair = pair(record, session, token)
     pair.isNewDevice = !isKnown
     return pair
   }
 
+  /// Opens a session for a user of an issuer, and keeps what the token says as the rights of now.
+  public func login(_ login: TokenLogin, device: String) throws(ServerError) -> TokenPair {
+    try note(login)
+    return try self.login(tokenUsers.record(of: login.record.name) ?? login.record, device: device)
+  }
+
+  /// A token of an issuer was seen: what it says are the user's rights of now, where it is the newest.
+  func note(_ login: TokenLogin) throws(ServerError) {
+    let name = login.record.name
+    let before = tokenUsers.record(of: name)
+    let wasKnown = tokenUsers.areRightsKnown(of: name, now: world.clock.now)
+    guard tokenUsers.note(login) else { return }
+    try guarded { () throws(StoreError) in
+      try store.keep(
+        StoredTokenUser(
+          user: name, roles: login.record.roles, claims: login.record.claims,
+          issued: login.issued.milliseconds))
+    }
+    // What waited for newer rights goes on.
+    if !wasKnown { arrivedOperations += 1 }
+    if let before, before != login.record { rightsChanged(of: name) }
+  }
+
   /// Renews a session with the user's record as it is now.
   ///
-  /// Throws `revokedToken` for a token that is unknown, too old, of another device, or whose
-  /// successor was used already: the app must log in; its pending work stays.
+  /// Throws `revokedToken` where the session has ended or ends now: the app must log in; its pending
+  /// work stays. Throws `staleRights` where the user's issuer has to give a newer token first.
   public func renew(
     _ refreshToken: String, device: String, provider: any AuthenticationProvider
   ) throws(ServerError) -> TokenPair {
-    let rotated = try guarded { () throws(StoreError) in
-      try refreshTokens.rotate(refreshToken, device: device)
+    let known = try guarded { () throws(StoreError) in
+      try sessions.session(ofToken: refreshToken)
     }
-    guard let rotated, let record = provider.record(of: rotated.user) else {
-      if let rotated { try revoke(user: rotated.user) }
-      throw ServerError(
-        .revokedToken, "the session has ended",
-        hint: "Log in again. Pending changes stay on the device.")
+    if let known, known.device.hasBytes(of: device), known.ended == nil,
+      !provider.areRightsKnown(of: known.user, now: world.clock.now)
+    {
+      throw Service.staleRights
     }
-    return pair(record, device, rotated.next)
+    switch try guarded({ () throws(StoreError) in
+      try sessions.renew(refreshToken, device: device)
+    }) {
+    case .renewed(var session, let token):
+      guard let record = provider.record(of: session.user) else {
+        try revoke(user: session.user, reason: Sessions.Ending.userRemoved)
+        throw Service.ended
+      }
+      if session.stamp.isEmpty, !record.stamp.isEmpty {
+        session.stamp = record.stamp
+        try guarded { () throws(StoreError) in try store.keep(session) }
+      }
+      guard session.stamp.hasBytes(of: record.stamp) else {
+        try revoke(
+          user: session.user, device: session.device, reason: Sessions.Ending.credentialsChanged)
+        throw Service.ended
+      }
+      return pair(record, session, token)
+    case .reused(let session):
+      endExchanges(of: session.user, device: session.device)
+      onSessionEnd?(session.user, session.device, Sessions.Ending.reused)
+      throw Service.ended
+    case .over, .unknown: throw Service.ended
+    }
   }
+
+  /// Whether the session of a request is open. A token lives on for 15 minutes; its session may end
+  /// before. Throws `revokedToken` and `staleRights`.
+  public func check(_ identity: Identity) throws(ServerError) {
+    guard let id = identity.session else { return }
+    if let provider {
+      guard provider.areRightsKnown(of: identity.user, now: world.clock.now) else {
+        throw Service.staleRights
+      }
+    }
+    let session = try guarded { () throws(StoreError) in try store.session(id) }
+    guard let session, session.ended == nil, !sessions.isTooOld(session) else {
+      throw Service.ended
+    }
+    guard let record = provider?.record(of: identity.user), !session.stamp.isEmpty,
+      !session.stamp.hasBytes(of: record.stamp)
+    else { return }
+    try revoke(
+      user: session.user, device: session.device, reason: Sessions.Ending.credentialsChanged)
+    throw Service.ended
+  }
+
+  static let ended = ServerError(
+    .revokedToken, "the session has ended",
+    hint: "Log in again. Pending changes stay on the device.")
+
+  static let staleRights = ServerError(
+    .staleRights, "the newest token of this user's issuer is too old",
+    hint: "Send a newer one with the login or the renewal. Pending changes wait.")
 
   /// The user as the provider has it; with a planted bug as it was at the first login.
   private func plantedRecord(_ record: UserRecord) -> UserRecord {
@@ -80,19 +163,64 @@ extension Service {
     return UserRecord(name: record.name, roles: record.roles, claims: first.claims)
   }
 
-  /// Ends the sessions of a user, on one device or on all. Access tokens end by themselves within
-  /// 15 minutes.
-  public func revoke(user: String, device: String? = nil) throws(ServerError) {
+  /// Ends the sessions of a user, on one device or on all, and closes their open lines. A business
+  /// transaction that has begun is finished.
+  public func revoke(
+    user: String, device: String? = nil, reason: String = "loggedOut"
+  ) throws(ServerError) {
     try guarded { () throws(StoreError) in
-      try store.endSessions(user: user, device: device)
+      try store.endSessions(user: user, device: device, reason: reason)
+    }
+    endExchanges(of: user, device: device)
+    onSessionEnd?(user, device, reason)
+  }
+
+  /// The records of users may have changed: lines of those that are gone, or whose sessions have
+  /// ended, are closed; the others look at their rights again.
+  func recordsChanged() throws(ServerError) {
+    for user in Set(exchanges.values.map(\.state.owner.user)).sorted() {
+      guard let record = provider?.record(of: user.text) else {
+        try revoke(user: user.text, reason: Sessions.Ending.userRemoved)
+        continue
+      }
+      for (_, exchange) in exchanges where exchange.state.owner.user == user {
+        do throws(ServerError) { try check(exchange.state.identity) } catch {
+          guard !error.isOfTheStore else { throw error }
+        }
+      }
+      _ = record
+      rightsChanged(of: user.text)
     }
   }
 
-  private func pair(_ record: UserRecord, _ device: String, _ refresh: String) -> TokenPair {
+  /// Their lines look at the rights again.
+  private func rightsChanged(of user: String) {
+    for (id, exchange) in exchanges.sorted(by: { $0.key < $1.key })
+    where exchange.state.identity.user.hasBytes(of: user) {
+      exchange.state.isStale = true
+      exchange.state.hasNews = true
+      onStir?(id)
+    }
+  }
+
+  func endExchanges(of user: String, device: String?) {
+    for (id, exchange) in exchanges.sorted(by: { $0.key < $1.key }) {
+      let owner = exchange.state.owner
+      guard owner.user == ExactText(user), device.map({ owner.device == ExactText($0) }) ?? true
+      else { continue }
+      exchange.state.phase = .ended
+      interests.remove(id)
+      onStir?(id)
+    }
+  }
+
+  private func pair(_ record: UserRecord, _ session: StoredSession, _ refresh: String) -> TokenPair
+  {
     let record = plantedRecord(record)
-    let access = accessTokens.issue(record, device: device, now: world.clock.now)
+    let access = accessTokens.issue(
+      record, device: session.device, session: session.id, now: world.clock.now)
     return TokenPair(
       accessToken: access.text, accessExpires: access.expires, refreshToken: refresh,
-      user: record.name)
+      user: record.name, sessionExpires: sessions.end(of: session))
   }
 }

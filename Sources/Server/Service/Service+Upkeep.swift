@@ -20,7 +20,9 @@ extension Service {
     let safe = marks.earliestVersion
     let summary = try guarded { () throws(StoreError) in
       try store.countDay()
-      try refreshTokens.dropExpired()
+      try sessions.forgetOld()
+      let month = world.clock.now.advanced(by: .zero - Sessions.greatestAge)
+      try store.forgetTokenUsers(issuedBefore: month.milliseconds)
       try store.forgetDevices(unseenForDays: limits.operationMemoryDays)
       try purgeContents()
       let inUse = partitionsInUse()

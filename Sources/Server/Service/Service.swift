@@ -34,7 +34,9 @@ public final class Service {
   var lastTask: Int64 = 0
   var cursors = CursorMachine()
   let arrived: ArrivedContents
-  let refreshTokens: RefreshTokens
+  let sessions: Sessions
+  /// What the tokens of issuers said of their users.
+  public let tokenUsers = TokenUsers()
   let personalization: Personalization
   /// The key files that this start has made: their tokens of before are no good any more.
   var madeKeys: [String] = []
@@ -62,6 +64,9 @@ public final class Service {
   /// Called with each operation that the user's rights refused, once it is answered.
   var onRefusedRight: ((_ owner: Owner, _ operation: ConnectorOperation, _ reason: String) -> Void)?
 
+  /// Called with the user, the device where one alone is meant, and the reason.
+  var onSessionEnd: ((_ user: String, _ device: String?, _ reason: String) -> Void)?
+
   /// Called with the exchanges that have something new since they said `.waiting`.
   public var onStir: ((ExchangeID) -> Void)?
 
@@ -88,7 +93,6 @@ public final class Service {
     loads = LoadWork(store, cache)
     loadMachine = LoadMachine(massDeletionRows: limits.massDeletionRows)
     arrived = ArrivedContents(store: store)
-    refreshTokens = RefreshTokens(store: store, world: world)
     var made: [String] = []
     personalization = Personalization(store: store, package: package)
     accessTokens = AccessTokens(
@@ -96,6 +100,12 @@ public final class Service {
         made.append("token.key")
         return world.chance.bytes(32)
       }, server: store.server)
+    sessions = Sessions(
+      store: store, world: world,
+      key: try store.secret("refresh.key") {
+        made.append("refresh.key")
+        return world.chance.bytes(32)
+      })
     madeKeys = made
     guard store.leads else {
       try catchUp()
@@ -104,6 +114,11 @@ public final class Service {
     try guarded { () throws(StoreError) in try loads.begin() }
     let waiting = try guarded { () throws(StoreError) in try store.takeUp() }
     try takeUp(waiting)
+    for user in try guarded({ () throws(StoreError) in try store.tokenUsers() }) {
+      let record = UserRecord(name: user.user, roles: user.roles, claims: user.claims)
+      _ = tokenUsers.note(
+        TokenLogin(record: record, issued: Timestamp(milliseconds: user.issued)))
+    }
   }
 
   /// Random, chosen at the first start of the folder's store and kept.

@@ -50,6 +50,17 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
     case tooManyPartitions
     /// As many channels are open as the server has room for. The device polls instead.
     case tooManyChannels
+    /// The token of an issuer does not let its user in; the message says why.
+    case refusedToken
+    /// The issuer of a token does not answer. Try again.
+    case issuerAway
+    /// The newest token that was seen of the user is too old to tell what the user may do. Send a newer
+    /// one.
+    case staleRights
+    /// The operator has locked the device. What is pending stays there.
+    case deviceLocked
+    /// The operator has ordered the device to destroy its data.
+    case deviceWiped
     /// There is no such operation, or it is not in a state in which this can be done.
     case badRequest
   }

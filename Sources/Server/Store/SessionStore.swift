@@ -3,19 +3,30 @@ import FerryWire
 
 /// Sessions, what users chose, what apps reported, and which devices there are.
 package protocol SessionStore: AnyObject {
-  func session(_ hash: [UInt8]) throws(StoreError) -> StoredSession?
+  func session(_ id: String) throws(StoreError) -> StoredSession?
   func hasSession(user: String, device: String) throws(StoreError) -> Bool
+  /// Keeps a new one, or what has become of it.
   func keep(_ session: StoredSession) throws(StoreError)
-  /// Its successor was used: the token itself and its other successors are not needed.
-  func endSession(_ hash: [UInt8], besides successor: [UInt8]) throws(StoreError)
-  /// Those of one device; of all where none is named.
-  func endSessions(user: String, device: String?) throws(StoreError)
-  func endSessions(expiredAt milliseconds: Int64) throws(StoreError)
-  /// Keeps the newest `perDevice` of this device, and of the user's devices this one and those that
-  /// renewed a session last.
+  /// Ends those of one device that are open; of all where none is named.
+  func endSessions(user: String, device: String?, reason: String) throws(StoreError)
+  /// Forgets those that began before, ended or not.
+  func forgetSessions(begunBefore milliseconds: Int64) throws(StoreError)
+  /// Of the open ones, keeps the newest `perDevice` of this device, and of the user's devices this one
+  /// and those that renewed a session last. Gives the devices whose last session ended so.
   func boundSessions(
     user: String, device: String, perDevice: Int, devices: Int
-  ) throws(StoreError)
+  ) throws(StoreError) -> [String]
+
+  /// What the newest token of each issuer's user said.
+  func tokenUsers() throws(StoreError) -> [StoredTokenUser]
+  func keep(_ user: StoredTokenUser) throws(StoreError)
+  func forgetTokenUsers(issuedBefore milliseconds: Int64) throws(StoreError)
+
+  /// The register of devices, as an operator sees it.
+  func registeredDevices() throws(StoreError) -> [RegisteredDevice]
+  func registeredDevice(_ owner: Owner) throws(StoreError) -> RegisteredDevice?
+  func keep(_ device: RegisteredDevice) throws(StoreError)
+  func forgetRegistered(_ owner: Owner) throws(StoreError)
 
   /// The user's personalization keys by name, as canonical text.
   func personalKeys(of user: String) throws(StoreError) -> [String: String]
@@ -35,21 +46,49 @@ package protocol SessionStore: AnyObject {
   func forgetDevices(unseenForDays days: Int64) throws(StoreError)
 }
 
-/// A refresh token that was given out.
-package struct StoredSession: Sendable {
-  package let hash: [UInt8]
-  /// The token that it follows.
-  package let parent: [UInt8]?
+/// A login with all refresh tokens that followed from it. Its tokens are numbered from 1.
+package struct StoredSession: Sendable, Equatable {
+  package let id: String
   package let user: String
   package let device: String
-  package let expires: Int64
+  /// The highest number that was presented; 0: none yet.
+  package var used: Int64
+  /// When the user logged in, and when the session was renewed last; in milliseconds since 1970.
+  package let begun: Int64
+  package var renewed: Int64
+  /// The user's `UserRecord.stamp` at the login; empty where it was not known.
+  package var stamp: String
+  /// Why it has ended; nil: it is open.
+  package var ended: String?
 
-  package init(hash: [UInt8], parent: [UInt8]?, user: String, device: String, expires: Int64) {
-    self.hash = hash
-    self.parent = parent
+  package init(
+    id: String, user: String, device: String, used: Int64, begun: Int64, renewed: Int64,
+    stamp: String, ended: String?
+  ) {
+    self.id = id
     self.user = user
     self.device = device
-    self.expires = expires
+    self.used = used
+    self.begun = begun
+    self.renewed = renewed
+    self.stamp = stamp
+    self.ended = ended
+  }
+}
+
+/// A user of an issuer.
+package struct StoredTokenUser: Sendable, Equatable {
+  package let user: String
+  package let roles: [String]
+  package let claims: [String: [String]]
+  /// When the issuer gave the token, in milliseconds since 1970.
+  package let issued: Int64
+
+  package init(user: String, roles: [String], claims: [String: [String]], issued: Int64) {
+    self.user = user
+    self.roles = roles
+    self.claims = claims
+    self.issued = issued
   }
 }
 

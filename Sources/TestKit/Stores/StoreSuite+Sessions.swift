@@ -5,52 +5,82 @@ import FerryWire
 
 extension StoreSuite {
   private static func session(
-    _ number: UInt8, parent: UInt8? = nil, user: String = "ada", device: String = "phone",
-    expires: Int64 = 100
+    _ id: String, user: String = "ada", device: String = "phone", used: Int64 = 0,
+    renewed: Int64 = 100, ended: String? = nil
   ) -> StoredSession {
     StoredSession(
-      hash: [number, 0, 255], parent: parent.map { [$0, 0, 255] }, user: user, device: device,
-      expires: expires)
+      id: id, user: user, device: device, used: used, begun: renewed, renewed: renewed,
+      stamp: "s", ended: ended)
   }
 
   static let sessions: [StoreCase] = [
-    StoreCase("A session is known by its hash, and ends with its successor, its user or its time") {
+    StoreCase("A session is known by its id, is renewed, and ends with its user or its time") {
       proof in
       let store = proof.store
-      try store.keep(session(1))
-      try store.keep(session(2, parent: 1))
-      try store.keep(session(3, parent: 1))
-      let known = try store.session([2, 0, 255])
-      proof.expectEqual(known?.parent, [1, 0, 255], "the parent")
-      proof.expectEqual(known?.user, "ada", "the user")
-      try store.endSession([1, 0, 255], besides: [2, 0, 255])
-      proof.expect(try store.session([1, 0, 255]) == nil, "the token that was followed is there")
-      proof.expect(try store.session([3, 0, 255]) == nil, "its other successor is there")
-      proof.expect(try store.session([2, 0, 255]) != nil, "the successor is gone")
-      try store.keep(session(4, device: "tablet"))
-      try store.keep(session(5, user: "ben"))
-      try store.endSessions(user: "ada", device: "tablet")
+      try store.keep(session("1"))
+      proof.expectEqual(try store.session("1"), session("1"), "the session")
+      try store.keep(session("1", used: 3))
+      try store.keep(session("1", used: 2))
+      proof.expectEqual(try store.session("1")?.used, 3, "a number that another node has seen")
+      try store.keep(session("4", device: "tablet"))
+      try store.keep(session("5", user: "ben"))
+      try store.endSessions(user: "ada", device: "tablet", reason: "lost")
       proof.expectEqual(try store.hasSession(user: "ada", device: "tablet"), false, "one device")
+      proof.expectEqual(try store.session("4")?.ended, "lost", "why it ended")
+      try store.keep(session("4", device: "tablet"))
+      proof.expectEqual(try store.session("4")?.ended, "lost", "a session that ended stays ended")
       proof.expectEqual(try store.hasSession(user: "ada", device: "phone"), true, "the other one")
-      try store.endSessions(user: "ada", device: nil)
+      try store.endSessions(user: "ada", device: nil, reason: "all")
       proof.expectEqual(try store.hasSession(user: "ada", device: "phone"), false, "all devices")
-      try store.endSessions(expiredAt: 99)
-      proof.expect(try store.session([5, 0, 255]) != nil, "a session ended before its time")
-      try store.endSessions(expiredAt: 100)
-      proof.expect(try store.session([5, 0, 255]) == nil, "a session outlives its time")
+      proof.expectEqual(try store.session("4")?.ended, "lost", "the first reason stays")
+      try store.forgetSessions(begunBefore: 100)
+      proof.expect(try store.session("5") != nil, "a session ended before its time")
+      try store.forgetSessions(begunBefore: 101)
+      proof.expect(try store.session("5") == nil, "a session outlives its time")
     },
     StoreCase("Sessions of a device and devices of a user are bounded; the newest stay") { proof in
       let store = proof.store
-      for number in 1...4 as ClosedRange<UInt8> {
-        try store.keep(session(number, device: "phone", expires: Int64(number)))
+      for number in 1...4 {
+        try store.keep(session("\(number)", device: "phone", renewed: Int64(number)))
       }
-      try store.keep(session(5, device: "old", expires: 2))
-      try store.keep(session(6, device: "new", expires: 9))
-      try store.boundSessions(user: "ada", device: "phone", perDevice: 2, devices: 2)
-      let left = try (1...6 as ClosedRange<UInt8>).filter { number in
-        try store.session([number, 0, 255]) != nil
-      }
+      try store.keep(session("5", device: "old", renewed: 2))
+      try store.keep(session("6", device: "new", renewed: 9))
+      let evicted = try store.boundSessions(
+        user: "ada", device: "phone", perDevice: 2, devices: 2)
+      proof.expectEqual(evicted, ["old"], "the devices without a session")
+      let left = try (1...6).filter { try store.session("\($0)")?.ended == nil }
       proof.expectEqual(left, [3, 4, 6], "the sessions that stay")
+    },
+    StoreCase("What tokens of an issuer said of their users is kept until it is old") { proof in
+      let store = proof.store
+      let user = StoredTokenUser(
+        user: "https://login|e\u{301}", roles: ["a"], claims: ["x": ["1", "\u{e9}"]], issued: 5)
+      try store.keep(user)
+      try store.keep(user)
+      proof.expectEqual(try store.tokenUsers(), [user], "the users")
+      try store.forgetTokenUsers(issuedBefore: 5)
+      proof.expectEqual(try store.tokenUsers().count, 1, "users that are not old")
+      try store.forgetTokenUsers(issuedBefore: 6)
+      proof.expectEqual(try store.tokenUsers().count, 0, "users that are old")
+    },
+    StoreCase("The register has each device once, with what was decided about it") { proof in
+      let store = proof.store
+      var device = RegisteredDevice(user: "ada", device: "pho\u{0}ne")
+      device.pending = 3
+      device.lastSeen = 9
+      try store.keep(device)
+      proof.expectEqual(try store.registeredDevice(device.owner), device, "the device")
+      device.state = .wiping
+      device.receipt = "r"
+      device.withPending = true
+      device.pending = nil
+      device.reason = "lost; \u{e9}"
+      try store.keep(device)
+      proof.expectEqual(try store.registeredDevices(), [device], "the decision")
+      proof.expect(
+        try store.registeredDevice(Owner(device: "phone", user: "ada")) == nil, "another device")
+      try store.forgetRegistered(device.owner)
+      proof.expectEqual(try store.registeredDevices(), [], "a device that was forgotten")
     },
     StoreCase("Names that differ in bytes only are different names, even with the character 0") {
       proof in

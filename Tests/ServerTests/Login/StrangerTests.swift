@@ -89,7 +89,7 @@ struct StrangerTests {
       #expect(await host.answer(login("wrong", headers: forwarded)).status == 401)
       let all = try audit(folder)
       let keys = all.filter { $0["event"]?.string == "keyMade" }.map { $0["reason"]?.string }
-      #expect(keys == ["token.key", "operator.key"])
+      #expect(keys == ["token.key", "refresh.key", "operator.key"])
       let added = all.filter { $0["event"]?.string == "deviceAdded" }
       #expect(added.map { $0["device"]?.string } == ["d"])
       let lines = all.filter { line in

@@ -146,7 +146,7 @@ struct GrowthTests {
       _ = try bench.service.login(UserRecord(name: "anna"), device: "phone")
     }
     _ = try bench.service.login(UserRecord(name: "anna"), device: "tablet")
-    let count = try bench.database.value("SELECT count(*) FROM refresh_token")
+    let count = try bench.database.value("SELECT count(*) FROM session WHERE ended IS NULL")
     #expect(count == .integer(4))
   }
 

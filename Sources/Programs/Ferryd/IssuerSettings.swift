@@ -1,0 +1,61 @@
+import FerryArguments
+import FerryHTTPClient
+import FerryIssuers
+import FerryModel
+import FerryServer
+import FerryWorld
+import Foundation
+
+/// The issuers whose tokens are taken, as the command line names them.
+struct IssuerSettings {
+  private let names: [String]
+  private let audiences: [String]
+  private let mappings: [Mapping]
+  private let standard: Mapping
+  private let trust: TransportOptions.Trust
+
+  var isEmpty: Bool { names.isEmpty }
+
+  init(_ arguments: Arguments, _ package: Package) throws {
+    let names = arguments.values("issuer")
+    self.names = names
+    for name in names where !IssuerAddress.isSafe(name) {
+      throw UsageError(
+        "the issuer \(name) has no address with TLS", hint: "Write --issuer https://….")
+    }
+    let audiences = arguments.values("audience")
+    self.audiences = audiences.isEmpty ? ["ferry"] : audiences
+    let check = ClaimCheck(package)
+    standard = Mapping(claims: check.claimNames, roles: check.roleNames)
+    var mappings: [Mapping] = []
+    for file in arguments.values("mapping") {
+      guard let bytes = FileManager.default.contents(atPath: file) else {
+        throw UsageError(
+          "the mapping \(file) cannot be read", hint: "Name a file that exists (--mapping).")
+      }
+      do { mappings.append(try Mapping([UInt8](bytes), name: file)) } catch {
+        throw StartFailure(error.message, hint: error.hint)
+      }
+    }
+    self.mappings = mappings
+    for mapping in mappings {
+      let named = mapping.issuer
+      guard named.map({ names.contains($0) }) ?? (names.count == 1) else {
+        throw UsageError(
+          "a mapping is for the issuer \(named ?? "(none)"), which --issuer does not name",
+          hint: "Name it with --issuer, or write \"issuer\" into the mapping.")
+      }
+    }
+    trust = try arguments.value("issuer-ca").map { .file($0) } ?? .system
+  }
+
+  func providers(_ world: World) -> TokenProviders {
+    let transport = SystemTransport.make(TransportOptions(trust: trust))
+    return TokenProviders(
+      names.map { name in
+        let mapping = mappings.first { ($0.issuer ?? name) == name } ?? standard
+        return Issuer(
+          name: name, audiences: audiences, mapping: mapping, transport: transport, world: world)
+      })
+  }
+}

@@ -1,0 +1,47 @@
+import FerryPasswords
+import FerryServer
+import FerryWorld
+import Foundation
+
+/// The users of a server with a user file, or without one where issuers let users in.
+struct Users: Sendable {
+  let provider: any AuthenticationProvider
+  private let file: ReloadedUsers?
+
+  init(_ settings: Settings, log: any Log) throws {
+    guard settings.issuers.isEmpty || FileManager.default.fileExists(atPath: settings.users) else {
+      file = nil
+      provider = TokenUsers()
+      return
+    }
+    let file = try ReloadedUsers(path: settings.users) { password, hash in
+      do { return try PasswordHash.verify(password: password, hash: hash) } catch {
+        log.error("a password hash of the user file cannot be read", ("reason", "\(error)"))
+        return false
+      }
+    }
+    self.file = file
+    provider = file
+  }
+
+  var records: [UserRecord] { file?.records ?? [] }
+
+  /// Reads the file again whenever it changes, as long as the server runs.
+  func follow(_ log: any Log, changed: @escaping @Sendable () async -> Void) {
+    guard let file else { return }
+    Task.detached {
+      while true {
+        do { try await Task.sleep(for: .milliseconds(500)) } catch { return }
+        do throws(ServerError) {
+          guard try file.reload() else { continue }
+          log.info("the user file was read again", ("users", String(file.records.count)))
+          await changed()
+        } catch {
+          log.error(
+            "the changed user file cannot be read: the users of before stay",
+            ("reason", error.message), ("cure", error.hint))
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import FerrySQLite
+import FerryServer
+
+extension SQLiteStore {
+  private static let columns = """
+    user, device, incarnation, model, hardware, system, library, first_seen, last_seen, pending,
+    cursors, state, reason, receipt, with_pending
+    """
+
+  package func registeredDevices() throws(StoreError) -> [RegisteredDevice] {
+    try sql { () throws(SQLiteError) in
+      try writer.rows(
+        """
+        SELECT \(SQLiteStore.columns) FROM registered_device WHERE package = ?
+        ORDER BY user, last_seen DESC, device
+        """, number)
+    }.compactMap(SQLiteStore.device)
+  }
+
+  package func registeredDevice(_ owner: Owner) throws(StoreError) -> RegisteredDevice? {
+    try sql { () throws(SQLiteError) in
+      try writer.row(
+        """
+        SELECT \(SQLiteStore.columns) FROM registered_device
+        WHERE package = ? AND user = ? AND device = ?
+        """, number, .text(owner.user.text), .text(owner.device.text))
+    }.flatMap(SQLiteStore.device)
+  }
+
+  package func keep(_ device: RegisteredDevice) throws(StoreError) {
+    try sql { () throws(SQLiteError) in
+      try writer.run(
+        """
+        INSERT OR REPLACE INTO registered_device (package, \(SQLiteStore.columns))
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """, number, .text(device.user), .text(device.device), .text(device.incarnation),
+        .text(device.model), .text(device.hardware), .text(device.system),
+        .text(device.library), .integer(device.firstSeen), .integer(device.lastSeen),
+        device.pending.map(SQLiteValue.integer) ?? .null, .text(device.cursors),
+        .text(device.state.rawValue), .text(device.reason), .optional(device.receipt),
+        .integer(device.withPending ? 1 : 0))
+    }
+  }
+
+  package func forgetRegistered(_ owner: Owner) throws(StoreError) {
+    try sql { () throws(SQLiteError) in
+      try writer.run(
+        "DELETE FROM registered_device WHERE package = ? AND user = ? AND device = ?", number,
+        .text(owner.user.text), .text(owner.device.text))
+    }
+  }
+
+  private static func device(_ row: [SQLiteValue]) -> RegisteredDevice? {
+    guard let user = row[0].text, let name = row[1].text else { return nil }
+    var device = RegisteredDevice(user: user, device: name)
+    device.incarnation = row[2].text ?? ""
+    device.model = row[3].text ?? ""
+    device.hardware = row[4].text ?? ""
+    device.system = row[5].text ?? ""
+    device.library = row[6].text ?? ""
+    device.firstSeen = row[7].integer ?? 0
+    device.lastSeen = row[8].integer ?? 0
+    device.pending = row[9].integer
+    device.cursors = row[10].text ?? "[]"
+    device.state = row[11].text.flatMap(RegisteredDevice.State.init) ?? .active
+    device.reason = row[12].text ?? ""
+    device.receipt = row[13].text
+    device.withPending = row[14].integer == 1
+    return device
+  }
+}

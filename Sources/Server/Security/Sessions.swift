@@ -1,0 +1,108 @@
+import FerryCrypto
+import FerryModel
+import FerryWorld
+
+/// The logins of users on their devices, and the long-lived tokens that renew them.
+///
+/// A token names its session and has a number and a seal over both. So a session is one row however
+/// often it is renewed, a successor can be given again, and each token that ever was is recognised.
+/// The store holds no token; who has the store alone can make none.
+struct Sessions {
+  /// From the login on, however often it is renewed.
+  static let greatestAge: Duration = .seconds(60 * 86_400)
+
+  let store: any Store
+  let world: World
+  let key: [UInt8]
+
+  /// What a refresh token leads to.
+  enum Renewal {
+    case renewed(StoredSession, token: String)
+    /// A token whose successor was used: the session has ended now.
+    case reused(StoredSession)
+    /// It has ended before, or is too old.
+    case over(StoredSession)
+    case unknown
+  }
+
+  func begin(
+    user: String, device: String, stamp: String
+  ) throws(StoreError) -> (session: StoredSession, token: String) {
+    let now = world.clock.now.milliseconds
+    let session = StoredSession(
+      id: hexadecimal(world.chance.bytes(16)), user: user, device: device, used: 0, begun: now,
+      renewed: now, stamp: stamp, ended: nil)
+    try store.keep(session)
+    return (session, token(of: session.id, 1))
+  }
+
+  func renew(_ text: String, device: String) throws(StoreError) -> Renewal {
+    guard let (id, number) = read(text) else { return .unknown }
+    return try store.transaction { () throws(StoreError) in
+      guard var session = try store.session(id), session.device.hasBytes(of: device) else {
+        return .unknown
+      }
+      guard session.ended == nil, !isTooOld(session) else { return .over(session) }
+      var machine = RefreshMachine()
+      machine.isTooStrict = world.has(.familyTooStrict)
+      machine.neverEnds = world.has(.familyNeverEnds)
+      switch machine.judge(number, used: session.used) {
+      case .reused:
+        session.ended = Ending.reused
+        try store.keep(session)
+        return .reused(session)
+      case .next(let next):
+        session.used = max(session.used, number)
+        session.renewed = world.clock.now.milliseconds
+        try store.keep(session)
+        return .renewed(session, token: token(of: id, next))
+      }
+    }
+  }
+
+  /// The session that a token names, whatever became of it.
+  func session(ofToken text: String) throws(StoreError) -> StoredSession? {
+    guard let (id, _) = read(text) else { return nil }
+    return try store.session(id)
+  }
+
+  func isTooOld(_ session: StoredSession) -> Bool { end(of: session) <= world.clock.now }
+
+  func end(of session: StoredSession) -> Timestamp {
+    Timestamp(milliseconds: session.begun).advanced(by: Sessions.greatestAge)
+  }
+
+  /// Those that nobody can renew.
+  func forgetOld() throws(StoreError) {
+    let first = world.clock.now.advanced(by: .zero - Sessions.greatestAge)
+    try store.forgetSessions(begunBefore: first.milliseconds)
+  }
+
+  /// Why sessions end; kept in the store and in the audit log.
+  enum Ending {
+    static let reused = "reused"
+    static let loggedOut = "loggedOut"
+    static let userRemoved = "userRemoved"
+    static let credentialsChanged = "credentialsChanged"
+    static let forgotten = "forgotten"
+  }
+
+  // Tokens: `fr1.<session>.<number>.<seal>`.
+
+  private func token(of id: String, _ number: Int64) -> String {
+    let text = "fr1.\(id).\(number)"
+    return "\(text).\(AccessTokens.encode(SHA256Digest.authenticate(Array(text.utf8), key: key)))"
+  }
+
+  private func read(_ text: String) -> (id: String, number: Int64)? {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    // A token of before: 32 random bytes, whose session is named by their hash.
+    if parts.count == 1, text.utf8.count == 64 {
+      return (hexadecimal(SHA256Digest.hash(Array(text.utf8))), 0)
+    }
+    guard parts.count == 4, let number = Int64(parts[2]), number > 0, number < .max,
+      equalInConstantTime(Array(text.utf8), Array(token(of: parts[1], number).utf8))
+    else { return nil }
+    return (parts[1], number)
+  }
+}

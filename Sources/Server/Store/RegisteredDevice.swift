@@ -1,0 +1,44 @@
+/// A device of a user as it was last here, and what the operator decided about it.
+package struct RegisteredDevice: Sendable, Equatable {
+  /// What the server does with it; the name is kept in the store.
+  package enum State: String, Sendable {
+    case active
+    /// Its requests are refused with a reason; what is pending there stays.
+    case locked
+    /// The order to wipe itself waits for it.
+    case wiping
+    /// It has sent the receipt.
+    case wiped
+  }
+
+  package let user: String
+  package let device: String
+  package var incarnation: String = ""
+  /// The model of the data, as name and version.
+  package var model: String = ""
+  /// What the device says of itself: hardware, system and the version of the library.
+  package var hardware: String = ""
+  package var system: String = ""
+  package var library: String = ""
+  /// In milliseconds since 1970.
+  package var firstSeen: Int64 = 0
+  package var lastSeen: Int64 = 0
+  /// Changes that were not answered, as last reported; nil: the device does not report them.
+  package var pending: Int64?
+  /// Its cursors as JSON.
+  package var cursors: String = "[]"
+  package var state: State = .active
+  /// Why it is locked or wiped, for its user.
+  package var reason: String = ""
+  /// Of a wipe: what the device must send once.
+  package var receipt: String?
+  /// Whether a wipe may destroy changes that were not sent.
+  package var withPending: Bool = false
+
+  package init(user: String, device: String) {
+    self.user = user
+    self.device = device
+  }
+
+  package var owner: Owner { Owner(device: device, user: user) }
+}

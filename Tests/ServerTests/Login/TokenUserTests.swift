@@ -1,0 +1,89 @@
+import FerryModel
+import FerryWire
+import FerryWorld
+import Testing
+
+@testable import FerryServer
+
+/// What users of an issuer may do while their newest token gets old.
+struct TokenUserTests {
+  private let bench: Bench
+  private let name = TokenLogin.user(issuer: "https://login.example.com", identity: "u-1")
+
+  init() throws {
+    bench = try Bench()
+    bench.service.provider = ProviderChain(
+      try UserFile(
+        Array(#"{"users": [{"name": "anna", "passwordHash": "$a"}]}"#.utf8), name: "users.json"
+      ) { _, _ in true }, [bench.service.tokenUsers])
+  }
+
+  private func seen(_ claims: [String: [String]], minutesAgo: Int64 = 0) -> TokenLogin {
+    TokenLogin(
+      record: UserRecord(name: name, claims: claims),
+      issued: bench.clock.now.advanced(by: .seconds(-60 * minutesAgo)))
+  }
+
+  private func code(_ body: () throws(ServerError) -> Void) -> ServerError.Code? {
+    do throws(ServerError) {
+      try body()
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+
+  @Test("The newest token says what its user may do now, in whatever order tokens come")
+  func newest() throws {
+    _ = try bench.service.login(seen(["tenant": ["K01"]]), device: "phone")
+    #expect(bench.service.provider?.record(of: name)?.claims == ["tenant": ["K01"]])
+    try bench.service.note(seen(["tenant": ["K02"]], minutesAgo: 5))
+    #expect(bench.service.provider?.record(of: name)?.claims == ["tenant": ["K01"]])
+    bench.clock.advance(60)
+    try bench.service.note(seen(["tenant": ["K03"]]))
+    #expect(bench.service.provider?.record(of: name)?.claims == ["tenant": ["K03"]])
+    try bench.restart()
+    #expect(bench.service.tokenUsers.record(of: name)?.claims == ["tenant": ["K03"]])
+  }
+
+  @Test("After a day without a newer token the session waits for one, and goes on with it")
+  func old() throws {
+    let service = bench.service
+    guard let provider = service.provider else { return }
+    let pair = try service.login(seen([:]), device: "phone")
+    let identity = try service.accessTokens.verify(pair.accessToken, now: bench.clock.now)
+    bench.clock.advance(86_399)
+    let second = try service.renew(pair.refreshToken, device: "phone", provider: provider)
+    bench.clock.advance(1)
+    #expect(code { () throws(ServerError) in try service.check(identity) } == .staleRights)
+    #expect(
+      code { () throws(ServerError) in
+        _ = try service.renew(second.refreshToken, device: "phone", provider: provider)
+      } == .staleRights)
+    try service.note(seen([:]))
+    try service.check(identity)
+    _ = try service.renew(second.refreshToken, device: "phone", provider: provider)
+  }
+
+  @Test("What a user sent waits while nobody knows the user's rights, and holds nobody else up")
+  func waits() throws {
+    var queue = ReplayQueue()
+    let moment = bench.clock.moment
+    for user in ["old", "anna"] {
+      queue.add(try received(user), now: moment)
+    }
+    let known = queue.next(limit: 9, now: moment, isLoaded: true) { $0.text != "old" }
+    #expect(known.map(\.name.owner.user.text) == ["anna"])
+    let all = queue.next(limit: 9, now: moment, isLoaded: true)
+    #expect(all.map(\.name.owner.user.text) == ["old"])
+  }
+
+  private func received(_ user: String) throws -> ReceivedOperation {
+    let id = try #require(OperationID(String(repeating: user == "old" ? "1" : "2", count: 32)))
+    return ReceivedOperation(
+      sequence: 1, device: "phone", user: user, roles: [], claims: [:],
+      operation: Operation(
+        id: id, chain: id, entity: "Product", kind: .update, key: Key([.text(user)]), changed: [:],
+        base: [:]), mayHaveRun: false, bytes: 1)
+  }
+}

@@ -1,0 +1,121 @@
+import FerryJSON
+import FerrySQLite
+import Foundation
+import Testing
+
+extension Way {
+  @Suite struct IssuerTests {
+    static let ada = #"{"sub":"u-ada","agency":"AG-01"}"#
+
+    @Test(
+      "A device logs in with a token of the company's issuer, imports, works offline and renews, and a rotated key is not noticed"
+    )
+    func whole() async throws {
+      let business = try await Business.flights(bookings: 500)
+      let issuer = try TestIssuer(business.place)
+      var daemon = try await Daemon.start(business, more: try await issuer.options())
+      try await daemon.ready()
+      try await issuer.give(Self.ada)
+      let phone = try issuer.phone(business, "phone", daemon.address)
+      try await phone.ask(#"["loginByToken"]"#)
+      try await phone.ask(#"["subscribe"]"#)
+      try await phone.synchronize()
+      let server = try Connection(path: business.database)
+      let mine = try server.value("SELECT count(*) FROM Bookings WHERE AgencyID = 'AG-01'")?.integer
+      #expect(try await phone.count("Bookings") == mine)
+
+      // Offline: the server is away while a change is made.
+      #expect(try await daemon.stopInOrder() == .exit(0))
+      let key = try #require(
+        try server.value(
+          """
+          SELECT BookingID FROM Bookings JOIN Flights USING (FlightID)
+          WHERE AgencyID = 'AG-01' AND Status = 'planned' LIMIT 1
+          """)?.integer)
+      try await phone.update("Bookings", "\(key)", #"{"passenger":"By Token"}"#)
+      try await phone.submit("Bookings", "\(key)")
+      try await phone.quit()
+      try age(phone)
+
+      // Meanwhile the issuer has another key, and withdraws the one of before.
+      try await issuer.ask(#"["rotate","ES256"]"#)
+      try await issuer.ask(#"["withdraw"]"#)
+      try await issuer.give(Self.ada)
+      daemon = try await Daemon.start(business, port: daemon.port, more: try await issuer.options())
+      try await daemon.ready()
+      let again = try issuer.phone(business, "phone", daemon.address)
+      try await again.ask(#"["start"]"#)
+      try await again.synchronize()
+      try await until("the change arrives") {
+        try server.value("SELECT Passenger FROM Bookings WHERE BookingID = ?", .integer(key))?.text
+          == "By Token"
+      }
+      #expect(again.events("loginFailure").isEmpty)
+      try await again.quit()
+    }
+
+    /// The access token's time is over.
+    private func age(_ phone: Phone) throws {
+      let device = try Connection(
+        path: phone.database, mode: .readWrite, busyTimeoutMilliseconds: 300_000)
+      try device.execute(
+        "UPDATE ferry_setting SET value = '1' WHERE name = 'accessTokenExpires'")
+    }
+
+    @Test(
+      "Bad tokens, a hanging issuer and one that lies are refused by name, and no token is logged")
+    func bad() async throws {
+      let business = try await Business.flights(bookings: 200)
+      let issuer = try TestIssuer(business.place)
+      try await issuer.ask(#"["mode","500"]"#)
+      let daemon = try await Daemon.start(business, more: try await issuer.options())
+      try await daemon.ready()
+      let now = Int(Date().timeIntervalSince1970)
+      let away = try await issuer.login(daemon.address, Self.ada, device: "a")
+      #expect(away.status == 503 && away.code == "issuerAway" && away.retryAfter != nil)
+      try await issuer.ask(#"["mode","lie"]"#)
+      // A failure is remembered for five seconds.
+      try await until("the server sees that it lies") {
+        let lie = try await issuer.login(daemon.address, Self.ada, device: "a")
+        return lie.status == 503 && lie.text.contains("calls itself https://evil.example.com")
+      }
+      try await issuer.ask(#"["mode","ok"]"#)
+      try await until("the keys are fetched") {
+        try await issuer.login(daemon.address, Self.ada, device: "a").status == 200
+      }
+      // The user file works beside it.
+      #expect(try await Wires.login(daemon.address, "cleo", device: "c").status == 200)
+      for (claims, part) in [
+        (#"{"sub":"u","agency":"AG-01","aud":"mail"}"#, "is for mail"),
+        (#"{"sub":"u","agency":"AG-01","exp":\#(now - 31_536_000)}"#, "ended 365 days ago"),
+        (#"{"sub":"u","agency":"AG-01","nbf":\#(now + 7_300)}"#, "is valid in 2 h"),
+        (#"{"sub":"u"}"#, "no rule of the mapping fits"),
+        (#"{"sub":"u","agency":"AG-01","iss":"https://other.example.com"}"#, "takes no tokens"),
+        (
+          #"{"sub":"u","agency":"AG-01","pad":"\#(String(repeating: "x", count: 20_000))"}"#,
+          "bytes"
+        ),
+      ] {
+        let reply = try await issuer.login(daemon.address, claims, device: "a")
+        #expect(reply.status == 401 && reply.code == "refusedToken", "\(claims.prefix(80))")
+        #expect(reply.text.contains(part), "\(reply.text)")
+      }
+      // A hanging issuer holds up nobody who has a session or a password.
+      try await issuer.ask(#"["mode","hang"]"#)
+      try await issuer.ask(#"["rotate"]"#)
+      let good = try await issuer.token(Self.ada)
+      let hanging = Task {
+        try await Wires.post(
+          "\(daemon.address)/ferry/1/login", Array(#"{"token":"\#(good)","device":"a"}"#.utf8))
+      }
+      #expect(try await Wires.login(daemon.address, "dora", device: "d").status == 200)
+      #expect(try await hanging.value.status != 200)
+      let log = daemon.process.errorText
+      let audit = try String(contentsOfFile: "\(daemon.data)/audit.jsonl", encoding: .utf8)
+      for part in good.split(separator: ".") {
+        #expect(!log.contains(part) && !audit.contains(part))
+      }
+      #expect(audit.contains("u-ada"))
+    }
+  }
+}
