@@ -12,10 +12,14 @@ package struct Term: Sendable, Equatable {
   package let token: Int64
 
   /// An error inside the same trip where the term is over.
-  var fence: PostgreSQLConnection.Request {
+  ///
+  /// `clock`: what the leader takes for the store's clock; an error where it is another one.
+  func fence(_ clock: Int64? = nil) -> PostgreSQLConnection.Request {
     PostgreSQLConnection.Request(
-      "SELECT ferry_store.fence($1, $2, $3)",
-      [.integer(package), .integer(number), .integer(token)])
+      "SELECT ferry_store.fence($1, $2, $3, $4)",
+      [
+        .integer(package), .integer(number), .integer(token), clock.map { .integer($0) } ?? .null,
+      ])
   }
 }
 
@@ -33,6 +37,15 @@ package final class Lease {
   private init(_ term: Term, _ line: Line) {
     self.term = term
     self.line = line
+  }
+
+  /// The number of the package in the store, which is made where it is missing.
+  package static func number(
+    of package: Package, _ address: PostgreSQLAddress, _ world: World
+  ) throws(ServerError) -> Int64 {
+    let line = Line(address, application: "ferryd")
+    try Schema.prepare(line, world, store: address.text)
+    return try Registration.number(of: package.served, line, address.text)
   }
 
   /// Takes the lease where nobody has one: begins a new term. nil where another node has it.

@@ -91,6 +91,7 @@ extension StoreError {
     let code: Code =
       switch (error.kind, error.sqlState, error.stateClass) {
       case (_, Schema.termIsOver, _): .superseded
+      case (_, Schema.clockDiffers, _): .busy
       case (.connection, _, _), (.deadline, _, _), (.address, _, _): .unreachable
       case (_, "53100", _): .full
       case (_, _, "08"), (_, _, "57"), (_, "53300", _), (_, "25006", _): .unreachable

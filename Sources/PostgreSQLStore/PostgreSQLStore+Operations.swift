@@ -78,6 +78,7 @@ extension PostgreSQLStore {
           .flags(operations.map(\.mayHaveRun)), .text(era),
         ])
     ])[0]
+    hasArrivals = term == nil
     var sequences: [String: Int64] = [:]
     for row in 0..<rows.count { sequences[rows.text(row, 0) ?? ""] = rows.integer(row, 1) }
     return operations.map { new in

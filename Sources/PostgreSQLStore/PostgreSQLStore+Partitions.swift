@@ -89,10 +89,13 @@ extension PostgreSQLStore {
     try lead([
       PostgreSQLConnection.Request(
         "DELETE FROM ferry_store.partition WHERE id = ANY($1::int8[]) AND count = 0",
-        [.integers(partitions)]),
-      // What nodes remember of partitions is read again.
-      PostgreSQLConnection.Request(
-        "UPDATE ferry_store.package SET removals = removals + 1 WHERE id = $1", [number]),
+        [.integers(partitions)]), forgetting,
     ])
+  }
+
+  /// What nodes remember of partitions is read again.
+  var forgetting: PostgreSQLConnection.Request {
+    PostgreSQLConnection.Request(
+      "UPDATE ferry_store.package SET removals = removals + 1 WHERE id = $1", [number])
   }
 }

@@ -80,16 +80,18 @@ extension PostgreSQLStore {
     guard count > 0 else { return 0 }
     transaction.hasWritten = true
     willPurge(partition, upTo: version)
-    try lead(
-      """
-      WITH gone AS (
-        DELETE FROM ferry_store.member WHERE partition = $1 AND has_left AND version <= $2
-        RETURNING version),
-      total AS (SELECT count(*) AS count, max(version) AS floor FROM gone)
-      UPDATE ferry_store.partition AS p SET floor = greatest(p.floor, t.floor),
-        left_count = p.left_count - t.count
-      FROM total AS t WHERE p.id = $1 AND t.count > 0
-      """, [.integer(partition), .integer(version)])
+    try lead([
+      PostgreSQLConnection.Request(
+        """
+        WITH gone AS (
+          DELETE FROM ferry_store.member WHERE partition = $1 AND has_left AND version <= $2
+          RETURNING version),
+        total AS (SELECT count(*) AS count, max(version) AS floor FROM gone)
+        UPDATE ferry_store.partition AS p SET floor = greatest(p.floor, t.floor),
+          left_count = p.left_count - t.count
+        FROM total AS t WHERE p.id = $1 AND t.count > 0
+        """, [.integer(partition), .integer(version)]), forgetting,
+    ])
     return count
   }
 

@@ -29,6 +29,8 @@ package final class PostgreSQLStore: Store {
   /// What the open numbered transaction is to write; nil outside of one.
   private var pending: Pending?
   private var depth = 0
+  /// Whether the open transaction has taken in operations for another node to perform.
+  var hasArrivals = false
   /// The number of the last numbered transaction; nil after an answer was lost.
   private var knownClock: Int64?
   /// The highest number that was ever seen to be committed.
@@ -116,7 +118,7 @@ package final class PostgreSQLStore: Store {
 
   package func probe() throws(StoreError) {
     let request = PostgreSQLConnection.Request("UPDATE ferry_store.server SET days = days")
-    try line.pipeline(term.map { [$0.fence, request] } ?? [request])
+    try line.pipeline(term.map { [$0.fence(), request] } ?? [request])
   }
 
   // Reading and writing.
@@ -153,14 +155,21 @@ package final class PostgreSQLStore: Store {
       pending?.requests += requests
       return
     }
-    try line.pipeline([term.fence] + requests)
+    try line.pipeline([term.fence()] + requests)
   }
 
-  /// The same, with the answers, outside of a numbered transaction.
+  /// The same, with the answers, outside of a numbered transaction. An error where the store's clock
+  /// is not the one that this node knows: the store went back, or an answer was lost.
   func leadRows(
     _ requests: [PostgreSQLConnection.Request]
   ) throws(StoreError) -> [PostgreSQLRows] {
-    Array(try line.pipeline([try leading().fence] + requests).dropFirst())
+    let term = try leading()
+    let clock = try clock()
+    // Until the answer has come nobody knows what the clock is.
+    knownClock = nil
+    let answers = Array(try line.pipeline([term.fence(clock)] + requests).dropFirst())
+    knownClock = clock
+    return answers
   }
 
   func leading() throws(StoreError) -> Term {
@@ -187,7 +196,10 @@ package final class PostgreSQLStore: Store {
       "BEGIN ISOLATION LEVEL READ COMMITTED",
       [PostgreSQLConnection.Request("SET LOCAL idle_in_transaction_session_timeout = '5s'")])
     depth += 1
-    defer { depth -= 1 }
+    defer {
+      depth -= 1
+      hasArrivals = false
+    }
     let result: Result
     do throws(StoreError) { result = try body() } catch {
       line.rollBack()
@@ -197,6 +209,7 @@ package final class PostgreSQLStore: Store {
       line.rollBack()
       throw error
     }
+    if hasArrivals { hint(StoreHint.arrivals(of: packageNumber)) }
     return result
   }
 
@@ -207,7 +220,7 @@ package final class PostgreSQLStore: Store {
       // What was sent on a connection that is lost may still be on its way: behind the lock of the
       // fence it has ended, or it finds its number taken.
       let request = PostgreSQLConnection.Request(PostgreSQLStore.clock, [number])
-      clock = try line.pipeline([term.fence, request])[1].integer(0, 0) ?? 0
+      clock = try line.pipeline([term.fence(), request])[1].integer(0, 0) ?? 0
       guard clock >= highest else {
         // What devices were told is lost: the lease is given up, and the next term opens an era.
         try line.pipeline([
@@ -234,6 +247,14 @@ package final class PostgreSQLStore: Store {
     knownClock = clock
   }
 
+  /// Other nodes look at once, and not within a second. After the commit: NOTIFY waits for a lock of
+  /// the whole cluster.
+  func hint(_ channel: String) {
+    do throws(StoreError) { _ = try line.rows("NOTIFY \(channel)") } catch {
+      world.log.debug("other nodes were not notified", ("reason", error.message))
+    }
+  }
+
   static let clock: String =
     "SELECT coalesce(max(version), 0) FROM ferry_store.number WHERE package = $1"
 
@@ -244,21 +265,26 @@ package final class PostgreSQLStore: Store {
     let transaction = NumberedTransaction(version: next)
     pending = Pending()
     defer { pending = nil }
+    // Until the answer has come nobody knows what the clock is.
+    let known = knownClock
     let result = try body(transaction)
     let writes = pending?.requests ?? []
     guard transaction.hasWritten || !writes.isEmpty else { return result }
-    var requests = [try leading().fence]
+    knownClock = nil
+    // Behind the lock the clock is what it was when the body read.
+    var requests = [try leading().fence(next - 1)]
     if transaction.hasWritten {
       requests.append(
         PostgreSQLConnection.Request(
           "INSERT INTO ferry_store.number (package, version) VALUES ($1, $2)",
           [number, .integer(transaction.version)]))
     }
-    do throws(StoreError) { try line.pipeline(requests + writes) } catch {
-      knownClock = nil
-      throw error
+    try line.pipeline(requests + writes)
+    knownClock = known
+    if transaction.hasWritten {
+      note(clock: transaction.version)
+      hint(StoreHint.news(of: packageNumber))
     }
-    if transaction.hasWritten { note(clock: transaction.version) }
     return result
   }
 

@@ -11,6 +11,7 @@ enum Schema {
   static let version: Int64 = 1
   /// What a fence raises.
   static let termIsOver: String = "FY001"
+  static let clockDiffers: String = "FY002"
 
   /// Makes the schema where it is missing, and leads it to this server's version.
   static func prepare(_ line: Line, _ world: World, store: String) throws(ServerError) {
@@ -186,14 +187,24 @@ enum Schema {
       content int8 NOT NULL, start int8 NOT NULL, bytes bytea NOT NULL,
       PRIMARY KEY (content, start));
     CREATE TABLE ferry_store.source_cursor (package int8 PRIMARY KEY, text text NOT NULL);
-    CREATE FUNCTION ferry_store.fence(which int8, wanted_term int8, wanted_token int8)
+    CREATE FUNCTION ferry_store.fence(
+      which int8, wanted_term int8, wanted_token int8, known_clock int8)
     RETURNS void LANGUAGE plpgsql AS $fence$
+    DECLARE
+      clock int8;
     BEGIN
       PERFORM 1 FROM ferry_store.package AS p
       WHERE p.id = which AND p.term = wanted_term AND p.token = wanted_token FOR UPDATE;
       IF NOT FOUND THEN
         RAISE EXCEPTION 'the term % of package % is over', wanted_term, which
           USING ERRCODE = 'FY001';
+      END IF;
+      IF known_clock IS NOT NULL THEN
+        SELECT coalesce(max(version), 0) INTO clock FROM ferry_store.number WHERE package = which;
+        IF clock <> known_clock THEN
+          RAISE EXCEPTION 'the clock of package % is %, not %', which, clock, known_clock
+            USING ERRCODE = 'FY002';
+        END IF;
       END IF;
     END $fence$;
     """

@@ -51,6 +51,7 @@ final class PackageNode: Sendable {
     let term = try node.keeper.take()
     let host = try await node.host(term)
     node.state.withLock { $0.host = host }
+    node.listen()
     node.keeper.run { term in
       Task(executorPreference: loop) { await node.change(to: term) }
     }
@@ -83,6 +84,27 @@ final class PackageNode: Sendable {
         try PostgreSQLStore(
           settings.address, package: package, world: world, lease: term, folder: folder)
       }, connector: connector)
+  }
+
+  /// Looks at once where another node has done something.
+  private func listen() {
+    let thread = Thread { [weak self] in
+      guard let package = self?.keeper.package, let address = self?.settings.address else { return }
+      let hints = StoreHint(address, package: package)
+      while let node = self, !node.state.withLock({ $0.isStopped }) {
+        do throws(PostgreSQLError) {
+          let isNews = try hints.wait(
+            leads: { node.keeper.leads }, patience: .seconds(1))
+          if isNews { node.host?.look() }
+        } catch {
+          Thread.sleep(forTimeInterval: 1)
+        }
+        // What comes together is looked at together.
+        Thread.sleep(forTimeInterval: 0.01)
+      }
+    }
+    thread.name = "ferry-hints"
+    thread.start()
   }
 
   /// A term has begun, or ended: what was served by the host of before is served by another one.
@@ -132,6 +154,7 @@ private final class LeaseKeeper: Sendable {
 
   private struct State {
     var lease: Lease?
+    var package: Int64?
     var isStopped = false
     var onChange: (@Sendable (Term?) -> Void)?
   }
@@ -142,14 +165,21 @@ private final class LeaseKeeper: Sendable {
   }
 
   var term: Term? { state.withLock { $0.lease?.term } }
+  /// As `term`, without waiting for a look at the lease.
+  var leads: Bool { isLeading.load(ordering: .relaxed) }
+  private let isLeading = Atomic<Bool>(false)
+  /// The package's number in the store.
+  var package: Int64? { state.withLock { $0.package } }
 
   /// The first time, before the thread runs.
   func take() throws(ServerError) -> Term? {
     let (settings, world) = (settings, world)
     let result = state.withLock { state -> Result<Term?, ServerError> in
       do throws(ServerError) {
+        state.package = try Lease.number(of: settings.package, settings.address, world)
         state.lease = try Lease.take(
           settings.address, settings.package, holder: settings.name, world)
+        isLeading.store(state.lease != nil, ordering: .relaxed)
         return .success(state.lease?.term)
       } catch {
         return .failure(error)
@@ -185,11 +215,13 @@ private final class LeaseKeeper: Sendable {
         settings.address, settings.package, holder: settings.name, world)
       {
         state.lease = taken
+        isLeading.store(true, ordering: .relaxed)
         state.onChange?(taken.term)
       }
     } catch let error as StoreError where error.code == .superseded {
       world.log.warn("another node leads now", ("reason", error.message))
       state.lease = nil
+      isLeading.store(false, ordering: .relaxed)
       state.onChange?(nil)
     } catch {
       // A lease that cannot be renewed ends by the clock of the database; the fence decides.

@@ -70,6 +70,9 @@ public struct PackageHost: Sendable {
   /// when it tells of changes.
   public func reload() async { await load.loadNow() }
 
+  /// Looks at once at what other nodes have done; without being asked it does so each second.
+  public func look() { service.look() }
+
   /// Ends every open line at once; devices come again.
   public func hangUp() async { await service.hangUp() }
 

@@ -349,15 +349,22 @@ public actor ServiceHost {
     }
   }
 
+  nonisolated func look() { executor.perform { self.assumeIsolated { host in host.catchUp() } } }
+
+  private func catchUp() {
+    if service.catchUpFindsWork() { wakeWorkers() }
+    // Another node may have replayed what an answer is held for.
+    for id in waiting.keys where !service.leads && exchanges[id]?.isHeld == true { stirred(id) }
+  }
+
   private func tick() {
     let now = world.clock.moment
     checkStore()
-    if service.catchUpFindsWork() { wakeWorkers() }
+    catchUp()
     for (id, wait) in waiting {
       let isSilent = wait.since.advanced(by: ServiceHost.beatInterval) <= now
-      // Another node may have replayed what an answer is held for.
-      let isHeld = exchanges[id].map { $0.isHoldOver(at: now) || $0.isHeld && !service.leads }
-      if isSilent || isHeld == true { stirred(id) }
+      let isHoldOver = exchanges[id].map { $0.isHoldOver(at: now) }
+      if isSilent || isHoldOver == true { stirred(id) }
     }
     guard service.leads, now >= lastCompaction.advanced(by: .seconds(3_600)) else { return }
     lastCompaction = now

@@ -51,7 +51,7 @@ extension Service {
       return
     }
     if news.haveBeenRemoved { directory.forget() }
-    if news.isNewDay { memory.forget() }
+    if news.haveBeenRemoved || news.isNewDay { memory.forget() }
     memory.committed(news.partitions, clock: news.clock)
     memory.note(news.answered)
     stir(partitions: news.partitions, answered: news.answered)

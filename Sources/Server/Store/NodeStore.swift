@@ -28,7 +28,7 @@ package struct StoreNews: Sendable {
   package var answered: [AnsweredOperation] = []
   /// Another leader has begun, or the store went back in time: nothing that is remembered holds.
   package var isNewEra: Bool = false
-  /// Numbers of partitions do not hold any more.
+  /// Partitions were removed, or their floors raised.
   package var haveBeenRemoved: Bool = false
   /// The first load has ended, or a day has.
   package var isNewDay: Bool = false
