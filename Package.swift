@@ -144,7 +144,10 @@ let tools: [Target] = [
 let samples: [Target] = [
   .target(
     name: "FerryFlights", dependencies: ["FerrySQLite"], path: "Samples/Flights",
-    resources: [.embedInCode("schema.sql")], swiftSettings: strict),
+    resources: [
+      .embedInCode("schema.sql"), .embedInCode("postgresql-tables.sql"),
+      .embedInCode("postgresql-rules.sql"),
+    ], swiftSettings: strict),
   program("FerrySample", "Sources/Programs/FerrySample", ["FerryFlights", "FerrySQLite"]),
   .target(
     name: "FerryTravel", dependencies: ["Ferry"], path: "Samples/Travel", swiftSettings: strict,
@@ -369,7 +372,8 @@ var products: [Product] = [
     program(
       "FerryDemo", "Samples/Demo",
       [
-        "FerryModel", "FerryJSON", "FerrySQLite", "FerryPasswords", "FerryCrypto", "FerryFlights",
+        "FerryModel", "FerryJSON", "FerrySQLite", "FerryPostgreSQL", "FerryPasswords",
+        "FerryCrypto", "FerryFlights",
       ]),
   ]
   let serverProofs: [Target] = [

@@ -1,4 +1,5 @@
 import FerryModel
+import FerryPostgreSQL
 import FerrySQLite
 
 /// All rows of one place, by key, each in the one form in which equal rows have equal bytes.
@@ -6,15 +7,47 @@ typealias KeyedRows = [String: [UInt8]]
 
 /// The rows of the business database, read with plain SQL and not with what the server reads with.
 struct BusinessRows {
-  let connection: Connection
+  private enum Source {
+    case sqlite(Connection)
+    case postgreSQL(PostgreSQLConnection)
+  }
+
+  private let source: Source
+
+  init(connection: Connection) { source = .sqlite(connection) }
+
+  init(postgreSQL connection: PostgreSQLConnection) { source = .postgreSQL(connection) }
+
+  /// Whole numbers, such as keys. Names in the statement are in double quotes.
+  func integers(_ sql: String) throws -> [[Int64]] {
+    switch source {
+    case .sqlite(let connection): try connection.rows(sql).map { $0.compactMap(\.integer) }
+    case .postgreSQL(let connection):
+      try connection.rows(sql).all.map { row in row.compactMap { $0.flatMap { Int64($0) } } }
+    }
+  }
+
+  /// Rows of the attributes' values; nil where one does not fit the model.
+  private func rows(_ entity: Entity) throws -> [[Value]?] {
+    switch source {
+    case .sqlite(let connection):
+      let columns = entity.attributes.map(BusinessRows.expression).joined(separator: ", ")
+      return try connection.rows("SELECT \(columns) FROM \(quoted(entity.table))")
+        .map { BusinessRows.canonical($0, entity.attributes) }
+    case .postgreSQL(let connection):
+      let columns = entity.attributes.map { quoted($0.column) }.joined(separator: ", ")
+      let table = entity.table.split(separator: ".").map { quoted(String($0)) }
+      return try connection.rows("SELECT \(columns) FROM \(table.joined(separator: "."))").all
+        .map { BusinessRows.canonical($0, entity.attributes) }
+    }
+  }
 
   /// The rows of an entity, and how many hold a value that the model cannot take.
   func all(_ entity: Entity) throws -> (rows: [String: [Value]], rejected: Int) {
     var rows: [String: [Value]] = [:]
     var rejected = 0
-    let columns = entity.attributes.map(BusinessRows.expression).joined(separator: ", ")
-    for raw in try connection.rows("SELECT \(columns) FROM \(quoted(entity.table))") {
-      guard let values = BusinessRows.canonical(raw, entity.attributes) else {
+    for values in try self.rows(entity) {
+      guard let values else {
         rejected += 1
         continue
       }
@@ -35,9 +68,27 @@ struct BusinessRows {
   }
 
   static func canonical(_ raw: [SQLiteValue], _ attributes: [Attribute]) -> [Value]? {
+    canonical(raw.map(plain), attributes)
+  }
+
+  /// PostgreSQL gives every value as a text.
+  private static func canonical(_ texts: [String?], _ attributes: [Attribute]) -> [Value]? {
+    let plain = zip(attributes, texts).map { attribute, text -> Value in
+      guard let text else { return .null }
+      switch attribute.type {
+      case .boolean: return .boolean(text == "t")
+      case .byte, .short, .int, .long: return Int64(text).map(Value.integer) ?? .text(text)
+      case .float, .double: return Double(text).map(Value.double) ?? .text(text)
+      default: return .text(text)
+      }
+    }
+    return canonical(plain, attributes)
+  }
+
+  private static func canonical(_ raw: [Value], _ attributes: [Attribute]) -> [Value]? {
     var values: [Value] = []
     for (attribute, value) in zip(attributes, raw) {
-      guard let canonical = attribute.type.canonical(plain(value)) else { return nil }
+      guard let canonical = attribute.type.canonical(value) else { return nil }
       if canonical.isNull, !attribute.isNullable { return nil }
       values.append(canonical)
     }
@@ -53,4 +104,9 @@ struct BusinessRows {
     case .blob(let bytes): .bytes(bytes)
     }
   }
+}
+
+extension PostgreSQLRows {
+  /// All rows, each as its texts.
+  var all: [[String?]] { (0..<count).map(row) }
 }

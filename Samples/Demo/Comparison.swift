@@ -5,7 +5,7 @@ import Foundation
 /// Compares the business database, the server's store and the devices row by row.
 struct Comparison {
   let package: Package
-  let database: String
+  let database: BusinessDatabase
   let store: String
   let devices: [Device]
   /// Whether this device may see the row.
@@ -48,12 +48,9 @@ struct Comparison {
   }
 
   private func compare() throws -> [Line] {
-    let connection = try Connection(
-      path: database, mode: .readOnly, busyTimeoutMilliseconds: 300_000)
+    let business = try database.open()
     let server = try Connection(path: store, mode: .readOnly, busyTimeoutMilliseconds: 300_000)
-    return try package.entities.map {
-      try compare($0, BusinessRows(connection: connection), server)
-    }
+    return try package.entities.map { try compare($0, business, server) }
   }
 
   private func compare(

@@ -24,7 +24,7 @@ struct DatabaseStory {
     try makeCopy()
 
     narrator.step("ferry new makes a model of it.")
-    let (package, report) = try stage.makeModel(of: copy, ["--writable", "all"])
+    let (package, report) = try stage.makeModel(of: .sqlite(path: copy), ["--writable", "all"])
     narrator.say(report.replacingOccurrences(of: copy, with: original).trimmed)
 
     narrator.step("What does the schema allow? Each change is tried on the copy and taken back.")
@@ -39,10 +39,10 @@ struct DatabaseStory {
       narrator.say(
         "It has a table ferry_applied that is not Ferry's: ferryd runs with --forget-operations.")
     }
-    let time = try stage.startServer(copy)
+    let time = try stage.startServer(.sqlite(path: copy))
     narrator.say("The server listens at \(stage.address) after \(time.shown).")
 
-    let scenes = Scenes(stage: stage, database: copy, package: package)
+    let scenes = Scenes(stage: stage, database: .sqlite(path: copy), package: package)
     narrator.step("Two devices log in, subscribe and import.")
     let devices = try scenes.devices(["ada", "bob"])
     try offline(scenes, devices, plan)
@@ -62,7 +62,8 @@ struct DatabaseStory {
 
     narrator.step("Business database, server and both devices, row by row.")
     let isEqual = try Comparison(
-      package: package, database: copy, store: stage.path("data/server.sqlite"), devices: devices
+      package: package, database: .sqlite(path: copy), store: stage.path("data/server.sqlite"),
+      devices: devices
     ).tell(narrator)
     for reason in leftOut { narrator.say("Was left out: \(reason).") }
 

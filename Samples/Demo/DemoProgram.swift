@@ -1,3 +1,4 @@
+import FerryPostgreSQL
 import Foundation
 
 /// Which story is told, and what its end means for the exit code.
@@ -5,8 +6,9 @@ enum DemoProgram {
   static let usage = """
     usage: ferry-demo --bin <folder of ferryd, ferry, ferry-sample, ferry-device>
                       --work <empty folder> [--pids <file>] [--rows <bookings>]
-                      [--database <file>] [--kill <rounds> [--seed <number>] [--json]]
+                      [--database <file> | --postgres <address>] [--kill <rounds> [--seed <number>] [--json]]
     Without --database: a sample business of travel agencies. With it: a copy of your database.
+    With --postgres: the sample business in an empty database of PostgreSQL.
     With --kill: rounds of work on the sample in which processes are killed at random times;
     --plant \(KillPlant.allCases.map(\.rawValue).joined(separator: "|")) makes a fault
     that they must find.
@@ -32,7 +34,9 @@ enum DemoProgram {
         } else if let database = settings.database {
           try DatabaseStory(stage, original: database).tell()
         } else {
-          try FlightsStory(stage).tell()
+          try FlightsStory(
+            stage, postgreSQL: settings.postgreSQL.map { try PostgreSQLAddress($0) }
+          ).tell()
         }
       code = isEqual ? 0 : 1
     } catch let failure as DemoFailure {
@@ -55,6 +59,8 @@ struct DemoSettings {
   var folder = ""
   var rows = "20000"
   var database: String?
+  /// The address of an empty database of PostgreSQL for the sample.
+  var postgreSQL: String?
   /// With killed processes, and from which seed.
   var rounds: Int?
   var seed: UInt64 = 1
@@ -76,6 +82,7 @@ struct DemoSettings {
       case "--work": folder = value
       case "--rows": rows = value
       case "--database": database = value
+      case "--postgres": postgreSQL = value
       case "--pids": processes = value
       case "--kill":
         guard let number = Int(value), number > 0 else { return nil }

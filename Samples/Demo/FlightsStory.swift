@@ -1,15 +1,19 @@
+import FerryFlights
 import FerryModel
-import FerrySQLite
+import FerryPostgreSQL
 
 /// The sample business: two people of one travel agency book seats on flights.
 struct FlightsStory {
   private let stage: Stage
-  private let database: String
+  private let database: BusinessDatabase
   static let agency = "AG-01"
 
-  init(_ stage: Stage) {
+  /// `postgreSQL`: an empty database that gets the sample; else a file of SQLite is made.
+  init(_ stage: Stage, postgreSQL: PostgreSQLAddress?) {
     self.stage = stage
-    database = stage.path("flights.db")
+    database =
+      postgreSQL.map(BusinessDatabase.postgreSQL)
+      ?? .sqlite(path: stage.path("flights.db"))
   }
 
   /// False when at the end something differs.
@@ -17,13 +21,21 @@ struct FlightsStory {
     let narrator = stage.narrator
     narrator.title("Ferry: an existing database goes offline")
     narrator.step("A business database, as someone has it: travel agencies, flights, bookings.")
-    narrator.say(try stage.run("ferry-sample", ["--out", database, "--rows", stage.rows]).trimmed)
+    try makeSample()
 
     narrator.step("ferry new makes a model of it; every agency gets its own bookings only.")
     let (package, _) = try stage.makeModel(
       of: database, ["--partition", "Bookings=AgencyID:claim:agency"])
     let names = package.entities.map(\.name).joined(separator: ", ")
     narrator.say("\(package.id): \(names)")
+
+    if case .postgreSQL = database {
+      narrator.step("ferry prepare makes what Ferry needs, in the schema ferry of the database.")
+      narrator.say(
+        try stage.run(
+          "ferry", ["prepare", stage.path("model.json"), "--database", database.address]
+        ).trimmed)
+    }
 
     narrator.step("ferryd serves it. ada and bob work for the agency \(FlightsStory.agency).")
     try stage.writeUsers(["ada", "bob"], claims: #"{"agency":["\#(FlightsStory.agency)"]}"#)
@@ -45,6 +57,7 @@ struct FlightsStory {
         from: devices[0], to: devices[1], bookings, plan.booking, "note", .text(note))
     }
 
+    try changeByOthers(devices, plan)
     try refusal(scenes, devices, bookings, plan)
 
     narrator.step("Both devices change the same booking.")
@@ -63,6 +76,36 @@ struct FlightsStory {
         return values[column] == .text(FlightsStory.agency)
       })
     return try comparison.tell(narrator)
+  }
+
+  private func makeSample() throws {
+    let file = stage.path("flights.db")
+    let report = try stage.run("ferry-sample", ["--out", file, "--rows", stage.rows])
+    guard case .postgreSQL(let address) = database else {
+      stage.narrator.say(report.trimmed)
+      return
+    }
+    try FlightsCopy(from: file, to: address).run()
+    stage.narrator.say("The same rows and rules in \(address).")
+  }
+
+  /// What a program that knows nothing of Ferry changes arrives at once: triggers note it.
+  private func changeByOthers(_ devices: [Device], _ plan: FlightsPlan) throws {
+    guard case .postgreSQL(let address) = database else { return }
+    let narrator = stage.narrator
+    narrator.step("Another program changes a booking in the database, with plain SQL.")
+    let statement =
+      "UPDATE \"Bookings\" SET \"Note\" = 'From the desk' WHERE \"BookingID\" = \(plan.booking)"
+    let other = try PostgreSQLConnection(address)
+    try other.execute(statement)
+    let begin = ContinuousClock.now
+    narrator.say(statement)
+    for device in devices {
+      try device.wait("Bookings", plan.booking, "the change of the desk") {
+        $0["note"]?.plain == "From the desk"
+      }
+    }
+    narrator.say("Both devices show it \(begin.duration(to: .now).shown) later.")
   }
 
   private func offline(
@@ -134,23 +177,25 @@ struct FlightsPlan {
   let flight: Value
   let fullFlight: Value
 
-  init(_ database: String) throws {
-    let connection = try Connection(
-      path: database, mode: .readOnly, busyTimeoutMilliseconds: 300_000)
-    let own = try connection.rows(
+  init(_ database: BusinessDatabase) throws {
+    let business = try database.open()
+    let own = try business.integers(
       """
-      SELECT BookingID, FlightID FROM Bookings JOIN Flights USING (FlightID)
-      WHERE AgencyID = ? AND Status = 'planned' AND SeatsLeft > 8 AND Bookings.Seats = 1
-      ORDER BY BookingID LIMIT 2
-      """, [.text(FlightsStory.agency)])
-    let full = try connection.value(
-      "SELECT FlightID FROM Flights WHERE Status = 'planned' AND SeatsLeft = 0 LIMIT 1")
-    guard own.count == 2, let first = own[0][0].integer, let second = own[1][0].integer,
-      let flight = own[0][1].integer, let full = full?.integer
-    else { throw DemoFailure("the sample is too small for the story; ask for more --rows") }
-    booking = Key([.integer(first)])
-    contested = Key([.integer(second)])
-    self.flight = .integer(flight)
+      SELECT "BookingID", "FlightID" FROM "Bookings" JOIN "Flights" USING ("FlightID")
+      WHERE "AgencyID" = '\(FlightsStory.agency)' AND "Status" = 'planned' AND "SeatsLeft" > 8
+        AND "Bookings"."Seats" = 1
+      ORDER BY "BookingID" LIMIT 2
+      """)
+    let full = try business.integers(
+      """
+      SELECT "FlightID" FROM "Flights" WHERE "Status" = 'planned' AND "SeatsLeft" = 0 LIMIT 1
+      """)
+    guard own.count == 2, let full = full.first?.first else {
+      throw DemoFailure("the sample is too small for the story; ask for more --rows")
+    }
+    booking = Key([.integer(own[0][0])])
+    contested = Key([.integer(own[1][0])])
+    flight = .integer(own[0][1])
     fullFlight = .integer(full)
   }
 

@@ -42,7 +42,9 @@ final class KillHouse {
     if plant == .forgottenOperations { stage.serverOptions = ["--forget-operations"] }
     database = stage.path("flights.db")
     _ = try stage.run("ferry-sample", ["--out", database, "--rows", "600"])
-    package = try stage.makeModel(of: database, ["--partition", "Bookings=AgencyID:claim:agency"]).0
+    package = try stage.makeModel(
+      of: .sqlite(path: database), ["--partition", "Bookings=AgencyID:claim:agency"]
+    ).0
     business = try Connection(path: database, mode: .readWrite, busyTimeoutMilliseconds: 300_000)
     try business.execute("PRAGMA foreign_keys = ON")
     try business.execute(AuditTrail.tables)
@@ -61,7 +63,7 @@ final class KillHouse {
     stage.hasStarted = { [reaper] child in
       reaper.watch(child.name.hasPrefix("ferryd") ? "ferryd" : child.name, child.processID)
     }
-    _ = try stage.startServer(database)
+    _ = try stage.startServer(.sqlite(path: database))
     for name in names { try begin(name) }
   }
 
@@ -130,7 +132,7 @@ final class KillHouse {
     for attempt in 1...5 {
       raised["ferryd", default: 0] += 1
       do {
-        _ = try stage.startServer(database)
+        _ = try stage.startServer(.sqlite(path: database))
         return
       } catch {
         // Killed while it started, as may be; any other reason stays and is thrown.
@@ -231,7 +233,7 @@ final class KillHouse {
   /// Business database, server and devices, row by row, and the health of their files.
   func differences() throws -> [String] {
     let comparison = Comparison(
-      package: package, database: database, store: stage.path("data/server.sqlite"),
+      package: package, database: .sqlite(path: database), store: stage.path("data/server.sqlite"),
       devices: try names.map(device)
     ) { [agencies] device, entity, values in
       guard entity.name == "Bookings", let column = entity.position(of: "agencyID"),

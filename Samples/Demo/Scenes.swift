@@ -5,7 +5,7 @@ import Foundation
 /// What happens in both stories.
 struct Scenes {
   let stage: Stage
-  let database: String
+  let database: BusinessDatabase
   let package: Package
 
   private var narrator: Narrator { stage.narrator }

@@ -34,9 +34,9 @@ final class Stage {
     return output
   }
 
-  func makeModel(of database: String, _ options: [String]) throws -> (Package, String) {
+  func makeModel(of database: BusinessDatabase, _ options: [String]) throws -> (Package, String) {
     let file = path("model.json")
-    let report = try run("ferry", ["new", "--from", "sqlite:\(database)", "--out", file] + options)
+    let report = try run("ferry", ["new", "--from", database.address, "--out", file] + options)
     let bytes = [UInt8](FileManager.default.contents(atPath: file) ?? Data())
     let reading = ModelReader.read(bytes, file: file)
     guard let package = reading.package else {
@@ -73,14 +73,14 @@ final class Stage {
   }
 
   /// Starts the server, at the port it had before if it had one, and waits until it listens.
-  func startServer(_ database: String) throws -> Duration {
+  func startServer(_ database: BusinessDatabase) throws -> Duration {
     starts += 1
     let begin = ContinuousClock.now
     let child = try start(
       "ferryd", "ferryd-\(starts)",
       [
         "--model", path("model.json"), "--data", path("data"), "--users", path("users.json"),
-        "--port", String(port), "--database", "sqlite:\(database)",
+        "--port", String(port), "--database", database.address,
       ] + serverOptions)
     server = child
     let deadline = begin + ChildProcess.patience

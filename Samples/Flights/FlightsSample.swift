@@ -11,6 +11,16 @@ public enum FlightsSample {
   /// The tables, indexes and rules.
   public static var schema: String { String(decoding: PackageResources.schema_sql, as: UTF8.self) }
 
+  /// The tables and indexes for PostgreSQL, with the names of `schema`.
+  public static var postgreSQLTables: String {
+    String(decoding: PackageResources.postgresql_tables_sql, as: UTF8.self)
+  }
+
+  /// The rules for PostgreSQL, to be made when the rows are there.
+  public static var postgreSQLRules: String {
+    String(decoding: PackageResources.postgresql_rules_sql, as: UTF8.self)
+  }
+
   /// Writes a new database with `bookings` bookings on a tenth as many flights.
   public static func write(
     to path: String, seed: UInt64, bookings: Int = 20_000
