@@ -17,14 +17,32 @@ enum BusinessDatabase {
     }
   }
 
-  /// One connection, for as long as it is kept.
-  func open() throws -> BusinessRows {
+  /// One connection, for as long as it is kept. It only reads, unless `writes` is given.
+  func open(writes: Bool = false) throws -> BusinessConnection {
     switch self {
     case .sqlite(let path):
-      BusinessRows(
-        connection: try Connection(
-          path: path, mode: .readOnly, busyTimeoutMilliseconds: 300_000))
-    case .postgreSQL(let address): BusinessRows(postgreSQL: try PostgreSQLConnection(address))
+      let connection = try Connection(
+        path: path, mode: writes ? .readWrite : .readOnly, busyTimeoutMilliseconds: 300_000)
+      if writes { try connection.execute("PRAGMA foreign_keys = ON") }
+      return BusinessConnection(connection: connection)
+    case .postgreSQL(let address):
+      return BusinessConnection(postgreSQL: try PostgreSQLConnection(address))
     }
+  }
+
+  /// Makes the sample business in it, which is a new file or an empty database.
+  func makeSample(_ stage: Stage, rows: String) throws -> String {
+    let file = stage.path("flights.db")
+    let report = try stage.run("ferry-sample", ["--out", file, "--rows", rows])
+    guard case .postgreSQL(let address) = self else { return report.trimmed }
+    try FlightsCopy(from: file, to: address).run()
+    return "The same rows and rules in \(address)."
+  }
+
+  /// What Ferry needs in a database of PostgreSQL, so that others' changes are noticed at once.
+  func prepare(_ stage: Stage) throws -> String {
+    try stage.run(
+      "ferry", ["prepare", stage.path("model.json"), "--database", address]
+    ).trimmed
   }
 }

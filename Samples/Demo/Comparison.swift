@@ -54,7 +54,7 @@ struct Comparison {
   }
 
   private func compare(
-    _ entity: Entity, _ business: BusinessRows, _ server: Connection
+    _ entity: Entity, _ business: BusinessConnection, _ server: Connection
   ) throws
     -> Line
   {

@@ -28,15 +28,13 @@ enum DemoProgram {
       let isEqual =
         if let rounds = settings.rounds {
           try KillStory(
-            stage: stage, rounds: rounds, seed: settings.seed, isJSON: settings.isJSON,
-            plant: settings.plant
+            stage: stage, database: try sample(settings, stage), rounds: rounds,
+            seed: settings.seed, isJSON: settings.isJSON, plant: settings.plant
           ).tell()
         } else if let database = settings.database {
           try DatabaseStory(stage, original: database).tell()
         } else {
-          try FlightsStory(
-            stage, postgreSQL: settings.postgreSQL.map { try PostgreSQLAddress($0) }
-          ).tell()
+          try FlightsStory(stage, try sample(settings, stage)).tell()
         }
       code = isEqual ? 0 : 1
     } catch let failure as DemoFailure {
@@ -50,6 +48,11 @@ enum DemoProgram {
     }
     stage.end()
     exit(code)
+  }
+
+  private static func sample(_ settings: DemoSettings, _ stage: Stage) throws -> BusinessDatabase {
+    guard let text = settings.postgreSQL else { return .sqlite(path: stage.path("flights.db")) }
+    return .postgreSQL(try PostgreSQLAddress(text))
   }
 }
 

@@ -1,4 +1,3 @@
-import FerryFlights
 import FerryModel
 import FerryPostgreSQL
 
@@ -8,12 +7,9 @@ struct FlightsStory {
   private let database: BusinessDatabase
   static let agency = "AG-01"
 
-  /// `postgreSQL`: an empty database that gets the sample; else a file of SQLite is made.
-  init(_ stage: Stage, postgreSQL: PostgreSQLAddress?) {
+  init(_ stage: Stage, _ database: BusinessDatabase) {
     self.stage = stage
-    database =
-      postgreSQL.map(BusinessDatabase.postgreSQL)
-      ?? .sqlite(path: stage.path("flights.db"))
+    self.database = database
   }
 
   /// False when at the end something differs.
@@ -21,7 +17,7 @@ struct FlightsStory {
     let narrator = stage.narrator
     narrator.title("Ferry: an existing database goes offline")
     narrator.step("A business database, as someone has it: travel agencies, flights, bookings.")
-    try makeSample()
+    narrator.say(try database.makeSample(stage, rows: stage.rows))
 
     narrator.step("ferry new makes a model of it; every agency gets its own bookings only.")
     let (package, _) = try stage.makeModel(
@@ -31,10 +27,7 @@ struct FlightsStory {
 
     if case .postgreSQL = database {
       narrator.step("ferry prepare makes what Ferry needs, in the schema ferry of the database.")
-      narrator.say(
-        try stage.run(
-          "ferry", ["prepare", stage.path("model.json"), "--database", database.address]
-        ).trimmed)
+      narrator.say(try database.prepare(stage))
     }
 
     narrator.step("ferryd serves it. ada and bob work for the agency \(FlightsStory.agency).")
@@ -76,17 +69,6 @@ struct FlightsStory {
         return values[column] == .text(FlightsStory.agency)
       })
     return try comparison.tell(narrator)
-  }
-
-  private func makeSample() throws {
-    let file = stage.path("flights.db")
-    let report = try stage.run("ferry-sample", ["--out", file, "--rows", stage.rows])
-    guard case .postgreSQL(let address) = database else {
-      stage.narrator.say(report.trimmed)
-      return
-    }
-    try FlightsCopy(from: file, to: address).run()
-    stage.narrator.say("The same rows and rules in \(address).")
   }
 
   /// What a program that knows nothing of Ferry changes arrives at once: triggers note it.

@@ -24,11 +24,11 @@ final class KillHouse {
   let stage: Stage
   let reaper = Reaper()
   let package: Package
-  let business: Connection
+  let business: BusinessConnection
   let agencies: [String: [String]]
   /// The devices, each named like its user.
   let names: [String]
-  private let database: String
+  private let database: BusinessDatabase
   private var devices: [String: Device] = [:]
   private var heard: [String: [JSONNode]] = [:]
   private var raised: [String: Int] = [:]
@@ -36,35 +36,62 @@ final class KillHouse {
   let plant: KillPlant?
   private var last = Mark()
 
-  init(_ stage: Stage, plant: KillPlant?) throws {
+  init(_ stage: Stage, _ database: BusinessDatabase, plant: KillPlant?) throws {
     self.stage = stage
     self.plant = plant
     if plant == .forgottenOperations { stage.serverOptions = ["--forget-operations"] }
-    database = stage.path("flights.db")
-    _ = try stage.run("ferry-sample", ["--out", database, "--rows", "600"])
+    self.database = database
+    _ = try database.makeSample(stage, rows: "600")
     package = try stage.makeModel(
-      of: .sqlite(path: database), ["--partition", "Bookings=AgencyID:claim:agency"]
+      of: database, ["--partition", "Bookings=AgencyID:claim:agency"]
     ).0
-    business = try Connection(path: database, mode: .readWrite, busyTimeoutMilliseconds: 300_000)
-    try business.execute("PRAGMA foreign_keys = ON")
-    try business.execute(AuditTrail.tables)
-    if plant == .doubledUpdates {
-      try business.execute(
-        """
-        CREATE TRIGGER Again AFTER UPDATE OF Note ON Bookings WHEN NEW.BookingID % 7 = 0 BEGIN
-          UPDATE Bookings SET Note = NEW.Note WHERE BookingID = NEW.BookingID;
-        END
-        """)
+    business = try database.open(writes: true)
+    try AuditTrail.make(in: database, business)
+    if case .postgreSQL = database, plant != .forgottenOperations {
+      _ = try database.prepare(stage)
     }
-    let all = try business.rows("SELECT AgencyID FROM Agencies").compactMap { $0[0].text }
+    if plant == .doubledUpdates { try business.execute(KillHouse.doubled(database)) }
+    let all = try business.texts(#"SELECT "AgencyID" FROM "Agencies" ORDER BY 1"#)
+      .compactMap { $0[0] }
     agencies = ["ada": Array(all.prefix(1)), "dora": all]
     names = agencies.keys.sorted()
     try stage.writeUsers(names.map { ($0, agencies[$0] ?? []) })
     stage.hasStarted = { [reaper] child in
       reaper.watch(child.name.hasPrefix("ferryd") ? "ferryd" : child.name, child.processID)
     }
-    _ = try stage.startServer(.sqlite(path: database))
+    _ = try stage.startServer(database)
     for name in names { try begin(name) }
+  }
+
+  private static func doubled(_ database: BusinessDatabase) -> String {
+    switch database {
+    case .sqlite:
+      """
+      CREATE TRIGGER Again AFTER UPDATE OF Note ON Bookings WHEN NEW.BookingID % 7 = 0 BEGIN
+        UPDATE Bookings SET Note = NEW.Note WHERE BookingID = NEW.BookingID;
+      END
+      """
+    case .postgreSQL:
+      """
+      CREATE FUNCTION again() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        IF pg_trigger_depth() = 1 THEN
+          UPDATE "Bookings" SET "Note" = NEW."Note" WHERE "BookingID" = NEW."BookingID";
+        END IF;
+        RETURN NULL;
+      END
+      $$;
+      CREATE TRIGGER again AFTER UPDATE OF "Note" ON "Bookings" FOR EACH ROW
+        WHEN (NEW."BookingID" % 7 = 0) EXECUTE FUNCTION again()
+      """
+    }
+  }
+
+  private func emptyRecord() throws {
+    switch database {
+    case .sqlite: try business.execute("DELETE FROM ferry_applied")
+    case .postgreSQL: try business.execute("DELETE FROM ferry.applied")
+    }
   }
 
   private func begin(_ name: String) throws {
@@ -128,11 +155,11 @@ final class KillHouse {
   /// The server, started again if it was killed and it is its time.
   func raiseServer(perhaps: Bool) throws {
     guard perhaps, !stage.isServerRunning else { return }
-    if plant == .emptiedRecord { try business.execute("DELETE FROM ferry_applied") }
+    if plant == .emptiedRecord { try emptyRecord() }
     for attempt in 1...5 {
       raised["ferryd", default: 0] += 1
       do {
-        _ = try stage.startServer(.sqlite(path: database))
+        _ = try stage.startServer(database)
         return
       } catch {
         // Killed while it started, as may be; any other reason stays and is thrown.
@@ -233,7 +260,7 @@ final class KillHouse {
   /// Business database, server and devices, row by row, and the health of their files.
   func differences() throws -> [String] {
     let comparison = Comparison(
-      package: package, database: .sqlite(path: database), store: stage.path("data/server.sqlite"),
+      package: package, database: database, store: stage.path("data/server.sqlite"),
       devices: try names.map(device)
     ) { [agencies] device, entity, values in
       guard entity.name == "Bookings", let column = entity.position(of: "agencyID"),
@@ -242,11 +269,12 @@ final class KillHouse {
       return agencies[device.name]?.contains(agency) ?? false
     }
     var found = try comparison.settled().flatMap(\.differences)
-    let files = [database, stage.path("data/server.sqlite")]
-    for file in files + names.map({ stage.path("\($0).device") }) {
-      let word = try Connection(path: file, mode: .readOnly, busyTimeoutMilliseconds: 300_000)
-        .value("PRAGMA quick_check")?.text
-      if word != "ok" { found.append("\(file): \(word ?? "no answer")") }
+    if let damage = try business.damage() { found.append("the business database: \(damage)") }
+    for file in [stage.path("data/server.sqlite")] + names.map({ stage.path("\($0).device") }) {
+      let connection = try Connection(path: file, mode: .readOnly, busyTimeoutMilliseconds: 300_000)
+      if let damage = try BusinessConnection(connection: connection).damage() {
+        found.append("\(file): \(damage)")
+      }
     }
     return found
   }

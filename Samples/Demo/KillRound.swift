@@ -103,9 +103,9 @@ final class KillRound {
       guard !bookings.isEmpty else { return }
       let token = token("others")
       ledger.allow(token)
-      try house.business.run(
-        "UPDATE Bookings SET Note = ? WHERE BookingID = ?", .text(token),
-        .integer(bookings[dice.below(bookings.count)]))
+      let booking = bookings[dice.below(bookings.count)]
+      try house.business.execute(
+        #"UPDATE "Bookings" SET "Note" = '\#(token)' WHERE "BookingID" = \#(booking)"#)
       tally.outside += 1
     }
   }

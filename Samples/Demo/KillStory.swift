@@ -7,10 +7,15 @@ import Foundation
 /// the same seed makes the same plan, not the same run.
 struct KillStory {
   let stage: Stage
+  let database: BusinessDatabase
   let rounds: Int
   let seed: UInt64
   let isJSON: Bool
   let plant: KillPlant?
+
+  private var check: String {
+    if case .postgreSQL = database { "kill-postgres" } else { "kill" }
+  }
 
   /// False when a round found something lost, doubled or different.
   func tell() throws -> Bool {
@@ -19,7 +24,7 @@ struct KillStory {
       narrator.title("\(rounds) rounds with kill -9, seed \(seed)")
     }
     let begin = ContinuousClock.now
-    let house = try KillHouse(stage, plant: plant)
+    let house = try KillHouse(stage, database, plant: plant)
     var tallies: [KillTally] = []
     var problems: [String] = []
     for number in 1...rounds {
@@ -95,7 +100,7 @@ struct KillStory {
       narrator.say(
         problems.isEmpty
           ? "Nothing was lost, nothing was done twice, every answer was told."
-          : "\(problems.count) problems. Again: Scripts/check kill --seed \(seed) --rounds \(rounds)"
+          : "\(problems.count) problems. Again: Scripts/check \(check) --seed \(seed) --rounds \(rounds)"
       )
       return
     }

@@ -1,6 +1,5 @@
 import FerryFlights
 import FerryModel
-import FerrySQLite
 
 /// What two people and somebody at the business do in a round, decided by dice.
 struct KillWork {
@@ -23,41 +22,46 @@ struct KillWork {
     case outside
   }
 
-  init(_ round: Int, _ agencies: [String: [String]], _ connection: Connection) throws {
+  init(_ round: Int, _ agencies: [String: [String]], _ connection: BusinessConnection) throws {
     self.round = round
     self.agencies = agencies
     flights = try KillWork.numbers(
-      "SELECT FlightID FROM Flights WHERE Status = 'planned' AND SeatsLeft > 9", connection)
+      #"SELECT "FlightID" FROM "Flights" WHERE "Status" = 'planned' AND "SeatsLeft" > 9 ORDER BY 1"#,
+      connection)
     closedFlights = try KillWork.numbers(
-      "SELECT FlightID FROM Flights WHERE Status <> 'planned'", connection)
+      #"SELECT "FlightID" FROM "Flights" WHERE "Status" <> 'planned' ORDER BY 1"#, connection)
     var open: [String: [Int64]] = [:]
     var closed: [String: [Int64]] = [:]
     for (device, agencies) in agencies {
       let list = agencies.map { "'\($0)'" }.joined(separator: ", ")
       let own =
-        "SELECT BookingID FROM Bookings JOIN Flights USING (FlightID) WHERE AgencyID IN (\(list))"
-      open[device] = try KillWork.numbers("\(own) AND Status = 'planned'", connection)
-      closed[device] = try KillWork.numbers("\(own) AND Status = 'departed'", connection)
+        #"SELECT "BookingID" FROM "Bookings" JOIN "Flights" USING ("FlightID") "#
+        + #"WHERE "AgencyID" IN (\#(list))"#
+      open[device] = try KillWork.numbers(
+        #"\#(own) AND "Status" = 'planned' ORDER BY 1"#, connection)
+      closed[device] = try KillWork.numbers(
+        #"\#(own) AND "Status" = 'departed' ORDER BY 1"#, connection)
     }
     self.open = open
     self.closed = closed
   }
 
   /// The business clears old bookings away before its flights are full.
-  static func makeRoom(_ connection: Connection) throws {
+  static func makeRoom(_ connection: BusinessConnection) throws {
     let free = try numbers(
-      "SELECT FlightID FROM Flights WHERE Status = 'planned' AND SeatsLeft > 9", connection)
+      #"SELECT "FlightID" FROM "Flights" WHERE "Status" = 'planned' AND "SeatsLeft" > 9 ORDER BY 1"#,
+      connection)
     guard free.count < 15 else { return }
-    try connection.run(
+    try connection.execute(
       """
-      DELETE FROM Bookings WHERE BookingID IN (
-        SELECT BookingID FROM Bookings JOIN Flights USING (FlightID)
-        WHERE Status = 'planned' ORDER BY BookingID LIMIT 800)
+      DELETE FROM "Bookings" WHERE "BookingID" IN (
+        SELECT "BookingID" FROM "Bookings" JOIN "Flights" USING ("FlightID")
+        WHERE "Status" = 'planned' ORDER BY "BookingID" LIMIT 800)
       """)
   }
 
-  private static func numbers(_ sql: String, _ connection: Connection) throws -> [Int64] {
-    try connection.rows(sql).compactMap { $0[0].integer }
+  private static func numbers(_ sql: String, _ connection: BusinessConnection) throws -> [Int64] {
+    try connection.integers(sql).compactMap(\.first)
   }
 
   func next(_ device: String, _ dice: inout Dice) -> Action {

@@ -12,10 +12,10 @@ struct Trial {
 
   /// Some rows of the entity that the model can take.
   func rows(_ entity: Entity, limit: Int = 20) throws -> [[Value]] {
-    let columns = entity.attributes.map(BusinessRows.expression).joined(separator: ", ")
+    let columns = entity.attributes.map(BusinessConnection.expression).joined(separator: ", ")
     let raw = try connection.rows(
       "SELECT \(columns) FROM \(quoted(entity.table)) LIMIT \(limit)")
-    return raw.compactMap { BusinessRows.canonical($0, entity.attributes) }
+    return raw.compactMap { BusinessConnection.canonical($0, entity.attributes) }
   }
 
   /// Whether the table in which the server remembers what it did is someone else's.
@@ -45,9 +45,9 @@ struct Trial {
         "UPDATE \(quoted(entity.table)) SET \(quoted(attribute.column)) = ? WHERE \(filter)",
         [value.raw] + key)
       let found = try connection.rows(
-        "SELECT \(BusinessRows.expression(attribute)) FROM \(quoted(entity.table)) WHERE \(filter)",
+        "SELECT \(BusinessConnection.expression(attribute)) FROM \(quoted(entity.table)) WHERE \(filter)",
         key)
-      return found.count == 1 && BusinessRows.canonical(found[0], [attribute]) == [value]
+      return found.count == 1 && BusinessConnection.canonical(found[0], [attribute]) == [value]
     }
   }
 

@@ -5,8 +5,10 @@ import FerrySQLite
 /// All rows of one place, by key, each in the one form in which equal rows have equal bytes.
 typealias KeyedRows = [String: [UInt8]]
 
-/// The rows of the business database, read with plain SQL and not with what the server reads with.
-struct BusinessRows {
+/// The business database, read and changed with plain SQL and not with what the server uses.
+///
+/// Names of tables and columns in statements are in double quotes, which both databases understand.
+struct BusinessConnection {
   private enum Source {
     case sqlite(Connection)
     case postgreSQL(PostgreSQLConnection)
@@ -18,27 +20,46 @@ struct BusinessRows {
 
   init(postgreSQL connection: PostgreSQLConnection) { source = .postgreSQL(connection) }
 
-  /// Whole numbers, such as keys. Names in the statement are in double quotes.
-  func integers(_ sql: String) throws -> [[Int64]] {
+  func execute(_ sql: String) throws {
     switch source {
-    case .sqlite(let connection): try connection.rows(sql).map { $0.compactMap(\.integer) }
-    case .postgreSQL(let connection):
-      try connection.rows(sql).all.map { row in row.compactMap { $0.flatMap { Int64($0) } } }
+    case .sqlite(let connection): try connection.execute(sql)
+    case .postgreSQL(let connection): try connection.execute(sql)
     }
+  }
+
+  /// Each value as its text; nil where it is null.
+  func texts(_ sql: String) throws -> [[String?]] {
+    switch source {
+    case .sqlite(let connection):
+      try connection.rows(sql).map { $0.map { $0.text ?? $0.integer.map(String.init) } }
+    case .postgreSQL(let connection): try connection.rows(sql).all
+    }
+  }
+
+  /// Whole numbers, such as keys.
+  func integers(_ sql: String) throws -> [[Int64]] {
+    try texts(sql).map { row in row.compactMap { $0.flatMap { Int64($0) } } }
+  }
+
+  /// What is wrong with the file; nil where nothing is, and for a server, which looks after itself.
+  func damage() throws -> String? {
+    guard case .sqlite(let connection) = source else { return nil }
+    let word = try connection.value("PRAGMA quick_check")?.text
+    return word == "ok" ? nil : word ?? "no answer"
   }
 
   /// Rows of the attributes' values; nil where one does not fit the model.
   private func rows(_ entity: Entity) throws -> [[Value]?] {
     switch source {
     case .sqlite(let connection):
-      let columns = entity.attributes.map(BusinessRows.expression).joined(separator: ", ")
+      let columns = entity.attributes.map(BusinessConnection.expression).joined(separator: ", ")
       return try connection.rows("SELECT \(columns) FROM \(quoted(entity.table))")
-        .map { BusinessRows.canonical($0, entity.attributes) }
+        .map { BusinessConnection.canonical($0, entity.attributes) }
     case .postgreSQL(let connection):
       let columns = entity.attributes.map { quoted($0.column) }.joined(separator: ", ")
       let table = entity.table.split(separator: ".").map { quoted(String($0)) }
       return try connection.rows("SELECT \(columns) FROM \(table.joined(separator: "."))").all
-        .map { BusinessRows.canonical($0, entity.attributes) }
+        .map { BusinessConnection.canonical($0, entity.attributes) }
     }
   }
 
