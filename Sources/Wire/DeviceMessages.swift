@@ -24,6 +24,8 @@ public struct Hello: Sendable, Equatable {
   /// How long the server may hold its answer until the operations of `open` and of this request are
   /// answered, in milliseconds; 0 for an answer at once.
   public var wait: Int64 = 0
+  /// The answer is held, at most for `wait`, until it holds all that was committed before.
+  public var asksCurrent: Bool = false
   /// What the device asks for; nothing where the model has no parameters.
   public var parameters: SubscriptionParameters = SubscriptionParameters()
 
@@ -118,6 +120,7 @@ extension Hello {
     writer.key("open")
     writer.identifiers(open)
     if wait > 0 { writer.field("wait", wait) }
+    if asksCurrent { writer.field("current", true) }
     if !parameters.isEmpty {
       writer.key("parameters")
       writer.parameters(parameters)
@@ -141,6 +144,7 @@ extension Hello {
         groups = try scanner.list { scanner throws(JSONError) in try GroupPosition(&scanner) }
       case "partitions": partitions = try scanner.cursors()
       case "open": open = try scanner.identifiers()
+      case "current": asksCurrent = try scanner.boolean()
       case "wait": wait = try scanner.integer()
       case "parameters": parameters = try scanner.parameters()
       default: try scanner.skipValue()

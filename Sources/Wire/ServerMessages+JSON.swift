@@ -107,6 +107,7 @@ extension Checkpoint {
     writer.field("rightsVersion", rightsVersion)
     writer.key("unavailable")
     writer.array(unavailable) { $0.integer($1) }
+    if let currency { writer.field("currency", currency.rawValue) }
     writer.endObject()
     return writer.bytes
   }
@@ -127,6 +128,8 @@ extension Checkpoint {
         answers = try scanner.list { scanner throws(JSONError) in try Answer(&scanner) }
       case "rightsVersion": rightsVersion = try scanner.string()
       case "unavailable": unavailable = try scanner.integers()
+      // One that is not known yet says no more than none.
+      case "currency": currency = Currency(rawValue: try scanner.string())
       default: try scanner.skipValue()
       }
     }

@@ -83,6 +83,8 @@ public struct Checkpoint: Sendable, Equatable {
   public var rightsVersion: String
   /// Partitions that the server could not load yet.
   public var unavailable: [Int64]
+  /// The answer to a device that asks whether this is current; nil to others.
+  public var currency: Currency?
 
   public init(
     group: String, era: String, version: Int64, partitions: [PartitionSum], answers: [Answer],
@@ -96,6 +98,17 @@ public struct Checkpoint: Sendable, Equatable {
     self.rightsVersion = rightsVersion
     self.unavailable = unavailable
   }
+}
+
+/// Whether a checkpoint holds everything that was committed in the business system before the request.
+public enum Currency: String, Sendable {
+  case current
+  /// The server reads its business system for the first time.
+  case loading
+  /// The business system cannot be asked.
+  case businessAway
+  /// Not everything that was changed is read yet.
+  case behind
 }
 
 /// What a partition must come to on the device.

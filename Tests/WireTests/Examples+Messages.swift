@@ -26,12 +26,15 @@ extension SeededGenerator {
   }
 
   private mutating func hello() -> Hello {
-    Hello(
+    var hello = Hello(
       server: optional { $0.text() }, package: "Flights:1.0", device: "d" + text(),
       incarnation: "i" + text(),
       groups: list {
         GroupPosition(name: $0.text(), era: $0.optional { $0.text() }, version: $0.long())
       }, partitions: cursors(), open: identifiers())
+    hello.wait = Int64(number(below: 3)) * 1_000
+    hello.asksCurrent = number(below: 2) == 1
+    return hello
   }
 
   private mutating func welcome() -> Welcome {
@@ -47,11 +50,13 @@ extension SeededGenerator {
   }
 
   private mutating func checkpoint() -> Checkpoint {
-    Checkpoint(
+    var checkpoint = Checkpoint(
       group: "g" + text(), era: "e" + text(), version: long(),
       partitions: list {
         PartitionSum(partition: $0.long(), cursor: $0.cursor(), sum: $0.next(), count: $0.long())
       }, answers: list { $0.answer() }, rightsVersion: text(), unavailable: list { $0.long() })
+    checkpoint.currency = optional { $0.element([.current, .loading, .businessAway, .behind]) }
+    return checkpoint
   }
 
   mutating func answer() -> Answer {

@@ -67,7 +67,7 @@ extension Session {
     guard lane == .exchange, reception.mayHold, reception.stored >= reception.toStore else {
       return
     }
-    machine.holds(mayCut: plan == nil)
+    machine.holds(mayCut: plan == nil || plan?.currentWait != nil && !isReplicationBased)
   }
 
   /// Operations have ended, or something else is new.
@@ -149,6 +149,7 @@ extension Session {
     observers.tell { $0.beforeImport(group: group) }
     switch try importer.run(batch) {
     case .imported(let changes):
+      if lane == .exchange { plan?.currencies[group] = checkpoint.currency }
       observers.space(isLow: false)
       store.world.log.debug("imported", ("version", String(changes.version)))
       if !changes.confirmed.isEmpty {

@@ -60,12 +60,13 @@ extension Session {
     var messages: [Message] = []
     (plan.uploads, plan.isUploadReported, plan.isDownloading) = (0, false, false)
     var isLast = true
-    if let replay = try store.outgoing(of: plan.groups, connection) {
+    let sends = plan.currentWait == nil || !isReplicationBased
+    if sends, let replay = try store.outgoing(of: plan.groups, connection) {
       messages.append(.replay(replay.message))
       plan.uploads = replay.ids.count
       plan.progress.sentOperations += replay.ids.count
       isLast = replay.isLast
-      if !plan.awaitsAnswers || plan.isUploadOnly {
+      if plan.currentWait == nil, !plan.awaitsAnswers || plan.isUploadOnly {
         let batch: Int64
         if let known = plan.batch {
           batch = known
@@ -92,6 +93,7 @@ extension Session {
   func ask(_ plan: inout SynchronizationPlan) {
     questions = plan.isBegun ? [] : plan.opening
     if plan.uploads > 0 { questions.append(.uploading) }
+    if plan.currentWait != nil { questions = [] }
     plan.isBegun = true
     plan.isUnderWay = true
     plan.isUnsent = true
@@ -156,7 +158,7 @@ extension Session {
 
   /// What the app hears before a message of the server is taken.
   func status(before kind: Frame.Kind) -> SynchronizationContext.Status? {
-    guard let plan, plan.isUnderWay, plan.pulls, !plan.isDownloading,
+    guard let plan, plan.isUnderWay, plan.currentWait == nil, plan.pulls, !plan.isDownloading,
       kind == .rows || kind == .checkpoint
     else { return nil }
     self.plan?.isDownloading = true
@@ -165,7 +167,7 @@ extension Session {
 
   /// What the app hears after a message of the server was taken.
   func status(after message: Message) -> SynchronizationContext.Status? {
-    guard let plan, plan.isUnderWay else { return nil }
+    guard let plan, plan.isUnderWay, plan.currentWait == nil else { return nil }
     switch message {
     case .stored where plan.uploads > 0 && !plan.isUploadReported:
       self.plan?.isUploadReported = true
@@ -189,9 +191,11 @@ extension Session {
     let (groups, batch) = (plan.groups, plan.batch)
     let awaits = plan.awaitsAnswers
     let isUploadOnly = plan.isUploadOnly
+    let sends = plan.currentWait == nil || !isReplicationBased
     let (hasMore, isOpen) = try store.read { connection throws(FerryError) in
       try self.store.sql { () throws(SQLiteError) in
-        let hasMore = try self.store.hasOutgoing(of: groups, connection)
+        var hasMore = false
+        if sends { hasMore = try self.store.hasOutgoing(of: groups, connection) }
         guard awaits, !hasMore else { return (hasMore, false) }
         if isUploadOnly {
           guard let batch else { return (false, false) }
@@ -225,6 +229,7 @@ extension Session {
       batchSessions[batch] = nil
       removeBatch(batch)
     }
+    plan.session?.note(plan.currencies)
     endedPlans.append(EndedPlan(plan: plan, error: error))
   }
 

@@ -60,6 +60,7 @@ extension Session {
           partitions: position.applied, open: try self.store.unanswered(connection))
         hello.parameters = try self.store.subscriptionParameters(connection)
         hello.wait = wait
+        hello.asksCurrent = plan?.currentWait != nil
         changed = hello.parameters.changed
         // What is waited for may wait for contents, which are sent in between.
         if try self.store.owesContents(connection) { hello.wait = 0 }
@@ -116,6 +117,7 @@ extension Session {
   /// How long the server may hold its answer, in milliseconds, for those who wait here for answers.
   private func waitForAnswers(_ lane: SessionMachine.Lane) -> Int64 {
     guard lane == .exchange else { return 0 }
+    if let wait = plan?.currentWait { return wait }
     if let plan { return plan.awaitsAnswers ? Session.answerWait : 0 }
     // An open channel brings the answers.
     guard !isReplicationBased, !machine.isChannelOpen, machine.isAwaited || machine.awaitsAnswers

@@ -114,6 +114,7 @@ package final class Session {
     tellState(facts)
     try takeUpPlan(facts)
     machine.planAt = plan.map { $0.notBefore ?? Timestamp(milliseconds: 0) }
+    machine.isPlanBehind = plan != nil && plan?.isUnderWay == false
     let clock = store.world.clock
     let now = clock.moment
     switch machine.next(facts, now: now) {
@@ -128,6 +129,7 @@ package final class Session {
       return .wait(until: until.map { Timestamp(milliseconds: $0.milliseconds + shift) })
     case .giveUp(let lane):
       lanes[lane] = nil
+      plan?.isUnderWay = false
       return .cancel(lane)
     case .cancel(let lane):
       lanes[lane] = nil

@@ -60,6 +60,8 @@ package struct SessionMachine: Equatable {
   package var isExchangeWanted = false
   /// When a synchronization of the app goes on; nil while there is none.
   package var planAt: Timestamp?
+  /// Another one waits behind the request under way.
+  package var isPlanBehind = false
   /// The app is asked whether a synchronization goes on; nothing is sent meanwhile.
   package var isAsking = false
   /// The server holds its answer back until operations are answered.
@@ -137,7 +139,7 @@ package struct SessionMachine: Equatable {
 
   /// Whether a held answer keeps something else from being done.
   private func isCutWorth(_ facts: Facts) -> Bool {
-    facts.hasOutgoing || hasCredentials || planAt != nil || isResting && !isAwaited
+    facts.hasOutgoing || hasCredentials || isPlanBehind || isResting && !isAwaited
   }
 
   /// The answer to the request under way is held back; `mayCut`: until something else is to be sent.

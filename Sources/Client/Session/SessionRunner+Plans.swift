@@ -41,7 +41,7 @@ extension SessionRunner {
   private func tell(_ ended: EndedPlan) async {
     let (plan, error) = (ended.plan, ended.error)
     // After CANCEL nothing more is reported to the handler that said so.
-    if error?.code != .cancelled {
+    if error?.code != .cancelled, plan.currentWait == nil {
       _ = await ask(plan, plan.context(error == nil ? .finishing : .error, error))
       let groups = plan.groups
       session.observers.tell { handler in

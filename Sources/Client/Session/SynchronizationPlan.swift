@@ -1,3 +1,4 @@
+import FerryWire
 import FerryWorld
 
 /// One synchronization that was asked for: what it is of, and how far it is.
@@ -18,6 +19,11 @@ package struct SynchronizationPlan: Sendable {
   package let awaitsAnswers: Bool
   package let origin: Origin
   let session: SynchronizationSession?
+  /// How long the server may hold its answer until everything that was committed before is in it;
+  /// nil for who does not ask. Such a plan is not reported to the handler.
+  var currentWait: Int64?
+  /// What the imported checkpoints said, by group.
+  var currencies: [String: FerryWire.Currency] = [:]
   /// Its first status was reported.
   var isBegun = false
   /// A request of it is under way.

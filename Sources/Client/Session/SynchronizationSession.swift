@@ -1,3 +1,4 @@
+import FerryWire
 import Synchronization
 
 /// A synchronization that the app has begun with `beginSynchronize(groups:context:uploadOnly:)`.
@@ -21,6 +22,7 @@ public final class SynchronizationSession: Sendable {
     var lastWaiter = 0
     var result: Result<Void, FerryError>?
     var isCancelled = false
+    var currencies: [String: FerryWire.Currency] = [:]
     var onCancel: (@Sendable () -> Void)?
   }
 
@@ -100,6 +102,13 @@ public final class SynchronizationSession: Sendable {
     }
     onCancel?()
   }
+
+  func note(_ currencies: [String: FerryWire.Currency]) {
+    state.withLock { $0.currencies = currencies }
+  }
+
+  /// What the server said of each group that was imported.
+  var currencies: [String: FerryWire.Currency] { state.withLock { $0.currencies } }
 
   var isCancelled: Bool { state.withLock { $0.isCancelled } }
 

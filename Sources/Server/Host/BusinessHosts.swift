@@ -181,11 +181,13 @@ public actor ReplayHost {
     let now = world.clock.moment
     if let lastLook, now < lastLook.advanced(by: connector.lookInterval) { return false }
     lastLook = now
+    let number = await service.beginLook()
     let changes: BusinessChanges
     do throws(ConnectorError) { changes = try connector.changes(since: cursor) } catch {
       breaker.note(isReached: !connector.isUnreachable, now)
       trouble.tell(error.description, world.log)
       service.pulse.tellBusiness(error.description)
+      await service.failLook(number)
       return false
     }
     if breaker.isOpen { service.pulse.tellBusiness(nil) }
@@ -196,6 +198,7 @@ public actor ReplayHost {
     let isQuiet = changes.hints.isEmpty
     if isQuiet, changes.cursor == cursor || now < (nextQuietCursor ?? now) {
       cursor = changes.cursor ?? cursor
+      await service.endLook(number, needsLoad: false)
       return false
     }
     nextQuietCursor = now.advanced(by: .seconds(1))
@@ -203,6 +206,7 @@ public actor ReplayHost {
       let needsLoad = try await service.take(changes)
       // Only what the service has taken is behind us.
       cursor = isQuiet ? changes.cursor ?? cursor : changes.cursor
+      await service.endLook(number, needsLoad: needsLoad)
       return needsLoad
     } catch {
       world.log.error("reported changes could not be stored", ("reason", error.description))

@@ -37,6 +37,8 @@ struct Download {
     let open: [OperationID]
     let rightsVersion: String
     let era: String
+    /// What the checkpoint says of itself; nil where nobody asked.
+    var currency: Currency?
   }
 
   /// One round: everything in one snapshot, up to the round's limits.
@@ -98,10 +100,11 @@ struct Download {
     let answers = try view.answers(
       group: group, asker.owner, open: asker.open,
       upTo: world.has(.answerAfterCheckpoint) ? clock - 1 : clock)
-    let checkpoint = Checkpoint(
+    var checkpoint = Checkpoint(
       group: group, era: try view.eras().eras.last?.id ?? asker.era, version: clock,
       partitions: sums, answers: answers,
       rightsVersion: asker.rightsVersion, unavailable: unavailable)
+    checkpoint.currency = asker.currency
     if unavailable.isEmpty {
       // The device's import sets all of its cursors to the checkpoint.
       cursors = cursors.map { PartitionCursor(partition: $0.partition, cursor: .end(of: clock)) }

@@ -50,9 +50,12 @@ extension Service {
   /// The cache has these objects as they were read. One that was hinted at again since then is read
   /// again first.
   func settled(_ names: some Sequence<ObjectName>) {
-    guard cursors.isWaiting else { return }
+    guard cursors.isWaiting || freshness.isWaiting else { return }
     let open = toBeRead
-    cursors.settled(names.filter { !open.contains($0) })
+    let written = names.filter { !open.contains($0) }
+    noteRead(written)
+    guard cursors.isWaiting else { return }
+    cursors.settled(written)
     keepCursor()
   }
 

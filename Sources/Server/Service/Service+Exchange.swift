@@ -174,8 +174,9 @@ extension Service {
     var download = exchange.state.downloads[index]
     let state = exchange.state
     let asker = Download.Asker(
-      owner: state.owner, open: state.hello.open, rightsVersion: state.rightsVersion, era: store.era
-    )
+      owner: state.owner, open: state.hello.open, rightsVersion: state.rightsVersion,
+      era: store.era,
+      currency: try currency(state))
     let step = try reading { () throws(StoreError) in
       if !world.isPlanted,
         let view = memory.view(download, for: asker.owner, open: asker.open)

@@ -7,7 +7,9 @@ import FerryWorld
 extension Service {
   /// Notes that the answer is to be held. Interest is registered before anything is looked at.
   func hold(_ state: inout ExchangeState, _ id: ExchangeID) throws(ServerError) {
-    guard state.hello.wait > 0, !state.isChannel, !state.heldFor.isEmpty else { return }
+    guard !state.isChannel else { return }
+    if state.hello.asksCurrent { state.lookNeeded = freshness.needed }
+    guard state.hello.wait > 0, !state.heldFor.isEmpty || state.lookNeeded != nil else { return }
     let held = exchanges.values.count { $0.state.holdUntil != nil }
     guard held < limits.heldAnswers else { return }
     let longest = limits.longestHoldSeconds * 1_000
@@ -23,7 +25,9 @@ extension Service {
     if world.clock.moment < until {
       let known = try reading { () throws(StoreError) in try store.known(ids) }
       let isOpen = known.contains { $0?.state == .stored || $0?.state == .claimed }
-      if isOpen { return true }
+      // Nobody waits for a business system that is away.
+      let isBehind = !isCurrent(exchange.state) && !isBusinessAway(exchange.state)
+      if isOpen || isBehind { return true }
     }
     exchange.state.holdUntil = nil
     interests.remove(exchange.id)

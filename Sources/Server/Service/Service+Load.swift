@@ -105,6 +105,7 @@ extension Service {
     load = nil
     for entity in package.entities { marks.verify(entity: entity.name) }
     marks.end(ticket.mark)
+    noteLoaded(ticket.number)
     if !verdict.doubted.isEmpty {
       world.log.error(
         "a load has far fewer rows than before; it is used only if a second load gives the same result",

@@ -21,6 +21,7 @@ public final class Service {
   var frames: FrameCache
   var memory = StoreMemory()
   var marks = Marks()
+  var freshness = Freshness()
   var claims = Claims()
   var interests = Interests()
   var exchanges: [ExchangeID: Exchange] = [:]

@@ -51,7 +51,14 @@ final class TestConnector: Connector {
     try memory.content(entity, key: key, position: position, offset: offset, count: count)
   }
 
-  func changedByOthers() throws(ConnectorError) -> Bool { try memory.changedByOthers() }
+  func changedByOthers() throws(ConnectorError) -> Bool {
+    guard !gate.isAway else {
+      throw ConnectorError(
+        "The test made the business system unreachable.",
+        hint: "setBusinessReachable(true) ends that.", isTransient: true)
+    }
+    return try memory.changedByOthers()
+  }
 }
 
 /// Where replays wait while a test holds them.
@@ -59,6 +66,12 @@ final class TestGate: Sendable {
   private let condition = NSCondition()
   /// How many may pass; nil for all.
   private let room = Mutex<Int?>(nil)
+
+  private let away = Mutex(false)
+
+  var isAway: Bool { away.withLock { $0 } }
+
+  func set(isAway: Bool) { away.withLock { $0 = isAway } }
 
   func set(room: Int?) {
     condition.lock()

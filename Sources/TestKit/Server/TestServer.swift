@@ -202,6 +202,9 @@ public final class TestServer: Sendable {
   /// Ends `holdReplays()`; with `count`, only that many business transactions are performed.
   public func releaseReplays(_ count: Int? = nil) { gate.set(room: count) }
 
+  /// With false the server cannot ask the business system for changes of others, until true again.
+  public func setBusinessReachable(_ isReachable: Bool) { gate.set(isAway: !isReachable) }
+
   /// Reads the tables into the server, so that the next `synchronize()` of a device brings them.
   func reload() async { await host.reload() }
 

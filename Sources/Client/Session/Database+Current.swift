@@ -1,0 +1,105 @@
+import FerryModel
+import FerryWire
+import FerryWorld
+
+/// Whether the device shows what the business system has.
+public enum DataState: Sendable, Equatable {
+  /// Everything that was committed in the business system before the question is visible. Changes of
+  /// this device that are pending are shown on top.
+  case current
+  /// It is not, or nobody can tell, for this reason. What is visible is at least as new as `asOf`, by
+  /// the device's clock; nil before the first import.
+  case stale(StaleReason, asOf: Timestamp?)
+}
+
+/// Why the device cannot show what the business system has now.
+public enum StaleReason: String, Sendable, Hashable {
+  /// The server cannot be reached.
+  case offline = "no connection to the server"
+  /// The server did not answer in time.
+  case serverSilent = "the server did not answer in time"
+  /// The server reads its business system for the first time.
+  case serverLoading = "the server is loading its data"
+  /// The server cannot reach the business system.
+  case businessAway = "the server cannot reach the business system"
+  /// The server has not read every change of the business system in time.
+  case serverBehind = "the server is still reading changes"
+  /// Nobody is logged in.
+  case notLoggedIn = "nobody is logged in"
+  /// `subscribe` was not called, or the subscription is suspended.
+  case notSubscribed = "nothing is subscribed"
+  /// The server is older than this question.
+  case unknown = "the server cannot tell"
+}
+
+extension Database {
+  /// Fetches what is new and says whether that is everything.
+  ///
+  /// ```swift
+  /// switch try await database.current(within: .seconds(2)) {
+  /// case .current: banner.isHidden = true
+  /// case .stale(let reason, let asOf): banner.show(reason, asOf)
+  /// }
+  /// ```
+  /// Returns `current` when every change that was committed in the business system before this call
+  /// is visible, in all groups. Returns `stale` with the reason otherwise: at once if the server or its
+  /// business system cannot be reached, else after `limit`. Whatever came by then is visible.
+  ///
+  /// In a message-based database it sends what is submitted, like `synchronize`; a replication-based
+  /// one sends nothing here. The callback handler hears of imports only. Throws `cancelled` if the
+  /// task is cancelled and `closed` if the database is.
+  public func current(within limit: Duration = .seconds(2)) async throws(FerryError) -> DataState {
+    let groups = store.model.groups.map(\.name)
+    let session = SynchronizationSession(groups: groups)
+    // The device waits a little longer than the server, for the way back.
+    let wait = min(Session.answerWait, Int64(limit / .milliseconds(1)) * 8 / 10)
+    act { [runner] owner in
+      let number = owner.nextPlanNumber()
+      var plan = SynchronizationPlan(number: number, groups: groups, session: session)
+      plan.currentWait = max(1, wait)
+      owner.begin(plan)
+      session.onCancel {
+        runner.enqueue { owner throws(FerryError) in try owner.cancelPlan(number) }
+        Task { await runner.drain() }
+      }
+    }
+    do throws(FerryError) { try await session.value(within: limit) } catch {
+      session.cancel()
+      return .stale(try reason(of: error), asOf: try asOf(groups))
+    }
+    let currencies = session.currencies
+    let open = groups.compactMap { group -> StaleReason? in
+      switch currencies[group] {
+      case .current: nil
+      case .loading: .serverLoading
+      case .businessAway: .businessAway
+      case .behind: .serverBehind
+      case nil: .unknown
+      }
+    }
+    guard let first = open.first else { return .current }
+    return .stale(first, asOf: try asOf(groups))
+  }
+
+  private func reason(of error: FerryError) throws(FerryError) -> StaleReason {
+    switch error.code {
+    case .cancelled, .closed: throw error
+    case .notLoggedIn: return .notLoggedIn
+    case .notSubscribed: return .notSubscribed
+    case .offline: return .offline
+    default:
+      if state.isServerLoading { return .serverLoading }
+      return state.failure?.code == .offline ? .offline : .serverSilent
+    }
+  }
+
+  /// When the oldest of the groups was imported.
+  private func asOf(_ groups: [String]) throws(FerryError) -> Timestamp? {
+    var oldest: Timestamp?
+    for group in groups {
+      guard let time = try lastSynchronizationTime(group: group) else { return nil }
+      oldest = oldest.map { min($0, time) } ?? time
+    }
+    return oldest
+  }
+}

@@ -1,0 +1,69 @@
+/// How far the cache is known to hold what the business system had. Pure.
+///
+/// The connector looks for changes of others again and again. A look is complete when everything that
+/// it found has been read: then the cache holds every change that was committed before the look began.
+struct Freshness {
+  /// A look whose findings are not all read.
+  private struct Open {
+    let look: Int64
+    var objects: Set<ObjectName>
+    /// It is complete only after a load that began later than this one.
+    var loadAfter: Int64?
+  }
+
+  /// Looks begun.
+  private(set) var begun: Int64 = 0
+  /// The last look that is complete.
+  private(set) var completed: Int64 = 0
+  /// The last look, if it failed.
+  private(set) var failed: Int64?
+  /// The look that is being read, and the newest one behind it.
+  private var open: [Open] = []
+
+  /// Whether a look has found what is not read yet.
+  var isWaiting: Bool { !open.isEmpty }
+
+  /// The look that must be complete for whoever asks now.
+  var needed: Int64 { begun + 1 }
+
+  mutating func begin() -> Int64 {
+    begun += 1
+    return begun
+  }
+
+  mutating func fail(_ look: Int64) { failed = look }
+
+  /// `waiting`: objects that are to be read by now; `loadAfter`: a load is needed too, and the last one
+  /// that has begun has this number.
+  mutating func end(_ look: Int64, waiting: Set<ObjectName>, loadAfter: Int64?) {
+    failed = nil
+    if open.count > 1 { open.removeLast() }
+    // A load that an earlier look waits for is waited for here too.
+    let load = loadAfter ?? open.last?.loadAfter
+    open.append(Open(look: look, objects: waiting, loadAfter: load))
+    close()
+  }
+
+  /// These were read, and nobody has to read them again.
+  mutating func read(_ objects: some Sequence<ObjectName>) {
+    for place in open.indices { open[place].objects.subtract(objects) }
+    close()
+  }
+
+  /// A load has ended; `waiting` as above.
+  mutating func loaded(_ load: Int64, waiting: Set<ObjectName>) {
+    for place in open.indices {
+      guard let after = open[place].loadAfter, load > after else { continue }
+      open[place].loadAfter = nil
+      open[place].objects.formUnion(waiting)
+    }
+    close()
+  }
+
+  private mutating func close() {
+    while let first = open.first, first.objects.isEmpty, first.loadAfter == nil {
+      completed = first.look
+      open.removeFirst()
+    }
+  }
+}

@@ -1,0 +1,8 @@
+/// Looks for changes of others, as the host that makes them reports them.
+extension ServiceHost {
+  func beginLook() -> Int64 { service.beginLook() }
+
+  func endLook(_ look: Int64, needsLoad: Bool) { service.endLook(look, needsLoad: needsLoad) }
+
+  func failLook(_ look: Int64) { service.failLook(look) }
+}
