@@ -20,6 +20,10 @@ final class SimulatedDevice {
 
   let number: Int
   let user: String
+  /// Rows and operations travel in sessions that the app begins.
+  let isReplicationBased: Bool
+  /// Batches whose upload the app was told of, and whose results no session has fetched.
+  var batches: Set<Int64> = []
   let durability: Durability
   let clock: SimulatedClock
   let log: DeviceLog
@@ -54,11 +58,13 @@ final class SimulatedDevice {
   var downloads: [SimulatedDownload] = []
 
   init(
-    number: Int, user: String, durability: Durability, disk: SimulatedDisk, key: DatabaseKey?,
+    number: Int, user: String, isReplicationBased: Bool = false, durability: Durability,
+    disk: SimulatedDisk, key: DatabaseKey?,
     world: World, clock: SimulatedClock, log: DeviceLog
   ) {
     self.number = number
     self.user = user
+    self.isReplicationBased = isReplicationBased
     self.durability = durability
     self.disk = disk
     self.world = world
@@ -116,7 +122,9 @@ final class SimulatedDevice {
       durability: durability, key: databaseKey, vfs: disk.vfs, contentSizes: sizes)
     let observers = Observers()
     observers.register(recorder)
-    let session = Session(store: store, observers: observers, settings: SessionSettings())
+    var settings = SessionSettings()
+    if isReplicationBased { settings.synchronization = .replicationBased }
+    let session = Session(store: store, observers: observers, settings: settings)
     session.setBackground(true)
     return Program(store: store, session: session)
   }
@@ -144,6 +152,7 @@ final class SimulatedDevice {
   func restore(_ image: Image) {
     stop()
     disk = image.disk.copy()
+    batches = []
     watch.forget()
     watch.claims = image.claims
   }

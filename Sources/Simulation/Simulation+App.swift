@@ -267,6 +267,7 @@ extension Simulation {
 
   /// The app asks by itself, or leaves it to be asked, or says that the network may be back.
   private func synchronize(_ device: SimulatedDevice) {
+    if device.isReplicationBased { return beginSession(device) }
     switch chance.number(below: 4) {
     case 0: device.session.requestExchange()
     case 1: device.session.requestExchange(awaitingAnswers: true)

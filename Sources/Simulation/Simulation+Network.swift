@@ -19,6 +19,7 @@ extension Simulation {
 
   private func stepSession(_ device: SimulatedDevice, _ program: Int) throws -> Bool {
     let session = device.programs[program].session
+    takeEnded(session, device)
     do throws(FerryError) {
       switch try session.next() {
       case .wait: return false
@@ -26,6 +27,10 @@ extension Simulation {
       case .send(let request):
         device.watch.touch()
         endTransfers(of: device, program, request.lane)
+        if request.isOfPlan {
+          guard try ask(session, device) else { return true }
+          session.leave()
+        }
         send(request, device, program)
         log.say(
           "step \(step): device \(device.number) sends \(request.path)"
@@ -247,7 +252,16 @@ extension Simulation {
     }
     transfer.device.watch.touch()
     transfer.device.watch.rights = rights
-    do throws(FerryError) { try session.received(bytes, on: transfer.lane) } catch {
+    do throws(FerryError) {
+      try session.received(bytes, on: transfer.lane)
+      while transfer.lane == .exchange, !session.questions.isEmpty {
+        guard try ask(session, transfer.device) else {
+          close(transfer)
+          return false
+        }
+        try session.goOn(.exchange)
+      }
+    } catch {
       guard error.code != .store || transfer.device.disk.begun != nil else { throw error }
       log.say("step \(step): device \(transfer.device.number) breaks off: \(error.message)")
       return false

@@ -29,6 +29,9 @@ extension Simulation {
     try comeToRest()
     try downloadAll()
     try comeToRest()
+    // Without a session nothing says that the server is in another era by now.
+    for device in devices { beginWholeSession(device) }
+    try comeToRest()
   }
 
   private func comeToRest() throws {
@@ -37,7 +40,10 @@ extension Simulation {
       let moved = try makeProgress()
       try look()
       calm = moved ? 0 : calm + 1
-      if calm >= 4, try isAtRest() { return }
+      if calm >= 4 {
+        if try isAtRest() { return }
+        for device in devices { beginWholeSession(device) }
+      }
       time.advance(milliseconds: moved ? 20 : 1_000)
       // A group of which a device has lost a part, after the server forgot it, is over after a day.
       if round == 600 { try skip(days: 2) }
@@ -131,6 +137,7 @@ extension Simulation {
       try checkEnd(device, real)
       try contentWatch.checkRest(device)
       try device.watch.checkRest(device)
+      try checkBatches(device)
     }
     try oracle.checkNoContents()
     try oracle.checkSums()

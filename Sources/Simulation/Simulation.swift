@@ -70,7 +70,9 @@ final class Simulation {
       clock: clock, chance: chance, ledger: ledger)
     try startServer()
     let names = SimulatedUsers.names
-    try addDevice(user: names.first, durability: .machine, disk: SimulatedDisk())
+    try addDevice(
+      user: names.first, isReplicationBased: seed % 8 == 7, durability: .machine,
+      disk: SimulatedDisk())
     try addDevice(user: names.second, durability: .application, disk: SimulatedDisk())
     try addDevice(user: names.second, durability: .machine, disk: SimulatedDisk())
     setBusinessFaults()
@@ -79,7 +81,7 @@ final class Simulation {
   /// Adds a device and starts it.
   @discardableResult
   func addDevice(
-    user: String, durability: Durability, disk: SimulatedDisk,
+    user: String, isReplicationBased: Bool = false, durability: Durability, disk: SimulatedDisk,
     prepare: (SimulatedDevice) -> Void = { _ in }
   ) throws -> SimulatedDevice {
     let number = counts.devices
@@ -90,7 +92,8 @@ final class Simulation {
       clock: clock, chance: SeededChance(seed ^ 0xDE71_CE00 &+ UInt64(number) &* 0x9E37),
       log: deviceLog, planted: planted)
     let device = SimulatedDevice(
-      number: number, user: user, durability: durability, disk: disk,
+      number: number, user: user, isReplicationBased: isReplicationBased, durability: durability,
+      disk: disk,
       key: isSealed ? try DatabaseKey(bytes: [UInt8](repeating: 7, count: 32)) : nil,
       world: world, clock: clock, log: deviceLog)
     prepare(device)

@@ -75,6 +75,9 @@ public struct SimulationCounts: Sendable, Equatable {
   /// Operations whose outcome the device was told is unknown.
   public var unknown = 0
   public var cancelled = 0
+  /// Sessions of replication-based devices that ended, and those that their apps cancelled.
+  public var sessions = 0
+  public var sessionsCancelled = 0
   /// Processes and machines that died, at any write or sync.
   public var crashes = 0
   /// Starts after the first one.

@@ -70,4 +70,8 @@ public enum PlantedBug: String, Sendable, Hashable, CaseIterable {
   case equivalentNames
   /// A create may name a key that the business system gives.
   case chosenKey
+  /// A synchronization that is cancelled takes what it has sent for stored.
+  case cancelHalf
+  /// What waits for an operation of another synchronization group does not wait.
+  case groupOvertakes
 }

@@ -23,6 +23,7 @@ struct PlantTests {
     .endlessRound: [13], .numberAhead: [8], .unknownAlways: [2], .rightsIgnored: [11],
     .rightsFromCache: [11], .parentUnread: [11], .rightsOfThen: [11], .referenceAhead: [3],
     .equivalentNames: [4, 9, 11], .chosenKey: [11],
+    .cancelHalf: [9], .groupOvertakes: [3],
   ]
 
   /// All of them, or those that FERRY_PLANTS names.

@@ -78,6 +78,7 @@ struct Dependencies {
     for operation in leaving where try isLeft(by: operation, member) { found.append(operation) }
     var others: [Int64] = []
     for operation in found where chainOf[operation.sequence] != number {
+      if store.world.has(.groupOvertakes), isOfOtherGroup(operation, member) { continue }
       if let known = chainOf[operation.sequence] {
         others.append(known)
       } else if let other = try met(operation) {
@@ -87,6 +88,11 @@ struct Dependencies {
       }
     }
     return .others(others)
+  }
+
+  private func isOfOtherGroup(_ operation: PendingOperation, _ member: PendingOperation) -> Bool {
+    store.model.entity(named: operation.entity)?.group
+      != store.model.entity(named: member.entity)?.group
   }
 
   /// The chain of an operation that is submitted and waits; nil for any other.

@@ -151,6 +151,11 @@ extension Store {
     }
   }
 
+  /// Only with the planted bug `cancelHalf`.
+  func forgetSending(_ connection: Connection) throws(SQLiteError) {
+    try connection.run("UPDATE ferry_operation SET sent = 0 WHERE state = 'submitted'")
+  }
+
   /// Another server is asked from now on, which knows of no operation what became of it before.
   func mayHaveRun(_ connection: Connection) throws(SQLiteError) {
     try connection.run(

@@ -127,7 +127,11 @@ extension Session {
       lanes[.exchange] = nil
       machine.cancelled(.exchange)
     }
-    if plan.isUnsent { try takeBack(plan) }
+    if plan.isUnsent {
+      try takeBack(plan)
+    } else if store.world.has(.cancelHalf) {
+      try takeForStored()
+    }
     endPlan(Session.cancelled)
   }
 
@@ -142,6 +146,17 @@ extension Session {
     let isUnderWay = plan?.isUnderWay == true
     try cancelPlan()
     if isUnderWay { cutLane = .exchange }
+  }
+
+  /// Only with the planted bug `cancelHalf`.
+  private func takeForStored() throws(FerryError) {
+    try store.write { connection throws(FerryError) in
+      try self.store.sql { () throws(SQLiteError) in
+        let sent = try connection.rows("SELECT id FROM ferry_operation WHERE sent = 1")
+        try self.store.acknowledge(sent.compactMap { OperationID($0[0].text ?? "") }, connection)
+        try self.store.forgetSending(connection)
+      }
+    }
   }
 
   /// Nothing of the request has left, so none of its operations belongs to the plan's batch.

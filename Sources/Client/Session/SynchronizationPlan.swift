@@ -27,7 +27,7 @@ package struct SynchronizationPlan: Sendable {
   /// Its first status was reported.
   var isBegun = false
   /// A request of it is under way.
-  var isUnderWay = false
+  package internal(set) var isUnderWay = false
   /// Operations that its request carries and that nobody has acknowledged.
   var uploads = 0
   /// `asyncReplayUploaded` was reported for the request.
@@ -38,7 +38,7 @@ package struct SynchronizationPlan: Sendable {
   /// Nothing of its request has left: the app is still asked.
   var isUnsent = false
   /// Of the operations that it sent.
-  var batch: Int64?
+  package internal(set) var batch: Int64?
   /// Not before this time, where the answers are not here yet.
   var notBefore: Timestamp?
   var waits = 0

@@ -1,0 +1,64 @@
+import Ferry
+
+/// Synchronizations that the app of a replication-based device asks for, and cancels anywhere.
+extension Simulation {
+  /// Of some groups, with or without a download, waiting for the replay or not.
+  func beginSession(_ device: SimulatedDevice) {
+    let groups = SimulatedBusiness.groups.filter { _ in chance.happens(700) }
+    let plan = SynchronizationPlan(
+      number: device.session.nextPlanNumber(),
+      groups: groups.isEmpty ? SimulatedBusiness.groups : groups,
+      isUploadOnly: chance.happens(500), awaitsAnswers: chance.happens(300))
+    device.session.begin(plan)
+    log.say(
+      "step \(step): device \(device.number) begins a session of \(plan.groups.joined(separator: " "))"
+        + (plan.isUploadOnly ? ", upload only" : ""))
+  }
+
+  /// Everything, at the end of a run.
+  func beginWholeSession(_ device: SimulatedDevice) {
+    guard device.isReplicationBased, device.session.plan == nil else { return }
+    device.session.begin(
+      SynchronizationPlan(
+        number: device.session.nextPlanNumber(), groups: SimulatedBusiness.groups))
+  }
+
+  /// The app answers what its session asks. False where it cancels.
+  func ask(_ session: Session, _ device: SimulatedDevice) throws(FerryError) -> Bool {
+    while let status = session.questions.first {
+      if status == .asyncReplayUploaded, let batch = session.plan?.batch {
+        device.batches.insert(batch)
+      }
+      let isCancelled = hasFaults && chance.happens(120)
+      if isCancelled {
+        log.say("step \(step): device \(device.number) cancels at \(status)")
+        counts.sessionsCancelled += 1
+      }
+      guard try session.answer(isCancelled ? .cancel : .proceed) else {
+        takeEnded(session, device)
+        return false
+      }
+    }
+    return true
+  }
+
+  /// What has ended is noted, as the app would hear it.
+  func takeEnded(_ session: Session, _ device: SimulatedDevice) {
+    for ended in session.takeEndedPlans() {
+      counts.sessions += 1
+      log.say(
+        "step \(step): device \(device.number) ends a session: "
+          + (ended.error?.code.rawValue ?? "well"))
+      guard case .completion(let batch) = ended.plan.origin else { continue }
+      if ended.error == nil || ended.error?.code == .cancelled { device.batches.remove(batch) }
+    }
+  }
+
+  /// Invariant 7: what was sent and not waited for is completed by a session of its own.
+  func checkBatches(_ device: SimulatedDevice) throws {
+    guard !isDeviceSetBack, let batch = device.batches.min() else { return }
+    throw SimulationFailure(
+      invariant: 7,
+      problem: "device \(device.number) was not told that its batch \(batch) is completed")
+  }
+}
