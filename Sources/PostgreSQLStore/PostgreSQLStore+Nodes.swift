@@ -99,6 +99,21 @@ extension PostgreSQLStore {
     return arrived
   }
 
+  package func waiting(of owner: Owner) throws(StoreError) -> WaitingOperations? {
+    // The leader's queue knows what it was given, and groups by what they will be.
+    guard term == nil else { return nil }
+    let rows = try rows(
+      """
+      SELECT count(*) FILTER (WHERE device = $2), count(*),
+        coalesce(sum(octet_length(payload)), 0)::int8
+      FROM ferry_store.operation
+      WHERE user_name = $1 AND package = $3 AND state IN ('stored', 'claimed')
+      """, [.exact(owner.user), .exact(owner.device), number])
+    return WaitingOperations(
+      ofDevice: Int(rows.integer(0, 0) ?? 0), ofUser: Int(rows.integer(0, 1) ?? 0),
+      bytesOfUser: Int(rows.integer(0, 2) ?? 0))
+  }
+
   package func tell(
     _ open: [OperationID], of owner: Owner, hasNews: Bool
   ) throws(StoreError) {

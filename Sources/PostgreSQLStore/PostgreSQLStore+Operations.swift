@@ -151,14 +151,10 @@ extension PostgreSQLStore {
         UPDATE ferry_store.operation SET state = 'answered', claimed_by = NULL
         WHERE package = $1 AND state = 'claimed' AND outcome = 'unknown'
         """, [number]),
-      // One statement has one snapshot: what it does not show comes after its cursor.
       PostgreSQLConnection.Request(
         """
-        SELECT \(PostgreSQLStore.received), o.state, s.cursor
-        FROM (SELECT pg_catalog.pg_current_snapshot()::text AS cursor) AS s
-        LEFT JOIN ferry_store.operation AS o
-          ON o.package = $1 AND o.state IN ('stored', 'claimed')
-        ORDER BY o.sequence
+        SELECT \(PostgreSQLStore.received), o.state FROM ferry_store.operation AS o
+        WHERE o.package = $1 AND o.state IN ('stored', 'claimed') ORDER BY o.sequence
         """, [number]),
       PostgreSQLConnection.Request(
         """
@@ -168,9 +164,8 @@ extension PostgreSQLStore {
         """, [number]),
     ])
     let rows = answers[1]
-    arrivalCursor = rows.text(0, 8)
     var waiting: [(ReceivedOperation, wasClaimed: Bool)] = []
-    for row in 0..<rows.count where !rows.isNull(row, 0) {
+    for row in 0..<rows.count {
       waiting.append(
         (try received(rows, row), rows.text(row, 7) == OperationState.claimed.rawValue))
     }

@@ -71,6 +71,8 @@ package final class PostgreSQLStore: Store {
       }
       self.server = server
       try numberEntities()
+      // What a device names in the new era, at another node, comes after this cursor.
+      arrivalCursor = try line.rows("SELECT pg_catalog.pg_current_snapshot()::text").text(0, 0)
       era = try term == nil ? followEra() : openEra()
     } catch {
       throw ServerError(error, store: address.text)

@@ -221,6 +221,21 @@ struct StoreNodeTests {
     #expect(try arrived() == [ids[0], ids[1]])
   }
 
+  @Test("What a device names at another node before the new leader takes up reaches that leader")
+  func earlyName() throws {
+    let before = StoreProof(database, try open())
+    let node = try follow()
+    let (old, new) = (before.newID(), before.newID())
+    _ = try node.receive([before.operation(old)])
+    let leader = try open()
+    _ = try node.news()
+    try node.tell([old], of: StoreSuite.ada, hasNews: false)
+    _ = try node.receive([before.operation(new)])
+    #expect(try leader.takeUp().map(\.0.operation.id) == [old, new])
+    #expect(try leader.arrivals().map(\.operation.id) == [old, new])
+    #expect(try leader.arrivals().isEmpty)
+  }
+
   @Test("Two nodes that make one partition have one, and a row of the leader is in it")
   func partition() throws {
     let leader = StoreProof(database, try open())
@@ -279,6 +294,47 @@ struct StoreNodeTests {
     #expect(error?.code == .storeUnreachable && error?.isTransient == true)
     try service.catchUp()
     try service.requireRecentView()
+  }
+
+  @Test("Operations of a device are performed in their order, whichever nodes took them in")
+  func order() throws {
+    let leader = try open()
+    let service = try Service(
+      package: StoreSuite.package, world: database.world, store: { _ in leader })
+    let ticket = try service.beginLoad()
+    while case .again = try service.endLoad(ticket) {}
+    let (proof, node) = (StoreProof(database, leader), try follow())
+    let ids = [proof.newID(), proof.newID()]
+    _ = try node.receive([proof.operation(ids[0])])
+    _ = try leader.receive([proof.operation(ids[1])])
+    try service.catchUp()
+    // There is no such row: both are refused, one after the other.
+    #expect(try service.nextReplay() == nil)
+    #expect(try proof.answers() == ids)
+    let other = Package(
+      name: "other", version: "1.0", entities: [StoreSuite.item], groups: StoreSuite.package.groups)
+    let second = try Service(package: other, world: database.world) { package throws(ServerError) in
+      try PostgreSQLStore(
+        database.address, package: package, world: database.world, lease: nil)
+    }
+    #expect(second.leadership != service.leadership)
+  }
+
+  @Test("A node that follows counts what waits of a device and its user, wherever it was taken in")
+  func waiting() throws {
+    let leader = StoreProof(database, try open())
+    let nodes = [try follow(), try follow()]
+    let ids = (0..<3).map { _ in leader.newID() }
+    let other = Owner(device: "tablet", user: "ada")
+    _ = try nodes[0].receive([leader.operation(ids[0])])
+    _ = try leader.store.receive([leader.operation(ids[1]), leader.operation(ids[2], owner: other)])
+    let bytes = leader.operation(ids[0]).bytes.count
+    #expect(
+      try nodes[1].waiting(of: StoreSuite.ada)
+        == WaitingOperations(ofDevice: 2, ofUser: 3, bytesOfUser: 3 * bytes))
+    try leader.answer([ids[0]])
+    #expect(try nodes[1].waiting(of: StoreSuite.ada)?.ofDevice == 1)
+    #expect(try nodes[1].waiting(of: StoreSuite.ben)?.ofUser == 0)
   }
 
   @Test("A store that a newer server has changed is refused, and nothing of it is touched")

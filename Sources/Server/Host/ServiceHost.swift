@@ -18,7 +18,7 @@ public actor ServiceHost {
   nonisolated let traces = OperationTraces()
   /// Opens what only the operator may see; in the file `operator.key` of the data folder.
   nonisolated let operatorKey: String
-  /// Chosen at the first start of the store and kept.
+  /// Under which the business system knows who performs.
   nonisolated let storeName: String
   nonisolated let leads: Bool
   private var exchanges: [ExchangeID: Exchange] = [:]
@@ -63,7 +63,7 @@ public actor ServiceHost {
     self.service = service
     accessTokens = service.accessTokens
     provider = service.provider
-    storeName = service.server
+    storeName = service.leadership
     leads = service.leads
     operatorKey = try service.operatorKey()
     service.onStir = { [weak self] id in

@@ -8,7 +8,7 @@ extension Service {
     let (receipt, missing) = try guarded { () throws(StoreError) in
       try store.transaction { () throws(StoreError) in
         let receipt = try inbox.receive(
-          replay, from: state.identity, state.owner, room: room(of: state.owner))
+          replay, from: state.identity, state.owner, room: try room(of: state.owner))
         return (
           receipt,
           try receipt.received.map { received throws(StoreError) in
@@ -20,9 +20,16 @@ extension Service {
     // Sent again: it is open, whatever else the device has said.
     if queue.name(receipt.stored, of: state.owner) { arrivedOperations += 1 }
     if receipt.restored { memory.noteAnswersOfAnybody() }
-    if store.leads {
+    if !store.isShared {
       for (received, missing) in zip(receipt.received, missing) {
         enqueue(received, missing: missing)
+      }
+    } else if store.leads {
+      // Behind what the device left at another node before.
+      try catchUp()
+    } else {
+      try guarded { () throws(StoreError) in
+        try store.tell(receipt.stored, of: state.owner, hasNews: false)
       }
     }
     for refused in receipt.refused { try giveUpContents(of: refused.id, state.identity.user) }
@@ -47,13 +54,17 @@ extension Service {
     }
   }
 
-  private func room(of owner: Owner) -> Inbox.Room {
-    let device = queue.load(of: owner)
+  private func room(of owner: Owner) throws(StoreError) -> Inbox.Room {
     let user = queue.load(of: owner.user)
+    let waiting =
+      try store.waiting(of: owner)
+      ?? WaitingOperations(
+        ofDevice: queue.load(of: owner).operations, ofUser: user.operations,
+        bytesOfUser: user.bytes)
     return Inbox.Room(
-      device: limits.unansweredPerDevice - device.operations,
-      user: limits.unansweredPerUser - user.operations,
-      bytes: limits.unansweredBytesPerUser - user.bytes
+      device: limits.unansweredPerDevice - waiting.ofDevice,
+      user: limits.unansweredPerUser - waiting.ofUser,
+      bytes: limits.unansweredBytesPerUser - waiting.bytesOfUser
     ) { chain in self.queue.begun(ReplayQueue.Name(owner: owner, chain: chain)) }
   }
 

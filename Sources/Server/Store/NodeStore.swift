@@ -9,6 +9,8 @@ package protocol NodeStore: AnyObject {
   /// For the leader: operations that wait and that a node has taken in, or noted, since the last
   /// look. One that is known may be among them.
   func arrivals() throws(StoreError) -> [ReceivedOperation]
+  /// What waits of a device and its user, whichever node took it in; nil where the one server knows.
+  func waiting(of owner: Owner) throws(StoreError) -> WaitingOperations?
   /// For the leader's `arrivals`: the device has these open, or a content of theirs has come.
   func tell(_ open: [OperationID], of owner: Owner, hasNews: Bool) throws(StoreError)
 }
@@ -17,6 +19,7 @@ extension NodeStore {
   package var isShared: Bool { false }
   package func news() throws(StoreError) -> StoreNews? { nil }
   package func arrivals() throws(StoreError) -> [ReceivedOperation] { [] }
+  package func waiting(of owner: Owner) throws(StoreError) -> WaitingOperations? { nil }
   package func tell(_ open: [OperationID], of owner: Owner, hasNews: Bool) throws(StoreError) {}
 }
 
@@ -34,4 +37,17 @@ package struct StoreNews: Sendable {
   package var isNewDay: Bool = false
 
   package init(clock: Int64) { self.clock = clock }
+}
+
+/// How much waits for its answer.
+package struct WaitingOperations: Sendable, Equatable {
+  package let ofDevice: Int
+  package let ofUser: Int
+  package let bytesOfUser: Int
+
+  package init(ofDevice: Int, ofUser: Int, bytesOfUser: Int) {
+    self.ofDevice = ofDevice
+    self.ofUser = ofUser
+    self.bytesOfUser = bytesOfUser
+  }
 }
