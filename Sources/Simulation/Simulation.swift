@@ -71,7 +71,7 @@ final class Simulation {
     try startServer()
     let names = SimulatedUsers.names
     try addDevice(
-      user: names.first, isReplicationBased: seed % 8 == 7, durability: .machine,
+      user: names.first, isReplicationBased: seed % 16 == 15, durability: .machine,
       disk: SimulatedDisk())
     try addDevice(user: names.second, durability: .application, disk: SimulatedDisk())
     try addDevice(user: names.second, durability: .machine, disk: SimulatedDisk())
