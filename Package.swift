@@ -362,7 +362,8 @@ var products: [Product] = [
       "FerryCommand", "Sources/Programs/FerryCommand",
       [
         "FerryArguments", "FerryGenerator", "FerryModel", "FerryJSON",
-        "FerryODataShell", "FerryOData", "FerryODataClient", "FerryHTTPClient", "FerryServer",
+        "FerryODataShell", "FerryOData", "FerryODataClient", "FerryHTTP", "FerryHTTPClient",
+        "FerryIssuers", "FerryServer",
         "FerrySQLiteStore", "Ferry", "FerryInspection", "FerrySimulation",
         "FerryPasswords", "FerryWorld",
         "FerrySQLite", "FerryWire",

@@ -33,6 +33,10 @@ enum DeviceProgram {
       if let file = ProcessInfo.processInfo.environment["FERRY_TOKEN_FILE"] {
         profile.tokenSource = TokenFile(file)
       }
+      // Tests end the process behind a step of a wipe.
+      if let step = ProcessInfo.processInfo.environment["FERRY_WIPE_KILL"] {
+        Wipe.afterStep.withLock { $0 = { if $0.rawValue == step { kill(getpid(), SIGKILL) } } }
+      }
       let database = try Database.open(
         at: arguments[2], package: package, profile: profile,
         callbackHandler: Announcer(output: output))

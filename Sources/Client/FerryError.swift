@@ -47,6 +47,10 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
     public static let badAddress = Code(rawValue: "badAddress")
     /// The server did not take user, password or token.
     public static let notLoggedIn = Code(rawValue: "notLoggedIn")
+    /// The operator has locked this device; what is pending stays here.
+    public static let deviceLocked = Code(rawValue: "deviceLocked")
+    /// The operator has ordered this device to destroy its data, and it did.
+    public static let wiped = Code(rawValue: "wiped")
     /// The user may not do this.
     public static let notAllowed = Code(rawValue: "notAllowed")
     /// Data was asked for and `subscribe` never called.

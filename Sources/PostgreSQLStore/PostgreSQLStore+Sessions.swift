@@ -59,6 +59,16 @@ extension PostgreSQLStore {
       """, [.exact(user), .exact(device), .exact(reason)])
   }
 
+  package func reopenSessions(
+    user: String, device: String, reason: String
+  ) throws(StoreError) {
+    try write(
+      """
+      UPDATE ferry_store.session SET ended = NULL
+      WHERE user_name = $1 AND device = $2 AND ended = $3
+      """, [.exact(user), .exact(device), .exact(reason)])
+  }
+
   package func forgetSessions(begunBefore milliseconds: Int64) throws(StoreError) {
     try write("DELETE FROM ferry_store.session WHERE begun < $1", [.integer(milliseconds)])
   }

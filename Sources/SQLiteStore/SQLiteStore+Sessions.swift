@@ -53,6 +53,16 @@ extension SQLiteStore {
     }
   }
 
+  package func reopenSessions(
+    user: String, device: String, reason: String
+  ) throws(StoreError) {
+    try sql { () throws(SQLiteError) in
+      try writer.run(
+        "UPDATE session SET ended = NULL WHERE user = ? AND device = ? AND ended = ?",
+        .text(user), .text(device), .text(reason))
+    }
+  }
+
   package func forgetSessions(begunBefore milliseconds: Int64) throws(StoreError) {
     try sql { () throws(SQLiteError) in
       try writer.run("DELETE FROM session WHERE begun < ?", .integer(milliseconds))

@@ -28,6 +28,8 @@ public struct Hello: Sendable, Equatable {
   public var asksCurrent: Bool = false
   /// What the device asks for; nothing where the model has no parameters.
   public var parameters: SubscriptionParameters = SubscriptionParameters()
+  /// What the device says of itself, for its operator.
+  public var facts: DeviceFacts = DeviceFacts()
 
   public init(
     server: String?, package: String, device: String, incarnation: String, groups: [GroupPosition],
@@ -41,6 +43,19 @@ public struct Hello: Sendable, Equatable {
     self.partitions = partitions
     self.open = open
   }
+}
+
+/// What an operator sees of a device; all of it by the device's own word.
+public struct DeviceFacts: Sendable, Equatable {
+  /// As its maker names it.
+  public var hardware: String = ""
+  public var system: String = ""
+  /// The version of the library.
+  public var library: String = ""
+  /// At least so many changes are pending there; nil: it does not say.
+  public var pending: Int64?
+
+  public init() {}
 }
 
 /// A synchronization group and the checkpoint that the app sees; era nil before the first import.
@@ -125,6 +140,15 @@ extension Hello {
       writer.key("parameters")
       writer.parameters(parameters)
     }
+    if facts != DeviceFacts() {
+      writer.key("facts")
+      writer.beginObject()
+      writer.field("hardware", facts.hardware)
+      writer.field("system", facts.system)
+      writer.field("library", facts.library)
+      if let pending = facts.pending { writer.field("pending", pending) }
+      writer.endObject()
+    }
     writer.endObject()
     return writer.bytes
   }
@@ -147,11 +171,28 @@ extension Hello {
       case "current": asksCurrent = try scanner.boolean()
       case "wait": wait = try scanner.integer()
       case "parameters": parameters = try scanner.parameters()
+      case "facts": facts = try DeviceFacts(&scanner)
       default: try scanner.skipValue()
       }
     }
     guard !package.isEmpty, !device.isEmpty, !incarnation.isEmpty else {
       throw scanner.failure("hello names no package, device or incarnation")
+    }
+  }
+}
+
+extension DeviceFacts {
+  /// Texts are cut at 64 characters: a device may say anything.
+  init(_ scanner: inout JSONScanner) throws(JSONError) {
+    try scanner.enterObject()
+    while let key = try scanner.nextKey() {
+      switch key {
+      case "hardware": hardware = String(try scanner.string().prefix(64))
+      case "system": system = String(try scanner.string().prefix(64))
+      case "library": library = String(try scanner.string().prefix(64))
+      case "pending": pending = try scanner.integer()
+      default: try scanner.skipValue()
+      }
     }
   }
 }

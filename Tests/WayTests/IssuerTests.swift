@@ -62,6 +62,34 @@ extension Way {
         "UPDATE ferry_setting SET value = '1' WHERE name = 'accessTokenExpires'")
     }
 
+    @Test("`ferry login --try` explains a token, and why it is refused")
+    func tried() async throws {
+      let business = try await Business.flights(bookings: 100)
+      let issuer = try TestIssuer(business.place)
+      let mapping = try business.place.write(
+        #"{"rules":[{"from":"groups","is":"g-1","claims":{"agency":"AG-02"}},"#
+          + #"{"from":"groups","is":"g-2","role":"boss"}]}"#, to: "mapping.json")
+      func ferry(_ claims: String) async throws -> (ChildProcess.End, String) {
+        let token = try await issuer.token(claims)
+        let words = try await issuer.options(["--mapping", mapping, "--model", business.model])
+        let process = try ChildProcess(
+          try Programs.path("ferry"), ["login", "--try", token] + words)
+        let end = try await process.ended()
+        let text = process.lines.joined(separator: "\n") + process.errorText
+        #expect(!text.contains(token))
+        return (end, text)
+      }
+      let (end, text) = try await ferry(#"{"sub":"u-1","groups":["g-1"]}"#)
+      #expect(end == .exit(0), "\(text)")
+      for part in [
+        "|u-1", "claim   agency = AG-02", "fits    groups is g-1", "no      groups is g-2",
+      ] {
+        #expect(text.contains(part), "\(text)")
+      }
+      let (refused, why) = try await ferry(#"{"sub":"u-1","groups":["g-9"]}"#)
+      #expect(refused == .exit(1) && why.contains("no rule of the mapping fits"), "\(why)")
+    }
+
     @Test(
       "Bad tokens, a hanging issuer and one that lies are refused by name, and no token is logged")
     func bad() async throws {

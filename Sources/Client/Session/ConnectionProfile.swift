@@ -14,6 +14,8 @@ public struct ConnectionProfile: Sendable, Equatable {
   public var transport: TransportOptions
   /// Gives the tokens of the company's own login; nil: users log in with name and password.
   public var tokenSource: (any TokenSource)?
+  /// Destroys the key of a sealed database where the operator orders a wipe.
+  public var keyKeeper: (any KeyKeeper)?
 
   /// An address of another form is refused with `badAddress` when the database is opened, and so is
   /// `http://` to another machine unless `allowsInsecureHTTP` is true.
@@ -28,11 +30,12 @@ public struct ConnectionProfile: Sendable, Equatable {
     self.transport = transport
   }
 
-  /// Equal with the same values and the same token source.
+  /// Equal with the same values and the same objects.
   public static func == (left: ConnectionProfile, right: ConnectionProfile) -> Bool {
     left.server == right.server && left.connectTimeout == right.connectTimeout
       && left.session == right.session && left.allowsInsecureHTTP == right.allowsInsecureHTTP
       && left.transport == right.transport && left.tokenSource === right.tokenSource
+      && left.keyKeeper === right.keyKeeper
   }
 
   /// Without a scheme each system guesses another one.

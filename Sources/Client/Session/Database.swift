@@ -58,6 +58,7 @@ public final class Database: Sendable {
     world: World = .system()
   ) throws(FerryError) -> Database {
     try profile.check()
+    if let wipe = Wipe.begun(at: path) { try wipe.destroy(profile.keyKeeper?.destroyKey) }
     if !profile.session.isDatabaseShared, OpenFile.isOpen(path: path) {
       world.log.warn(
         "the database is open in this process already: nothing is lost, but the live queries of one "

@@ -44,6 +44,7 @@ extension Session {
       }
     }
     machine.succeeded(.exchange, facts: try facts(), now: store.world.clock.moment)
+    isLockTold = false
     connected()
     guard reception.kind == .login else { return }
     credentials = nil
@@ -60,6 +61,19 @@ extension Session {
     let code = Session.code(reception.text)
     if lane == .channel, code == "tooManyChannels" {
       machine.channelRests(now: store.world.clock.moment)
+      return
+    }
+    if let order = WipeOrder((try? JSONNode.parse(reception.text))?["wipe"]), try isOurs(order) {
+      wipe = order
+      machine.stopped(lane, now: store.world.clock.moment)
+      return
+    }
+    if code == "deviceLocked" {
+      // The subscription stays: the operator may unlock the device at any time.
+      let locked = FerryError(.deviceLocked, message, hint: hint)
+      fail(lane, locked)
+      if !isLockTold { observers.tell(.lasting) { $0.onLoginFailure(locked) } }
+      isLockTold = true
       return
     }
     guard reception.status == 401 else {
@@ -88,6 +102,15 @@ extension Session {
       machine.hasCredentials = false
       try refuseLogin(FerryError(.notLoggedIn, message, hint: hint))
     }
+  }
+
+  /// An order counts only for this copy of this device, from its own server.
+  private func isOurs(_ order: WipeOrder) throws(FerryError) -> Bool {
+    let own = [
+      (try setting(.server), order.server), (try setting(.device), order.device),
+      (try setting(.incarnation), order.incarnation),
+    ]
+    return own.allSatisfy { $0.0 == $0.1 }
   }
 
   /// The app's token source has nothing for a login.

@@ -61,6 +61,8 @@ extension Session {
         hello.parameters = try self.store.subscriptionParameters(connection)
         hello.wait = wait
         hello.asksCurrent = plan?.currentWait != nil
+        hello.facts = DeviceFacts.ofThisDevice
+        hello.facts.pending = try self.store.leastPending(connection)
         changed = hello.parameters.changed
         // What is waited for may wait for contents, which are sent in between.
         if try self.store.owesContents(connection) { hello.wait = 0 }

@@ -29,6 +29,8 @@ package final class Session {
   /// Somebody waits for what is new, and shall see it when the exchange is over (sync/R2).
   var isPullWanted = false
   var isLoginTold = false
+  /// The app was told that the device is locked.
+  var isLockTold = false
   /// The app was told that its login waits for the network.
   var isLoginDelayTold = false
   /// The server has not read all of this user's data from its business system.
@@ -55,6 +57,8 @@ package final class Session {
   /// The number of the last exchange that ended well, for those who wait for one: it catches up
   /// with `begunExchanges` however many broke.
   package private(set) var completedExchanges = 0
+  /// The data is to be destroyed; who drives the session does that.
+  var wipe: WipeOrder?
   /// Exchanges begun.
   package private(set) var begunExchanges = 0
   /// Why the last exchange ended, if not well.

@@ -181,6 +181,7 @@ actor SessionRunner {
     do throws(FerryError) { try session.tidyContents() } catch {
       world.log.error("old contents cannot be thrown away", ("reason", error.description))
     }
+    Task { await self.sendOwedReceipt() }
     run()
   }
 
@@ -296,6 +297,8 @@ actor SessionRunner {
     do throws(FerryError) { try session.ended(lane, failure) } catch {
       world.log.error("the session cannot go on", ("reason", error.description))
     }
+    // In a task of its own: to obey ends the one of this request.
+    if let order = session.wipe { await Task { await self.obey(order) }.value }
     if isSynchronization { await tellEnd(session.lastFailure) }
     // Meanwhile another request may have taken the lane over.
     guard !isStopped, !Task.isCancelled else { return }

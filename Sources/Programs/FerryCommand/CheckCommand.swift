@@ -1,5 +1,6 @@
 import FerryArguments
 import FerryGenerator
+import FerryIssuers
 import FerryJSON
 import FerryModel
 
@@ -8,7 +9,10 @@ enum CheckCommand: Subcommand {
   static let name = "check"
   static let summary = "show every mistake of a model, with its line and how to correct it"
   static let operands = "<model.json> [options]"
-  static let options = [CommandOption.json]
+  static let options = [
+    CommandOption("mapping", "<file>", "also read a mapping of an issuer's claims and groups"),
+    .json,
+  ]
   static let discussion = """
     Errors make a model unusable. Warnings name what somebody should check, for example partition
     columns that are open to everyone, and objects that every user may change.
@@ -19,6 +23,9 @@ enum CheckCommand: Subcommand {
 
   static func run(_ arguments: Arguments) async throws -> ExitCode {
     let file = try arguments.operands("model.json")[0]
+    if let mapping = try arguments.value("mapping") {
+      _ = try Mapping(try TextFile.read(mapping), name: mapping)
+    }
     let reading = ModelReader.read(try TextFile.read(file), file: file)
     let problems = reading.problems + reading.openings
     let warnings = reading.warnings.count + reading.openings.count

@@ -20,6 +20,8 @@ public struct AuditLog: Sendable {
     case deviceAdded, keyMade
     /// Sessions ended before their time; a device lost its sessions to newer ones of its user.
     case sessionEnded, deviceRemoved
+    /// What an operator decided about a device, and what the device answered.
+    case deviceLocked, deviceUnlocked, wipeOrdered, wipeReceipt, wipeRefused
     case userAdded, passwordChanged, userLoggedOut, userRemoved
   }
 

@@ -1,4 +1,3 @@
-import FerryCrypto
 import FerryHTTP
 import FerryJSON
 import FerryModel
@@ -11,11 +10,11 @@ import Synchronization
 ///
 /// Who makes a request is decided by its head, before a byte of its body is kept (sync/M12).
 public struct Router: Sendable {
-  private let service: ServiceHost
+  let service: ServiceHost
   private let contents: ContentHost
   private let doorkeeper: Doorkeeper
   private let claims: ClaimCheck
-  private let audit: AuditLog
+  let audit: AuditLog
   private let proxies: Set<String>
   private let turns = ExchangeTurns()
   private let world: World
@@ -44,6 +43,9 @@ public struct Router: Sendable {
       return admitKnown(request, bodyBytes: .max)
     case (.put, let path) where path.hasPrefix("/ferry/1/content/"):
       return admitKnown(request, bodyBytes: .max)
+    case (.post, "/ferry/1/wiped"): return .take(bodyBytes: Router.passwordBytes)
+    case (_, let path) where Router.operatorPaths.contains(path):
+      return isOperator(request) ? .take(bodyBytes: Router.loginBytes) : .refuse(notOperator)
     case (.get, "/health"): return .take(bodyBytes: 0)
     default: return .refuse(nothing(at: request))
     }
@@ -65,6 +67,9 @@ public struct Router: Sendable {
     switch (request.method, request.path) {
     case (.get, "/health"): return health(request)
     case (.post, "/ferry/1/login"): return await login(request)
+    case (.post, "/ferry/1/wiped"): return await receipt(request)
+    case (_, let path) where Router.operatorPaths.contains(path):
+      return isOperator(request) ? await operate(request) : notOperator
     case (.post, "/ferry/1/token"): return await renew(request)
     case (.post, "/ferry/1/exchange"): return await exchange(request, isChannel: false)
     case (.post, "/ferry/1/channel"): return await exchange(request, isChannel: true)
@@ -82,9 +87,7 @@ public struct Router: Sendable {
 
   /// Asks no other thread: it is answered also while the store is busy, or its disk stands still.
   private func health(_ request: HTTPRequest) -> HTTPResponse {
-    let key = Array((request.bearerToken ?? "").utf8)
-    let isOperator = equalInConstantTime(key, Array(service.operatorKey.utf8))
-    let (status, bytes) = service.pulse.report(isDetailed: isOperator)
+    let (status, bytes) = service.pulse.report(isDetailed: isOperator(request))
     return json(status, bytes)
   }
 
@@ -142,7 +145,8 @@ public struct Router: Sendable {
 
   private static func status(ofLogin code: ServerError.Code) -> Int {
     switch code {
-    case .wrongLogin, .refusedToken: 401
+    case .wrongLogin, .refusedToken, .deviceWiped: 401
+    case .deviceLocked: 403
     case .tooManyGuesses: 429
     default: 503
     }
@@ -150,7 +154,7 @@ public struct Router: Sendable {
 
   /// The client's address: the peer's, or what a proxy of ours says. Behind several of them it is
   /// the last address that none of them has. What a client writes there itself is not believed.
-  private func address(of request: HTTPRequest) -> String {
+  func address(of request: HTTPRequest) -> String {
     let peer = request.peer ?? ""
     guard proxies.contains(peer) else { return peer }
     let named = request.headers.values("X-Forwarded-For")
@@ -329,18 +333,19 @@ public struct Router: Sendable {
 
   // Answers.
 
-  private func unreadable(_ what: String) -> HTTPResponse {
+  func unreadable(_ what: String) -> HTTPResponse {
     refusal(400, "badRequest", what, hint: "Send a JSON object, nested at most 64 levels deep.")
   }
 
-  private func refusal(_ status: Int, _ error: ServerError) -> HTTPResponse {
-    var response = refusal(status, error.code.rawValue, error.message, hint: error.hint)
+  func refusal(_ status: Int, _ error: ServerError) -> HTTPResponse {
+    var response = refusal(
+      status, error.code.rawValue, error.message, hint: error.hint, wipe: error.wipe)
     if let seconds = error.retryAfterSeconds { response.headers["Retry-After"] = String(seconds) }
     return response
   }
 
-  private func refusal(
-    _ status: Int, _ code: String, _ message: String, hint: String
+  func refusal(
+    _ status: Int, _ code: String, _ message: String, hint: String, wipe: WipeOrder? = nil
   )
     -> HTTPResponse
   {
@@ -349,11 +354,15 @@ public struct Router: Sendable {
     writer.field("code", code)
     writer.field("message", message)
     writer.field("hint", hint)
+    if let wipe {
+      writer.key("wipe")
+      wipe.write(to: &writer)
+    }
     writer.endObject()
     return json(status, writer.bytes)
   }
 
-  private func json(_ status: Int, _ bytes: [UInt8]) -> HTTPResponse {
+  func json(_ status: Int, _ bytes: [UInt8]) -> HTTPResponse {
     var headers: HTTPHeaders = ["Content-Type": "application/json"]
     if status == 503 { headers["Retry-After"] = Router.retryAfterSeconds }
     return HTTPResponse(status: status, headers: headers, body: .bytes(bytes))

@@ -21,6 +21,18 @@ extension ServiceHost {
     return try service.renew(token, device: device, provider: provider)
   }
 
+  func devices() throws(ServerError) -> [RegisteredDevice] { try service.devices() }
+
+  func decide(
+    _ verb: Service.DeviceVerb, _ owner: Owner, reason: String, withPending: Bool
+  ) throws(ServerError) -> RegisteredDevice {
+    try service.decide(verb, owner, reason: reason, withPending: withPending)
+  }
+
+  func take(_ receipt: Service.Receipt, _ text: String, from owner: Owner) throws(ServerError) {
+    try service.take(receipt, text, from: owner)
+  }
+
   /// The records of users may have changed.
   func recordsChanged() {
     do throws(ServerError) { try service.recordsChanged() } catch {

@@ -40,6 +40,7 @@ extension Service {
   private func open(
     _ state: inout ExchangeState, _ body: ExchangeRequest, _ id: ExchangeID
   ) throws(ServerError) {
+    try register(body.hello, state.identity)
     for confirm in body.confirms {
       try guarded { () throws(StoreError) in
         try inbox.confirm(confirm, user: state.identity.user)

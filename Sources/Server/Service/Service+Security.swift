@@ -41,6 +41,7 @@ extension Service {
 
   /// Opens a session for a user whom an `AuthenticationProvider` has vouched for.
   public func login(_ record: UserRecord, device: String) throws(ServerError) -> TokenPair {
+    if let no = try decision(Owner(device: device, user: record.name)) { throw no }
     let (session, token, isKnown, evicted) = try guarded { () throws(StoreError) in
       try store.transaction { () throws(StoreError) in
         let isKnown = try store.hasSession(user: record.name, device: device)
@@ -54,6 +55,7 @@ extension Service {
     }
     for device in evicted {
       endExchanges(of: record.name, device: device)
+      try forgetEvicted(Owner(device: device, user: record.name))
       onSessionEnd?(record.name, device, "evicted")
     }
     var pair = pair(record, session, token)
@@ -121,8 +123,20 @@ extension Service {
       endExchanges(of: session.user, device: session.device)
       onSessionEnd?(session.user, session.device, Sessions.Ending.reused)
       throw Service.ended
-    case .over, .unknown: throw Service.ended
+    case .over(let session):
+      throw try decision(Owner(device: session.device, user: session.user)) ?? Service.ended
+    case .unknown: throw Service.ended
     }
+  }
+
+  /// What is known of the session that a refresh token names: for a simulation that judges by itself.
+  package func knownSession(
+    _ refreshToken: String
+  ) throws(ServerError) -> (used: Int64, isOpen: Bool)? {
+    let session = try guarded { () throws(StoreError) in
+      try sessions.session(ofToken: refreshToken)
+    }
+    return session.map { ($0.used, $0.ended == nil && !sessions.isTooOld($0)) }
   }
 
   /// Whether the session of a request is open. A token lives on for 15 minutes; its session may end
@@ -135,8 +149,9 @@ extension Service {
       }
     }
     let session = try guarded { () throws(StoreError) in try store.session(id) }
-    guard let session, session.ended == nil, !sessions.isTooOld(session) else {
-      throw Service.ended
+    guard let session else { throw Service.ended }
+    guard session.ended == nil, !sessions.isTooOld(session) else {
+      throw try decision(Owner(device: session.device, user: session.user)) ?? Service.ended
     }
     guard let record = provider?.record(of: identity.user), !session.stamp.isEmpty,
       !session.stamp.hasBytes(of: record.stamp)

@@ -23,7 +23,8 @@ package struct RegisteredDevice: Sendable, Equatable {
   /// In milliseconds since 1970.
   package var firstSeen: Int64 = 0
   package var lastSeen: Int64 = 0
-  /// Changes that were not answered, as last reported; nil: the device does not report them.
+  /// At least so many changes were not answered, as last reported; nil: the device does not report
+  /// them.
   package var pending: Int64?
   /// Its cursors as JSON.
   package var cursors: String = "[]"

@@ -1,3 +1,5 @@
+import FerryWire
+
 /// Why the server cannot do what was asked, with the cure.
 public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
   /// Closed today; more may come.
@@ -73,6 +75,8 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
   public let isTransient: Bool
   /// When to come again, where that is known.
   public let retryAfterSeconds: Int64?
+  /// With `deviceWiped`: what the device is to do.
+  package var wipe: WipeOrder?
 
   public init(
     _ code: Code, _ message: String, hint: String, isTransient: Bool = false,

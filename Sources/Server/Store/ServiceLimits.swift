@@ -9,6 +9,8 @@ public struct ServiceLimits: Sendable {
   public var emptyPartitionsPerUser: Int = 2_000
   /// Days that a partition without a row is kept when no device asks for it.
   public var unaskedPartitionDays: Int64 = 30
+  /// Devices of which it is remembered when the register noted them.
+  var registeredInMemory: Int = 10_000
   /// Devices of a user with a session. The one that renewed it longest ago logs in again.
   public var devicesPerUser: Int = 100
   /// Sessions of one device: the app, its extensions, and those whose answers were lost.

@@ -9,6 +9,8 @@ package protocol SessionStore: AnyObject {
   func keep(_ session: StoredSession) throws(StoreError)
   /// Ends those of one device that are open; of all where none is named.
   func endSessions(user: String, device: String?, reason: String) throws(StoreError)
+  /// Opens those again that ended for this reason.
+  func reopenSessions(user: String, device: String, reason: String) throws(StoreError)
   /// Forgets those that began before, ended or not.
   func forgetSessions(begunBefore milliseconds: Int64) throws(StoreError)
   /// Of the open ones, keeps the newest `perDevice` of this device, and of the user's devices this one

@@ -1,0 +1,95 @@
+import FerryHTTP
+import FerryHTTPClient
+import FerrySQLite
+import FerryWire
+
+/// Destroys the data of the device where its operator ordered it.
+extension SessionRunner {
+  /// Does what the order says: all of it, or nothing where changes are pending that it does not
+  /// include.
+  func obey(_ order: WipeOrder) async {
+    session.wipe = nil
+    let store = session.store
+    do throws(FerryError) {
+      let wipe = Wipe(
+        path: store.path, user: try session.setting(.user) ?? "", device: order.device,
+        receipt: order.receipt)
+      let pending = try store.pendingCount()
+      guard pending == 0 || order.withPending else {
+        let error = FerryError(
+          .deviceLocked,
+          "this device is to be wiped, and has \(pending) changes that were not sent",
+          hint: "Ask your administrator. The data stays until then.")
+        session.lastFailure = error
+        if !session.isLockTold { session.observers.tell(.lasting) { $0.onLoginFailure(error) } }
+        session.isLockTold = true
+        _ = await send(wipe.body(pending: pending))
+        return
+      }
+      try wipe.mark()
+      let error = FerryError(
+        .wiped, "the operator had the data of this device destroyed",
+        hint: "Ask your administrator.")
+      session.lastFailure = error
+      session.observers.tell(.lasting) { $0.onLoginFailure(error) }
+      await deliver()
+      stop()
+      store.close()
+      try wipe.destroy(profile.keyKeeper?.destroyKey)
+      await sendReceipt(of: wipe)
+    } catch {
+      world.log.error("the data could not be destroyed", ("reason", error.description))
+    }
+  }
+
+  /// Sends what a wipe before this start owes.
+  func sendOwedReceipt() async {
+    guard let wipe = Wipe.begun(at: session.store.path) else { return }
+    await sendReceipt(of: wipe)
+  }
+
+  private func sendReceipt(of wipe: Wipe) async {
+    // Without one, or where the server knows none, there is nothing to send.
+    if !wipe.receipt.isEmpty {
+      guard let status = await send(wipe.body(pending: nil)), [200, 404].contains(status) else {
+        return
+      }
+    }
+    do throws(FerryError) { try wipe.end() } catch {
+      world.log.error("the mark of a wipe cannot be removed", ("reason", error.description))
+    }
+  }
+
+  /// The status of the answer; nil: there was none.
+  private func send(_ body: [UInt8]) async -> Int? {
+    do throws(TransportError) {
+      let response = try await transport.send(
+        TransportRequest(
+          url: profile.address(of: "wiped"), method: .post,
+          headers: ["Content-Type": "application/json"], body: body,
+          deadlines: TransportDeadlines(connect: profile.connectTimeout, total: .seconds(30))))
+      response.body.cancel()
+      return response.status
+    } catch {
+      return nil
+    }
+  }
+}
+
+extension Store {
+  /// Changes that the business system may not have: pending ones, and sent ones without an answer.
+  package func pendingCount() throws(FerryError) -> Int64 {
+    try read { connection throws(FerryError) in
+      try self.sql { () throws(SQLiteError) in
+        try connection.value(
+          "SELECT count(*) FROM ferry_operation WHERE state <> 'withdrawn' OR sent = 1")?.integer
+          ?? 0
+      }
+    }
+  }
+
+  /// 1 where there are any: to count them all would make each request dearer by what waits.
+  func leastPending(_ connection: Connection) throws(SQLiteError) -> Int64 {
+    try connection.value("SELECT 1 FROM ferry_operation LIMIT 1")?.integer ?? 0
+  }
+}

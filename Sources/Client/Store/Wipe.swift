@@ -1,0 +1,94 @@
+import FerryJSON
+import FerryWire
+import FerryWorld
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Destroys the data of a database whose operator ordered it, in steps that a crash only delays: mark,
+/// key, files, receipt.
+///
+/// Once the mark is there the rest follows, at the next opening at the latest.
+package struct Wipe: Sendable, Equatable {
+  /// What is done; tests stop behind each.
+  package enum Step: String, Sendable, CaseIterable { case mark, key, files, receipt }
+
+  package let path: String
+  package let user: String
+  package let device: String
+  package let receipt: String
+
+  package init(path: String, user: String, device: String, receipt: String) {
+    self.path = path
+    self.user = user
+    self.device = device
+    self.receipt = receipt
+  }
+
+  /// Called behind each step; only tests set it.
+  package static let afterStep = Mutex<(@Sendable (Step) -> Void)?>(nil)
+
+  static func did(_ step: Step) { afterStep.withLock { $0 }?(step) }
+
+  static func markPath(_ path: String) -> String { "\(path)-wipe" }
+
+  /// The wipe that was begun of the database at `path`; nil: none.
+  package static func begun(at path: String) -> Wipe? {
+    guard let data = FileManager.default.contents(atPath: markPath(path)) else { return nil }
+    let node = try? JSONNode.parse([UInt8](data))
+    // A mark that a crash cut short is a mark all the same; only its receipt is lost.
+    return Wipe(
+      path: path, user: node?["user"]?.string ?? "", device: node?["device"]?.string ?? "",
+      receipt: node?["receipt"]?.string ?? "")
+  }
+
+  /// Writes the mark so that it outlives the machine. From here on the data is lost.
+  func mark() throws(FerryError) {
+    do { try SystemFiles().replace(Wipe.markPath(path), with: body(pending: nil)) } catch {
+      throw Wipe.failure(error)
+    }
+    Wipe.did(.mark)
+  }
+
+  /// Destroys the key, where the app keeps one, and removes the files. May be repeated.
+  package func destroy(_ destroyKey: ((String) throws -> Void)?) throws(FerryError) {
+    do { try destroyKey?(path) } catch {
+      throw FerryError(
+        .store, "the key of \(path) cannot be destroyed: \(error)",
+        hint: "It is tried again at the next opening.", cause: error)
+    }
+    Wipe.did(.key)
+    // Not by way of the library: the file may be sealed with a key that is gone.
+    for file in [path] + DatabaseFiles.besides.map({ path + $0 }) {
+      do { _ = try SystemFiles().remove(file) } catch { throw Wipe.failure(error) }
+    }
+    Wipe.did(.files)
+  }
+
+  /// The server has the receipt.
+  func end() throws(FerryError) {
+    do { _ = try SystemFiles().remove(Wipe.markPath(path)) } catch { throw Wipe.failure(error) }
+    Wipe.did(.receipt)
+  }
+
+  func body(pending: Int64?) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("user", user)
+    writer.field("device", device)
+    writer.field("receipt", receipt)
+    if let pending { writer.field("pending", pending) }
+    writer.endObject()
+    return writer.bytes
+  }
+
+  private static func failure(_ error: FileError) -> FerryError {
+    FerryError(
+      .store, "the data could not be destroyed: \(error)",
+      hint: "It is tried again at the next opening.", cause: error)
+  }
+}

@@ -1,0 +1,204 @@
+import FerryArguments
+import FerryHTTP
+import FerryHTTPClient
+import FerryJSON
+import Foundation
+
+/// `ferry device`: what an operator sees of devices, and does with them.
+enum DeviceCommand: Subcommand {
+  static let name = "device"
+  static let summary = "list, lock, unlock, wipe and forget the devices of a running server"
+  static let operands = "list|show|lock|unlock|wipe|forget --data <folder> [options]"
+  static let options = [
+    CommandOption("data", "FOLDER", "the server's data folder, for its operator.key"),
+    CommandOption("server", "URL", "where the server is (default http://127.0.0.1:8080)"),
+    CommandOption("user", "<user>", "whose devices; with list: only theirs"),
+    CommandOption("device", "<id>", "the device; its first letters are enough"),
+    CommandOption("reason", "<text>", "what the user of the device is told"),
+    CommandOption(
+      "with-pending", nil, "with wipe: also destroy changes that were not sent"),
+    .json,
+  ]
+  static let discussion = """
+    list and show tell user, model, versions, when the device was here last, and whether changes
+    were pending there then: at least so many.
+    lock ends the sessions of a device: its requests are refused with the reason, what is pending
+    stays on it, and unlock lets it go on. wipe orders the device to destroy its data when it comes
+    next; it keeps its data where changes are pending, unless --with-pending is given. unlock takes
+    the order back until the receipt is here. forget takes the device out of the register and ends
+    its sessions.
+    A device that never connects again is not reached by any of them.
+
+    Example: ferry device wipe --data data --user nancy --device 3fa9 --reason "lost in Oslo"
+    Exit codes: 0 done; 1 it could not be done; 2 wrong usage.
+    """
+
+  static func run(_ arguments: Arguments) async throws -> ExitCode {
+    let verb = try arguments.operands("list, show, lock, unlock, wipe or forget")[0]
+    guard ["list", "show", "lock", "unlock", "wipe", "forget"].contains(verb) else {
+      throw UsageError(
+        "\"\(verb)\" is unknown", hint: "Write list, show, lock, unlock, wipe or forget.")
+    }
+    let door = try OperatorDoor(arguments)
+    let user = try arguments.value("user")
+    let part = try arguments.value("device")
+    let all = try await door.devices().filter { device in
+      (user.map { device["user"]?.string == $0 } ?? true)
+        && (part.map { device["device"]?.string?.hasPrefix($0) ?? false } ?? true)
+    }
+    guard verb != "list" else {
+      show(all, asJSON: arguments.flag("json"), isLong: false)
+      return .success
+    }
+    guard part != nil else {
+      throw UsageError("--device is missing", hint: "`ferry device list` shows all.")
+    }
+    guard all.count == 1, let device = all.first else {
+      throw OperatorError(
+        all.isEmpty ? "there is no such device" : "\(all.count) devices fit",
+        hint: all.isEmpty ? "`ferry device list` shows all." : "Write more of it, or --user.")
+    }
+    guard verb != "show" else {
+      show([device], asJSON: arguments.flag("json"), isLong: true)
+      return .success
+    }
+    let decided = try await door.decide(
+      verb, device, reason: try arguments.value("reason") ?? "",
+      withPending: arguments.flag("with-pending"))
+    if arguments.flag("json") {
+      show(decided, asJSON: true, isLong: false)
+    } else {
+      print(done(verb, device))
+    }
+    return .success
+  }
+
+  private static func done(_ verb: String, _ device: JSONNode) -> String {
+    let name = "\(device["user"]?.string ?? "") \(device["device"]?.string ?? "")"
+    switch verb {
+    case "lock": return "\(name) is locked. What is pending stays on it."
+    case "unlock": return "\(name) may go on."
+    case "wipe": return "\(name) destroys its data when it comes next. `ferry device show` tells."
+    default: return "\(name) is forgotten. It has to log in again."
+    }
+  }
+
+  private static func show(_ devices: [JSONNode], asJSON: Bool, isLong: Bool) {
+    if asJSON {
+      print("[\(devices.map(text).joined(separator: ","))]")
+      return
+    }
+    let names = isLong ? long : short
+    for device in devices {
+      let fields = names.map { name in
+        "\(name) \(value(device[name], isTime: name.hasSuffix("Seen")))"
+      }
+      print(fields.joined(separator: isLong ? "\n" : "  "))
+    }
+    if devices.isEmpty { print("No device was here yet.") }
+  }
+
+  private static let short = ["user", "device", "state", "model", "lastSeen", "pending"]
+  private static let long =
+    short + ["reason", "hardware", "system", "library", "firstSeen", "cursors"]
+
+  private static func value(_ node: JSONNode?, isTime: Bool) -> String {
+    guard let node else { return "unknown" }
+    if isTime, let milliseconds = node.integer {
+      return Date(timeIntervalSince1970: Double(milliseconds) / 1_000).formatted(.iso8601)
+    }
+    // What a device says of itself must not reach a terminal as it is.
+    return Terminal.harmless(node.string ?? text(node))
+  }
+
+  private static func text(_ node: JSONNode) -> String {
+    var writer = JSONWriter()
+    write(node, to: &writer)
+    return writer.text
+  }
+
+  private static func write(_ node: JSONNode, to writer: inout JSONWriter) {
+    switch node.content {
+    case .null: writer.raw("null".utf8)
+    case .boolean(let flag): writer.raw((flag ? "true" : "false").utf8)
+    case .number(let text): writer.raw(text.utf8)
+    case .string(let text): writer.string(text)
+    case .array(let elements): writer.array(elements) { write($1, to: &$0) }
+    case .object(let members):
+      writer.beginObject()
+      for member in members {
+        writer.key(member.key)
+        write(member.value, to: &writer)
+      }
+      writer.endObject()
+    }
+  }
+}
+
+/// The operator's way into a running server.
+struct OperatorDoor {
+  private let server: String
+  private let key: String
+
+  init(_ arguments: Arguments) throws {
+    var server = try arguments.value("server") ?? "http://127.0.0.1:8080"
+    while server.hasSuffix("/") { server.removeLast() }
+    self.server = server
+    let file = "\(try arguments.required("data", "data"))/operator.key"
+    guard let bytes = FileManager.default.contents(atPath: file) else {
+      throw OperatorError(
+        "the key \(file) cannot be read", hint: "Name the data folder of the server (--data).")
+    }
+    key = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  func devices() async throws -> [JSONNode] { try await ask(.get, "devices", []) }
+
+  func decide(
+    _ verb: String, _ device: JSONNode, reason: String, withPending: Bool
+  ) async throws -> [JSONNode] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("verb", verb)
+    writer.field("user", device["user"]?.string)
+    writer.field("device", device["device"]?.string)
+    writer.field("reason", reason)
+    writer.field("withPending", withPending)
+    writer.endObject()
+    return try await ask(.post, "device", writer.bytes)
+  }
+
+  private func ask(_ method: HTTPMethod, _ path: String, _ body: [UInt8]) async throws -> [JSONNode]
+  {
+    let request = TransportRequest(
+      url: "\(server)/ferry/1/operator/\(path)", method: method,
+      headers: ["Authorization": "Bearer \(key)", "Content-Type": "application/json"],
+      body: body, deadlines: TransportDeadlines(connect: .seconds(5), total: .seconds(30)))
+    let response: TransportResponse
+    do { response = try await SystemTransport.make().send(request) } catch {
+      throw OperatorError(
+        "the server \(server) does not answer: \(error.message)",
+        hint: "Start it, or name it with --server.")
+    }
+    let node = try? JSONNode.parse(try await response.body.collect())
+    guard response.status == 200, let devices = node?["devices"]?.array else {
+      throw OperatorError(
+        node?["message"]?.string ?? "the server answered \(response.status)",
+        hint: node?["hint"]?.string ?? "Is there a Ferry server at \(server)?")
+    }
+    return devices
+  }
+}
+
+/// Why the server did not do what its operator wants.
+struct OperatorError: Error, CustomStringConvertible {
+  let message: String
+  let hint: String
+
+  init(_ message: String, hint: String) {
+    self.message = message
+    self.hint = hint
+  }
+
+  var description: String { "\(message). \(hint)" }
+}

@@ -1,0 +1,185 @@
+import FerryCrypto
+import FerryJSON
+import FerryModel
+import FerryWire
+import FerryWorld
+
+/// The register of devices, and what an operator decides about one.
+extension Service {
+  /// What ends the sessions of a device that is locked or to be wiped; unlocking opens them again.
+  private static let locked = "locked"
+
+  /// How often the register notes that a device was here.
+  private static let noteInterval: Duration = .seconds(60)
+
+  /// Notes in the register what a device says of itself, at most once a minute.
+  func register(_ hello: Hello, _ identity: Identity) throws(ServerError) {
+    // Requests without a session are those of tests.
+    guard identity.session != nil else { return }
+    let owner = Owner(device: hello.device, user: identity.user)
+    let moment = world.clock.moment
+    if let last = registered[owner], moment < last.advanced(by: Service.noteInterval) { return }
+    if registered.count > limits.registeredInMemory { registered = [:] }
+    registered[owner] = moment
+    let now = world.clock.now.milliseconds
+    try guarded { () throws(StoreError) in
+      var device =
+        try store.registeredDevice(owner)
+        ?? RegisteredDevice(user: identity.user, device: hello.device)
+      if device.firstSeen == 0 { device.firstSeen = now }
+      device.lastSeen = now
+      device.incarnation = hello.incarnation
+      device.model = hello.package
+      device.hardware = hello.facts.hardware
+      device.system = hello.facts.system
+      device.library = hello.facts.library
+      device.pending = hello.facts.pending
+      device.cursors = Service.cursors(hello)
+      try store.keep(device)
+    }
+  }
+
+  private static func cursors(_ hello: Hello) -> String {
+    var writer = JSONWriter()
+    writer.array(hello.partitions.prefix(100)) { writer, cursor in
+      writer.beginObject()
+      writer.field("partition", cursor.partition)
+      writer.field("version", cursor.cursor.version)
+      writer.endObject()
+    }
+    return writer.text
+  }
+
+  /// Why a device whose session has ended, or that wants to log in, is refused; nil: nobody decided
+  /// anything about it.
+  func decision(_ owner: Owner) throws(ServerError) -> ServerError? {
+    let device = try guarded { () throws(StoreError) in try store.registeredDevice(owner) }
+    guard let device, device.state != .active else { return nil }
+    let reason = device.reason.isEmpty ? "" : ": \(device.reason)"
+    guard device.state != .locked, let receipt = device.receipt else {
+      return ServerError(
+        .deviceLocked, "this device is locked\(reason)",
+        hint: "Ask your administrator. What is pending stays on the device.")
+    }
+    var error = ServerError(
+      .deviceWiped, "the data of this device is to be destroyed\(reason)",
+      hint: "Ask your administrator.")
+    error.wipe = WipeOrder(
+      server: store.server, device: device.device, incarnation: device.incarnation,
+      receipt: receipt, withPending: device.withPending)
+    return error
+  }
+
+  /// A device whose sessions went for newer ones of its user; what was decided about it stays.
+  func forgetEvicted(_ owner: Owner) throws(ServerError) {
+    try guarded { () throws(StoreError) in
+      guard try store.registeredDevice(owner)?.state == .active else { return }
+      try store.forgetRegistered(owner)
+    }
+  }
+
+  /// All devices that were here.
+  package func devices() throws(ServerError) -> [RegisteredDevice] {
+    try guarded { () throws(StoreError) in try store.registeredDevices() }
+  }
+
+  /// What an operator does with a device.
+  package enum DeviceVerb: String, Sendable, CaseIterable { case lock, unlock, wipe, forget }
+
+  /// Throws `badRequest` where there is no such device, or this cannot be done with it.
+  package func decide(
+    _ verb: DeviceVerb, _ owner: Owner, reason: String, withPending: Bool
+  ) throws(ServerError) -> RegisteredDevice {
+    let known = try guarded { () throws(StoreError) in try store.registeredDevice(owner) }
+    guard var device = known else {
+      throw ServerError(
+        .badRequest, "\(owner.user.text) has no device \(owner.device.text)",
+        hint: "`ferry device list` shows all.")
+    }
+    device.reason = reason
+    switch verb {
+    case .lock:
+      guard device.state == .active || device.state == .locked else {
+        throw Service.isWiped(device)
+      }
+      device.state = .locked
+    case .unlock:
+      guard device.state != .wiped else { throw Service.isWiped(device) }
+      device.state = .active
+      device.receipt = nil
+      device.withPending = false
+    case .wipe:
+      guard device.state != .wiped else { throw Service.isWiped(device) }
+      if let pending = device.pending, pending > 0, !withPending {
+        throw ServerError(
+          .badRequest,
+          "the device reported at least \(pending) changes that were not sent: "
+            + "a wipe would destroy them",
+          hint: "Lock it and let it send them, or add --with-pending.")
+      }
+      device.state = .wiping
+      device.receipt = device.receipt ?? hexadecimal(world.chance.bytes(16))
+      device.withPending = withPending
+    case .forget: break
+    }
+    try guarded { () throws(StoreError) in
+      try store.transaction { () throws(StoreError) in
+        switch verb {
+        case .lock, .wipe:
+          try store.keep(device)
+          try store.endSessions(
+            user: device.user, device: device.device, reason: Service.locked)
+        case .unlock:
+          try store.keep(device)
+          try store.reopenSessions(
+            user: device.user, device: device.device, reason: Service.locked)
+        case .forget:
+          try store.forgetRegistered(owner)
+          try store.endSessions(
+            user: device.user, device: device.device, reason: Sessions.Ending.forgotten)
+        }
+      }
+    }
+    registered[owner] = nil
+    if verb != .unlock { endExchanges(of: device.user, device: device.device) }
+    return device
+  }
+
+  private static func isWiped(_ device: RegisteredDevice) -> ServerError {
+    ServerError(
+      .badRequest,
+      device.state == .wiped
+        ? "the device was wiped" : "the device has the order to wipe itself",
+      hint: device.state == .wiped ? "Forget it: `ferry device forget`." : "Unlock it first.")
+  }
+
+  /// What a device says about the order to wipe itself.
+  package enum Receipt: Sendable, Equatable {
+    case wiped
+    /// It has kept its data: so many changes were not sent, and the order does not include them.
+    case refused(pending: Int64)
+  }
+
+  /// Throws `badRequest` where the receipt is not that of the order.
+  package func take(
+    _ receipt: Receipt, _ text: String, from owner: Owner
+  ) throws(ServerError) {
+    let isKnown = try guarded { () throws(StoreError) -> Bool in
+      guard var device = try store.registeredDevice(owner), let known = device.receipt,
+        equalInConstantTime(Array(known.utf8), Array(text.utf8))
+      else { return false }
+      switch receipt {
+      case .wiped:
+        device.state = .wiped
+        device.pending = 0
+      case .refused(let pending): device.pending = pending
+      }
+      try store.keep(device)
+      return true
+    }
+    guard isKnown else {
+      throw ServerError(
+        .badRequest, "no wipe was ordered with this receipt", hint: "Nothing is to be done.")
+    }
+  }
+}
