@@ -8,6 +8,7 @@ import FerryWire
 extension Simulation {
   func arrive(_ transfer: Transfer) throws {
     try answer(transfer)
+    if let problem = tokenFailure { throw SimulationFailure(invariant: 11, problem: problem) }
     if transfer.exchange != nil { noteArrived(transfer) }
     guard transfer.exchange != nil, let token = transfer.request.token,
       users.rights(ofToken: token) != transfer.tokenRights
@@ -100,11 +101,34 @@ extension Simulation {
         user: node?["user"]?.string ?? "", password: node?["password"]?.string ?? "")
       pair = try server.service.login(record, device: device)
     } else {
-      pair = try server.service.renew(
-        node?["refreshToken"]?.string ?? "", device: device, provider: users)
+      pair = try renew(node?["refreshToken"]?.string ?? "", device: device)
     }
     users.note(token: pair.accessToken, of: pair.user)
     say(pair.answer(now: server.clock.now).encoded(), 200, on: transfer)
+  }
+}
+
+/// Which refresh tokens a server has to take, by a rule of the simulation's own.
+extension Simulation {
+  /// What a token says of itself, and what the server knows of its session before it is presented.
+  private func renew(_ token: String, device: String) throws(ServerError) -> TokenPair {
+    let number = token.split(separator: ".").dropFirst(2).first.flatMap { Int64($0) } ?? 0
+    let before = try server.service.knownSession(token)
+    let isOpen = before.map { $0.isOpen } ?? false
+    do throws(ServerError) {
+      let pair = try server.service.renew(token, device: device, provider: users)
+      if let before, number < before.used {
+        tokenFailure =
+          "the token \(number) of a session is taken, though \(before.used) was presented before"
+      }
+      return pair
+    } catch {
+      if error.code == .revokedToken, isOpen, let before, number >= before.used {
+        tokenFailure =
+          "the token \(number) of an open session is refused, though none after it was presented"
+      }
+      throw error
+    }
   }
 }
 

@@ -26,6 +26,8 @@ final class Simulation {
   let contents = MadeContents()
   private(set) var contentWatch: ContentWatch
   var backups = Backups()
+  /// What the server did wrong with a refresh token.
+  var tokenFailure: String?
   /// Whether a device goes on from a state that is not its last, or a copy of one does.
   var isDeviceSetBack = false
   var turns: Turns

@@ -46,8 +46,6 @@ public enum PlantedBug: String, Sendable, Hashable, CaseIterable {
   case familyTooStrict
   /// A refresh token that is in two hands ends nothing.
   case familyNeverEnds
-  /// What a user of an issuer sent is judged by rights that are older than a day.
-  case oldRightsOfIssuer
   /// What is pending goes with its row when a partition is downloaded anew or taken away.
   case resetSweepsPending
   /// A round has no end but that of the partitions.
