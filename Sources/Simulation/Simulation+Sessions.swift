@@ -59,6 +59,6 @@ extension Simulation {
     guard !isDeviceSetBack, let batch = device.batches.min() else { return }
     throw SimulationFailure(
       invariant: 7,
-      problem: "device \(device.number) was not told that its batch \(batch) is completed")
+      problem: "device \(device.number) has the completed batch \(batch), and nothing reported it")
   }
 }

@@ -33,7 +33,9 @@ extension Way {
       let tokens = try await withThrowingTaskGroup(of: (Int, String).self) { group in
         for number in 0..<Self.devices {
           group.addTask {
-            (number, try await Wires.token(daemon.address, "ada", device: "device-\(number)"))
+            // A user has at most a hundred devices.
+            let user = number % 2 == 0 ? "ada" : "ben"
+            return (number, try await Wires.token(daemon.address, user, device: "device-\(number)"))
           }
         }
         var tokens = [String](repeating: "", count: Self.devices)

@@ -46,6 +46,12 @@ actor Parts {
     await host?.recordsChanged()
   }
 
+  /// Returns after the time, without a thread of its own once the server has started.
+  nonisolated func wait(for duration: Duration) async throws {
+    guard let host else { return try await Task.sleep(for: duration) }
+    await host.wait(for: duration)
+  }
+
   func start(on loop: any TaskExecutor) async throws {
     let settings = self.settings
     if let store = settings.store {

@@ -53,7 +53,11 @@ enum ServerProgram {
     Task(executorPreference: server.executor) {
       do {
         try await parts.start(on: server.executor)
-        users.follow(log) { await parts.recordsChanged() }
+        Task(executorPreference: server.executor) {
+          await users.follow(log, wait: { try await parts.wait(for: .milliseconds(500)) }) {
+            await parts.recordsChanged()
+          }
+        }
         if let development = settings.development {
           let text = development.text(port: server.boundPort)
           FileHandle.standardOutput.write(Data("\(text)\n".utf8))

@@ -26,21 +26,23 @@ struct Users: Sendable {
 
   var records: [UserRecord] { file?.records ?? [] }
 
-  /// Reads the file again whenever it changes, as long as the server runs.
-  func follow(_ log: any Log, changed: @escaping @Sendable () async -> Void) {
+  /// Looks at the file after each `wait`, and reads it again where it has changed; returns when `wait`
+  /// throws.
+  func follow(
+    _ log: any Log, wait: @Sendable () async throws -> Void,
+    changed: @Sendable () async -> Void
+  ) async {
     guard let file else { return }
-    Task.detached {
-      while true {
-        do { try await Task.sleep(for: .milliseconds(500)) } catch { return }
-        do throws(ServerError) {
-          guard try file.reload() else { continue }
-          log.info("the user file was read again", ("users", String(file.records.count)))
-          await changed()
-        } catch {
-          log.error(
-            "the changed user file cannot be read: the users of before stay",
-            ("reason", error.message), ("cure", error.hint))
-        }
+    while true {
+      do { try await wait() } catch { return }
+      do throws(ServerError) {
+        guard try file.reload() else { continue }
+        log.info("the user file was read again", ("users", String(file.records.count)))
+        await changed()
+      } catch {
+        log.error(
+          "the changed user file cannot be read: the users of before stay",
+          ("reason", error.message), ("cure", error.hint))
       }
     }
   }

@@ -66,6 +66,9 @@ public struct PackageHost: Sendable {
   /// Looks at users again whose records may have changed: their lines end, or show the rights of now.
   public func recordsChanged() async { await service.recordsChanged() }
 
+  /// Returns after the time; it takes no thread. For what looks at something now and then.
+  public func wait(for duration: Duration) async { await service.wait(for: duration) }
+
   /// Reads the business system anew and returns when that is done; without being asked it is read
   /// when it tells of changes.
   public func reload() async { await load.loadNow() }

@@ -39,4 +39,7 @@ extension ServiceHost {
       world.log.error("changed users cannot be looked at", ("reason", error.description))
     }
   }
+
+  /// Returns after the time; the service's thread is free meanwhile.
+  nonisolated func wait(for duration: Duration) async { await executor.sleep(for: duration) }
 }

@@ -7,7 +7,7 @@ import FerryWorld
 ///
 /// All waiting is here: exchanges wait for something new, the replay host waits for work.
 public actor ServiceHost {
-  private let executor: ThreadExecutor
+  let executor: ThreadExecutor
   let service: Service
   let world: World
   /// Verified by whoever has a token, without a visit to the service's thread.
