@@ -232,7 +232,10 @@ public actor ODataSession {
     for request: ODataRequest, inPlaceOf old: String?
   ) async throws(ODataClientError) {
     while isFetchingToken {
-      await withCheckedContinuation { tokenWaiters.append($0) }
+      await withCheckedContinuation { continuation in
+        // A task that prefers an executor may have left the actor since it looked.
+        if isFetchingToken { tokenWaiters.append(continuation) } else { continuation.resume() }
+      }
     }
     // Somebody has fetched another one meanwhile.
     guard token == old else { return }

@@ -19,7 +19,11 @@ extension SessionRunner {
         let reference = request.reference
         if fetching.contains(reference) {
           // Somebody else of this process is at it.
-          await withCheckedContinuation { fetchWaiters[reference, default: []].append($0) }
+          await withCheckedContinuation { continuation in
+            // A task that prefers an executor may have left the actor since it looked.
+            guard fetching.contains(reference) else { return continuation.resume() }
+            fetchWaiters[reference, default: []].append(continuation)
+          }
           continue
         }
         fetching.insert(reference)

@@ -20,20 +20,19 @@ extension SessionRunner {
             .timedOut, "the background synchronization did not end in time",
             hint: "It ends by itself, or at once with close().", isTransient: true)))
     }
+    let cancelled = FerryError(
+      .cancelled, "the task that waited for the end of the synchronization was cancelled",
+      hint: "It ends by itself.")
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         resting[number] = continuation
+        // A task that prefers an executor may have left the actor since it looked.
+        if Task.isCancelled { endRest(number, .failure(cancelled)) }
+        if isStopped { endRest(number, .failure(Store.closed(session.store.path))) }
         settleResting()
       }
     } onCancel: {
-      Task {
-        await self.endRest(
-          number,
-          .failure(
-            FerryError(
-              .cancelled, "the task that waited for the end of the synchronization was cancelled",
-              hint: "It ends by itself.")))
-      }
+      Task { await self.endRest(number, .failure(cancelled)) }
     }
     patience.cancel()
     try result.get()

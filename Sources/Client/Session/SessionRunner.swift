@@ -200,6 +200,9 @@ actor SessionRunner {
           Waiter(
             number: number, after: after, awaitsAnswers: awaitsAnswers,
             deadline: world.clock.uptime + limit, continuation: continuation))
+        // A task that prefers an executor may have left the actor since it looked.
+        if Task.isCancelled { giveUp(number) }
+        if isStopped { finishWaiters(.failure(Store.closed(session.store.path))) }
         run()
       }
     } onCancel: {

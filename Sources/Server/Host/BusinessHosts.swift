@@ -263,8 +263,8 @@ public actor LoadHost {
 
   /// Asks for a load and returns when it has ended well, or the host was stopped.
   public func loadNow() async {
-    guard !isStopped else { return }
     await withCheckedContinuation { continuation in
+      guard !isStopped else { return continuation.resume() }
       waiting.append((after: begun, continuation: continuation))
       want()
     }

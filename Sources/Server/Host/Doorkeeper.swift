@@ -5,9 +5,13 @@ import FerryWorld
 /// `LoginQueue` says whose turn it is, `LoginGuard` who has to wait after wrong passwords. A client
 /// that hangs up waits no longer.
 public actor Doorkeeper {
+  private typealias Outcome = Result<UserRecord, ServerError>
+
   private struct Waiting {
     let password: String
-    let continuation: CheckedContinuation<Result<UserRecord, ServerError>, Never>
+    /// Nil until the request waits, and its outcome may come before that.
+    var continuation: CheckedContinuation<Outcome, Never>?
+    var outcome: Outcome?
   }
 
   private let executor = ThreadExecutor(name: "ferry-passwords")
@@ -53,11 +57,15 @@ public actor Doorkeeper {
       throw Doorkeeper.tooManyLogins
     }
     if let other { finish(other, Result.failure(Doorkeeper.tooManyLogins)) }
+    // Known before the first suspension: a task that prefers an executor may leave the actor between
+    // these lines, and its turn may come meanwhile.
+    waiting[number] = Waiting(password: login.password)
+    work()
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        waiting[number] = Waiting(password: login.password, continuation: continuation)
+        waiting[number]?.continuation = continuation
+        if let outcome = waiting[number]?.outcome { finish(number, outcome) }
         if Task.isCancelled { letGo(number) }
-        work()
       }
     } onCancel: {
       executor.perform { self.assumeIsolated { keeper in keeper.letGo(number) } }
@@ -70,8 +78,13 @@ public actor Doorkeeper {
     finish(number, .failure(Doorkeeper.hungUp))
   }
 
-  private func finish(_ number: LoginQueue.Number, _ result: Result<UserRecord, ServerError>) {
-    waiting.removeValue(forKey: number)?.continuation.resume(returning: result)
+  private func finish(_ number: LoginQueue.Number, _ outcome: Outcome) {
+    guard let continuation = waiting[number]?.continuation else {
+      waiting[number]?.outcome = outcome
+      return
+    }
+    waiting[number] = nil
+    continuation.resume(returning: outcome)
   }
 
   /// One password at a time; whoever came meanwhile is looked at before the next.
@@ -91,9 +104,7 @@ public actor Doorkeeper {
     work()
   }
 
-  private func verify(
-    _ attempt: LoginGuard.Attempt, _ password: String
-  ) -> Result<UserRecord, ServerError> {
+  private func verify(_ attempt: LoginGuard.Attempt, _ password: String) -> Outcome {
     // Those that failed while it waited count too.
     if let end = loginGuard.lockEnd(attempt, now: clock.moment) {
       return .failure(tooManyGuesses(end))

@@ -12,11 +12,13 @@ actor ExchangeTurns {
 
   /// Returns when it is this request's turn; `leave` has to follow.
   func enter(_ user: String) async {
-    guard taken >= places else {
-      taken += 1
-      return
+    await withCheckedContinuation { continuation in
+      guard taken >= places else {
+        taken += 1
+        return continuation.resume()
+      }
+      lines.add(continuation, of: ExactText(user))
     }
-    await withCheckedContinuation { lines.add($0, of: ExactText(user)) }
   }
 
   func leave() {

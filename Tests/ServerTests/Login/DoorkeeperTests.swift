@@ -14,6 +14,42 @@ struct DoorkeeperTests {
     LoginGuard.Attempt(user: user, device: "d", address: address)
   }
 
+  /// Lets everybody in at once.
+  private struct Open: AuthenticationProvider {
+    func authenticate(user: String, password: String) -> UserRecord {
+      UserRecord(name: user, roles: [], claims: [:])
+    }
+    func record(of user: String) -> UserRecord? { nil }
+  }
+
+  /// As the server's loop: one thread runs the tasks that prefer it.
+  private final class Loop: TaskExecutor {
+    private let queue = DispatchQueue(label: "loop")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+  }
+
+  @Test("Each of 20,000 logins that come from the server's loop is answered")
+  func answered() async {
+    let keeper = Doorkeeper(Open(), world: .system())
+    let loop = Loop()
+    for _ in 0..<200 {
+      await withTaskGroup(of: Bool.self) { group in
+        for number in 0..<100 {
+          let body = #"{"user":"u\#(number)","password":"p","device":"d\#(number)"}"#
+          guard let login = LoginRequest(Array(body.utf8)) else { return }
+          group.addTask(executorPreference: loop) {
+            (try? await keeper.authenticate(login, from: "203.0.113.\(number)")) != nil
+          }
+        }
+        for await isIn in group { #expect(isIn) }
+      }
+    }
+  }
+
   @Test("Of 2,000 wrong logins from 100 addresses at most one is looked at before a right one")
   func fair() {
     var queue = LoginQueue()
