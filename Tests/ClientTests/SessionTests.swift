@@ -249,6 +249,7 @@ struct SessionTests {
   func later() throws {
     try logIn()
     try device.session.subscribe()
+    shore.put(Order.entity, [.integer(1), .text("ALFKI"), .null, .null])
     try respond(to: try #require(try request()))
     shore.put(Order.entity, [.integer(2), .text("BONAP"), .null, .null])
     try device.restart()

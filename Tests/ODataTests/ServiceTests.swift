@@ -79,7 +79,9 @@ extension Samples {
   )
   func schema() throws {
     var document: ODataServiceDocument? = try ODataParser.parseServiceDocument(Samples.service)
-    let schema = try ODataParser.parseSchema(Samples.metadata2, &document)
+    let metadata = Samples.metadata2.replacing(
+      "sap:semantics=\"name\"", with: "sap:semantics=\"name\" sap:visible-in-detail=\"false\"")
+    let schema = try ODataParser.parseSchema(metadata, &document)
     #expect(schema.workspaces(.things).count == 1)
     let found = try #require(schema.collectionInWorkspace("FlightCollection"))
     #expect(found.workspace.title == "Data")
@@ -95,6 +97,8 @@ extension Samples {
     #expect(carriers.root.property(path: "Home\\City")?.name == "City")
     #expect(
       carriers.visibleInListPathsInOrder == ["carrid", "CARRNAME", "Home\\City", "Home\\Zip"])
+    #expect(
+      carriers.visibleInDetailPathsInOrder == ["carrid", "Home\\City", "Home\\Zip"])
     #expect(document?.diagnostics.map(\.message) == ["the metadata has no entity set Unknown"])
     var none: ODataServiceDocument?
     let error = #expect(throws: ODataError.self) {

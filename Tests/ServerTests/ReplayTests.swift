@@ -264,7 +264,7 @@ import Testing
     #expect(bench.business.rows["Order"]?[ten]?[2] == .text("Narvik"))
   }
 
-  @Test("An outcome that broke off is recalled, not repeated")
+  @Test("An outcome that broke off is recalled, not repeated, and its row is read (sync/P8)")
   func recalled() throws {
     bench.business.breaksAfterWork = true
     let change = ship("Bergen")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The password policy of a vault")
 struct VaultPolicyTests {
-  @Test("Every field of a policy is off by default (ios/VLT-7; adr/DVT-13; facts/1.9)")
+  @Test("Every field of a policy is off by default (adr/DVT-13; facts/1.9)")
   func defaults() {
     let policy = PasswordPolicy()
     #expect(!policy.defaultPasswordAllowed)

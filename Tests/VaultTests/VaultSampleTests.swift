@@ -126,7 +126,7 @@ struct VaultSampleTests {
   }
 
   @Test(
-    "A policy is set, read, and the default password asked (ios/CS-100, CS-101, CS-102; adr/A56, B22)"
+    "A policy is set, read while unlocked, and the default password asked (ios/VLT-7, CS-100, CS-101, CS-102; adr/A56, B22)"
   )
   func policies() throws {
     let vault = try VaultFixture().vaults.createVault("v", password: nil, salt: nil)
