@@ -60,6 +60,7 @@ struct DraftReader {
     }
     entity.roles = roles(fields)
     if flag(fields, "blindWrites") { entity.blindWrites = fields["blindWrites"]?.place }
+    entity.documentation = text(fields, "documentation")
     // What stays on the device comes last, so that places on the wire are places on the device.
     entity.attributes =
       entity.attributes.filter { !$0.isClientOnly } + entity.attributes.filter(\.isClientOnly)
@@ -85,7 +86,7 @@ struct DraftReader {
       fullText: flag(fields, "fullText") ? fields["fullText"]?.place : nil,
       element: text(fields, "of"), defaultValue: defaultValue(fields, type, of: name),
       isClientOnly: flag(fields, "clientOnly"), precision: number(fields, "precision"),
-      scale: number(fields, "scale"))
+      scale: number(fields, "scale"), documentation: text(fields, "documentation"))
   }
 
   private mutating func relationship(_ node: JSONNode, _ path: String) -> DraftRelationship? {

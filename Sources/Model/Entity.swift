@@ -37,6 +37,8 @@ public final class Entity: Sendable, Hashable {
   /// Whether an update or delete is taken that does not say what it was based on, and so writes over
   /// what others wrote. Ferry's own devices always say it.
   public let allowsBlindWrites: Bool
+  /// What its objects are, for people who read the generated type; nil where the model says nothing.
+  public let documentation: String?
   private let positions: [String: Int]
 
   public init(
@@ -44,7 +46,7 @@ public final class Entity: Sendable, Hashable {
     relationships: [Relationship], operations: Set<OperationKind>, partition: PartitionRule?,
     group: String, unique: [[Int]] = [], ownsChildren: Bool = false, isClientOnly: Bool = false,
     performs: [String]? = nil, queries: [ObjectQuery] = [], roles: EntityRoles = EntityRoles(),
-    allowsBlindWrites: Bool = false
+    allowsBlindWrites: Bool = false, documentation: String? = nil
   ) {
     precondition(
       !key.isEmpty && key.allSatisfy(attributes.indices.contains), "key of \(name): \(key)")
@@ -68,6 +70,7 @@ public final class Entity: Sendable, Hashable {
     self.queries = queries
     self.roles = roles
     self.allowsBlindWrites = allowsBlindWrites
+    self.documentation = documentation
     var positions: [String: Int] = [:]
     for (position, attribute) in attributes.enumerated() { positions[attribute.name] = position }
     self.positions = positions
@@ -84,6 +87,7 @@ public final class Entity: Sendable, Hashable {
         && left.ownsChildren == right.ownsChildren && left.isClientOnly == right.isClientOnly
         && left.performs == right.performs && left.queries == right.queries
         && left.roles == right.roles && left.allowsBlindWrites == right.allowsBlindWrites
+        && left.documentation == right.documentation
   }
 
   public func hash(into hasher: inout Hasher) {
@@ -110,7 +114,7 @@ public final class Entity: Sendable, Hashable {
       keyOrigin: keyOrigin, relationships: relationships, operations: operations,
       partition: partition, group: group, unique: unique, ownsChildren: ownsChildren,
       isClientOnly: isClientOnly, performs: performs, queries: queries, roles: roles,
-      allowsBlindWrites: allowsBlindWrites)
+      allowsBlindWrites: allowsBlindWrites, documentation: documentation)
   }
 
   /// The relationship to the object that these are parts of; nil where they stand alone.
@@ -167,12 +171,14 @@ public struct Attribute: Sendable, Hashable {
   public let defaultValue: Value?
   /// Whether it stays on the device: it is neither sent nor downloaded.
   public let isClientOnly: Bool
+  /// What it means, for people who read the generated property; nil where the model says nothing.
+  public let documentation: String?
 
   public init(
     name: String, column: String, type: AttributeType, isNullable: Bool, maxLength: Int? = nil,
     stored: StoredForm? = nil, fullText: Bool = false, element: String? = nil,
     defaultValue: Value? = nil, isClientOnly: Bool = false, precision: Int? = nil,
-    scale: Int? = nil
+    scale: Int? = nil, documentation: String? = nil
   ) {
     self.name = name
     self.column = column
@@ -181,6 +187,7 @@ public struct Attribute: Sendable, Hashable {
     self.maxLength = maxLength
     self.precision = precision
     self.scale = scale
+    self.documentation = documentation
     self.stored = stored
     self.fullText = fullText
     self.element = element

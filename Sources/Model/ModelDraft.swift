@@ -38,6 +38,7 @@ struct DraftEntity {
   var roles: [DraftPermission] = []
   /// Where the model allows blind writes; nil where it does not.
   var blindWrites: ModelPlace?
+  var documentation: Placed<String>?
 
   var shownName: String { name?.content ?? "without a name" }
 
@@ -68,6 +69,7 @@ struct DraftAttribute {
   var isClientOnly: Bool = false
   var precision: Placed<Int64>?
   var scale: Placed<Int64>?
+  var documentation: Placed<String>?
 }
 
 struct DraftComplexType {

@@ -19,20 +19,21 @@ public struct ModelKey: Sendable, Hashable {
     ModelKey("attributes", required: true), ModelKey("key", required: true), ModelKey("keyOrigin"),
     ModelKey("unique"), ModelKey("relationships"), ModelKey("operations"), ModelKey("partition"),
     ModelKey("roles"), ModelKey("clientOnly"), ModelKey("performs"), ModelKey("queries"),
-    ModelKey("blindWrites"),
+    ModelKey("blindWrites"), ModelKey("documentation"),
   ]
 
   public static let attribute: [ModelKey] = [
     ModelKey("name", required: true), ModelKey("column"), ModelKey("type", required: true),
     ModelKey("nullable"), ModelKey("maxLength"), ModelKey("stored"), ModelKey("fullText"),
     ModelKey("of"), ModelKey("default"), ModelKey("clientOnly"),
-    ModelKey("precision"), ModelKey("scale"),
+    ModelKey("precision"), ModelKey("scale"), ModelKey("documentation"),
   ]
 
   /// Of a part of a complex type: it stands in no column of its own.
   public static let part: [ModelKey] = [
     ModelKey("name", required: true), ModelKey("type", required: true), ModelKey("nullable"),
     ModelKey("maxLength"), ModelKey("of"), ModelKey("precision"), ModelKey("scale"),
+    ModelKey("documentation"),
   ]
 
   public static let relationship: [ModelKey] = [

@@ -109,7 +109,7 @@ extension DraftEntity {
       roles: EntityRoles(
         Dictionary(
           roles.map { ($0.permission, $0.roles.map(\.content)) }, uniquingKeysWith: +)),
-      allowsBlindWrites: blindWrites != nil)
+      allowsBlindWrites: blindWrites != nil, documentation: documentation?.content)
   }
 }
 
@@ -129,7 +129,7 @@ extension DraftAttribute {
       maxLength: maxLength.map { Int($0.content) }, stored: stored?.content,
       fullText: fullText != nil, element: element?.content, defaultValue: defaultValue?.content,
       isClientOnly: isClientOnly, precision: precision.map { Int($0.content) },
-      scale: scale.map { Int($0.content) })
+      scale: scale.map { Int($0.content) }, documentation: documentation?.content)
   }
 }
 

@@ -7,9 +7,11 @@ public enum ModelWriter {
 
   /// The text of the file, ending with a line feed; `ModelReader` reads back an equal package.
   ///
-  /// `source` names the business system for the server, such as `sqlite:shop.db`.
+  /// `source` names the business system for the server, such as `sqlite:shop.db`. `documented` is
+  /// false for a text that only programs compare: what people read changes no data.
   public static func text(
-    of package: Package, schema: String? = schemaFile, source: String? = nil
+    of package: Package, schema: String? = schemaFile, source: String? = nil,
+    documented: Bool = true
   ) -> String {
     var lines = ["{"]
     if let schema { lines.append("  \"$schema\": \(quote(schema)),") }
@@ -20,7 +22,7 @@ public enum ModelWriter {
     lines.append("  \"entities\": [")
     for (index, entity) in package.entities.enumerated() {
       let comma = index + 1 < package.entities.count ? "," : ""
-      lines += self.lines(of: entity).map { "    \($0)" }
+      lines += self.lines(of: entity, documented).map { "    \($0)" }
       lines[lines.count - 1] += comma
     }
     lines.append("  ]")
@@ -31,7 +33,7 @@ public enum ModelWriter {
         let comma = index + 1 < package.complexTypes.count ? "," : ""
         let parts = [
           ["\"name\": \(quote(type.name))"],
-          block("attributes", type.attributes.map { fields(of: $0, isPart: true) }),
+          block("attributes", type.attributes.map { fields(of: $0, documented, isPart: true) }),
         ]
         lines += ["    {"] + joined(parts).map { "      \($0)" } + ["    }\(comma)"]
       }
@@ -50,12 +52,15 @@ public enum ModelWriter {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private static func lines(of entity: Entity) -> [String] {
-    var parts: [[String]] = [
-      ["\"name\": \(quote(entity.name))"],
+  private static func lines(of entity: Entity, _ documented: Bool) -> [String] {
+    var parts: [[String]] = [["\"name\": \(quote(entity.name))"]]
+    if documented, let documentation = entity.documentation {
+      parts.append(["\"documentation\": \(quote(documentation))"])
+    }
+    parts += [
       ["\"table\": \(quote(entity.table))"],
       ["\"group\": \(quote(entity.group))"],
-      block("attributes", entity.attributes.map(fields)),
+      block("attributes", entity.attributes.map { fields(of: $0, documented) }),
       ["\"key\": \(list(names(entity.key, of: entity)))"],
       ["\"keyOrigin\": \(quote(entity.keyOrigin.rawValue))"],
     ]
@@ -103,11 +108,9 @@ public enum ModelWriter {
     return "{ \(fields.joined(separator: ", ")) }"
   }
 
-  private static func fields(of attribute: Attribute) -> String {
-    fields(of: attribute, isPart: false)
-  }
-
-  private static func fields(of attribute: Attribute, isPart: Bool) -> String {
+  private static func fields(
+    of attribute: Attribute, _ documented: Bool, isPart: Bool = false
+  ) -> String {
     var fields = ["\"name\": \(quote(attribute.name))"]
     if !isPart { fields.append("\"column\": \(quote(attribute.column))") }
     fields.append("\"type\": \(quote(attribute.type.rawValue))")
@@ -122,6 +125,9 @@ public enum ModelWriter {
       fields.append("\"default\": \(shown(value, attribute.type))")
     }
     if attribute.isClientOnly { fields.append("\"clientOnly\": true") }
+    if documented, let documentation = attribute.documentation {
+      fields.append("\"documentation\": \(quote(documentation))")
+    }
     return "{ \(fields.joined(separator: ", ")) }"
   }
 

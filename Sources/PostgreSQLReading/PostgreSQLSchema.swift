@@ -70,7 +70,8 @@ public enum PostgreSQLSchema {
         hasDefault: column.defaultValue != nil || column.isCounted,
         // Of an identity that is always generated nobody else may give a value.
         isGenerated: column.isGenerated || column.isAlwaysIdentity && !isKey,
-        known: ColumnTypes.known(column, isKey: isKey, largestBytes: sizes[column.name] ?? 0))
+        known: ColumnTypes.known(column, isKey: isKey, largestBytes: sizes[column.name] ?? 0),
+        comment: column.comment)
     }
     let key = table.primaryKey.count == 1 ? table.column(named: table.primaryKey[0]) : nil
     let isCounted = key.map { $0.isCounted && $0.typeName.hasPrefix("int") } ?? false
@@ -84,6 +85,6 @@ public enum PostgreSQLSchema {
       uniqueKeys: table.uniqueKeys.sorted { $0.key < $1.key }.map(\.value)
         .filter { $0 != table.primaryKey },
       foreignKeys: foreign.sorted { $0.columns.lexicographicallyPrecedes($1.columns) },
-      triggers: table.triggers, hasChecks: !table.checks.isEmpty)
+      triggers: table.triggers, hasChecks: !table.checks.isEmpty, comment: table.comment)
   }
 }

@@ -105,6 +105,34 @@ struct ModelReaderTests {
     #expect(read(ModelWriter.text(of: package)).package == package)
   }
 
+  @Test("Documentation is read, written back, and no part of the text that devices compare")
+  func documentation() throws {
+    let text = Self.shop.replacingOccurrences(
+      of: #""name": "Orders","#,
+      with: #""name": "Orders", "documentation": "What a customer wants.\nOne \"basket\".","#
+    ).replacingOccurrences(
+      of: #"{ "name": "number","#,
+      with: #"{ "name": "number", "documentation": "Printed on the bill","#)
+    let reading = read(text)
+    #expect(reading.problems == [])
+    let package = try #require(reading.package)
+    let orders = try #require(package.entity(named: "Orders"))
+    #expect(orders.documentation == "What a customer wants.\nOne \"basket\".")
+    #expect(orders.served.documentation == orders.documentation)
+    #expect(orders.attributes.contains { $0.documentation == "Printed on the bill" })
+    #expect(read(ModelWriter.text(of: package)).package == package)
+    let plain = try #require(read(Self.shop).package)
+    #expect(package != plain)
+    #expect(
+      ModelWriter.text(of: package, documented: false)
+        == ModelWriter.text(of: plain, documented: false))
+    for empty in [#""documentation": """#, #""documentation": 7"#] {
+      let wrong = Self.shop.replacingOccurrences(
+        of: #""name": "Orders","#, with: #""name": "Orders", \#(empty),"#)
+      #expect(read(wrong).errors.map(\.what) == ["a text was expected"])
+    }
+  }
+
   @Test(
     "A parameter that fits nothing is told",
     arguments: [

@@ -73,6 +73,47 @@ struct ReadingTests {
     #expect(made.translation.notes(.leftOut).map(\.subject) == ["orders_seen"])
   }
 
+  @Test("Comments of tables and columns become the documentation of the model and of its Swift")
+  func comments() throws {
+    let made = try made(
+      #"""
+      CREATE TABLE orders (id bigserial PRIMARY KEY, city varchar(30) NOT NULL, note text);
+      COMMENT ON TABLE orders IS E'\n What a customer wants.  \n\n*/ fatalError("\u2067Ö") \n';
+      COMMENT ON COLUMN orders.city IS E'Where it goes\r\nwithout the code';
+      COMMENT ON COLUMN orders.note IS E' \n\t ';
+      """#)
+    let orders = try #require(made.translation.package.entity(named: "Orders"))
+    #expect(
+      orders.documentation == " What a customer wants.\n\n*/ fatalError(\"Ö\")",
+      "\(String(describing: orders.documentation))")
+    #expect(
+      orders.attributes.map(\.documentation) == [nil, "Where it goes\nwithout the code", nil])
+    let code = SwiftRenderer.render(made.translation.package, from: "model.json")
+    #expect(
+      code.contains(
+        """
+        ///  What a customer wants.
+        ///
+        /// */ fatalError("Ö")
+        ///
+        /// Objects of the table orders.
+        public nonisolated struct Orders
+        """))
+    for indent in ["  ", "    "] {
+      #expect(
+        code.contains(
+          """
+          \(indent)/// Where it goes
+          \(indent)/// without the code
+          \(indent)///
+          \(indent)/// Column city, text of at most 30 characters, required.
+          \(indent)public
+          """))
+    }
+    // The generated code passes its own reader, and every line of it that is no code is a comment.
+    #expect(!code.split(separator: "\n").contains { $0.hasPrefix("*/") })
+  }
+
   @Test("Keys that are one there and two on devices are left out with their cure")
   func keys() throws {
     let made = try made(

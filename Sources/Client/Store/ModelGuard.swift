@@ -27,7 +27,9 @@ final class ModelGuard: Sendable {
       let version = try connection.value("PRAGMA user_version")?.integer
       let text = try Settings.get(.model, connection)
       return (
-        number, version == Schema.version && text == ModelWriter.text(of: model, schema: nil)
+        number,
+        version == Schema.version
+          && text == ModelWriter.text(of: model, schema: nil, documented: false)
       )
     } catch {
       throw Store.failure(error, path: connection.path)

@@ -45,7 +45,7 @@ package struct Schema {
     let makeTables = { () throws(SQLiteError) in
       for statement in self.statements { try connection.execute(statement) }
     }
-    let text = ModelWriter.text(of: model, schema: nil)
+    let text = ModelWriter.text(of: model, schema: nil, documented: false)
     var discarded: [String] = []
     let old = known > 0 ? try knownModel(connection, unless: text) : nil
     let remade = SchemaSteps.remade(model, from: known)

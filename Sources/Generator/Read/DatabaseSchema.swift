@@ -18,6 +18,8 @@ public struct DatabaseSchema: Sendable, Equatable {
     public let triggers: [String]
     public let isVirtual: Bool
     public let hasChecks: Bool
+    /// What the database itself says of it, for people.
+    public var comment: String?
 
     /// SQLite takes names without regard to case, and so does this; where two differ by nothing
     /// else it is the exact one.
@@ -38,6 +40,8 @@ public struct DatabaseSchema: Sendable, Equatable {
     public var profile: ColumnProfile
     /// What another database than SQLite knows of its values; nil where values decide.
     public var known: KnownType?
+    /// What the database itself says of it, for people.
+    public var comment: String?
   }
 
   /// Columns that hold the key of a row elsewhere.

@@ -21,12 +21,12 @@ extension DatabaseSchema.Table {
   public init(
     named name: String, columns: [DatabaseSchema.Column], primaryKey: [String],
     countedKey: String?, uniqueKeys: [[String]], foreignKeys: [DatabaseSchema.ForeignKey],
-    triggers: [String], hasChecks: Bool
+    triggers: [String], hasChecks: Bool, comment: String? = nil
   ) {
     self.init(
       name: name, columns: columns, primaryKey: primaryKey, rowIDAlias: countedKey,
       uniqueKeys: uniqueKeys, foreignKeys: foreignKeys, triggers: triggers, isVirtual: false,
-      hasChecks: hasChecks)
+      hasChecks: hasChecks, comment: comment)
   }
 }
 
@@ -34,11 +34,11 @@ extension DatabaseSchema.Column {
   /// A column of another database than SQLite.
   public init(
     named name: String, declaredType: String, isNotNull: Bool, hasDefault: Bool,
-    isGenerated: Bool, known: KnownType
+    isGenerated: Bool, known: KnownType, comment: String? = nil
   ) {
     self.init(
       name: name, declaredType: declaredType, isNotNull: isNotNull, hasDefault: hasDefault,
-      isGenerated: isGenerated, profile: ColumnProfile(), known: known)
+      isGenerated: isGenerated, profile: ColumnProfile(), known: known, comment: comment)
   }
 }
 

@@ -8,7 +8,12 @@ struct ComplexTypeRenderer {
 
   var text: String {
     let parts = type.attributes
-    let properties = parts.map { "  public var \($0.name): \(SwiftLiteral.type(of: $0))" }
+    let properties = parts.map { part in
+      let comment = part.documentation.map { text in
+        DocumentationText.comment(text).split(separator: "\n").map { "  \($0)\n" }.joined()
+      }
+      return "\(comment ?? "")  public var \(part.name): \(SwiftLiteral.type(of: part))"
+    }
     let ordered = parts.filter { !$0.isNullable } + parts.filter(\.isNullable)
     let parameters = ordered.map {
       "    \($0.name): \(SwiftLiteral.type(of: $0))\($0.isNullable ? " = nil" : "")"

@@ -1,7 +1,7 @@
 import FerryModel
 
-/// What a reader sees beside a property in Xcode: column, type, whether a value is required, and who
-/// assigns it.
+/// What a reader sees beside a property in Xcode: the words of the model, then column, type, whether
+/// a value is required, and who assigns it.
 extension EntityRenderer {
   func documentation(_ position: Int) -> String {
     let attribute = entity.attributes[position]
@@ -20,7 +20,14 @@ extension EntityRenderer {
     if attribute.defaultValue != nil { facts.append("has a default") }
     if !entity.isClientOnly, attribute.isClientOnly { facts.append("stays on the device") }
     let sentence = source + facts.joined(separator: ", ")
-    return "/// \(sentence.prefix(1).uppercased() + sentence.dropFirst())."
+    return documented(
+      attribute.documentation, "/// \(sentence.prefix(1).uppercased() + sentence.dropFirst()).")
+  }
+
+  /// A paragraph of the model's own words, if it has any, before a line.
+  func documented(_ text: String?, _ line: String) -> String {
+    DocumentationText.of(comment: text).map { "\(DocumentationText.comment($0))\n///\n\(line)" }
+      ?? line
   }
 
   private func shown(_ attribute: Attribute) -> String {

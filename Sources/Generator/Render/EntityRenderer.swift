@@ -17,18 +17,22 @@ struct EntityRenderer {
       + entity.relationships.flatMap { [manyToOne($0)] + [setter($0)].compactMap { $0 } }
       + inverses + entity.queries.map(query)
     return """
-      /// \(subject)
+      \(subject)
       public nonisolated struct \(entity.name): Ferry.BusinessObject\(identifiable) {
       \(members.map(indented).joined(separator: "\n\n"))
       }
       """
   }
 
+  /// The words of the model first, then what Ferry knows by itself.
   private var subject: String {
-    if entity.isOperation { return "An operation of the business system: create it and submit it." }
-    return entity.isClientOnly
-      ? "Objects that stay on the device."
-      : "Objects of the table \(SwiftLiteral.comment(entity.table))."
+    let known =
+      entity.isOperation
+      ? "An operation of the business system: create it and submit it."
+      : entity.isClientOnly
+        ? "Objects that stay on the device."
+        : "Objects of the table \(SwiftLiteral.comment(entity.table))."
+    return documented(entity.documentation, "/// \(known)")
   }
 
   /// A view's list takes the objects as they are: by the device's own key, or by the attribute `id`
@@ -46,7 +50,7 @@ struct EntityRenderer {
     entity.attributes.contains { $0.name == name } ? "_\(name)" : name
   }
 
-  private func indented(_ text: String) -> String {
+  func indented(_ text: String) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false)
       .map { $0.isEmpty ? "" : "  \($0)" }.joined(separator: "\n")
   }
@@ -126,7 +130,7 @@ struct EntityRenderer {
     let small = entity.attributes.enumerated().filter { !$0.element.type.isBig }
     // Computed: a stored one would have an initializer, a lock and a place of its own to compile.
     let names = small.map { position, attribute in
-      "  \(documentation(position))\n"
+      indented(documentation(position)) + "\n"
         + "  public static var \(attribute.name): Ferry.AttributeOf<\(entity.name), "
         + "\(SwiftLiteral.type(of: attribute))> { "
         + ".init(\(SwiftLiteral.text(attribute.name)), \(position)) }"

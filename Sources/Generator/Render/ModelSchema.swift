@@ -69,7 +69,7 @@ public enum ModelSchema {
     "partition": "{ \"$ref\": \"#/$defs/partition\" }",
     "roles": "{ \"$ref\": \"#/$defs/roles\" }", "clientOnly": flag,
     "performs": names, "queries": list(of: "query", atLeast: 0),
-    "blindWrites": flag,
+    "blindWrites": flag, "documentation": text1,
   ]
 
   private static let query: [String: String] = [
@@ -92,7 +92,7 @@ public enum ModelSchema {
     "precision": "{ \"type\": \"integer\", \"minimum\": 1, \"maximum\": 38 }",
     "scale": "{ \"type\": \"integer\", \"minimum\": 0, \"maximum\": 38 }",
     "stored": choice(StoredForm.allCases.map(\.rawValue)),
-    "fullText": "{ \"type\": \"boolean\" }",
+    "fullText": "{ \"type\": \"boolean\" }", "documentation": text1,
   ]
 
   private static let relationship: [String: String] = [

@@ -71,7 +71,8 @@ extension Translator {
           name: Naming.free(member, taken: &members, clash: ReservedName.clashOfMember),
           column: column.name, type: type.type, isNullable: !isKey && !column.isNotNull,
           maxLength: type.maxLength, stored: type.stored, precision: type.digits?.precision,
-          scale: type.digits?.scale))
+          scale: type.digits?.scale,
+          documentation: DocumentationText.of(comment: column.comment)))
     }
     if !operations.contains(.create) {
       notes.append(

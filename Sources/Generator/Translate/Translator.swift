@@ -66,7 +66,8 @@ public struct Translator {
       Entity(
         name: $0.name, table: $0.table.name, attributes: $0.attributes, key: $0.key,
         keyOrigin: $0.keyOrigin, relationships: $0.relationships, operations: $0.operations,
-        partition: $0.partition, group: $0.group, unique: $0.unique)
+        partition: $0.partition, group: $0.group, unique: $0.unique,
+        documentation: DocumentationText.of(comment: $0.table.comment))
     }
     var taken = Set(drafts.map { $0.name.lowercased() })
     let package = Package(
