@@ -50,6 +50,10 @@ public protocol Connector: AnyObject {
     rejected: (RejectedRow) -> Void
   ) throws(ConnectorError)
 
+  /// About how many rows a load of these will give, for who waits for it; nil where that cannot be
+  /// said at once. A connector need not have it.
+  func rowCount(_ entities: [Entity]) throws(ConnectorError) -> Int?
+
   /// At most `count` bytes of a big value from `offset` on, as it is now; empty behind its end, nil
   /// where the row is gone or the value null. A connector whose models have none need not have it.
   func content(
@@ -232,6 +236,8 @@ extension Connector {
   public func lead(_ store: String) {}
 
   public var isUnreachable: Bool { false }
+
+  public func rowCount(_ entities: [Entity]) throws(ConnectorError) -> Int? { nil }
 
   /// One group, and no more: a business system that commits each by itself gains nothing.
   public func perform(

@@ -76,6 +76,44 @@ extension PostgreSQLStore {
     return new
   }
 
+  package func hasRow(of entity: Int) throws(StoreError) -> Bool {
+    try rows(
+      "SELECT 1 FROM ferry_store.row WHERE entity = $1 LIMIT 1", [number(of: entity)]
+    ).count > 0
+  }
+
+  /// Only the leader writes rows: a name that is free now is free when they are written.
+  package func insert(
+    _ rows: [NewRow], _ transaction: NumberedTransaction
+  ) throws(StoreError) -> [Int64?] {
+    guard !rows.isEmpty else { return [] }
+    let taken = try taken(rows.map(\.name))
+    var changes = CacheChanges()
+    var isNew: [Bool] = []
+    for row in rows {
+      isNew.append(!taken.contains(row.name) && changes.rows[row.name] == nil)
+      if isNew.last == true { changes.add(row) }
+    }
+    let made = try apply(changes, transaction)
+    return zip(rows, isNew).map { row, isNew in isNew ? made[row.name] : nil }
+  }
+
+  private func taken(_ names: [RowName]) throws(StoreError) -> Set<RowName> {
+    let found = try rows(
+      """
+      SELECT r.entity, r.key FROM unnest($1::int8[], $2::text[]) AS n(entity, key)
+      JOIN ferry_store.row AS r ON r.entity = n.entity AND r.key = n.key
+      """, [.integers(names.map { entityNumbers[$0.entity] }), .texts(names.map(\.key.text))])
+    var taken: Set<RowName> = []
+    for row in 0..<found.count {
+      guard let number = found.integer(row, 0), let entity = entityPositions[number],
+        let key = found.exact(row, 1)
+      else { throw StoreError.damaged("a row of the cache is not whole") }
+      taken.insert(RowName(entity, Key(text: key)))
+    }
+    return taken
+  }
+
   /// Numbers of rows are taken a thousand at a time; each is given once, by whichever leader.
   private func nextRowNumber() throws(StoreError) -> Int64 {
     if rowNumbers.isEmpty {
@@ -85,6 +123,27 @@ extension PostgreSQLStore {
       rowNumbers = first..<(first + 1_000)
     }
     return rowNumbers.removeFirst()
+  }
+}
+
+extension CacheChanges {
+  fileprivate mutating func add(_ row: NewRow) {
+    order.append(row.name)
+    rows[row.name] = Row(
+      name: row.name, id: nil, parentKey: row.parentKey,
+      partition: row.partition.map { .known($0) }, body: row.body, hash: row.hash,
+      isDeleted: false, isChanged: true)
+    for alternate in row.alternates {
+      alternates.append(
+        Alternate(
+          row: row.name, attributes: alternate.attributes, before: nil, after: alternate.key))
+    }
+    guard let partition = row.partition.map(Partition.known) else { return }
+    let member = Member(row: row.name, partition: partition)
+    members[member] = false
+    memberOrder.append(member)
+    totals[partition, default: Total()].sum &+= UInt64(bitPattern: row.hash)
+    totals[partition, default: Total()].count += 1
   }
 }
 

@@ -68,6 +68,93 @@ extension SQLiteStore {
       return try application.run(changes, entities: entityNumbers)
     }
   }
+
+  package func hasRow(of entity: Int) throws(StoreError) -> Bool {
+    try sql { () throws(SQLiteError) in
+      try writer.value("SELECT 1 FROM row WHERE entity = ? LIMIT 1", number(of: entity)) != nil
+    }
+  }
+
+  package func insert(
+    _ rows: [NewRow], _ transaction: NumberedTransaction
+  ) throws(StoreError) -> [Int64?] {
+    guard !rows.isEmpty else { return [] }
+    let numbers = try sql { () throws(SQLiteError) in
+      try Insertion(writer, version: transaction.version).run(rows, entities: entityNumbers)
+    }
+    if numbers.contains(where: { $0 != nil }) { transaction.hasWritten = true }
+    return numbers
+  }
+}
+
+/// Rows on their way into the tables that nobody has looked up before.
+private struct Insertion {
+  private let application: Application
+  private let version: Int64
+  private let row: Statement
+  private let member: Statement
+
+  init(_ writer: Connection, version: Int64) throws(SQLiteError) {
+    application = Application(writer: writer, version: .integer(version), made: [])
+    self.version = version
+    row = try writer.statement(
+      """
+      INSERT INTO row (entity, key, parent_key, partition, body, hash, version, deleted)
+      VALUES (?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT (entity, key) DO NOTHING
+      """)
+    member = try writer.statement(
+      "INSERT INTO member (partition, version, row, left) VALUES (?, ?, ?, 0)")
+  }
+
+  func run(_ rows: [NewRow], entities: [Int64]) throws(SQLiteError) -> [Int64?] {
+    defer {
+      row.reset()
+      member.reset()
+    }
+    var numbers: [Int64?] = []
+    numbers.reserveCapacity(rows.count)
+    var totals: [Int64: CacheChanges.Total] = [:]
+    for new in rows {
+      let number = try insert(new, entities[new.name.entity])
+      numbers.append(number)
+      guard let number, let partition = new.partition else { continue }
+      try enter(number, in: partition)
+      totals[partition, default: CacheChanges.Total()].sum &+= UInt64(bitPattern: new.hash)
+      totals[partition, default: CacheChanges.Total()].count += 1
+    }
+    for (partition, total) in totals.sorted(by: { $0.key < $1.key }) {
+      try application.add(total, left: 0, to: partition)
+    }
+    return numbers
+  }
+
+  /// nil where the name is taken.
+  private func insert(_ new: NewRow, _ entity: Int64) throws(SQLiteError) -> Int64? {
+    row.rewind()
+    try row.bind(entity, at: 0)
+    try row.bind(.text(new.name.key.text), at: 1)
+    try row.bind(.optional(new.parentKey?.text), at: 2)
+    try row.bind(.optional(new.partition), at: 3)
+    try row.bind(.blob(new.body), at: 4)
+    try row.bind(new.hash, at: 5)
+    try row.bind(version, at: 6)
+    _ = try row.step()
+    guard application.writer.changes == 1 else { return nil }
+    let number = application.writer.lastInsertRowID
+    for alternate in new.alternates {
+      try application.name(
+        number, entity: .integer(entity), alternate.attributes, alternate.key)
+    }
+    return number
+  }
+
+  private func enter(_ number: Int64, in partition: Int64) throws(SQLiteError) {
+    member.rewind()
+    try member.bind(partition, at: 0)
+    try member.bind(version, at: 1)
+    try member.bind(number, at: 2)
+    _ = try member.step()
+  }
 }
 
 /// Changes on their way into the tables.
@@ -147,12 +234,18 @@ private struct Application {
         entity, .text(alternate.attributes), .text(before.text), .integer(id))
     }
     if let after = alternate.after {
-      try writer.run(
-        """
-        INSERT INTO alternate (entity, attributes, text, row) VALUES (?, ?, ?, ?)
-        ON CONFLICT DO NOTHING
-        """, entity, .text(alternate.attributes), .text(after.text), .integer(id))
+      try name(id, entity: entity, alternate.attributes, after)
     }
+  }
+
+  func name(
+    _ id: Int64, entity: SQLiteValue, _ attributes: String, _ key: Key
+  ) throws(SQLiteError) {
+    try writer.run(
+      """
+      INSERT INTO alternate (entity, attributes, text, row) VALUES (?, ?, ?, ?)
+      ON CONFLICT DO NOTHING
+      """, entity, .text(attributes), .text(key.text), .integer(id))
   }
 
   /// Gives how many more have left the partition.
@@ -174,7 +267,7 @@ private struct Application {
     return (hasLeft ? 1 : 0) - (hadLeft == 1 ? 1 : 0)
   }
 
-  private func add(
+  func add(
     _ total: CacheChanges.Total, left: Int64, to partition: Int64
   ) throws(SQLiteError) {
     let row = try writer.row(

@@ -51,7 +51,7 @@ import Testing
     try await wait(watched, for: 1)
     for number in 1...400 {
       let ticket = try await host.beginLoad()
-      try host.stage(ticket, Shop.order, [HostTests.image("Oslo \(number)")])
+      try HostTests.feed(host, ticket, "Oslo \(number)")
       let before = watched.seen
       // Now a little earlier, now a little later: once in a while between two steps of the reader.
       let end = ContinuousClock.now + .microseconds(number % 40 * 10)
@@ -73,8 +73,14 @@ import Testing
 
   private func load(_ host: ServiceHost, _ text: String) async throws {
     let ticket = try await host.beginLoad()
-    try host.stage(ticket, Shop.order, [HostTests.image(text)])
+    try HostTests.feed(host, ticket, text)
     while try await host.endLoad(ticket) == .again {}
+  }
+
+  private static func feed(_ host: ServiceHost, _ ticket: LoadTicket, _ text: String) throws {
+    var feed = LoadFeed(host, ticket)
+    try feed.add(Shop.order, [image(text)])
+    try feed.finish()
   }
 
   private static func image(_ text: String) -> RowImage {

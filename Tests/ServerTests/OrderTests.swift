@@ -158,23 +158,6 @@ import Testing
     #expect(try bench.service.why("Product", "1").rejectedReason?.contains("name") == true)
   }
 
-  @Test("A first load in chunks is seen only when it is whole")
-  func chunks() throws {
-    var limits = ServiceLimits()
-    limits.firstLoadRows = 4
-    let bench = try Bench(limits: limits)
-    for id in 1...10 { bench.business.put(Shop.product, [.integer(Int64(id)), .text("p")]) }
-    let device = Device(bench)
-    let ticket = try bench.service.beginLoad()
-    try bench.service.stage(ticket, Shop.product, bench.business.images(Shop.product))
-    #expect(try bench.service.endLoad(ticket) == .again)
-    try device.exchange()
-    #expect(device.rows.isEmpty)
-    #expect(device.checkpoint?.unavailable.isEmpty == false)
-    let summary = try bench.end(ticket)
-    #expect(summary == LoadSummary(changedRows: 10))
-    #expect(try device.exchange().rows.count == 10)
-  }
 }
 
 @Suite struct EraTests {

@@ -170,6 +170,20 @@ public final class SQLiteConnector: Connector {
     }
   }
 
+  public func rowCount(_ entities: [Entity]) throws(ConnectorError) -> Int? {
+    try inSnapshot { (connection) throws(ConnectorError) in
+      var count = 0
+      for entity in entities where !entity.isOperation {
+        let table = try tables.table(of: entity)
+        do throws(SQLiteError) {
+          let found = try connection.value("SELECT count(*) FROM \(table.quotedName)")
+          count += Int(found?.integer ?? 0)
+        } catch { throw ConnectorError(error, path) }
+      }
+      return count
+    }
+  }
+
   private func rows(
     of table: EntityTable, _ connection: Connection,
     _ body: ([SQLiteValue]) throws(ConnectorError) -> Void

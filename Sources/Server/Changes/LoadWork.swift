@@ -36,27 +36,36 @@ final class LoadWork {
   }
 
   /// Compares outside of any numbered transaction; only what differs is kept.
-  func stage(_ entity: Int, _ images: [RowImage], moment: Int64) throws(StoreError) {
-    var different: [StagedRow] = []
-    var rejected: [RejectedRow] = []
-    for image in images {
-      if let problem = RowCheck.problem(image, cache.rules.package.entities[entity]) {
-        rejected.append(problem)
+  func stage(_ batch: LoadBatch, moment: Int64) throws(StoreError) {
+    let (new, different) = try unknown(batch.rows)
+    try keep(new + different, batch.rejected, moment: moment)
+  }
+
+  /// Rows that the cache does not have, and those that it has otherwise. The rest is as it should be.
+  func unknown(
+    _ rows: [LoadRow]
+  ) throws(StoreError) -> (new: [LoadRow], different: [LoadRow]) {
+    var new: [LoadRow] = []
+    var different: [LoadRow] = []
+    for row in rows {
+      guard let known = try cache.row(row.name) else {
+        new.append(row)
         continue
       }
-      guard let values = image.values else { continue }
-      let body = RowCoder.encode(values)
-      if let known = try cache.row(RowName(entity, image.key)) {
-        seen.insert(known.id)
-        if !known.isDeleted, known.body == body { continue }
-      }
-      different.append(StagedRow(RowName(entity, image.key), body: body, moment: moment))
+      seen.insert(known.id)
+      if known.isDeleted || known.body != row.body { different.append(row) }
     }
-    guard !(different.isEmpty && rejected.isEmpty) else { return }
-    let (rows, problems) = (different, rejected)
+    return (new, different)
+  }
+
+  /// Keeps rows until the load ends.
+  func keep(
+    _ rows: [LoadRow], _ rejected: [RejectedRow], moment: Int64
+  ) throws(StoreError) {
+    guard !(rows.isEmpty && rejected.isEmpty) else { return }
     try store.transaction { () throws(StoreError) in
-      try store.stage(rows)
-      try store.stage(rejected: problems)
+      try store.stage(rows.map { StagedRow($0.name, body: $0.body, moment: moment) })
+      try store.stage(rejected: rejected)
     }
   }
 

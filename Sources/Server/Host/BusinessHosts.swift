@@ -301,17 +301,24 @@ public actor LoadHost {
     let ticket = try await service.beginLoad()
     let service = self.service
     var failure: ServerError?
-    var readRows = 0
+    var report = LoadReport(service.pulse, world, since: start)
+    defer { service.pulse.tellLoad(nil) }
     do throws(ConnectorError) {
+      report.total = try connector.rowCount(package.entities)
+      var feed = LoadFeed(service, ticket)
+      func keeping(_ body: () throws(ServerError) -> Void) throws(ConnectorError) {
+        do throws(ServerError) { try body() } catch {
+          failure = error
+          throw ConnectorError(error.message, hint: error.hint, isTransient: error.isTransient)
+        }
+      }
       try connector.load(
-        package.entities,
+        service.loadOrder,
         each: { entity, rows throws(ConnectorError) in
-          readRows += rows.count
-          do throws(ServerError) { try service.stage(ticket, entity, rows) } catch {
-            failure = error
-            throw ConnectorError(error.message, hint: error.hint, isTransient: error.isTransient)
-          }
+          try keeping { () throws(ServerError) in try feed.add(entity, rows) }
+          report.add(rows.count)
         }, rejected: { row in service.stage(ticket, rejected: row) })
+      try keeping { () throws(ServerError) in try feed.finish() }
     } catch {
       await service.abandonLoad(ticket)
       if let failure { throw failure }
@@ -327,7 +334,7 @@ public actor LoadHost {
     }
     isLoading = false
     loadTrouble.tell(nil, world.log)
-    tellLoaded(readRows, summary, in: world.clock.uptime - start)
+    tellLoaded(report.rows, summary, in: world.clock.uptime - start)
     service.pulse.tellBusiness(nil)
     release(number)
     guard let summary, !summary.doubtedPartitions.isEmpty else { return }

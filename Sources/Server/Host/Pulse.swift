@@ -8,6 +8,7 @@ public final class Pulse: Sendable {
     var isLoaded = false
     var trouble: ServerError?
     var business: String?
+    var load: LoadProgress?
     var beat: Timestamp
   }
 
@@ -52,6 +53,9 @@ public final class Pulse: Sendable {
   /// Why the business system did not do what it was asked; nil when it did.
   func tellBusiness(_ trouble: String?) { state.withLock { $0.business = trouble } }
 
+  /// How far the load has come that is under way; nil when there is none.
+  func tellLoad(_ load: LoadProgress?) { state.withLock { $0.load = load } }
+
   /// Status and body of `GET /health`; reasons only where `isDetailed`, as they name files.
   func report(isDetailed: Bool) -> (status: Int, json: [UInt8]) {
     let now = world.clock.now
@@ -77,6 +81,7 @@ public final class Pulse: Sendable {
       writer.field("status", state.isLoaded ? "ready" : "loading")
     }
     if isDetailed, let business = state.business { writer.field("business", business) }
+    if isDetailed, let load = state.load { load.write(to: &writer) }
     writer.endObject()
     return (isStuck || state.trouble != nil ? 503 : 200, writer.bytes)
   }

@@ -21,6 +21,9 @@ public actor ServiceHost {
   /// Under which the business system knows who performs.
   nonisolated let storeName: String
   nonisolated let leads: Bool
+  nonisolated let coder: LoadCoder
+  /// In which order entities are best loaded.
+  nonisolated let loadOrder: [Entity]
   private var exchanges: [ExchangeID: Exchange] = [:]
   private var waiting: [ExchangeID: Waiting] = [:]
   /// Exchanges that were stirred after they had said that they wait, and before somebody did: on
@@ -65,6 +68,8 @@ public actor ServiceHost {
     provider = service.provider
     storeName = service.leadership
     leads = service.leads
+    coder = LoadCoder(rules: service.rules)
+    loadOrder = service.loadOrder
     operatorKey = try service.operatorKey()
     service.onStir = { [weak self] id in
       self?.assumeIsolated { host in host.stirred(id) }
@@ -258,46 +263,7 @@ public actor ServiceHost {
     return try service.take(changes)
   }
 
-  func beginLoad() throws(ServerError) -> LoadTicket { try service.beginLoad() }
-
-  func endLoad(_ ticket: LoadTicket) throws(ServerError) -> LoadStep {
-    let step = try service.endLoad(ticket)
-    if case .done = step { pulse.beat(isLoaded: try service.isLoaded()) }
-    return step
-  }
-
-  func abandonLoad(_ ticket: LoadTicket) { service.abandonLoad(ticket) }
-
   public func isLoaded() throws(ServerError) -> Bool { try service.isLoaded() }
-
-  /// Takes rows of a load, from the thread that loads; returns when they are staged.
-  nonisolated func stage(
-    _ ticket: LoadTicket, _ entity: Entity, _ rows: [RowImage]
-  )
-    throws(ServerError)
-  {
-    let result = executor.performAndWait { () -> Result<Void, ServerError> in
-      self.assumeIsolated { host in
-        do throws(ServerError) {
-          return .success(try host.service.stage(ticket, entity, rows))
-        } catch {
-          return .failure(error)
-        }
-      }
-    }
-    try result.get()
-  }
-
-  nonisolated func stage(_ ticket: LoadTicket, rejected row: RejectedRow) {
-    let log = world.log
-    executor.performAndWait {
-      self.assumeIsolated { host in
-        do throws(ServerError) { try host.service.stage(ticket, rejected: row) } catch {
-          log.error("a rejected row cannot be noted", ("reason", error.description))
-        }
-      }
-    }
-  }
 
   /// Waits until something may have to be read from the business system, and not at all when that
   /// has come to be since `nextReadBack` was asked.

@@ -6,6 +6,8 @@ public struct LoadTicket: Sendable, Hashable {
   let number: Int64
   /// Noted before the business system was asked.
   public let mark: Mark
+  /// Whether no load has ended before it: devices see nothing until it has.
+  let isFirst: Bool
 }
 
 /// What `Service.endLoad` did.
@@ -28,6 +30,8 @@ public struct LoadSummary: Sendable, Equatable {
 
 struct ActiveLoad {
   let ticket: LoadTicket
+  /// Whether the cache may have rows that the load does not give.
+  let compares: Bool
   var summary = LoadSummary()
 }
 
@@ -45,9 +49,12 @@ extension Service {
   public func beginLoad() throws(ServerError) -> LoadTicket {
     if let load { abandonLoad(load.ticket) }
     try guarded { () throws(StoreError) in try loads.begin() }
+    let isFirst = try !isLoaded()
+    let compares = isFirst ? try hasRows() : true
     lastTask += 1
-    let ticket = LoadTicket(number: lastTask, mark: marks.begin(clock: try clock()))
-    load = ActiveLoad(ticket: ticket)
+    let ticket = LoadTicket(
+      number: lastTask, mark: marks.begin(clock: try clock()), isFirst: isFirst)
+    load = ActiveLoad(ticket: ticket, compares: compares)
     cursors.loadBegan()
     return ticket
   }
@@ -56,8 +63,19 @@ extension Service {
   public func stage(_ ticket: LoadTicket, _ entity: Entity, _ rows: [RowImage]) throws(ServerError)
   {
     guard load?.ticket == ticket, let position = rules.position(of: entity.name) else { return }
+    let batch = LoadCoder(rules: rules).batch(position, rows, isFirst: ticket.isFirst)
+    for piece in batch.pieces(of: limits.firstLoadRows) { try take(ticket, piece) }
+  }
+
+  /// Takes a batch that was encoded already; in a first load one numbered transaction.
+  func take(_ ticket: LoadTicket, _ batch: LoadBatch) throws(ServerError) {
+    guard let load, load.ticket == ticket else { return }
     let moment = marks.tick()
-    try guarded { () throws(StoreError) in try loads.stage(position, rows, moment: moment) }
+    if ticket.isFirst {
+      try takeFirst(batch, load, moment: moment)
+    } else {
+      try guarded { () throws(StoreError) in try loads.stage(batch, moment: moment) }
+    }
   }
 
   /// Keeps why a row of the business system is not in the cache.
@@ -69,7 +87,8 @@ extension Service {
     try guarded { () throws(StoreError) in try store.stage(rejected: [row]) }
   }
 
-  /// The load broke: nothing of it is applied.
+  /// The load broke. Of a first load rows stay in the cache, where nobody sees them; the next one
+  /// compares with them. Of another one nothing is applied.
   public func abandonLoad(_ ticket: LoadTicket) {
     guard load?.ticket == ticket else { return }
     load = nil
@@ -79,11 +98,12 @@ extension Service {
   /// The load ended properly: applies what differs. Call it until it says `.done`.
   public func endLoad(_ ticket: LoadTicket) throws(ServerError) -> LoadStep {
     guard load?.ticket == ticket else { return .done(LoadSummary()) }
-    let isFirst = try !isLoaded()
-    let limit = isFirst ? limits.firstLoadRows : limits.loadRows
+    let limit = ticket.isFirst ? limits.firstLoadRows : limits.loadRows
+    let compares = load?.compares ?? true
     let staged = try guarded { () throws(StoreError) in try store.nextStaged(limit: limit) }
     let isLast = staged.count < limit
-    let absences = try isLast ? guarded { () throws(StoreError) in try loads.absences() } : []
+    let absences =
+      try isLast && compares ? guarded { () throws(StoreError) in try loads.absences() } : []
     var machine = loadMachine
     let verdict = machine.judge(absences)
     var summary = load?.summary ?? LoadSummary()
@@ -126,17 +146,25 @@ extension Service {
   ) throws(StoreError) {
     let name = ObjectName(entity: package.entities[row.name.entity].name, key: row.name.key)
     let (version, isThere) = try cache.state(of: name)
-    // The business system may give the key of an object that is gone to another.
-    let mayBeNew = !isThere && claims.mayHaveCreated(name.entity, readAt: row.moment)
-    let isTouched =
-      marks.isTouched(name, version: version, since: ticket.mark) && !world.has(.noMark)
-    let isClaimed = (claims.holds(name) || mayBeNew) && !world.has(.loadIgnoresClaim)
-    if isClaimed || isTouched {
+    if mayBeOld(name, version, isThere: isThere, ticket, readAt: row.moment) {
       later[name] = row.moment
     } else {
       try machine.apply(row.name, try loads.values(of: row), cache)
       summary.changedRows += 1
     }
+  }
+
+  /// Whether what a load read may be older than what is known, or than what is being done.
+  func mayBeOld(
+    _ name: ObjectName, _ version: Int64?, isThere: Bool, _ ticket: LoadTicket,
+    readAt moment: Int64
+  ) -> Bool {
+    // The business system may give the key of an object that is gone to another.
+    let mayBeNew = !isThere && claims.mayHaveCreated(name.entity, readAt: moment)
+    let isTouched =
+      marks.isTouched(name, version: version, since: ticket.mark) && !world.has(.noMark)
+    let isClaimed = (claims.holds(name) || mayBeNew) && !world.has(.loadIgnoresClaim)
+    return isClaimed || isTouched
   }
 
   private func delete(

@@ -27,9 +27,9 @@ final class PartitionDirectory {
     return number
   }
 
-  /// Makes it where it is missing. `user`: who asks for it.
+  /// Makes it where it is missing. `user`: who asks for it; nil where a row lies in it.
   func number(
-    of place: Place, making transaction: NumberedTransaction, for user: String
+    of place: Place, making transaction: NumberedTransaction, for user: String?
   ) throws(StoreError) -> Int64 {
     if let known = try number(of: place) { return known }
     let number = try store.makePartition(place, for: user, transaction)

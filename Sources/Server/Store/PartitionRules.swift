@@ -137,6 +137,19 @@ struct PartitionRules: Sendable {
 
   func position(of entity: String) -> Int? { positions[entity] }
 
+  /// Parents before their children: a row whose parent is there knows its place at once.
+  var loadOrder: [Int] {
+    var depth = [Int](repeating: 0, count: rules.count)
+    for entity in rules.indices {
+      var next = entity
+      while case .parent(let path) = rules[next].path {
+        depth[entity] += 1
+        next = path.target
+      }
+    }
+    return rules.indices.sorted { (depth[$0], $0) < (depth[$1], $1) }
+  }
+
   /// Whether every row of the entity is everybody's, wherever it stands.
   func isForEveryone(_ entity: Int) -> Bool {
     if case .parent = rules[entity].path { return false }

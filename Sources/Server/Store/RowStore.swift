@@ -13,6 +13,46 @@ package protocol RowStore: AnyObject {
   func apply(
     _ changes: CacheChanges, _ transaction: NumberedTransaction
   ) throws(StoreError) -> [RowName: Int64]
+  /// Whether there is a row of the entity, or one that was deleted and is remembered.
+  func hasRow(of entity: Int) throws(StoreError) -> Bool
+  /// Writes rows of a first load, without a look at what is there. Gives their numbers in their
+  /// order; nil where the name is taken, by what was there or by an earlier one: it stays as it is.
+  func insert(
+    _ rows: [NewRow], _ transaction: NumberedTransaction
+  ) throws(StoreError) -> [Int64?]
+}
+
+/// A row that the cache does not have yet.
+package struct NewRow: Sendable {
+  package let name: RowName
+  package let parentKey: Key?
+  package let partition: Int64?
+  package let body: [UInt8]
+  package let hash: Int64
+  /// Names by which children find it, beside its key.
+  package let alternates: [Alternate]
+
+  package struct Alternate: Sendable {
+    package let attributes: String
+    package let key: Key
+
+    package init(attributes: String, key: Key) {
+      self.attributes = attributes
+      self.key = key
+    }
+  }
+
+  package init(
+    name: RowName, parentKey: Key?, partition: Int64?, body: [UInt8], hash: Int64,
+    alternates: [Alternate]
+  ) {
+    self.name = name
+    self.parentKey = parentKey
+    self.partition = partition
+    self.body = body
+    self.hash = hash
+    self.alternates = alternates
+  }
 }
 
 /// A row of the cache by the position of its entity in the package, and its key.

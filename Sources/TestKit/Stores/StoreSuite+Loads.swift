@@ -66,6 +66,51 @@ extension StoreSuite {
       proof.expectEqual(try store.absentRows { _ in false }.map(\.partition), [a, b], "all absent")
       proof.expectEqual(try store.name(ofRow: ids[3] ?? 0)?.name, name(3), "the name of a row")
     },
+    StoreCase("Rows of a first load enter their partitions; a name that is taken stays as it is") {
+      proof in
+      let store = proof.store
+      proof.expectEqual(try store.hasRow(of: 0), false, "rows before")
+      let partition = try proof.put(5...5, in: place("A"))
+      let before = try state(store, partition)
+      func new(_ key: Int64, _ partition: Int64?, _ text: String) -> NewRow {
+        let body = Array("[\(key),\"\(text)\"]".utf8)
+        return NewRow(
+          name: name(key), parentKey: nil, partition: partition, body: body, hash: hash(body),
+          alternates: [NewRow.Alternate(attributes: "1", key: Key([.text(text)]))])
+      }
+      let rows = [
+        new(1, partition, "a"), new(5, partition, "taken"), new(2, nil, "nobody's"),
+        new(1, partition, "twice"), new(3, partition, "c"),
+      ]
+      let (numbers, version) = try store.numbered { transaction throws(StoreError) in
+        (try store.insert(rows, transaction), transaction.version)
+      }
+      proof.expectEqual(
+        numbers.map { $0 != nil }, [true, false, true, false, true], "what was written")
+      proof.expectEqual(try store.row(name(1))?.id, numbers[0], "the number of a row")
+      proof.expectEqual(try store.row(name(1))?.body, rows[0].body, "of two rows the first")
+      proof.expectEqual(try store.row(name(1))?.version, version, "the version of a row")
+      proof.expectEqual(try store.row(name(2))?.partition, nil, "a row that is nobody's")
+      proof.expect(try store.row(name(5))?.body != rows[1].body, "a row whose name was taken")
+      let after = try state(store, partition)
+      proof.expectEqual(after?.count, 3, "rows of the partition")
+      proof.expectEqual(after?.version, version, "its version")
+      let sum =
+        (before?.sum ?? 0) &+ UInt64(bitPattern: rows[0].hash)
+        &+ UInt64(bitPattern: rows[4].hash)
+      proof.expectEqual(after?.sum, sum, "its sum")
+      let found = try store.parents(ParentName(0, attributes: "1", Key([.text("c")])))
+      proof.expectEqual(found.map(\.id), [numbers[4] ?? 0], "what children find")
+      let none = try store.parents(ParentName(0, attributes: "1", Key([.text("twice")])))
+      proof.expectEqual(none.count, 0, "what children find of a row that was not written")
+      proof.expectEqual(try store.hasRow(of: 0), true, "rows after")
+      proof.expectEqual(try store.hasRow(of: 1), false, "rows of another entity")
+      let clock = try store.clock()
+      _ = try store.numbered { transaction throws(StoreError) in
+        try store.insert([rows[0]], transaction)
+      }
+      proof.expectEqual(try store.clock(), clock, "the clock where every name was taken")
+    },
     StoreCase("The business system's cursor is kept") { proof in
       proof.expectEqual(try proof.store.sourceCursor(), nil, "before the first")
       try proof.store.keep(sourceCursor: "10:20:")

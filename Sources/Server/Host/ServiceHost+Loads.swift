@@ -1,0 +1,44 @@
+import FerryConnector
+import FerryModel
+import FerryWorld
+
+/// What the load host asks of the service.
+extension ServiceHost {
+  func beginLoad() throws(ServerError) -> LoadTicket { try service.beginLoad() }
+
+  func endLoad(_ ticket: LoadTicket) throws(ServerError) -> LoadStep {
+    let step = try service.endLoad(ticket)
+    if case .done = step { pulse.beat(isLoaded: try service.isLoaded()) }
+    return step
+  }
+
+  func abandonLoad(_ ticket: LoadTicket) { service.abandonLoad(ticket) }
+
+  /// Takes rows of a load, from the thread that loads, and returns at once. What is returned waits
+  /// until they are taken, and says how long the service was busy with them.
+  nonisolated func begin(
+    _ ticket: LoadTicket, _ batch: LoadBatch
+  ) -> @Sendable () -> Result<Duration, ServerError> {
+    let clock = world.clock
+    return executor.begin { () -> Result<Duration, ServerError> in
+      self.assumeIsolated { host in
+        let start = clock.uptime
+        do throws(ServerError) { try host.service.take(ticket, batch) } catch {
+          return .failure(error)
+        }
+        return .success(clock.uptime - start)
+      }
+    }
+  }
+
+  nonisolated func stage(_ ticket: LoadTicket, rejected row: RejectedRow) {
+    let log = world.log
+    executor.performAndWait {
+      self.assumeIsolated { host in
+        do throws(ServerError) { try host.service.stage(ticket, rejected: row) } catch {
+          log.error("a rejected row cannot be noted", ("reason", error.description))
+        }
+      }
+    }
+  }
+}
