@@ -18,6 +18,7 @@ package final class SQLiteStore: Store {
   package let writer: Connection
   private let reader: Connection
   let vfs: String?
+  let synchronous: Connection.Synchronous
   private var laggard: Connection?
   private var laggardReads = 0
   private let folder: Folder
@@ -39,6 +40,7 @@ package final class SQLiteStore: Store {
     self.package = package
     self.world = world
     self.vfs = vfs
+    self.synchronous = synchronous
     let file = "\(path)/server.sqlite"
     self.path = file
     do {
@@ -221,6 +223,8 @@ package final class SQLiteStore: Store {
     _ writer: Connection, _ synchronous: Connection.Synchronous, _ world: World, _ path: String
   ) throws {
     try writer.configureStore(synchronous: synchronous)
+    // A load writes to four trees in turn; SQLite's own 2 MB hold the ends of none of them.
+    try writer.execute("PRAGMA cache_size = -16000")
     let version = try writer.value("PRAGMA user_version")?.integer ?? 0
     guard version <= Schema.version else {
       throw ServerError(

@@ -1,7 +1,9 @@
 import FerryConnector
 import FerryModel
+import FerrySQLite
 import FerryWire
 import FerryWorld
+import Foundation
 import Testing
 
 @testable import FerrySQLiteStore
@@ -137,6 +139,42 @@ import Testing
     try bench.readAgain()
     #expect(
       try Device(bench).exchange().shown == ["Product 1 [1,\"later\"]", "Product 2 [2,\"p2\"]"])
+  }
+
+  @Test("A row that was found deleted while a first load reads does not come back with it")
+  func deletedMeanwhile() throws {
+    let bench = try Bench()
+    fill(bench, 1...3)
+    let ticket = try bench.service.beginLoad()
+    let read = bench.business.images(Shop.product)
+    let key = Key([.integer(2)])
+    bench.business.remove(Shop.product, key)
+    _ = try bench.service.take(
+      BusinessChanges(cursor: nil, hints: [.objects(entity: "Product", keys: [key])]))
+    try bench.readAgain()
+    try bench.service.stage(ticket, Shop.product, read)
+    #expect(try bench.end(ticket) == LoadSummary(changedRows: 2, readAgain: 1))
+    try bench.readAgain()
+    #expect(try bench.service.cachedRows().count == 2)
+  }
+
+  @Test("Only pieces of a first load do not wait for the disk; the commit of its end does")
+  func disk() throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("ferry-first-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let store = try SQLiteStore(folder: folder, package: Shop.package, world: .system())
+    func level() throws(StoreError) -> Int64? {
+      try store.sql { () throws(SQLiteError) in
+        try store.writer.value("PRAGMA synchronous")?.integer
+      }
+    }
+    #expect(try level() == 2)
+    #expect(try store.unseen { () throws(StoreError) in try level() } == 1)
+    #expect(throws: StoreError.self) {
+      try store.unseen { () throws(StoreError) in throw StoreError(.other, "in the middle") }
+    }
+    #expect(try level() == 2)
   }
 
   @Test("Pieces of a load shrink where the service needs long for them, and grow where it does not")

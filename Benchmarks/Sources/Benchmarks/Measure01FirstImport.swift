@@ -48,7 +48,12 @@ extension Measure {
         limit: setting.megabytes(server.business), of: "the business database"),
       Figure(
         1, "load of the server's cache", n: count, unit: "rows/s",
-        ours: Double(count) / server.loadSeconds),
+        ours: Double(count) / server.loadSeconds,
+        limit: median(raw.map { Double(count) / $0 }), of: "raw SQLite insert",
+        aim: .ratioAtLeast(0.25)),
+      Figure(
+        1, "load of the server's cache, memory", n: count, unit: "MB",
+        ours: server.loadPeakMegabytes, aim: .atMost(300)),
     ]
   }
 

@@ -9,6 +9,8 @@ final class Server: Sendable {
   let data: String
   /// From the start until its cache was loaded.
   let loadSeconds: Double
+  /// The most memory it had by then.
+  let loadPeakMegabytes: Double
 
   /// What `ferry user add` made the hash from.
   static let password = "password"
@@ -56,6 +58,7 @@ final class Server: Sendable {
       usleep(20_000)
     }
     loadSeconds = start.duration(to: .now).seconds
+    loadPeakMegabytes = child.peakMegabytes
   }
 
   func end() { child.end() }

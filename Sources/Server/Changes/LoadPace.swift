@@ -3,7 +3,7 @@ struct LoadPace {
   private(set) var rows: Int = 1_000
   /// Two pieces wait at most, so that a device is held up for 20 ms.
   static let piece: Duration = .milliseconds(8)
-  static let least: Int = 50
+  static let least: Int = 250
   static let most: Int = 4_000
 
   /// Some rows took so long.
