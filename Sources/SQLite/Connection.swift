@@ -203,6 +203,11 @@ public final class Connection {
   /// The first row, if there is one.
   public func row(_ sql: String, _ parameters: SQLiteValue...) throws(SQLiteError) -> [SQLiteValue]?
   {
+    try row(sql, parameters)
+  }
+
+  public func row(_ sql: String, _ parameters: [SQLiteValue]) throws(SQLiteError) -> [SQLiteValue]?
+  {
     let statement = try statement(sql)
     defer { statement.reset() }
     try statement.bind(parameters)

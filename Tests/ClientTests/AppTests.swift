@@ -126,8 +126,8 @@ struct AppTests {
       path: device.path, model: Travel.package, world: .system(), durability: .application)
     let seen = Mutex<[Bool]>([])
     database.store.bell.onRing {
-      let found = try? other.read { connection throws(FerryError) in
-        try other.sql { () throws(SQLiteError) in try other.hasOutgoing(connection) }
+      let found = try? other.withSnapshot { transaction throws(FerryError) in
+        try OperationQueue(transaction).hasOutgoing()
       }
       seen.withLock { $0.append(found ?? false) }
     }

@@ -323,19 +323,22 @@ struct BigValueTests {
     let id = try #require(try device.operations().first).id
     /// What is to be sent, after a word of a server in this era.
     func next(_ era: String) throws -> Upload? {
-      try device.store.write { connection throws(FerryError) in
-        try device.store.sql { () throws(SQLiteError) in
-          try device.store.acknowledge([id], connection)
-          try device.store.askForUploads(in: era, connection)
-          return try device.store.nextUpload(connection)
-        }
+      try device.store.withTransaction { transaction throws(FerryError) in
+        try OperationQueue(transaction).acknowledge([id])
+        try Uploads(transaction).ask(in: era)
+        return try Uploads(transaction).next()
+      }
+    }
+    func end(_ upload: Upload) throws {
+      try device.store.withTransaction { transaction throws(FerryError) in
+        try Uploads(transaction).end(upload)
       }
     }
     let upload = try #require(try next("a"))
-    try device.store.endUpload(upload)
+    try end(upload)
     #expect(try next("a") == nil)
     #expect(try next("b") == upload)
-    try device.store.endUpload(upload)
+    try end(upload)
     #expect(try next("b") == nil)
   }
 
@@ -354,16 +357,14 @@ struct BigValueTests {
     }
     // The channel brings the word of the restored server, and then comes what it said to the piece.
     let next = { (isKnown: Bool) throws -> Upload? in
-      try device.store.write { connection throws(FerryError) in
-        try device.store.sql { () throws(SQLiteError) in
-          if isKnown {
-            try device.store.acknowledge([id], connection)
-          } else {
-            try device.store.neverSeen(id, connection)
-            try device.store.askForUploads(in: "restored", connection)
-          }
-          return try device.store.nextUpload(connection)
+      try device.store.withTransaction { transaction throws(FerryError) in
+        if isKnown {
+          try OperationQueue(transaction).acknowledge([id])
+        } else {
+          try OperationQueue(transaction).neverSeen(id)
+          try Uploads(transaction).ask(in: "restored")
         }
+        return try Uploads(transaction).next()
       }
     }
     #expect(try next(false) == nil)

@@ -105,10 +105,8 @@ extension CancelledKeyTests {
     try update(1, owner: new.values[0], name: "one")
     try submit(1)
     #expect(try device.operations().map(\.wanted) == [.no, .yes])
-    try device.store.write { connection throws(FerryError) in
-      try device.store.sql { () throws(SQLiteError) in
-        try device.store.neverSeen(id, connection)
-      }
+    try device.store.withTransaction { transaction throws(FerryError) in
+      try OperationQueue(transaction).neverSeen(id)
     }
     #expect(try shown(1) == "\"one\" 3 U")
     try device.exchange(shore)

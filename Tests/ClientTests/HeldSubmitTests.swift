@@ -187,8 +187,8 @@ struct HeldSubmitTests {
     try third.cancelPending()
     try shop.device.exchange(shop.shore)
     let store = shop.device.store
-    let isRestless = try store.read { connection throws(FerryError) in
-      try store.sql { () throws(SQLiteError) in try store.hasOutgoing(connection) }
+    let isRestless = try store.withSnapshot { transaction throws(FerryError) in
+      try OperationQueue(transaction).hasOutgoing()
     }
     #expect(!isRestless)
     #expect(try sent(shop) == ["Kiel"])

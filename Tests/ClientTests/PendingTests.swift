@@ -238,14 +238,11 @@ struct PendingTests {
       try order.submitPending()
     }
     let sizes = try (0..<3).map { _ in
-      try shop.device.store.write { connection throws(FerryError) in
-        try shop.device.store.sql { () throws(SQLiteError) in
-          let replay = try shop.device.store.outgoing(connection)
-          let operations = replay?.operations ?? []
-          try shop.device.store.acknowledge(
-            operations.compactMap { try? Operation.identity(of: $0) }, connection)
-          return operations.map(\.count).reduce(0, +)
-        }
+      try shop.device.store.withTransaction { transaction throws(FerryError) in
+        let queue = OperationQueue(transaction)
+        let operations = try queue.outgoing()?.operations ?? []
+        try queue.acknowledge(operations.compactMap { try? Operation.identity(of: $0) })
+        return operations.map(\.count).reduce(0, +)
       }
     }
     #expect(sizes.allSatisfy { $0 <= WireLimits.replayBytes })

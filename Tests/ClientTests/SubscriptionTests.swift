@@ -27,6 +27,18 @@ struct SubscriptionTests {
     shop.shore.put(Order.entity, [.integer(id), .text("ALFKI"), .text("Ulm"), .null])
   }
 
+  private func isSuspended() throws -> Bool {
+    try shop.device.store.withSnapshot { transaction throws(FerryError) in
+      try SubscriptionSettings(transaction).isSuspended()
+    }
+  }
+
+  private func wantsData() throws -> Bool {
+    try shop.device.store.withSnapshot { transaction throws(FerryError) in
+      try SubscriptionSettings(transaction).wantsData()
+    }
+  }
+
   @Test("Suspended it brings nothing, over restarts, and resumed all it missed (facts/1.4)")
   func suspended() throws {
     let session = shop.device.session
@@ -35,7 +47,7 @@ struct SubscriptionTests {
     put(9)
     #expect(try pulls() == 0)
     try shop.device.restart()
-    #expect(try shop.device.store.isSuspended() && !shop.device.store.wantsData())
+    #expect(try isSuspended() && !wantsData())
     #expect(try pulls() == 0)
     #expect(try shop.device.order(9) == nil)
     // What is submitted goes all the same, and its answer comes.
@@ -60,7 +72,7 @@ struct SubscriptionTests {
   func ended() throws {
     try shop.device.session.unsubscribe()
     #expect(heard == ["unsubscribeSuccess", "subscriptionEnd"])
-    #expect(try !shop.device.store.wantsData())
+    #expect(try !wantsData())
     put(9)
     #expect(try pulls() == 0)
     #expect(try shop.device.orders().count == 3)

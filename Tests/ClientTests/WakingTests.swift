@@ -37,8 +37,8 @@ struct WakingTests {
   }
 
   private func isOutgoing() throws -> Bool {
-    try store.read { connection throws(FerryError) in
-      try store.sql { () throws(SQLiteError) in try store.hasOutgoing(connection) }
+    try store.withSnapshot { transaction throws(FerryError) in
+      try OperationQueue(transaction).hasOutgoing()
     }
   }
 
@@ -136,8 +136,8 @@ struct WakingTests {
     #expect(try shop.device.operations().map(\.wanted) == [.no, .yes, .yes])
     let rings = Rings()
     store.bell.onRing { rings.count.withLock { $0 += 1 } }
-    try store.write { connection throws(FerryError) in
-      try store.sql { () throws(SQLiteError) in try store.neverSeen(id, connection) }
+    try store.withTransaction { transaction throws(FerryError) in
+      try OperationQueue(transaction).neverSeen(id)
     }
     #expect(try isOutgoing())
     #expect(rings.count.withLock { $0 } == 1, "the session is told")

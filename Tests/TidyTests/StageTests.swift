@@ -12,6 +12,11 @@ struct StageTests {
     expectNone(StageOrder.server.violations(in: House.sources))
   }
 
+  @Test("The device's store is extended, and called from earlier stages, nowhere but as listed")
+  func store() {
+    expectNone(StoreRules().violations(in: House.sources))
+  }
+
   @Test("Each column of a stage's state has one stage that writes it")
   func columns() {
     expectNone(
@@ -72,6 +77,34 @@ struct StageRulesTests {
         ("Outbox/B.swift", "struct Outbox { enum State {} }\nprivate struct Row {}"),
         ("Observers/C.swift", "public typealias State = FerryWire.State"),
       ]) == [])
+  }
+
+  private func inStore(_ texts: [(String, String)], files: Set<String> = []) -> [String] {
+    StoreRules(files: files, calls: []).violations(
+      in: texts.map { SourceFile(path: "Sources/Client/" + $0.0, $0.1) }
+    ).map(\.found)
+  }
+
+  @Test("A stage that extends the store is found, and an entry of the list that nothing needs")
+  func extendsStore() {
+    let later = ("Outbox/A.swift", "package extension Store {\n  func seal() { let a = 1 }\n}")
+    #expect(inStore([later]) == ["Sources/Client/Outbox/A.swift extends Store"])
+    #expect(inStore([later], files: ["Sources/Client/Outbox/A.swift"]) == [])
+    #expect(
+      inStore([("Store/A.swift", later.1)], files: ["Sources/Client/Outbox/A.swift"])
+        == ["Sources/Client/Outbox/A.swift is listed, and nothing needs that"])
+  }
+
+  @Test("A call of what a later stage has added to the store is found, also by its bare name")
+  func callsLater() {
+    let outbox = ("Outbox/A.swift", "extension Store {\n  func seal() { show() }\n}")
+    let pending = ("Pending/B.swift", "extension Store {\n  func show() { seal() }\n}")
+    let objects = ("Objects/C.swift", "func f() { store.show(); other.seal() }")
+    let files: Set = ["Sources/Client/Outbox/A.swift", "Sources/Client/Pending/B.swift"]
+    #expect(
+      inStore([outbox, pending, objects], files: files) == [
+        "Pending calls seal of Outbox", "Objects calls show of Pending",
+      ])
   }
 
   @Test("A folder that is no stage is found")

@@ -127,7 +127,7 @@ package final class Observers: Sendable {
       if let call = try call(of: notice, store) {
         for handler in handlers { call(handler.handler) }
       }
-      try store.forget(notice, isWhole: handlers.contains { $0.entity == nil })
+      try forget(notice, of: store, isWhole: handlers.contains { $0.entity == nil })
     }
   }
 
@@ -158,7 +158,7 @@ package final class Observers: Sendable {
       if let call = try call(of: notice, store) {
         for handler in handlers { await make(call, handler) }
       }
-      try store.forget(notice, isWhole: handlers.contains { $0.entity == nil })
+      try forget(notice, of: store, isWhole: handlers.contains { $0.entity == nil })
     }
   }
 
@@ -263,13 +263,24 @@ package final class Observers: Sendable {
     let whole = known.first { $0.entity == nil }
     // Without the database's handler, what the entities' have not heard.
     let entities = whole == nil ? known.compactMap(\.entity) : nil
-    guard let notice = try store.firstNotice(of: entities) else { return nil }
+    let first = try store.withSnapshot { transaction throws(FerryError) in
+      try OwedNotices(transaction: transaction).first(of: entities)
+    }
+    guard let notice = first else { return nil }
     let own = notice.isHeard ? nil : known.first { $0.entity != nil && $0.entity == notice.entity }
     switch notice.kind {
     case .importSuccess: return (notice, [whole].compactMap(\.self))
     case .entityImported: return (notice, [whole, own].compactMap(\.self))
     case .replaySuccess, .replayFailure, .replayUnknown:
       return (notice, [own, whole].compactMap(\.self))
+    }
+  }
+
+  private func forget(
+    _ notice: Notice, of store: Store, isWhole: Bool
+  ) throws(FerryError) {
+    try store.withTransaction { transaction throws(FerryError) in
+      try OwedNotices(transaction: transaction).forget(notice, isWhole: isWhole)
     }
   }
 
@@ -317,23 +328,24 @@ extension EntityChanges {
   }
 }
 
-extension Store {
+/// The callbacks that are owed; see `NoticeTable`.
+private struct OwedNotices {
+  let transaction: Transaction
+
   /// The callback that is owed longest; see `NoticeTable.first`.
-  fileprivate func firstNotice(of entities: [String]?) throws(FerryError) -> Notice? {
-    try read { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in try NoticeTable.first(of: entities, connection) }
+  func first(of entities: [String]?) throws(FerryError) -> Notice? {
+    try transaction.sql { connection throws(SQLiteError) in
+      try NoticeTable.first(of: entities, connection)
     }
   }
 
   /// It was told to everybody (`isWhole`), or to the handler of its entity alone.
-  fileprivate func forget(_ notice: Notice, isWhole: Bool) throws(FerryError) {
-    try write { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in
-        if isWhole {
-          try NoticeTable.remove(notice, connection)
-        } else {
-          try NoticeTable.hear(notice, connection)
-        }
+  func forget(_ notice: Notice, isWhole: Bool) throws(FerryError) {
+    try transaction.sql { connection throws(SQLiteError) in
+      if isWhole {
+        try NoticeTable.remove(notice, connection)
+      } else {
+        try NoticeTable.hear(notice, connection)
       }
     }
   }

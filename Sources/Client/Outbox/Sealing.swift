@@ -77,7 +77,7 @@ extension Store {
     let payloads: [(member: PendingOperation, bytes: [UInt8])] = try ordered.enumerated().map {
       index, member throws(FerryError) in
       if let entity = self.model.entity(named: member.entity) {
-        try self.checkContents(member, entity, connection)
+        try Uploads(Transaction(self, connection)).check(member, entity)
         try self.checkReferences(member, entity, connection)
       }
       return (member, try self.payload(member, first.id, index, ordered.count))
@@ -114,21 +114,24 @@ extension Store {
     _ members: [PendingOperation], _ connection: Connection
   ) throws(FerryError) {
     let payloads = try payloads(of: members, connection)
-    try sql { () throws(SQLiteError) in
-      for (member, bytes) in payloads {
-        var sealed = member.submitted(self)
-        (sealed.wanted, sealed.state) = (.no, .submitted)
+    let transaction = Transaction(self, connection)
+    for (member, bytes) in payloads {
+      var sealed = member.submitted(self)
+      (sealed.wanted, sealed.state) = (.no, .submitted)
+      try sql { () throws(SQLiteError) in
         if sealed.sequence == 0 {
           sealed.sequence = try self.operations.insert(
             sealed, made: self.world.clock.now.milliseconds, connection)
         } else {
           try self.operations.update(sealed, connection)
         }
-        guard let entity = self.model.entity(named: sealed.entity) else { continue }
-        try connection.run(
-          "UPDATE ferry_operation SET payload = ? WHERE sequence = ?", .blob(bytes),
-          .integer(sealed.sequence))
-        try self.noteUploads(sealed, entity, connection)
+      }
+      guard let entity = model.entity(named: sealed.entity) else { continue }
+      try transaction.run(
+        "UPDATE ferry_operation SET payload = ? WHERE sequence = ?", .blob(bytes),
+        .integer(sealed.sequence))
+      try Uploads(transaction).note(sealed, entity)
+      try sql { () throws(SQLiteError) in
         try self.show(entity, sealed.object, shown: nil, connection)
       }
     }

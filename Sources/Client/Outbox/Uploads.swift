@@ -25,14 +25,21 @@ package struct Upload: Sendable, Equatable {
   }
 }
 
-extension Store {
+/// The contents that operations send after themselves.
+package struct Uploads {
+  let transaction: Transaction
+
+  package init(_ transaction: Transaction) { self.transaction = transaction }
+
+  private var hasBigAttributes: Bool { !transaction.store.bigAttributes.isEmpty }
+
   /// Refuses an operation whose contents are not on the device: a row that was copied from another
   /// one names what only the other has.
-  func checkContents(
-    _ operation: PendingOperation, _ entity: Entity, _ connection: Connection
-  ) throws(FerryError) {
+  func check(_ operation: PendingOperation, _ entity: Entity) throws(FerryError) {
     for (attribute, reference) in references(operation, entity) {
-      let entry = try sql { () throws(SQLiteError) in try Contents.entry(reference, connection) }
+      let entry = try transaction.sql { connection throws(SQLiteError) in
+        try Contents.entry(reference, connection)
+      }
       guard entry?.isWhole == true else {
         throw FerryError(
           .invalidChange, "the content of \(entity.name).\(attribute) is not on the device",
@@ -43,14 +50,12 @@ extension Store {
   }
 
   /// Notes what a sealed operation sends after itself, in place of what it would have sent before.
-  func noteUploads(
-    _ operation: PendingOperation, _ entity: Entity, _ connection: Connection
-  ) throws(SQLiteError) {
-    guard !bigAttributes.isEmpty else { return }
-    try connection.run(
+  func note(_ operation: PendingOperation, _ entity: Entity) throws(FerryError) {
+    guard hasBigAttributes else { return }
+    try transaction.run(
       "DELETE FROM ferry_upload WHERE operation = ?", .text(operation.id.text))
     for (attribute, reference) in references(operation, entity) {
-      try connection.run(
+      try transaction.run(
         "INSERT INTO ferry_upload (operation, attribute, reference) VALUES (?, ?, ?)",
         .text(operation.id.text), .text(attribute), .text(reference.description))
     }
@@ -65,9 +70,9 @@ extension Store {
   }
 
   /// The next content to send: of the oldest operation that the server has stored and not answered.
-  package func nextUpload(_ connection: Connection) throws(SQLiteError) -> Upload? {
-    guard !bigAttributes.isEmpty else { return nil }
-    let row = try connection.row(
+  package func next() throws(FerryError) -> Upload? {
+    guard hasBigAttributes else { return nil }
+    let row = try transaction.row(
       """
       SELECT upload.operation, upload.attribute, upload.reference, content.number,
         owner.entity, owner.object, owner.key, owner.state = 'withdrawn'
@@ -87,32 +92,28 @@ extension Store {
   }
 
   /// Whether a content is to follow an operation, sent or not.
-  func owesContents(_ connection: Connection) throws(SQLiteError) -> Bool {
-    guard !bigAttributes.isEmpty else { return false }
-    return try connection.value("SELECT 1 FROM ferry_upload WHERE done = 0 LIMIT 1") != nil
+  func areOwed() throws(FerryError) -> Bool {
+    guard hasBigAttributes else { return false }
+    return try transaction.value("SELECT 1 FROM ferry_upload WHERE done = 0 LIMIT 1") != nil
   }
 
   /// The server has all of it, or wants none of it.
-  package func endUpload(_ upload: Upload) throws(FerryError) {
-    try write { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in
-        try connection.run(
-          "UPDATE ferry_upload SET done = 1 WHERE operation = ? AND attribute = ?",
-          .text(upload.operation.text), .text(upload.attribute))
-      }
-    }
+  package func end(_ upload: Upload) throws(FerryError) {
+    try transaction.run(
+      "UPDATE ferry_upload SET done = 1 WHERE operation = ? AND attribute = ?",
+      .text(upload.operation.text), .text(upload.attribute))
   }
 
   /// The server has lost the operation, and with it what it brought.
-  func uploadAgain(_ id: OperationID, _ connection: Connection) throws(SQLiteError) {
-    try connection.run("UPDATE ferry_upload SET done = 0 WHERE operation = ?", .text(id.text))
+  func begin(again id: OperationID) throws(FerryError) {
+    try transaction.run("UPDATE ferry_upload SET done = 0 WHERE operation = ?", .text(id.text))
   }
 
   /// The server has started again, or is a restored one: what it had may be gone, though it knows
   /// the operations. It is asked how far it is.
-  package func askForUploads(in era: String, _ connection: Connection) throws(SQLiteError) {
-    guard !bigAttributes.isEmpty, try Settings.get(.uploadEra, connection) != era else { return }
-    try connection.run("UPDATE ferry_upload SET done = 0 WHERE done <> 0")
-    try Settings.set(.uploadEra, era, connection)
+  package func ask(in era: String) throws(FerryError) {
+    guard hasBigAttributes, try transaction.setting(.uploadEra) != era else { return }
+    try transaction.run("UPDATE ferry_upload SET done = 0 WHERE done <> 0")
+    try transaction.set(.uploadEra, era)
   }
 }

@@ -1,5 +1,3 @@
-import FerrySQLite
-
 extension Database {
   /// Lets this database follow the server that stands at its address now, where the one it belonged
   /// to was replaced for good, its store lost with it. Until then such a server is refused with
@@ -20,29 +18,32 @@ extension Database {
 
 extension Session {
   package func adoptServer() throws(FerryError) {
-    try store.adoptServer()
+    try store.withTransaction { transaction throws(FerryError) in
+      try ServerAdoption(transaction).run()
+    }
     // What is still under way with the old server is of an era that nothing here is of any more.
     machine.channelWentAstray()
   }
 }
 
-extension Store {
+/// Another server is asked from now on.
+package struct ServerAdoption {
+  let transaction: Transaction
+
+  package init(_ transaction: Transaction) { self.transaction = transaction }
+
   /// As if it had never heard of a server, but for what the old one may have done.
-  package func adoptServer() throws(FerryError) {
-    try write { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in
-        let names: [Settings.Name] = [
-          .server, .accessToken, .accessTokenExpires, .refreshToken, .rightsVersion, .takes,
-        ]
-        for name in names { try Settings.set(name, nil, connection) }
-        try self.forgetEras(connection)
-        try self.mayHaveRun(connection)
-        for parameter in self.model.parameters where parameter.kind == .server {
-          try connection.run(
-            "UPDATE ferry_personalization SET changed = 1 WHERE name = ? AND value IS NOT NULL",
-            .text(parameter.name))
-        }
-      }
+  package func run() throws(FerryError) {
+    let names: [Settings.Name] = [
+      .server, .accessToken, .accessTokenExpires, .refreshToken, .rightsVersion, .takes,
+    ]
+    for name in names { try transaction.set(name, nil) }
+    try Eras(transaction).forget()
+    try OperationQueue(transaction).mayHaveRun()
+    for parameter in transaction.model.parameters where parameter.kind == .server {
+      try transaction.run(
+        "UPDATE ferry_personalization SET changed = 1 WHERE name = ? AND value IS NOT NULL",
+        .text(parameter.name))
     }
   }
 }

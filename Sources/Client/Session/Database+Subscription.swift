@@ -36,6 +36,10 @@ extension Database {
 
   /// Whether the subscription is suspended.
   public var isSubscriptionSuspended: Bool {
-    get throws(FerryError) { try store.isSuspended() }
+    get throws(FerryError) {
+      try store.withSnapshot { transaction throws(FerryError) in
+        try SubscriptionSettings(transaction).isSuspended()
+      }
+    }
   }
 }

@@ -31,8 +31,11 @@ extension Database {
   public func synchronize(
     awaitingAnswers: Bool? = nil, within limit: Duration? = nil
   ) async throws(FerryError) {
-    guard try store.wantsData() else {
-      let isSuspended = try store.isSuspended()
+    let (wantsData, isSuspended) = try store.withSnapshot { transaction throws(FerryError) in
+      let settings = SubscriptionSettings(transaction)
+      return (try settings.wantsData(), try settings.isSuspended())
+    }
+    guard wantsData else {
       throw FerryError(
         .notSubscribed,
         isSuspended

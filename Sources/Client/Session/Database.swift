@@ -188,7 +188,10 @@ public final class Database: Sendable {
   /// In a replication-based database it brings no rows: it only lets the server know what this
   /// device asks for (sync/I6), and `synchronize` brings them.
   public func subscribe() throws(FerryError) {
-    if try store.beginSubscription() { act { session in session.requestExchange() } }
+    let isNew = try store.withTransaction { transaction throws(FerryError) in
+      try SubscriptionSettings(transaction).begin()
+    }
+    if isNew { act { session in session.requestExchange() } }
   }
 
   /// Whether the server has accepted the subscription; true until `unsubscribe` (sync/M25).
@@ -304,7 +307,13 @@ public final class Database: Sendable {
   ///
   /// False when there is nothing to send.
   @discardableResult
-  public func submitLogRecords() throws(FerryError) -> Bool { try store.submitReports() }
+  public func submitLogRecords() throws(FerryError) -> Bool {
+    let count = try store.withTransaction { transaction throws(FerryError) in
+      try ReportQueue(transaction).submit()
+    }
+    if count > 0 { store.bell.ring() }
+    return count > 0
+  }
 
   /// Runs `body` in one transaction: all of its changes are saved, or none where it throws.
   ///

@@ -51,23 +51,34 @@ extension Database {
   /// more than the 200 that are taken; a user's claims may allow fewer values than the model, which
   /// then bring nothing.
   public func save(_ parameters: some SynchronizationParameters) throws(FerryError) {
-    if try store.saveParameters(parameters.parameterSet) { parametersChanged() }
+    let isNew = try store.withTransaction { transaction throws(FerryError) in
+      try ParameterTable(transaction).save(parameters.parameterSet)
+    }
+    if isNew { parametersChanged() }
   }
 
   /// Removes a saved set; what no other set asks for leaves the device with the next
   /// synchronization, and what is pending stays.
   public func remove(_ parameters: some SynchronizationParameters) throws(FerryError) {
-    if try store.removeParameters(parameters.parameterSet) { parametersChanged() }
+    let isNew = try store.withTransaction { transaction throws(FerryError) in
+      try ParameterTable(transaction).remove(parameters.parameterSet)
+    }
+    if isNew { parametersChanged() }
   }
 
   /// Removes every saved set; each parameter has its default again.
   public func purgeParameters() throws(FerryError) {
-    if try store.purgeParameters() { parametersChanged() }
+    let isNew = try store.withTransaction { transaction throws(FerryError) in
+      try ParameterTable(transaction).removeAll()
+    }
+    if isNew { parametersChanged() }
   }
 
   /// The saved sets, in the order in which they were saved.
   public func savedParameters() throws(FerryError) -> [ParameterSet] {
-    try store.parameterSets().map(\.set)
+    try store.withSnapshot { transaction throws(FerryError) in
+      try ParameterTable(transaction).sets().map(\.set)
+    }
   }
 
   /// The saved sets in the package's own type, in the order in which they were saved:
@@ -82,7 +93,10 @@ extension Database {
 
   /// The value of a personalization key; its default where none was set.
   public func value<Member>(of key: PersonalizationKey<Member>) throws(FerryError) -> Member {
-    Member(value: try store.personalization(key.name))
+    let value = try store.withSnapshot { transaction throws(FerryError) in
+      try ParameterTable(transaction).personalization(key.name)
+    }
+    return Member(value: value)
   }
 
   /// Sets a personalization key; nil as an optional type gives it its default again. A key of kind
@@ -92,6 +106,9 @@ extension Database {
   public func set<Member>(
     _ key: PersonalizationKey<Member>, to member: Member
   ) throws(FerryError) {
-    if try store.setPersonalization(key.name, member.value) { parametersChanged() }
+    let isNew = try store.withTransaction { transaction throws(FerryError) in
+      try ParameterTable(transaction).setPersonalization(key.name, member.value)
+    }
+    if isNew { parametersChanged() }
   }
 }

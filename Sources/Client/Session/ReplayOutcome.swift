@@ -83,41 +83,50 @@ extension BusinessObject {
       }
       // Gone, and this copy knows it as a create only: taken back, unless a key came for it.
       let isCreate = record.pending == .create || record.deleted && record.pending == .none
-      guard now == nil, isCreate, try !record.store.wasGivenKey(Self.entity, object) else {
-        return .nothingPending(now)
-      }
+      guard now == nil, isCreate,
+        try !asked(of: object, { ends throws(FerryError) in try ends.wasGivenKey() })
+      else { return .nothingPending(now) }
       return .cancelled(nil)
     }
     if now.replayFailed { return .refused(now, try now.logRecords) }
-    if try record.store.isUnknown(Self.entity, object) { return .unknown(now) }
+    if try asked(of: object, { ends throws(FerryError) in try ends.isUnknown() }) {
+      return .unknown(now)
+    }
     throw FerryError(
       .invalidChange, "\(Self.entity.name) \(now.record.key) is pending and was not submitted",
       hint: "Call submitPending first.", entity: Self.entity.name)
   }
+
+  private func asked(
+    of object: Int64, _ question: (KnownEnds) throws(FerryError) -> Bool
+  ) throws(FerryError) -> Bool {
+    try record.store.withSnapshot { transaction throws(FerryError) in
+      try question(KnownEnds(transaction: transaction, entity: Self.entity, object: object))
+    }
+  }
 }
 
-extension Store {
+/// What the tables know of how changes of one object ended.
+private struct KnownEnds {
+  let transaction: Transaction
+  let entity: Entity
+  let object: Int64
+
   /// Whether the business system has given the object a key of its own.
-  fileprivate func wasGivenKey(_ entity: Entity, _ object: Int64) throws(FerryError) -> Bool {
-    try holds("SELECT 1 FROM ferry_alias WHERE entity = ?1 AND object = ?2", entity, object)
+  func wasGivenKey() throws(FerryError) -> Bool {
+    try holds("SELECT 1 FROM ferry_alias WHERE entity = ?1 AND object = ?2")
   }
 
   /// Whether nobody knows what became of a change of the object, or of what it owns.
-  fileprivate func isUnknown(_ entity: Entity, _ object: Int64) throws(FerryError) -> Bool {
+  func isUnknown() throws(FerryError) -> Bool {
     try holds(
       """
       SELECT 1 FROM ferry_operation WHERE state = 'unknown'
       AND ((entity = ?1 AND object = ?2) OR (root_entity = ?1 AND root_object = ?2))
-      """, entity, object)
+      """)
   }
 
-  private func holds(
-    _ question: String, _ entity: Entity, _ object: Int64
-  ) throws(FerryError) -> Bool {
-    try read { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in
-        try connection.value(question, .text(entity.name), .integer(object)) != nil
-      }
-    }
+  private func holds(_ question: String) throws(FerryError) -> Bool {
+    try transaction.value(question, .text(entity.name), .integer(object)) != nil
   }
 }

@@ -4,31 +4,30 @@ import FerryWorld
 /// What the database says of the session's state.
 extension Session {
   package func facts() throws(FerryError) -> SessionMachine.Facts {
-    try store.read { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        var facts = SessionMachine.Facts()
-        facts.hasRefreshToken = try Settings.get(.refreshToken, connection) != nil
-        let expires = try Settings.get(.accessTokenExpires, connection).flatMap { Int64($0) }
-        let clock = self.store.world.clock
-        facts.accessTokenExpires = expires.map {
-          Timestamp(milliseconds: $0 - clock.now.milliseconds + clock.moment.milliseconds)
-        }
-        facts.isSuspended = try Settings.get(.suspended, connection) != nil
-        if !facts.isSuspended {
-          facts.isSubscribed = try Settings.get(.subscribed, connection) != nil
-          facts.isSubscribing = try Settings.get(.subscribing, connection) != nil
-        }
-        facts.hasOutgoing = try self.store.hasOutgoing(connection)
-        if !facts.hasOutgoing {
-          facts.hasOutgoing = try self.store.hasOutgoingReport(connection)
-        }
-        facts.hasUnanswered = try self.store.hasUnanswered(connection)
-        facts.hasBatches = try BatchTable.isWaiting(connection)
-        facts.isReplicationBased = self.isReplicationBased
-        if self.isReplicationBased { facts.hasOutgoing = false }
-        facts.hasUploads = try self.store.nextUpload(connection) != nil
-        return facts
+    try store.withSnapshot { transaction throws(FerryError) in
+      var facts = SessionMachine.Facts()
+      facts.hasRefreshToken = try transaction.setting(.refreshToken) != nil
+      let expires = try transaction.setting(.accessTokenExpires).flatMap { Int64($0) }
+      let clock = self.store.world.clock
+      facts.accessTokenExpires = expires.map {
+        Timestamp(milliseconds: $0 - clock.now.milliseconds + clock.moment.milliseconds)
       }
+      facts.isSuspended = try SubscriptionSettings(transaction).isSuspended()
+      if !facts.isSuspended {
+        facts.isSubscribed = try transaction.setting(.subscribed) != nil
+        facts.isSubscribing = try transaction.setting(.subscribing) != nil
+      }
+      let queue = OperationQueue(transaction)
+      facts.hasOutgoing = try queue.hasOutgoing()
+      if !facts.hasOutgoing { facts.hasOutgoing = try ReportQueue(transaction).hasOutgoing() }
+      facts.hasUnanswered = try queue.hasUnanswered()
+      facts.hasBatches = try transaction.sql { connection throws(SQLiteError) in
+        try BatchTable.isWaiting(connection)
+      }
+      facts.isReplicationBased = self.isReplicationBased
+      if self.isReplicationBased { facts.hasOutgoing = false }
+      facts.hasUploads = try Uploads(transaction).next() != nil
+      return facts
     }
   }
 
@@ -51,8 +50,6 @@ extension Session {
   }
 
   func setting(_ name: Settings.Name) throws(FerryError) -> String? {
-    try store.read { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in try Settings.get(name, connection) }
-    }
+    try store.withSnapshot { transaction throws(FerryError) in try transaction.setting(name) }
   }
 }

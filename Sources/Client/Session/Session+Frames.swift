@@ -33,11 +33,9 @@ extension Session {
         reception.unfit = reception.unfit ?? error
       }
     case .stored(let stored):
-      try store.write { connection throws(FerryError) in
-        try self.store.sql { () throws(SQLiteError) in
-          try self.store.acknowledge(stored.ids, connection)
-          try self.store.forgetReports(stored.ids, connection)
-        }
+      try store.withTransaction { transaction throws(FerryError) in
+        try OperationQueue(transaction).acknowledge(stored.ids)
+        try ReportQueue(transaction).forget(stored.ids)
       }
       try store.takeRefused(stored.refused)
       try observers.tellOwed(of: store)
@@ -105,26 +103,31 @@ extension Session {
       return
     }
     reception.era = welcome.era
-    try store.write { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        try Settings.set(.takes, welcome.takes.joined(separator: " "), connection)
-        try self.store.takeKeys(welcome.keys, sent: reception.changedKeys, connection)
-        try self.store.askForUploads(in: welcome.era, connection)
-        for operation in welcome.operations {
-          if operation.state == .neverSeen {
-            try self.store.neverSeen(operation.id, connection)
-            try BatchTable.reopen(operation.id, connection)
-          } else {
-            try self.store.acknowledge([operation.id], connection)
-          }
+    try store.withTransaction { transaction throws(FerryError) in
+      try transaction.set(.takes, welcome.takes.joined(separator: " "))
+      try ParameterTable(transaction).take(welcome.keys, sent: reception.changedKeys)
+      try Uploads(transaction).ask(in: welcome.era)
+      let queue = OperationQueue(transaction)
+      for operation in welcome.operations {
+        guard operation.state == .neverSeen else {
+          try queue.acknowledge([operation.id])
+          continue
         }
-        let answered = welcome.operations.filter { $0.state == .answered }.map(\.id)
+        try queue.neverSeen(operation.id)
+        try transaction.sql { connection throws(SQLiteError) in
+          try BatchTable.reopen(operation.id, connection)
+        }
+      }
+      let answered = welcome.operations.filter { $0.state == .answered }.map(\.id)
+      try transaction.sql { connection throws(SQLiteError) in
         try BatchTable.finish(operations: answered, connection)
       }
     }
     if lane == .exchange { plan?.progress.expectedRows = Int(welcome.expectedRows) }
     hold(reception, lane)
-    let isAccepted = try store.endSubscription()
+    let isAccepted = try store.withTransaction { transaction throws(FerryError) in
+      try SubscriptionSettings(transaction).end()
+    }
     connected()
     if isAccepted {
       observers.tell(.lasting) { $0.onSubscribeSuccess() }

@@ -152,7 +152,10 @@ extension Session {
   }
 
   package func subscribe() throws(FerryError) {
-    if try store.beginSubscription() { requestExchange() }
+    let isNew = try store.withTransaction { transaction throws(FerryError) in
+      try SubscriptionSettings(transaction).begin()
+    }
+    if isNew { requestExchange() }
   }
 
   func tellSubscribeFailure() throws(FerryError) {

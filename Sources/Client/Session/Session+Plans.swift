@@ -55,13 +55,13 @@ extension Session {
 
   /// What a plan's request sends and asks for. In the transaction that makes the request.
   func messages(
-    of plan: inout SynchronizationPlan, _ position: DevicePosition, _ connection: Connection
-  ) throws(SQLiteError) -> [Message] {
+    of plan: inout SynchronizationPlan, _ position: DevicePosition, _ transaction: Transaction
+  ) throws(FerryError) -> [Message] {
     var messages: [Message] = []
     (plan.uploads, plan.isUploadReported, plan.isDownloading) = (0, false, false)
     var isLast = true
     let sends = plan.currentWait == nil || !isReplicationBased
-    if sends, let replay = try store.outgoing(of: plan.groups, connection) {
+    if sends, let replay = try OperationQueue(transaction).outgoing(of: plan.groups) {
       messages.append(.replay(replay.message))
       plan.uploads = replay.ids.count
       plan.progress.sentOperations += replay.ids.count
@@ -71,11 +71,15 @@ extension Session {
         if let known = plan.batch {
           batch = known
         } else {
-          batch = try BatchTable.begin(
-            of: plan.groups, notifies: !plan.awaitsAnswers, connection)
+          let (groups, notifies) = (plan.groups, !plan.awaitsAnswers)
+          batch = try transaction.sql { connection throws(SQLiteError) in
+            try BatchTable.begin(of: groups, notifies: notifies, connection)
+          }
         }
         plan.batch = batch
-        try BatchTable.add(replay.ids, to: batch, connection)
+        try transaction.sql { connection throws(SQLiteError) in
+          try BatchTable.add(replay.ids, to: batch, connection)
+        }
       }
     }
     plan.pulls = !plan.isUploadOnly && isLast
@@ -150,12 +154,11 @@ extension Session {
 
   /// Only with the planted bug `cancelHalf`.
   private func takeForStored() throws(FerryError) {
-    try store.write { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        let sent = try connection.rows("SELECT id FROM ferry_operation WHERE sent = 1")
-        try self.store.acknowledge(sent.compactMap { OperationID($0[0].text ?? "") }, connection)
-        try self.store.forgetSending(connection)
-      }
+    try store.withTransaction { transaction throws(FerryError) in
+      let sent = try transaction.rows("SELECT id FROM ferry_operation WHERE sent = 1")
+      let queue = OperationQueue(transaction)
+      try queue.acknowledge(sent.compactMap { OperationID($0[0].text ?? "") })
+      try queue.forgetSending()
     }
   }
 
@@ -207,17 +210,17 @@ extension Session {
     let awaits = plan.awaitsAnswers
     let isUploadOnly = plan.isUploadOnly
     let sends = plan.currentWait == nil || !isReplicationBased
-    let (hasMore, isOpen) = try store.read { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        var hasMore = false
-        if sends { hasMore = try self.store.hasOutgoing(of: groups, connection) }
-        guard awaits, !hasMore else { return (hasMore, false) }
-        if isUploadOnly {
-          guard let batch else { return (false, false) }
-          return (false, try !BatchTable.isFinished(batch, connection))
-        }
-        return (false, try self.store.hasUnanswered(of: groups, connection))
+    let (hasMore, isOpen) = try store.withSnapshot { transaction throws(FerryError) in
+      let queue = OperationQueue(transaction)
+      var hasMore = false
+      if sends { hasMore = try queue.hasOutgoing(of: groups) }
+      guard awaits, !hasMore else { return (hasMore, false) }
+      guard isUploadOnly else { return (false, try queue.hasUnanswered(of: groups)) }
+      guard let batch else { return (false, false) }
+      let isFinished = try transaction.sql { connection throws(SQLiteError) in
+        try BatchTable.isFinished(batch, connection)
       }
+      return (false, !isFinished)
     }
     guard hasMore || isOpen else {
       self.plan = plan

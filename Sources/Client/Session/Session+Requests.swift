@@ -48,58 +48,59 @@ extension Session {
     let wait = waitForAnswers(lane)
     var toStore = 0
     var isHoldAsked = false
-    let request = try store.write { connection throws(FerryError) in
-      if lane == .exchange { isRefused = try self.store.sealWanted(connection) }
-      return try self.store.sql { () throws(SQLiteError) -> SessionRequest in
-        let position = try self.inbox.positions(connection)
-        place = position
-        var hello = Hello(
-          server: try Settings.get(.server, connection), package: self.store.model.id,
-          device: try Settings.get(.device, connection) ?? "",
-          incarnation: try Settings.get(.incarnation, connection) ?? "", groups: position.groups,
-          partitions: position.applied, open: try self.store.unanswered(connection))
-        hello.parameters = try self.store.subscriptionParameters(connection)
-        hello.wait = wait
-        hello.asksCurrent = plan?.currentWait != nil
-        hello.facts = DeviceFacts.ofThisDevice
-        hello.facts.pending = try self.store.leastPending(connection)
-        changed = hello.parameters.changed
-        // What is waited for may wait for contents, which are sent in between.
-        if try self.store.owesContents(connection) { hello.wait = 0 }
-        isHoldAsked = hello.wait > 0
-        var messages: [Message] = [.hello(hello)]
-        messages += confirms.map(Message.confirm)
-        if lane == .exchange, plan == nil, !isQuiet,
-          let replay = try self.store.outgoing(connection)
-        {
-          messages.append(.replay(replay))
-        }
-        if lane == .exchange, let report = try self.store.outgoingReport(connection) {
-          messages.append(.report(report))
-        }
-        // An open channel brings what is new; the exchange only takes things there.
-        let isSuspended = try Settings.get(.suspended, connection) != nil
-        let isSubscribed = try Settings.get(.subscribed, connection) != nil && !isSuspended
-        let isSubscribing = try Settings.get(.subscribing, connection) != nil
-        // Answers come with a checkpoint, also to who has not subscribed.
-        let awaitsAnswer = try self.store.hasUnanswered(connection)
-        if var current = plan {
-          messages += try self.messages(of: &current, position, connection)
-          plan = current
-        } else if !isQuiet, isSubscribed || isSubscribing || awaitsAnswer,
-          lane == .channel && self.machine.isBackground
-            || lane == .exchange && (!isChannelOpen || isPullWanted || self.machine.awaitsAnswers)
-        {
-          messages += position.pulls.map(Message.pull)
-        }
-        toStore = messages.count { $0.frame.kind == .replay || $0.frame.kind == .report }
-        var request = SessionRequest(
-          lane: lane, path: lane == .channel ? "channel" : "exchange",
-          body: messages.flatMap { $0.frame.encoded() },
-          token: try Settings.get(.accessToken, connection))
-        (request.isOfPlan, request.isQuiet) = (plan != nil, isQuiet)
-        return request
+    let request = try store.withTransaction { transaction throws(FerryError) in
+      if lane == .exchange { isRefused = try self.store.sealWanted(transaction.connection) }
+      let queue = OperationQueue(transaction)
+      let position = try transaction.sql { connection throws(SQLiteError) in
+        try self.inbox.positions(connection)
       }
+      place = position
+      var hello = Hello(
+        server: try transaction.setting(.server), package: self.store.model.id,
+        device: try transaction.setting(.device) ?? "",
+        incarnation: try transaction.setting(.incarnation) ?? "", groups: position.groups,
+        partitions: position.applied, open: try queue.unanswered())
+      hello.parameters = try ParameterTable(transaction).subscription()
+      hello.wait = wait
+      hello.asksCurrent = plan?.currentWait != nil
+      hello.facts = DeviceFacts.ofThisDevice
+      hello.facts.pending = try PendingCount(transaction).least()
+      changed = hello.parameters.changed
+      // What is waited for may wait for contents, which are sent in between.
+      if try Uploads(transaction).areOwed() { hello.wait = 0 }
+      isHoldAsked = hello.wait > 0
+      var messages: [Message] = [.hello(hello)]
+      messages += confirms.map(Message.confirm)
+      if lane == .exchange, plan == nil, !isQuiet,
+        let replay = try queue.outgoing()
+      {
+        messages.append(.replay(replay))
+      }
+      if lane == .exchange, let report = try ReportQueue(transaction).outgoing() {
+        messages.append(.report(report))
+      }
+      // An open channel brings what is new; the exchange only takes things there.
+      let isSuspended = try transaction.setting(.suspended) != nil
+      let isSubscribed = try transaction.setting(.subscribed) != nil && !isSuspended
+      let isSubscribing = try transaction.setting(.subscribing) != nil
+      // Answers come with a checkpoint, also to who has not subscribed.
+      let awaitsAnswer = try queue.hasUnanswered()
+      if var current = plan {
+        messages += try self.messages(of: &current, position, transaction)
+        plan = current
+      } else if !isQuiet, isSubscribed || isSubscribing || awaitsAnswer,
+        lane == .channel && self.machine.isBackground
+          || lane == .exchange && (!isChannelOpen || isPullWanted || self.machine.awaitsAnswers)
+      {
+        messages += position.pulls.map(Message.pull)
+      }
+      toStore = messages.count { $0.frame.kind == .replay || $0.frame.kind == .report }
+      var request = SessionRequest(
+        lane: lane, path: lane == .channel ? "channel" : "exchange",
+        body: messages.flatMap { $0.frame.encoded() },
+        token: try transaction.setting(.accessToken))
+      (request.isOfPlan, request.isQuiet) = (plan != nil, isQuiet)
+      return request
     }
     lanes[lane] = Reception(
       lane == .channel ? .channel : .exchange, confirms: confirms.count, changedKeys: changed,

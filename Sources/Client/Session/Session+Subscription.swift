@@ -78,11 +78,3 @@ extension Session {
   private static let notSubscribed = FerryError(
     .notSubscribed, "nothing is subscribed on this device", hint: "Call subscribe first.")
 }
-
-extension Store {
-  func isSuspended() throws(FerryError) -> Bool {
-    try read { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in try Settings.get(.suspended, connection) != nil }
-    }
-  }
-}

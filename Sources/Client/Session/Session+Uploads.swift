@@ -15,8 +15,8 @@ extension Session {
   }
 
   func nextUpload() throws(FerryError) -> Step {
-    let upload = try store.read { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in try self.store.nextUpload(connection) }
+    let upload = try store.withSnapshot { transaction throws(FerryError) in
+      try Uploads(transaction).next()
     }
     guard let upload else {
       machine.uploaded()
@@ -100,7 +100,9 @@ extension Session {
   }
 
   private func endUpload(_ upload: Upload) throws(FerryError) {
-    try store.endUpload(upload)
+    try store.withTransaction { transaction throws(FerryError) in
+      try Uploads(transaction).end(upload)
+    }
     uploadOffsets[upload.reference] = nil
     // The answer can come now.
     machine.isExchangeWanted = true

@@ -1,6 +1,5 @@
 import FerryHTTP
 import FerryHTTPClient
-import FerrySQLite
 import FerryWire
 
 /// Destroys the data of the device where its operator ordered it.
@@ -14,7 +13,9 @@ extension SessionRunner {
       let wipe = Wipe(
         path: store.path, user: try session.setting(.user) ?? "", device: order.device,
         receipt: order.receipt)
-      let pending = try store.pendingCount()
+      let pending = try store.withSnapshot { transaction throws(FerryError) in
+        try PendingCount(transaction).all()
+      }
       guard pending == 0 || order.withPending else {
         let error = FerryError(
           .deviceLocked,
@@ -76,20 +77,20 @@ extension SessionRunner {
   }
 }
 
-extension Store {
+/// How much waits on this device.
+struct PendingCount {
+  let transaction: Transaction
+
+  init(_ transaction: Transaction) { self.transaction = transaction }
+
   /// Changes that the business system may not have: pending ones, and sent ones without an answer.
-  package func pendingCount() throws(FerryError) -> Int64 {
-    try read { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in
-        try connection.value(
-          "SELECT count(*) FROM ferry_operation WHERE state <> 'withdrawn' OR sent = 1")?.integer
-          ?? 0
-      }
-    }
+  func all() throws(FerryError) -> Int64 {
+    try transaction.value(
+      "SELECT count(*) FROM ferry_operation WHERE state <> 'withdrawn' OR sent = 1")?.integer ?? 0
   }
 
   /// 1 where there are any: to count them all would make each request dearer by what waits.
-  func leastPending(_ connection: Connection) throws(SQLiteError) -> Int64 {
-    try connection.value("SELECT 1 FROM ferry_operation LIMIT 1")?.integer ?? 0
+  func least() throws(FerryError) -> Int64 {
+    try transaction.value("SELECT 1 FROM ferry_operation LIMIT 1")?.integer ?? 0
   }
 }

@@ -1,42 +1,39 @@
 import FerrySQLite
 
-extension Store {
+/// What the settings say of this device's subscription.
+package struct SubscriptionSettings {
+  let transaction: Transaction
+
+  package init(_ transaction: Transaction) { self.transaction = transaction }
+
   /// Notes that a subscription waits for the server's word. False when it does already or was
   /// accepted: subscribing twice asks once (sync/M23).
-  package func beginSubscription() throws(FerryError) -> Bool {
-    try write { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in
-        guard try Settings.get(.subscribed, connection) == nil,
-          try Settings.get(.subscribing, connection) == nil
-        else { return false }
-        try Settings.set(.subscribing, "yes", connection)
-        return true
-      }
-    }
+  package func begin() throws(FerryError) -> Bool {
+    guard try transaction.setting(.subscribed) == nil,
+      try transaction.setting(.subscribing) == nil
+    else { return false }
+    try transaction.set(.subscribing, "yes")
+    return true
   }
 
   /// The server has accepted; false when nothing waited for that.
-  func endSubscription() throws(FerryError) -> Bool {
-    try write { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in
-        guard try Settings.get(.subscribing, connection) != nil else { return false }
-        try Settings.set(.subscribing, nil, connection)
-        try Settings.set(.subscribed, "yes", connection)
-        return true
-      }
-    }
+  func end() throws(FerryError) -> Bool {
+    guard try transaction.setting(.subscribing) != nil else { return false }
+    try transaction.set(.subscribing, nil)
+    try transaction.set(.subscribed, "yes")
+    return true
   }
 
   /// Whether data is or will be asked for.
-  func wantsData() throws(FerryError) -> Bool {
-    try read { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in
-        guard try Settings.get(.suspended, connection) == nil else { return false }
-        let subscribed = try Settings.get(.subscribed, connection)
-        let subscribing = try Settings.get(.subscribing, connection)
-        return subscribed != nil || subscribing != nil
-      }
-    }
+  package func wantsData() throws(FerryError) -> Bool {
+    guard try !isSuspended() else { return false }
+    let subscribed = try transaction.setting(.subscribed)
+    let subscribing = try transaction.setting(.subscribing)
+    return subscribed != nil || subscribing != nil
+  }
+
+  package func isSuspended() throws(FerryError) -> Bool {
+    try transaction.setting(.suspended) != nil
   }
 }
 

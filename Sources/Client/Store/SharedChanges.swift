@@ -158,6 +158,7 @@ extension Store {
       }
     }
     sharing.withLock { $0 = shared }
+    listen(shared)
     telling.withLock { $0 = ProcessLease(database: path, for: .telling) }
   }
 

@@ -25,10 +25,10 @@ package final class Store: Sendable {
   private static let openingMilliseconds: Int32 = 30_000
   /// Personalization keys that last as long as the app runs.
   let sessionKeys = Mutex<[String: String]>([:])
-  /// What the transaction that is open has ended of what somebody may wait for.
-  private let ended = Mutex<[AnsweredOperation]>([])
-  /// The transaction that is open has set free what waits to be sent.
-  private let hasFreed = Mutex(false)
+  /// What the transaction that is open has done so far.
+  private let open = Mutex(Commit())
+  /// All who hear of each commit.
+  private let listeners: Mutex<[any CommitListener]>
   /// The highest number of an object whose creation was undone, by entity.
   let spent = Mutex<[String: Int64]>([:])
   /// Rung when there may be something for the session to do.
@@ -67,6 +67,7 @@ package final class Store: Sendable {
     self.path = path
     file = Mutex(OpenFile(path: path))
     rowWatch = RowWatch(model)
+    listeners = Mutex([answers, rowWatch, bell])
     keyReferences = KeyReference.all(in: model)
     modelGuard = ModelGuard(model)
     bigAttributes = model.entities.flatMap { entity in
@@ -101,11 +102,11 @@ package final class Store: Sendable {
   ) throws(FerryError)
     -> Result
   {
-    let (result, changes, isEnd) = try writer.withConnection(closed: Store.closed(path)) {
+    let (result, commit) = try writer.withConnection(closed: Store.closed(path)) {
       connection throws(FerryError) in
       let isOutermost = !connection.isInTransaction && !connection.isTransactionUndone
       if isOutermost { try sql { () throws(SQLiteError) in try rowWatch.begin(connection) } }
-      let before = self.ended.withLock { $0.count }
+      let before = self.open.withLock { ($0.ended.count, $0.releases) }
       let result: Result
       do throws(FerryError) {
         result = try connection.transaction(
@@ -115,23 +116,21 @@ package final class Store: Sendable {
             guard !connection.hasMoved else { throw Store.moved(self.path) }
             if isOutermost { try self.modelGuard.check(connection) }
             let result = try body(connection)
-            if isOutermost, let shared = self.sharing.withLock({ $0 }) {
-              let changes = self.rowWatch.seen(by: connection)
-              try self.sql { () throws(SQLiteError) in try shared.leave(changes, connection) }
+            if isOutermost {
+              for listener in self.listening { try listener.willCommit(connection, self) }
             }
             return result
           })
       } catch {
-        self.ended.withLock { $0.removeSubrange(before...) }
+        self.open.withLock { $0.undo(to: before) }
         throw error
       }
-      guard isOutermost else { return (result, RowChanges(), false) }
-      // Before another transaction can begin: whoever has it to himself finds here what ended.
-      answers.post(takeEnded())
-      return (result, rowWatch.end(connection), true)
+      guard isOutermost else { return (result, Commit?.none) }
+      let commit = self.takeCommit(connection)
+      for listener in self.listening { listener.didCommit(commit) }
+      return (result, commit)
     }
-    rowWatch.tell(changes)
-    if isEnd, takeFreed() { bell.ring() }
+    if let commit { for listener in listening { listener.afterCommit(commit) } }
     return result
   }
 
@@ -142,24 +141,23 @@ package final class Store: Sendable {
   }
 
   /// The same for any end.
-  func ended(_ operation: AnsweredOperation) { ended.withLock { $0.append(operation) } }
+  func ended(_ operation: AnsweredOperation) { open.withLock { $0.ended.append(operation) } }
 
   /// Inside a transaction: the session is woken when it is committed.
-  func freed() { hasFreed.withLock { $0 = true } }
+  func freed() { open.withLock { $0.releases = true } }
 
-  private func takeFreed() -> Bool {
-    hasFreed.withLock { hasFreed in
-      defer { hasFreed = false }
-      return hasFreed
-    }
-  }
+  /// From now on this one hears of each commit, too.
+  func listen(_ listener: any CommitListener) { listeners.withLock { $0.append(listener) } }
 
-  private func takeEnded() -> [AnsweredOperation] {
-    ended.withLock { ended in
-      let taken = ended
-      ended = []
-      return taken
+  private var listening: [any CommitListener] { listeners.withLock { $0 } }
+
+  private func takeCommit(_ connection: Connection) -> Commit {
+    var commit = open.withLock { open in
+      defer { open = Commit() }
+      return open
     }
+    commit.rows = rowWatch.end(connection)
+    return commit
   }
 
   /// Runs `body` on one snapshot; inside a transaction of this thread it sees what that changed.

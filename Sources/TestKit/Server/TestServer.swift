@@ -173,7 +173,11 @@ public final class TestServer: Sendable {
     let store = try Store(
       path: path, model: package, world: .system(), durability: .application, key: key,
       migration: migration)
-    if isForeign { try store.adoptServer() }
+    if isForeign {
+      try store.withTransaction { transaction throws(FerryError) in
+        try ServerAdoption(transaction).run()
+      }
+    }
     let database = Database(
       store, ConnectionProfile(server: "http://test.invalid", session: settings), handler, network,
       .system())

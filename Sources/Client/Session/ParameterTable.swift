@@ -4,17 +4,15 @@ import FerrySQLite
 import FerryWire
 
 /// What is kept of parameters and personalization keys on the device.
-extension Store {
-  func parameterSets() throws(FerryError) -> [(number: Int64, set: ParameterSet)] {
-    try read { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in try self.parameterSets(connection) }
-    }
-  }
+struct ParameterTable {
+  let transaction: Transaction
 
-  private func parameterSets(
-    _ connection: Connection
-  ) throws(SQLiteError) -> [(number: Int64, set: ParameterSet)] {
-    let rows = try connection.rows(
+  init(_ transaction: Transaction) { self.transaction = transaction }
+
+  private var model: Package { transaction.model }
+
+  func sets() throws(FerryError) -> [(number: Int64, set: ParameterSet)] {
+    let rows = try transaction.rows(
       "SELECT number, content FROM ferry_parameter_set ORDER BY number")
     return rows.compactMap { row in
       guard let number = row[0].integer, let text = row[1].text,
@@ -31,44 +29,29 @@ extension Store {
   }
 
   /// False when the set is saved already.
-  func saveParameters(_ set: ParameterSet) throws(FerryError) -> Bool {
-    let content = try text(of: set)
-    return try write { connection throws(FerryError) in
-      let (isNew, count) = try self.sql { () throws(SQLiteError) in
-        try connection.run(
-          "INSERT OR IGNORE INTO ferry_parameter_set (content) VALUES (?)", .text(content))
-        let isNew = connection.changes > 0
-        let count = try connection.value("SELECT count(*) FROM ferry_parameter_set")?.integer ?? 0
-        return (isNew, count)
-      }
-      let most = WireLimits.parameterSets
-      guard !isNew || count <= most else {
-        throw FerryError(
-          .invalidChange, "\(most) sets of parameters are saved, and no more are taken",
-          hint: "Remove those that are no longer needed.")
-      }
-      return isNew
+  func save(_ set: ParameterSet) throws(FerryError) -> Bool {
+    try transaction.run(
+      "INSERT OR IGNORE INTO ferry_parameter_set (content) VALUES (?)", .text(try text(of: set)))
+    let isNew = transaction.connection.changes > 0
+    let count = try transaction.value("SELECT count(*) FROM ferry_parameter_set")?.integer ?? 0
+    let most = WireLimits.parameterSets
+    guard !isNew || count <= most else {
+      throw FerryError(
+        .invalidChange, "\(most) sets of parameters are saved, and no more are taken",
+        hint: "Remove those that are no longer needed.")
     }
+    return isNew
   }
 
-  func removeParameters(_ set: ParameterSet) throws(FerryError) -> Bool {
-    let content = try text(of: set)
-    return try write { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in
-        try connection.run(
-          "DELETE FROM ferry_parameter_set WHERE content = ?", .text(content))
-        return connection.changes > 0
-      }
-    }
+  func remove(_ set: ParameterSet) throws(FerryError) -> Bool {
+    try transaction.run(
+      "DELETE FROM ferry_parameter_set WHERE content = ?", .text(try text(of: set)))
+    return transaction.connection.changes > 0
   }
 
-  func purgeParameters() throws(FerryError) -> Bool {
-    try write { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in
-        try connection.run("DELETE FROM ferry_parameter_set")
-        return connection.changes > 0
-      }
-    }
+  func removeAll() throws(FerryError) -> Bool {
+    try transaction.run("DELETE FROM ferry_parameter_set")
+    return transaction.connection.changes > 0
   }
 
   /// The names in their order, so that the same set is the same text.
@@ -112,14 +95,10 @@ extension Store {
     guard let parameter = model.parameter(named: name) else { return .null }
     let text: String? =
       if parameter.kind == .session {
-        sessionKeys.withLock { $0[name] }
+        transaction.store.sessionKeys.withLock { $0[name] }
       } else {
-        try read { connection throws(FerryError) in
-          try self.sql { () throws(SQLiteError) in
-            try connection.value(
-              "SELECT value FROM ferry_personalization WHERE name = ?", .text(name))?.text
-          }
-        }
+        try transaction.value(
+          "SELECT value FROM ferry_personalization WHERE name = ?", .text(name))?.text
       }
     return text.flatMap { parameter.type.value(plainText: $0) } ?? parameter.defaultValue
   }
@@ -128,37 +107,29 @@ extension Store {
   func setPersonalization(_ name: String, _ value: Value) throws(FerryError) -> Bool {
     let text = try checked(name, value, isKey: true)?.plainText
     if model.parameter(named: name)?.kind == .session {
-      return sessionKeys.withLock { keys in
+      return transaction.store.sessionKeys.withLock { keys in
         defer { keys[name] = text }
         return keys[name] != text
       }
     }
-    return try write { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in
-        let known = try connection.value(
-          "SELECT value FROM ferry_personalization WHERE name = ?", .text(name))?.text
-        guard known != text else { return false }
-        try connection.run(
-          """
-          INSERT OR REPLACE INTO ferry_personalization (name, value, changed) VALUES (?, ?, 1)
-          """, .text(name), .optional(text))
-        return true
-      }
-    }
+    let known = try transaction.value(
+      "SELECT value FROM ferry_personalization WHERE name = ?", .text(name))?.text
+    guard known != text else { return false }
+    try transaction.run(
+      """
+      INSERT OR REPLACE INTO ferry_personalization (name, value, changed) VALUES (?, ?, 1)
+      """, .text(name), .optional(text))
+    return true
   }
 
   // The wire.
 
-  func subscriptionParameters(
-    _ connection: Connection
-  ) throws(SQLiteError) -> SubscriptionParameters {
+  func subscription() throws(FerryError) -> SubscriptionParameters {
     var parameters = SubscriptionParameters()
     guard !model.parameters.isEmpty else { return parameters }
-    parameters.sets = try parameterSets(connection).map {
-      $0.set.values.mapValues(\.plainText)
-    }
-    parameters.keys = sessionKeys.withLock { $0 }
-    for row in try connection.rows("SELECT name, value, changed FROM ferry_personalization") {
+    parameters.sets = try sets().map { $0.set.values.mapValues(\.plainText) }
+    parameters.keys = transaction.store.sessionKeys.withLock { $0 }
+    for row in try transaction.rows("SELECT name, value, changed FROM ferry_personalization") {
       guard let name = row[0].text, let kind = model.parameter(named: name)?.kind else { continue }
       switch kind {
       case .client: parameters.keys[name] = row[1].text
@@ -170,16 +141,14 @@ extension Store {
   }
 
   /// The server has what was `sent`; `keys` are the user's as it keeps them.
-  func takeKeys(
-    _ keys: [String: String], sent: [String: String?], _ connection: Connection
-  ) throws(SQLiteError) {
+  func take(_ keys: [String: String], sent: [String: String?]) throws(FerryError) {
     for (name, value) in sent.sorted(by: { $0.key < $1.key }) {
-      try connection.run(
+      try transaction.run(
         "UPDATE ferry_personalization SET changed = 0 WHERE name = ? AND value IS ?", .text(name),
         .optional(value))
     }
     for parameter in model.parameters where parameter.kind == .server {
-      try connection.run(
+      try transaction.run(
         """
         INSERT INTO ferry_personalization (name, value, changed) VALUES (?1, ?2, 0)
         ON CONFLICT (name) DO UPDATE SET value = ?2 WHERE changed = 0
