@@ -101,7 +101,8 @@ extension DeviceWatch {
         throw failure(6, "\(shown(old)) left before the version \(answer.version) of its answer")
       }
       expect(.success, old, key: answer.newKey)
-      if !hasImage(old) {
+      // Who decided an unknown outcome does not say in which form the values were written.
+      if !hasImage(old) || old.state == .unknown {
         ledger.lose(RowName(entity: old.entity, key: answer.newKey ?? old.key))
       }
       return
@@ -146,7 +147,8 @@ extension DeviceWatch {
     guard let new = current[first.sequence] else {
       return first.kind == .delete || first.kind == .create && second.kind == .delete
     }
-    return new.isOpen
+    // Where both were submitted, what they have become waits or is sent.
+    return (new.isOpen || second.wanted != .no)
       && (new.kind == .delete || first.kind == .delete
         || Set(second.changed.keys).isSubset(of: new.changed.keys))
   }
