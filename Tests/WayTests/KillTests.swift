@@ -11,15 +11,18 @@ extension Way {
       var daemon = try await Daemon.start(business)
       let port = daemon.port
       // Where this process looked when the load was over already, another is begun.
-      try await until("a load is on its way") {
-        if try Daemon.hasStaged(daemon.data) { return true }
-        guard try await daemon.isHealthy() else { return false }
-        try await daemon.stopNow()
+      try await until("ferryd was killed in its first load") {
+        if try Daemon.isInFirstLoad(daemon.data) {
+          try await daemon.stopNow()
+          if try Daemon.isInFirstLoad(daemon.data) { return true }
+        } else {
+          guard try await daemon.isHealthy() else { return false }
+          try await daemon.stopNow()
+        }
         try FileManager.default.removeItem(atPath: daemon.data)
         daemon = try await Daemon.start(business, port: port)
         return false
       }
-      try await daemon.stopNow()
       daemon = try await Daemon.start(business, port: port)
       try await daemon.ready()
       let network = try RoughNetwork(before: daemon)
@@ -129,12 +132,13 @@ extension Way {
 }
 
 extension Daemon {
-  /// Whether a load is on its way, as its store shows it.
-  static func hasStaged(_ data: String) throws -> Bool {
+  /// Whether its store has rows of a first load that has not ended.
+  static func isInFirstLoad(_ data: String) throws -> Bool {
     guard let connection = try? Connection(path: "\(data)/server.sqlite", mode: .readOnly) else {
       return false
     }
-    let found = try? connection.value("SELECT EXISTS (SELECT 1 FROM staged)")
+    let found = try? connection.value(
+      "SELECT EXISTS (SELECT 1 FROM row) AND NOT loaded FROM package")
     return found?.integer == 1
   }
 
