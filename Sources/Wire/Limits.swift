@@ -9,6 +9,8 @@ public enum WireLimits {
   public static let requestBytes: Int = 16 << 20
   /// Answers that one request confirms: as many as a server keeps open for a device.
   public static let answersConfirmed: Int = 10_000
+  /// A row as the business system has it: with what JSON adds to it, it fits into a frame.
+  public static let rowBytes: Int = 8 << 20
   /// Rows in one page: what is lost when the line breaks inside it.
   public static let pageRows: Int = 5_000
   public static let pageBytes: Int = 1 << 20
