@@ -1,0 +1,138 @@
+import Foundation
+import Testing
+
+extension Way {
+  /// `ferry prepare` as an administrator calls it.
+  @Suite struct PrepareTests {
+    private func business(
+      _ server: PostgreSQLServer, _ database: String
+    ) async throws -> Business {
+      try await Business(
+        try Place(), database, source: server.address(database),
+        partition: "Orders=depot:claim:depot",
+        users: [Business.User("ada", #"{"depot":["A"]}"#)])
+    }
+
+    private static let schema: String = """
+      CREATE TABLE "Orders" ("OrderID" bigint PRIMARY KEY, depot text NOT NULL, city text);
+      INSERT INTO "Orders" VALUES (1, 'A', 'Rome'), (2, 'B', 'Oslo')
+      """
+
+    private func prepare(
+      _ business: Business, _ more: String...
+    ) async throws -> (end: ChildProcess.End, out: String, errors: String) {
+      let process = try ChildProcess(
+        try Programs.path("ferry"), ["prepare", business.model] + more)
+      let end = try await process.ended()
+      return (end, process.lines.joined(separator: "\n"), process.errorText)
+    }
+
+    /// Everything of Ferry in a database, and what a role may do there.
+    private func state(
+      _ server: PostgreSQLServer, _ database: String, _ role: String
+    ) async throws -> String {
+      try await server.psql(
+        database,
+        """
+        SELECT c.relname || ' ' || c.relkind::text FROM pg_class AS c
+          JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = 'ferry' ORDER BY 1;
+        SELECT tgname || ' on ' || tgrelid::regclass FROM pg_trigger
+          WHERE tgname LIKE 'ferry%' ORDER BY 1;
+        SELECT table_schema || '.' || table_name || ' ' || privilege_type
+          FROM information_schema.role_table_grants WHERE grantee = '\(role)' ORDER BY 1
+        """)
+    }
+
+    @Test("prepare --operations --role: the tables of operations, the role's rights, and a server")
+    func operations() async throws {
+      let server = try await PostgreSQLServer.shared()
+      let database = try await server.database(Self.schema)
+      let business = try await business(server, database)
+      let role = "Ö's \"role\" \(database)"
+      let quoted = "\"Ö's \"\"role\"\" \(database)\""
+      try await server.psql(
+        database, "CREATE ROLE \(quoted) LOGIN; REVOKE ALL ON SCHEMA public FROM PUBLIC")
+
+      let wrong = try await prepare(business, "--operations", "--role", "nobody there")
+      #expect(wrong.end == .exit(1))
+      #expect(wrong.errors.contains("was not changed") && wrong.errors.contains("nobody there"))
+      #expect(try await state(server, database, role.replacing("'", with: "''")) == "")
+
+      for _ in 1...2 {
+        let made = try await prepare(business, "--operations", "--role", role)
+        #expect(made.end == .exit(0), "\(made.errors)")
+        #expect(made.out.contains("is prepared"))
+      }
+      let state = try await state(server, database, role.replacing("'", with: "''"))
+      #expect(state.contains("applied r") && state.contains("leader r"))
+      #expect(!state.contains("change") && !state.contains("ferry_row"), "\(state)")
+      #expect(state.contains("public.Orders UPDATE") && !state.contains("TRUNCATE"))
+
+      // A server with this role and no other right does its work.
+      let address = server.address(database).replacing(
+        "user=ferry", with: "user='Ö\\'s \"role\" \(database)'")
+      let daemon = try await Daemon.start(business, more: ["--database", address])
+      let ada = try await Phone.start(business, "ada", user: "ada", daemon.address)
+      try await ada.update("Orders", "1", #"{"city":"Bern"}"#)
+      try await ada.submit("Orders", "1")
+      try await until("the role has written") {
+        try await server.psql(
+          database, #"SELECT city FROM "Orders" WHERE "OrderID" = 1"#) == "Bern"
+      }
+      #expect(try await server.psql(database, "SELECT count(*) FROM ferry.applied") == "1")
+      try await daemon.stopNow()
+      #expect(try await prepare(business, "--remove").end == .exit(0))
+    }
+
+    @Test("prepare --print changes nothing, and what it prints does the same as prepare itself")
+    func printed() async throws {
+      let server = try await PostgreSQLServer.shared()
+      for level in [["--operations"], []] {
+        let database = try await server.database(Self.schema)
+        let business = try await business(server, database)
+        let role = "printed_\(database)"
+        try await server.psql(database, "CREATE ROLE \(role)")
+        let process = try ChildProcess(
+          try Programs.path("ferry"),
+          ["prepare", business.model, "--print", "--role", role] + level)
+        #expect(try await process.ended() == .exit(0))
+        let statements = process.lines.joined(separator: "\n")
+        #expect(try await state(server, database, role) == "")
+        try await server.psql(database, statements)
+        let printed = try await state(server, database, role)
+        #expect(printed.contains("applied r"))
+        #expect(printed.contains("ferry_row on") == level.isEmpty)
+
+        #expect(try await prepare(business, "--remove").end == .exit(0))
+        try await server.psql(
+          database, "REVOKE ALL ON ALL TABLES IN SCHEMA public FROM \(role)")
+        let made = try ChildProcess(
+          try Programs.path("ferry"), ["prepare", business.model, "--role", role] + level)
+        #expect(try await made.ended() == .exit(0))
+        #expect(try await state(server, database, role) == printed)
+      }
+    }
+
+    @Test(
+      "prepare without the rights, a database or a known option: an exit code and a cure")
+    func mistakes() async throws {
+      let server = try await PostgreSQLServer.shared()
+      let database = try await server.database(Self.schema)
+      let business = try await business(server, database)
+      let role = "stranger_\(database)"
+      try await server.psql(database, "CREATE ROLE \(role) LOGIN")
+      let stranger = server.address(database).replacing("user=ferry", with: "user=\(role)")
+      let refused = try await prepare(business, "--database", stranger)
+      #expect(refused.end == .exit(1))
+      #expect(refused.errors.contains("owner of the tables"), "\(refused.errors)")
+      let unknown = try await prepare(business, "--database", "postgres:dbname='")
+      #expect(unknown.end != .exit(0))
+      #expect(!unknown.errors.isEmpty)
+      let away = try await prepare(business, "--database", "postgres:host=/nowhere dbname=x")
+      #expect(away.end == .exit(1))
+      #expect(away.errors.contains("was not changed"), "\(away.errors)")
+      #expect(try await prepare(business, "--rle", "x").end == .exit(2))
+      #expect(try await state(server, database, role) == "")
+    }
+  }
+}
