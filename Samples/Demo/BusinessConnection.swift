@@ -11,19 +11,19 @@ typealias KeyedRows = [String: [UInt8]]
 struct BusinessConnection {
   private enum Source {
     case sqlite(Connection)
-    case postgreSQL(PostgreSQLConnection)
+    case postgreSQL(PostgreSQLLine)
   }
 
   private let source: Source
 
   init(connection: Connection) { source = .sqlite(connection) }
 
-  init(postgreSQL connection: PostgreSQLConnection) { source = .postgreSQL(connection) }
+  init(postgreSQL line: PostgreSQLLine) { source = .postgreSQL(line) }
 
   func execute(_ sql: String) throws {
     switch source {
     case .sqlite(let connection): try connection.execute(sql)
-    case .postgreSQL(let connection): try connection.execute(sql)
+    case .postgreSQL(let line): try line.open().execute(sql)
     }
   }
 
@@ -32,7 +32,7 @@ struct BusinessConnection {
     switch source {
     case .sqlite(let connection):
       try connection.rows(sql).map { $0.map { $0.text ?? $0.integer.map(String.init) } }
-    case .postgreSQL(let connection): try connection.rows(sql).all
+    case .postgreSQL(let line): try line.rows(sql).all
     }
   }
 
@@ -55,10 +55,10 @@ struct BusinessConnection {
       let columns = entity.attributes.map(BusinessConnection.expression).joined(separator: ", ")
       return try connection.rows("SELECT \(columns) FROM \(quoted(entity.table))")
         .map { BusinessConnection.canonical($0, entity.attributes) }
-    case .postgreSQL(let connection):
+    case .postgreSQL(let line):
       let columns = entity.attributes.map { quoted($0.column) }.joined(separator: ", ")
       let table = entity.table.split(separator: ".").map { quoted(String($0)) }
-      return try connection.rows("SELECT \(columns) FROM \(table.joined(separator: "."))").all
+      return try line.rows("SELECT \(columns) FROM \(table.joined(separator: "."))").all
         .map { BusinessConnection.canonical($0, entity.attributes) }
     }
   }

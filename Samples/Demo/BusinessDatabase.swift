@@ -26,7 +26,7 @@ enum BusinessDatabase {
       if writes { try connection.execute("PRAGMA foreign_keys = ON") }
       return BusinessConnection(connection: connection)
     case .postgreSQL(let address):
-      return BusinessConnection(postgreSQL: try PostgreSQLConnection(address))
+      return BusinessConnection(postgreSQL: PostgreSQLLine(address))
     }
   }
 

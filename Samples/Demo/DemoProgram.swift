@@ -10,6 +10,7 @@ enum DemoProgram {
     Without --database: a sample business of travel agencies. With it: a copy of your database.
     With --postgres: the sample business in an empty database of PostgreSQL.
     With --kill: rounds of work on the sample in which processes are killed at random times;
+    with --postgres-line <file>, into which a line "kill" is written, PostgreSQL too;
     --plant \(KillPlant.allCases.map(\.rawValue).joined(separator: "|")) makes a fault
     that they must find.
     """
@@ -29,7 +30,8 @@ enum DemoProgram {
         if let rounds = settings.rounds {
           try KillStory(
             stage: stage, database: try sample(settings, stage), rounds: rounds,
-            seed: settings.seed, isJSON: settings.isJSON, plant: settings.plant
+            seed: settings.seed, isJSON: settings.isJSON, plant: settings.plant,
+            postgreSQLLine: settings.postgreSQLLine
           ).tell()
         } else if let database = settings.database {
           try DatabaseStory(stage, original: database).tell()
@@ -64,6 +66,8 @@ struct DemoSettings {
   var database: String?
   /// The address of an empty database of PostgreSQL for the sample.
   var postgreSQL: String?
+  /// Where `kill` is written to kill the server of PostgreSQL and start it again.
+  var postgreSQLLine: String?
   /// With killed processes, and from which seed.
   var rounds: Int?
   var seed: UInt64 = 1
@@ -86,6 +90,7 @@ struct DemoSettings {
       case "--rows": rows = value
       case "--database": database = value
       case "--postgres": postgreSQL = value
+      case "--postgres-line": postgreSQLLine = value
       case "--pids": processes = value
       case "--kill":
         guard let number = Int(value), number > 0 else { return nil }

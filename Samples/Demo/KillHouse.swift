@@ -32,11 +32,15 @@ final class KillHouse {
   private var devices: [String: Device] = [:]
   private var heard: [String: [JSONNode]] = [:]
   private var raised: [String: Int] = [:]
+  /// Whoever may be killed.
+  let victims: [String]
   var restarts: Int { raised.values.reduce(0, +) }
   let plant: KillPlant?
   private var last = Mark()
 
-  init(_ stage: Stage, _ database: BusinessDatabase, plant: KillPlant?) throws {
+  init(
+    _ stage: Stage, _ database: BusinessDatabase, plant: KillPlant?, postgreSQLLine: String?
+  ) throws {
     self.stage = stage
     self.plant = plant
     if plant == .forgottenOperations { stage.serverOptions = ["--forget-operations"] }
@@ -55,6 +59,8 @@ final class KillHouse {
       .compactMap { $0[0] }
     agencies = ["ada": Array(all.prefix(1)), "dora": all]
     names = agencies.keys.sorted()
+    victims = ["ferryd"] + names + (postgreSQLLine == nil ? [] : ["postgres"])
+    if let postgreSQLLine { reaper.watch("postgres", line: postgreSQLLine) }
     try stage.writeUsers(names.map { ($0, agencies[$0] ?? []) })
     stage.hasStarted = { [reaper] child in
       reaper.watch(child.name.hasPrefix("ferryd") ? "ferryd" : child.name, child.processID)
@@ -157,11 +163,17 @@ final class KillHouse {
     guard perhaps, !stage.isServerRunning else { return }
     if plant == .emptiedRecord { try emptyRecord() }
     for attempt in 1...5 {
+      // A server that finds no business database at its start ends, as it should.
+      _ = try business.texts("SELECT 1")
       raised["ferryd", default: 0] += 1
       do {
         _ = try stage.startServer(database)
         return
       } catch {
+        let isAlone = ["cannot be reached", "could not do it now"].contains {
+          "\(error)".contains($0)
+        }
+        if isAlone, victims.contains("postgres") { raised["ferryd", default: 0] -= 1 }
         // Killed while it started, as may be; any other reason stays and is thrown.
         if attempt == 5 { throw error }
       }

@@ -39,11 +39,9 @@ final class KillRound {
     let actions = isStorm ? 100 + dice.below(100) : 12 + dice.below(20)
     let reach = isStorm ? actions * 4 + 300 : actions * 20 + 600
     for _ in 0..<(1 + dice.below(3)) {
-      let victim = dice.below(names.count + 1)
+      let victim = dice.below(house.victims.count)
       strikes.append(
-        Reaper.Strike(
-          victim: victim == names.count ? "ferryd" : names[victim],
-          milliseconds: dice.below(reach)))
+        Reaper.Strike(victim: house.victims[victim], milliseconds: dice.below(reach)))
     }
     house.reaper.arm(strikes)
     for _ in 0..<actions {

@@ -12,6 +12,7 @@ struct KillStory {
   let seed: UInt64
   let isJSON: Bool
   let plant: KillPlant?
+  let postgreSQLLine: String?
 
   private var check: String {
     if case .postgreSQL = database { "kill-postgres" } else { "kill" }
@@ -24,7 +25,7 @@ struct KillStory {
       narrator.title("\(rounds) rounds with kill -9, seed \(seed)")
     }
     let begin = ContinuousClock.now
-    let house = try KillHouse(stage, database, plant: plant)
+    let house = try KillHouse(stage, database, plant: plant, postgreSQLLine: postgreSQLLine)
     var tallies: [KillTally] = []
     var problems: [String] = []
     for number in 1...rounds {
@@ -82,7 +83,7 @@ struct KillStory {
     _ tallies: [KillTally], _ problems: [String], _ house: KillHouse, _ time: Duration
   ) {
     let kills = tallies.flatMap(\.kills)
-    let victims = (["ferryd"] + house.names).map { name in
+    let victims = house.victims.map { name in
       (name, kills.filter { $0 == name }.count)
     }
     let saved = tallies.reduce(0) { $0 + $1.saved }

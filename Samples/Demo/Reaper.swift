@@ -8,8 +8,14 @@ final class Reaper: Sendable {
     let milliseconds: Int
   }
 
+  private enum Victim {
+    case process(Int32)
+    /// A file: who reads `kill` from it kills the victim, and starts it again.
+    case line(String)
+  }
+
   private struct State {
-    var processes: [String: Int32] = [:]
+    var processes: [String: Victim] = [:]
     var done: [Strike] = []
     var isFinished = true
   }
@@ -21,7 +27,12 @@ final class Reaper: Sendable {
 
   /// A process that may be killed from now on, instead of the one before it.
   func watch(_ name: String, _ process: Int32) {
-    state.withLock { $0.processes[name] = process }
+    state.withLock { $0.processes[name] = .process(process) }
+  }
+
+  /// What may be killed from now on, again and again, by a line in a file.
+  func watch(_ name: String, line: String) {
+    state.withLock { $0.processes[name] = .line(line) }
   }
 
   /// Nobody is killed any more.
@@ -57,7 +68,13 @@ final class Reaper: Sendable {
         guard let process = state.processes.removeValue(forKey: strike.victim) else {
           return false
         }
-        kill(process, SIGKILL)
+        switch process {
+        case .process(let process): kill(process, SIGKILL)
+        case .line(let path):
+          guard let file = FileHandle(forWritingAtPath: path) else { return false }
+          file.write(Data("kill\n".utf8))
+          state.processes[strike.victim] = .line(path)
+        }
         state.done.append(strike)
         return true
       }

@@ -7,6 +7,9 @@
 # of PostgreSQL's programs. It listens on that
 # socket only, so it needs no port; the user is ferry, without a password. Without --durable it does
 # not wait for the disk. The server is ended by its process id, and its folder is removed.
+#
+# A line `kill` on its standard input kills the server and all its processes by SIGKILL, and starts it
+# again on its data; the first line is printed once more when it takes connections.
 set -euo pipefail
 
 # The programs of Debian's package stand on no path.
@@ -58,17 +61,46 @@ if ! "${as[@]}" "$bin/initdb" -D "$folder/data" -U ferry -A trust -E UTF8 --loca
   cat "$folder/log" >&2
   exit 1
 fi
-"${as[@]}" "$bin/postgres" -D "$folder/data" -c listen_addresses= \
-  -c unix_socket_directories="$folder/socket" -c max_connections=100 -c shared_buffers=32MB \
-  -c jit=off -c timezone=UTC "${settings[@]}" >> "$folder/log" 2>&1 < /dev/null &
-server="$!"
-until "$bin/pg_isready" -q -h "$folder/socket"; do
-  if ! kill -0 "$server" 2> /dev/null; then
-    cat "$folder/log" >&2
-    exit 1
-  fi
-  sleep 0.05
-done
-echo "$folder/socket $bin"
+start() {
+  "${as[@]}" "$bin/postgres" -D "$folder/data" -c listen_addresses= \
+    -c unix_socket_directories="$folder/socket" -c max_connections=100 -c shared_buffers=32MB \
+    -c jit=off -c timezone=UTC "${settings[@]}" >> "$folder/log" 2>&1 < /dev/null &
+  server="$!"
+  until "$bin/pg_isready" -q -h "$folder/socket"; do
+    if ! kill -0 "$server" 2> /dev/null; then
+      cat "$folder/log" >&2
+      exit 1
+    fi
+    sleep 0.05
+  done
+  echo "$folder/socket $bin"
+}
+
+# The processes of the server, by their ids: those that it started itself.
+children_of() {
+  local file
+  for file in /proc/[0-9]*/stat; do
+    awk -v parent="$1" '{ sub(/^.*\) /, ""); if ($2 == parent) print FILENAME }' "$file" 2> /dev/null || true
+  done | sed 's|/proc/\([0-9]*\)/stat|\1|'
+}
+
+crash() {
+  local child children
+  children="$(children_of "$server")"
+  kill -KILL "$server" 2> /dev/null || true
+  for child in $children; do kill -KILL "$child" 2> /dev/null || true; done
+  wait "$server" 2> /dev/null || true
+  # No new server starts beside one of the old processes.
+  for child in $children; do
+    while kill -0 "$child" 2> /dev/null; do sleep 0.01; done
+  done
+}
+
+start
 # Until whoever asked for the server closes the line, or is gone.
-cat > /dev/null
+while read -r word; do
+  if [ "$word" = kill ]; then
+    crash
+    start
+  fi
+done

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A PostgreSQL server of a script's own: begin_postgresql FOLDER, end_postgresql.
+# A PostgreSQL server of a script's own: begin_postgresql FOLDER [setting=value …], end_postgresql.
 #
 # `postgresql_socket` and `postgresql_bin` say where it is. It ends with the script in any case.
 
@@ -7,7 +7,7 @@ postgresql_server=""
 
 begin_postgresql() {
   mkfifo "$1/line"
-  "$root/Scripts/lib/postgresql.sh" < "$1/line" > "$1/postgresql" &
+  "$root/Scripts/lib/postgresql.sh" "${@:2}" < "$1/line" > "$1/postgresql" &
   postgresql_server="$!"
   exec 9> "$1/line"
   for _ in $(seq 600); do

@@ -207,8 +207,16 @@ public final class PostgreSQLConnection {
 
   private static func sentence(_ text: UnsafePointer<CChar>?) -> String {
     let lines = text.map { String(cString: $0) } ?? ""
-    return lines.split(separator: "\n").map { $0.drop { $0 == " " || $0 == "\t" } }
-      .joined(separator: "; ")
+    var sentence = ""
+    for line in lines.split(separator: "\n") {
+      let words = line.drop { $0 == " " || $0 == "\t" }
+      // One that begins with a small letter goes on with the line before it.
+      let isMore = words.first?.isLowercase ?? false
+      sentence += sentence.isEmpty ? "" : isMore ? " " : "; "
+      sentence += words
+    }
+    while sentence.last == "." { sentence.removeLast() }
+    return sentence
   }
 
   private static func sentence(_ text: UnsafeMutablePointer<CChar>?) -> String {

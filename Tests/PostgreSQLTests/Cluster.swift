@@ -12,15 +12,17 @@ final class Cluster: Sendable {
   private let server: Process
   /// Whoever is at the other end of this pipe ends when it is closed.
   private let line: Pipe
+  private let output: Pipe
   private let databases = Atomic<Int>(0)
 
-  private init() throws {
+  /// `settings` as `postgres -c` takes them.
+  init(_ settings: [String] = []) throws {
     let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
     server = Process()
     line = Pipe()
-    let output = Pipe()
+    output = Pipe()
     server.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    server.arguments = ["bash", "\(root)/Scripts/lib/postgresql.sh"]
+    server.arguments = ["bash", "\(root)/Scripts/lib/postgresql.sh"] + settings
     server.standardInput = line
     server.standardOutput = output
     try server.run()
@@ -28,6 +30,12 @@ final class Cluster: Sendable {
     let words = String(decoding: bytes, as: UTF8.self).split(separator: " ")
     guard words.count == 2 else { throw ClusterFailure() }
     socket = String(words[0])
+  }
+
+  /// Kills the server and all its processes by SIGKILL, and returns when it has started again.
+  func kill() throws {
+    line.fileHandleForWriting.write(Data("kill\n".utf8))
+    guard !output.fileHandleForReading.availableData.isEmpty else { throw ClusterFailure() }
   }
 
   struct ClusterFailure: Error, CustomStringConvertible {
