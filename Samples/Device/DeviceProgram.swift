@@ -30,6 +30,10 @@ enum DeviceProgram {
       // Rows and operations travel only in sessions that a command begins.
       if arguments.count > 5 { settings.synchronization = .replicationBased }
       var profile = ConnectionProfile(server: arguments[3], session: settings)
+      // The company's own authority, in PEM form.
+      if let file = ProcessInfo.processInfo.environment["FERRY_AUTHORITY"] {
+        profile.transport.trust = .file(file)
+      }
       if let file = ProcessInfo.processInfo.environment["FERRY_TOKEN_FILE"] {
         profile.tokenSource = TokenFile(file)
       }

@@ -73,6 +73,11 @@ public protocol Connector: AnyObject {
   /// is asked of it then but an attempt now and then. False if not said.
   var isUnreachable: Bool { get }
 
+  /// Whether nobody can change a row between its judgement (`RowJudge`) and the write of `perform`:
+  /// both are in one transaction that locks the row, or the write has the condition that the row is
+  /// as it was judged. False if not said; the server then warns at its start.
+  var holdsJudgedRows: Bool { get }
+
   /// How long to wait between two questions for changes; 250 ms if not said.
   var lookInterval: Duration { get }
 }
@@ -238,6 +243,8 @@ extension Connector {
   public var isUnreachable: Bool { false }
 
   public func rowCount(_ entities: [Entity]) throws(ConnectorError) -> Int? { nil }
+
+  public var holdsJudgedRows: Bool { false }
 
   /// One group, and no more: a business system that commits each by itself gains nothing.
   public func perform(

@@ -143,26 +143,34 @@ enum Wires {
     var code: String { node?["code"]?.string ?? "" }
   }
 
-  static let transport: any Transport = {
-    var options = TransportOptions()
+  static let transport: any Transport = transport()
+
+  /// `authority`: certificates in PEM form that are trusted in place of the system's.
+  static func transport(authority: String? = nil) -> any Transport {
+    var options = TransportOptions(trust: authority.map { .file($0) } ?? .system)
     // It stands for many devices.
     options.connectionsPerHost = 1_000
     return SystemTransport.make(options)
-  }()
+  }
 
-  static func get(_ url: String, token: String? = nil) async throws -> Reply {
+  static func get(
+    _ url: String, token: String? = nil, over transport: any Transport = transport
+  ) async throws -> Reply {
     var headers: HTTPHeaders = [:]
     if let token { headers["Authorization"] = "Bearer \(token)" }
-    return try await send(TransportRequest(url: url, headers: headers, deadlines: deadlines))
+    return try await send(
+      TransportRequest(url: url, headers: headers, deadlines: deadlines), over: transport)
   }
 
   static func post(
-    _ url: String, _ body: [UInt8], token: String? = nil, headers: HTTPHeaders = [:]
+    _ url: String, _ body: [UInt8], token: String? = nil, headers: HTTPHeaders = [:],
+    over transport: any Transport = transport
   ) async throws -> Reply {
     var headers = headers
     if let token { headers["Authorization"] = "Bearer \(token)" }
     return try await send(
-      TransportRequest(url: url, method: .post, headers: headers, body: body, deadlines: deadlines))
+      TransportRequest(url: url, method: .post, headers: headers, body: body, deadlines: deadlines),
+      over: transport)
   }
 
   static func login(_ address: String, _ user: String, device: String) async throws -> Reply {
@@ -182,7 +190,9 @@ enum Wires {
   private static let deadlines = TransportDeadlines(
     connect: patience, total: patience, idle: patience)
 
-  private static func send(_ request: TransportRequest) async throws -> Reply {
+  private static func send(
+    _ request: TransportRequest, over transport: any Transport
+  ) async throws -> Reply {
     let response = try await transport.send(request)
     return Reply(
       status: response.status, bytes: try await response.body.collect(),

@@ -24,9 +24,10 @@ final class Phone: Sendable {
 
   /// Logs in, subscribes, imports and stays in touch.
   static func start(
-    _ business: Business, _ name: String, user: String, _ address: String, silence: Int? = nil
+    _ business: Business, _ name: String, user: String, _ address: String, prefix: [String] = [],
+    silence: Int? = nil
   ) async throws -> Phone {
-    let phone = try Phone(business, name, address, silence: silence)
+    let phone = try Phone(business, name, address, prefix: prefix, silence: silence)
     try await phone.begin(user: user)
     return phone
   }

@@ -1,3 +1,4 @@
+import FerryHTTPClient
 import Foundation
 import Glibc
 
@@ -7,11 +8,16 @@ final class Proxy: Sendable {
   private let process: ChildProcess
   private let watcher: ChildProcess
   private let place: Place
+  /// Has its certificate; nil without TLS.
+  private let certificates: Place?
 
-  private init(_ process: ChildProcess, _ port: Int, _ place: Place) throws {
+  private init(
+    _ process: ChildProcess, _ port: Int, _ place: Place, _ certificates: Place?
+  ) throws {
     self.process = process
     self.port = port
     self.place = place
+    self.certificates = certificates
     watcher = try ChildProcess("/bin/sh", ["-c", "read line; kill -9 \(process.id)"])
   }
 
@@ -20,7 +26,14 @@ final class Proxy: Sendable {
     process.kill()
   }
 
-  var address: String { "http://127.0.0.1:\(port)" }
+  /// Who signed its certificate, a file in PEM form; nil without TLS.
+  var authority: String? { certificates?.file("ca.pem") }
+  var address: String { "\(authority == nil ? "http" : "https")://127.0.0.1:\(port)" }
+
+  /// Sends requests to it.
+  var transport: any Transport {
+    authority.map { Wires.transport(authority: $0) } ?? Wires.transport
+  }
 
   /// `more` is what the operator wrote besides `proxy_pass`.
   /// Where somebody else took the port between the choice and the start, it is started again, on
@@ -43,22 +56,49 @@ final class Proxy: Sendable {
     }
   }
 
-  /// With the configuration that `Samples/nginx` ships, but for TLS and the ports.
+  /// With the configuration that `Samples/nginx` ships. Only the ports and the certificate's folder
+  /// are others.
   static func startSample(before daemon: Daemon) async throws -> Proxy {
     let sample = try String(
       contentsOfFile: Programs.root + "/Samples/nginx/ferry.conf", encoding: .utf8)
+    let certificates = try Place()
+    try makeCertificates(certificates)
     return try await poll("nginx has a port") {
-      try await begin(before: daemon, port: nil) { port in
-        sample.split(separator: "\n").filter { !$0.contains("ssl_") }.joined(separator: "\n")
-          .replacingOccurrences(of: "listen 443 ssl", with: "listen 127.0.0.1:\(port)")
-          .replacingOccurrences(of: "127.0.0.1:8080", with: "127.0.0.1:\(daemon.port)")
+      try await begin(before: daemon, port: nil, certificates) { port in
+        sample.replacing("listen 443 ssl", with: "listen 127.0.0.1:\(port) ssl")
+          .replacing("/etc/ssl/ferry/", with: certificates.file(""))
+          .replacing("127.0.0.1:8080", with: "127.0.0.1:\(daemon.port)")
       }
+    }
+  }
+
+  private static func makeCertificates(_ place: Place) throws {
+    let script = """
+      set -e
+      key="-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
+      openssl req -x509 $key -keyout ca.key -out ca.pem -subj /CN=Authority -days 2
+      openssl req $key -keyout key.pem -out server.csr -subj /CN=ferry.example.com
+      echo subjectAltName=IP:127.0.0.1 > server.ext
+      openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 \
+        -out fullchain.pem -extfile server.ext
+      """
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = ["-c", script]
+    process.currentDirectoryURL = URL(filePath: place.path)
+    process.standardError = FileHandle.nullDevice
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw WayFailure("openssl cannot make a certificate: Scripts/install puts it there")
     }
   }
 
   /// Nil where the port is taken.
   private static func begin(
-    before daemon: Daemon, port: Int?, servers: (_ port: Int) -> String
+    before daemon: Daemon, port: Int?, _ certificates: Place? = nil,
+    servers: (_ port: Int) -> String
   ) async throws -> Proxy? {
     let folders = [
       "/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin", "/opt/homebrew/bin",
@@ -87,7 +127,8 @@ final class Proxy: Sendable {
 
       """, to: "nginx.conf")
     let process = try ChildProcess(nginx, ["-p", place.path, "-e", "stderr", "-c", file])
-    let proxy = try Proxy(process, port, place)
+    let proxy = try Proxy(process, port, place, certificates)
+    let transport = proxy.transport
     return try await poll("nginx answers") { () -> Proxy?? in
       if !process.isRunning {
         _ = try await process.ended()
@@ -96,7 +137,9 @@ final class Proxy: Sendable {
         }
         return .some(nil)
       }
-      guard let answer = try? await Wires.get("\(proxy.address)/health") else { return nil }
+      guard let answer = try? await Wires.get("\(proxy.address)/health", over: transport) else {
+        return nil
+      }
       return answer.status == 200 ? .some(proxy) : nil
     }
   }

@@ -1,3 +1,5 @@
+import FerryHTTP
+import FerryHTTPClient
 import FerryJSON
 import FerryModel
 import Foundation
@@ -20,7 +22,7 @@ extension Way {
     }
 
     @Test(
-      "Through the nginx of Samples/nginx a change is visible, and the log has the client's address"
+      "Through TLS by the nginx of Samples/nginx a change is visible, and the log has the client's address"
     )
     func sample() async throws {
       let business = try await Business.flights(bookings: 500)
@@ -29,7 +31,11 @@ extension Way {
       let seconds = try await circle(business, daemon, proxy, atMost: 2)
       tell("nginx of Samples/nginx: a change is visible after \(seconds) s")
       let long = [UInt8](repeating: 32, count: 5_000)
-      #expect(try await Wires.post("\(proxy.address)/ferry/1/login", long).status == 413)
+      let login = "\(proxy.address)/ferry/1/login"
+      #expect(try await Wires.post(login, long, over: proxy.transport).status == 413)
+      await #expect(throws: TransportError.self, "another authority is not trusted") {
+        _ = try await Wires.post(login, long)
+      }
       let audit = try String(contentsOfFile: "\(daemon.data)/audit.jsonl", encoding: .utf8)
       // A key that the server made has no address; everything else came through the proxy.
       let logins = try audit.split(separator: "\n").map { try JSONNode.parse(Array($0.utf8)) }
@@ -49,8 +55,9 @@ extension Way {
     private func circle(
       _ business: Business, _ daemon: Daemon, _ proxy: Proxy, atMost limit: Double
     ) async throws -> Double {
-      let ada = try await Phone.start(business, "ada", user: "ada", proxy.address)
-      let ben = try await Phone.start(business, "ben", user: "ben", proxy.address)
+      let prefix = proxy.authority.map { ["/usr/bin/env", "FERRY_AUTHORITY=\($0)"] } ?? []
+      let ada = try await Phone.start(business, "ada", user: "ada", proxy.address, prefix: prefix)
+      let ben = try await Phone.start(business, "ben", user: "ben", proxy.address, prefix: prefix)
       let keys = try business.connection().rows(
         """
         SELECT BookingID FROM Bookings JOIN Flights USING (FlightID)

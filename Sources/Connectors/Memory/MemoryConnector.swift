@@ -22,6 +22,9 @@ public final class MemoryConnector: Connector {
   private var ownCommits: Int = 0
   private var commitsOfOthers: Int?
 
+  /// One lock is held from the judgement to the write.
+  public var holdsJudgedRows: Bool { true }
+
   public init(_ business: MemoryBusiness) { self.business = business }
 
   public func mismatches(with package: Package) throws(ConnectorError) -> [Mismatch] {

@@ -131,6 +131,9 @@ public final class PostgreSQLConnector: Connector {
   }
 
   /// Under change every few milliseconds.
+  /// The row and those that decide its partition are locked before they are judged.
+  public var holdsJudgedRows: Bool { true }
+
   public var lookInterval: Duration {
     guard openWriter?.isPrepared == true else { return .milliseconds(250) }
     return news.isBusy ? .milliseconds(4) : .milliseconds(50)

@@ -138,6 +138,9 @@ public final class SQLiteConnector: Connector {
   }
 
   /// A look at the entries costs a page read as long as nobody writes.
+  /// `BEGIN IMMEDIATE` keeps every other writer away.
+  public var holdsJudgedRows: Bool { true }
+
   public var lookInterval: Duration { seen == nil ? .milliseconds(250) : .milliseconds(50) }
 
   /// The number of rows given to `each` at a time.

@@ -39,6 +39,7 @@ public actor ReplayHost {
     // Changes count from here on: what came before them the first load brings, or the cursor that
     // the store has kept.
     connector.lead(service.storeName)
+    await warnOfJudgement()
     do throws(ServerError) { cursor = try await service.sourceCursor() } catch {
       world.log.error("the store failed at the start", ("reason", error.description))
     }
@@ -67,6 +68,16 @@ public actor ReplayHost {
         load()
       }
     }
+  }
+
+  private func warnOfJudgement() async {
+    guard !connector.holdsJudgedRows else { return }
+    let judged = await service.judgedEntities
+    guard !judged.isEmpty else { return }
+    world.log.warn(
+      "the business system cannot hold a row between the check of rights and the write. If a row "
+        + "of \(judged.joined(separator: ", ")) moves to another user in between, the change of the "
+        + "earlier user is written")
   }
 
   /// Where changes of others are noted, what nobody could note is found after this time.

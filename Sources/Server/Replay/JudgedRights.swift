@@ -35,10 +35,7 @@ struct JudgedRights: Sendable {
 
   /// Judges rows in the business transaction; nil where every row is everybody's.
   func judge(of entity: Entity, for kind: OperationKind) -> RowJudge? {
-    guard !entity.isOperation, let position = rules.position(of: entity.name),
-      !rules.isForEveryone(position) || !entity.roles.isEmpty
-        || !rules.references[position].isEmpty
-    else { return nil }
+    guard rules.isJudged(entity), let position = rules.position(of: entity.name) else { return nil }
     return RowJudge(foreignReference: foreignReference(of: position)) {
       row, lookup throws(ConnectorError) in
       guard missingRole(for: kind, of: entity) == nil,

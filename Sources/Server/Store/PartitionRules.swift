@@ -156,6 +156,12 @@ struct PartitionRules: Sendable {
     return rules[entity].root.columns.allSatisfy { $0.source == .open }
   }
 
+  /// Whether its rows are judged in the business transaction: not every row is everybody's.
+  func isJudged(_ entity: Entity) -> Bool {
+    guard !entity.isOperation, let position = positions[entity.name] else { return false }
+    return !isForEveryone(position) || !entity.roles.isEmpty || !references[position].isEmpty
+  }
+
   /// The place of a row, by the parents that `lookup` finds; nil: nobody's.
   func place(
     of entity: Int, values: [Value], lookup: RowJudge.Lookup

@@ -10,6 +10,8 @@ final class TestConnector: Connector {
   private let doubts: TestDoubts
   private let gate: TestGate
 
+  var holdsJudgedRows: Bool { true }
+
   init(_ business: MemoryBusiness, _ doubts: TestDoubts, _ gate: TestGate) {
     memory = MemoryConnector(business)
     self.doubts = doubts
