@@ -110,9 +110,39 @@ enum SimulatedBusiness {
 
   /// No order has more than nine seats, and a city is written in capitals by the business itself.
   ///
+  /// A transaction that somebody else commits while an operation is performed: an order goes to
+  /// another agency, gets other seats, or a tag goes to another line. Often it is an order that
+  /// decides whose the changed row is.
+  static func overlapping(
+    _ chance: SeededChance, _ held: Set<MemoryRowName>
+  ) -> MemoryChange {
+    let judged = held.filter { $0.entity == "Order" }.map(\.key).min { $0.text < $1.text }
+    let meant = chance.happens(500) ? judged : nil
+    let (choice, place) = (chance.number(below: 6), chance.number(below: 1_000))
+    let number = Int64(chance.number(below: 9))
+    return { transaction in
+      let orders = transaction.rows(of: "Order").sorted { $0.key.text < $1.key.text }
+      guard !orders.isEmpty else { return }
+      var (key, values) = orders.first { $0.key == meant } ?? orders[place % orders.count]
+      switch choice {
+      case 0: values[3] = .integer(number)
+      case 1:
+        let lines = transaction.rows(of: "Line").sorted { $0.key.text < $1.key.text }
+        let tags = transaction.rows(of: "Tag").sorted { $0.key.text < $1.key.text }
+        guard !lines.isEmpty, !tags.isEmpty else { return }
+        let line = lines[place % lines.count].value
+        var (tag, text) = tags[Int(number) % tags.count]
+        (text[1], text[2]) = (line[0], line[1])
+        return transaction.write("Tag", tag, text)
+      default: values[1] = .text(name(ofAgency: number % 3 + 1))
+      }
+      transaction.write("Order", key, values)
+    }
+  }
+
   /// `remembers`: whether it knows an operation again; without that an outcome may stay unknown.
   static func make(
-    remembers: Bool, isTransactional: Bool, contents: MadeContents
+    remembers: Bool, isTransactional: Bool, contents: MadeContents, holdsJudgedRows: Bool = true
   ) -> MemoryBusiness {
     let rule = MemoryRule { effect, transaction in
       guard effect.entity == "Order", let after = effect.after else { return nil }
@@ -128,7 +158,7 @@ enum SimulatedBusiness {
     }
     let business = MemoryBusiness(
       package: package, rules: [rule], isTransactional: isTransactional,
-      remembersOperations: remembers)
+      remembersOperations: remembers, holdsJudgedRows: holdsJudgedRows)
     func kept(_ number: Int64) -> Value {
       let bytes = [UInt8](repeating: UInt8(48 + number), count: Int(number) * 20)
       return business.keep(content: contents.add(bytes))

@@ -7,6 +7,12 @@ import Synchronization
 /// The business system by itself, and the operator who looks after it.
 extension Simulation {
   func setBusinessFaults() {
+    // Of its own: the other choices of a seed stay as they are.
+    let overlap = SeededChance(seed ^ 0x07E2)
+    business.setOverlap { held in
+      guard overlap.happens(100) else { return nil }
+      return SimulatedBusiness.overlapping(overlap, held)
+    }
     let chance = self.chance
     let struck = struckCalls
     let without = self.without
@@ -90,6 +96,7 @@ extension Simulation {
         let decision: Service.Decision
         if oracle.business.performed[id] != nil, let key = effect?.name.key ?? key {
           decision = .accepted(key: key)
+          ledger.recalled(id, key)
         } else {
           decision = chance.happens(500) ? .again : .refused(message: "it was not done")
         }

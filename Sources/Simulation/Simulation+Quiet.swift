@@ -8,6 +8,7 @@ extension Simulation {
     hasFaults = false
     server.hasFaults = false
     business.setFault(nil)
+    business.setOverlap(nil)
     server.disk.end()
     for device in devices { device.disk.end() }
     if !server.isRunning { try startServer() }
@@ -31,6 +32,9 @@ extension Simulation {
     try comeToRest()
     // Without a session nothing says that the server is in another era by now.
     for device in devices { beginWholeSession(device) }
+    try comeToRest()
+    // Such a session may have brought rows.
+    try downloadAll()
     try comeToRest()
   }
 

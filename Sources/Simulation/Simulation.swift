@@ -63,7 +63,8 @@ final class Simulation {
     remembers = seed % 4 != 0
     contentWatch = ContentWatch(contents)
     business = SimulatedBusiness.make(
-      remembers: remembers, isTransactional: seed % 3 != 0, contents: contents)
+      remembers: remembers, isTransactional: seed % 3 != 0, contents: contents,
+      holdsJudgedRows: !planted.contains(.rowsNotHeld))
     users = SimulatedUsers(first: [1], second: [1, 2])
     let clock = SimulatedClock(time)
     server = SimulatedServer(

@@ -60,6 +60,8 @@ public enum PlantedBug: String, Sendable, Hashable, CaseIterable {
   case rightsFromCache
   /// The row from which another has its partition is not read in the business transaction.
   case parentUnread
+  /// Others may change a row between its judgement and the write of an operation.
+  case rowsNotHeld
   /// Operations are judged by the rights with which they arrived alone.
   case rightsOfThen
   /// What refers to a new object by a key that the app gave does not wait for its create.

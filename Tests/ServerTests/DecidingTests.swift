@@ -26,6 +26,25 @@ import Testing
     #expect(judgement.cursors == [1: .start])
   }
 
+  @Test(
+    "A device that asks for no rows gives up the pages that wait for it where the server lost their state"
+  )
+  func pagesOfALostState() {
+    let eras = EraList(eras: [
+      EraList.Era(id: "before", firstVersion: 1), EraList.Era(id: "now", firstVersion: 6),
+    ])
+    func judged(_ era: String, version: Int64) -> WelcomeMachine.Judgement {
+      WelcomeMachine(eras: eras, clock: 9).judge(
+        [WelcomeMachine.Partition(number: 1, group: "sales", floor: 0, count: 2)],
+        positions: [
+          "sales": WelcomeMachine.Position(era: era, version: version, stagedAt: version)
+        ], applied: [1: .start], staged: [:])
+    }
+    #expect(judged("before", version: 8).reset == [1])
+    #expect(judged("before", version: 5).keep == [1])
+    #expect(judged("now", version: 8).keep == [1])
+  }
+
   @Test("Half an answer is doubted again after a whole one: two equal ones must follow each other")
   func doubtsEnd() {
     var machine = LoadMachine(massDeletionRows: 2)

@@ -1,5 +1,4 @@
 import FerryConnector
-import FerryMemoryConnector
 import FerryModel
 import FerryWorld
 import Foundation
@@ -47,7 +46,7 @@ struct HeldRowsTests {
     #expect(warnings.count == 1)
     #expect(warnings.first?.contains("Depot") == true)
     #expect(warnings.first?.contains("Country") == false)
-    let business = MemoryBusiness(package: HeldRowsTests.package)
-    #expect(try await self.warnings(of: MemoryConnector(business)).isEmpty)
+    let holding = AwayConnector(AwayConnector.Switch(), holdsJudgedRows: true)
+    #expect(try await self.warnings(of: holding).isEmpty)
   }
 }

@@ -33,7 +33,12 @@ final class AwayConnector: Connector {
   private let line: Switch
   private static let away = ConnectorError("it is away", hint: "Start it.", isTransient: true)
 
-  init(_ line: Switch) { self.line = line }
+  let holdsJudgedRows: Bool
+
+  init(_ line: Switch, holdsJudgedRows: Bool = false) {
+    self.line = line
+    self.holdsJudgedRows = holdsJudgedRows
+  }
 
   func mismatches(with package: Package) -> [Mismatch] { [] }
   func perform(_ group: [ConnectorOperation]) -> PerformResult { .notDone(reason: "away") }

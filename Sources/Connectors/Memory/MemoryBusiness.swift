@@ -15,6 +15,10 @@ public final class MemoryBusiness: Sendable {
     var performed: [OperationID: (operation: ConnectorOperation, key: Key)] = [:]
     var history: [MemoryCommit] = []
     var fault: (@Sendable (MemoryCall) -> MemoryFault?)?
+    var overlap: (@Sendable (Set<MemoryRowName>) -> MemoryChange?)?
+    /// Transactions of others that wait for the end of the one under way.
+    var waiting: [MemoryChange] = []
+    var overlaps: (committed: Int, waited: Int) = (0, 0)
   }
 
   public let package: Package
@@ -22,21 +26,24 @@ public final class MemoryBusiness: Sendable {
   public let isTransactional: Bool
   /// Whether an operation performed before is known by its id.
   public let remembersOperations: Bool
+  /// Whether rows that were judged are locked until the transaction ends (see `setOverlap`).
+  public let holdsJudgedRows: Bool
   private let rules: [MemoryRule]
   private let operations: [String: MemoryOperation]
-  private let constraints: MemoryConstraints
+  let constraints: MemoryConstraints
   private let state: Mutex<State> = Mutex(State())
 
   /// `operations`: what the entities without rows do, by their names.
   public init(
     package: Package, rules: [MemoryRule] = [], operations: [String: MemoryOperation] = [:],
-    isTransactional: Bool = true, remembersOperations: Bool = true
+    isTransactional: Bool = true, remembersOperations: Bool = true, holdsJudgedRows: Bool = true
   ) {
     self.package = package.served
     self.rules = rules
     self.operations = operations
     self.isTransactional = isTransactional
     self.remembersOperations = remembersOperations
+    self.holdsJudgedRows = holdsJudgedRows
     constraints = MemoryConstraints(package: package)
   }
 
@@ -66,15 +73,17 @@ public final class MemoryBusiness: Sendable {
   /// relationships are kept: breaking one undoes all of it and is answered.
   @discardableResult
   public func changeByOther(_ body: (inout MemoryTransaction) -> Void) -> Refusal? {
-    state.withLock { state in
-      var transaction = state.begin()
-      body(&transaction)
-      let refusal = constraints.broken(by: transaction.effects, in: transaction)
-      if refusal != nil { transaction.undo() }
-      state.end(
-        transaction, parts: [MemoryCommit.Part(operation: nil, effects: transaction.effects)])
-      return refusal
-    }
+    state.withLock { state in change(&state, body) }
+  }
+
+  func change(_ state: inout State, _ body: (inout MemoryTransaction) -> Void) -> Refusal? {
+    var transaction = state.begin()
+    body(&transaction)
+    let refusal = constraints.broken(by: transaction.effects, in: transaction)
+    if refusal != nil { transaction.undo() }
+    state.end(
+      transaction, parts: [MemoryCommit.Part(operation: nil, effects: transaction.effects)])
+    return refusal
   }
 
   /// Puts rows there as someone else would.
@@ -86,6 +95,10 @@ public final class MemoryBusiness: Sendable {
     return changeByOther { transaction in
       for row in rows { transaction.write(entity, shape.key(of: row), row) }
     }
+  }
+
+  func access<Result>(_ body: (inout sending State) -> sending Result) -> Result {
+    state.withLock { body(&$0) }
   }
 
   func content(_ reference: BigReference) -> [UInt8]? {
@@ -105,7 +118,10 @@ public final class MemoryBusiness: Sendable {
   /// Also how many commits it took.
   func perform(_ group: [ConnectorOperation]) -> (PerformResult, commits: Int) {
     state.withLock { state in
-      isTransactional ? performWhole(group, &state) : performOneByOne(group, &state)
+      let result =
+        isTransactional ? performWhole(group, &state) : performOneByOne(group, &state)
+      endWaiting(&state)
+      return result
     }
   }
 
@@ -204,14 +220,16 @@ public final class MemoryBusiness: Sendable {
     if let refusal = MemoryBusiness.wrongText(operation, state.contents) {
       return .refused(refusal)
     }
+    var held: Set<MemoryRowName> = []
     if operation.kind != .create,
-      let refusal = MemoryBusiness.judged(operation, operation.key, transaction)
+      let refusal = MemoryBusiness.judged(operation, operation.key, transaction, &held)
     {
       return .refused(refusal)
     }
-    if let refusal = MemoryBusiness.judgedReferences(operation, transaction) {
+    if let refusal = MemoryBusiness.judgedReferences(operation, transaction, &held) {
       return .refused(refusal)
     }
+    overlap(&transaction, &state, held)
     let start = transaction.effects.count
     var work = MemoryWork(operation: operation, lastKey: state.lastKeys[operation.entity.name])
     switch work.perform(&transaction, as: operations[operation.entity.name]) {
@@ -223,7 +241,7 @@ public final class MemoryBusiness: Sendable {
           if let refusal = rule.apply(effect, &transaction) { return .refused(refusal) }
         }
       }
-      if let refusal = MemoryBusiness.judged(operation, key, transaction) {
+      if let refusal = MemoryBusiness.judged(operation, key, transaction, &held) {
         return .refused(refusal)
       }
       let effects = Array(transaction.effects[start...])
@@ -236,19 +254,24 @@ public final class MemoryBusiness: Sendable {
 
   /// What the judge says of the row as it is now; nil where there is neither a row nor a judge.
   private static func judged(
-    _ operation: ConnectorOperation, _ key: Key?, _ transaction: MemoryTransaction
+    _ operation: ConnectorOperation, _ key: Key?, _ transaction: MemoryTransaction,
+    _ held: inout Set<MemoryRowName>
   ) -> Refusal? {
     guard let judge = operation.judge, let key,
       let row = transaction.row(operation.entity.name, key)
     else { return nil }
+    held.insert(MemoryRowName(entity: operation.entity.name, key: key))
     // Memory can always be read.
     return try? judge.refusal(of: row, in: operation.entity) { entity, positions, values in
-      transaction.row(entity, positions, values)
+      let row = transaction.row(entity, positions, values)
+      if let row { held.insert(MemoryRowName(entity: entity.name, key: entity.key(of: row))) }
+      return row
     }
   }
 
   private static func judgedReferences(
-    _ operation: ConnectorOperation, _ transaction: MemoryTransaction
+    _ operation: ConnectorOperation, _ transaction: MemoryTransaction,
+    _ held: inout Set<MemoryRowName>
   ) -> Refusal? {
     guard let judge = operation.judge, operation.kind != .delete else { return nil }
     var changed = operation.changed
@@ -258,7 +281,10 @@ public final class MemoryBusiness: Sendable {
     }
     let before = operation.key.flatMap { transaction.row(entity.name, $0) }
     return try? judge.refusal(ofReferences: changed, before: before, in: entity) {
-      entity, positions, values in transaction.row(entity, positions, values)
+      entity, positions, values in
+      let row = transaction.row(entity, positions, values)
+      if let row { held.insert(MemoryRowName(entity: entity.name, key: entity.key(of: row))) }
+      return row
     }
   }
 

@@ -92,6 +92,13 @@ struct WelcomeMachine {
       else { return nil }
       cursor = applied
     } else {
+      // Whoever asks for no rows does not say where its waiting pages end. Those of a state that was
+      // lost must not be continued.
+      if staged == nil, let position, let era = position.era,
+        !eras.holds(era: era, version: max(position.version, position.stagedAt), clock: clock)
+      {
+        return nil
+      }
       return .start
     }
     return WelcomeMachine.isBelow(cursor, floor: floor) ? nil : cursor
