@@ -19,18 +19,6 @@ extension SQLiteStore {
     }
   }
 
-  /// The log is written in order: the next commit that waits for the disk waits for these too.
-  package func unseen<Result>(
-    _ body: () throws(StoreError) -> Result
-  ) throws(StoreError) -> Result {
-    guard synchronous == .full, !writer.isInTransaction else { return try body() }
-    try sql { () throws(SQLiteError) in try writer.execute("PRAGMA synchronous = NORMAL") }
-    let result: Swift.Result<Result, StoreError>
-    do throws(StoreError) { result = .success(try body()) } catch { result = .failure(error) }
-    try sql { () throws(SQLiteError) in try writer.execute("PRAGMA synchronous = FULL") }
-    return try result.get()
-  }
-
   package func stage(_ rows: [StagedRow]) throws(StoreError) {
     try sql { () throws(SQLiteError) in
       for row in rows {

@@ -18,7 +18,6 @@ package final class SQLiteStore: Store {
   package let writer: Connection
   private let reader: Connection
   let vfs: String?
-  let synchronous: Connection.Synchronous
   private var laggard: Connection?
   private var laggardReads = 0
   private let folder: Folder
@@ -40,7 +39,6 @@ package final class SQLiteStore: Store {
     self.package = package
     self.world = world
     self.vfs = vfs
-    self.synchronous = synchronous
     let file = "\(path)/server.sqlite"
     self.path = file
     do {

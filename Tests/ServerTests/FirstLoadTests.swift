@@ -158,25 +158,6 @@ import Testing
     #expect(try bench.service.cachedRows().count == 2)
   }
 
-  @Test("Only pieces of a first load do not wait for the disk; the commit of its end does")
-  func disk() throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("ferry-first-\(UUID().uuidString)").path
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    let store = try SQLiteStore(folder: folder, package: Shop.package, world: .system())
-    func level() throws(StoreError) -> Int64? {
-      try store.sql { () throws(SQLiteError) in
-        try store.writer.value("PRAGMA synchronous")?.integer
-      }
-    }
-    #expect(try level() == 2)
-    #expect(try store.unseen { () throws(StoreError) in try level() } == 1)
-    #expect(throws: StoreError.self) {
-      try store.unseen { () throws(StoreError) in throw StoreError(.other, "in the middle") }
-    }
-    #expect(try level() == 2)
-  }
-
   @Test("Pieces of a load shrink where the service needs long for them, and grow where it does not")
   func pace() {
     var pace = LoadPace()

@@ -32,7 +32,7 @@ extension Service {
       }
       later += zip(new, mayBeOld).filter(\.1).map(\.0)
       new = zip(new, mayBeOld).filter { !$0.1 }.map(\.0)
-      let written = try store.unseen { () throws(StoreError) in try write(new) }
+      let written = try write(new)
       // Somebody wrote these meanwhile, or the load brings them twice.
       later += zip(new, written.numbers).filter { $0.1 == nil }.map(\.0)
       if load.compares { loads.see(written.numbers.compactMap { $0 }) }

@@ -9,11 +9,6 @@ package protocol LoadStore: AnyObject {
   /// Keeps rows that differ; a row that comes twice is kept as it came last.
   func stage(_ rows: [StagedRow]) throws(StoreError)
   func stage(rejected rows: [RejectedRow]) throws(StoreError)
-  /// What `body` commits is there for good with the next commit outside: a crash of the machine may
-  /// take it back until then, the later first. For rows that nobody sees yet.
-  func unseen<Result>(
-    _ body: () throws(StoreError) -> Result
-  ) throws(StoreError) -> Result
   func nextStaged(limit: Int) throws(StoreError) -> [StagedRow]
   func dropStaged(_ names: [RowName]) throws(StoreError)
   /// A row that does not fit, met outside of a load.
@@ -32,12 +27,6 @@ package protocol LoadStore: AnyObject {
   /// The cursor up to which the cache has what the business system has.
   func sourceCursor() throws(StoreError) -> String?
   func keep(sourceCursor: String) throws(StoreError)
-}
-
-extension LoadStore {
-  package func unseen<Result>(
-    _ body: () throws(StoreError) -> Result
-  ) throws(StoreError) -> Result { try body() }
 }
 
 /// A row of a load that differs from the cache.
