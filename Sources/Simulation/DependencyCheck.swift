@@ -79,7 +79,7 @@ struct DependencyCheck {
     _ other: PendingOperation, _ operation: PendingOperation, _ mayBe: Bool = false
   ) -> Bool {
     other.name == operation.name && other.sequence < operation.sequence
-      || other.kind == .create && leads(operation, to: other)
+      || other.kind == .create && leads(operation, to: other, mayBe)
       || operation.kind == .delete && ceases(other, toReferTo: operation, mayBe)
   }
 
@@ -116,13 +116,15 @@ struct DependencyCheck {
 
   /// Whether a change makes its object refer to that of another one. Of a reference by several
   /// attributes it may change one: the others are what they were downloaded as, or changed to before.
-  private func leads(_ operation: PendingOperation, to target: PendingOperation) -> Bool {
+  private func leads(
+    _ operation: PendingOperation, to target: PendingOperation, _ mayBe: Bool
+  ) -> Bool {
     var values = image(operation)
     for change in operations
     where change.name == operation.name && change.sequence <= operation.sequence {
       values.merge(change.changed) { _, new in new }
     }
-    return refers(operation.entity, values, to: target) { operation.changed[$0] != nil }
+    return refers(operation.entity, values, to: target, mayBe) { operation.changed[$0] != nil }
   }
 
   private func image(_ operation: PendingOperation) -> [Int: Value] {

@@ -30,6 +30,11 @@ final class Proxy: Sendable {
   var authority: String? { certificates?.file("ca.pem") }
   var address: String { "\(authority == nil ? "http" : "https")://127.0.0.1:\(port)" }
 
+  /// Before the command of a device's process, so that it trusts the proxy.
+  var trusting: [String] {
+    authority.map { ["/usr/bin/env", "FERRY_AUTHORITY=\($0)"] } ?? []
+  }
+
   /// Sends requests to it.
   var transport: any Transport {
     authority.map { Wires.transport(authority: $0) } ?? Wires.transport

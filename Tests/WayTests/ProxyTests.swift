@@ -55,9 +55,10 @@ extension Way {
     private func circle(
       _ business: Business, _ daemon: Daemon, _ proxy: Proxy, atMost limit: Double
     ) async throws -> Double {
-      let prefix = proxy.authority.map { ["/usr/bin/env", "FERRY_AUTHORITY=\($0)"] } ?? []
-      let ada = try await Phone.start(business, "ada", user: "ada", proxy.address, prefix: prefix)
-      let ben = try await Phone.start(business, "ben", user: "ben", proxy.address, prefix: prefix)
+      let ada = try await Phone.start(
+        business, "ada", user: "ada", proxy.address, prefix: proxy.trusting)
+      let ben = try await Phone.start(
+        business, "ben", user: "ben", proxy.address, prefix: proxy.trusting)
       let keys = try business.connection().rows(
         """
         SELECT BookingID FROM Bookings JOIN Flights USING (FlightID)

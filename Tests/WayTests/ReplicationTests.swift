@@ -25,7 +25,8 @@ extension Way {
       let daemon = try await Daemon.start(business)
       let proxy = isProxied ? try await Proxy.startSample(before: daemon) : nil
       let phone = try Phone(
-        business, "ada", proxy?.address ?? daemon.address, isReplicationBased: true)
+        business, "ada", proxy?.address ?? daemon.address, prefix: proxy?.trusting ?? [],
+        isReplicationBased: true)
       try await phone.ask(#"["login","ada","\#(Business.password)"]"#)
       try await phone.ask(#"["subscribe"]"#)
       try await phone.synchronize()
