@@ -101,8 +101,7 @@ extension DeviceWatch {
         throw failure(6, "\(shown(old)) left before the version \(answer.version) of its answer")
       }
       expect(.success, old, key: answer.newKey)
-      // Who decided an unknown outcome does not say in which form the values were written.
-      if !hasImage(old) || old.state == .unknown {
+      if !hasImage(old) {
         ledger.lose(RowName(entity: old.entity, key: answer.newKey ?? old.key))
       }
       return

@@ -108,8 +108,6 @@ enum SimulatedBusiness {
     package.entity(named: entity)?.group ?? ""
   }
 
-  /// No order has more than nine seats, and a city is written in capitals by the business itself.
-  ///
   /// A transaction that somebody else commits while an operation is performed: an order goes to
   /// another agency, gets other seats, or a tag goes to another line. Often it is an order that
   /// decides whose the changed row is.
@@ -140,6 +138,8 @@ enum SimulatedBusiness {
     }
   }
 
+  /// No order has more than nine seats, and a city is written in capitals by the business itself.
+  ///
   /// `remembers`: whether it knows an operation again; without that an outcome may stay unknown.
   static func make(
     remembers: Bool, isTransactional: Bool, contents: MadeContents, holdsJudgedRows: Bool = true

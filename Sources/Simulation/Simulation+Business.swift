@@ -9,13 +9,13 @@ extension Simulation {
   func setBusinessFaults() {
     // Of its own: the other choices of a seed stay as they are.
     let overlap = SeededChance(seed ^ 0x07E2)
+    let without = self.without
     business.setOverlap { held in
-      guard overlap.happens(100) else { return nil }
+      guard overlap.happens(100), !without.contains(.changedByOthers) else { return nil }
       return SimulatedBusiness.overlapping(overlap, held)
     }
     let chance = self.chance
     let struck = struckCalls
-    let without = self.without
     // Only where nobody remembers can an outcome stay unknown.
     let performs = remembers ? 150 : 300
     business.setFault { call in
@@ -96,6 +96,7 @@ extension Simulation {
         let decision: Service.Decision
         if oracle.business.performed[id] != nil, let key = effect?.name.key ?? key {
           decision = .accepted(key: key)
+          // Nobody says in which form the values were written.
           ledger.recalled(id, key)
         } else {
           decision = chance.happens(500) ? .again : .refused(message: "it was not done")

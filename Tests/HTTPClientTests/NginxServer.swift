@@ -109,19 +109,11 @@ final class NginxServer {
   }
 
   private static func makeCertificates(_ folder: URL) throws {
+    let script = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../Fixtures/certificates.sh").standardized.path
     try shell(
       """
-      key="-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
-      openssl req -x509 $key -keyout ca.key -out ca.pem -subj /CN=Authority -days 2
-      echo subjectAltName=IP:127.0.0.1 > s.ext
-      sign() {
-        openssl req $key -keyout $1.key -out $1.csr -subj "$2"
-        openssl x509 -req -in $1.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -out $1.pem \
-          -extfile s.ext
-      }
-      sign s /O=Company/CN=service
-      sign other /CN=other
-      sign client /CN=alice
+      sh '\(script)' s=/O=Company/CN=service other=/CN=other client=/CN=alice
       openssl pkcs12 -export -in client.pem -inkey client.key -out client.p12 -passout pass:secret
       """, in: folder)
   }

@@ -102,18 +102,11 @@ final class PeerService {
   }
 
   private static func makeCertificates(_ folder: URL) throws {
-    let script = """
-      set -e
-      key="-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
-      openssl req -x509 $key -keyout ca.key -out ca.pem -subj /CN=Authority -days 2
-      openssl req $key -keyout s.key -out s.csr -subj /CN=service
-      echo subjectAltName=IP:127.0.0.1 > s.ext
-      openssl x509 -req -in s.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -out s.pem \
-        -extfile s.ext
-      """
     let process = Process()
     process.executableURL = URL(filePath: "/bin/sh")
-    process.arguments = ["-c", script]
+    process.arguments = [
+      checkout.appending(path: "Tests/Fixtures/certificates.sh").path, "s=/CN=service",
+    ]
     process.currentDirectoryURL = folder
     process.standardError = FileHandle.nullDevice
     process.standardOutput = FileHandle.nullDevice

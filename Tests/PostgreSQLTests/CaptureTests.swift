@@ -17,16 +17,7 @@ struct CaptureTests {
       address = try Cluster.database()
       other = try PostgreSQLConnection(address)
       try other.execute(table)
-      let item = Entity(
-        name: "Item", table: "item",
-        attributes: [
-          Attribute(name: "id", column: "id", type: .long, isNullable: false),
-          Attribute(name: "name", column: "name", type: .string, isNullable: true),
-        ], key: [0], keyOrigin: .app, relationships: [], operations: Set(OperationKind.allCases),
-        partition: nil, group: "all")
-      package = Package(
-        name: "capture", version: "1.0", entities: [item],
-        groups: [SynchronizationGroup(name: "all")])
+      package = ItemTable.package
       for statement in try Preparation(package, other).statements { try other.execute(statement) }
       connector = PostgreSQLConnector(address, package: package)
     }

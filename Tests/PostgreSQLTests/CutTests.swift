@@ -30,15 +30,8 @@ private struct CutStage {
       CREATE TRIGGER note AFTER UPDATE ON item FOR EACH ROW EXECUTE FUNCTION note();
       INSERT INTO item VALUES (1, 'start')
       """)
-    item = Entity(
-      name: "Item", table: "item",
-      attributes: [
-        Attribute(name: "id", column: "id", type: .long, isNullable: false),
-        Attribute(name: "name", column: "name", type: .string, isNullable: true),
-      ], key: [0], keyOrigin: .app, relationships: [], operations: Set(OperationKind.allCases),
-      partition: nil, group: "all")
-    package = Package(
-      name: "cut", version: "1.0", entities: [item], groups: [SynchronizationGroup(name: "all")])
+    item = ItemTable.entity
+    package = ItemTable.package
     if isPrepared {
       for statement in try Preparation(package, other).statements { try other.execute(statement) }
     }

@@ -22,6 +22,16 @@ struct FaultTests {
     return ""
   }
 
+  /// With the rights that `ferry prepare --role` gives, and no others.
+  private func connector(_ stage: ReplayStage, as role: String) throws -> PostgreSQLConnector {
+    for statement in try Preparation(stage.package, stage.other, role: role).statements {
+      try stage.other.execute(statement)
+    }
+    return PostgreSQLConnector(
+      try PostgreSQLAddress(stage.address.text.replacing("user=ferry", with: "user=\(role)")),
+      package: stage.package)
+  }
+
   @Test("Deadlocks are tried again; after ten the user is told with 409, and nothing is half done")
   func deadlock() throws {
     let stage = try ReplayStage()
@@ -94,12 +104,7 @@ struct FaultTests {
     let stage = try ReplayStage()
     let role = "full_\(stage.address.database)"
     try stage.other.execute("CREATE ROLE \(role) LOGIN CONNECTION LIMIT 0")
-    for statement in try Preparation(stage.package, stage.other, role: role).statements {
-      try stage.other.execute(statement)
-    }
-    let connector = PostgreSQLConnector(
-      try PostgreSQLAddress(stage.address.text.replacing("user=ferry", with: "user=\(role)")),
-      package: stage.package)
+    let connector = try connector(stage, as: role)
     #expect(reason(connector.perform([stage.create(1)])).contains("too many connections"))
     #expect(connector.isUnreachable)
     for error in [
@@ -146,12 +151,7 @@ struct FaultTests {
     try stage.other.execute("INSERT INTO item VALUES (1, 'a')")
     let role = "less_\(stage.address.database)"
     try stage.other.execute("CREATE ROLE \(role) LOGIN")
-    for statement in try Preparation(stage.package, stage.other, role: role).statements {
-      try stage.other.execute(statement)
-    }
-    let connector = PostgreSQLConnector(
-      try PostgreSQLAddress(stage.address.text.replacing("user=ferry", with: "user=\(role)")),
-      package: stage.package)
+    let connector = try connector(stage, as: role)
     func load() throws(ConnectorError) -> Int {
       var count = 0
       try connector.load([stage.item], each: { count += $1.count }, rejected: { _ in })

@@ -71,25 +71,19 @@ final class Proxy: Sendable {
     return try await poll("nginx has a port") {
       try await begin(before: daemon, port: nil, certificates) { port in
         sample.replacing("listen 443 ssl", with: "listen 127.0.0.1:\(port) ssl")
-          .replacing("/etc/ssl/ferry/", with: certificates.file(""))
+          .replacing("/etc/ssl/ferry/fullchain.pem", with: certificates.file("server.pem"))
+          .replacing("/etc/ssl/ferry/key.pem", with: certificates.file("server.key"))
           .replacing("127.0.0.1:8080", with: "127.0.0.1:\(daemon.port)")
       }
     }
   }
 
   private static func makeCertificates(_ place: Place) throws {
-    let script = """
-      set -e
-      key="-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
-      openssl req -x509 $key -keyout ca.key -out ca.pem -subj /CN=Authority -days 2
-      openssl req $key -keyout key.pem -out server.csr -subj /CN=ferry.example.com
-      echo subjectAltName=IP:127.0.0.1 > server.ext
-      openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 \
-        -out fullchain.pem -extfile server.ext
-      """
     let process = Process()
     process.executableURL = URL(filePath: "/bin/sh")
-    process.arguments = ["-c", script]
+    process.arguments = [
+      Programs.root + "/Tests/Fixtures/certificates.sh", "server=/CN=ferry.example.com",
+    ]
     process.currentDirectoryURL = URL(filePath: place.path)
     process.standardError = FileHandle.nullDevice
     process.standardOutput = FileHandle.nullDevice

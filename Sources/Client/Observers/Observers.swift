@@ -264,7 +264,9 @@ package final class Observers: Sendable {
     // Without the database's handler, what the entities' have not heard.
     let entities = whole == nil ? known.compactMap(\.entity) : nil
     let first = try store.withSnapshot { transaction throws(FerryError) in
-      try OwedNotices(transaction: transaction).first(of: entities)
+      try transaction.sql { connection throws(SQLiteError) in
+        try NoticeTable.first(of: entities, connection)
+      }
     }
     guard let notice = first else { return nil }
     let own = notice.isHeard ? nil : known.first { $0.entity != nil && $0.entity == notice.entity }
@@ -276,11 +278,18 @@ package final class Observers: Sendable {
     }
   }
 
+  /// It was told to everybody (`isWhole`), or to the handler of its entity alone.
   private func forget(
     _ notice: Notice, of store: Store, isWhole: Bool
   ) throws(FerryError) {
     try store.withTransaction { transaction throws(FerryError) in
-      try OwedNotices(transaction: transaction).forget(notice, isWhole: isWhole)
+      try transaction.sql { connection throws(SQLiteError) in
+        if isWhole {
+          try NoticeTable.remove(notice, connection)
+        } else {
+          try NoticeTable.hear(notice, connection)
+        }
+      }
     }
   }
 
@@ -325,28 +334,5 @@ extension EntityChanges {
     guard let entity = notice.entity, counts.count == 3 else { return nil }
     self.init(entity: entity)
     (inserted, updated, deleted) = (counts[0], counts[1], counts[2])
-  }
-}
-
-/// The callbacks that are owed; see `NoticeTable`.
-private struct OwedNotices {
-  let transaction: Transaction
-
-  /// The callback that is owed longest; see `NoticeTable.first`.
-  func first(of entities: [String]?) throws(FerryError) -> Notice? {
-    try transaction.sql { connection throws(SQLiteError) in
-      try NoticeTable.first(of: entities, connection)
-    }
-  }
-
-  /// It was told to everybody (`isWhole`), or to the handler of its entity alone.
-  func forget(_ notice: Notice, isWhole: Bool) throws(FerryError) {
-    try transaction.sql { connection throws(SQLiteError) in
-      if isWhole {
-        try NoticeTable.remove(notice, connection)
-      } else {
-        try NoticeTable.hear(notice, connection)
-      }
-    }
   }
 }

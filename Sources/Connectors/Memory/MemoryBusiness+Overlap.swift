@@ -11,20 +11,6 @@ public struct MemoryRowName: Sendable, Hashable {
 
 /// Transactions of others that run while an operation is performed.
 extension MemoryBusiness {
-  /// Asked between the judgement of a transaction's first operation and its write, with the rows
-  /// that the judgement has read: what somebody else does in a transaction of their own at that
-  /// moment; nil: nobody does anything.
-  ///
-  /// It commits at once. If it writes a row that the judgement has read, it waits for the end of the
-  /// operation's transaction, unless `holdsJudgedRows` is false. It must not call the business.
-  public func setOverlap(_ overlap: (@Sendable (Set<MemoryRowName>) -> MemoryChange?)?) {
-    access { $0.overlap = overlap }
-  }
-
-  /// How many transactions of others were committed in the middle of an operation, and how many had
-  /// to wait for its end.
-  public var overlaps: (committed: Int, waited: Int) { access { $0.overlaps } }
-
   func overlap(
     _ transaction: inout MemoryTransaction, _ state: inout State, _ held: Set<MemoryRowName>
   ) {
@@ -38,11 +24,9 @@ extension MemoryBusiness {
       held.contains(MemoryRowName(entity: effect.entity, key: effect.key))
     }
     if isBlocked, holdsJudgedRows {
-      state.overlaps.waited += 1
       state.waiting.append(change)
       return
     }
-    state.overlaps.committed += 1
     transaction = MemoryTransaction(other.finished())
     state.history.append(
       MemoryCommit(
@@ -54,5 +38,16 @@ extension MemoryBusiness {
     let changes = state.waiting
     state.waiting = []
     for change in changes { _ = self.change(&state, change) }
+  }
+}
+
+extension MemoryTransaction {
+  /// As `row`, for a judgement: notes what it has read.
+  func row(
+    _ entity: Entity, _ positions: [Int], _ values: [Value], _ held: inout Set<MemoryRowName>
+  ) -> [Value]? {
+    let row = row(entity, positions, values)
+    if let row { held.insert(MemoryRowName(entity: entity.name, key: entity.key(of: row))) }
+    return row
   }
 }

@@ -18,7 +18,6 @@ public final class MemoryBusiness: Sendable {
     var overlap: (@Sendable (Set<MemoryRowName>) -> MemoryChange?)?
     /// Transactions of others that wait for the end of the one under way.
     var waiting: [MemoryChange] = []
-    var overlaps: (committed: Int, waited: Int) = (0, 0)
   }
 
   public let package: Package
@@ -63,6 +62,16 @@ public final class MemoryBusiness: Sendable {
     state.withLock { $0.fault = fault }
   }
 
+  /// Asked between the judgement of a transaction's first operation and its write, with the rows
+  /// that the judgement has read: what somebody else does in a transaction of their own at that
+  /// moment; nil: nobody does anything.
+  ///
+  /// It commits at once. If it writes a row that the judgement has read, it waits for the end of the
+  /// operation's transaction, unless `holdsJudgedRows` is false. It must not call the business.
+  public func setOverlap(_ overlap: (@Sendable (Set<MemoryRowName>) -> MemoryChange?)?) {
+    state.withLock { $0.overlap = overlap }
+  }
+
   func fault(at call: MemoryCall) -> MemoryFault? {
     // Asked outside the lock: a fault may look at the business, or change it meanwhile.
     let fault = state.withLock { $0.fault }
@@ -95,10 +104,6 @@ public final class MemoryBusiness: Sendable {
     return changeByOther { transaction in
       for row in rows { transaction.write(entity, shape.key(of: row), row) }
     }
-  }
-
-  func access<Result>(_ body: (inout sending State) -> sending Result) -> Result {
-    state.withLock { body(&$0) }
   }
 
   func content(_ reference: BigReference) -> [UInt8]? {
@@ -263,9 +268,7 @@ public final class MemoryBusiness: Sendable {
     held.insert(MemoryRowName(entity: operation.entity.name, key: key))
     // Memory can always be read.
     return try? judge.refusal(of: row, in: operation.entity) { entity, positions, values in
-      let row = transaction.row(entity, positions, values)
-      if let row { held.insert(MemoryRowName(entity: entity.name, key: entity.key(of: row))) }
-      return row
+      transaction.row(entity, positions, values, &held)
     }
   }
 
@@ -281,10 +284,7 @@ public final class MemoryBusiness: Sendable {
     }
     let before = operation.key.flatMap { transaction.row(entity.name, $0) }
     return try? judge.refusal(ofReferences: changed, before: before, in: entity) {
-      entity, positions, values in
-      let row = transaction.row(entity, positions, values)
-      if let row { held.insert(MemoryRowName(entity: entity.name, key: entity.key(of: row))) }
-      return row
+      entity, positions, values in transaction.row(entity, positions, values, &held)
     }
   }
 

@@ -22,8 +22,7 @@ public final class MemoryConnector: Connector {
   private var ownCommits: Int = 0
   private var commitsOfOthers: Int?
 
-  /// One lock is held from the judgement to the write.
-  public var holdsJudgedRows: Bool { true }
+  public var holdsJudgedRows: Bool { business.holdsJudgedRows }
 
   public init(_ business: MemoryBusiness) { self.business = business }
 

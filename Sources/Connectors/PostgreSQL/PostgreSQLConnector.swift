@@ -130,10 +130,10 @@ public final class PostgreSQLConnector: Connector {
     return !changes.hints.isEmpty
   }
 
-  /// Under change every few milliseconds.
   /// The row and those that decide its partition are locked before they are judged.
   public var holdsJudgedRows: Bool { true }
 
+  /// Under change every few milliseconds.
   public var lookInterval: Duration {
     guard openWriter?.isPrepared == true else { return .milliseconds(250) }
     return news.isBusy ? .milliseconds(4) : .milliseconds(50)

@@ -137,10 +137,10 @@ public final class SQLiteConnector: Connector {
     return BusinessChanges(cursor: nil, hints: try changedByOthers() ? [.anything] : [])
   }
 
-  /// A look at the entries costs a page read as long as nobody writes.
   /// `BEGIN IMMEDIATE` keeps every other writer away.
   public var holdsJudgedRows: Bool { true }
 
+  /// A look at the entries costs a page read as long as nobody writes.
   public var lookInterval: Duration { seen == nil ? .milliseconds(250) : .milliseconds(50) }
 
   /// The number of rows given to `each` at a time.

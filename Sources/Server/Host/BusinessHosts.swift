@@ -39,7 +39,7 @@ public actor ReplayHost {
     // Changes count from here on: what came before them the first load brings, or the cursor that
     // the store has kept.
     connector.lead(service.storeName)
-    await warnOfJudgement()
+    warnOfJudgement()
     do throws(ServerError) { cursor = try await service.sourceCursor() } catch {
       world.log.error("the store failed at the start", ("reason", error.description))
     }
@@ -70,9 +70,10 @@ public actor ReplayHost {
     }
   }
 
-  private func warnOfJudgement() async {
+  private func warnOfJudgement() {
     guard !connector.holdsJudgedRows else { return }
-    let judged = await service.judgedEntities
+    let rules = service.rules
+    let judged = rules.package.entities.filter { rules.isJudged($0) }.map(\.name)
     guard !judged.isEmpty else { return }
     world.log.warn(
       "the business system cannot hold a row between the check of rights and the write. If a row "
@@ -241,7 +242,6 @@ public actor LoadHost {
   /// One has begun and has not ended well: if the store broke it, it is begun again.
   private var isLoading = false
   private var isStopped = false
-  private var hasLoaded = false
   private var loadTrouble = LastingTrouble(
     "the business system could not be loaded; tried again",
     over: "the business system can be loaded again")
@@ -249,6 +249,8 @@ public actor LoadHost {
     "rows could not be read again; tried again", over: "rows can be read again")
   /// A load that takes longer is logged, whether it is the first one or not.
   private static let worthTelling: Duration = .seconds(1)
+  /// What the last load that ended well has read: about as many as the next will.
+  private var lastRows: Int?
   /// Loads begun, and those who wait for one that begins after they asked.
   private var begun = 0
   private var waiting: [(after: Int, continuation: CheckedContinuation<Void, Never>)] = []
@@ -315,7 +317,9 @@ public actor LoadHost {
     var report = LoadReport(service.pulse, world, since: start)
     defer { service.pulse.tellLoad(nil) }
     do throws(ConnectorError) {
-      report.total = try connector.rowCount(package.entities)
+      // Counting reads the tables once more.
+      report.total = lastRows
+      if lastRows == nil { report.total = try connector.rowCount(package.entities) }
       var feed = LoadFeed(service, ticket)
       func keeping(_ body: () throws(ServerError) -> Void) throws(ConnectorError) {
         do throws(ServerError) { try body() } catch {
@@ -324,7 +328,7 @@ public actor LoadHost {
         }
       }
       try connector.load(
-        service.loadOrder,
+        service.rules.loadOrder,
         each: { entity, rows throws(ConnectorError) in
           try keeping { () throws(ServerError) in try feed.add(entity, rows) }
           report.add(rows.count)
@@ -346,6 +350,7 @@ public actor LoadHost {
     isLoading = false
     loadTrouble.tell(nil, world.log)
     tellLoaded(report.rows, summary, in: world.clock.uptime - start)
+    lastRows = report.rows
     service.pulse.tellBusiness(nil)
     release(number)
     guard let summary, !summary.doubtedPartitions.isEmpty else { return }
@@ -355,8 +360,7 @@ public actor LoadHost {
   }
 
   private func tellLoaded(_ rows: Int, _ summary: LoadSummary?, in time: Duration) {
-    let isWorthTelling = !hasLoaded || time >= LoadHost.worthTelling
-    hasLoaded = true
+    let isWorthTelling = lastRows == nil || time >= LoadHost.worthTelling
     world.log.write(
       isWorthTelling ? .info : .debug, "the business system was loaded",
       [

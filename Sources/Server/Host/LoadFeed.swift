@@ -7,6 +7,7 @@ import FerryWorld
 struct LoadFeed {
   private let service: ServiceHost
   private let ticket: LoadTicket
+  private let coder: LoadCoder
   private var pace = LoadPace()
   private var open: [(rows: Int, end: @Sendable () -> Result<Duration, ServerError>)] = []
   /// How many pieces wait for the service's thread at most; a device waits behind them.
@@ -15,11 +16,12 @@ struct LoadFeed {
   init(_ service: ServiceHost, _ ticket: LoadTicket) {
     self.service = service
     self.ticket = ticket
+    coder = LoadCoder(rules: service.rules)
   }
 
   mutating func add(_ entity: Entity, _ rows: [RowImage]) throws(ServerError) {
-    guard let position = service.coder.rules.position(of: entity.name) else { return }
-    let batch = service.coder.batch(position, rows, isFirst: ticket.isFirst)
+    guard let position = coder.rules.position(of: entity.name) else { return }
+    let batch = coder.batch(position, rows, isFirst: ticket.isFirst)
     for piece in batch.pieces(of: pace.rows) {
       while open.count >= LoadFeed.limit { try takeFirst() }
       open.append((piece.rows.count, service.begin(ticket, piece)))

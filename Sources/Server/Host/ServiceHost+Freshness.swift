@@ -6,11 +6,3 @@ extension ServiceHost {
 
   func failLook(_ look: Int64) { service.failLook(look) }
 }
-
-extension ServiceHost {
-  /// Entities whose rows are judged before a device's change is written.
-  var judgedEntities: [String] {
-    let rules = service.rules
-    return service.package.entities.filter { rules.isJudged($0) }.map(\.name)
-  }
-}

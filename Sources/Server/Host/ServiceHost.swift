@@ -21,9 +21,7 @@ public actor ServiceHost {
   /// Under which the business system knows who performs.
   nonisolated let storeName: String
   nonisolated let leads: Bool
-  nonisolated let coder: LoadCoder
-  /// In which order entities are best loaded.
-  nonisolated let loadOrder: [Entity]
+  nonisolated let rules: PartitionRules
   private var exchanges: [ExchangeID: Exchange] = [:]
   private var waiting: [ExchangeID: Waiting] = [:]
   /// Exchanges that were stirred after they had said that they wait, and before somebody did: on
@@ -68,8 +66,7 @@ public actor ServiceHost {
     provider = service.provider
     storeName = service.leadership
     leads = service.leads
-    coder = LoadCoder(rules: service.rules)
-    loadOrder = service.loadOrder
+    rules = service.rules
     operatorKey = try service.operatorKey()
     service.onStir = { [weak self] id in
       self?.assumeIsolated { host in host.stirred(id) }

@@ -3,9 +3,6 @@ import FerryModel
 /// The first load: nothing is compared where there is nothing to compare with. Rows go straight into
 /// the cache, where devices do not see them until the load has ended.
 extension Service {
-  /// In which order entities are best loaded.
-  var loadOrder: [Entity] { rules.loadOrder.map { package.entities[$0] } }
-
   func hasRows() throws(ServerError) -> Bool {
     try guarded { () throws(StoreError) in
       for entity in package.entities.indices where try store.hasRow(of: entity) { return true }
@@ -22,19 +19,18 @@ extension Service {
         try loads.stage(batch, moment: moment)
         return nil
       }
-      var (new, later) =
+      var (rows, later) =
         load.compares ? try loads.unknown(batch.rows) : (batch.rows, [])
       let entity = package.entities[batch.entity].name
-      let mayBeOld = new.map { row in
-        self.mayBeOld(
-          ObjectName(entity: entity, key: row.name.key), nil, isThere: false, load.ticket,
-          readAt: moment)
+      rows.removeAll { row in
+        let name = ObjectName(entity: entity, key: row.name.key)
+        guard mayBeOld(name, nil, isThere: false, load.ticket, readAt: moment) else { return false }
+        later.append(row)
+        return true
       }
-      later += zip(new, mayBeOld).filter(\.1).map(\.0)
-      new = zip(new, mayBeOld).filter { !$0.1 }.map(\.0)
-      let written = try write(new)
+      let written = try write(rows)
       // Somebody wrote these meanwhile, or the load brings them twice.
-      later += zip(new, written.numbers).filter { $0.1 == nil }.map(\.0)
+      later += zip(rows, written.numbers).filter { $0.1 == nil }.map(\.0)
       if load.compares { loads.see(written.numbers.compactMap { $0 }) }
       try loads.keep(later, batch.rejected, moment: moment)
       return written
@@ -89,12 +85,8 @@ extension Service {
       else { continue }
       alternates.append(NewRow.Alternate(attributes: path.name, key: key))
     }
-    var parentKey: Key?
-    if case .parent(let path) = rules.rules[entity].path {
-      parentKey = path.parentKey(of: row.values)
-    }
     return NewRow(
-      name: row.name, parentKey: parentKey, partition: partition, body: row.body, hash: row.hash,
-      alternates: alternates)
+      name: row.name, parentKey: rules.parentKey(of: entity, row.values), partition: partition,
+      body: row.body, hash: row.hash, alternates: alternates)
   }
 }

@@ -40,7 +40,7 @@ struct CacheMachine {
     if let before, before.body == body { return }
     let entity = rules.package.entities[name.entity]
     let row = Row(
-      name: name, id: known?.id, parentKey: parentKey(name.entity, values),
+      name: name, id: known?.id, parentKey: rules.parentKey(of: name.entity, values),
       partition: try partition(of: name.entity, values, source), body: body,
       hash: RowHash.of(entity: entity.name, key: name.key, body: body), isDeleted: false,
       isChanged: true)
@@ -92,11 +92,6 @@ struct CacheMachine {
   }
 
   // Partitions.
-
-  private func parentKey(_ entity: Int, _ values: [Value]) -> Key? {
-    guard case .parent(let path) = rules.rules[entity].path else { return nil }
-    return path.parentKey(of: values)
-  }
 
   /// Where a row with these values belongs by the rows that are here now; nil: nobody's.
   private mutating func partition(
@@ -212,7 +207,7 @@ struct CacheMachine {
     changes.movedRows += 1
     var moved = row
     moved.partition = partition
-    moved.parentKey = parentKey(row.name.entity, values)
+    moved.parentKey = rules.parentKey(of: row.name.entity, values)
     put(moved)
     enter(row.name, from: row, to: moved)
     let names = alternates(row.name, before: values, after: values)

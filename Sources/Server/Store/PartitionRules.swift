@@ -138,7 +138,7 @@ struct PartitionRules: Sendable {
   func position(of entity: String) -> Int? { positions[entity] }
 
   /// Parents before their children: a row whose parent is there knows its place at once.
-  var loadOrder: [Int] {
+  var loadOrder: [Entity] {
     var depth = [Int](repeating: 0, count: rules.count)
     for entity in rules.indices {
       var next = entity
@@ -147,7 +147,7 @@ struct PartitionRules: Sendable {
         next = path.target
       }
     }
-    return rules.indices.sorted { (depth[$0], $0) < (depth[$1], $1) }
+    return rules.indices.sorted { (depth[$0], $0) < (depth[$1], $1) }.map { package.entities[$0] }
   }
 
   /// Whether every row of the entity is everybody's, wherever it stands.
@@ -199,6 +199,12 @@ struct PartitionRules: Sendable {
       let name = ParentName(path.target, attributes: path.isKey ? nil : path.name, key)
       return try parentPlace(name).map { place(of: entity, at: $0) }
     }
+  }
+
+  /// How a row calls the one from which it has its partition; nil where it has it from no other.
+  func parentKey(of entity: Int, _ values: [Value]) -> Key? {
+    guard case .parent(let path) = rules[entity].path else { return nil }
+    return path.parentKey(of: values)
   }
 
   /// The place of a row whose parent is at `parent`.

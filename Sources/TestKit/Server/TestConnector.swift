@@ -10,7 +10,7 @@ final class TestConnector: Connector {
   private let doubts: TestDoubts
   private let gate: TestGate
 
-  var holdsJudgedRows: Bool { true }
+  var holdsJudgedRows: Bool { memory.holdsJudgedRows }
 
   init(_ business: MemoryBusiness, _ doubts: TestDoubts, _ gate: TestGate) {
     memory = MemoryConnector(business)
