@@ -254,10 +254,11 @@ final class Oracle {
       rows.filter { places.contains(ExactText($0[0].text ?? "-")) }.compactMap { $0[1].integer })
   }
 
-  /// The highest number among the partitions of a group that these agencies may see.
+  /// The highest number among the partitions of a group that these agencies may see. Nobody sees
+  /// what a first load has written before it has ended.
   func lastChange(in group: String, for agencies: Set<Int64>) throws -> Int64 {
     let rows = try store().rows(
-      "SELECT place, version FROM partition WHERE group_name = ?", .text(group))
+      "SELECT place, version FROM partition WHERE group_name = ? AND loaded = 1", .text(group))
     let places = Oracle.places(of: agencies)
     return rows.filter { places.contains(ExactText($0[0].text ?? "-")) }
       .compactMap { $0[1].integer }.max() ?? 0
