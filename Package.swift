@@ -86,6 +86,8 @@ let parts: [Target] = [
     "FerryODataClient", "ODataClient",
     [
       "FerryOData", "FerryODataBatch", "FerryHTTP", "FerryHTTPClient", "FerryCrypto", "FerryWorld",
+      // Sealed, for the downloads that are kept for good.
+      "FerryPersistence",
     ]),
   module("FerryConnector", "Connector", ["FerryModel"]),
   module(
@@ -402,6 +404,7 @@ var products: [Product] = [
       "FerryODataClientTests", "ODataClientTests",
       [
         "FerryODataClient", "FerryOData", "FerryODataBatch", "FerryHTTP", "FerryHTTPClient",
+        "FerryPersistence",
       ]),
     tests(
       "FerryHTTPClientTests", "HTTPClientTests",

@@ -2,6 +2,8 @@ import FerryHTTP
 import FerryHTTPClient
 import FerryOData
 import FerryODataClient
+import FerryPersistence
+import Foundation
 import Synchronization
 import Testing
 
@@ -195,6 +197,51 @@ struct CacheTests {
     let again = try await Self.session(ODataDownloadCache(store: broken)).send(
       ODataRequest(service.root))
     #expect(again.text == "load 1" && !again.isFromCache)
+  }
+
+  @Test(
+    "Kept for good in the device kit's store, sealed unless that is switched off, and found by the next process (ios/REQ-26)",
+    arguments: [true, false])
+  func sealed(isSecure: Bool) async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "ferry-\(UUID().uuidString)"
+    ).path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let service = Self.service([("ETag", "\"1\""), ("X-More", "a header")])
+    let key = try Persistence.generateSecretKey()
+    func cache() throws -> ODataDownloadCache {
+      ODataDownloadCache(
+        store: ODataSealedStore(try Persistence(folder: folder, isSecure: isSecure, key: key)))
+    }
+    _ = try await Self.session(try cache()).send(ODataRequest(service.root + "Secrets"))
+    let later = try await Self.session(try cache(), .dontLoad).send(
+      ODataRequest(service.root + "Secrets"))
+    #expect(later.text == "load 0" && later.isFromCache && later.headers["X-More"] == "a header")
+    var shows = false
+    for file in try FileManager.default.subpathsOfDirectory(atPath: folder) {
+      let bytes = FileManager.default.contents(atPath: "\(folder)/\(file)") ?? Data()
+      for plain in ["load 0", "a header", "Secrets"] {
+        if bytes.range(of: Data(plain.utf8)) != nil { shows = true }
+      }
+    }
+    #expect(shows != isSecure)
+
+    // Damaged files are loaded again.
+    for file in try FileManager.default.subpathsOfDirectory(atPath: folder)
+    where !file.contains("store") {
+      var bytes = FileManager.default.contents(atPath: "\(folder)/\(file)") ?? Data()
+      guard !bytes.isEmpty else { continue }
+      bytes[bytes.count - 1] ^= 1
+      try bytes.write(to: URL(filePath: "\(folder)/\(file)"))
+    }
+    if isSecure {
+      let again = try await Self.session(try cache(), .onlyLoadIfNotCached).send(
+        ODataRequest(service.root + "Secrets"))
+      #expect(!again.isFromCache && again.text == "load 1")
+    }
+    let emptied = try cache()
+    await emptied.clear()
+    #expect(await emptied.count == 0)
   }
 
   /// Loses everything but the index.
