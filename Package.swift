@@ -229,7 +229,7 @@ let proofs: [Target] = [
     "FerryTestKitTests", "TestKitTests",
     [
       "FerryTestKit", "Ferry", "FerryTravel", "FerryModel", "FerrySQLite", "FerryHTTP",
-      "FerryHTTPClient", "FerryWorld", "FerryConnector", "FerryMemoryConnector",
+      "FerryHTTPClient", "FerryWorld", "FerryConnector", "FerryMemoryConnector", "FerryVault",
     ]),
   tests(
     "FerryConnectorTests", "ConnectorTests",

@@ -15,6 +15,8 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
     public static let readOnly = Code(rawValue: "readOnly")
     /// The key is not the local database's, is missing, or was given for a plain one.
     public static let wrongKey = Code(rawValue: "wrongKey")
+    /// The tokens or the key cannot be read or written where the app keeps them.
+    public static let secrets = Code(rawValue: "secrets")
     /// Something in the local database was changed or damaged: see `message`.
     public static let damaged = Code(rawValue: "damaged")
     /// The local database belongs to another package, user, server or program.

@@ -49,6 +49,20 @@ extension DataVault {
     try set(name, .binary, value)
   }
 
+  /// Stores bytes unless there is a value with this name, in one step; returns what is there
+  /// afterwards. `.dataType` when that is a string or a certificate.
+  func addValue(_ name: String, value: [UInt8]) throws(DataVaultError) -> [UInt8] {
+    try check(name, value)
+    let known = try change { (contents) throws(DataVaultError) -> VaultValue in
+      if let known = try contents.values().first(where: { $0.name == name }) { return known }
+      let added = VaultValue(name: name, type: .binary, bytes: value)
+      try contents.set(added)
+      return added
+    }
+    guard known.type == .binary || known.type == .unknown else { throw wrongType(known, "bytes") }
+    return known.bytes
+  }
+
   /// The bytes with this name; nil when there are none. `.dataType` when it was stored as a string
   /// or a certificate.
   public func getValue(_ name: String) throws(DataVaultError) -> [UInt8]? {
@@ -81,13 +95,17 @@ extension DataVault {
   private func set(
     _ name: String, _ type: DataVaultName.DataType, _ bytes: [UInt8]
   ) throws(DataVaultError) {
+    try check(name, bytes)
+    try change { (contents) throws(DataVaultError) in
+      try contents.set(VaultValue(name: name, type: type, bytes: bytes))
+    }
+  }
+
+  private func check(_ name: String, _ bytes: [UInt8]) throws(DataVaultError) {
     try DataVaults.checkName(name, of: "a value")
     guard bytes.count <= Limits.valueBytes else {
       throw DataVaultError(
         .valueTooLarge, "the value \(name) for vault \(self.name) has \(bytes.count) bytes")
-    }
-    try change { (contents) throws(DataVaultError) in
-      try contents.set(VaultValue(name: name, type: type, bytes: bytes))
     }
   }
 

@@ -14,8 +14,9 @@ public struct ConnectionProfile: Sendable, Equatable {
   public var transport: TransportOptions
   /// Gives the tokens of the company's own login; nil: users log in with name and password.
   public var tokenSource: (any TokenSource)?
-  /// Destroys the key of a sealed database where the operator orders a wipe.
-  public var keyKeeper: (any KeyKeeper)?
+  /// Where the tokens and the key of the database are kept; nil: the tokens in the database itself,
+  /// the key where the app keeps it. A wipe that the operator orders destroys both there.
+  public var secrets: DatabaseSecrets?
 
   /// An address of another form is refused with `badAddress` when the database is opened, and so is
   /// `http://` to another machine unless `allowsInsecureHTTP` is true.
@@ -35,7 +36,7 @@ public struct ConnectionProfile: Sendable, Equatable {
     left.server == right.server && left.connectTimeout == right.connectTimeout
       && left.session == right.session && left.allowsInsecureHTTP == right.allowsInsecureHTTP
       && left.transport == right.transport && left.tokenSource === right.tokenSource
-      && left.keyKeeper === right.keyKeeper
+      && left.secrets == right.secrets
   }
 
   /// Without a scheme each system guesses another one.

@@ -163,7 +163,7 @@ package struct ContentDownload {
     var headers: [String: String] = [
       "If-Match": "\"\(reference)\"", "Range": ContentStretch(start: start, last: last).text,
     ]
-    let token = try session.setting(.accessToken)
+    let token = try session.token(.accessToken)
     if let token { headers["Authorization"] = "Bearer \(token)" }
     let query =
       "entity=\(place.entity.name.percentEncoded)&key=\(key.text.percentEncoded)"

@@ -58,7 +58,7 @@ public final class Database: Sendable {
     world: World = .system()
   ) throws(FerryError) -> Database {
     try profile.check()
-    if let wipe = Wipe.begun(at: path) { try wipe.destroy(profile.keyKeeper?.destroyKey) }
+    if let wipe = Wipe.begun(at: path) { try wipe.destroy(profile.secrets) }
     if !profile.session.isDatabaseShared, OpenFile.isOpen(path: path) {
       world.log.warn(
         "the database is open in this process already: nothing is lost, but the live queries of one "
@@ -82,7 +82,8 @@ public final class Database: Sendable {
     let observers = Observers()
     self.observers = observers
     if let handler { observers.register(handler) }
-    let session = Session(store: store, observers: observers, settings: profile.session)
+    let session = Session(
+      store: store, observers: observers, settings: profile.session, secrets: profile.secrets)
     let runner = SessionRunner(
       session: session, transport: transport, profile: profile, world: world)
     self.runner = runner

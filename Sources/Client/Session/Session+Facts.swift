@@ -4,9 +4,11 @@ import FerryWorld
 /// What the database says of the session's state.
 extension Session {
   package func facts() throws(FerryError) -> SessionMachine.Facts {
-    try store.withSnapshot { transaction throws(FerryError) in
+    var refresh: String?
+    var facts = try store.withSnapshot { transaction throws(FerryError) in
       var facts = SessionMachine.Facts()
-      facts.hasRefreshToken = try transaction.setting(.refreshToken) != nil
+      refresh = try transaction.setting(.refreshToken)
+      facts.hasRefreshToken = refresh != nil
       let expires = try transaction.setting(.accessTokenExpires).flatMap { Int64($0) }
       let clock = self.store.world.clock
       facts.accessTokenExpires = expires.map {
@@ -29,6 +31,8 @@ extension Session {
       facts.hasUploads = try Uploads(transaction).next() != nil
       return facts
     }
+    judgeTokens(&facts, refresh)
+    return facts
   }
 
   /// For who does not ask for the next step, as while another process synchronizes.

@@ -35,13 +35,14 @@ extension Session {
     // A little early, so that no request leaves with a token that ends on its way.
     let life = min(max(1, answer.expiresIn), Session.longestToken) - 10
     let expires = store.world.clock.now.advanced(by: .seconds(max(1, life)))
-    try store.write { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        try Settings.set(.accessToken, answer.accessToken, connection)
-        try Settings.set(.refreshToken, answer.refreshToken, connection)
-        try Settings.set(.accessTokenExpires, String(expires.milliseconds), connection)
-        try Settings.set(.user, answer.user, connection)
-      }
+    do throws(FerryError) {
+      try keep(
+        DeviceTokens(access: answer.accessToken, refresh: answer.refreshToken), expires: expires,
+        of: answer.user)
+    } catch {
+      guard error.code == .secrets else { throw error }
+      try cannotKeep(error, reception.kind)
+      return
     }
     machine.succeeded(.exchange, facts: try facts(), now: store.world.clock.moment)
     isLockTold = false
@@ -50,6 +51,15 @@ extension Session {
     credentials = nil
     machine.hasCredentials = false
     observers.tell(.lasting) { $0.onLoginSuccess() }
+  }
+
+  /// The app's store takes no tokens now. A renewal is tried again with the token of before, a
+  /// login is the user's to repeat.
+  private func cannotKeep(_ error: FerryError, _ kind: Reception.Kind) throws(FerryError) {
+    guard kind == .login else { return fail(.exchange, error) }
+    credentials = nil
+    machine.hasCredentials = false
+    try refuseLogin(error)
   }
 
   /// Seconds: a year.
@@ -95,7 +105,7 @@ extension Session {
       // The issuer must let the user in again; the session itself goes on.
       try refuseLogin(FerryError(.notLoggedIn, message, hint: hint))
     case .token:
-      try forget([.refreshToken, .accessToken, .accessTokenExpires])
+      try forgetTokens()
       try refuseLogin(FerryError(.notLoggedIn, message, hint: hint))
     case .login:
       credentials = nil

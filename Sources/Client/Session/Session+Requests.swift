@@ -26,7 +26,7 @@ extension Session {
   func tokenRequest() throws(FerryError) -> SessionRequest {
     var writer = JSONWriter()
     writer.beginObject()
-    writer.field("refreshToken", try setting(.refreshToken))
+    writer.field("refreshToken", try token(.refreshToken))
     writer.field("device", try setting(.device))
     writer.endObject()
     lanes[.exchange] = Reception(.token)
@@ -98,7 +98,7 @@ extension Session {
       var request = SessionRequest(
         lane: lane, path: lane == .channel ? "channel" : "exchange",
         body: messages.flatMap { $0.frame.encoded() },
-        token: try transaction.setting(.accessToken))
+        token: try self.shown(transaction.setting(.accessToken), .accessToken))
       (request.isOfPlan, request.isQuiet) = (plan != nil, isQuiet)
       return request
     }

@@ -45,7 +45,7 @@ extension Session {
     var reception = Reception(.upload, upload: upload)
     reception.era = try setting(.uploadEra)
     lanes[.exchange] = reception
-    let token = try setting(.accessToken)
+    let token = try token(.accessToken)
     var request = SessionRequest(
       lane: .exchange, path: "content/\(upload.operation)/\(upload.attribute.percentEncoded)",
       body: bytes, token: token)

@@ -64,8 +64,18 @@ package final class Session {
   /// Why the last exchange ended, if not well.
   package internal(set) var lastFailure: FerryError?
 
-  package init(store: Store, observers: Observers, settings: SessionSettings) {
+  /// Where the app keeps the tokens; nil: in the database.
+  let secrets: DatabaseSecrets?
+  /// What was read from there.
+  var knownTokens: (mark: String, tokens: DeviceTokens)?
+  /// Why the tokens cannot be read.
+  var secretsFailure: FerryError?
+
+  package init(
+    store: Store, observers: Observers, settings: SessionSettings, secrets: DatabaseSecrets? = nil
+  ) {
     self.store = store
+    self.secrets = secrets
     self.observers = observers
     inbox = Inbox(store)
     importer = Import(store)
@@ -125,7 +135,7 @@ package final class Session {
     case .wait(let until):
       tellMissingLogin(facts, now)
       if plan != nil, !hasToken(facts, now), credentials == nil, !machine.isExchanging {
-        failPlan(Session.notLoggedIn)
+        failPlan(secretsFailure ?? Session.notLoggedIn)
       }
       tellState(facts)
       // The machine counts moments; who waits asks the clock.
@@ -171,7 +181,7 @@ package final class Session {
       machine.isExchangeWanted || facts.hasOutgoing || facts.hasUploads || machine.isBackground
     guard wants, !hasToken, credentials == nil, !isLoginTold, !machine.isExchanging else { return }
     isLoginTold = true
-    let error = Session.notLoggedIn
+    let error = secretsFailure ?? Session.notLoggedIn
     lastFailure = error
     isServerLoading = false
     observers.tell(.lasting) { $0.onLoginFailure(error) }

@@ -36,7 +36,7 @@ extension SessionRunner {
       await deliver()
       stop()
       store.close()
-      try wipe.destroy(profile.keyKeeper?.destroyKey)
+      try wipe.destroy(profile.secrets)
       await sendReceipt(of: wipe)
     } catch {
       world.log.error("the data could not be destroyed", ("reason", error.description))

@@ -181,6 +181,9 @@ actor SessionRunner {
     do throws(FerryError) { try session.tidyContents() } catch {
       world.log.error("old contents cannot be thrown away", ("reason", error.description))
     }
+    do throws(FerryError) { try session.moveTokens() } catch {
+      world.log.error("the tokens stay in the database", ("reason", error.description))
+    }
     Task { await self.sendOwedReceipt() }
     run()
   }

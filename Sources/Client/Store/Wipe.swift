@@ -54,18 +54,17 @@ package struct Wipe: Sendable, Equatable {
     Wipe.did(.mark)
   }
 
-  /// Destroys the key, where the app keeps one, and removes the files. May be repeated.
-  package func destroy(_ destroyKey: ((String) throws -> Void)?) throws(FerryError) {
-    do { try destroyKey?(path) } catch {
-      throw FerryError(
-        .store, "the key of \(path) cannot be destroyed: \(error)",
-        hint: "It is tried again at the next opening.", cause: error)
-    }
-    Wipe.did(.key)
+  /// Destroys the key and the tokens, where the app keeps them, and removes the files. May be
+  /// repeated. The files are removed also where the key cannot be.
+  package func destroy(_ secrets: DatabaseSecrets?) throws(FerryError) {
+    var failure: FerryError?
+    do throws(FerryError) { try secrets?.remove() } catch { failure = error }
+    if failure == nil { Wipe.did(.key) }
     // Not by way of the library: the file may be sealed with a key that is gone.
     for file in [path] + DatabaseFiles.besides.map({ path + $0 }) {
       do { _ = try SystemFiles().remove(file) } catch { throw Wipe.failure(error) }
     }
+    if let failure { throw failure }
     Wipe.did(.files)
   }
 
