@@ -59,6 +59,26 @@ struct ImportTests {
     #expect(try shop.device.order(1)?.logRecords.map(\.requestID) == [sent[0]])
   }
 
+  @Test("sync/P12: an answer that comes before the rows of its import loses nothing")
+  func answerFirst() throws {
+    let shop = try Stocked()
+    _ = try edited(shop, 1, city: "kiel")
+    try shop.device.exchange(shop.shore)
+    shop.shore.accept(try shop.device.operations()[0].id, changing: [2: .text("Kiel")])
+    let request = try #require(try shop.device.request())
+    let messages = try shop.shore.respond(to: request.body)
+    let early = messages.filter { message in
+      if case .rows = message { false } else { true }
+    }
+    #expect(early.count < messages.count)
+    try shop.device.take(early)
+    #expect(try shop.device.dump() == "1 ALFKI kiel U\n2 ALFKI Bremen N\n3 ALFKI Bremen N")
+    #expect(try shop.device.operations().count == 1)
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.dump() == "1 ALFKI Kiel N\n2 ALFKI Bremen N\n3 ALFKI Bremen N")
+    #expect(try shop.device.operations().isEmpty)
+  }
+
   @Test("sync/RC1: a download without the results and one with them end as one with them does")
   func sameEnd() throws {
     var ends: [String] = []
