@@ -126,7 +126,7 @@ struct CommandTaker {
       _ = try database.store.save(try record.change(.delete))
       output.write { $0.field("ok", true) }
     case "submit":
-      _ = try database.store.submit(entity, object)
+      _ = try Outbox(database.store).submit(entity, object)
       output.write { $0.field("ok", true) }
     case "cancel":
       _ = try database.store.cancel(entity, object)

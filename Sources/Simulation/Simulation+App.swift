@@ -236,11 +236,11 @@ extension Simulation {
       let pending = try device.store.records(entity, "WHERE _pending <> 'N' ORDER BY _id", [])
       guard !pending.isEmpty, let object = chance.pick(pending).object else { return }
       device.watch.deeds.submit(.object(ObjectNumber(entity: entity.name, number: object)))
-      _ = try device.store.submit(entity, object)
+      _ = try Outbox(device.store).submit(entity, object)
       log.say("step \(step): device \(device.number) submits \(entity.name) object \(object)")
     } else {
       device.watch.deeds.submit(.all(entity: entity.name))
-      do throws(FerryError) { try device.store.submitAll(entity) } catch {
+      do throws(FerryError) { try Outbox(device.store).submitAll(entity) } catch {
         // What refers to an object that is no more stays; everything else is submitted (sync/P3).
         guard error.code == .invalidChange else { throw error }
         device.watch.deeds.stays = true

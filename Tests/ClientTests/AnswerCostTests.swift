@@ -23,7 +23,7 @@ struct AnswerCostTests {
         orders.append(order)
       }
     }
-    try shop.device.store.submitAll(Order.entity)
+    try Outbox(shop.device.store).submitAll(Order.entity)
     try shop.device.exchange(shop.shore)
     let ids = try shop.device.operations().map(\.id)
     try shop.device.store.write { _ throws(FerryError) in
@@ -34,7 +34,7 @@ struct AnswerCostTests {
         try line.create()
       }
     }
-    try shop.device.store.submitAll([Order.entity, Line.entity])
+    try Outbox(shop.device.store).submitAll([Order.entity, Line.entity])
     #expect(try shop.device.operations().count { $0.wanted == .yes } == 2 * count)
     for (number, id) in ids.enumerated() {
       shop.shore.accept(id, newKey: Key([.integer(Int64(number) + 100)]))

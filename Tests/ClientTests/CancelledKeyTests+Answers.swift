@@ -9,7 +9,7 @@ import Testing
 /// What becomes of references where the create is answered, or will never be.
 extension CancelledKeyTests {
   private func submit(_ record: Record) throws {
-    _ = try device.store.submit(Self.maker, try #require(record.object))
+    _ = try Outbox(device.store).submit(Self.maker, try #require(record.object))
   }
 
   private func sent() -> [[Int: Value]] {

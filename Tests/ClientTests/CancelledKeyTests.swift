@@ -79,15 +79,15 @@ struct CancelledKeyTests {
   @Test("What was submitted, waits for it and was deleted since goes with it, and nothing is told")
   func deletedWhileItWaited() throws {
     let first = try create("first")
-    _ = try device.store.submitAll(Self.maker)
+    _ = try Outbox(device.store).submitAll(Self.maker)
     try device.exchange(shore)
     let second = try create("second", owner: first.values[0])
     let third = try create("third", owner: second.values[0])
-    _ = try device.store.submitAll(Self.maker)
+    _ = try Outbox(device.store).submitAll(Self.maker)
     #expect(try device.operations().map(\.wanted) == [.no, .yes, .yes])
     _ = try device.store.save(try third.change(.delete))
     _ = try device.store.save(try second.change(.delete))
-    _ = try device.store.submit(Self.maker, try #require(second.object))
+    _ = try Outbox(device.store).submit(Self.maker, try #require(second.object))
     #expect(try device.operations().map(\.key) == [first.key])
     for _ in 0..<3 { try device.exchange(shore) }
     #expect(!device.handler.heard.contains { $0.hasPrefix("replayFailure") })
@@ -112,7 +112,7 @@ struct CancelledKeyTests {
         new = made
       } catch {}
     }
-    try device.store.submitAll(Self.maker)
+    try Outbox(device.store).submitAll(Self.maker)
     #expect(try cancel(try #require(new)) == [Key([.integer(1)])])
     #expect(try shown(1) == "\"one\" 3 U")
     try device.exchange(shore)
@@ -129,7 +129,7 @@ struct CancelledKeyTests {
         new = made
       } catch {}
     }
-    try device.store.submitAll(Self.maker)
+    try Outbox(device.store).submitAll(Self.maker)
     try device.exchange(shore)
     _ = try cancel(try #require(new))
     let operations = try device.operations()
@@ -174,7 +174,7 @@ struct CancelledKeyTests {
 
   func submit(_ id: Int64) throws {
     let object = try #require(try maker(id).object)
-    _ = try device.store.submit(Self.maker, object)
+    _ = try Outbox(device.store).submit(Self.maker, object)
   }
 
   @Test("What is submitted and waits for the key lets it go too, under an edit that was made since")
@@ -208,7 +208,7 @@ struct CancelledKeyTests {
   @Test("What is submitted and waits gets the final key, under an edit that refers elsewhere")
   func followed() throws {
     let new = try create("new")
-    _ = try device.store.submit(Self.maker, new.object ?? 0)
+    _ = try Outbox(device.store).submit(Self.maker, new.object ?? 0)
     try device.exchange(shore)
     let id = try device.operations()[0].id
     try update(1, owner: new.values[0])
@@ -226,15 +226,15 @@ struct CancelledKeyTests {
   @Test("A create that waits, deleted and submitted again, leaves nothing that has its key")
   func joinedToNothing() async throws {
     let parent = try create("parent")
-    _ = try device.store.submit(Self.maker, parent.object ?? 0)
+    _ = try Outbox(device.store).submit(Self.maker, parent.object ?? 0)
     try device.exchange(shore)
     let new = try create("new", owner: parent.values[0])
-    _ = try device.store.submit(Self.maker, new.object ?? 0)
+    _ = try Outbox(device.store).submit(Self.maker, new.object ?? 0)
     _ = try create("child", owner: new.values[0])
     let held = try device.operations()[1].id
     let (_, answers) = device.store.answers.wait(for: [held])
     _ = try device.store.save(try new.change(.delete))
-    _ = try device.store.submit(Self.maker, new.object ?? 0)
+    _ = try Outbox(device.store).submit(Self.maker, new.object ?? 0)
     #expect(try device.operations().count == 1, "the parent's create")
     device.store.answers.close()
     var heard: [AnsweredOperation.Outcome] = []
@@ -245,7 +245,7 @@ struct CancelledKeyTests {
   @Test("What goes with a create that leaves nothing is no part of the chain that is sent")
   func joinedInChain() throws {
     let parent = try create("parent")
-    _ = try device.store.submit(Self.maker, parent.object ?? 0)
+    _ = try Outbox(device.store).submit(Self.maker, parent.object ?? 0)
     try device.exchange(shore)
     var second = try maker(2)
     second.values[1] = .text("two")
@@ -260,9 +260,9 @@ struct CancelledKeyTests {
       _ = try device.store.save(try second.change(.update))
       return records[1]
     }
-    _ = try device.store.submit(Self.maker, new.object ?? 0)
+    _ = try Outbox(device.store).submit(Self.maker, new.object ?? 0)
     _ = try device.store.save(try new.change(.delete))
-    _ = try device.store.submit(Self.maker, new.object ?? 0)
+    _ = try Outbox(device.store).submit(Self.maker, new.object ?? 0)
     #expect(try device.operations().map(\.kind) == [.create, .update])
     try device.exchange(shore)
     let sent = try shore.received.map { try Operation($0, in: shore.model) }
@@ -274,7 +274,7 @@ struct CancelledKeyTests {
   func createOnItsWay() throws {
     let other = try create("other")
     let object = try #require(other.object)
-    _ = try device.store.submit(Self.maker, object)
+    _ = try Outbox(device.store).submit(Self.maker, object)
     try device.exchange(shore)
     let new = try create("new")
     let known = try device.store.record(Self.maker, object: object)

@@ -123,12 +123,12 @@ struct ChainTests {
     try shop.device.store.transaction { () throws(FerryError) in
       for id in [1, 2] as [Int64] { try edit(shop, id, "Kiel") }
     }
-    try shop.device.store.submitAll(Order.entity)
+    try Outbox(shop.device.store).submitAll(Order.entity)
     try shop.device.exchange(shop.shore)
     try shop.device.store.transaction { () throws(FerryError) in
       for id in [2, 3] as [Int64] { try edit(shop, id, "Ulm") }
     }
-    try shop.device.store.submitAll(Order.entity)
+    try Outbox(shop.device.store).submitAll(Order.entity)
     try shop.device.exchange(shop.shore)
     #expect(shop.shore.stored.count == 2, "order 3 waits with order 2")
     for operation in shop.shore.stored.values { shop.shore.accept(operation.id) }
@@ -145,7 +145,7 @@ struct ChainTests {
     try shop.device.store.transaction { () throws(FerryError) in
       for id in [1, 2] as [Int64] { try edit(shop, id, "Kiel") }
     }
-    try shop.device.store.submitAll(Order.entity)
+    try Outbox(shop.device.store).submitAll(Order.entity)
     try shop.device.exchange(shop.shore)
     let before = Set(shop.shore.stored.keys)
     for operation in shop.shore.stored.values {
@@ -173,7 +173,7 @@ struct ChainTests {
     try shop.device.store.transaction { () throws(FerryError) in
       for id in [1, 2] as [Int64] { try edit(shop, id, "Kiel") }
     }
-    try shop.device.store.submitAll(Order.entity)
+    try Outbox(shop.device.store).submitAll(Order.entity)
     try shop.device.exchange(shop.shore)
     var order = try #require(try shop.device.order(1))
     try order.cancelPending()
@@ -190,7 +190,7 @@ struct ChainTests {
     try shop.device.store.transaction { () throws(FerryError) in
       for id in [1, 2, 3] as [Int64] { try edit(shop, id, "Kiel") }
     }
-    try shop.device.store.submitAll(Order.entity)
+    try Outbox(shop.device.store).submitAll(Order.entity)
     var order = try #require(try shop.device.order(1))
     try order.cancelPending()
     try shop.device.exchange(shop.shore)
@@ -212,7 +212,7 @@ struct ChainTests {
       }
       try last.create()
     }
-    try shop.device.store.submitAll(Order.entity)
+    try Outbox(shop.device.store).submitAll(Order.entity)
     try shop.device.exchange(shop.shore)
     #expect(shop.shore.stored.count == 4, "the fifth does not fit into the first message")
     try last.cancelPending()
@@ -242,7 +242,7 @@ struct ChainTests {
       receipt.record.set(0, basket.id)
       try receipt.create()
     }
-    try shop.device.store.submitAll(Receipt.entity)
+    try Outbox(shop.device.store).submitAll(Receipt.entity)
     #expect(
       try shop.sent() == [
         "Remark delete 1/6", "Item delete 2/6", "Item delete 3/6", "Basket delete 4/6",
@@ -260,7 +260,7 @@ struct ChainTests {
       }
     }
     let error = #expect(throws: FerryError.self) {
-      try shop.device.store.submitAll(Order.entity)
+      try Outbox(shop.device.store).submitAll(Order.entity)
     }
     #expect(error?.hint == "Change less in one transaction." && error?.entity == "Order")
     #expect(try shop.device.operations().allSatisfy { $0.state == .waiting })
@@ -278,7 +278,7 @@ struct ChainTests {
       }
     }
     let error = #expect(throws: FerryError.self) {
-      try shop.device.store.submitAll(Order.entity)
+      try Outbox(shop.device.store).submitAll(Order.entity)
     }
     #expect(error?.message.contains(String(WireLimits.chainBytes)) == true)
     #expect(error?.entity == "Order")

@@ -43,7 +43,7 @@ struct CompositeDependencyTests {
     _ = try device.store.save(try ship.change(.update))
     let berth = try device.store.record(Self.berth, key: Key([.integer(1), .integer(1)]))
     _ = try device.store.save(try #require(berth).change(.delete))
-    try device.store.submitAll([Self.berth, Self.ship])
+    try Outbox(device.store).submitAll([Self.berth, Self.ship])
     for _ in 0..<2 { try device.exchange(shore) }
     let sent = { try shore.received.map { try Operation($0, in: model) } }
     #expect(try sent().map(\.entity) == ["Ship"])
@@ -78,7 +78,7 @@ struct CompositeDependencyTests {
   func oneOfTwoWaits() throws {
     let (device, shore) = try harbour()
     try move(device)
-    try device.store.submitAll([Self.ship, Self.berth])
+    try Outbox(device.store).submitAll([Self.ship, Self.berth])
     for _ in 0..<2 { try device.exchange(shore) }
     let sent = { try shore.received.map { try Operation($0, in: shore.model) } }
     #expect(try sent().map(\.entity) == ["Berth"])
@@ -91,7 +91,7 @@ struct CompositeDependencyTests {
   func oneOfTwoInOne() throws {
     let (device, shore) = try harbour()
     try device.store.transaction { () throws(FerryError) in try move(device) }
-    try device.store.submitAll([Self.ship])
+    try Outbox(device.store).submitAll([Self.ship])
     try device.exchange(shore)
     let sent = try shore.received.map { try Operation($0, in: shore.model) }
     #expect(sent.sorted { $0.position < $1.position }.map(\.entity) == ["Berth", "Ship"])

@@ -168,7 +168,7 @@ extension DependencyTests {
     #expect(left.map { $0.changed[1] } == [.text("Di"), .text("Cy"), .text("Di")])
     #expect(left.allSatisfy(\.isOpen) && left.first?.base[1] == .text("Ada"))
     #expect(try sent().count == 1)
-    try device.store.submitAll([Maker.entity])
+    try Outbox(device.store).submitAll([Maker.entity])
     try exchange()
     #expect(try chains().last == ["update Maker 1", "update Maker 2", "update Maker 3"])
   }

@@ -49,7 +49,7 @@ struct DependencyTests {
 
   /// Submits all, in the order that is worst, and exchanges until nothing more is sent.
   func submit(_ entities: [Entity]) throws {
-    try device.store.submitAll(entities)
+    try Outbox(device.store).submitAll(entities)
     try exchange()
   }
 
@@ -158,8 +158,8 @@ struct DependencyTests {
     other.set(2, "Axe")
     _ = try device.store.save(try other.change(.update))
     try delete(Maker.entity, 1)
-    try device.store.submitAll([Maker.entity])
-    try device.store.submitAll(Article.entity)
+    try Outbox(device.store).submitAll([Maker.entity])
+    try Outbox(device.store).submitAll(Article.entity)
     try exchange()
     #expect(try sent() == ["update Article 10", "update Article 11"])
     try accept(0)
@@ -239,7 +239,7 @@ struct DependencyTests {
       let record = try #require(try device.store.record(entity, key: Key([.integer(id)])))
       _ = try device.store.save(try record.change(.delete))
     }
-    try device.store.submitAll([Maker.entity, part])
+    try Outbox(device.store).submitAll([Maker.entity, part])
     for _ in 0..<3 { try device.exchange(shore) }
     #expect(try shore.received.map { try Operation($0, in: model).entity } == ["Part"])
   }
@@ -304,7 +304,7 @@ struct DependencyTests {
   func cancelled() throws {
     try create(maker: 1)
     try create(article: 10, maker: 1)
-    try device.store.submitAll(Article.entity)
+    try Outbox(device.store).submitAll(Article.entity)
     try exchange()
     #expect(try sent() == [])
     _ = try device.store.cancel(Maker.entity, try #require(try record(Maker.entity, 1).object))

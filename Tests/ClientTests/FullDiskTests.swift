@@ -75,8 +75,8 @@ struct FullDiskTests {
     switch deed {
     case .create: try open().close()
     case .migrate: try open(Self.newer).close()
-    case .submit: try store?.submitAll(Order.entity)
-    case .cancel: try store?.cancelAll(Order.entity)
+    case .submit: try store.map { Outbox($0) }?.submitAll(Order.entity)
+    case .cancel: try store.map { Outbox($0) }?.cancelAll(Order.entity)
     case .clean: try store?.cleanAllData()
     case .vacuum: try store?.vacuum()
     }

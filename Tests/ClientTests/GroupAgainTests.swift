@@ -21,7 +21,7 @@ struct GroupAgainTests {
         try orders[place].update()
       }
     }
-    try device.store.submitAll(Order.entity)
+    try Outbox(device.store).submitAll(Order.entity)
     try device.exchange(shop.shore)
     sent = shop.shore.stored.values.sorted { $0.position < $1.position }
   }

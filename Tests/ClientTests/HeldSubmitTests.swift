@@ -158,7 +158,7 @@ struct HeldSubmitTests {
     try shop.device.store.transaction { () throws(FerryError) in
       for id in [1, 2] as [Int64] { try edit(shop, id, "Kiel") }
     }
-    try shop.device.store.submitAll(Order.entity)
+    try Outbox(shop.device.store).submitAll(Order.entity)
     var order = try #require(try shop.device.order(2))
     try order.cancelPending()
     var other = try #require(try shop.device.order(1))
@@ -175,12 +175,12 @@ struct HeldSubmitTests {
   func besideRefused() throws {
     let shop = try Stocked()
     try edit(shop, 1, "Kiel")
-    try shop.device.store.submitAll(Order.entity)
+    try Outbox(shop.device.store).submitAll(Order.entity)
     try shop.device.exchange(shop.shore)
     try shop.device.store.transaction { () throws(FerryError) in
       for id in [1, 2, 3] as [Int64] { try edit(shop, id, "Ulm") }
     }
-    try shop.device.store.submitAll(Order.entity)
+    try Outbox(shop.device.store).submitAll(Order.entity)
     shop.shore.refuse(try shop.device.operations()[0].id)
     try shop.device.exchange(shop.shore)
     var third = try #require(try shop.device.order(3))
@@ -196,7 +196,7 @@ struct HeldSubmitTests {
     try first.cancelPending()
     try shop.device.exchange(shop.shore)
     #expect(try sent(shop) == ["Kiel"])
-    try store.submitAll(Order.entity)
+    try Outbox(store).submitAll(Order.entity)
     try shop.device.exchange(shop.shore)
     #expect(try sent(shop) == ["Kiel", "Ulm"])
   }
@@ -205,12 +205,12 @@ struct HeldSubmitTests {
   func memberCancelled() throws {
     let shop = try Stocked()
     try edit(shop, 1, "Kiel")
-    try shop.device.store.submitAll(Order.entity)
+    try Outbox(shop.device.store).submitAll(Order.entity)
     try shop.device.exchange(shop.shore)
     try shop.device.store.transaction { () throws(FerryError) in
       for id in [1, 2] as [Int64] { try edit(shop, id, "Ulm") }
     }
-    try shop.device.store.submitAll(Order.entity)
+    try Outbox(shop.device.store).submitAll(Order.entity)
     var first = try #require(try shop.device.order(1))
     try first.cancelPending()
     try shop.device.exchange(shop.shore)
@@ -229,18 +229,18 @@ struct HeldSubmitTests {
   func refusedAndHeld() throws {
     let shop = try Stocked()
     try edit(shop, 1, "Kiel")
-    try shop.device.store.submitAll(Order.entity)
+    try Outbox(shop.device.store).submitAll(Order.entity)
     try shop.device.exchange(shop.shore)
     let first = try shop.device.operations()[0].id
     try edit(shop, 2, "Kiel")
-    try shop.device.store.submitAll(Order.entity)
+    try Outbox(shop.device.store).submitAll(Order.entity)
     try shop.device.exchange(shop.shore)
     shop.shore.refuse(try shop.device.operations()[1].id)
     try shop.device.exchange(shop.shore)
     try shop.device.store.transaction { () throws(FerryError) in
       for id in [1, 2] as [Int64] { try edit(shop, id, "Ulm") }
     }
-    try shop.device.store.submitAll(Order.entity)
+    try Outbox(shop.device.store).submitAll(Order.entity)
     #expect(try shop.device.order(2)?.replayFailed == false)
     shop.shore.accept(first)
     try shop.device.exchange(shop.shore)

@@ -82,7 +82,7 @@ struct LocalPartsTests {
 
   @Test("outlive an owner whose delete may yet be refused, and nothing of them is sent")
   func servedOwner() throws {
-    try device.store.submitAll(try entity("Bill"))
+    try Outbox(device.store).submitAll(try entity("Bill"))
     try delete("Bill", 1)
     #expect(try ids("Scribble") == [1] && ids("Sum").isEmpty)
     #expect(try device.operations().allSatisfy { ["Bill", "Sum"].contains($0.entity) })

@@ -115,7 +115,7 @@ struct LocalReferenceTests {
     arguments: [true, false])
   func cancelledOnItsWay(isAccepted: Bool) throws {
     let (key, object) = (new.values[0], try #require(new.object))
-    _ = try device.store.submit(Self.order, object)
+    _ = try Outbox(device.store).submit(Self.order, object)
     try device.exchange(shore)
     let id = try #require(try device.operations().first).id
     _ = try device.store.cancel(Self.order, object)
@@ -131,7 +131,7 @@ struct LocalReferenceTests {
   @Test("are null where it is deleted on its way, and refused: nothing is left of the two")
   func deletedAndRefused() throws {
     let (key, object) = (new.values[0], try #require(new.object))
-    _ = try device.store.submit(Self.order, object)
+    _ = try Outbox(device.store).submit(Self.order, object)
     try device.exchange(shore)
     let id = try #require(try device.operations().first).id
     let sent = try #require(try device.store.record(Self.order, key: Key([key])))
@@ -165,7 +165,7 @@ struct LocalReferenceTests {
 
   @Test("follow the key that the business system gives, also as a key of their own (sync/P15)")
   func followed() throws {
-    _ = try device.store.submit(Self.order, try #require(new.object))
+    _ = try Outbox(device.store).submit(Self.order, try #require(new.object))
     try device.exchange(shore)
     let id = try #require(shore.stored.keys.first)
     shore.accept(id, newKey: Key([.integer(42)]))

@@ -60,7 +60,7 @@ struct ManyPendingTests {
       }
     }
     #expect(page == 100 && statements < 110, "\(statements) statements")
-    try timed("submitted") { try store.submitAll(Order.entity) }
+    try timed("submitted") { try Outbox(store).submitAll(Order.entity) }
     let request = try timed("the first message made") { try shop.device.request() }
     var sent = 0
     for frame in try FrameReader.frames(of: #require(request).body) {
@@ -84,7 +84,7 @@ struct ManyPendingTests {
     try timed("opened again") { try shop.device.restart() }
     let again = shop.device.store
     #expect(try again.pendingCount(Order.entity, nil, .replaying) == count)
-    try timed("all cancelled") { try again.cancelAll(Order.entity) }
+    try timed("all cancelled") { try Outbox(again).cancelAll(Order.entity) }
     #expect(try again.pendingCount(Order.entity, nil, .all) == 0)
     #expect(try shop.device.orders().allSatisfy { !$0.isPending })
     let grown = (try residentBytes() - before) >> 20

@@ -237,7 +237,7 @@ struct MigrationCheckTests {
     try update(shop, 1, city: "Kiel")
     var created = shop.device.newOrder("Jena")
     try created.create()
-    try shop.device.store.submitAll(Order.entity)
+    try Outbox(shop.device.store).submitAll(Order.entity)
     _ = try shop.device.request()
     let before = try shop.device.operations()
     var stricter = attributes

@@ -208,7 +208,7 @@ struct MigrationTests {
       record.set(2, "Kiel" as String?)
       _ = try shop.device.store.save(try record.change(.update))
     }
-    try shop.device.store.submitAll(Order.entity)
+    try Outbox(shop.device.store).submitAll(Order.entity)
   }
 
   @Test("What was replayed as one with a discarded change is sealed anew without it, and sent")

@@ -28,7 +28,7 @@ struct OlderCopyTests {
     let item = try new(basket.values[0], .integer(1), .text("plum"), of: Item.entity)
     let remark = try new(
       .text("r2"), basket.values[0], .integer(1), .text("soft"), of: Remark.entity)
-    _ = try shop.device.store.submit(Basket.entity, try #require(basket.object))
+    _ = try Outbox(shop.device.store).submit(Basket.entity, try #require(basket.object))
     try shop.device.exchange(shop.shore)
     for operation in shop.shore.stored.values.sorted(by: { $0.position < $1.position }) {
       switch operation.entity {

@@ -39,7 +39,7 @@ struct PendingCostTests {
         orders.append(order)
       }
     }
-    try shop.device.store.submitAll(Order.entity)
+    try Outbox(shop.device.store).submitAll(Order.entity)
     try shop.device.exchange(shop.shore)
     try shop.device.store.write { _ throws(FerryError) in
       for order in orders {
@@ -47,7 +47,7 @@ struct PendingCostTests {
         try line.create()
       }
     }
-    try shop.device.store.submitAll(Line.entity)
+    try Outbox(shop.device.store).submitAll(Line.entity)
     for id in shop.shore.stored.keys { shop.shore.refuse(id) }
     try shop.device.exchange(shop.shore)
     try shop.device.store.write { _ throws(FerryError) in

@@ -70,7 +70,7 @@ struct PendingPlanTests {
     }
     return try shop.device.store.write { connection throws(FerryError) in
       let before = connection.executions
-      try shop.device.store.submitAll(Order.entity)
+      try Outbox(shop.device.store).submitAll(Order.entity)
       return connection.executions - before
     }
   }
@@ -103,7 +103,7 @@ struct PendingPlanTests {
           _ = try device.store.save(try #require(record).change(.delete))
         }
       }
-      try device.store.submitAll([Maker.entity, Article.entity])
+      try Outbox(device.store).submitAll([Maker.entity, Article.entity])
       try device.exchange(shore)
       for id in shore.stored.keys { shore.accept(id) }
       for _ in 0..<2 { try device.exchange(shore) }

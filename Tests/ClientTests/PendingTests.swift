@@ -73,7 +73,7 @@ struct PendingTests {
     try line.create()
     var untouched = try #require(try shop.device.order(3))
     try untouched.submitPending()
-    try shop.device.store.submitAll(Order.entity)
+    try Outbox(shop.device.store).submitAll(Order.entity)
     try shop.device.exchange(shop.shore)
     #expect(shop.shore.stored.values.map(\.entity) == ["Order", "Order"])
   }
@@ -97,7 +97,7 @@ struct PendingTests {
     let shop = try Stocked()
     try changeCities(shop, ["Kiel", tooLong, "Ulm"])
     let error = #expect(throws: FerryError.self) {
-      try shop.device.store.submitAll(Order.entity)
+      try Outbox(shop.device.store).submitAll(Order.entity)
     }
     #expect(error?.code == .invalidChange)
     #expect(error?.entity == "Order" && error?.attribute == "city")
@@ -119,7 +119,7 @@ struct PendingTests {
     third.city = "Ulm"
     try third.update()
     let error = #expect(throws: FerryError.self) {
-      try shop.device.store.submitAll(Order.entity)
+      try Outbox(shop.device.store).submitAll(Order.entity)
     }
     #expect(error?.message.contains("2 pending objects could not be submitted") == true)
     try shop.device.exchange(shop.shore)
@@ -142,10 +142,10 @@ struct PendingTests {
       CREATE TRIGGER stop BEFORE DELETE ON ferry_operation WHEN old.key = '3'
       BEGIN SELECT RAISE(ABORT, 'no'); END
       """)
-    #expect(throws: FerryError.self) { try shop.device.store.cancelAll(Order.entity) }
+    #expect(throws: FerryError.self) { try Outbox(shop.device.store).cancelAll(Order.entity) }
     #expect(try shop.device.dump() == before)
     try run("DROP TRIGGER stop")
-    try shop.device.store.cancelAll(Order.entity)
+    try Outbox(shop.device.store).cancelAll(Order.entity)
     #expect(try shop.device.operations().isEmpty)
   }
 
@@ -176,7 +176,7 @@ struct PendingTests {
       try shop.device.orders().filter(\.isCreated).map { "\($0.customer) \($0.city ?? "")" }
         .sorted()
         == ["ALFKI Suhl", "BONAP Gera"])
-    try shop.device.store.submitAll(Order.entity)
+    try Outbox(shop.device.store).submitAll(Order.entity)
     try shop.device.exchange(shop.shore)
     let sent = shop.shore.stored.values
     #expect(sent.count { $0.entity == "Order" && $0.key == nil } == 2, "the keys are temporary")
@@ -302,7 +302,7 @@ struct PendingTests {
     try created.create()
     try order.cancelPending()
     #expect(order.city == "Bremen" && !order.isPending)
-    try shop.device.store.cancelAll(Order.entity)
+    try Outbox(shop.device.store).cancelAll(Order.entity)
     #expect(try shop.device.dump() == "1 ALFKI Bremen N\n2 ALFKI Bremen N\n3 ALFKI Bremen N")
     #expect(try shop.device.originals(Order.entity) == 0)
     #expect(try shop.device.operations().isEmpty)

@@ -45,7 +45,7 @@ struct ReplaySessionTests {
     // What is pending delete is not visible; its operation is submitted by its type.
     var deleted = try #require(try shop.device.order(2))
     try deleted.delete()
-    try shop.device.store.submitAll(Order.entity)
+    try Outbox(shop.device.store).submitAll(Order.entity)
     let sent = try messages(try #require(try request())).compactMap {
       if case .replay(let replay) = $0 { replay } else { nil }
     }

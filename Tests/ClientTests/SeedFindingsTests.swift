@@ -210,7 +210,7 @@ struct SeedFindingsTests {
       line = made
     }
     let made = try #require(line)
-    try shop.device.store.submitAll(Order.entity)
+    try Outbox(shop.device.store).submitAll(Order.entity)
     try shop.device.exchange(shop.shore)
     let create = try #require(try shop.device.operations().first)
     for operation in try shop.device.operations() { shop.shore.answer(operation.id, .unknown) }

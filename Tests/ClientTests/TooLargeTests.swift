@@ -78,9 +78,9 @@ struct TooLargeTests {
       try write(1, 2, long)
       try write(2, 2, "short")
     }
-    _ = try device.store.submit(Self.sheet, try object(1))
+    _ = try Outbox(device.store).submit(Self.sheet, try object(1))
     try write(1, 3, long)
-    _ = try device.store.submit(Self.sheet, try object(1))
+    _ = try Outbox(device.store).submit(Self.sheet, try object(1))
     #expect(try device.operations().map(\.wanted) == [.no, .no, .yes])
     // The chain of the first loses a member, the graph of both another.
     _ = try device.store.cancel(Self.sheet, try object(2))
@@ -104,19 +104,19 @@ struct TooLargeTests {
     #expect(records.count == 1 && records[0].message.contains("are allowed. Make its texts"))
     #expect(await heard(answers) == waiting)
     let error = #expect(throws: FerryError.self) {
-      _ = try device.store.submit(Self.sheet, try object(1))
+      _ = try Outbox(device.store).submit(Self.sheet, try object(1))
     }
     #expect(error?.code == .invalidChange)
     // Made shorter, both go as one.
     try write(1, 3, "short")
-    _ = try device.store.submit(Self.sheet, try object(1))
+    _ = try Outbox(device.store).submit(Self.sheet, try object(1))
     try device.exchange(shore)
     #expect(shore.stored.values.map(\.changed) == [[2: .text(long), 3: .text("short")]])
   }
   @Test("Of what submitAll leaves as it was, nobody hears that it was taken back")
   func submitAll() async throws {
     try write(1, 2, "short")
-    _ = try device.store.submit(Self.sheet, try object(1))
+    _ = try Outbox(device.store).submit(Self.sheet, try object(1))
     try device.exchange(shore)
     let long = String(repeating: "x", count: WireLimits.operationBytes * 6 / 10)
     try device.store.transaction { () throws(FerryError) in
@@ -125,14 +125,14 @@ struct TooLargeTests {
       (new.values[0], new.values[1]) = (.integer(9), .integer(1))
       _ = try device.store.save(try new.change(.create))
     }
-    _ = try device.store.submit(Self.sheet, try object(1))
+    _ = try Outbox(device.store).submit(Self.sheet, try object(1))
     let create = try #require(try device.operations().last)
     #expect(create.kind == .create && create.wanted == .yes)
     _ = try device.store.save(try sheet(9).change(.delete))
     try write(1, 3, long)
     let (_, answers) = device.store.answers.wait(for: [create.id])
     let before = try device.operations()
-    let error = #expect(throws: FerryError.self) { try device.store.submitAll(Self.sheet) }
+    let error = #expect(throws: FerryError.self) { try Outbox(device.store).submitAll(Self.sheet) }
     #expect(error?.code == .invalidChange)
     #expect(try device.operations() == before)
     device.store.answers.close()

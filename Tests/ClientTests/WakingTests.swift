@@ -31,7 +31,7 @@ struct WakingTests {
   /// The order is on its way with "Kiel".
   private func onItsWay(_ id: Int64) throws -> OperationID {
     try edit(id, "Kiel")
-    try store.submitAll(Order.entity)
+    try Outbox(store).submitAll(Order.entity)
     try shop.device.exchange(shop.shore)
     return try #require(try shop.device.operations().last).id
   }
@@ -59,7 +59,7 @@ struct WakingTests {
       try new.update()
       try edit(1, "Ulm")
     }
-    try store.submitAll(Order.entity)
+    try Outbox(store).submitAll(Order.entity)
     shop.shore.refuse(id)
     try shop.device.exchange(shop.shore)
     #expect(try shop.device.operations().map(\.state) == [.replayFailed, .waiting])
@@ -68,7 +68,7 @@ struct WakingTests {
     try new.delete()
     #expect(try shop.device.operations().map(\.isOpen) == [true])
     #expect(try !isOutgoing())
-    try store.submitAll(Order.entity)
+    try Outbox(store).submitAll(Order.entity)
     try shop.device.exchange(shop.shore)
     #expect(sent(1) == [[2: .text("Ulm")]])
   }
@@ -96,7 +96,7 @@ struct WakingTests {
     var again = shop.device.newLine(of: 1, 1, "tea")
     try again.create()
     #expect(try shop.device.operations().map(\.isOpen) == [true])
-    try store.submitAll(Order.entity)
+    try Outbox(store).submitAll(Order.entity)
     try shop.device.exchange(shop.shore)
     #expect(sent(1) == [[2: .text("Ulm")]])
   }
@@ -113,7 +113,7 @@ struct WakingTests {
       try new.delete()
       try edit(1, "Ulm")
     }
-    try store.submitAll(Order.entity)
+    try Outbox(store).submitAll(Order.entity)
     #expect(try shop.device.operations().map(\.wanted) == [.no, .yes, .yes])
     try store.takeRefused([
       Answer(id: id, version: 0, outcome: .replayFailed, newKey: nil, logRecords: [])
@@ -132,7 +132,7 @@ struct WakingTests {
       try edit(1, "Ulm")
       try edit(2, "Ulm")
     }
-    try store.submitAll(Order.entity)
+    try Outbox(store).submitAll(Order.entity)
     #expect(try shop.device.operations().map(\.wanted) == [.no, .yes, .yes])
     let rings = Rings()
     store.bell.onRing { rings.count.withLock { $0 += 1 } }
@@ -152,7 +152,7 @@ struct WakingTests {
       try edit(1, "Ulm")
       try edit(2, "Ulm")
     }
-    try store.submitAll(Order.entity)
+    try Outbox(store).submitAll(Order.entity)
     let ids = try shop.device.operations().map(\.id)
     let (_, answers) = store.answers.wait(for: Set(ids))
     shop.shore.answer(id, .notTried)
@@ -181,7 +181,7 @@ struct WakingTests {
       try edit(1, "Ulm")
       try edit(2, "Ulm")
     }
-    try store.submitAll(Order.entity)
+    try Outbox(store).submitAll(Order.entity)
     try edit(2, "Hof")
     // As when a reference of it was taken back: it counts on, and the edit is the newer one all the same.
     try store.write { connection throws(FerryError) in

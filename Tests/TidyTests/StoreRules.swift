@@ -9,8 +9,8 @@ struct StoreRules {
 
   static let extendingFiles: Set<String> = Set(
     [
-      "Objects/Prefetch", "Objects/BusinessObject", "BigValues/Contents", "Outbox/Outbox",
-      "Outbox/Dependencies", "Outbox/SubmitAll", "Outbox/Sealing", "Queries/Store+Queries",
+      "Objects/Prefetch", "Objects/BusinessObject", "BigValues/Contents",
+      "Queries/Store+Queries",
       "Import/RefusedHere", "Import/AnswerTaker", "Pending/PendingObjects", "Pending/Chain",
       "Pending/Parts", "Pending/BigValue+Pending", "Pending/Reports", "Pending/Submitted",
       "Pending/LogRecords", "Pending/Cancel", "Pending/PendingStore", "Pending/OlderCopies",

@@ -109,7 +109,7 @@ final class ImportRun {
     }
     try sql { () throws(SQLiteError) in try self.giveBackKept() }
     try finish()
-    try store.sealWanted(connection)
+    try ChainSealing(Transaction(store, connection)).sealWanted()
     try sql { () throws(SQLiteError) in try self.store.sweepContents(self.connection) }
     let entities = changes.values.sorted { $0.entity < $1.entity }
     if isFirst || !entities.isEmpty {

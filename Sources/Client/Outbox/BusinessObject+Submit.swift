@@ -26,7 +26,7 @@ extension BusinessObject {
         hint: "Call create or save first.", entity: Self.entity.name)
     }
     let store = record.store
-    guard let operations = try store.submit(Self.entity, object) else {
+    guard let operations = try Outbox(store).submit(Self.entity, object) else {
       return Submission(store, object, try store.submitted(Self.entity, object))
     }
     let submission = Submission<Self>(

@@ -98,7 +98,7 @@ struct Dependencies {
   /// The chain of an operation that is submitted and waits; nil for any other.
   private mutating func met(_ operation: PendingOperation) throws(SQLiteError) -> Int64? {
     guard operation.wanted != .no else { return nil }
-    let members = try store.chain(of: [operation], where: Store.isHeld, connection)
+    let members = try Chains(store, connection).of([operation], where: Chains.isHeld)
     guard let first = members.first, !members.contains(where: { $0.state == .replayFailed })
     else { return nil }
     meet(members, as: first.sequence)
@@ -154,38 +154,5 @@ struct Dependencies {
       let key = member.key.values(of: entity)
     else { return false }
     return try references.ends(operation, entity, key)
-  }
-}
-
-extension Store {
-  /// The test for what is replayed as one with an operation that is submitted and waits: what was
-  /// changed since is not submitted, and what was refused waits for the app.
-  static let isHeld = "(wanted > 0 OR state = 'replayFailed')"
-
-  /// Refuses a change that refers to a new object which is no more: nobody will ever replace its
-  /// temporary key, and no business system may see that.
-  func checkReferences(
-    _ member: PendingOperation, _ entity: Entity, _ connection: Connection
-  ) throws(FerryError) {
-    let made = try sql { () throws(SQLiteError) in
-      try References(self, connection).made(by: member).filter(\.isTemporary)
-    }
-    for reference in made {
-      let target = reference.entity
-      let isThere = try sql { () throws(SQLiteError) in
-        let create = try connection.value(
-          "SELECT 1 FROM ferry_operation WHERE entity = ? AND key = ? AND kind = 'create' LIMIT 1",
-          .text(target.name), .text(Key(reference.key).text))
-        guard create == nil else { return true }
-        return try self.rows(of: target).visible(connection, key: reference.key) != nil
-      }
-      guard !isThere else { continue }
-      throw FerryError(
-        .invalidChange,
-        "the \(member.kind.rawValue) of \(entity.name) \(member.key) refers to a new "
-          + "\(target.name) that is no more: its create was refused, and it was deleted",
-        hint: "Let it refer to another one, or cancel it.", entity: entity.name,
-        attribute: reference.relationship.attributes.first)
-    }
   }
 }

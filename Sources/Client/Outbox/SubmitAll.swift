@@ -2,7 +2,7 @@ import FerryModel
 import FerrySQLite
 import FerryWire
 
-extension Store {
+extension Outbox {
   /// Submits everything that is pending of one entity (sync/P3).
   package func submitAll(_ entity: Entity) throws(FerryError) { try submitAll([entity]) }
 
@@ -13,8 +13,8 @@ extension Store {
   package func submitAll(_ entities: [Entity]) throws(FerryError) {
     var round = SubmitRound()
     for entity in entities {
-      try eachThousand(of: entity) { objects, connection throws(FerryError) in
-        for object in objects { try self.submit(entity, object, &round, connection) }
+      try eachThousand(of: entity) { objects, transaction throws(FerryError) in
+        for object in objects { try self.submit(entity, object, &round, transaction) }
       }
     }
     if let error = round.error { throw error }
@@ -26,37 +26,41 @@ extension Store {
   /// (sync/P20).
   package func cancelAll(_ entities: [Entity]) throws(FerryError) {
     for entity in entities {
-      try eachThousand(of: entity) { objects, connection throws(FerryError) in
-        for object in objects { _ = try self.cancel(entity, object, connection) }
-        try self.sql { () throws(SQLiteError) in try self.sweepContents(connection) }
+      try eachThousand(of: entity) { objects, transaction throws(FerryError) in
+        for object in objects {
+          _ = try self.store.cancel(entity, object, transaction.connection)
+        }
+        try transaction.sql { connection throws(SQLiteError) in
+          try self.store.sweepContents(connection)
+        }
       }
     }
   }
 
   /// Runs `body` for the pending objects of an entity, in transactions of a thousand.
   private func eachThousand(
-    of entity: Entity, _ body: (ArraySlice<Int64>, Connection) throws(FerryError) -> Void
+    of entity: Entity, _ body: (ArraySlice<Int64>, Transaction) throws(FerryError) -> Void
   ) throws(FerryError) {
     var rest = try pendingObjects(entity)[...]
     while !rest.isEmpty {
       let now = rest.prefix(WireLimits.operationsInFlight)
       rest = rest.dropFirst(now.count)
-      try write { connection throws(FerryError) in try body(now, connection) }
-      bell.ring()
+      try store.withTransaction { transaction throws(FerryError) in try body(now, transaction) }
+      store.bell.ring()
     }
   }
 
   private func submit(
-    _ entity: Entity, _ object: Int64, _ round: inout SubmitRound, _ connection: Connection
+    _ entity: Entity, _ object: Int64, _ round: inout SubmitRound,
+    _ transaction: Transaction
   ) throws(FerryError) {
-    let seeds = try sql { () throws(SQLiteError) in
-      try self.unsealed(ObjectReference(entity.name, object), connection)
-    }
+    let sealing = ChainSealing(transaction)
+    let seeds = try sealing.unsealed(ObjectReference(entity.name, object))
     guard seeds.contains(where: { !round.tried.contains($0.sequence) }) else { return }
-    let members = try sql { () throws(SQLiteError) in try self.chain(of: seeds, connection) }
+    let members = try sealing.chain(of: seeds)
     round.tried.formUnion(members.map(\.sequence))
     do throws(FerryError) {
-      try write { _ throws(FerryError) in try self.seal(members, connection) }
+      try store.withTransaction { _ throws(FerryError) in try sealing.seal(members) }
     } catch {
       guard error.code == .invalidChange else { throw error }
       if round.first == nil { round.first = error }
@@ -65,15 +69,13 @@ extension Store {
   }
 
   private func pendingObjects(_ entity: Entity) throws(FerryError) -> [Int64] {
-    try read { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in
-        try connection.rows(
-          """
-          SELECT object FROM ferry_operation WHERE entity = ? AND state <> 'withdrawn'
-          GROUP BY object ORDER BY min(sequence)
-          """, .text(entity.name)
-        ).compactMap { $0[0].integer }
-      }
+    try store.withSnapshot { transaction throws(FerryError) in
+      try transaction.rows(
+        """
+        SELECT object FROM ferry_operation WHERE entity = ? AND state <> 'withdrawn'
+        GROUP BY object ORDER BY min(sequence)
+        """, .text(entity.name)
+      ).compactMap { $0[0].integer }
     }
   }
 }

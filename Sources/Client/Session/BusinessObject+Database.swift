@@ -84,12 +84,12 @@ extension BusinessObject {
   /// names entity and attribute and says how many objects stay. It is done in transactions of a
   /// thousand objects; an error of the disk ends it after those that were.
   public static func submitPendingOperations(in database: Database) throws(FerryError) {
-    try database.store.submitAll(entity)
+    try Outbox(database.store).submitAll(entity)
   }
 
   /// Does what `cancelPending` does for every pending object of this type (sync/P20), in
   /// transactions of a thousand objects; an error of the disk ends it after those that were.
   public static func cancelPendingOperations(in database: Database) throws(FerryError) {
-    try database.store.cancelAll(entity)
+    try Outbox(database.store).cancelAll(entity)
   }
 }

@@ -25,13 +25,13 @@ extension Database {
   /// Submits everything that is pending of the entities of one group (facts/1.4), as
   /// `submitPendingOperations()` does of all: what cannot be sent holds up nothing else.
   public func submitPendingOperations(group: String) throws(FerryError) {
-    try store.submitAll(try entities(of: group))
+    try Outbox(store).submitAll(try entities(of: group))
   }
 
   /// Cancels everything that is pending of the entities of one group (facts/1.4), in transactions of
   /// a thousand objects.
   public func cancelPendingOperations(group: String) throws(FerryError) {
-    try store.cancelAll(try entities(of: group))
+    try Outbox(store).cancelAll(try entities(of: group))
   }
 
   /// Whether nothing that was submitted waits to be sent or to be answered (facts/1.4). What is

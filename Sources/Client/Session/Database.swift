@@ -265,13 +265,13 @@ public final class Database: Sendable {
   /// names entity and attribute and says how many objects stay. It is done in transactions of a
   /// thousand objects; an error of the disk ends it after those that were.
   public func submitPendingOperations() throws(FerryError) {
-    try store.submitAll(store.model.entities)
+    try Outbox(store).submitAll(store.model.entities)
   }
 
   /// Cancels everything that is pending, of every entity, in transactions of a thousand objects; an
   /// error of the disk ends it after those that were.
   public func cancelPendingOperations() throws(FerryError) {
-    try store.cancelAll(store.model.entities)
+    try Outbox(store).cancelAll(store.model.entities)
   }
 
   /// The log records that the app has not dealt with, oldest first; all, or those that a query names

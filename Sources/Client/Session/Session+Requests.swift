@@ -49,7 +49,7 @@ extension Session {
     var toStore = 0
     var isHoldAsked = false
     let request = try store.withTransaction { transaction throws(FerryError) in
-      if lane == .exchange { isRefused = try self.store.sealWanted(transaction.connection) }
+      if lane == .exchange { isRefused = try ChainSealing(transaction).sealWanted() }
       let queue = OperationQueue(transaction)
       let position = try transaction.sql { connection throws(SQLiteError) in
         try self.inbox.positions(connection)

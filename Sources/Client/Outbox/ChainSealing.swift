@@ -2,12 +2,51 @@ import FerryModel
 import FerrySQLite
 import FerryWire
 
-// What is submitted gets its final bytes, or waits for what must end first.
-extension Store {
+/// What is submitted gets its final bytes, or waits for what must end first.
+package struct ChainSealing {
+  let transaction: Transaction
+
+  package init(_ transaction: Transaction) { self.transaction = transaction }
+
+  private var store: Store { transaction.store }
+  private var connection: Connection { transaction.connection }
+
+  /// Submits what waits of an object, and all that is replayed with it; see `Outbox.submit`.
+  func submit(
+    _ entity: Entity, _ object: Int64
+  ) throws(FerryError) -> Set<OperationID>? {
+    let own = ObjectReference(entity.name, object)
+    let seeds = try unsealed(own)
+    guard !seeds.isEmpty else { return nil }
+    let members = try chain(of: seeds)
+    try seal(members)
+    let places = Set(
+      members.filter { $0.root == own || ObjectReference($0.entity, $0.object) == own }
+        .map(\.sequence))
+    let submitted = try transaction.sql { connection throws(SQLiteError) in
+      try self.store.submitted(entity, object, connection)
+    }
+    return Set(submitted.filter { places.contains($0.sequence) }.map(\.id))
+  }
+
+  /// What waits of the object itself, else of what it owns.
+  func unsealed(_ object: ObjectReference) throws(FerryError) -> [PendingOperation] {
+    try transaction.sql { connection throws(SQLiteError) in
+      try Chains(self.store, connection).unsealed(object)
+    }
+  }
+
+  /// Everything that waits and is replayed with these; see `Chains.of`.
+  func chain(of seeds: [PendingOperation]) throws(FerryError) -> [PendingOperation] {
+    try transaction.sql { connection throws(SQLiteError) in
+      try Chains(self.store, connection).of(seeds)
+    }
+  }
+
   /// What was submitted and had to wait, and what was changed since, are one operation when it is
   /// submitted again.
   private func joined(
-    _ members: [PendingOperation], _ connection: Connection
+    _ members: [PendingOperation]
   ) throws(SQLiteError) -> [PendingOperation] {
     var changes: [ObjectReference: [PendingOperation]] = [:]
     for member in members {
@@ -19,52 +58,56 @@ extension Store {
     for member in members {
       guard let own = changes.removeValue(forKey: ObjectReference(member.entity, member.object))
       else { continue }
-      let joined = try join(own, connection)
+      let joined = try store.join(own, connection)
       gone += joined.gone
       // Two may have been submitted: where what kept them apart was recalled with a cancelled part.
       for id in joined.joined where own.contains(where: { $0.id == id && $0.wanted != .no }) {
-        ended(
+        store.ended(
           AnsweredOperation(
             id: id, outcome: joined.left.map { .joined($0.id) } ?? .cancelled))
       }
       if let operation = joined.left { left.append(operation) }
     }
     guard !gone.isEmpty else { return left }
-    try forget(gone, connection)
+    try store.forget(gone, connection)
     // Others of the chain went with a new object that is gone, or gave their reference to it back.
     var rest: [PendingOperation] = []
     for member in left {
-      rest += try operations.select("WHERE sequence = ?", [.integer(member.sequence)], connection)
+      rest += try store.operations.select(
+        "WHERE sequence = ?", [.integer(member.sequence)], connection)
     }
     return rest
   }
 
   /// Fixes the bytes of what is submitted as one, or leaves it waiting where something must end first.
-  func seal(_ members: [PendingOperation], _ connection: Connection) throws(FerryError) {
-    let members = try sql { () throws(SQLiteError) in try self.joined(members, connection) }
-    let verdict = try sql { () throws(SQLiteError) in
-      var dependencies = Dependencies(self, connection)
+  func seal(_ members: [PendingOperation]) throws(FerryError) {
+    let members = try transaction.sql { connection throws(SQLiteError) in try self.joined(members) }
+    let verdict = try transaction.sql { connection throws(SQLiteError) in
+      var dependencies = Dependencies(self.store, connection)
       return try dependencies.verdict(on: members)
     }
     switch verdict {
-    case .ready(let all): try send(all, connection)
-    case .waits: try hold(members, connection)
+    case .ready(let all): try send(all)
+    case .waits: try hold(members)
     case .behind(let others):
-      try hold(members, connection)
-      try sql { () throws(SQLiteError) in try self.operations.mark(others, connection) }
+      try hold(members)
+      try transaction.sql { connection throws(SQLiteError) in
+        try self.store.operations.mark(others, connection)
+      }
     }
   }
 
   /// Members in the order in which they are performed, with their bytes.
   private func payloads(
-    of members: [PendingOperation], _ connection: Connection
+    of members: [PendingOperation]
   ) throws(FerryError) -> [(member: PendingOperation, bytes: [UInt8])] {
-    let references = try sql { () throws(SQLiteError) in
-      try members.count > 1 ? self.references(of: members, connection) : []
+    let references = try transaction.sql { connection throws(SQLiteError) in
+      try members.count > 1 ? self.references(of: members) : []
     }
-    var ordered = ChainMachine.ordered(members, references, in: model, newID: newOperationID)
-    if world.has(.idAtSubmit) {
-      for place in ordered.indices { ordered[place].id = newOperationID() }
+    var ordered = ChainMachine.ordered(
+      members, references, in: store.model, newID: store.newOperationID)
+    if store.world.has(.idAtSubmit) {
+      for place in ordered.indices { ordered[place].id = store.newOperationID() }
     }
     guard let first = ordered.first else { return [] }
     guard ordered.count <= WireLimits.operationsInChain else {
@@ -76,9 +119,9 @@ extension Store {
     for place in ordered.indices { ordered[place].chain = first.id }
     let payloads: [(member: PendingOperation, bytes: [UInt8])] = try ordered.enumerated().map {
       index, member throws(FerryError) in
-      if let entity = self.model.entity(named: member.entity) {
-        try Uploads(Transaction(self, connection)).check(member, entity)
-        try self.checkReferences(member, entity, connection)
+      if let entity = self.store.model.entity(named: member.entity) {
+        try Uploads(self.transaction).check(member, entity)
+        try self.checkReferences(member, entity)
       }
       return (member, try self.payload(member, first.id, index, ordered.count))
     }
@@ -95,13 +138,13 @@ extension Store {
   }
 
   private func references(
-    of members: [PendingOperation], _ connection: Connection
+    of members: [PendingOperation]
   ) throws(SQLiteError) -> [[ChainMachine.Reference]] {
-    let references = References(self, connection)
+    let references = References(self.store, connection)
     return try members.map { member throws(SQLiteError) in
       var image: [Value]?
-      if member.kind != .create, let entity = self.model.entity(named: member.entity) {
-        image = try self.rows(of: entity).original(connection, object: member.object)?.values
+      if member.kind != .create, let entity = self.store.model.entity(named: member.entity) {
+        image = try self.store.rows(of: entity).original(connection, object: member.object)?.values
       }
       let made = try references.made(by: member)
       let ended = try references.ended(by: member, image: image)
@@ -111,46 +154,45 @@ extension Store {
   }
 
   private func send(
-    _ members: [PendingOperation], _ connection: Connection
+    _ members: [PendingOperation]
   ) throws(FerryError) {
-    let payloads = try payloads(of: members, connection)
-    let transaction = Transaction(self, connection)
+    let payloads = try payloads(of: members)
     for (member, bytes) in payloads {
-      var sealed = member.submitted(self)
+      var sealed = member.submitted(store)
       (sealed.wanted, sealed.state) = (.no, .submitted)
-      try sql { () throws(SQLiteError) in
+      try transaction.sql { connection throws(SQLiteError) in
         if sealed.sequence == 0 {
-          sealed.sequence = try self.operations.insert(
-            sealed, made: self.world.clock.now.milliseconds, connection)
+          sealed.sequence = try self.store.operations.insert(
+            sealed, made: self.store.world.clock.now.milliseconds, connection)
         } else {
-          try self.operations.update(sealed, connection)
+          try self.store.operations.update(sealed, connection)
         }
       }
-      guard let entity = model.entity(named: sealed.entity) else { continue }
+      guard let entity = store.model.entity(named: sealed.entity) else { continue }
       try transaction.run(
         "UPDATE ferry_operation SET payload = ? WHERE sequence = ?", .blob(bytes),
         .integer(sealed.sequence))
       try Uploads(transaction).note(sealed, entity)
-      try sql { () throws(SQLiteError) in
-        try self.show(entity, sealed.object, shown: nil, connection)
+      try transaction.sql { connection throws(SQLiteError) in
+        try self.store.show(entity, sealed.object, shown: nil, connection)
       }
     }
   }
 
   private func hold(
-    _ members: [PendingOperation], _ connection: Connection
+    _ members: [PendingOperation]
   ) throws(FerryError) {
-    let chain = try payloads(of: members, connection).first?.member.id
-    try sql { () throws(SQLiteError) in
-      let references = References(self, connection)
+    let chain = try payloads(of: members).first?.member.id
+    try transaction.sql { connection throws(SQLiteError) in
+      let references = References(self.store, connection)
       for member in members {
-        var held = member.submitted(self)
+        var held = member.submitted(store)
         (held.wanted, held.state) = (.yes, .waiting)
         held.chain = chain ?? held.chain
-        try self.operations.update(held, connection)
+        try self.store.operations.update(held, connection)
         try references.noteMade(by: held)
-        guard let entity = self.model.entity(named: held.entity) else { continue }
-        try self.show(entity, held.object, shown: nil, connection)
+        guard let entity = self.store.model.entity(named: held.entity) else { continue }
+        try self.store.show(entity, held.object, shown: nil, connection)
       }
     }
   }
@@ -159,14 +201,14 @@ extension Store {
   private func payload(
     _ member: PendingOperation, _ chain: OperationID, _ position: Int, _ count: Int
   ) throws(FerryError) -> [UInt8] {
-    guard let entity = model.entity(named: member.entity) else { return [] }
+    guard let entity = store.model.entity(named: member.entity) else { return [] }
     let isNew = member.kind == .create && member.isTemporary
     var changed = member.changed
     // The others of a chain call a new object by its temporary key.
     if isNew, count > 1, let key = member.key.values(of: entity) {
       for (position, value) in zip(entity.key, key) { changed[position] = value }
     }
-    if world.has(.lostAttribute), member.kind == .update, changed.count > 1,
+    if store.world.has(.lostAttribute), member.kind == .update, changed.count > 1,
       let last = changed.keys.max()
     {
       changed[last] = nil
@@ -203,49 +245,78 @@ extension Store {
   ///
   /// True where something of it cannot be sent: the app is owed a callback of that.
   @discardableResult
-  package func sealWanted(_ connection: Connection) throws(FerryError) -> Bool {
+  package func sealWanted() throws(FerryError) -> Bool {
     var isRefused = false
-    var marked = try sql { () throws(SQLiteError) in
-      try References(self, connection).noteAll()
-      return try self.operations.marked(connection)
+    var marked = try transaction.sql { connection throws(SQLiteError) in
+      try References(self.store, connection).noteAll()
+      return try self.store.operations.marked(connection)
     }
     while !marked.isEmpty {
       for mark in marked {
         // One that was looked at before may have taken it along, or a reference from it.
-        let now = try sql { () throws(SQLiteError) in
-          try self.operations.with(mark.id, connection)
+        let now = try transaction.sql { connection throws(SQLiteError) in
+          try self.store.operations.with(mark.id, connection)
         }
         guard let operation = now, operation.wanted == .again else { continue }
-        let members = try sql { () throws(SQLiteError) in
-          try self.chain(of: [operation], where: Store.isHeld, connection)
+        let members = try transaction.sql { connection throws(SQLiteError) in
+          try Chains(self.store, connection).of([operation], where: Chains.isHeld)
         }
         // A refused change goes again when the app says so, and with it what is replayed as one.
         if members.contains(where: { $0.state == .replayFailed }) {
-          try sql { () throws(SQLiteError) in
+          try transaction.sql { connection throws(SQLiteError) in
             for var member in members where member.wanted == .again {
               member.wanted = .yes
-              try self.operations.update(member, connection)
-              try References(self, connection).noteMade(by: member)
+              try self.store.operations.update(member, connection)
+              try References(self.store, connection).noteMade(by: member)
             }
           }
           continue
         }
         // A savepoint: what was joined to be sealed is apart again where it cannot be.
         do throws(FerryError) {
-          try write { _ throws(FerryError) in try seal(members, connection) }
+          try store.withTransaction { _ throws(FerryError) in try seal(members) }
         } catch {
           guard error.code == .invalidChange else { throw error }
           // It grew while it waited. The import must not fail for it.
           isRefused = true
-          try sql { () throws(SQLiteError) in
-            try self.refuseHere(members, for: error, connection)
+          try transaction.sql { connection throws(SQLiteError) in
+            try self.store.refuseHere(members, for: error, connection)
           }
         }
       }
       // Those that may go before another one; each time one of them goes.
-      marked = try sql { () throws(SQLiteError) in try self.operations.marked(connection) }
+      marked = try transaction.sql { connection throws(SQLiteError) in
+        try self.store.operations.marked(connection)
+      }
     }
     return isRefused
+  }
+
+  /// Refuses a change that refers to a new object which is no more: nobody will ever replace its
+  /// temporary key, and no business system may see that.
+  func checkReferences(
+    _ member: PendingOperation, _ entity: Entity
+  ) throws(FerryError) {
+    let made = try transaction.sql { connection throws(SQLiteError) in
+      try References(self.store, connection).made(by: member).filter(\.isTemporary)
+    }
+    for reference in made {
+      let target = reference.entity
+      let isThere = try transaction.sql { connection throws(SQLiteError) in
+        let create = try connection.value(
+          "SELECT 1 FROM ferry_operation WHERE entity = ? AND key = ? AND kind = 'create' LIMIT 1",
+          .text(target.name), .text(Key(reference.key).text))
+        guard create == nil else { return true }
+        return try self.store.rows(of: target).visible(connection, key: reference.key) != nil
+      }
+      guard !isThere else { continue }
+      throw FerryError(
+        .invalidChange,
+        "the \(member.kind.rawValue) of \(entity.name) \(member.key) refers to a new "
+          + "\(target.name) that is no more: its create was refused, and it was deleted",
+        hint: "Let it refer to another one, or cancel it.", entity: entity.name,
+        attribute: reference.relationship.attributes.first)
+    }
   }
 }
 

@@ -1,0 +1,57 @@
+import FerryModel
+import FerrySQLite
+import FerryWire
+
+/// Which pending operations are replayed as one.
+struct Chains {
+  let store: Store
+  let connection: Connection
+
+  init(_ store: Store, _ connection: Connection) {
+    self.store = store
+    self.connection = connection
+  }
+
+  /// The test for what is replayed as one with an operation that is submitted and waits: what was
+  /// changed since is not submitted, and what was refused waits for the app.
+  static let isHeld = "(wanted > 0 OR state = 'replayFailed')"
+
+  /// What waits of the object itself, else of what it owns.
+  func unsealed(_ object: ObjectReference) throws(SQLiteError) -> [PendingOperation] {
+    let own = try store.operations.select(
+      "WHERE entity = ? AND object = ? AND \(OperationTable.isUnsealed)",
+      [.text(object.entity), .integer(object.object)], connection)
+    guard own.isEmpty, store.model.entity(named: object.entity)?.ownsChildren == true else {
+      return own
+    }
+    return try store.operations.select(
+      "WHERE root_entity = ? AND root_object = ? AND \(OperationTable.isUnsealed)",
+      [.text(object.entity), .integer(object.object)], connection)
+  }
+
+  /// Everything that waits and is replayed with these: the rest of their transactions, the rest of
+  /// their composite graphs, and so on. In the order of the changes.
+  ///
+  /// `test` says what is asked for of what waits.
+  func of(
+    _ seeds: [PendingOperation], where test: String = OperationTable.isUnsealed
+  ) throws(SQLiteError) -> [PendingOperation] {
+    var members: [Int64: PendingOperation] = [:]
+    var chains: Set<OperationID> = []
+    var roots: Set<ObjectReference> = []
+    var queue = seeds
+    while let next = queue.popLast() {
+      guard members.updateValue(next, forKey: next.sequence) == nil else { continue }
+      if chains.insert(next.chain).inserted {
+        queue += try store.operations.select(
+          "WHERE chain = ? AND \(test)", [.text(next.chain.text)], connection)
+      }
+      if roots.insert(next.root).inserted {
+        queue += try store.operations.select(
+          "WHERE root_entity = ? AND root_object = ? AND \(test)",
+          [.text(next.root.entity), .integer(next.root.object)], connection)
+      }
+    }
+    return members.values.sorted { $0.sequence < $1.sequence }
+  }
+}
