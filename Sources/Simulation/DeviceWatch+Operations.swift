@@ -28,6 +28,7 @@ extension DeviceWatch {
         ledger.leave(old.id)
         if case .session? = cause,
           isUnited(old, current) || isGivenBack(old, current) || isUnmade(old, unmade)
+            || isWithdrawnWithCreate(old, current)
         {
           continue
         }
@@ -35,6 +36,17 @@ extension DeviceWatch {
         try accountFor(old, checkpoint, isAnswered: isAnswered, ledger)
       }
     }
+  }
+
+  /// A delete that waits behind a create of the same object has become the withdrawal of the create.
+  private func isWithdrawnWithCreate(
+    _ old: PendingOperation, _ current: [Int64: PendingOperation]
+  ) -> Bool {
+    old.kind == .delete && !old.isInFlight
+      && current.values.contains {
+        $0.kind == .create && $0.state == .withdrawn && $0.entity == old.entity
+          && $0.object == old.object && $0.sequence < old.sequence
+      }
   }
 
   private func compare(

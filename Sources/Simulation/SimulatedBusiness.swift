@@ -1,6 +1,7 @@
 import FerryConnector
 import FerryMemoryConnector
 import FerryModel
+import FerryWorld
 
 /// The business of the simulation: customers for everyone, with a note, orders by agency, with a
 /// photo and perhaps a customer, lines with their order, tags with their line. Some of its names are
@@ -138,11 +139,20 @@ enum SimulatedBusiness {
     }
   }
 
+  private static func flaws(_ planted: Set<PlantedBug>) -> Set<MemoryFlaw> {
+    let flaws: [PlantedBug: MemoryFlaw] = [
+      .captureAfterCompare: .notesAfterComparison, .oldKeyUnseen: .oldKeyUnnoted,
+      .markIgnored: .markIgnored, .recallTooEarly: .recallTooEarly,
+    ]
+    return Set(planted.compactMap { flaws[$0] })
+  }
+
   /// No order has more than nine seats, and a city is written in capitals by the business itself.
   ///
   /// `remembers`: whether it knows an operation again; without that an outcome may stay unknown.
   static func make(
-    remembers: Bool, isTransactional: Bool, contents: MadeContents, holdsJudgedRows: Bool = true
+    remembers: Bool, isTransactional: Bool, notesChanges: Bool, contents: MadeContents,
+    planted: Set<PlantedBug>
   ) -> MemoryBusiness {
     let rule = MemoryRule { effect, transaction in
       guard effect.entity == "Order", let after = effect.after else { return nil }
@@ -158,7 +168,8 @@ enum SimulatedBusiness {
     }
     let business = MemoryBusiness(
       package: package, rules: [rule], isTransactional: isTransactional,
-      remembersOperations: remembers, holdsJudgedRows: holdsJudgedRows)
+      remembersOperations: remembers, holdsJudgedRows: !planted.contains(.rowsNotHeld),
+      notesChanges: notesChanges, flaws: flaws(planted))
     func kept(_ number: Int64) -> Value {
       let bytes = [UInt8](repeating: UInt8(48 + number), count: Int(number) * 20)
       return business.keep(content: contents.add(bytes))

@@ -61,7 +61,9 @@ final class SimulatedReplay {
 
   var isIdle: Bool { claimed.isEmpty && reports.isEmpty && following.isEmpty }
 
-  func changedByOthers() throws(ConnectorError) -> Bool { try connector.changedByOthers() }
+  func changes(since cursor: String?) throws(ConnectorError) -> BusinessChanges {
+    try connector.changes(since: cursor)
+  }
 
   /// Claims, asks the business system, or tells the service. The errors are the store's: what it
   /// cannot take is owed, and the rest goes on.

@@ -23,6 +23,10 @@ final class SimulatedServer {
   private var replay: SimulatedReplay?
   private var load: SimulatedLoad?
   private var isLoadWanted = true
+  /// How far the changes of others were followed; nil if the business system has no cursors.
+  private var cursor: String?
+  /// What the business system hinted at, before the service has it, and for how many steps.
+  private var hinted: (changes: BusinessChanges, steps: Int)?
   private var readBack: (task: ReadBackTask, rows: [RowImage])?
   /// Rows that a load lacked although the business system has them.
   private(set) var withheld: Set<RowName> = []
@@ -80,6 +84,10 @@ final class SimulatedServer {
       package: SimulatedBusiness.package, folder: folder, world: world,
       limits: SimulatedServer.limits, vfs: disk.vfs)
     service.provider = users
+    if business.notesChanges {
+      cursor = try service.sourceCursor()
+      isLoadWanted = cursor == nil
+    }
     running = service
     replay = SimulatedReplay(
       service: service, business: business, world: world, chance: chance, ledger: ledger,
@@ -93,6 +101,7 @@ final class SimulatedServer {
     replay = nil
     load = nil
     readBack = nil
+    (cursor, hinted) = (nil, nil)
     isLoadWanted = true
   }
 
@@ -109,7 +118,7 @@ final class SimulatedServer {
   var isReplayIdle: Bool { replay?.isIdle ?? true }
 
   var isIdle: Bool {
-    replay?.isIdle ?? true && load == nil && readBack == nil && !isLoadWanted
+    replay?.isIdle ?? true && load == nil && readBack == nil && !isLoadWanted && hinted == nil
   }
 
   var replayCounts: SimulatedReplay.Counts {
@@ -125,15 +134,59 @@ final class SimulatedServer {
     try replay.step(hasFaults: hasFaults)
   }
 
-  /// Begins a load, reads or stages a part of it, or ends it.
-  func stepLoad() throws {
-    if let current = load {
-      try goOn(current)
+  /// Whether the store has the place of the last change. If it has an earlier one, the server cannot
+  /// know that the business system was set back behind what it has read since.
+  func hasKeptCursor() throws(ServerError) -> Bool {
+    guard isIdle, let cursor, business.isFollowed(cursor) else { return false }
+    return try service.sourceCursor() == cursor
+  }
+
+  /// Asks what others have changed. Of a business system that notes changes the answer may be long
+  /// under way, comes in any order, and names too much.
+  private func look() throws {
+    if let (changes, steps) = hinted {
+      hinted = steps > 0 ? (changes, steps - 1) : nil
+      guard hinted == nil else { return }
+      if try service.take(changes) { isLoadWanted = true }
+      cursor = changes.cursor
       return
     }
-    do throws(ConnectorError) {
-      if try replay?.changedByOthers() ?? false { isLoadWanted = true }
-    } catch {
+    guard business.notesChanges else {
+      if load == nil, let changes = try replay?.changes(since: nil), !changes.hints.isEmpty {
+        isLoadWanted = true
+      }
+      return
+    }
+    guard let changes = try replay?.changes(since: cursor),
+      !changes.hints.isEmpty || changes.cursor != cursor
+    else { return }
+    let isLate = hasFaults && chance.happens(200)
+    hinted = (
+      BusinessChanges(cursor: changes.cursor, hints: disturbed(changes.hints)),
+      isLate ? chance.number(below: 12) : 0
+    )
+  }
+
+  private func disturbed(_ hints: [ChangeHint]) -> [ChangeHint] {
+    guard hasFaults, chance.happens(300) else { return hints }
+    var keys = hints.flatMap { hint -> [ChangeHint] in
+      guard case .objects(let entity, let keys) = hint else { return [hint] }
+      return keys.map { .objects(entity: entity, keys: [$0]) }
+    }
+    if let doubled = keys.first { keys.append(doubled) }
+    keys.append(.objects(entity: "Order", keys: [Key([.integer(1)])]))
+    return keys.reversed()
+  }
+
+  /// Asks for changes; begins a load, reads or stages a part of it, or ends it.
+  func stepLoad() throws {
+    do { try look() } catch {
+      guard error is ConnectorError else { throw error }
+      guard isLoadWanted || load != nil else { return }
+      if !business.notesChanges { return }
+    }
+    if let current = load {
+      try goOn(current)
       return
     }
     guard isLoadWanted else { return }
@@ -170,8 +223,8 @@ final class SimulatedServer {
     var rows: [RowImage] = []
     try MemoryConnector(business).load(
       [entity], each: { _, batch throws(ConnectorError) in rows += batch }, rejected: { _ in })
-    if hasFaults, rows.count > 3, chance.happens(15) {
-      // Broken paging: half an answer that looks whole.
+    if hasFaults, !business.notesChanges, rows.count > 3, chance.happens(15) {
+      // Nothing but a load finds them again. Broken paging: half an answer that looks whole.
       let count = chance.number(below: rows.count)
       withheld.formUnion(rows[count...].map { RowName(entity: entity.name, key: $0.key) })
       rows.removeSubrange(count...)

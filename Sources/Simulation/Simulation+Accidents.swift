@@ -93,7 +93,7 @@ extension Simulation {
 
   // Time and rights.
 
-  private func changeRights() {
+  func changeRights() {
     let user = chance.happens(500) ? SimulatedUsers.names.first : SimulatedUsers.names.second
     let rights = Set(SimulatedBusiness.agencies.filter { _ in chance.happens(550) })
     if users.rights(of: user) != rights { counts.add(.rightsChanged) }

@@ -18,7 +18,15 @@ extension Simulation {
     let struck = struckCalls
     // Only where nobody remembers can an outcome stay unknown.
     let performs = remembers ? 150 : 300
+    let lateness = self.lateness
+    let mayCommitLater = business.notesChanges && remembers && business.isTransactional
     business.setFault { call in
+      if call == .perform, mayCommitLater, lateness.happens(250),
+        !without.contains(.committedLater)
+      {
+        struck.add(.commitsLater)
+        return .commitsLater
+      }
       if call == .perform, struck.takeForced() {
         struck.add(.timeoutBeforeCommit)
         return .timeoutBeforeCommit
@@ -30,6 +38,51 @@ extension Simulation {
       struck.add(fault)
       return fault
     }
+  }
+
+  /// Transactions whose line broke end at some time.
+  func endLate() {
+    guard business.notesChanges, business.hasLate else { return }
+    // Who asks too early finds the rights changed.
+    if lateness.happens(40), may(.rightsChanged) { changeRights() }
+    guard lateness.happens(30) else { return }
+    let count = business.performLate()
+    if count > 0 { log.say("step \(step): \(count) transactions commit late") }
+  }
+
+  /// Others give a tag another key, or the operator sets the business system back to a backup.
+  func troubleNotes() throws {
+    guard business.notesChanges else { return }
+    if lateness.happens(60) { changeKey() }
+    // Wanted until it can be done.
+    if lateness.happens(20) { wantsSetBack = true }
+    guard wantsSetBack, may(.businessSetBack), server.isRunning, try server.hasKeptCursor()
+    else { return }
+    wantsSetBack = false
+    guard let backup = businessBackup else {
+      businessBackup = business.backup()
+      return
+    }
+    business.setBack(to: backup)
+    businessBackup = nil
+    counts.add(.businessSetBack)
+    log.say("step \(step): the business system is set back to a backup")
+  }
+
+  private func changeKey() {
+    guard may(.keyChanged) else { return }
+    let tags = business.rows(of: "Tag")
+    let new = Key([.text("T\(lateness.number(below: 9))")])
+    guard !tags.isEmpty, tags[new] == nil else { return }
+    let old = lateness.pick(tags.keys.sorted { $0.text < $1.text })
+    guard var values = tags[old] else { return }
+    values[0] = new.values(of: SimulatedBusiness.tag)?[0] ?? values[0]
+    business.changeByOther { transaction in
+      transaction.write("Tag", old, nil)
+      transaction.write("Tag", new, values)
+    }
+    counts.add(.keyChanged)
+    log.say("step \(step): others give Tag \(old) the key \(new)")
   }
 
   func changeByOthers() {
@@ -157,6 +210,7 @@ final class StruckCalls: Sendable {
     case .away: .businessAway
     case .timeoutBeforeCommit: .timeoutBeforeCommit
     case .timeoutAfterCommit: .timeoutAfterCommit
+    case .commitsLater: .committedLater
     }
   }
 }

@@ -9,6 +9,7 @@ extension Simulation {
     server.hasFaults = false
     business.setFault(nil)
     business.setOverlap(nil)
+    business.performLate()
     server.disk.end()
     for device in devices { device.disk.end() }
     if !server.isRunning { try startServer() }
@@ -17,7 +18,8 @@ extension Simulation {
       device.writing = nil
       for program in device.programs { program.session.setBackground(true) }
     }
-    server.wantLoad()
+    // Hints alone must be enough.
+    if !business.notesChanges { server.wantLoad() }
     try comeToRest()
     // Tokens end, so that the rights of the last day are everyone's, and what nobody needs any more
     // goes; then everybody asks for all that is named.

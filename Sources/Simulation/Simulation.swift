@@ -44,6 +44,10 @@ final class Simulation {
   var step = 0
   /// Until this step the server is down.
   var serverSleepsUntil = 0
+  /// A state of the business system to which it is set back.
+  var businessBackup: MemoryBackup?
+  var wantsSetBack = false
+  let lateness: SeededChance
   private let folder: String
   /// What does not strike in this run.
   let without: Set<SimulatedFault>
@@ -58,13 +62,15 @@ final class Simulation {
     turns = Turns(seed: seed)
     let chance = SeededChance(seed)
     self.chance = chance
+    lateness = SeededChance(seed ^ 0x1A7E)
     let log = TraceLog(trace, folder: folder)
     self.log = log
     remembers = seed % 4 != 0
     contentWatch = ContentWatch(contents)
     business = SimulatedBusiness.make(
-      remembers: remembers, isTransactional: seed % 3 != 0, contents: contents,
-      holdsJudgedRows: !planted.contains(.rowsNotHeld))
+      remembers: remembers, isTransactional: seed % 3 != 0,
+      // In five of ten seeds in a row, each time in others.
+      notesChanges: (seed + seed / 10) % 2 == 0, contents: contents, planted: planted)
     users = SimulatedUsers(first: [1], second: [1, 2])
     let clock = SimulatedClock(time)
     server = SimulatedServer(
@@ -114,6 +120,8 @@ final class Simulation {
         onStep(step)
         time.advance(milliseconds: chance.number(in: 2..<80))
         endClones()
+        endLate()
+        try troubleNotes()
         try takeOver()
         try takeTurns()
         try takeStep()

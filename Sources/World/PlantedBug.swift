@@ -74,4 +74,14 @@ public enum PlantedBug: String, Sendable, Hashable, CaseIterable {
   case cancelHalf
   /// What waits for an operation of another synchronization group does not wait.
   case groupOvertakes
+  /// The place in the business system's changes is kept before the cache has what came before it.
+  case cursorBeforeCache
+  /// Changes are noted from the end of the first comparison on, not from its beginning.
+  case captureAfterCompare
+  /// If others give a row another key, nobody learns that the old one was deleted.
+  case oldKeyUnseen
+  /// The business system says "not performed" while the transaction is still running.
+  case recallTooEarly
+  /// A business system that was set back to a backup is followed from a place behind it.
+  case markIgnored
 }

@@ -25,6 +25,8 @@ struct PlantTests {
     .rightsOfThen: [11], .referenceAhead: [3],
     .equivalentNames: [4, 9, 11], .chosenKey: [11],
     .cancelHalf: [9], .groupOvertakes: [3],
+    .cursorBeforeCache: [9], .captureAfterCompare: [9], .oldKeyUnseen: [9], .markIgnored: [9],
+    .recallTooEarly: [2, 5],
     .familyTooStrict: [11], .familyNeverEnds: [11],
   ]
 

@@ -29,7 +29,7 @@ struct Chains {
       [.text(object.entity), .integer(object.object)], connection)
   }
 
-  /// Everything that waits and is replayed with these: the rest of their transactions, the rest of
+  /// Everything that waits and is replayed with these: other changes of their transactions and of
   /// their composite graphs, and so on. In the order of the changes.
   ///
   /// `test` says what is asked for of what waits.

@@ -32,6 +32,7 @@ extension MemoryBusiness {
       MemoryCommit(
         number: state.history.count + 1,
         parts: [MemoryCommit.Part(operation: nil, effects: other.effects)]))
+    state.notes?.add(state.history.count)
   }
 
   func endWaiting(_ state: inout State) {

@@ -18,6 +18,9 @@ public final class MemoryBusiness: Sendable {
     var overlap: (@Sendable (Set<MemoryRowName>) -> MemoryChange?)?
     /// Transactions of others that wait for the end of the one under way.
     var waiting: [MemoryChange] = []
+    /// Groups of which the connector knows no outcome, and that are performed later.
+    var late: [[ConnectorOperation]] = []
+    var notes: MemoryNotes?
   }
 
   public let package: Package
@@ -27,15 +30,19 @@ public final class MemoryBusiness: Sendable {
   public let remembersOperations: Bool
   /// Whether rows that were judged are locked until the transaction ends (see `setOverlap`).
   public let holdsJudgedRows: Bool
+  /// What this business system does wrong on purpose.
+  public let flaws: Set<MemoryFlaw>
   private let rules: [MemoryRule]
   private let operations: [String: MemoryOperation]
   let constraints: MemoryConstraints
-  private let state: Mutex<State> = Mutex(State())
+  let state: Mutex<State> = Mutex(State())
 
-  /// `operations`: what the entities without rows do, by their names.
+  /// `operations`: what the entities without rows do, by their names. `notesChanges`: whether a
+  /// connector gives hints at changed rows and a cursor; without that it compares everything.
   public init(
     package: Package, rules: [MemoryRule] = [], operations: [String: MemoryOperation] = [:],
-    isTransactional: Bool = true, remembersOperations: Bool = true, holdsJudgedRows: Bool = true
+    isTransactional: Bool = true, remembersOperations: Bool = true, holdsJudgedRows: Bool = true,
+    notesChanges: Bool = false, flaws: Set<MemoryFlaw> = []
   ) {
     self.package = package.served
     self.rules = rules
@@ -43,7 +50,9 @@ public final class MemoryBusiness: Sendable {
     self.isTransactional = isTransactional
     self.remembersOperations = remembersOperations
     self.holdsJudgedRows = holdsJudgedRows
+    self.flaws = flaws
     constraints = MemoryConstraints(package: package)
+    if notesChanges { state.withLock { $0.notes = MemoryNotes() } }
   }
 
   /// All commits so far, in order.
@@ -120,19 +129,27 @@ public final class MemoryBusiness: Sendable {
     }
   }
 
-  /// Also how many commits it took.
-  func perform(_ group: [ConnectorOperation]) -> (PerformResult, commits: Int) {
+  /// Also the numbers of its commits.
+  func perform(_ group: [ConnectorOperation]) -> (PerformResult, commits: [Int]) {
     state.withLock { state in
-      let result =
-        isTransactional ? performWhole(group, &state) : performOneByOne(group, &state)
-      endWaiting(&state)
-      return result
+      // It waits for a transaction of the same operations that is still running.
+      let ids = Set(group.map(\.id))
+      endLate(&state) { $0.contains { ids.contains($0.id) } }
+      return perform(group, &state)
     }
+  }
+
+  func perform(
+    _ group: [ConnectorOperation], _ state: inout State
+  ) -> (PerformResult, commits: [Int]) {
+    let result = isTransactional ? performWhole(group, &state) : performOneByOne(group, &state)
+    endWaiting(&state)
+    return result
   }
 
   private func performWhole(
     _ group: [ConnectorOperation], _ state: inout State
-  ) -> (PerformResult, commits: Int) {
+  ) -> (PerformResult, commits: [Int]) {
     var keys = GivenKeys()
     var outcomes: [OperationOutcome] = []
     var parts: [MemoryCommit.Part] = []
@@ -149,7 +166,7 @@ public final class MemoryBusiness: Sendable {
         for part in parts { part.operation.map { state.performed[$0] = nil } }
         var outcomes = [OperationOutcome](repeating: .notTried, count: group.count)
         outcomes[index] = .refused(refusal)
-        return (.done(outcomes, touched: []), 0)
+        return (.done(outcomes, touched: []), [])
       case .before(let key):
         outcomes.append(.accepted(key: key, isRepeated: true))
         keys.learn(given, key: key)
@@ -164,16 +181,16 @@ public final class MemoryBusiness: Sendable {
     }
     let touched = touched(transaction, and: own)
     state.end(transaction, parts: parts)
-    return (.done(outcomes, touched: touched), parts.isEmpty ? 0 : 1)
+    return (.done(outcomes, touched: touched), parts.isEmpty ? [] : [state.history.count])
   }
 
   private func performOneByOne(
     _ group: [ConnectorOperation], _ state: inout State
-  ) -> (PerformResult, commits: Int) {
+  ) -> (PerformResult, commits: [Int]) {
     var keys = GivenKeys()
     var outcomes: [OperationOutcome] = []
     var images: [RowImage] = []
-    var commits = 0
+    var commits: [Int] = []
     for given in group {
       var transaction = state.begin()
       let outcome = perform(given, keys.applied(to: given), &transaction, &state)
@@ -194,7 +211,7 @@ public final class MemoryBusiness: Sendable {
         var parts: [MemoryCommit.Part] = []
         if case .performed = outcome {
           parts = [MemoryCommit.Part(operation: given.id, effects: transaction.effects)]
-          commits += 1
+          commits.append(state.history.count + 1)
         }
         state.end(transaction, parts: parts)
       }
@@ -313,6 +330,8 @@ extension MemoryBusiness.State {
   fileprivate mutating func end(_ transaction: MemoryTransaction, parts: [MemoryCommit.Part]) {
     tables = transaction.finished()
     let parts = parts.filter { !$0.effects.isEmpty || $0.operation != nil }
-    if !parts.isEmpty { history.append(MemoryCommit(number: history.count + 1, parts: parts)) }
+    guard !parts.isEmpty else { return }
+    history.append(MemoryCommit(number: history.count + 1, parts: parts))
+    notes?.add(history.count)
   }
 }

@@ -14,13 +14,16 @@ public enum MemoryFault: Sendable, Hashable, CaseIterable {
   case timeoutBeforeCommit
   /// The line broke after it committed; the connector cannot know. A load breaks in the middle.
   case timeoutAfterCommit
+  /// The line broke, and the transaction goes on: it is performed later (`performLate`).
+  case commitsLater
 }
 
 /// A connector to a business system in memory: what simulations and demonstrations use.
 public final class MemoryConnector: Connector {
   let business: MemoryBusiness
-  private var ownCommits: Int = 0
+  private var ownCommits: Set<Int> = []
   private var commitsOfOthers: Int?
+  private var hasCompared = false
 
   public var holdsJudgedRows: Bool { business.holdsJudgedRows }
 
@@ -41,9 +44,14 @@ public final class MemoryConnector: Connector {
     do { try business.keepContents(of: group) } catch {
       return .notDone(reason: error.description)
     }
+    if fault == .commitsLater {
+      business.keepForLater(group)
+      return .unknown(reason: "The line broke")
+    }
     let (result, commits) = business.perform(group)
-    ownCommits += commits
-    return fault == nil ? result : .unknown(reason: "The line broke")
+    guard fault == nil else { return .unknown(reason: "The line broke") }
+    ownCommits.formUnion(commits)
+    return result
   }
 
   public func recall(_ operations: [OperationID]) throws(ConnectorError) -> [OperationOutcome?] {
@@ -53,6 +61,11 @@ public final class MemoryConnector: Connector {
         "The business system in memory does not remember operations",
         hint: "Compare its rows with what was sent, then mark the operation accepted or refused.",
         isTransient: false)
+    }
+    guard !business.isRunning(operations) || business.flaws.contains(.recallTooEarly) else {
+      throw ConnectorError(
+        "A transaction of these operations is still running", hint: "It is tried again.",
+        isTransient: true)
     }
     return business.recall(operations)
   }
@@ -82,9 +95,24 @@ public final class MemoryConnector: Connector {
 
   public func changedByOthers() throws(ConnectorError) -> Bool {
     try meet(.changedByOthers)
-    let now = business.history.count - ownCommits
+    let now = business.history.count - ownCommits.count
     defer { commitsOfOthers = now }
     return now != commitsOfOthers
+  }
+
+  public func changes(since cursor: String?) throws(ConnectorError) -> BusinessChanges {
+    guard business.notesChanges else {
+      return BusinessChanges(cursor: nil, hints: try changedByOthers() ? [.anything] : [])
+    }
+    try meet(.changedByOthers)
+    if cursor == nil, business.flaws.contains(.notesAfterComparison) {
+      defer { hasCompared = true }
+      return hasCompared
+        ? BusinessChanges(cursor: business.beginNotes(), hints: [])
+        : BusinessChanges(cursor: nil, hints: [.anything])
+    }
+    return business.changes(since: cursor, without: ownCommits)
+      ?? BusinessChanges(cursor: business.beginNotes(), hints: [.anything])
   }
 
   private func meet(_ call: MemoryCall) throws(ConnectorError) {

@@ -30,7 +30,9 @@ extension Service {
       }
     }
     if let cursor = changes.cursor {
-      cursors.deliver(cursor, names: toBeRead, needsLoad: needsLoad)
+      let isEarly = world.has(.cursorBeforeCache)
+      cursors.deliver(
+        cursor, names: isEarly ? [] : toBeRead, needsLoad: isEarly ? false : needsLoad)
       keepCursor()
     }
     return needsLoad
