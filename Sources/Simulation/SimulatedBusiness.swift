@@ -142,7 +142,7 @@ enum SimulatedBusiness {
   private static func flaws(_ planted: Set<PlantedBug>) -> Set<MemoryFlaw> {
     let flaws: [PlantedBug: MemoryFlaw] = [
       .captureAfterCompare: .notesAfterComparison, .oldKeyUnseen: .oldKeyUnnoted,
-      .markIgnored: .markIgnored, .recallTooEarly: .recallTooEarly,
+      .recallTooEarly: .recallTooEarly,
     ]
     return Set(planted.compactMap { flaws[$0] })
   }

@@ -11,7 +11,7 @@ extension Simulation {
     let overlap = SeededChance(seed ^ 0x07E2)
     let without = self.without
     business.setOverlap { held in
-      guard overlap.happens(100), !without.contains(.changedByOthers) else { return nil }
+      guard overlap.happens(250), !without.contains(.changedByOthers) else { return nil }
       return SimulatedBusiness.overlapping(overlap, held)
     }
     let chance = self.chance
@@ -55,7 +55,7 @@ extension Simulation {
     guard business.notesChanges else { return }
     if lateness.happens(60) { changeKey() }
     // Wanted until it can be done.
-    if lateness.happens(20) { wantsSetBack = true }
+    if lateness.happens(60) { wantsSetBack = true }
     guard wantsSetBack, may(.businessSetBack), server.isRunning, try server.hasKeptCursor()
     else { return }
     wantsSetBack = false

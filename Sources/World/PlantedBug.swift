@@ -82,6 +82,4 @@ public enum PlantedBug: String, Sendable, Hashable, CaseIterable {
   case oldKeyUnseen
   /// The business system says "not performed" while the transaction is still running.
   case recallTooEarly
-  /// A business system that was set back to a backup is followed from a place behind it.
-  case markIgnored
 }

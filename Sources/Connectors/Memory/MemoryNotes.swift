@@ -7,8 +7,6 @@ public enum MemoryFlaw: Sendable, Hashable, CaseIterable {
   case notesAfterComparison
   /// If a row gets another key, only the new one is noted.
   case oldKeyUnnoted
-  /// A cursor is taken although the notes were set back behind it.
-  case markIgnored
   /// Operations count as not performed while a transaction of them is still running.
   case recallTooEarly
 }
@@ -40,11 +38,11 @@ struct MemoryNotes {
   var end: Cursor { Cursor(mark: mark, place: commits.count) }
 
   /// The commits after the cursor; nil where the notes were set back behind it.
-  mutating func take(_ cursor: inout Cursor, ignoresMark: Bool) -> [Int]? {
-    guard ignoresMark || cursor.mark <= mark && cursor.place <= commits.count else { return nil }
+  mutating func take(_ cursor: inout Cursor) -> [Int]? {
+    guard cursor.mark <= mark, cursor.place <= commits.count else { return nil }
     let taken = Array(commits.dropFirst(cursor.place))
     if !taken.isEmpty { mark += 1 }
-    cursor = Cursor(mark: mark, place: max(cursor.place, commits.count))
+    cursor = end
     return taken
   }
 
@@ -77,7 +75,7 @@ extension MemoryBusiness {
   func changes(since cursor: String?, without own: Set<Int>) -> BusinessChanges? {
     state.withLock { state in
       guard var cursor = MemoryNotes.Cursor(cursor),
-        let commits = state.notes?.take(&cursor, ignoresMark: flaws.contains(.markIgnored))
+        let commits = state.notes?.take(&cursor)
       else { return nil }
       var keys: [String: Set<Key>] = [:]
       for number in commits where !own.contains(number) {
