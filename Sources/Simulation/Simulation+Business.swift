@@ -56,8 +56,7 @@ extension Simulation {
     if lateness.happens(60) { changeKey() }
     // Wanted until it can be done.
     if lateness.happens(60) { wantsSetBack = true }
-    guard wantsSetBack, may(.businessSetBack), server.isRunning, try server.hasKeptCursor()
-    else { return }
+    guard wantsSetBack, server.isRunning, try server.hasKeptCursor() else { return }
     wantsSetBack = false
     guard let backup = businessBackup else {
       businessBackup = business.backup()
@@ -65,7 +64,6 @@ extension Simulation {
     }
     business.setBack(to: backup)
     businessBackup = nil
-    counts.add(.businessSetBack)
     log.say("step \(step): the business system is set back to a backup")
   }
 

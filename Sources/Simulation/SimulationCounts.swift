@@ -14,9 +14,8 @@ public enum SimulatedFault: String, Sendable, CaseIterable {
   case channelBeside, serverStalled
   // The business system.
   case businessAway, timeoutBeforeCommit, timeoutAfterCommit, changedByOthers
-  // The same, if it notes changes: it commits after the line broke; it is set back to a backup;
-  // others give a row another key.
-  case committedLater, businessSetBack, keyChanged
+  // The same, if it notes changes: it commits after the line broke; others give a row another key.
+  case committedLater, keyChanged
   case loadTorn, loadTruncated
   // Transactions of the app; those that were replayed as one, and in which one was refused; chains
   // whose answers were committed together.
