@@ -1,27 +1,11 @@
 import Foundation
 import Testing
 
-/// Scripts/reference as a process: what it found, line by line; none where all is right.
-private func reference(_ arguments: String...) throws -> [String] {
-  let process = Process()
-  process.executableURL = URL(filePath: "/usr/bin/env")
-  process.arguments =
-    ["python3", "-B", House.root.appending(path: "Scripts/reference").path] + arguments
-  let errors = Pipe()
-  process.standardError = errors
-  try process.run()
-  let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-  process.waitUntilExit()
-  let lines = text.split(separator: "\n").map(String.init)
-  #expect((process.terminationStatus == 0) == lines.isEmpty, "\(process.terminationStatus)")
-  return lines
-}
-
 @Suite("The pages about the reference")
 struct ReferenceTests {
   @Test("Each row is what the titles of tests and the list of ids make of it")
   func made() throws {
-    #expect(try reference("--check") == [])
+    #expect(try script("reference", "--check") == [])
   }
 
   @Test("The list has every id of the inventories, once")
@@ -37,27 +21,18 @@ struct ReferenceTests {
 
 @Suite("The pages about the reference can be wrong")
 final class ReferenceFaultTests {
-  private let root = FileManager.default.temporaryDirectory
-    .appending(path: "ferry-reference-\(UUID().uuidString)")
-
-  deinit { try? FileManager.default.removeItem(at: root) }
-
-  private func write(_ text: String, to path: String) throws {
-    let file = root.appending(path: path)
-    try FileManager.default.createDirectory(
-      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-    try Data(text.utf8).write(to: file)
-  }
+  private let checkout = SmallCheckout()
+  private var root: URL { checkout.root }
 
   /// A checkout with one test, a list of ids, and a page whose rows are not made yet.
   private func lay(_ ids: String, title: String = "It is so (sync/P1, Q4; facts/1.5)") throws {
-    try write("= all\n\(ids)\n", to: "Documentation/reference-ids.txt")
-    try write(
+    try checkout.write("= all\n\(ids)\n", to: "Documentation/reference-ids.txt")
+    try checkout.write(
       "# Ids\n\n<!-- rows: all -->\nold\n<!-- end -->\n", to: "Documentation/Reference.md")
     for page in ["ReferenceOData", "ReferenceSDK"] {
-      try write("# None\n", to: "Documentation/\(page).md")
+      try checkout.write("# None\n", to: "Documentation/\(page).md")
     }
-    try write(
+    try checkout.write(
       """
       @Suite("Something (sync/R2)")
       struct BTests {
@@ -82,7 +57,7 @@ final class ReferenceFaultTests {
       sync/R3 | | nothing yet
       sync/R4 | partly: no test names it | half | `half`
       """)
-    #expect(try reference("--root", root.path) == [])
+    #expect(try script("reference", "--root", root.path) == [])
     #expect(
       try page() == """
         # Ids
@@ -99,10 +74,11 @@ final class ReferenceFaultTests {
         <!-- end -->
 
         """)
-    #expect(try reference("--root", root.path, "--check") == [])
-    try write(try page().replacing("later", with: "shown"), to: "Documentation/Reference.md")
+    #expect(try script("reference", "--root", root.path, "--check") == [])
+    try checkout.write(
+      try page().replacing("later", with: "shown"), to: "Documentation/Reference.md")
     #expect(
-      try reference("--root", root.path, "--check")
+      try script("reference", "--root", root.path, "--check")
         == ["Reference.md:10 is not what the titles say; run Scripts/reference"])
   }
 
@@ -117,6 +93,6 @@ final class ReferenceFaultTests {
     ])
   func faults(ids: String, told: String) throws {
     try lay(ids, title: "It is so")
-    #expect(try reference("--root", root.path).contains(told))
+    #expect(try script("reference", "--root", root.path).contains(told))
   }
 }

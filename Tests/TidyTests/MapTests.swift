@@ -1,0 +1,76 @@
+import Testing
+
+@Suite("The map")
+struct MapTests {
+  @Test("The picture in Documentation is of this tree")
+  func current() throws {
+    #expect(try script("map", "--check") == [])
+  }
+}
+
+@Suite("The map can be wrong")
+struct MapFaultTests {
+  private let checkout = SmallCheckout()
+
+  /// Two modules that nothing connects, and two stages of which the later names the earlier.
+  private func write() throws {
+    try checkout.write(
+      """
+      let words: [Target] = [module("FerryModel", "Model")]
+      let sides: [Target] = [
+        module("Ferry", "Client", ["FerryModel"])
+      ]
+      """, to: "Package.swift")
+    try checkout.write("public struct Model {}\n", to: "Sources/Model/Model.swift")
+    try checkout.write("struct Store {}\n", to: "Sources/Client/Store/Store.swift")
+    try checkout.write(
+      "struct Pending {\n  // Row\n  let store: Store\n}\n",
+      to: "Sources/Client/Pending/Pending.swift")
+    try checkout.write("struct Row {}\n", to: "Sources/Client/Objects/Row.swift")
+    try checkout.write(
+      "# Way\n\n## 1. First\n\n`Sources/Client/Pending/Pending.swift:Pending` and "
+        + "`Sources/Client/Store/Store.swift:Store`.\n", to: "Documentation/TheWay.md")
+  }
+
+  private func map(_ arguments: String...) throws -> [String] {
+    try script("map", "--root", checkout.root.path, arguments.first ?? "--write")
+  }
+
+  private func arrows() throws -> [String] {
+    let text = try checkout.read("Documentation/map.svg")
+    return text.split(separator: "\n").filter { $0.hasPrefix("<path") }.compactMap {
+      $0.split(separator: ">").dropFirst(2).first?.split(separator: "<").first.map(String.init)
+    }
+  }
+
+  @Test("A new import and a new use between stages change the picture, and the old one is refused")
+  func planted() throws {
+    try write()
+    #expect(try map() == [])
+    #expect(try map("--check") == [])
+    let way = "step 1: Ferry/Pending, then Ferry/Store"
+    #expect(try arrows() == ["Ferry/Pending uses Ferry/Store", way])
+
+    try checkout.write("import FerryModel\nstruct Row {}\n", to: "Sources/Client/Objects/Row.swift")
+    try checkout.write("let row: Row? = nil\n", to: "Sources/Client/Pending/Rows.swift")
+    #expect(
+      try map("--check") == ["Documentation/map.svg is not of this tree; run Scripts/map"])
+    #expect(try map() == [])
+    #expect(
+      try arrows() == [
+        "Ferry uses FerryModel", "Ferry/Pending uses Ferry/Objects",
+        "Ferry/Pending uses Ferry/Store", way,
+      ])
+  }
+
+  @Test("A file on the way that is in no module is named")
+  func unknown() throws {
+    try write()
+    try checkout.write("## 1. First\n`Sources/Nowhere/A.swift:A`\n", to: "Documentation/TheWay.md")
+    #expect(
+      try map()
+        == [
+          "Documentation/TheWay.md names Sources/Nowhere/A.swift, which is in no module of the map"
+        ])
+  }
+}
