@@ -10,7 +10,7 @@ struct StageOrder {
     folder: "Sources/Client",
     stages: [
       "Store", "Objects", "Queries", "BigValues", "Pending", "Outbox", "Inbox", "Import",
-      "Observers", "Session",
+      "Observers", "Session", "Database",
     ])
   static let server = StageOrder(
     folder: "Sources/Server",

@@ -63,7 +63,8 @@ enum StyleRules {
 
   /// Folders that may begin a task of their own or let time pass.
   static let drivers = [
-    "Sources/Client/Session", "Sources/Server/Service", "Sources/World", "Sources/HTTPServer",
+    "Sources/Client/Session", "Sources/Client/Database", "Sources/Server/Service",
+    "Sources/World", "Sources/HTTPServer",
     "Sources/HTTPClient", "Sources/Issuers", "Sources/Server/Host", "Sources/Programs",
     "Sources/ODataClient/Queue",
   ]

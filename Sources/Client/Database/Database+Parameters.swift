@@ -1,38 +1,4 @@
-public import FerryModel
-
-/// Values of synchronization parameters that were saved together: one subscription (the reference's
-/// synchronization parameters, facts/1.6).
-///
-/// Generated packages have a typed form of it, `Travel.SynchronizationParameters(region: "South")`.
-public struct ParameterSet: Sendable, Hashable {
-  /// Canonical values by the names of parameters; one that is missing has its default.
-  public let values: [String: Value]
-
-  public init(_ values: [String: any AttributeConvertible]) {
-    self.values = values.mapValues(\.value).filter { !$0.value.isNull }
-  }
-
-  /// A parameter's value in its type; nil where the set leaves it out, or holds no value of that type.
-  public func value<Member: AttributeConvertible>(
-    of parameter: String, as type: Member.Type = Member.self
-  ) -> Member? {
-    values[parameter].flatMap { Member.converted($0) }
-  }
-
-  init(canonical values: [String: Value]) { self.values = values }
-}
-
-/// What can be saved as a set of synchronization parameters; generated types conform.
-public protocol SynchronizationParameters: Sendable {
-  var parameterSet: ParameterSet { get }
-  /// What was saved, read back.
-  init(_ set: ParameterSet)
-}
-
-extension ParameterSet: SynchronizationParameters {
-  public var parameterSet: ParameterSet { self }
-  public init(_ set: ParameterSet) { self = set }
-}
+import FerryModel
 
 /// A personalization key of the package, by name and type; generated packages name theirs.
 public struct PersonalizationKey<Member: AttributeConvertible>: Sendable {
