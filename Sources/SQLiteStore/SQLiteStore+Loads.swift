@@ -13,8 +13,9 @@ extension SQLiteStore {
   package func emptyStage() throws(StoreError) {
     try sql { () throws(SQLiteError) in
       try writer.transaction { () throws(SQLiteError) in
-        try writer.run("DELETE FROM staged")
-        try writer.run("DELETE FROM staged_rejected")
+        try writer.run(
+          "DELETE FROM staged WHERE entity IN (SELECT id FROM entity WHERE package = ?)", number)
+        try writer.run("DELETE FROM staged_rejected WHERE package = ?", number)
       }
     }
   }
@@ -36,8 +37,10 @@ extension SQLiteStore {
     try sql { () throws(SQLiteError) in
       for row in rows {
         try writer.run(
-          "INSERT INTO staged_rejected (entity, key, attribute, reason) VALUES (?, ?, ?, ?)",
-          .text(row.entity), .text(row.key), .text(row.attribute), .text(row.reason))
+          """
+          INSERT INTO staged_rejected (package, entity, key, attribute, reason)
+          VALUES (?, ?, ?, ?, ?)
+          """, number, .text(row.entity), .text(row.key), .text(row.attribute), .text(row.reason))
       }
     }
   }
@@ -45,8 +48,10 @@ extension SQLiteStore {
   package func nextStaged(limit: Int) throws(StoreError) -> [StagedRow] {
     let rows = try sql { () throws(SQLiteError) in
       try writer.rows(
-        "SELECT entity, key, body, moment FROM staged ORDER BY entity, key LIMIT ?",
-        .integer(Int64(limit)))
+        """
+        SELECT entity, key, body, moment FROM staged
+        WHERE entity IN (SELECT id FROM entity WHERE package = ?) ORDER BY entity, key LIMIT ?
+        """, number, .integer(Int64(limit)))
     }
     return try rows.map { row throws(StoreError) in
       guard let number = row[0].integer, let entity = entityPositions[number],
@@ -126,9 +131,9 @@ extension SQLiteStore {
       try writer.run(
         """
         INSERT INTO rejected (package, entity, key, attribute, reason)
-        SELECT ?, entity, key, attribute, reason FROM staged_rejected
+        SELECT package, entity, key, attribute, reason FROM staged_rejected WHERE package = ?
         """, number)
-      try writer.run("DELETE FROM staged_rejected")
+      try writer.run("DELETE FROM staged_rejected WHERE package = ?", number)
       return Set(fresh)
     }
   }

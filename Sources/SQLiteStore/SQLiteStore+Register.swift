@@ -11,9 +11,9 @@ extension SQLiteStore {
     try sql { () throws(SQLiteError) in
       try writer.rows(
         """
-        SELECT \(SQLiteStore.columns) FROM registered_device WHERE package = ?
+        SELECT \(SQLiteStore.columns) FROM registered_device
         ORDER BY user, last_seen DESC, device
-        """, number)
+        """)
     }.compactMap(SQLiteStore.device)
   }
 
@@ -22,8 +22,8 @@ extension SQLiteStore {
       try writer.row(
         """
         SELECT \(SQLiteStore.columns) FROM registered_device
-        WHERE package = ? AND user = ? AND device = ?
-        """, number, .text(owner.user.text), .text(owner.device.text))
+        WHERE user = ? AND device = ?
+        """, .text(owner.user.text), .text(owner.device.text))
     }.flatMap(SQLiteStore.device)
   }
 
@@ -31,9 +31,9 @@ extension SQLiteStore {
     try sql { () throws(SQLiteError) in
       try writer.run(
         """
-        INSERT OR REPLACE INTO registered_device (package, \(SQLiteStore.columns))
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """, number, .text(device.user), .text(device.device), .text(device.incarnation),
+        INSERT OR REPLACE INTO registered_device (\(SQLiteStore.columns))
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """, .text(device.user), .text(device.device), .text(device.incarnation),
         .text(device.model), .text(device.hardware), .text(device.system),
         .text(device.library), .integer(device.firstSeen), .integer(device.lastSeen),
         device.pending.map(SQLiteValue.integer) ?? .null, .text(device.cursors),
@@ -45,7 +45,7 @@ extension SQLiteStore {
   package func forgetRegistered(_ owner: Owner) throws(StoreError) {
     try sql { () throws(SQLiteError) in
       try writer.run(
-        "DELETE FROM registered_device WHERE package = ? AND user = ? AND device = ?", number,
+        "DELETE FROM registered_device WHERE user = ? AND device = ?",
         .text(owner.user.text), .text(owner.device.text))
     }
   }

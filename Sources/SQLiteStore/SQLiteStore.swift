@@ -5,73 +5,61 @@ import FerryServer
 import FerryWire
 import FerryWorld
 
-/// A server's store in a SQLite database: one writer, one reader, one clock for the package.
+/// A package of a server whose store is a SQLite database: one clock of its own in the file of all.
 package final class SQLiteStore: Store {
-  let path: String
+  private let file: SQLiteFile
   package let package: Package
   package let packageNumber: Int64
-  package let server: String
   package private(set) var era: String = ""
   /// Numbers of the package's entities in the store, in the order of the package.
   private(set) var entityNumbers: [Int64] = []
   private(set) var entityPositions: [Int64: Int] = [:]
-  package let writer: Connection
-  private let reader: Connection
-  let vfs: String?
+  package var writer: Connection { file.writer }
+  private var reader: Connection { file.reader }
   private var laggard: Connection?
   private var laggardReads = 0
-  private let folder: Folder
   let world: World
   /// The highest number that a commit was tried with. One that fails may have reached the log all the
   /// same, and show in a copy of the file or after a crash: its number is not given a second time.
   private var tried: Int64 = 0
 
-  /// Opens the folder's store, or makes it, and opens an era.
+  /// Opens the folder's store, or makes it, for the one package of a server.
   ///
   /// `synchronous`: whether a commit survives a crash of the machine (`.full`, for what ships).
   /// `vfs`: where SQLite keeps the store; nil is the system's files.
-  package init(
+  package convenience init(
     folder path: String, package: Package, world: World,
     synchronous: Connection.Synchronous = .full, vfs: String? = nil
   ) throws(ServerError) {
-    let folder = try Folder(path)
-    self.folder = folder
+    try self.init(
+      try SQLiteFile(folder: path, world: world, synchronous: synchronous, vfs: vfs),
+      package: package)
+  }
+
+  /// Enters the package into the file where it is new, and opens an era.
+  package init(_ file: SQLiteFile, package: Package) throws(ServerError) {
+    self.file = file
     self.package = package
-    self.world = world
-    self.vfs = vfs
-    let file = "\(path)/server.sqlite"
-    self.path = file
-    do {
-      writer = try Connection(path: file, vfs: vfs)
-      try SQLiteStore.prepare(writer, synchronous, world, file)
-      reader = try Connection(path: file, mode: .readOnly, vfs: vfs)
-      guard let server = try writer.value("SELECT id FROM server")?.text else {
-        throw StoreError.damaged("the store has no server id")
-      }
-      self.server = server
-      packageNumber = try SQLiteStore.number(of: package, writer)
+    world = file.world
+    packageNumber = try file.guarded { try SQLiteStore.number(of: package, file.writer) }
+    try file.guarded {
       try numberEntities()
       era = try openEra()
-    } catch let error as ServerError {
-      throw error
-    } catch let error as SQLiteError {
-      throw ServerError(StoreError(error), store: file)
-    } catch let error as StoreError {
-      throw ServerError(error, store: file)
-    } catch {
-      throw ServerError(.store, "\(error)", hint: "See the log of the server.")
     }
   }
 
-  package var name: String { path }
+  var path: String { file.path }
+  var vfs: String? { file.vfs }
+  package var server: String { file.server }
+  package var name: String { file.path }
 
   package func secret(_ name: String, make: () -> [UInt8]) throws(ServerError) -> [UInt8] {
-    try folder.secret(name, make: make)
+    try file.folder.secret(name, make: make)
   }
 
   package func check() throws(StoreError) {
     guard !writer.hasMoved else {
-      throw StoreError(.moved, "the file \(path) was moved or removed", isTransient: true)
+      throw StoreError(.moved, "the file \(file.path) was moved or removed", isTransient: true)
     }
   }
 
@@ -160,7 +148,7 @@ package final class SQLiteStore: Store {
       if let laggard {
         replica = laggard
       } else {
-        replica = try Connection(path: path, mode: .readOnly, vfs: vfs)
+        replica = try Connection(path: file.path, mode: .readOnly, vfs: file.vfs)
         laggard = replica
       }
       laggardReads += 1
@@ -214,43 +202,6 @@ package final class SQLiteStore: Store {
       guard let found else { throw StoreError.damaged("an entity has no number") }
       entityNumbers.append(found)
       entityPositions[found] = position
-    }
-  }
-
-  private static func prepare(
-    _ writer: Connection, _ synchronous: Connection.Synchronous, _ world: World, _ path: String
-  ) throws {
-    try writer.configureStore(synchronous: synchronous)
-    // A load writes to four trees in turn; SQLite's own 2 MB hold the ends of none of them.
-    try writer.execute("PRAGMA cache_size = -16000")
-    let version = try writer.value("PRAGMA user_version")?.integer ?? 0
-    guard version <= Schema.version else {
-      throw ServerError(
-        .newerStore,
-        "the store \(path) has version \(version); this server knows \(Schema.version)",
-        hint: "Start the newer server, or restore a backup made before it.")
-    }
-    guard version == 0 else { return try climb(writer, from: version) }
-    if try writer.value("SELECT count(*) FROM sqlite_schema")?.integer != 0 {
-      throw ServerError(
-        .damagedStore, "\(path) is a database, but not a store of this server",
-        hint: "Name another folder (--data).")
-    }
-    try writer.transaction { () throws(SQLiteError) in
-      try writer.execute(Schema.tables)
-      try writer.run(
-        "INSERT INTO server (only, id, last_day, days) VALUES (1, ?, ?, 0)",
-        .text(hexadecimal(world.chance.bytes(16))), .integer(world.clock.now.day))
-      try writer.execute("PRAGMA application_id = \(Schema.applicationID)")
-      try writer.execute("PRAGMA user_version = 1")
-      try climb(writer, from: 1)
-    }
-  }
-
-  /// Each step is a transaction: a crash leaves the version before it or the one after.
-  private static func climb(_ writer: Connection, from version: Int64) throws(SQLiteError) {
-    for step in version..<max(version, Schema.version) {
-      try writer.transaction { () throws(SQLiteError) in try Schema.step(from: step, writer) }
     }
   }
 

@@ -5,7 +5,7 @@ import FerrySQLite
 /// A store has the version of the server that last opened it. `tables` are those of version 1 and
 /// never change; each step leads from one version to the next, in a transaction of its own.
 enum Schema {
-  static let version: Int64 = 3
+  static let version: Int64 = 4
   /// `FErS`.
   static let applicationID: Int64 = 0x4645_7253
 
@@ -89,6 +89,7 @@ enum Schema {
       }
       try writer.execute(Schema.bounds)
     case 2: try writer.execute(Schema.sessions)
+    case 3: try writer.execute(Schema.packages)
     default:
       throw SQLiteError(
         code: 11, message: "there is no migration from version \(version) of the store", subject: ""
@@ -133,6 +134,27 @@ enum Schema {
       last_seen INTEGER NOT NULL, pending INTEGER, cursors TEXT NOT NULL, state TEXT NOT NULL,
       reason TEXT NOT NULL, receipt TEXT, with_pending INTEGER NOT NULL,
       PRIMARY KEY (package, user, device)) STRICT, WITHOUT ROWID;
+    """
+
+  /// Version 4: several packages are served side by side. A device is known to the server, once; what
+  /// a load found and could not take is of its package.
+  private static let packages: String = """
+    DROP TABLE staged_rejected;
+    CREATE TABLE staged_rejected (
+      package INTEGER NOT NULL, entity TEXT NOT NULL, key TEXT NOT NULL, attribute TEXT NOT NULL,
+      reason TEXT NOT NULL) STRICT;
+    CREATE TABLE device_of_server (
+      user TEXT NOT NULL, device TEXT NOT NULL, incarnation TEXT NOT NULL, model TEXT NOT NULL,
+      hardware TEXT NOT NULL, system TEXT NOT NULL, library TEXT NOT NULL,
+      first_seen INTEGER NOT NULL, last_seen INTEGER NOT NULL, pending INTEGER,
+      cursors TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL, receipt TEXT,
+      with_pending INTEGER NOT NULL, PRIMARY KEY (user, device)) STRICT, WITHOUT ROWID;
+    INSERT OR REPLACE INTO device_of_server
+      SELECT user, device, incarnation, model, hardware, system, library, first_seen, last_seen,
+        pending, cursors, state, reason, receipt, with_pending
+      FROM registered_device ORDER BY state <> 'active', last_seen;
+    DROP TABLE registered_device;
+    ALTER TABLE device_of_server RENAME TO registered_device;
     """
 
   private static let additions: String = """

@@ -39,3 +39,36 @@ extension PackageHost {
       }, connector: connector)
   }
 }
+
+/// The store of a server with several packages, on the thread of their services.
+public struct SQLiteServer: Sendable {
+  private let folder: String
+  private let file: Confined<SQLiteFile>
+  private let threads: ServerThreads
+  private let audit: AuditLog
+
+  /// Opens the folder's store, or makes it. Errors: what the folder and the store throw.
+  public init(
+    folder: String, audit: AuditLog, threads: ServerThreads, world: World
+  ) async throws(ServerError) {
+    self.folder = folder
+    self.threads = threads
+    self.audit = audit
+    file = try await threads.confined { () throws(ServerError) in
+      try SQLiteFile(folder: folder, world: world)
+    }
+  }
+
+  /// Begins to serve a package, as `PackageHost.start` does.
+  public func start(
+    _ package: Package, doorkeeper: Doorkeeper, world: World, limits: ServiceLimits,
+    proxies: Set<String>, on loop: (any TaskExecutor)?, connector: () -> sending any Connector
+  ) async throws(ServerError) -> PackageHost {
+    let file = file
+    return try await PackageHost.start(
+      package, audit: audit, doorkeeper: doorkeeper, world: world, limits: limits,
+      proxies: proxies, on: loop, threads: threads,
+      store: { package throws(ServerError) in try SQLiteStore(file.value, package: package) },
+      connector: connector)
+  }
+}

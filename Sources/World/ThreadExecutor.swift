@@ -57,11 +57,39 @@ public final class ThreadExecutor: SerialExecutor {
     return { handover.take() }
   }
 
+  /// Runs `body` on the thread, after what it has to do already, and gives what it returned.
+  public func run<Result>(
+    _ body: @escaping @Sendable () -> sending Result
+  ) async -> sending Result {
+    await withCheckedContinuation { continuation in
+      queue.add(.work { continuation.resume(returning: body()) })
+    }
+  }
+
   /// Resumes after `duration`, at the earliest when the thread is free.
   public func sleep(for duration: Duration) async {
     await withCheckedContinuation { continuation in
       queue.add({ continuation.resume() }, after: duration)
     }
+  }
+}
+
+/// A value that only the thread of one executor touches, whoever has it.
+///
+/// `@unchecked Sendable`: `value` ends the program when it is asked for on another thread.
+public final class Confined<Value>: @unchecked Sendable {
+  private let executor: ThreadExecutor
+  private let kept: Value
+
+  public init(_ value: sending Value, on executor: ThreadExecutor) {
+    kept = value
+    self.executor = executor
+  }
+
+  /// On the executor's thread only.
+  public var value: Value {
+    executor.checkIsolated()
+    return kept
   }
 }
 

@@ -156,6 +156,7 @@ enum StateColumns {
     "session.ended": "Sessions",
     "token_user.+": "Sessions",
     "token_user.-": "Sessions",
+    "device_of_server.+": "Start",
     "registered_device.+": "Register",
     "registered_device.-": "Register",
     "device.+": "Sessions",

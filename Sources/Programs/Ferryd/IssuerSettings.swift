@@ -16,7 +16,7 @@ struct IssuerSettings {
 
   var isEmpty: Bool { names.isEmpty }
 
-  init(_ arguments: Arguments, _ package: Package) throws {
+  init(_ arguments: Arguments, _ packages: [Package]) throws {
     let names = arguments.values("issuer")
     self.names = names
     for name in names where !IssuerAddress.isSafe(name) {
@@ -25,7 +25,7 @@ struct IssuerSettings {
     }
     let audiences = arguments.values("audience")
     self.audiences = audiences.isEmpty ? ["ferry"] : audiences
-    let check = ClaimCheck(package)
+    let check = ClaimCheck(packages)
     standard = Mapping(claims: check.claimNames, roles: check.roleNames)
     var mappings: [Mapping] = []
     for file in arguments.values("mapping") {

@@ -10,74 +10,70 @@ actor Parts {
   private let settings: Settings
   private let world: World
   private let doorkeeper: Doorkeeper
-  private let parts = Mutex(Served())
-
-  /// The host of the one server of its store, or the node of several.
-  private struct Served {
-    var host: PackageHost?
-    var node: PackageNode?
-  }
-
-  private nonisolated var host: PackageHost? {
-    let served = parts.withLock { $0 }
-    return served.host ?? served.node?.host
-  }
+  private let audit: AuditLog
+  private let server: ServerHost
+  private let threads = ServerThreads(processors: ProcessInfo.processInfo.activeProcessorCount)
+  /// Of several servers on one store.
+  private let node = Mutex<PackageNode?>(nil)
 
   init(_ settings: Settings, _ world: World, _ users: Users) {
     self.settings = settings
     self.world = world
     doorkeeper = Doorkeeper(
       users.provider, tokens: settings.issuers.providers(world), world: world)
+    audit = AuditLog(path: "\(settings.folder)/audit.jsonl", world: world)
+    server = ServerHost(
+      doorkeeper: doorkeeper, audit: audit, proxies: settings.proxies, world: world)
   }
 
   private static let notReady = HTTPResponse(status: 503, headers: ["Retry-After": "1"])
 
   nonisolated func admit(_ request: HTTPRequest) -> HTTPAdmission {
-    host?.admit(request) ?? .refuse(Parts.notReady)
+    guard let node = node.withLock({ $0 }) else { return server.admit(request) }
+    return node.host?.admit(request) ?? .refuse(Parts.notReady)
   }
 
   nonisolated func answer(_ request: HTTPRequest) async -> HTTPResponse {
-    guard let host else { return Parts.notReady }
+    guard let node = node.withLock({ $0 }) else { return await server.answer(request) }
+    guard let host = node.host else { return Parts.notReady }
     return await host.answer(request)
   }
 
   /// Users of the file have changed.
   nonisolated func recordsChanged() async {
-    await host?.recordsChanged()
+    await server.recordsChanged()
+    await node.withLock { $0 }?.host?.recordsChanged()
   }
 
-  /// Returns after the time, without a thread of its own once the server has started.
-  nonisolated func wait(for duration: Duration) async throws {
-    guard let host else { return try await Task.sleep(for: duration) }
-    await host.wait(for: duration)
-  }
+  /// Returns after the time; it takes no thread.
+  nonisolated func wait(for duration: Duration) async { await threads.wait(for: duration) }
 
   func start(on loop: any TaskExecutor) async throws {
-    let settings = self.settings
-    if let store = settings.store {
-      let node = try await PackageNode.start(
-        PackageNode.Settings(
-          address: store, package: settings.package, folder: settings.folder,
-          limits: settings.limits, proxies: settings.proxies,
-          name: "\(ProcessInfo.processInfo.hostName) \(getpid())"), doorkeeper: doorkeeper,
-        world: world, on: loop
-      ) {
-        settings.database.connector(
-          for: settings.package, remembersOperations: settings.remembersOperations)
-      }
-      parts.withLock { $0.node = node }
-      return
+    guard settings.store == nil else { return try await startNode(on: loop) }
+    let store = try await SQLiteServer(
+      folder: settings.folder, audit: audit, threads: threads, world: world)
+    for model in settings.models {
+      let remembersOperations = settings.remembersOperations
+      let host = try await store.start(
+        model.package, doorkeeper: doorkeeper, world: world, limits: settings.limits,
+        proxies: settings.proxies, on: loop
+      ) { model.connector(remembersOperations: remembersOperations) }
+      server.set(model.package.id, host)
     }
-    let started = try await PackageHost.start(
-      settings.package, folder: settings.folder, doorkeeper: doorkeeper, world: world,
-      limits: settings.limits, proxies: settings.proxies, on: loop
-    ) {
-      settings.database.connector(
-        for: settings.package, remembersOperations: settings.remembersOperations)
-    }
-    parts.withLock { $0.host = started }
+  }
+
+  private func startNode(on loop: any TaskExecutor) async throws {
+    guard let store = settings.store, let model = settings.models.first else { return }
+    let remembersOperations = settings.remembersOperations
+    let started = try await PackageNode.start(
+      PackageNode.Settings(
+        address: store, package: model.package, folder: settings.folder, limits: settings.limits,
+        proxies: settings.proxies, name: "\(ProcessInfo.processInfo.hostName) \(getpid())"),
+      doorkeeper: doorkeeper, world: world, on: loop
+    ) { model.connector(remembersOperations: remembersOperations) }
+    node.withLock { $0 = started }
   }
 
   /// Another node may lead at once.
-  func stop() async { await parts.withLock { $0.node }?.stop() }
+  func stop() async { await node.withLock { $0 }?.stop() }
 }

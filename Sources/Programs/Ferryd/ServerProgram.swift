@@ -38,7 +38,9 @@ enum ServerProgram {
     let log = StandardLog(least: settings.logLevel)
     let world = World.system(log: log)
     let users = try Users(settings, log: log)
-    try check(settings)
+    for model in settings.models {
+      try model.check(remembersOperations: settings.remembersOperations)
+    }
     warn(settings, users, log)
     let parts = Parts(settings, world, users)
     var httpLimits = HTTPServerLimits()
@@ -54,7 +56,7 @@ enum ServerProgram {
       do {
         try await parts.start(on: server.executor)
         Task(executorPreference: server.executor) {
-          await users.follow(log, wait: { try await parts.wait(for: .milliseconds(500)) }) {
+          await users.follow(log, wait: { await parts.wait(for: .milliseconds(500)) }) {
             await parts.recordsChanged()
           }
         }
@@ -64,8 +66,10 @@ enum ServerProgram {
         }
         log.info(
           "listening", ("address", settings.address), ("port", String(server.boundPort)),
-          ("package", settings.package.id), ("data", settings.folder),
-          ("database", settings.database.description), ("users", String(users.records.count)))
+          ("package", settings.models.map(\.package.id).joined(separator: ", ")),
+          ("data", settings.folder),
+          ("database", settings.models.map(\.database.description).joined(separator: ", ")),
+          ("users", String(users.records.count)))
       } catch {
         complain("\(error)")
         exit(1)
@@ -85,33 +89,22 @@ enum ServerProgram {
 
   /// What lets the server run and keeps somebody from rows, or from the business database.
   private static func warn(_ settings: Settings, _ users: Users, _ log: some Log) {
-    let claims = ClaimCheck(settings.package)
+    let claims = ClaimCheck(settings.models.map(\.package))
     for user in users.records {
       for fault in claims.faults(of: user) {
         log.warn(
           "the claims of a user do not match the model", ("user", user.name), ("fault", fault))
       }
     }
-    do throws(SQLiteError) {
-      guard let advice = try settings.database.advice() else { return }
-      log.warn(
-        "other programs cannot write to the business database while it is read",
-        ("reason", advice.what), ("cure", advice.cure))
-    } catch {
-      log.warn("the journal mode cannot be read", ("reason", error.description))
-    }
-  }
-
-  /// A model that does not fit the database is told before anything is touched.
-  private static func check(_ settings: Settings) throws {
-    let connector = settings.database.connector(
-      for: settings.package, remembersOperations: settings.remembersOperations)
-    let mismatches = try connector.mismatches(with: settings.package)
-    guard mismatches.isEmpty else {
-      let lines = mismatches.map(\.description).joined(separator: "\n  ")
-      throw StartFailure(
-        "the model does not fit the database \(settings.database):\n  \(lines)",
-        hint: "Nothing was changed.")
+    for model in settings.models {
+      do throws(SQLiteError) {
+        guard let advice = try model.database.advice() else { continue }
+        log.warn(
+          "other programs cannot write to the business database while it is read",
+          ("reason", advice.what), ("cure", advice.cure))
+      } catch {
+        log.warn("the journal mode cannot be read", ("reason", error.description))
+      }
     }
   }
 }

@@ -8,8 +8,8 @@ import Foundation
 
 /// What the command line asks for.
 struct Settings {
-  let package: Package
-  let database: BusinessDatabase
+  /// At least one, each with a name and version of its own.
+  let models: [ServedModel]
   let folder: String
   /// The database that several servers share as their store; nil: the file in the data folder.
   let store: PostgreSQLAddress?
@@ -30,7 +30,9 @@ struct Settings {
     CommandOption(
       "dev", "FILE",
       "serve this SQLite database for development; makes model, user and folder"),
-    CommandOption("model", "FILE", "the model, made by `ferry new`"),
+    CommandOption(
+      "model", "FILE",
+      "the model, made by `ferry new`; may be repeated for more packages, or more versions of one"),
     CommandOption(
       "data", "FOLDER", "the folder for the server's data; created if it does not exist"),
     CommandOption(
@@ -40,7 +42,8 @@ struct Settings {
     CommandOption("port", "N", "the port (default 8080; 0 lets the system choose)"),
     CommandOption(
       "database", "ADDRESS",
-      "the business database, sqlite:FILE or postgres:DATABASE (default: the model's source)"),
+      "the business database of all models, sqlite:FILE or postgres:DATABASE (default: each "
+        + "model's source)"),
     CommandOption(
       "users", "FILE", "users, roles and claims (default: users.json in the data folder)"),
     CommandOption(
@@ -84,10 +87,10 @@ struct Settings {
       "  \(spelled)\(String(repeating: " ", count: width - spelled.count))  \(option.text)"
     }
     return """
-      usage: ferryd --model <model.json> --data <folder> [options]
+      usage: ferryd --model <model.json> [--model <model.json> …] --data <folder> [options]
              ferryd --dev <business.db> [--port N] [--data <folder>]
-      Serves the devices of a package: takes their operations, replays them against the business
-      database and gives back everything that changed.
+      Serves the devices of one or more packages: takes their operations, replays them against the
+      business databases and gives back everything that changed.
 
       \(lines.joined(separator: "\n"))
 
@@ -103,26 +106,20 @@ struct Settings {
   init(_ arguments: Arguments) throws {
     _ = try arguments.operands()
     development = try Settings.development(arguments)
-    let file = try development?.model ?? arguments.required("model", "model.json")
     folder = try development?.folder ?? arguments.required("data", "data")
-    guard let bytes = FileManager.default.contents(atPath: file) else {
-      throw UsageError("the model \(file) cannot be read", hint: "Make one with `ferry new`.")
-    }
-    let reading = ModelReader.read([UInt8](bytes), file: file)
-    guard let package = reading.package else {
-      let errors = reading.errors.map(\.description).joined(separator: "\n")
-      throw StartFailure(
-        "the model has errors\n\(errors)", hint: "`ferry check \(file)` explains them.")
-    }
-    self.package = package
-    database = try BusinessDatabase(try arguments.value("database") ?? reading.source)
+    models = try ServedModel.read(arguments, development)
     store = try arguments.value("store").map { text throws(UsageError) in
       do throws(PostgreSQLError) { return try PostgreSQLAddress(text) } catch {
         throw UsageError("--store: \(error.message)", hint: error.hint)
       }
     }
+    guard store == nil || models.count == 1 else {
+      throw UsageError(
+        "--store with several models is not supported",
+        hint: "Start a ferryd for each model with the same --store, or leave out --store.")
+    }
     users = try development?.users ?? arguments.value("users") ?? "\(folder)/users.json"
-    issuers = try IssuerSettings(arguments, package)
+    issuers = try IssuerSettings(arguments, models.map(\.package))
     address = try arguments.value("address") ?? "127.0.0.1"
     guard let port = Int(try arguments.value("port") ?? "8080"), (0...65_535).contains(port) else {
       throw UsageError("--port is not a port number", hint: "Write a number from 0 to 65535.")

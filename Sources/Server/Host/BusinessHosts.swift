@@ -6,7 +6,7 @@ import Synchronization
 /// Performs operations against the business system, one chain after the other, on a thread of its
 /// own; asks now and then whether others have changed it.
 public actor ReplayHost {
-  private let executor = ThreadExecutor(name: "ferry-replay")
+  private let executor: ThreadExecutor
   private let connector: any Connector
   private let service: ServiceHost
   private let world: World
@@ -27,7 +27,11 @@ public actor ReplayHost {
     executor.asUnownedSerialExecutor()
   }
 
-  public init(connector: sending any Connector, service: ServiceHost, world: World) {
+  public init(
+    connector: sending any Connector, service: ServiceHost, world: World,
+    on thread: ThreadExecutor? = nil
+  ) {
+    executor = thread ?? ThreadExecutor(name: "ferry-replay")
     self.connector = connector
     self.service = service
     self.world = world
@@ -232,7 +236,7 @@ public actor ReplayHost {
 /// Loads the business system's rows into the cache, and reads again what was touched meanwhile, on
 /// a thread of its own.
 public actor LoadHost {
-  private let executor = ThreadExecutor(name: "ferry-load")
+  private let executor: ThreadExecutor
   private let connector: any Connector
   private let service: ServiceHost
   private let package: Package
@@ -260,8 +264,10 @@ public actor LoadHost {
   }
 
   public init(
-    connector: sending any Connector, service: ServiceHost, package: Package, world: World
+    connector: sending any Connector, service: ServiceHost, package: Package, world: World,
+    on thread: ThreadExecutor? = nil
   ) {
+    executor = thread ?? ThreadExecutor(name: "ferry-load")
     self.connector = connector
     self.service = service
     self.package = package

@@ -1,6 +1,6 @@
 public import FerryModel
 
-/// What a package's rules ask of the roles and claims of a user.
+/// What the rules of a server's packages ask of the roles and claims of a user.
 ///
 /// Who lacks one logs in well and gets no rows, so it is told wherever an operator looks.
 public struct ClaimCheck: Sendable {
@@ -14,9 +14,15 @@ public struct ClaimCheck: Sendable {
   private let needs: [Need]
   private let roles: [String]
 
-  public init(_ package: Package) {
-    roles = package.roles
-    needs = package.entities.flatMap { entity -> [Need] in
+  public init(_ package: Package) { self.init([package]) }
+
+  public init(_ packages: [Package]) {
+    var roles: [String] = []
+    for role in packages.flatMap(\.roles) where !roles.contains(where: { $0.hasBytes(of: role) }) {
+      roles.append(role)
+    }
+    self.roles = roles
+    needs = packages.flatMap(\.entities).flatMap { entity -> [Need] in
       guard case .columns(let columns) = entity.partition else { return [] }
       return columns.compactMap { column in
         guard let claim = ClaimCheck.claim(of: column.source), claim != "user",
@@ -46,6 +52,7 @@ public struct ClaimCheck: Sendable {
     let asked = Set(needs.map(\.claim))
     let unasked = user.claims.keys.filter { !asked.contains($0) }.sorted()
     let missing = asked.subtracting(user.claims.keys).sorted()
+    var seen: Set<String> = []
     let unfit = needs.flatMap { need in
       (user.claims[need.claim] ?? []).filter { need.type.value(plainText: $0) == nil }.map {
         "The claim \(need.claim)=\($0) is not of type \(need.type.rawValue), as "
@@ -55,7 +62,7 @@ public struct ClaimCheck: Sendable {
     let strange = user.roles.filter { role in
       !roles.isEmpty && !roles.contains { $0.hasBytes(of: role) }
     }
-    return missing.map { fault(missing: $0, unasked) } + unfit
+    return missing.map { fault(missing: $0, unasked) } + unfit.filter { seen.insert($0).inserted }
       + unasked.map { name in
         "No partition rule asks for the claim \(name)."
           + (asked.isEmpty ? "" : " \(NearestWord.cure(name, among: asked.sorted()))")

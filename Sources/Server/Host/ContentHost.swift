@@ -15,7 +15,7 @@ public actor ContentHost {
     let position: Int
   }
 
-  private let executor = ThreadExecutor(name: "ferry-contents")
+  private let executor: ThreadExecutor
   private let connector: any Connector
   private let service: ServiceHost
   private let world: World
@@ -24,7 +24,11 @@ public actor ContentHost {
     executor.asUnownedSerialExecutor()
   }
 
-  public init(connector: sending any Connector, service: ServiceHost, world: World) {
+  public init(
+    connector: sending any Connector, service: ServiceHost, world: World,
+    on thread: ThreadExecutor? = nil
+  ) {
+    executor = thread ?? ThreadExecutor(name: "ferry-contents")
     self.connector = connector
     self.service = service
     self.world = world

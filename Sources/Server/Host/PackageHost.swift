@@ -3,30 +3,34 @@ public import FerryHTTP
 import FerryModel
 import FerryWorld
 
-/// A package that is served: its service, its replay and its loads, each on a thread of its own.
+/// A package that is served: its service, its replay and its loads, each on a thread of its own, or
+/// on those of a server with several packages.
 public struct PackageHost: Sendable {
+  /// Of this package alone.
   private let router: Router
+  let served: ServedPackage
   private let service: ServiceHost
   private let replay: ReplayHost
   private let load: LoadHost
-  private let contents: ContentHost
 
   /// Opens the store, begins to replay what waits, and loads the business system.
   ///
   /// `store` is called on the service's own thread, `connector` three times: who replays, who loads
   /// and who reads big values have each their own. The tasks that drive them run on `loop` where one
-  /// is given. `proxies`: addresses of proxies whose `X-Forwarded-For` is believed. Errors: what
-  /// `Service` and the store throw.
+  /// is given. `proxies`: addresses of proxies whose `X-Forwarded-For` is believed. `threads`: those of
+  /// a server with several packages. Errors: what `Service` and the store throw.
   package static func start(
     _ package: Package, audit: AuditLog, doorkeeper: Doorkeeper, world: World,
     limits: ServiceLimits = .standard, proxies: Set<String> = [],
-    on loop: (any TaskExecutor)? = nil,
-    store: @Sendable (Package) throws(ServerError) -> any Store,
+    on loop: (any TaskExecutor)? = nil, threads: ServerThreads? = nil,
+    store: @escaping @Sendable (Package) throws(ServerError) -> any Store,
     connector: () -> sending any Connector
   ) async throws(ServerError) -> PackageHost {
-    let service = try await ServiceHost(world: world) { () throws(ServerError) in
+    let service = try await ServiceHost(world: world, on: threads?.service) {
+      () throws(ServerError) in
       let service = try Service(
-        package: package, world: world, limits: limits, store: store)
+        package: package, world: world, limits: limits,
+        users: threads?.users.value ?? SharedUsers(), store: store)
       service.provider = ProviderChain(doorkeeper.provider, [service.tokenUsers])
       _ = try service.operatorKey()
       for name in service.madeKeys { audit.note(.keyMade, reason: name) }
@@ -42,19 +46,24 @@ public struct PackageHost: Sendable {
       }
       return service
     }
-    let replay = ReplayHost(connector: connector(), service: service, world: world)
-    let load = LoadHost(connector: connector(), service: service, package: package, world: world)
-    let contents = ContentHost(connector: connector(), service: service, world: world)
+    let turn = threads?.next()
+    let replay = ReplayHost(
+      connector: connector(), service: service, world: world, on: turn?.replay)
+    let load = LoadHost(
+      connector: connector(), service: service, package: package, world: world, on: turn?.load)
+    let contents = ContentHost(
+      connector: connector(), service: service, world: world, on: threads?.contents)
     // On a node that follows the leader does that.
     if service.leads {
       Task(executorPreference: loop) { await load.run() }
       Task(executorPreference: loop) { await replay.run { load.want() } }
     }
+    let served = ServedPackage(package, service, contents)
     return PackageHost(
       router: Router(
-        service: service, contents: contents, doorkeeper: doorkeeper, claims: ClaimCheck(package),
-        audit: audit, proxies: proxies, world: world),
-      service: service, replay: replay, load: load, contents: contents)
+        [served], doorkeeper: doorkeeper, audit: audit,
+        proxies: proxies, turns: ExchangeTurns(), world: world),
+      served: served, service: service, replay: replay, load: load)
   }
 
   /// Judges a request by its head, before its body is read; any thread, and at once.

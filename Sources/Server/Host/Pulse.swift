@@ -4,7 +4,7 @@ import Synchronization
 
 /// How a server is, kept where it can be told without asking a thread that may be stuck.
 public final class Pulse: Sendable {
-  private struct State {
+  fileprivate struct State {
     var isLoaded = false
     var trouble: ServerError?
     var business: String?
@@ -56,33 +56,48 @@ public final class Pulse: Sendable {
   /// How far the load has come that is under way; nil when there is none.
   func tellLoad(_ load: LoadProgress?) { state.withLock { $0.load = load } }
 
-  /// Status and body of `GET /health`; reasons only where `isDetailed`, as they name files.
-  func report(isDetailed: Bool) -> (status: Int, json: [UInt8]) {
+  /// What one of several packages says of itself, and whether it serves devices.
+  struct Report {
+    let isWell: Bool
+    let status: String
+    let isStuck: Bool
+    fileprivate let state: State
+    fileprivate let seconds: Int64
+  }
+
+  /// Of now.
+  var report: Report {
     let now = world.clock.now
     let state = state.withLock { $0 }
     let isStuck = now > state.beat.advanced(by: Pulse.patience)
-    var writer = JSONWriter()
-    writer.beginObject()
-    if !isDetailed {
-      let isWell = !isStuck && state.trouble == nil
-      writer.field("status", isWell ? state.isLoaded ? "ready" : "loading" : "notReady")
-    } else if isStuck {
-      let seconds = (now.milliseconds - state.beat.milliseconds) / 1_000
-      writer.field("status", "stuck")
+    let status =
+      if isStuck {
+        "stuck"
+      } else if state.trouble != nil {
+        "trouble"
+      } else {
+        state.isLoaded ? "ready" : "loading"
+      }
+    return Report(
+      isWell: !isStuck && state.trouble == nil, status: status, isStuck: isStuck, state: state,
+      seconds: (now.milliseconds - state.beat.milliseconds) / 1_000)
+  }
+}
+
+extension Pulse.Report {
+  /// Its fields, with reasons, which name files.
+  func write(to writer: inout JSONWriter) {
+    writer.field("status", status)
+    if isStuck {
       writer.field("code", "storeStuck")
       writer.field("message", "the store has not answered for \(seconds) s")
       writer.field("hint", "Check its disk. Waiting work continues when the disk works again.")
     } else if let trouble = state.trouble {
-      writer.field("status", "trouble")
       writer.field("code", trouble.code.rawValue)
       writer.field("message", trouble.message)
       writer.field("hint", trouble.hint)
-    } else {
-      writer.field("status", state.isLoaded ? "ready" : "loading")
     }
-    if isDetailed, let business = state.business { writer.field("business", business) }
-    if isDetailed, let load = state.load { load.write(to: &writer) }
-    writer.endObject()
-    return (isStuck || state.trouble != nil ? 503 : 200, writer.bytes)
+    if let business = state.business { writer.field("business", business) }
+    if let load = state.load { load.write(to: &writer) }
   }
 }

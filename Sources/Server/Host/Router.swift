@@ -10,25 +10,27 @@ import Synchronization
 ///
 /// Who makes a request is decided by its head, before a byte of its body is kept (sync/M12).
 public struct Router: Sendable {
+  /// At least one. Of the first are sessions and devices, which are the same for all.
+  let packages: [ServedPackage]
   let service: ServiceHost
-  private let contents: ContentHost
   private let doorkeeper: Doorkeeper
   private let claims: ClaimCheck
   let audit: AuditLog
   private let proxies: Set<String>
-  private let turns = ExchangeTurns()
+  private let turns: ExchangeTurns
   private let world: World
 
   init(
-    service: ServiceHost, contents: ContentHost, doorkeeper: Doorkeeper, claims: ClaimCheck,
-    audit: AuditLog, proxies: Set<String>, world: World
+    _ packages: [ServedPackage], doorkeeper: Doorkeeper, audit: AuditLog, proxies: Set<String>,
+    turns: ExchangeTurns, world: World
   ) {
-    self.service = service
-    self.contents = contents
+    self.packages = packages
+    service = packages[0].service
     self.doorkeeper = doorkeeper
-    self.claims = claims
+    claims = ClaimCheck(packages.map(\.package))
     self.audit = audit
     self.proxies = proxies
+    self.turns = turns
     self.world = world
   }
 
@@ -87,8 +89,9 @@ public struct Router: Sendable {
 
   /// Asks no other thread: it is answered also while the store is busy, or its disk stands still.
   private func health(_ request: HTTPRequest) -> HTTPResponse {
-    let (status, bytes) = service.pulse.report(isDetailed: isOperator(request))
-    return json(status, bytes)
+    let report = HealthReport(
+      packages.map { ($0.package.id, $0.service.pulse) }, isDetailed: isOperator(request))
+    return json(report.status, report.json)
   }
 
   // Sessions.
@@ -135,7 +138,7 @@ public struct Router: Sendable {
   }
 
   /// Of what a request is refused with once its token was good.
-  private static func status(of code: ServerError.Code) -> Int {
+  static func status(of code: ServerError.Code) -> Int {
     switch code {
     case .revokedToken, .staleRights, .refusedToken, .expiredToken, .deviceWiped: 401
     case .deviceLocked: 403
@@ -202,7 +205,7 @@ public struct Router: Sendable {
   // Exchanges.
 
   /// Who makes the request, or what to answer instead.
-  private func identity(of request: HTTPRequest) -> Result<Identity, Unknown> {
+  func identity(of request: HTTPRequest) -> Result<Identity, Unknown> {
     guard let token = request.bearerToken else {
       return .failure(
         Unknown(
@@ -220,7 +223,7 @@ public struct Router: Sendable {
     }
   }
 
-  private struct Unknown: Error {
+  struct Unknown: Error {
     let answer: HTTPResponse
   }
 
@@ -235,8 +238,9 @@ public struct Router: Sendable {
       request.body, identity, isChannel: isChannel, trace: RequestTrace(request.headers))
     await turns.leave()
     let opening: ServiceHost.Opening
+    let service: ServiceHost
     switch opened {
-    case .success(let open): opening = open
+    case .success(let open): (opening, service) = open
     case .failure(let error): return refusal(Router.status(of: error.code), error)
     }
     let body = opening.id.map { id in
@@ -253,7 +257,7 @@ public struct Router: Sendable {
 
   private func open(
     _ body: [UInt8], _ identity: Identity, isChannel: Bool, trace: RequestTrace?
-  ) async -> Result<ServiceHost.Opening, ServerError> {
+  ) async -> Result<(ServiceHost.Opening, ServiceHost), ServerError> {
     // What is long is read where neither the network nor the service waits for it.
     let read =
       body.count <= Router.shortBytes
@@ -261,6 +265,11 @@ public struct Router: Sendable {
       : await Task.detached { ExchangeRequest.read(body) }.value
     let start = world.clock.uptime
     var operations: [OperationID] = []
+    // That of a package that is not served says so itself.
+    var service = self.service
+    if case .success(let exchange) = read, let named = package(exchange.hello.package) {
+      service = named.service
+    }
     if let trace, case .success(let exchange) = read {
       operations = exchange.replays.flatMap(\.operations).compactMap {
         try? Operation.identity(of: $0)
@@ -274,62 +283,18 @@ public struct Router: Sendable {
         TraceLog(world: world).opened(
           trace, user: identity.user, operations: operations.count, since: start)
       }
-      return .success(opening)
+      return .success((opening, service))
     } catch {
       return .failure(error)
     }
   }
 
+  func package(_ id: String) -> ServedPackage? {
+    packages.first { $0.package.id.hasBytes(of: id) }
+  }
+
   /// A request without changes, or with a few.
   private static let shortBytes: Int = 4 << 10
-
-  // Contents.
-
-  private func take(_ request: HTTPRequest) async -> HTTPResponse {
-    let identity: Identity
-    switch self.identity(of: request) {
-    case .failure(let unknown): return unknown.answer
-    case .success(let known): identity = known
-    }
-    guard request.body.count <= WireLimits.contentPieceLimit else {
-      return refusal(
-        413, "tooLarge", "a piece of \(request.body.count) bytes",
-        hint: "A piece has at most \(WireLimits.contentPieceLimit) bytes.")
-    }
-    guard let piece = ContentPiece(request) else {
-      return unreadable("a piece goes to content/<operation>/<attribute> with Content-Range")
-    }
-    do throws(ServerError) {
-      switch try await service.take(piece, from: identity) {
-      case .success(let (progress, isTaken)): return json(isTaken ? 200 : 409, progress.json)
-      case .failure(let no): return refusal(no.status, no.code, no.message, hint: no.hint)
-      }
-    } catch {
-      return refusal(Router.status(of: error.code), error)
-    }
-  }
-
-  private func give(_ request: HTTPRequest) async -> HTTPResponse {
-    let identity: Identity
-    switch self.identity(of: request) {
-    case .failure(let unknown): return unknown.answer
-    case .success(let known): identity = known
-    }
-    guard let question = ContentQuestion(request) else {
-      return unreadable("content takes entity, key and attribute, and Range: bytes=<from>-<last>")
-    }
-    do throws(ServerError) {
-      switch try await service.reference(question, for: identity) {
-      case .failure(let no): return refusal(no.status, no.code, no.message, hint: no.hint)
-      case .success(let (reference, entity, position)):
-        return contents.response(
-          ContentHost.Place(entity: entity, key: question.key, position: position), reference,
-          question.stretch, tag: "\"\(reference)\"")
-      }
-    } catch {
-      return refusal(Router.status(of: error.code), error)
-    }
-  }
 
   // Answers.
 

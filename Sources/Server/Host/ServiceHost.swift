@@ -51,28 +51,49 @@ public actor ServiceHost {
     executor.asUnownedSerialExecutor()
   }
 
-  /// `makeService` is called on the host's own thread.
+  /// What is made on the host's thread.
+  private struct Made {
+    let service: Service
+    let operatorKey: String
+    let isLoaded: Bool
+
+    init(_ service: Service) throws(ServerError) {
+      self.service = service
+      operatorKey = try service.operatorKey()
+      isLoaded = try service.isLoaded()
+    }
+  }
+
+  /// `makeService` is called on the host's thread, which is its own where none is given.
   public init(
-    world: World, makeService: @Sendable () throws(ServerError) -> Service
+    world: World, on thread: ThreadExecutor? = nil,
+    makeService: @escaping @Sendable () throws(ServerError) -> sending Service
   ) async throws(ServerError) {
     self.world = world
     lastCompaction = world.clock.moment
     let pulse = Pulse(world: world)
     self.pulse = pulse
-    executor = ThreadExecutor(name: "ferry-service")
-    let service = try makeService()
+    let executor = thread ?? ThreadExecutor(name: "ferry-service")
+    self.executor = executor
+    let made = try await executor.run { () -> sending Result<Made, ServerError> in
+      do throws(ServerError) { return .success(try Made(try makeService())) } catch {
+        return .failure(error)
+      }
+    }.get()
+    let service = made.service
     self.service = service
     accessTokens = service.accessTokens
     provider = service.provider
     storeName = service.leadership
     leads = service.leads
     rules = service.rules
-    operatorKey = try service.operatorKey()
+    operatorKey = made.operatorKey
     service.onStir = { [weak self] id in
       self?.assumeIsolated { host in host.stirred(id) }
     }
     service.onTrouble = { pulse.tell($0) }
-    pulse.beat(isLoaded: try service.isLoaded())
+    service.onArrival = { [weak self] in self?.assumeIsolated { host in host.wakeWorkers() } }
+    pulse.beat(isLoaded: made.isLoaded)
     ticking()
   }
 
@@ -355,6 +376,7 @@ public actor ServiceHost {
   /// Ends all waiting; the store is closed when the last exchange lets go.
   public func stop() {
     isStopped = true
+    service.users.remove(service)
     for id in waiting.keys { stirred(id) }
     wakeWorkers()
     wakeReaders()

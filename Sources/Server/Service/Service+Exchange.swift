@@ -269,7 +269,9 @@ extension Service {
     }
     guard hello.package == package.id else {
       throw WireFailure(
-        .unknownPackage, "this server has no package \(hello.package); it serves \(package.id)",
+        .unknownPackage,
+        "this server has no package \(hello.package); it serves "
+          + users.services.map(\.package.id).joined(separator: ", "),
         hint: "Update the app, or deploy its package on the server.")
     }
     guard hello.parameters.bytes <= WireLimits.parameterBytes,

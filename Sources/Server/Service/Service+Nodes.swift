@@ -9,8 +9,8 @@ extension Service {
   static let patience: Duration = .seconds(5)
 
   /// Under which the business system knows who performs. Packages of one store may be led by different
-  /// nodes: each has a name of its own.
-  var leadership: String { store.isShared ? "\(store.server) \(package.id)" : store.server }
+  /// nodes, or replaced one by one: each has a name of its own.
+  var leadership: String { "\(store.server) \(package.id)" }
 
   /// To be called each second, and when another node has committed something. A node that follows
   /// learns what the leader has done; the leader takes what other nodes have taken in.

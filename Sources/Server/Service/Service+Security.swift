@@ -82,7 +82,12 @@ extension Service {
           issued: login.issued.milliseconds))
     }
     // What waited for newer rights goes on.
-    if !wasKnown { arrivedOperations += 1 }
+    if !wasKnown {
+      for service in users.services {
+        service.arrivedOperations += 1
+        if service !== self { service.onArrival?() }
+      }
+    }
     if let before, before != login.record { rightsChanged(of: name) }
   }
 
@@ -210,6 +215,10 @@ extension Service {
 
   /// Their lines look at the rights again.
   private func rightsChanged(of user: String) {
+    for service in users.services { service.lookAgain(at: user) }
+  }
+
+  private func lookAgain(at user: String) {
     for (id, exchange) in exchanges.sorted(by: { $0.key < $1.key })
     where exchange.state.identity.user.hasBytes(of: user) {
       exchange.state.isStale = true
@@ -218,7 +227,12 @@ extension Service {
     }
   }
 
+  /// In all packages of the server.
   func endExchanges(of user: String, device: String?) {
+    for service in users.services { service.endOwnExchanges(of: user, device: device) }
+  }
+
+  private func endOwnExchanges(of user: String, device: String?) {
     for (id, exchange) in exchanges.sorted(by: { $0.key < $1.key }) {
       let owner = exchange.state.owner
       guard owner.user == ExactText(user), device.map({ owner.device == ExactText($0) }) ?? true

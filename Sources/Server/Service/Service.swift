@@ -36,8 +36,10 @@ public final class Service {
   var cursors = CursorMachine()
   let arrived: ArrivedContents
   let sessions: Sessions
+  /// Shared with the services of the server's other packages.
+  let users: SharedUsers
   /// What the tokens of issuers said of their users.
-  public let tokenUsers = TokenUsers()
+  public var tokenUsers: TokenUsers { users.tokenUsers }
   let personalization: Personalization
   /// The key files that this start has made: their tokens of before are no good any more.
   var madeKeys: [String] = []
@@ -70,19 +72,24 @@ public final class Service {
   /// Called with the user, the device where one alone is meant, and the reason.
   var onSessionEnd: ((_ user: String, _ device: String?, _ reason: String) -> Void)?
 
+  /// Called where operations to perform have come in another package's request.
+  var onArrival: (() -> Void)?
+
   /// Called with the exchanges that have something new since they said `.waiting`.
   public var onStir: ((ExchangeID) -> Void)?
 
   /// Takes up what a crash left in the store, which `makeStore` opens. (`FerrySQLiteStore` has one in
-  /// a folder.)
+  /// a folder.) `users`: those of a server with several packages.
   package init(
     package: Package, world: World, limits: ServiceLimits = .standard,
+    users: SharedUsers = SharedUsers(),
     store makeStore: (Package) throws(ServerError) -> any Store
   ) throws(ServerError) {
     let package = package.served
     let rules = try PartitionRules(package)
     let store = try makeStore(package)
     self.package = package
+    self.users = users
     self.limits = limits
     self.world = world
     lastLook = world.clock.moment
@@ -110,6 +117,7 @@ public final class Service {
         return world.chance.bytes(32)
       })
     madeKeys = made
+    users.add(self)
     guard store.leads else {
       try catchUp()
       return

@@ -1,0 +1,45 @@
+import FerryJSON
+
+/// Status and body of `GET /health`: those of the package that is worst, and of each where there are
+/// several; reasons only where `isDetailed`.
+struct HealthReport {
+  let status: Int
+  let json: [UInt8]
+
+  init(_ pulses: [(package: String, pulse: Pulse)], isDetailed: Bool) {
+    let reports = pulses.map { (package: $0.package, report: $0.pulse.report) }
+    let isWell = reports.allSatisfy(\.report.isWell)
+    status = isWell ? 200 : 503
+    var writer = JSONWriter()
+    writer.beginObject()
+    if isDetailed, let worst = reports.min(by: { $0.report.rank < $1.report.rank }) {
+      worst.report.write(to: &writer)
+      if reports.count > 1 {
+        writer.key("packages")
+        writer.array(reports) { writer, report in
+          writer.beginObject()
+          writer.field("package", report.package)
+          report.report.write(to: &writer)
+          writer.endObject()
+        }
+      }
+    } else {
+      let isLoaded = reports.allSatisfy { $0.report.status == "ready" }
+      writer.field("status", isWell ? isLoaded ? "ready" : "loading" : "notReady")
+    }
+    writer.endObject()
+    json = writer.bytes
+  }
+}
+
+extension Pulse.Report {
+  /// What an operator has to look at first is lowest.
+  fileprivate var rank: Int {
+    switch status {
+    case "stuck": 0
+    case "trouble": 1
+    case "loading": 2
+    default: 3
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import FerryHTTP
+import FerryWire
+
+/// Big values: pieces that devices send, and stretches that they ask for.
+extension Router {
+  func take(_ request: HTTPRequest) async -> HTTPResponse {
+    let identity: Identity
+    switch self.identity(of: request) {
+    case .failure(let unknown): return unknown.answer
+    case .success(let known): identity = known
+    }
+    guard request.body.count <= WireLimits.contentPieceLimit else {
+      return refusal(
+        413, "tooLarge", "a piece of \(request.body.count) bytes",
+        hint: "A piece has at most \(WireLimits.contentPieceLimit) bytes.")
+    }
+    guard let piece = ContentPiece(request) else {
+      return unreadable("a piece goes to content/<operation>/<attribute> with Content-Range")
+    }
+    var no = Router.noPackage
+    do throws(ServerError) {
+      for package in packages(of: request) {
+        switch try await package.service.take(piece, from: identity) {
+        case .success(let (progress, isTaken)): return json(isTaken ? 200 : 409, progress.json)
+        case .failure(let refusal): if no == Router.noPackage || no.status == 404 { no = refusal }
+        }
+      }
+    } catch {
+      return refusal(Router.status(of: error.code), error)
+    }
+    return refusal(no.status, no.code, no.message, hint: no.hint)
+  }
+
+  func give(_ request: HTTPRequest) async -> HTTPResponse {
+    let identity: Identity
+    switch self.identity(of: request) {
+    case .failure(let unknown): return unknown.answer
+    case .success(let known): identity = known
+    }
+    guard let question = ContentQuestion(request) else {
+      return unreadable("content takes entity, key and attribute, and Range: bytes=<from>-<last>")
+    }
+    var no = Router.noPackage
+    do throws(ServerError) {
+      for package in packages(of: request) {
+        switch try await package.service.reference(question, for: identity) {
+        case .failure(let refusal): no = refusal
+        case .success(let (reference, entity, position)):
+          return package.contents.response(
+            ContentHost.Place(entity: entity, key: question.key, position: position), reference,
+            question.stretch, tag: "\"\(reference)\"")
+        }
+      }
+    } catch {
+      return refusal(Router.status(of: error.code), error)
+    }
+    return refusal(no.status, no.code, no.message, hint: no.hint)
+  }
+
+  /// Those that a request about a content may mean: the one that it names, or all, as those of older
+  /// devices name none.
+  private func packages(of request: HTTPRequest) -> [ServedPackage] {
+    guard let named = request.queryValue("package") else { return packages }
+    return package(named).map { [$0] } ?? []
+  }
+
+  private static let noPackage = ContentRefusal(
+    status: 404, code: "notFound", message: "this server does not serve the package",
+    hint: "Update the app, or deploy its package on the server.")
+}

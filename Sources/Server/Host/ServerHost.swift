@@ -1,0 +1,76 @@
+public import FerryHTTP
+import FerryModel
+public import FerryWorld
+import Synchronization
+
+/// The packages of one server behind one address: whoever asks is passed to the package that the
+/// request names. Packages come and go while it runs.
+public final class ServerHost: Sendable {
+  private let doorkeeper: Doorkeeper
+  private let audit: AuditLog
+  private let proxies: Set<String>
+  private let turns = ExchangeTurns()
+  private let world: World
+  private let state = Mutex(State())
+
+  private struct State {
+    /// In the order in which they came.
+    var hosts: [(id: String, host: PackageHost?)] = []
+    /// Of those that are there; nil while there is none.
+    var router: Router?
+  }
+
+  public init(doorkeeper: Doorkeeper, audit: AuditLog, proxies: Set<String>, world: World) {
+    self.doorkeeper = doorkeeper
+    self.audit = audit
+    self.proxies = proxies
+    self.world = world
+  }
+
+  /// From now on `host` serves the package; nil: nobody does for the moment, as while a node begins
+  /// to lead.
+  public func set(_ id: String, _ host: PackageHost?) {
+    change { hosts in
+      if let index = hosts.firstIndex(where: { $0.id == id }) {
+        hosts[index].host = host
+      } else {
+        hosts.append((id, host))
+      }
+    }
+  }
+
+  /// The package is served no more.
+  public func remove(_ id: String) {
+    change { hosts in hosts.removeAll { $0.id == id } }
+  }
+
+  private func change(_ body: (inout [(id: String, host: PackageHost?)]) -> Void) {
+    state.withLock { state in
+      body(&state.hosts)
+      let served = state.hosts.compactMap { $0.host?.served }
+      state.router =
+        served.isEmpty
+        ? nil
+        : Router(
+          served, doorkeeper: doorkeeper, audit: audit, proxies: proxies, turns: turns,
+          world: world)
+    }
+  }
+
+  private static let notReady = HTTPResponse(status: 503, headers: ["Retry-After": "1"])
+
+  /// Judges a request by its head, before its body is read; any thread, and at once.
+  public func admit(_ request: HTTPRequest) -> HTTPAdmission {
+    state.withLock { $0.router }?.admit(request) ?? .refuse(ServerHost.notReady)
+  }
+
+  public func answer(_ request: HTTPRequest) async -> HTTPResponse {
+    guard let router = state.withLock({ $0.router }) else { return ServerHost.notReady }
+    return await router.answer(request)
+  }
+
+  /// Looks at users again whose records may have changed, in each package.
+  public func recordsChanged() async {
+    for host in state.withLock({ $0.hosts.compactMap(\.host) }) { await host.recordsChanged() }
+  }
+}

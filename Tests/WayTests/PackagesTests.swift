@@ -1,0 +1,88 @@
+import FerrySQLite
+import Foundation
+import Testing
+
+extension Way {
+  /// Several packages in one `ferryd`.
+  @Suite struct PackagesTests {
+    /// Another business, with a database and a model of its own, for the same users.
+    private func notes(_ agencies: [String]) async throws -> Business {
+      let place = try Place()
+      let connection = try Connection(path: place.file("notes.db"))
+      try connection.execute(
+        "CREATE TABLE Notes (ID INTEGER PRIMARY KEY, AgencyID TEXT NOT NULL, Body TEXT NOT NULL)")
+      for (number, agency) in agencies.enumerated() {
+        try connection.run(
+          "INSERT INTO Notes VALUES (?, ?, 'of before')", .integer(Int64(number + 1)),
+          .text(agency))
+      }
+      return try await Business(
+        place, place.file("notes.db"), partition: "Notes=AgencyID:claim:agency", users: [])
+    }
+
+    @Test("Two packages in one server: two devices, one user, one port, each with its own rows")
+    func two() async throws {
+      let flights = try await Business.flights(bookings: 50)
+      let notes = try await notes(["AG-01", "AG-02", "AG-01"])
+      var daemon = try await Daemon.start(flights, more: ["--model", notes.model])
+      try await daemon.ready()
+      let first = try await Phone.start(flights, "first", user: "ada", daemon.address)
+      let second = try await Phone.start(notes, "second", user: "ada", daemon.address)
+      #expect(try await first.count("Agencies") > 0)
+      #expect(try await second.count("Notes") == 2)
+      // What others change reaches the devices of that package.
+      try notes.run("INSERT INTO Notes VALUES (9, 'AG-01', 'of others')")
+      try await until("the note of others arrives") { try await second.count("Notes") == 3 }
+      // A change of a device reaches the database of its package.
+      let key = try await second.create("Notes", #"{"agencyID":"AG-01","body":"mine"}"#)
+      try await second.submit("Notes", key)
+      try await until("the note is in the database") {
+        try notes.value("SELECT count(*) FROM Notes WHERE Body = 'mine'") == 1
+      }
+      // An operator sees both devices once, in the register of the server.
+      let list = try await Wires.get(
+        "\(daemon.address)/ferry/1/operator/devices",
+        token: try String(contentsOfFile: "\(daemon.data)/operator.key", encoding: .utf8))
+      let models = (list.node?["devices"]?.array ?? []).compactMap { $0["model"]?.string }
+      #expect(models.sorted() == [flights.package.id, notes.package.id].sorted())
+      let processors = ProcessInfo.processInfo.activeProcessorCount
+      #expect(daemon.process.threadCount <= processors + 4)
+      // After a restart both go on with the sessions that they have.
+      let port = daemon.port
+      try await daemon.stopNow()
+      daemon = try await Daemon.start(flights, port: port, more: ["--model", notes.model])
+      try await first.synchronize()
+      try await second.synchronize()
+      // A server that serves one of them alone tells the devices of the other.
+      try await daemon.stopNow()
+      daemon = try await Daemon.start(flights, port: port)
+      try await first.synchronize()
+      let refused = try await second.ask(#"["synchronize"]"#, mayFail: true)
+      #expect(
+        refused["message"]?.string
+          == "this server has no package \(notes.package.id); it serves \(flights.package.id)")
+      #expect(try await second.count("Notes") == 4)
+      try await first.quit()
+      try await second.quit()
+    }
+
+    @Test("Two models of one name and version, and several on a shared store, are refused")
+    func refused() async throws {
+      let flights = try await Business.flights(bookings: 50)
+      let copy = try flights.place.write(
+        try String(contentsOfFile: flights.model, encoding: .utf8), to: "copy.json")
+      var (end, text) = try await Daemon.refuse(
+        Daemon.arguments(flights, more: ["--model", copy]))
+      #expect(end == .exit(2))
+      for part in ["model.json", "copy.json", flights.package.id, "higher version"] {
+        #expect(text.contains(part), "\(text)")
+      }
+      let notes = try await notes([])
+      (end, text) = try await Daemon.refuse(
+        Daemon.arguments(flights, more: ["--model", notes.model, "--store", "postgres:none"]))
+      #expect(end == .exit(2))
+      #expect(text.contains("--store with several models"), "\(text)")
+      #expect(!FileManager.default.fileExists(atPath: flights.place.file("data")))
+    }
+  }
+}
