@@ -259,6 +259,7 @@ let proofs: [Target] = [
     [
       "FerryServer", "FerrySQLiteStore", "FerryTestKit", "FerryConnector", "FerryHTTP",
       "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite", "FerryCrypto",
+      "FerryFaultVFS",
     ]),
   tests(
     "FerryIssuersTests", "IssuersTests",
