@@ -50,10 +50,10 @@ struct OperationTests {
         "Promote": MemoryOperation { values, transaction in
           let key = Key([values[1]])
           guard values[2] != .text("king") else {
-            return Refusal(code: 422, message: "A club has no king.")
+            return FerryConnector.Refusal(code: 422, message: "A club has no king.")
           }
           guard var row = transaction.row("Member", key) else {
-            return Refusal(code: 404, message: "There is no such member.")
+            return FerryConnector.Refusal(code: 404, message: "There is no such member.")
           }
           row[1] = values[2]
           transaction.write("Member", key, row)

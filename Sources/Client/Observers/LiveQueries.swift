@@ -1,5 +1,4 @@
 import FerryModel
-import FerryWorld
 import Synchronization
 
 /// Who wants to know when what they read has changed.
@@ -19,7 +18,7 @@ package final class LiveQueries: Sendable {
 
   private let watch: RowWatch
   private let state = Mutex(State())
-  private let reader = Mutex<LiveReader?>(nil)
+  private let reader = Mutex<WorkThread?>(nil)
 
   package init(_ watch: RowWatch) {
     self.watch = watch
@@ -58,12 +57,12 @@ package final class LiveQueries: Sendable {
     _ body: @Sendable () throws(FerryError) -> Result
   ) async throws(FerryError) -> Result {
     let reader = reader.withLock { reader in
-      let known = reader ?? LiveReader()
+      let known = reader ?? WorkThread("ferry-live")
       reader = known
       return known
     }
     state.withLock { $0.executions += 1 }
-    return try await reader.read(body)
+    return try await reader.run(body)
   }
 
   /// The database is closed: whoever waits gets nothing more.
@@ -80,18 +79,6 @@ package final class LiveQueries: Sendable {
     let concerned = watches.filter { $0.dependencies.concern(changes) }
     state.withLock { $0.concerned += concerned.count }
     for watch in concerned { watch.signal.ring(changes) }
-  }
-}
-
-/// Reading blocks, so it has a thread of its own.
-private actor LiveReader {
-  private let executor = ThreadExecutor(name: "ferry-live")
-  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-
-  func read<Result: Sendable>(
-    _ body: @Sendable () throws(FerryError) -> Result
-  ) throws(FerryError) -> Result {
-    try body()
   }
 }
 

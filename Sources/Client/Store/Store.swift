@@ -45,6 +45,8 @@ package final class Store: Sendable {
   let keyReferences: [String: [KeyReference]]
   /// Brings contents that are not on the device.
   package let contentFetcher = Mutex<ContentFetcher?>(nil)
+  /// Where the asynchronous forms read and save.
+  package let work = WorkThreads()
   /// Sees which visible rows a transaction changes.
   package let rowWatch: RowWatch
   private let modelGuard: ModelGuard

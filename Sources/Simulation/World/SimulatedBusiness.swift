@@ -157,7 +157,8 @@ enum SimulatedBusiness {
     let rule = MemoryRule { effect, transaction in
       guard effect.entity == "Order", let after = effect.after else { return nil }
       if case .integer(let seats) = after[3], seats > 9 {
-        return Refusal(code: 412, message: "An order has at most nine seats", attribute: "seats")
+        return FerryConnector.Refusal(
+          code: 412, message: "An order has at most nine seats", attribute: "seats")
       }
       if case .text(let city) = after[2], city != city.uppercased() {
         var values = after

@@ -65,7 +65,7 @@ extension TestServer {
       guard effect.entity == Object.entity.name, kinds.contains(kind),
         let values = effect.after ?? effect.before, condition(TestRow(Object.entity, values))
       else { return nil }
-      return Refusal(code: code, message: message)
+      return FerryConnector.Refusal(code: code, message: message)
     }
   }
 
@@ -94,7 +94,7 @@ extension TestServer {
       hint: "Insert it, or synchronize first where the device has just made it.")
   }
 
-  private func taken(_ refusal: Refusal?) throws(FerryError) {
+  private func taken(_ refusal: FerryConnector.Refusal?) throws(FerryError) {
     guard let refusal else { return }
     throw FerryError(
       .invalidChange, refusal.message, hint: "Insert what it refers to first.")
@@ -103,7 +103,7 @@ extension TestServer {
 
 /// The refusals that a test asks for.
 final class TestRules: Sendable {
-  typealias Judge = @Sendable (MemoryEffect) -> Refusal?
+  typealias Judge = @Sendable (MemoryEffect) -> FerryConnector.Refusal?
   private let judges = Mutex<[Judge]>([])
 
   func add(_ judge: @escaping Judge) { judges.withLock { $0.append(judge) } }
