@@ -62,6 +62,21 @@ final class Business: Sendable {
     self.package = package
   }
 
+  /// The same with another model of it.
+  func with(model: String) throws -> Business { try Business(self, model: model) }
+
+  private init(_ other: Business, model: String) throws {
+    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: model)))
+    guard let package = ModelReader.read(bytes, file: model).package else {
+      throw WayFailure("the model \(model) cannot be read")
+    }
+    place = other.place
+    database = other.database
+    users = other.users
+    self.model = model
+    self.package = package
+  }
+
   /// The flights; ada and ben are of the first agency, cleo of the second, dora of all.
   ///
   /// `folder`: where the database is, if not in the place itself.

@@ -6,9 +6,8 @@ enum CommandTable {
   static var commands: [any Subcommand.Type] {
     [
       NewCommand.self, CheckCommand.self, DiffCommand.self, PrepareCommand.self, UserCommand.self,
-      InspectCommand.self, WhyCommand.self, LogCommand.self, DeviceCommand.self, LoginCommand.self,
-      SimulateCommand.self,
-      ODataCommand.self,
+      InspectCommand.self, WhyCommand.self, LogCommand.self, DeployCommand.self, DeviceCommand.self,
+      LoginCommand.self, SimulateCommand.self, ODataCommand.self,
     ]
   }
 

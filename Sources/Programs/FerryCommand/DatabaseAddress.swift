@@ -2,6 +2,7 @@ import FerryArguments
 import FerryGenerator
 import FerryPostgreSQL
 import FerryPostgreSQLReading
+import Foundation
 
 /// A business database as the command line names it.
 enum DatabaseAddress {
@@ -30,6 +31,14 @@ enum DatabaseAddress {
   var text: String {
     switch self {
     case .sqlite(let path): "sqlite:\(path)"
+    case .postgreSQL(let address): address.text
+    }
+  }
+
+  /// As it was written, with the whole path of a file: another program may read it elsewhere.
+  var absolute: String {
+    switch self {
+    case .sqlite(let path): "sqlite:\(URL(filePath: path).standardizedFileURL.path)"
     case .postgreSQL(let address): address.text
     }
   }

@@ -1,6 +1,4 @@
 import FerryArguments
-import FerryHTTP
-import FerryHTTPClient
 import FerryJSON
 import Foundation
 
@@ -9,16 +7,15 @@ enum DeviceCommand: Subcommand {
   static let name = "device"
   static let summary = "list, lock, unlock, wipe and forget the devices of a running server"
   static let operands = "list|show|lock|unlock|wipe|forget --data <folder> [options]"
-  static let options = [
-    CommandOption("data", "FOLDER", "the server's data folder, for its operator.key"),
-    CommandOption("server", "URL", "where the server is (default http://127.0.0.1:8080)"),
-    CommandOption("user", "<user>", "whose devices; with list: only theirs"),
-    CommandOption("device", "<id>", "the device; its first letters are enough"),
-    CommandOption("reason", "<text>", "what the user of the device is told"),
-    CommandOption(
-      "with-pending", nil, "with wipe: also destroy changes that were not sent"),
-    .json,
-  ]
+  static let options =
+    OperatorDoor.options + [
+      CommandOption("user", "<user>", "whose devices; with list: only theirs"),
+      CommandOption("device", "<id>", "the device; its first letters are enough"),
+      CommandOption("reason", "<text>", "what the user of the device is told"),
+      CommandOption(
+        "with-pending", nil, "with wipe: also destroy changes that were not sent"),
+      .json,
+    ]
   static let discussion = """
     list and show tell user, model, versions, when the device was here last, and whether changes
     were pending there then: at least so many.
@@ -111,94 +108,5 @@ enum DeviceCommand: Subcommand {
     return Terminal.harmless(node.string ?? text(node))
   }
 
-  private static func text(_ node: JSONNode) -> String {
-    var writer = JSONWriter()
-    write(node, to: &writer)
-    return writer.text
-  }
-
-  private static func write(_ node: JSONNode, to writer: inout JSONWriter) {
-    switch node.content {
-    case .null: writer.raw("null".utf8)
-    case .boolean(let flag): writer.raw((flag ? "true" : "false").utf8)
-    case .number(let text): writer.raw(text.utf8)
-    case .string(let text): writer.string(text)
-    case .array(let elements): writer.array(elements) { write($1, to: &$0) }
-    case .object(let members):
-      writer.beginObject()
-      for member in members {
-        writer.key(member.key)
-        write(member.value, to: &writer)
-      }
-      writer.endObject()
-    }
-  }
-}
-
-/// The operator's way into a running server.
-struct OperatorDoor {
-  private let server: String
-  private let key: String
-
-  init(_ arguments: Arguments) throws {
-    var server = try arguments.value("server") ?? "http://127.0.0.1:8080"
-    while server.hasSuffix("/") { server.removeLast() }
-    self.server = server
-    let file = "\(try arguments.required("data", "data"))/operator.key"
-    guard let bytes = FileManager.default.contents(atPath: file) else {
-      throw OperatorError(
-        "the key \(file) cannot be read", hint: "Name the data folder of the server (--data).")
-    }
-    key = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-  }
-
-  func devices() async throws -> [JSONNode] { try await ask(.get, "devices", []) }
-
-  func decide(
-    _ verb: String, _ device: JSONNode, reason: String, withPending: Bool
-  ) async throws -> [JSONNode] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.field("verb", verb)
-    writer.field("user", device["user"]?.string)
-    writer.field("device", device["device"]?.string)
-    writer.field("reason", reason)
-    writer.field("withPending", withPending)
-    writer.endObject()
-    return try await ask(.post, "device", writer.bytes)
-  }
-
-  private func ask(_ method: HTTPMethod, _ path: String, _ body: [UInt8]) async throws -> [JSONNode]
-  {
-    let request = TransportRequest(
-      url: "\(server)/ferry/1/operator/\(path)", method: method,
-      headers: ["Authorization": "Bearer \(key)", "Content-Type": "application/json"],
-      body: body, deadlines: TransportDeadlines(connect: .seconds(5), total: .seconds(30)))
-    let response: TransportResponse
-    do { response = try await SystemTransport.make().send(request) } catch {
-      throw OperatorError(
-        "the server \(server) does not answer: \(error.message)",
-        hint: "Start it, or name it with --server.")
-    }
-    let node = try? JSONNode.parse(try await response.body.collect())
-    guard response.status == 200, let devices = node?["devices"]?.array else {
-      throw OperatorError(
-        node?["message"]?.string ?? "the server answered \(response.status)",
-        hint: node?["hint"]?.string ?? "Is there a Ferry server at \(server)?")
-    }
-    return devices
-  }
-}
-
-/// Why the server did not do what its operator wants.
-struct OperatorError: Error, CustomStringConvertible {
-  let message: String
-  let hint: String
-
-  init(_ message: String, hint: String) {
-    self.message = message
-    self.hint = hint
-  }
-
-  var description: String { "\(message). \(hint)" }
+  private static func text(_ node: JSONNode) -> String { JSONText.of(node) }
 }

@@ -5,6 +5,7 @@ import FerryPostgreSQL
 import FerryPostgreSQLConnector
 import FerrySQLConnector
 import FerrySQLite
+import Foundation
 
 /// The database whose rows are served.
 enum BusinessDatabase: Sendable, CustomStringConvertible {
@@ -28,6 +29,12 @@ enum BusinessDatabase: Sendable, CustomStringConvertible {
         "this kind of business database is not supported",
         hint: "Write --database sqlite:<file> or --database postgres:<database>.")
     }
+  }
+
+  /// The address with the whole path of a file, so that it is the same wherever a server is started.
+  static func absolute(_ text: String) -> String {
+    guard text.hasPrefix("sqlite:") else { return text }
+    return "sqlite:\(URL(filePath: String(text.dropFirst(7))).standardizedFileURL.path)"
   }
 
   /// As messages and the log name it, without secrets.

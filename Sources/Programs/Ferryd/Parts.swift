@@ -52,14 +52,9 @@ actor Parts {
     guard settings.store == nil else { return try await startNode(on: loop) }
     let store = try await SQLiteServer(
       folder: settings.folder, audit: audit, threads: threads, world: world)
-    for model in settings.models {
-      let remembersOperations = settings.remembersOperations
-      let host = try await store.start(
-        model.package, doorkeeper: doorkeeper, world: world, limits: settings.limits,
-        proxies: settings.proxies, on: loop
-      ) { model.connector(remembersOperations: remembersOperations) }
-      server.set(model.package.id, host)
-    }
+    let deployer = Deployer(settings, store, server, doorkeeper, world, on: loop)
+    for model in settings.models { try await deployer.start(model) }
+    server.deploy(through: deployer)
   }
 
   private func startNode(on loop: any TaskExecutor) async throws {

@@ -8,17 +8,27 @@ struct ServedModel {
   let package: Package
   let database: BusinessDatabase
   let file: String
+  /// Of the model, and the address of the database as it was written.
+  let bytes: [UInt8]
+  let address: String
+  /// Whether it was deployed while the server ran; the command line names all others.
+  let isDeployed: Bool
 
-  /// Those that the command line names, in its order.
+  /// Those that the command line names, in its order, and those that were deployed into the folder.
   static func read(
-    _ arguments: Arguments, _ development: DevelopmentSetup?
+    _ arguments: Arguments, _ development: DevelopmentSetup?, _ folder: PackageFolder?
   ) throws -> [ServedModel] {
+    let database = try arguments.value("database")
+    let kept = try folder?.read() ?? []
     var files = arguments.values("model")
     if let development { files = [development.model] }
-    if files.isEmpty { files = [try arguments.required("model", "model.json")] }
+    if files.isEmpty, kept.isEmpty { files = [try arguments.required("model", "model.json")] }
     var models: [ServedModel] = []
     for file in files {
-      let model = try ServedModel(file, database: try arguments.value("database"))
+      guard let bytes = FileManager.default.contents(atPath: file) else {
+        throw UsageError("the model \(file) cannot be read", hint: "Make one with `ferry new`.")
+      }
+      let model = try ServedModel([UInt8](bytes), file, database: database, isDeployed: false)
       if let other = models.first(where: { $0.package.id == model.package.id }) {
         throw UsageError(
           "the models \(other.file) and \(file) are both \(model.package.id)",
@@ -26,22 +36,34 @@ struct ServedModel {
       }
       models.append(model)
     }
+    for kept in kept {
+      let model = try ServedModel(
+        kept.model, kept.file, database: kept.database, isDeployed: true)
+      if let other = models.first(where: { $0.package.id == model.package.id }) {
+        throw UsageError(
+          "--model names \(other.file), and \(model.package.id) was deployed too, as \(kept.file)",
+          hint: "Leave out --model \(other.file), or remove the other file.")
+      }
+      models.append(model)
+    }
     return models
   }
 
-  private init(_ file: String, database: String?) throws {
-    guard let bytes = FileManager.default.contents(atPath: file) else {
-      throw UsageError("the model \(file) cannot be read", hint: "Make one with `ferry new`.")
-    }
-    let reading = ModelReader.read([UInt8](bytes), file: file)
+  /// `database`: nil where the model names it.
+  init(_ bytes: [UInt8], _ file: String, database: String?, isDeployed: Bool) throws {
+    let reading = ModelReader.read(bytes, file: file)
     guard let package = reading.package else {
       let errors = reading.errors.map(\.description).joined(separator: "\n")
       throw StartFailure(
         "the model has errors\n\(errors)", hint: "`ferry check \(file)` explains them.")
     }
     self.package = package
-    self.database = try BusinessDatabase(database ?? reading.source)
     self.file = file
+    self.bytes = bytes
+    self.database = try BusinessDatabase(database ?? reading.source)
+    let text = database ?? reading.source ?? ""
+    address = isDeployed ? BusinessDatabase.absolute(text) : text
+    self.isDeployed = isDeployed
   }
 
   func connector(remembersOperations: Bool) -> sending any Connector {

@@ -11,6 +11,8 @@ struct Settings {
   /// At least one, each with a name and version of its own.
   let models: [ServedModel]
   let folder: String
+  /// The business database of all models, where the command line names it.
+  let database: String?
   /// The database that several servers share as their store; nil: the file in the data folder.
   let store: PostgreSQLAddress?
   let users: String
@@ -32,7 +34,8 @@ struct Settings {
       "serve this SQLite database for development; makes model, user and folder"),
     CommandOption(
       "model", "FILE",
-      "the model, made by `ferry new`; may be repeated for more packages, or more versions of one"),
+      "the model, made by `ferry new`; may be repeated for more packages, or more versions of one. "
+        + "Those that `ferry deploy` has added are served too"),
     CommandOption(
       "data", "FOLDER", "the folder for the server's data; created if it does not exist"),
     CommandOption(
@@ -107,7 +110,9 @@ struct Settings {
     _ = try arguments.operands()
     development = try Settings.development(arguments)
     folder = try development?.folder ?? arguments.required("data", "data")
-    models = try ServedModel.read(arguments, development)
+    database = try arguments.value("database")
+    let packages = arguments.values("store").isEmpty ? PackageFolder(data: folder) : nil
+    models = try ServedModel.read(arguments, development, packages)
     store = try arguments.value("store").map { text throws(UsageError) in
       do throws(PostgreSQLError) { return try PostgreSQLAddress(text) } catch {
         throw UsageError("--store: \(error.message)", hint: error.hint)

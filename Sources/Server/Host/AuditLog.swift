@@ -22,6 +22,8 @@ public struct AuditLog: Sendable {
     case sessionEnded, deviceRemoved
     /// What an operator decided about a device, and what the device answered.
     case deviceLocked, deviceUnlocked, wipeOrdered, wipeReceipt, wipeRefused
+    /// An operator deployed a package, or withdrew one.
+    case packageDeployed, packageWithdrawn
     case userAdded, passwordChanged, userLoggedOut, userRemoved
   }
 

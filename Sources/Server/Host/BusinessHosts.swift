@@ -300,6 +300,7 @@ public actor LoadHost {
         if isWanted.withLock({ $0 }) { try await load() }
         while let task = try await service.nextReadBack() { try await readBack(task) }
       } catch {
+        guard error.code != .replacedPackage else { return }
         world.log.error("the store failed during a load", ("reason", error.description))
         if isLoading { want() }
         await executor.sleep(for: .seconds(1))

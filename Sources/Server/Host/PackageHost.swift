@@ -12,6 +12,8 @@ public struct PackageHost: Sendable {
   private let service: ServiceHost
   private let replay: ReplayHost
   private let load: LoadHost
+  /// Those that replay and load; none on a node that follows.
+  private let work: [Task<Void, Never>]
 
   /// Opens the store, begins to replay what waits, and loads the business system.
   ///
@@ -54,16 +56,19 @@ public struct PackageHost: Sendable {
     let contents = ContentHost(
       connector: connector(), service: service, world: world, on: threads?.contents)
     // On a node that follows the leader does that.
+    var work: [Task<Void, Never>] = []
     if service.leads {
-      Task(executorPreference: loop) { await load.run() }
-      Task(executorPreference: loop) { await replay.run { load.want() } }
+      work = [
+        Task(executorPreference: loop) { await load.run() },
+        Task(executorPreference: loop) { await replay.run { load.want() } },
+      ]
     }
     let served = ServedPackage(package, service, contents)
     return PackageHost(
       router: Router(
         [served], doorkeeper: doorkeeper, audit: audit,
         proxies: proxies, turns: ExchangeTurns(), world: world),
-      served: served, service: service, replay: replay, load: load)
+      served: served, service: service, replay: replay, load: load, work: work)
   }
 
   /// Judges a request by its head, before its body is read; any thread, and at once.
@@ -93,5 +98,13 @@ public struct PackageHost: Sendable {
     await replay.stop()
     await load.stop()
     await service.stop()
+  }
+
+  /// As `stop`, and returns when nothing more is performed or loaded: another host may serve the
+  /// package. A load that is under way is given up.
+  public func end() async {
+    await service.stop()
+    await stop()
+    for task in work { await task.value }
   }
 }

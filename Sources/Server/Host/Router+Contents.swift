@@ -28,7 +28,7 @@ extension Router {
     } catch {
       return refusal(Router.status(of: error.code), error)
     }
-    return refusal(no.status, no.code, no.message, hint: no.hint)
+    return answer(no, request)
   }
 
   func give(_ request: HTTPRequest) async -> HTTPResponse {
@@ -54,7 +54,7 @@ extension Router {
     } catch {
       return refusal(Router.status(of: error.code), error)
     }
-    return refusal(no.status, no.code, no.message, hint: no.hint)
+    return answer(no, request)
   }
 
   /// Those that a request about a content may mean: the one that it names, or all, as those of older
@@ -62,6 +62,15 @@ extension Router {
   private func packages(of request: HTTPRequest) -> [ServedPackage] {
     guard let named = request.queryValue("package") else { return packages }
     return package(named).map { [$0] } ?? []
+  }
+
+  /// A package that is served again in a moment may have what no other one has.
+  private func answer(_ no: ContentRefusal, _ request: HTTPRequest) -> HTTPResponse {
+    let isMeant = request.queryValue("package").map { absent.contains($0) } ?? !absent.isEmpty
+    guard no.status == 404, isMeant else {
+      return refusal(no.status, no.code, no.message, hint: no.hint)
+    }
+    return refusal(503, ServiceHost.stopped)
   }
 
   private static let noPackage = ContentRefusal(

@@ -12,6 +12,8 @@ import Synchronization
 public struct Router: Sendable {
   /// At least one. Of the first are sessions and devices, which are the same for all.
   let packages: [ServedPackage]
+  /// Those that are served again in a moment.
+  let absent: Set<String>
   let service: ServiceHost
   private let doorkeeper: Doorkeeper
   private let claims: ClaimCheck
@@ -21,10 +23,11 @@ public struct Router: Sendable {
   private let world: World
 
   init(
-    _ packages: [ServedPackage], doorkeeper: Doorkeeper, audit: AuditLog, proxies: Set<String>,
-    turns: ExchangeTurns, world: World
+    _ packages: [ServedPackage], absent: Set<String> = [], doorkeeper: Doorkeeper,
+    audit: AuditLog, proxies: Set<String>, turns: ExchangeTurns, world: World
   ) {
     self.packages = packages
+    self.absent = absent
     service = packages[0].service
     self.doorkeeper = doorkeeper
     claims = ClaimCheck(packages.map(\.package))
@@ -269,6 +272,8 @@ public struct Router: Sendable {
     var service = self.service
     if case .success(let exchange) = read, let named = package(exchange.hello.package) {
       service = named.service
+    } else if case .success(let exchange) = read, absent.contains(exchange.hello.package) {
+      return .failure(ServiceHost.stopped)
     }
     if let trace, case .success(let exchange) = read {
       operations = exchange.replays.flatMap(\.operations).compactMap {

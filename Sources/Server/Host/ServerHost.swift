@@ -18,6 +18,7 @@ public final class ServerHost: Sendable {
     var hosts: [(id: String, host: PackageHost?)] = []
     /// Of those that are there; nil while there is none.
     var router: Router?
+    var deployment: (any Deployment)?
   }
 
   public init(doorkeeper: Doorkeeper, audit: AuditLog, proxies: Set<String>, world: World) {
@@ -39,6 +40,14 @@ public final class ServerHost: Sendable {
     }
   }
 
+  /// Who changes the packages where an operator asks for it; nobody before this is called.
+  public func deploy(through deployment: any Deployment) {
+    state.withLock { $0.deployment = deployment }
+  }
+
+  var deployment: (any Deployment)? { state.withLock { $0.deployment } }
+  var router: Router? { state.withLock { $0.router } }
+
   /// The package is served no more.
   public func remove(_ id: String) {
     change { hosts in hosts.removeAll { $0.id == id } }
@@ -52,8 +61,8 @@ public final class ServerHost: Sendable {
         served.isEmpty
         ? nil
         : Router(
-          served, doorkeeper: doorkeeper, audit: audit, proxies: proxies, turns: turns,
-          world: world)
+          served, absent: Set(state.hosts.filter { $0.host == nil }.map(\.id)),
+          doorkeeper: doorkeeper, audit: audit, proxies: proxies, turns: turns, world: world)
     }
   }
 
@@ -61,12 +70,16 @@ public final class ServerHost: Sendable {
 
   /// Judges a request by its head, before its body is read; any thread, and at once.
   public func admit(_ request: HTTPRequest) -> HTTPAdmission {
-    state.withLock { $0.router }?.admit(request) ?? .refuse(ServerHost.notReady)
+    guard let router else { return .refuse(ServerHost.notReady) }
+    guard request.path == ServerHost.packagesPath else { return router.admit(request) }
+    return router.isOperator(request)
+      ? .take(bodyBytes: ServerHost.deployBytes) : .refuse(router.notOperator)
   }
 
   public func answer(_ request: HTTPRequest) async -> HTTPResponse {
-    guard let router = state.withLock({ $0.router }) else { return ServerHost.notReady }
-    return await router.answer(request)
+    guard let router else { return ServerHost.notReady }
+    return request.path == ServerHost.packagesPath
+      ? await operate(request, router) : await router.answer(request)
   }
 
   /// Looks at users again whose records may have changed, in each package.

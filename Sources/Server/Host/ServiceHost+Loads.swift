@@ -23,6 +23,7 @@ extension ServiceHost {
     return executor.begin { () -> Result<Duration, ServerError> in
       self.assumeIsolated { host in
         let start = clock.uptime
+        guard !host.isStopped else { return .failure(ServiceHost.stopped) }
         do throws(ServerError) { try host.service.take(ticket, batch) } catch {
           return .failure(error)
         }

@@ -36,7 +36,7 @@ public actor ServiceHost {
   /// Whether somebody wakes them after a while: one for all, however often they come.
   private var isWorkersWakePlanned = false
   private var isReadersWakePlanned = false
-  private var isStopped = false
+  private(set) var isStopped = false
   private var lastCompaction: Timestamp
 
   private struct Waiting {
@@ -120,6 +120,7 @@ public actor ServiceHost {
     _ request: Result<ExchangeRequest, WireFailure>, by identity: Identity, isChannel: Bool,
     until: Timestamp
   ) throws(ServerError) -> Opening {
+    guard !isStopped else { throw ServiceHost.stopped }
     try service.requireRecentView()
     try service.check(identity)
     if isChannel, service.channelCount >= service.limits.channels {
@@ -218,6 +219,7 @@ public actor ServiceHost {
   func take(
     _ piece: ContentPiece, from identity: Identity
   ) throws(ServerError) -> Result<(progress: ContentProgress, isTaken: Bool), ContentRefusal> {
+    guard !isStopped else { throw ServiceHost.stopped }
     try service.check(identity)
     let arrived = service.arrivedOperations
     let result = try service.take(piece, from: identity)
@@ -372,6 +374,14 @@ public actor ServiceHost {
       pulse.beat(isLoaded: nil)
     }
   }
+
+  /// Of a package that another host is about to serve.
+  static let stopped = ServerError(
+    .replacedPackage, "the package is being replaced on the server",
+    hint: "Try again in a moment.", isTransient: true, retryAfterSeconds: 1)
+
+  /// How many operations were taken in and have no answer yet.
+  func waitingOperations() -> Int { service.queue.count }
 
   /// Ends all waiting; the store is closed when the last exchange lets go.
   public func stop() {

@@ -52,6 +52,8 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
     case tooManyPartitions
     /// As many channels are open as the server has room for. The device polls instead.
     case tooManyChannels
+    /// The operator replaces the package that the request is about. Try again in a moment.
+    case replacedPackage
     /// The token of an issuer does not let its user in; the message says why.
     case refusedToken
     /// The issuer of a token does not answer. Try again.

@@ -1,0 +1,140 @@
+import FerryArguments
+import FerryGenerator
+import FerryJSON
+import FerryModel
+import Foundation
+
+/// `ferry deploy`: which packages a running server serves.
+enum DeployCommand: Subcommand {
+  static let name = "deploy"
+  static let summary = "add, replace, list and withdraw the packages of a running server"
+  static let operands = "<model.json>|--list|--withdraw NAME VERSION --data <folder> [options]"
+  static let options =
+    OperatorDoor.options + [
+      CommandOption(
+        "database", "ADDRESS",
+        "the business database of the model, sqlite:FILE or postgres:DATABASE (default: the one "
+          + "that the server or the model names)"),
+      CommandOption("list", nil, "list the packages, and the devices that use each"),
+      CommandOption("withdraw", nil, "serve this version no more"),
+      CommandOption("force", nil, "with --withdraw: although devices use it"),
+      .json,
+    ]
+  static let discussion = """
+    The server checks the model against its database first. If they do not fit, nothing changes. A
+    version that the server does not have is added; its first load begins at once, and other
+    versions are served as before. A version that it has is replaced, if devices need not know the
+    difference. The model is kept in the data folder: a restart serves it too.
+
+    --withdraw is refused while a device uses the version, or a change waits for the business
+    system. Rows of a withdrawn version stay in the store: to deploy it again goes on from them.
+
+    Example: ferry deploy travel-1.1.json --data data
+             ferry deploy --withdraw Travel 1.0 --data data
+    Exit codes: 0 done; 1 it could not be done, nothing has changed; 2 wrong usage.
+    """
+
+  static func run(_ arguments: Arguments) async throws -> ExitCode {
+    let isList = arguments.flag("list")
+    let isWithdrawal = arguments.flag("withdraw")
+    guard !(isList && isWithdrawal) else {
+      throw UsageError("--list and --withdraw exclude each other", hint: "Leave out one of them.")
+    }
+    guard isWithdrawal || !arguments.flag("force") else {
+      throw UsageError("--force is for --withdraw", hint: "Leave it out.")
+    }
+    if isList {
+      _ = try arguments.operands()
+      show(try await OperatorDoor(arguments).ask(.get, "packages"), arguments)
+    } else if isWithdrawal {
+      show(try await send(try withdrawal(arguments), arguments), arguments)
+    } else {
+      let file = try arguments.operands("model.json")[0]
+      show(try await send(try deployment(file, arguments), arguments), arguments)
+    }
+    return .success
+  }
+
+  private static func send(_ body: [UInt8], _ arguments: Arguments) async throws -> JSONNode {
+    // To replace a package waits for what it is performing.
+    try await OperatorDoor(arguments).ask(.post, "packages", body, within: .seconds(300))
+  }
+
+  private static func deployment(_ file: String, _ arguments: Arguments) throws -> [UInt8] {
+    let bytes = try TextFile.read(file)
+    let reading = ModelReader.read(bytes, file: file)
+    for problem in reading.problems + reading.openings { Terminal.error(problem.description) }
+    guard reading.package != nil else {
+      throw GeneratorError(
+        "\(file) is not a valid model", hint: "Correct it first: `ferry check` shows the errors.")
+    }
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("verb", "deploy")
+    writer.field("file", file)
+    writer.field("model", String(decoding: bytes, as: UTF8.self))
+    if let database = try arguments.value("database") {
+      writer.field("database", try DatabaseAddress(database).absolute)
+    }
+    writer.endObject()
+    return writer.bytes
+  }
+
+  private static func withdrawal(_ arguments: Arguments) throws -> [UInt8] {
+    let words = arguments.operands
+    let id = words.count == 1 && words[0].contains(":") ? words[0] : nil
+    let names = try id.map { [$0] } ?? arguments.operands("name", "version")
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("verb", "withdraw")
+    writer.field("package", names.joined(separator: ":"))
+    writer.field("force", arguments.flag("force"))
+    writer.endObject()
+    return writer.bytes
+  }
+
+  private static func show(_ answer: JSONNode, _ arguments: Arguments) {
+    guard !arguments.flag("json") else {
+      print(JSONText.of(answer))
+      return
+    }
+    if let package = answer["package"]?.string { print(done(package, answer)) }
+    if let notice = answer["notice"]?.string { print(notice) }
+    for package in answer["packages"]?.array ?? [] { print(entry(package)) }
+  }
+
+  private static func done(_ package: String, _ answer: JSONNode) -> String {
+    switch answer["outcome"]?.string {
+    case "added": "\(package) is served now. Its first load has begun; --list shows how it goes on."
+    case "replaced": "\(package) has been replaced by the new model."
+    case "unchanged": "\(package) was served with this model already: nothing has changed."
+    default: "\(package) is served no more. Its rows stay in the store."
+    }
+  }
+
+  private static func entry(_ package: JSONNode) -> String {
+    let devices = package["devices"]?.array ?? []
+    var line = "\(package["package"]?.string ?? "")  \(package["status"]?.string ?? "")"
+    if let load = package["load"], let rows = load["rows"]?.integer {
+      line += ", \(rows) rows" + (load["of"]?.integer.map { " of \($0)" } ?? "")
+      if let seconds = load["remainingSeconds"]?.integer { line += ", \(seconds) s to go" }
+    }
+    if let waiting = package["waitingOperations"]?.integer, waiting > 0 {
+      line += ", " + Terminal.counted(Int(waiting), "change waits", "changes wait")
+    }
+    line += "  " + (package["database"]?.string ?? "")
+    line += devices.isEmpty ? "\n  no device uses it" : ""
+    for device in devices {
+      let seen = device["lastSeen"]?.integer.map {
+        Date(timeIntervalSince1970: Double($0) / 1_000).formatted(.iso8601)
+      }
+      let pending = device["pending"]?.integer.map { ", \($0) pending" } ?? ""
+      // What a device says of itself must not reach a terminal as it is.
+      line +=
+        "\n  " + Terminal.harmless(device["user"]?.string ?? "") + " "
+        + Terminal.harmless(device["device"]?.string ?? "")
+        + ", \(device["state"]?.string ?? ""), here last \(seen ?? "")\(pending)"
+    }
+    return line
+  }
+}

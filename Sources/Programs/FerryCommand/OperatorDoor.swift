@@ -1,0 +1,92 @@
+import FerryArguments
+import FerryHTTP
+import FerryHTTPClient
+import FerryJSON
+import Foundation
+
+/// The operator's way into a running server.
+struct OperatorDoor {
+  private let server: String
+  private let key: String
+
+  /// Where the server is, and the folder with its key.
+  static let options = [
+    CommandOption("data", "FOLDER", "the server's data folder, for its operator.key"),
+    CommandOption("server", "URL", "where the server is (default http://127.0.0.1:8080)"),
+  ]
+
+  init(_ arguments: Arguments) throws {
+    var server = try arguments.value("server") ?? "http://127.0.0.1:8080"
+    while server.hasSuffix("/") { server.removeLast() }
+    self.server = server
+    let file = "\(try arguments.required("data", "data"))/operator.key"
+    guard let bytes = FileManager.default.contents(atPath: file) else {
+      throw OperatorError(
+        "the key \(file) cannot be read", hint: "Name the data folder of the server (--data).")
+    }
+    key = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  func devices() async throws -> [JSONNode] { try await devices(.get, "devices", []) }
+
+  func decide(
+    _ verb: String, _ device: JSONNode, reason: String, withPending: Bool
+  ) async throws -> [JSONNode] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("verb", verb)
+    writer.field("user", device["user"]?.string)
+    writer.field("device", device["device"]?.string)
+    writer.field("reason", reason)
+    writer.field("withPending", withPending)
+    writer.endObject()
+    return try await devices(.post, "device", writer.bytes)
+  }
+
+  private func devices(
+    _ method: HTTPMethod, _ path: String, _ body: [UInt8]
+  ) async throws -> [JSONNode] {
+    guard let devices = try await ask(method, path, body)["devices"]?.array else {
+      throw OperatorError(
+        "the server did not answer with a list", hint: "Is there a Ferry server at \(server)?")
+    }
+    return devices
+  }
+
+  /// What the server answers to a request at `/ferry/1/operator/…`.
+  func ask(
+    _ method: HTTPMethod, _ path: String, _ body: [UInt8] = [],
+    within limit: Duration = .seconds(30)
+  ) async throws -> JSONNode {
+    let request = TransportRequest(
+      url: "\(server)/ferry/1/operator/\(path)", method: method,
+      headers: ["Authorization": "Bearer \(key)", "Content-Type": "application/json"],
+      body: body, deadlines: TransportDeadlines(connect: .seconds(5), total: limit))
+    let response: TransportResponse
+    do { response = try await SystemTransport.make().send(request) } catch {
+      throw OperatorError(
+        "the server \(server) does not answer: \(error.message)",
+        hint: "Start it, or name it with --server.")
+    }
+    let node = try? JSONNode.parse(try await response.body.collect())
+    guard response.status == 200, let node else {
+      throw OperatorError(
+        node?["message"]?.string ?? "the server answered \(response.status)",
+        hint: node?["hint"]?.string ?? "Is there a Ferry server at \(server)?")
+    }
+    return node
+  }
+}
+
+/// Why the server did not do what its operator wants.
+struct OperatorError: Error, CustomStringConvertible {
+  let message: String
+  let hint: String
+
+  init(_ message: String, hint: String) {
+    self.message = message
+    self.hint = hint
+  }
+
+  var description: String { "\(message). \(hint)" }
+}

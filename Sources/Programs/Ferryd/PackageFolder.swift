@@ -1,0 +1,76 @@
+import FerryJSON
+import FerryModel
+import Foundation
+
+/// The models that were deployed while the server ran, in `packages` of the data folder. Each has a
+/// file, which is whole or not there; a restart serves them all.
+struct PackageFolder {
+  private let path: String
+
+  init(data: String) { path = "\(data)/packages" }
+
+  /// What is kept of one: the text of the model, and the address of its database.
+  struct Kept {
+    let file: String
+    let model: [UInt8]
+    let database: String
+  }
+
+  /// In the order of their names.
+  func read() throws -> [Kept] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    return try names.filter { $0.hasSuffix(".json") }.sorted().map { name in
+      let file = "\(path)/\(name)"
+      guard let bytes = FileManager.default.contents(atPath: file),
+        let node = try? JSONNode.parse([UInt8](bytes)), let model = node["model"]?.string,
+        let database = node["database"]?.string
+      else {
+        throw StartFailure(
+          "the deployed package \(file) cannot be read",
+          hint: "Remove the file and deploy the package again.")
+      }
+      return Kept(file: file, model: Array(model.utf8), database: database)
+    }
+  }
+
+  func file(of package: String) -> String {
+    "\(path)/\(package.map { $0 == ":" ? "-" : String($0) }.joined()).json"
+  }
+
+  func keep(_ model: [UInt8], database: String, of package: String) throws {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("package", package)
+    writer.field("database", database)
+    writer.field("model", String(decoding: model, as: UTF8.self))
+    writer.endObject()
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let part = "\(file(of: package)).part"
+    guard
+      FileManager.default.createFile(
+        atPath: part, contents: nil, attributes: [.posixPermissions: 0o600])
+    else { throw CocoaError(.fileWriteUnknown) }
+    let handle = try FileHandle(forWritingTo: URL(filePath: part))
+    try handle.write(contentsOf: Data(writer.bytes))
+    try handle.synchronize()
+    try handle.close()
+    guard rename(part, file(of: package)) == 0 else { throw CocoaError(.fileWriteUnknown) }
+    try synchronizeNames()
+  }
+
+  func remove(_ package: String) throws {
+    let file = file(of: package)
+    guard FileManager.default.fileExists(atPath: file) else { return }
+    try FileManager.default.removeItem(atPath: file)
+    try synchronizeNames()
+  }
+
+  /// The names in the folder outlive the machine.
+  private func synchronizeNames() throws {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw CocoaError(.fileReadUnknown) }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw CocoaError(.fileWriteUnknown) }
+  }
+}

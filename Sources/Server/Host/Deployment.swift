@@ -1,0 +1,41 @@
+/// Changes the packages of a running server; the program that runs it does so.
+public protocol Deployment: Sendable {
+  /// Serves a model from now on, and after a restart. Nothing has changed where it throws.
+  func deploy(_ order: DeployOrder) async throws(ServerError) -> Deployed
+
+  /// Serves a package no more. Its rows stay in the store. Returns what the operator should know.
+  func withdraw(_ package: String) async throws(ServerError) -> String?
+
+  /// The database of a package that is served, as messages name it.
+  func database(of package: String) async -> String?
+}
+
+/// What an operator wants to be served.
+public struct DeployOrder: Sendable {
+  /// The bytes of a model file, and what messages call it.
+  public let model: [UInt8]
+  public let file: String
+  /// The business database; nil: the one that the server or the model names.
+  public let database: String?
+}
+
+/// What a deployment has done.
+public struct Deployed: Sendable {
+  /// How the packages of the server have changed.
+  public enum Outcome: String, Sendable {
+    /// The server has not served this version before.
+    case added
+    /// The model of this version has changed in a way that devices need not know.
+    case replaced
+    /// The same model was served already.
+    case unchanged
+  }
+
+  public let package: String
+  public let outcome: Outcome
+
+  public init(_ package: String, _ outcome: Outcome) {
+    self.package = package
+    self.outcome = outcome
+  }
+}
