@@ -371,7 +371,7 @@ var products: [Product] = [
         "FerryPasswords", "FerryWorld",
         "FerrySQLite", "FerryWire",
         "FerryLogger", "FerryPostgreSQL",
-        "FerryPostgreSQLConnector", "FerryPostgreSQLReading", "FerrySQLConnector",
+        "FerryPostgreSQLConnector", "FerryPostgreSQLReading", "FerrySQLConnector", "FerryCrypto",
       ]),
     program(
       "FerryDemo", "Samples/Demo",

@@ -1,0 +1,97 @@
+import FerryArguments
+import FerryJSON
+import FerrySQLiteStore
+
+/// `ferry backup`: a copy of a server while it runs.
+enum BackupCommand: Subcommand {
+  static let name = "backup"
+  static let summary = "copy a server's data folder while the server runs"
+  static let operands = "<backup> --data <folder> [--json]"
+  static let options = [
+    CommandOption("data", "FOLDER", "the server's data folder; the server may be running"), .json,
+  ]
+  static let discussion = """
+    The backup is a new folder with one state of the store, the keys, the users and the deployed
+    packages. Who can read it can read every row and log in as anybody: keep it as safe as the data
+    folder. The models that --model names, and the business databases, are not in it. A store in
+    PostgreSQL is copied with pg_dump.
+
+    Example: ferry backup /backups/ferry-2026-11-25 --data data
+    Exit codes: 0 the backup is whole and on the disk; 1 there is none; 2 wrong usage.
+    """
+
+  static func run(_ arguments: Arguments) async throws -> ExitCode {
+    let path = try arguments.operands("backup")[0]
+    let data = try arguments.required("data", "data")
+    let (backup, store) = try Backup.make(of: data, at: path, progress: CopyProgress("copied"))
+    let bytes = backup.files.reduce(0) { $0 + $1.bytes }
+    if arguments.flag("json") {
+      var writer = JSONWriter()
+      writer.beginObject()
+      writer.field("backup", path)
+      writer.field("made", backup.made.milliseconds)
+      writer.field("server", store.server)
+      writer.field("bytes", bytes)
+      writer.key("packages")
+      writer.array(store.packages) { $0.string($1.name) }
+      writer.endObject()
+      print(writer.text)
+    } else {
+      print(
+        "\(path): \(store.packages.map(\.name).joined(separator: ", ")), "
+          + Terminal.counted(backup.files.count, "file", "files") + ", \(bytes >> 10) KB")
+    }
+    return .success
+  }
+}
+
+/// `ferry restore`: a data folder from a backup.
+enum RestoreCommand: Subcommand {
+  static let name = "restore"
+  static let summary = "make a server's data folder from a backup"
+  static let operands = "<backup> --data <folder> [options]"
+  static let options = [
+    CommandOption("data", "FOLDER", "the new data folder; it must not exist, or be empty"),
+    CommandOption(
+      "model", "FILE", "end with an error if the backup does not have the package of this model"),
+    .json,
+  ]
+  static let discussion = """
+    Every byte of the backup is checked. The server that starts on the folder is the same one for
+    its devices: they stay logged in. It opens a new era. By that devices notice what it has
+    forgotten, download it again, and send again what it does not know. What the business system
+    has performed already is not performed again.
+    Stop the old server first, and never start it again: two servers of one identity mislead
+    devices.
+
+    Example: ferry restore /backups/ferry-2026-11-25 --data data
+    Exit codes: 0 the folder is whole and on the disk; 1 nothing was made; 2 wrong usage.
+    """
+
+  static func run(_ arguments: Arguments) async throws -> ExitCode {
+    let path = try arguments.operands("backup")[0]
+    let data = try arguments.required("data", "data")
+    let backup = try Backup(reading: path)
+    if let file = try arguments.value("model") {
+      let store = try StoreCopy("\(path)/\(StoreCopy.fileName)", isThorough: false)
+      try store.check(try ModelFile.read(file))
+    }
+    let store = try backup.restore(to: data, progress: CopyProgress("restored"))
+    if arguments.flag("json") {
+      var writer = JSONWriter()
+      writer.beginObject()
+      writer.field("data", data)
+      writer.field("made", backup.made.milliseconds)
+      writer.field("server", store.server)
+      writer.key("packages")
+      writer.array(store.packages) { $0.string($1.name) }
+      writer.endObject()
+      print(writer.text)
+    } else {
+      print(
+        "\(data): \(store.packages.map(\.name).joined(separator: ", ")). Start it with "
+          + "`ferryd --data \(data)`; never start the old server again.")
+    }
+    return .success
+  }
+}

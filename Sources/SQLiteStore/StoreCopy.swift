@@ -1,0 +1,105 @@
+import FerryModel
+import FerrySQLite
+import FerryServer
+
+/// Copies of a server's store, made while the server runs.
+///
+/// A copy is a store: a server that starts on it opens a new era, by which devices find out what it
+/// does not know.
+public struct StoreCopy: Sendable {
+  /// The id of the server.
+  public let server: String
+  /// Of the tables.
+  public let version: Int64
+  /// Which packages it has, and the digest of what devices get of each.
+  public let packages: [Package]
+
+  /// A package in the store.
+  public struct Package: Sendable, Equatable {
+    public let name: String
+    public let shape: String
+
+    public init(name: String, shape: String) {
+      self.name = name
+      self.shape = shape
+    }
+  }
+
+  public static let fileName: String = "server.sqlite"
+
+  /// Copies the store of a folder, which a server may be using, into a new file.
+  ///
+  /// `progress`: how many pages are copied, of how many. Errors: `badRequest` where there is no store,
+  /// and what either disk answers.
+  public static func make(
+    of folder: String, to path: String, progress: (_ done: Int, _ total: Int) -> Void
+  ) throws(ServerError) -> StoreCopy {
+    let file = "\(folder)/\(fileName)"
+    do {
+      let source = try Connection(path: file, mode: .readOnly)
+      try source.copy(to: path, progress: progress)
+    } catch  where error.isCannotOpen {
+      throw ServerError(
+        .badRequest, "there is no store in the folder \(folder)",
+        hint: "Name the data folder of a server. A store in PostgreSQL is copied with pg_dump.")
+    } catch {
+      throw ServerError(StoreError(error), store: error.subject == path ? path : file)
+    }
+    return try StoreCopy(path, isThorough: false)
+  }
+
+  /// Reads what a copy says of itself. `isThorough`: whether each page of it is looked at.
+  ///
+  /// Errors: `newerStore`, and `damagedStore` where it is none, or is broken.
+  public init(_ path: String, isThorough: Bool) throws(ServerError) {
+    do {
+      let connection = try Connection(path: path, mode: .readOnly)
+      let version = try connection.value("PRAGMA user_version")?.integer ?? 0
+      guard version <= Schema.version else {
+        throw ServerError(
+          .newerStore,
+          "the store \(path) has version \(version); this program knows "
+            + "\(Schema.version)", hint: "Use the program of the server that made the backup.")
+      }
+      guard try connection.value("PRAGMA application_id")?.integer == Schema.applicationID,
+        let server = try connection.value("SELECT id FROM server")?.text
+      else {
+        throw ServerError(
+          .damagedStore, "\(path) is not a store of a server", hint: "Use another backup.")
+      }
+      if isThorough, let fault = try connection.value("PRAGMA quick_check(1)")?.text, fault != "ok"
+      {
+        throw ServerError(
+          .damagedStore, "the store \(path) is broken: \(fault)", hint: "Use another backup.")
+      }
+      self.server = server
+      self.version = version
+      packages = try connection.rows("SELECT name, shape FROM package ORDER BY name").map { row in
+        Package(name: row[0].text ?? "", shape: row[1].text ?? "")
+      }
+    } catch let error as ServerError {
+      throw error
+    } catch let error as SQLiteError {
+      throw ServerError(StoreError(error), store: path)
+    } catch {
+      throw ServerError(.store, "\(error)", hint: "Use another backup.")
+    }
+  }
+
+  /// Throws `badRequest` where the store does not have what devices of this model need.
+  public func check(_ model: FerryModel.Package) throws(ServerError) {
+    guard let known = packages.first(where: { $0.name == model.id }) else {
+      throw ServerError(
+        .badRequest,
+        "the backup does not have the package \(model.id); it has "
+          + packages.map(\.name).joined(separator: ", "),
+        hint: "Name its model, or another backup.")
+    }
+    guard known.shape == model.shape else {
+      throw ServerError(
+        .changedModel,
+        "the model \(model.id) has changed in what devices get since the backup was made",
+        hint: "Name the model of that time, or give this one a higher version.")
+    }
+  }
+}
