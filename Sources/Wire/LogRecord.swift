@@ -128,6 +128,13 @@ extension LogRecord {
     self = try json.scan { scanner throws(JSONError) in try LogRecord(&scanner) }
   }
 
+  /// Reads an array of them.
+  public static func list(json: [UInt8]) throws(JSONError) -> [LogRecord] {
+    try json.scan { scanner throws(JSONError) in
+      try scanner.list { scanner throws(JSONError) in try LogRecord(&scanner) }
+    }
+  }
+
   init(_ scanner: inout JSONScanner) throws(JSONError) {
     var texts: [String: String] = [:]
     var values: [String: Value] = [:]

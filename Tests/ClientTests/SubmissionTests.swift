@@ -55,23 +55,31 @@ struct SubmissionTests {
     #expect(text(try await order.replayOutcome()) == "cancelled Kiel")
   }
 
-  @Test("An answer that another process of the app has taken ends the wait, without the answer")
+  @Test("An answer that another process of the app has received is known here")
   func elsewhere() async throws {
     var order = try first()
     let kiel = try submit("Kiel", &order)
     try shop.device.exchange(shop.shore)
     let other = try Store(
       path: shop.device.path, model: Shop.package, world: .system(), durability: .application)
+    let record = LogRecord(
+      component: "Order", entityKey: "1", code: 500, message: "no Kiel \"today\"",
+      operation: .update,
+      requestID: try #require(kiel.operations.first), timestamp: 7, level: .error,
+      attribute: "city")
     async let heard = kiel.outcome(within: .seconds(1))
     while shop.device.store.answers.waiting < 1 { await Task.yield() }
     try other.write { connection throws(FerryError) in
       try other.sql { () throws(SQLiteError) in
         try connection.run("DELETE FROM ferry_operation")
       }
+      for id in kiel.operations {
+        other.ended(AnsweredOperation(id: id, outcome: .refused([record])))
+      }
     }
     other.close()
     let outcome = try await heard
-    guard case .nothingPending = outcome else {
+    guard case .refused(_, [record]) = outcome else {
       Issue.record("\(outcome)")
       return
     }

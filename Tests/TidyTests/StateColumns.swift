@@ -119,6 +119,13 @@ enum StateColumns {
 
     "ferry_alias.+": "Import",
     "ferry_log_record.+": "Import",
+    "ferry_outcome.+": "Store",
+    "ferry_outcome.-": "Store",
+    "ferry_outcome.number": "Store",
+    "ferry_outcome.outcome": "Store",
+    "ferry_outcome.reasons": "Store",
+    "ferry_outcome.whole": "Store",
+    "ferry_outcome.ended": "Store",
     "ferry_shared_change.+": "Store",
     "ferry_shared_change.-": "Store",
     "ferry_kept.+": "Store",

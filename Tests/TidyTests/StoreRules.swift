@@ -12,9 +12,9 @@ struct StoreRules {
       "Objects/Prefetch", "Objects/BusinessObject", "BigValues/Contents",
       "Queries/Store+Queries",
       "Import/RefusedHere", "Import/AnswerTaker", "Pending/PendingObjects", "Pending/Chain",
-      "Pending/Parts", "Pending/BigValue+Pending", "Pending/Reports", "Pending/Submitted",
-      "Pending/LogRecords", "Pending/Cancel", "Pending/PendingStore", "Pending/OlderCopies",
-      "Pending/ClientOnly", "Pending/JoinedChanges",
+      "Pending/Parts", "Pending/BigValue+Pending", "Pending/Reports", "Pending/LogRecords",
+      "Pending/Cancel", "Pending/PendingStore", "Pending/OlderCopies", "Pending/ClientOnly",
+      "Pending/JoinedChanges",
     ].map { "Sources/Client/\($0).swift" })
 
   /// A stage calls a member of the store that a later stage has added.

@@ -15,15 +15,10 @@ public enum ReplayOutcome<Object: BusinessObject>: Sendable {
   case unknown(Object?)
   /// Something before it was refused. The change waits to be submitted again.
   case notTried(Object?)
-  /// It was taken back while it was on its way; nil also for a create that is gone from the device
-  /// and of which no answer is known.
+  /// It was taken back, before it was sent or on its way.
   case cancelled(Object?)
-  /// Nothing of the object waits any more, and how it was answered is not known here: it shows what
-  /// the business system has, and is nil where it is gone.
-  ///
-  /// So it is for a copy that has submitted nothing, and after a restart of the app: answers are not
-  /// stored. A `Submission`, the copy that submitted, and one that a wait gave know theirs also when
-  /// they are asked later, as long as no more than 5,000 others came after it.
+  /// Nothing of the object waits, and in the last 30 days no change of it ended: it shows what the
+  /// business system has, and is nil where it is gone.
   case nothingPending(Object?)
 
   /// The object, whatever came of it.
@@ -51,8 +46,8 @@ extension BusinessObject {
   /// submitted that: refused where one of the changes was. Who has submitted twice and wants to know
   /// what became of the first keeps what `submitPending` returned.
   ///
-  /// It may be asked again after a restart, and of an object that was answered meanwhile; then
-  /// `nothingPending` says where the answer is no longer known.
+  /// It may be asked again later, after a restart and in another process too: where nothing is on its
+  /// way it says how the last change ended. Outcomes are kept for 30 days.
   ///
   /// `timedOut` when the answer has not come in time; the change stays on its way. `invalidChange`
   /// when something is pending and was not submitted. `closed` when the database is closed.
@@ -64,69 +59,27 @@ extension BusinessObject {
         .invalidChange, "a new \(Self.entity.name) has no answer to wait for",
         hint: "Call create and submitPending first.", entity: Self.entity.name)
     }
-    let waiting = try record.store.submitted(Self.entity, object)
+    let own = ObjectReference(Self.entity.name, object)
+    let (waiting, last) = try record.store.withSnapshot { transaction throws(FerryError) in
+      let submitted = SubmittedOperations(transaction)
+      return (Set(try submitted.of(own).map(\.id)), try submitted.last(of: own))
+    }
     guard waiting.isEmpty else {
       return try await Submission(record.store, object, waiting).outcome(within: limit)
     }
-    return try rested(object)
-  }
-
-  /// Nothing is on its way any more.
-  private func rested(_ object: Int64) throws(FerryError) -> ReplayOutcome<Self> {
     let now = try record.store.record(Self.entity, object: object).map(Self.init(record:))
     guard let now, now.isPending else {
-      let known = try record.store.ends(of: record.submitted)
-      if !record.submitted.isEmpty, known.outcomes.count == record.submitted.count {
-        // A refused change that waits no longer was taken back.
-        return known.outcomes.values.allSatisfy { $0 == .accepted }
-          ? .accepted(now) : .cancelled(now)
+      switch last {
+      case .accepted: return .accepted(now)
+      case nil: return .nothingPending(now)
+      // A refused change that waits no longer was taken back.
+      default: return .cancelled(now)
       }
-      // Gone, and this copy knows it as a create only: taken back, unless a key came for it.
-      let isCreate = record.pending == .create || record.deleted && record.pending == .none
-      guard now == nil, isCreate,
-        try !asked(of: object, { ends throws(FerryError) in try ends.wasGivenKey() })
-      else { return .nothingPending(now) }
-      return .cancelled(nil)
     }
     if now.replayFailed { return .refused(now, try now.logRecords) }
-    if try asked(of: object, { ends throws(FerryError) in try ends.isUnknown() }) {
-      return .unknown(now)
-    }
+    if last == .unknown { return .unknown(now) }
     throw FerryError(
       .invalidChange, "\(Self.entity.name) \(now.record.key) is pending and was not submitted",
       hint: "Call submitPending first.", entity: Self.entity.name)
-  }
-
-  private func asked(
-    of object: Int64, _ question: (KnownEnds) throws(FerryError) -> Bool
-  ) throws(FerryError) -> Bool {
-    try record.store.withSnapshot { transaction throws(FerryError) in
-      try question(KnownEnds(transaction: transaction, entity: Self.entity, object: object))
-    }
-  }
-}
-
-/// What the tables know of how changes of one object ended.
-private struct KnownEnds {
-  let transaction: Transaction
-  let entity: Entity
-  let object: Int64
-
-  /// Whether the business system has given the object a key of its own.
-  func wasGivenKey() throws(FerryError) -> Bool {
-    try holds("SELECT 1 FROM ferry_alias WHERE entity = ?1 AND object = ?2")
-  }
-
-  /// Whether nobody knows what became of a change of the object, or of what it owns.
-  func isUnknown() throws(FerryError) -> Bool {
-    try holds(
-      """
-      SELECT 1 FROM ferry_operation WHERE state = 'unknown'
-      AND ((entity = ?1 AND object = ?2) OR (root_entity = ?1 AND root_object = ?2))
-      """)
-  }
-
-  private func holds(_ question: String) throws(FerryError) -> Bool {
-    try transaction.value(question, .text(entity.name), .integer(object)) != nil
   }
 }

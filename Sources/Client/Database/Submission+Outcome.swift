@@ -8,8 +8,8 @@ extension Submission {
   /// not submitted, is laid over what the business system made of it. `cancelled` where it was taken
   /// back, also by a delete that left nothing to send of a create; should it have been done all the
   /// same, it is `accepted` when it is asked later. A refusal stays one when the change is cancelled
-  /// afterwards. `nothingPending` where nothing was pending, all data was cleaned away or another
-  /// process took the answer.
+  /// afterwards. `nothingPending` where nothing was pending, all data was cleaned away, or it ended
+  /// more than 30 days ago.
   ///
   /// While somebody waits, the server is asked for the answer, soon at first and then less often, also
   /// where neither `synchronize` nor the background synchronization is on.
@@ -24,7 +24,7 @@ extension Submission {
     // Waited for first, so that no answer slips between looking and waiting.
     let (ticket, answers) = store.answers.wait(for: operations)
     defer { store.answers.giveBack(ticket) }
-    var ends = try store.ends(of: operations)
+    var ends = try known()
     // It may have been undone while that waited for it.
     try checkTransaction()
     if !ends.open.isEmpty {
@@ -40,13 +40,19 @@ extension Submission {
         ends.open.remove(answer.id)
         if ends.open.isEmpty { break }
       }
-      // Another process of the app may have taken the answer.
+      // Another process of the app may have received the answer: its outcome is in the database.
       if !ends.open.isEmpty, !Task.isCancelled, !store.isClosed {
-        ends = try store.ends(of: operations)
+        ends = try known()
       }
       guard ends.open.isEmpty else { throw try unanswered(limit) }
     }
     return try outcome(ends)
+  }
+
+  private func known() throws(FerryError) -> OperationEnds {
+    try store.withSnapshot { transaction throws(FerryError) in
+      try SubmittedOperations(transaction).ends(of: operations)
+    }
   }
 
   private func checkTransaction() throws(FerryError) {
@@ -72,8 +78,7 @@ extension Submission {
   }
 
   private func outcome(_ ends: OperationEnds) throws(FerryError) -> ReplayOutcome<Object> {
-    var now = try present()
-    now?.record.submitted = operations
+    let now = try present()
     guard !operations.isEmpty else { return isTakenBack ? .cancelled(now) : .nothingPending(now) }
     let outcomes = ends.outcomes.values
     var reasons: [LogRecord] = []

@@ -57,7 +57,7 @@ struct AnswerTaker {
       // At most two: one that was submitted and waits for this answer, one that was not.
       let waiting = try store.operations.of(entity, operation.object, connection)
         .filter { $0.sequence > operation.sequence && !$0.isInFlight }
-      var answered = [AnsweredOperation(answer)]
+      var answered = [AnsweredOperation(operation, .init(answer))]
       switch answer.outcome {
       case .replayResult: try accept(operation, answer, waiting, entity)
       case .replayFailed, .notTried:
@@ -65,7 +65,7 @@ struct AnswerTaker {
           answer.outcome == .notTried ? .waiting : .replayFailed
         // Those who wait for what it was joined with hear the same.
         let found = try reopen(operation, entity, as: state)
-        answered += found.joined.map { AnsweredOperation(id: $0, outcome: answered[0].outcome) }
+        answered += found.joined.map { AnsweredOperation($0, answered[0].outcome) }
         gone += found.gone
       case .unknown:
         var unknown = operation
@@ -196,7 +196,7 @@ struct AnswerTaker {
   /// by now.
   private func reopen(
     _ operation: PendingOperation, _ entity: Entity, as answered: PendingOperation.State
-  ) throws(SQLiteError) -> (joined: [OperationID], gone: [PendingOperation]) {
+  ) throws(SQLiteError) -> (joined: [PendingOperation], gone: [PendingOperation]) {
     guard operation.state != .withdrawn else { return ([], [operation]) }
     // What is ahead of it is of its own chain, answered before it, and may have been refused.
     let all = try store.operations.of(entity, operation.object, connection)
@@ -229,7 +229,7 @@ struct AnswerTaker {
         try store.operations.with(operation.id, connection) != nil,
         try store.giveBack(entity, operation.object, telling: .notTried, connection)
       else { continue }
-      store.ended(AnsweredOperation(id: operation.id, outcome: .notTried))
+      store.ended(AnsweredOperation(operation, .notTried))
     }
   }
 
@@ -303,15 +303,14 @@ extension Store {
   }
 }
 
-extension AnsweredOperation {
+extension AnsweredOperation.Outcome {
   init(_ answer: Answer) {
-    let outcome: Outcome =
+    self =
       switch answer.outcome {
       case .replayResult: .accepted
       case .replayFailed: .refused(answer.logRecords)
       case .notTried: .notTried
       case .unknown: .unknown
       }
-    self.init(id: answer.id, outcome: outcome)
   }
 }

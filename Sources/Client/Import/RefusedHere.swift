@@ -29,7 +29,7 @@ extension Store {
       // What was changed since it was submitted is in the app's hand with it.
       guard try giveBack(entity, member.object, telling: .refused([record]), connection)
       else { continue }
-      ended(AnsweredOperation(id: member.id, outcome: .refused([record])))
+      ended(AnsweredOperation(member, .refused([record])))
       try LogRecordTable.keep(record, entity: member.entity, object: member.object, connection)
       try NoticeTable.owe(
         .replayFailure, entity: member.entity, object: member.object, key: member.key,

@@ -29,8 +29,6 @@ public struct Record: Sendable {
   private var earlier: [EarlierRecord] = []
   /// What was read together with it, by relationship.
   package var prefetched: [String: Prefetched] = [:]
-  /// What this copy submitted last, whose answers may be asked for when they are there.
-  var submitted: Set<OperationID> = []
 
   package init(_ entity: Entity, store: Store) {
     origin = RecordOrigin(store.rows(of: entity), store, nil)
@@ -105,7 +103,6 @@ public struct Record: Sendable {
   /// It is what the transaction that is open made of `old`, by a save, a cancel or a submit, or what
   /// was read in it, where what `old` had unsaved was `dropped`.
   mutating func follows(_ old: Record, in transaction: Creations?, dropped: Bool = false) {
-    submitted = old.submitted
     guard let transaction else { return }
     var old = old
     old.settle()

@@ -27,7 +27,11 @@ extension BusinessObject {
     }
     let store = record.store
     guard let operations = try Outbox(store).submit(Self.entity, object) else {
-      return Submission(store, object, try store.submitted(Self.entity, object))
+      let own = ObjectReference(Self.entity.name, object)
+      let open = try store.withSnapshot { transaction throws(FerryError) in
+        try SubmittedOperations(transaction).of(own)
+      }
+      return Submission(store, object, Set(open.map(\.id)))
     }
     let submission = Submission<Self>(
       store, object, operations, isTakenBack: operations.isEmpty, transaction: store.creations)
@@ -37,7 +41,6 @@ extension BusinessObject {
     let old = record
     record = read
     record.follows(old, in: store.creations)
-    record.submitted = try store.submitted(Self.entity, object)
     return submission
   }
 }

@@ -23,9 +23,7 @@ package struct ChainSealing {
     let places = Set(
       members.filter { $0.root == own || ObjectReference($0.entity, $0.object) == own }
         .map(\.sequence))
-    let submitted = try transaction.sql { connection throws(SQLiteError) in
-      try self.store.submitted(entity, object, connection)
-    }
+    let submitted = try SubmittedOperations(transaction).of(own)
     return Set(submitted.filter { places.contains($0.sequence) }.map(\.id))
   }
 
@@ -61,10 +59,9 @@ package struct ChainSealing {
       let joined = try store.join(own, connection)
       gone += joined.gone
       // Two may have been submitted: where what kept them apart was recalled with a cancelled part.
-      for id in joined.joined where own.contains(where: { $0.id == id && $0.wanted != .no }) {
+      for part in joined.joined where part.wanted != .no {
         store.ended(
-          AnsweredOperation(
-            id: id, outcome: joined.left.map { .joined($0.id) } ?? .cancelled))
+          AnsweredOperation(part, joined.left.map { .joined($0.id) } ?? .cancelled))
       }
       if let operation = joined.left { left.append(operation) }
     }

@@ -12,8 +12,7 @@ import FerryModel
 /// let (seats, cabin) = (try await first.outcome(), try await second.outcome())
 /// ```
 /// A value that may be kept, sent to other tasks and asked by several of them, each time with the same
-/// answer. It lasts as long as the app runs: after a restart `replayOutcome` of the object tells what is
-/// known then.
+/// answer. It lasts as long as the app runs; after a restart ask `replayOutcome` of the object.
 ///
 /// Two of them may be about one change: where the first still waited for another answer when the
 /// second was submitted, they are sent as one and answered as one. Where nothing was changed since it

@@ -25,7 +25,7 @@ extension Store {
     try sql { () throws(SQLiteError) in
       try self.cancel(entity, object, connection, depth: 0, &done)
     }
-    cancelled(done.operations)
+    for operation in done.operations { ended(AnsweredOperation(operation, .cancelled)) }
     return done.others
   }
 
@@ -35,7 +35,7 @@ extension Store {
   ) throws(SQLiteError) {
     var creates: [PendingOperation] = []
     for var operation in try operations.of(entity, object, connection) {
-      done.operations.append(operation.id)
+      done.operations.append(operation)
       if operation.kind == .create, operation.state != .withdrawn {
         creates.append(operation)
         try cancelDependents(of: operation, entity, connection, depth: depth, &done)
@@ -146,7 +146,7 @@ extension Store {
     var done = Cancelled()
     try cancelDependents(of: create, entity, connection, &done)
     try takeBackReferences(to: create, entity, connection, &done)
-    cancelled(done.operations)
+    for operation in done.operations { ended(AnsweredOperation(operation, .cancelled)) }
   }
 
   /// Pending changes that made other objects refer to the temporary key: the reference is again what
@@ -196,7 +196,7 @@ extension Store {
       }
       if change.changed.isEmpty {
         try operations.delete(change, connection)
-        done.operations.append(change.id)
+        done.operations.append(change)
         try connection.run(
           "DELETE FROM ferry_log_record WHERE entity = ? AND object = ?", .text(child.name),
           .integer(object))
@@ -232,7 +232,7 @@ struct Cancelled {
   /// The keys of other objects that it took along, or that no longer refer to it.
   var others: [Key] = []
   /// Those who wait for their answers are told.
-  var operations: [OperationID] = []
+  var operations: [PendingOperation] = []
 }
 
 extension PendingOperation {

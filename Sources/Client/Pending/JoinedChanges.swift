@@ -7,7 +7,7 @@ struct JoinedChanges {
   /// The one that they are now; nil where they leave nothing to send.
   var left: PendingOperation?
   /// Those that went into an earlier one.
-  var joined: [OperationID] = []
+  var joined: [PendingOperation] = []
   /// Those that leave nothing together with what came after them. They are in the table until they
   /// are let go.
   var gone: [PendingOperation] = []
@@ -29,7 +29,7 @@ extension Store {
       }
       try operations.delete(next, connection)
       try operations.unite(next.chain, into: first.chain, connection)
-      result.joined.append(next.id)
+      result.joined.append(next)
       result.left = PendingMachine.join(first, next, below: try below(first, connection))
       result.left?.wanted = .no
       if result.left == nil { result.gone.append(first) }
@@ -59,7 +59,7 @@ extension Store {
   ) throws(SQLiteError) -> Bool {
     let changes = try join(
       try operations.of(entity, object, connection).filter(\.isOpen), connection)
-    for id in changes.joined { ended(AnsweredOperation(id: id, outcome: outcome)) }
+    for part in changes.joined { ended(AnsweredOperation(part, outcome)) }
     try forget(changes.gone, connection)
     try show(entity, object, shown: nil, connection)
     return changes.left != nil
@@ -72,7 +72,7 @@ extension Store {
       try letGo(operation, connection)
       try show(entity, operation.object, shown: nil, connection)
       try forgetKey(of: operation, entity, connection)
-      cancelled([operation.id])
+      ended(AnsweredOperation(operation, .cancelled))
     }
   }
 }

@@ -17,7 +17,7 @@ extension Store {
       try connection.run(
         "DELETE FROM ferry_log_record WHERE entity = ? AND object = ?", .text(part.entity),
         .integer(part.object))
-      cancelled([last.id])
+      ended(AnsweredOperation(last, .cancelled))
       try show(child, part.object, shown: nil, connection)
     }
   }

@@ -66,6 +66,14 @@ package struct PendingOperation: Equatable, Sendable {
   package var isOpenCreate: Bool { isOpen && kind == .create }
 }
 
+extension AnsweredOperation {
+  init(_ operation: PendingOperation, _ outcome: Outcome) {
+    let object = ObjectReference(operation.entity, operation.object)
+    self.init(
+      id: operation.id, outcome: outcome, place: Place(object: object, root: operation.root))
+  }
+}
+
 /// Reads and writes the table of pending operations.
 package struct OperationTable {
   package let model: Package

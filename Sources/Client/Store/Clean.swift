@@ -20,7 +20,9 @@ extension Store {
         for table in tables { try connection.execute("DELETE FROM \(table)") }
         // Last: the deletions themselves are no changes that the app would want to hear of.
         try connection.execute("DELETE FROM ferry_change_log")
-        self.cancelled(self.answers.awaited)
+        for id in self.answers.awaited {
+          self.ended(AnsweredOperation(id: id, outcome: .cancelled))
+        }
       }
     }
   }

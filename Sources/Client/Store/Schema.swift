@@ -118,7 +118,7 @@ package struct Schema {
   static let workTables: [String] = [
     "ferry_operation", "ferry_page", "ferry_partition", "ferry_checkpoint", "ferry_alias",
     "ferry_log_record", "ferry_report", "ferry_notice", "ferry_notice_heard", "ferry_reference",
-    "ferry_batch", "ferry_batch_member",
+    "ferry_batch", "ferry_batch_member", "ferry_outcome",
   ]
 
   private var statements: [String] {
@@ -206,17 +206,18 @@ package struct Schema {
       "CREATE TABLE IF NOT EXISTS ferry_notice_heard (number INTEGER PRIMARY KEY)",
       "CREATE INDEX IF NOT EXISTS ferry_notice_object ON ferry_notice (entity, object)",
       ChangeLogTable.statement, KeptValues.statement, SharedChanges.statement,
-    ] + BigValueTables.statements + BatchTable.statements + WaitTriggers.statements + [
-      """
-      CREATE TABLE IF NOT EXISTS ferry_parameter_set (
-        number INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL UNIQUE)
-      """,
-      """
-      CREATE TABLE IF NOT EXISTS ferry_personalization (
-        name TEXT PRIMARY KEY, value TEXT, changed INTEGER NOT NULL DEFAULT 0)
-      """,
-      "CREATE TABLE IF NOT EXISTS ferry_setting (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
-    ]
+    ] + OutcomeTable.statements + BigValueTables.statements + BatchTable.statements
+      + WaitTriggers.statements + [
+        """
+        CREATE TABLE IF NOT EXISTS ferry_parameter_set (
+          number INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL UNIQUE)
+        """,
+        """
+        CREATE TABLE IF NOT EXISTS ferry_personalization (
+          name TEXT PRIMARY KEY, value TEXT, changed INTEGER NOT NULL DEFAULT 0)
+        """,
+        "CREATE TABLE IF NOT EXISTS ferry_setting (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+      ]
   }
 
   /// AUTOINCREMENT: the number of an object that is hidden (its delete is pending) or gone (an alias

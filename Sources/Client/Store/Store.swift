@@ -119,6 +119,7 @@ package final class Store: Sendable {
             if isOutermost { try self.modelGuard.check(connection) }
             let result = try body(connection)
             if isOutermost {
+              try self.noteOutcomes(connection)
               for listener in self.listening { try listener.willCommit(connection, self) }
             }
             return result
@@ -136,14 +137,19 @@ package final class Store: Sendable {
     return result
   }
 
-  /// Inside a transaction: those who wait for these operations hear when it is committed that they
-  /// were cancelled, and nothing where it is undone.
-  func cancelled(_ operations: [OperationID]) {
-    for id in operations { ended(AnsweredOperation(id: id, outcome: .cancelled)) }
-  }
-
-  /// The same for any end.
+  /// Inside a transaction: an operation has ended. The commit keeps that, and those who wait for it
+  /// hear of it then; nothing of it stays where the transaction is undone.
   func ended(_ operation: AnsweredOperation) { open.withLock { $0.ended.append(operation) } }
+
+  private func noteOutcomes(_ connection: Connection) throws(FerryError) {
+    let ended = open.withLock { $0.ended }
+    guard !ended.isEmpty else { return }
+    let now = world.clock.now.milliseconds
+    let all = try sql { () throws(SQLiteError) in
+      try OutcomeTable(connection).note(ended, now: now)
+    }
+    open.withLock { $0.ended = all }
+  }
 
   /// Inside a transaction: the session is woken when it is committed.
   func freed() { open.withLock { $0.releases = true } }

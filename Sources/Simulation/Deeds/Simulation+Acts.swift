@@ -27,7 +27,8 @@ extension Simulation {
         if try happen(act, to: operation, on: device) { return true }
       }
       guard turn.state == .withdrawn else { continue }
-      for operation in operations where operation.state == .submitted && operation.kind == .update {
+      // What was never sent is taken back at once.
+      for operation in operations where operation.stage == .sent && operation.kind == .update {
         if try happen(.cancel, to: operation, on: device) { return true }
       }
     }
