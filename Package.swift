@@ -164,7 +164,9 @@ let samples: [Target] = [
   program(
     "FerryKitWriter", "Sources/Programs/FerryKitWriter",
     ["FerryVault", "FerryPersistence", "FerryCrypto", "FerryWorld"]),
-  program("FerryDevice", "Samples/Device", ["Ferry", "FerryModel", "FerryJSON", "FerrySQLite"]),
+  program(
+    "FerryDevice", "Samples/Device",
+    ["Ferry", "FerryModel", "FerryJSON", "FerrySQLite", "FerryHTTPClient"]),
 ]
 
 // Kits: suites that every connector must pass, and a server for the tests of an app.
@@ -405,7 +407,7 @@ var products: [Product] = [
       "FerryODataClientTests", "ODataClientTests",
       [
         "FerryODataClient", "FerryOData", "FerryODataBatch", "FerryHTTP", "FerryHTTPClient",
-        "FerryPersistence",
+        "FerryPersistence", "FerryCommand",
       ]),
     tests(
       "FerryHTTPClientTests", "HTTPClientTests",

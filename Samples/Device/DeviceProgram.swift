@@ -1,4 +1,5 @@
 import Ferry
+import FerryHTTPClient
 import FerryJSON
 import FerryModel
 import Foundation
@@ -34,6 +35,10 @@ enum DeviceProgram {
       if let file = ProcessInfo.processInfo.environment["FERRY_AUTHORITY"] {
         profile.transport.trust = .file(file)
       }
+      // The one certificate that no authority vouches for and that is trusted all the same.
+      if let fingerprint = ProcessInfo.processInfo.environment["FERRY_FINGERPRINT"] {
+        profile.transport.trustListener = OneFingerprint(fingerprint)
+      }
       if let file = ProcessInfo.processInfo.environment["FERRY_TOKEN_FILE"] {
         profile.tokenSource = TokenFile(file)
       }
@@ -53,6 +58,17 @@ enum DeviceProgram {
       FileHandle.standardError.write(Data("ferry-device: \(error)\n".utf8))
       exit(1)
     }
+  }
+}
+
+/// Trusts the server whose certificate has this SHA-256.
+final class OneFingerprint: ServerTrustListener {
+  private let fingerprint: String
+
+  init(_ fingerprint: String) { self.fingerprint = fingerprint }
+
+  func decide(_ question: ServerTrustQuestion) async -> ServerTrustDecision {
+    question.chain.first?.fingerprint == fingerprint ? .acceptOnce : .refuse
   }
 }
 

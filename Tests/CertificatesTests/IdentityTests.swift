@@ -21,7 +21,9 @@ struct IdentityTests {
     #expect(login?.subjectCN == (isCurve ? nil : "Anna Mueller"))
   }
 
-  @Test("A file gives its certificate as Base64; the password is judged by name (ios/CRT-1)")
+  @Test(
+    "A file gives its certificate as Base64; the password is judged by name (ios/CRT-1, CS-116; adr/A61)"
+  )
   func base64() throws {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
     try Data(PKCS12Sample.modern).write(to: URL(fileURLWithPath: path))

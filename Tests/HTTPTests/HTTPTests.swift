@@ -145,6 +145,20 @@ struct CookieTests {
     }
   }
 
+  @Test(
+    "A file's media type is that of its name's ending, and octets where nobody knows (ios/REQ-34)")
+  func mediaTypes() {
+    let known = [
+      "photo.JPG": "image/jpeg", "/a.b/c.png": "image/png", "x.xml": "application/xml",
+      "feed.atom": "application/atom+xml", "a.tar.gz": "application/gzip",
+      "notes.txt": "text/plain", "report.pdf": "application/pdf", "d.json": "application/json",
+    ]
+    for (path, type) in known { #expect(HTTPMediaType.ofFile(at: path) == type) }
+    for path in ["", ".", "x", "jpg", ".jpg", "a.jpg/b", "a.jpg/", "x.unknown", "x."] {
+      #expect(HTTPMediaType.ofFile(at: path) == "application/octet-stream")
+    }
+  }
+
   @Test("Any text survives percent-encoding, and what is kept stays readable")
   func percent() {
     #expect(PercentEncoding.encode("a b/ü%", keeping: "/") == "a%20b/%C3%BC%25")

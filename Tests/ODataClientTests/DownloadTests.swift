@@ -69,6 +69,36 @@ struct DownloadTests {
   }
 
   @Test(
+    "A download says whether more may come: before it is read, between pieces, after a break, and not at its end (adr/STR-4)"
+  )
+  func isDataAvailable() async throws {
+    let heads = Kept()
+    let server = Self.server(cuts: 1, heads)
+    defer { server.close() }
+    let download = try await ODataSession(SystemTransport.make()).download(
+      ODataRequest(server.url))
+    #expect(download.isDataAvailable && download.currentOffset == 0)
+    var seen: [Bool] = []
+    var breaks = 0
+    while download.isDataAvailable {
+      do throws(ODataClientError) {
+        guard let piece = try await download.next() else { break }
+        #expect(!piece.isEmpty)
+        seen.append(download.isDataAvailable)
+      } catch {
+        breaks += 1
+        #expect(download.isDataAvailable, "a break is no end")
+      }
+    }
+    #expect(breaks == 1 && download.currentOffset == Self.whole.count)
+    #expect(!download.isDataAvailable && seen.first == true)
+    #expect(try await download.next() == nil)
+    let none = ScriptedService { _, _ in .status(200, "") }
+    let empty = try await ODataSession(SystemTransport.make()).download(ODataRequest(none.root))
+    #expect(try await empty.next() == nil && !empty.isDataAvailable)
+  }
+
+  @Test(
     "After a break it goes on behind the last byte, by Range and If-Range (ios/REQ-17, REQ-18; adr/STR-3, A69)"
   )
   func goesOn() async throws {

@@ -198,6 +198,74 @@ struct QueueTests {
   }
 
   @Test(
+    "The seven events of a request delegate: begun, data, ended, failed, redirected, and both questions for credentials (ios/CON-6)"
+  )
+  func delegateEvents() async throws {
+    let proxied = Mutex(0)
+    let server = ScriptedService { request, _ in
+      switch request.target {
+      case "/old": return .status(302, "", [("Location", "/new")])
+      case "/proxied":
+        let isFirst = proxied.withLock { count in
+          count += 1
+          return count == 1
+        }
+        return isFirst
+          ? .status(407, "", [("Proxy-Authenticate", #"Basic realm="Out""#)]) : .status(200)
+      default:
+        return request.headers["Authorization"] == nil
+          ? .status(401, "", [("WWW-Authenticate", #"Basic realm="In""#)])
+          : .status(200, String(repeating: "x", count: 300_000))
+      }
+    }
+    let source = ScriptedSource([
+      .basic(user: "a", password: "b"), .basic(user: "p", password: "q"),
+    ])
+    var options = ODataSessionOptions()
+    options.credentialSource = source
+    let session = ODataSession(SystemTransport.make(), options: options)
+    let queue = RequestQueue(session, workers: 1)
+    let events = await queue.events()
+    let redirected = try await queue.add(ODataRequest(server.root + "old"))
+    let answer = try await redirected.response()
+    #expect(answer.address == server.root + "new", "requestRedirected")
+    #expect(source.asked.map(\.space.isProxy) == [false], "authenticationNeeded")
+    _ = try await queue.add(ODataRequest(server.root + "proxied")).response()
+    #expect(source.asked.map(\.space.isProxy) == [false, true], "proxyAuthenticationNeeded")
+    let failing = try await queue.add(ODataRequest("http://127.0.0.1:1/"))
+    _ = await failure { () throws(ODataClientError) in _ = try await failing.response() }
+    await queue.terminate()
+    var steps: [Int: [String]] = [:]
+    for await event in events {
+      switch event.step {
+      case .requestBegan: steps[event.id, default: []].append("started")
+      case .progress(let progress) where progress.receivedBytes > 0:
+        if steps[event.id]?.last != "data" { steps[event.id, default: []].append("data") }
+      case .responseEnded: steps[event.id, default: []].append("finished")
+      case .interrupted: steps[event.id, default: []].append("failed")
+      default: break
+      }
+    }
+    #expect(steps[redirected.id]?.first == "started" && steps[redirected.id]?.last == "finished")
+    #expect(steps[redirected.id]?.contains("data") == true)
+    #expect(steps[failing.id] == ["started", "failed"])
+  }
+
+  @Test(
+    "Three layers: a queue orders, a session performs, and a transport of the app's own connects and delivers (adr/RQM-7, RQM-10, RQM-11)"
+  )
+  func layers() async throws {
+    let transport = RecordingTransport { request in
+      request.url.hasSuffix("/gone") ? (410, [:]) : (200, ["X-By": "own"])
+    }
+    let queue = RequestQueue(ODataSession(transport), workers: 2)
+    let good = try await queue.add(ODataRequest("https://host/a")).response()
+    #expect(good.status == 200 && good.headers["X-By"] == "own")
+    #expect(try await queue.add(ODataRequest("https://host/gone")).response().status == 410)
+    #expect(transport.requests.map(\.url) == ["https://host/a", "https://host/gone"])
+  }
+
+  @Test(
     "Sizes are asked by HEAD with the same headers, and progress counts over all (ios/REQ-32, CON-8)"
   )
   func sizes() async throws {

@@ -212,6 +212,54 @@ struct SampleTests {
     }
   }
 
+  @Test(
+    "A request writes its own body, takes headers one by one and at once, has an ETag of each kind, and streams its answer (adr/REQ-2, ETG-2)"
+  )
+  func ownBody() async throws {
+    let server = Self.flights { request, _ in .status(200, "got " + request.body) }
+    #expect(ODataRequest(server.root).upload == nil)
+    for (match, name) in [
+      (ODataETagMatch.ifMatch, "If-Match"), (.ifNoneMatch, "If-None-Match"),
+      (.ifRange, "If-Range"),
+    ] {
+      var request = ODataRequest(
+        server.root, method: .post, headers: ["X-A": "1", "X-B": "2"], body: Array("old".utf8))
+      request.headers.add("X-C", "3")
+      request.setETag("\"first\"", match: match)
+      request.setETag("\"5\"", match: match)
+      request.upload = .source(lengthBytes: 13) { Pieces(["written", " ", "by me"]) }
+      let (response, _) = try await ODataSession(SystemTransport.make()).open(request)
+      let text = String(decoding: try await response.body.collect(), as: UTF8.self)
+      #expect(text == "got written by me")
+      let sent = try #require(server.requests.last)
+      #expect(["X-A", "X-B", "X-C"].map { sent.headers[$0] } == ["1", "2", "3"])
+      #expect(sent.headers.values(name) == ["\"5\""])
+      let others = ["If-Match", "If-None-Match", "If-Range"].filter { $0 != name }
+      #expect(others.allSatisfy { sent.headers[$0] == nil })
+    }
+    // A body that ends early is an error by name, and its answer is never read.
+    var short = ODataRequest(server.root, method: .post)
+    short.upload = .source(lengthBytes: 13) { Pieces(["written"]) }
+    let error = await failure { [short] () throws(ODataClientError) in
+      _ = try await ODataSession(SystemTransport.make()).send(short)
+    }
+    guard case .transport(let reason) = error?.cause else {
+      return #expect(Bool(false), "\(error as Any)")
+    }
+    #expect(reason.code == .unreadableBody)
+  }
+
+  @Test("Callbacks come on a thread of the transport, never on the app's main thread (adr/LSN-2)")
+  @MainActor
+  func threads() async throws {
+    let server = Self.flights()
+    let wasMain = Mutex<[Bool]>([])
+    var request = ODataRequest(server.root, method: .post, body: Array(repeating: 65, count: 1_000))
+    request.progress = { _ in wasMain.withLock { $0.append(Thread.isMainThread) } }
+    _ = try await ODataSession(SystemTransport.make()).send(request)
+    #expect(wasMain.withLock { !$0.isEmpty && !$0.contains(true) })
+  }
+
   @Test("Service document, metadata and a collection are asked for in turn (ios/CS-51)")
   func threeKinds() async throws {
     let server = SmallService.serve { _, _ in
@@ -234,5 +282,14 @@ struct SampleTests {
       ODataRequest(server.root + "FlightCollection?sap-language=en"), name: "17", priority: .high)
     #expect(try await ticket.response().status == 200)
     #expect(server.lines == ["GET /FlightCollection?sap-language=en"])
+  }
+}
+
+/// Gives its pieces and ends.
+private final class Pieces: TransportBodySource {
+  private let left: Mutex<[String]>
+  init(_ pieces: [String]) { left = Mutex(pieces) }
+  func next() async throws -> [UInt8]? {
+    left.withLock { $0.isEmpty ? nil : Array($0.removeFirst().utf8) }
   }
 }

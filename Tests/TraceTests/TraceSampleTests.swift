@@ -7,7 +7,7 @@ import Testing
 @Suite("Samples of the reference: traces")
 struct TraceSampleTests {
   @Test(
-    "Set the level, start, stop and upload, in one channel and the other (ios/CS-29, CS-30, CS-49, CS-67, CS-68, CS-69, CS-124; adr/A19, A36, A66; adr/TRC-2)"
+    "Set the level, start, stop and upload, in one channel and the other (ios/CS-29, CS-30, CS-49, CS-67, CS-68, CS-69, CS-124; ios/REQ-35; adr/A19, A36, A66; adr/TRC-2)"
   )
   func channel() async throws {
     let (connection, manager) = (makeTrace(), Collector())

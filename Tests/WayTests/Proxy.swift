@@ -1,6 +1,7 @@
 import FerryHTTPClient
 import Foundation
 import Glibc
+import Testing
 
 /// nginx before a server, configured as an operator would who knows nothing of Ferry.
 final class Proxy: Sendable {
@@ -33,6 +34,15 @@ final class Proxy: Sendable {
   /// Before the command of a device's process, so that it trusts the proxy.
   var trusting: [String] {
     authority.map { ["/usr/bin/env", "FERRY_AUTHORITY=\($0)"] } ?? []
+  }
+
+  /// The SHA-256 of its certificate as OpenSSL prints it; only with TLS.
+  func fingerprint() async throws -> String {
+    let file = try #require(certificates?.file("server.pem"))
+    let openssl = try ChildProcess(
+      "/usr/bin/env", ["openssl", "x509", "-in", file, "-noout", "-fingerprint", "-sha256"])
+    _ = try await openssl.ended()
+    return String(try #require(openssl.lines.first?.split(separator: "=").last))
   }
 
   /// Sends requests to it.

@@ -44,6 +44,31 @@ extension Way {
       #expect(logins.allSatisfy { $0["address"]?.string == "127.0.0.1" })
     }
 
+    @Test(
+      "A database's connection profile asks the app about a certificate that no authority vouches for (ios/LSN-1; adr/TLS-2)"
+    )
+    func trust() async throws {
+      let business = try await Business.flights(bookings: 200)
+      let daemon = try await Daemon.start(business, more: ["--proxy", "127.0.0.1"])
+      let proxy = try await Proxy.startSample(before: daemon)
+      let right = try await proxy.fingerprint()
+      let wrong = right.hasPrefix("A") ? "B" + right.dropFirst() : "A" + right.dropFirst()
+      let stranger = try Phone(
+        business, "stranger", proxy.address,
+        prefix: ["/usr/bin/env", "FERRY_FINGERPRINT=\(wrong)"])
+      let refused = try await stranger.ask(
+        #"["login","ada","\#(Business.password)"]"#, mayFail: true)
+      #expect(refused["ok"]?.boolean == false)
+      let audit = "\(daemon.data)/audit.jsonl"
+      let before = (try? String(contentsOfFile: audit, encoding: .utf8)) ?? ""
+      #expect(!before.contains(#""login""#), "nothing was sent before the decision")
+      let phone = try await Phone.start(
+        business, "phone", user: "ada", proxy.address,
+        prefix: ["/usr/bin/env", "FERRY_FINGERPRINT=\(right)"])
+      #expect(try await phone.count("Bookings") > 0)
+      #expect(try String(contentsOfFile: audit, encoding: .utf8).contains(#""login""#))
+    }
+
     /// The quickest of some changes, from submit on one device to sight on another.
     private func circle(more: String, atMost limit: Double) async throws -> Double {
       let business = try await Business.flights(bookings: 500)
