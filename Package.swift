@@ -121,6 +121,13 @@ let stores: [Target] = [
       "FerryServer", "FerrySQLite", "FerryConnector", "FerryModel", "FerryWire", "FerryWorld",
       "FerryCrypto",
     ]),
+  // The device's half: logins at a company's issuer (Decision 0058).
+  module(
+    "FerryOpenID", "OpenID",
+    [
+      "Ferry", "FerryModel", "FerryJSON", "FerryWorld", "FerryHTTP", "FerryCrypto",
+      "FerryHTTPClient",
+    ]),
   // Issuers whose tokens let users in (Decision 0053).
   module(
     "FerryIssuers", "Issuers",
@@ -166,7 +173,10 @@ let samples: [Target] = [
     ["FerryVault", "FerryPersistence", "FerryCrypto", "FerryWorld"]),
   program(
     "FerryDevice", "Samples/Device",
-    ["Ferry", "FerryModel", "FerryJSON", "FerrySQLite", "FerryHTTPClient"]),
+    [
+      "Ferry", "FerryModel", "FerryJSON", "FerrySQLite", "FerryHTTPClient", "FerryWorld",
+      "FerryOpenID", "FerryTrace", "FerryLogger", "FerryTelemetry",
+    ]),
 ]
 
 // Kits: suites that every connector must pass, and a server for the tests of an app.
@@ -262,6 +272,13 @@ let proofs: [Target] = [
       "FerryServer", "FerrySQLiteStore", "FerryTestKit", "FerryConnector", "FerryHTTP",
       "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite", "FerryCrypto",
       "FerryFaultVFS",
+      "FerryCompression",
+    ]),
+  tests(
+    "FerryOpenIDTests", "OpenIDTests",
+    [
+      "FerryOpenID", "Ferry", "FerryJSON", "FerryHTTP", "FerryHTTPClient", "FerryWorld",
+      "FerryCrypto",
     ]),
   tests(
     "FerryIssuersTests", "IssuersTests",
@@ -299,6 +316,7 @@ var products: [Product] = [
   .library(name: "FerryTrace", targets: ["FerryTrace"]),
   .library(name: "FerryTelemetry", targets: ["FerryTelemetry"]),
   .library(name: "FerryCertificates", targets: ["FerryCertificates"]),
+  .library(name: "FerryOpenID", targets: ["FerryOpenID"]),
   // What Fuzzing/ throws bytes at.
   .library(name: "FerryFuzzTargets", targets: ["FerryFuzzTargets"]),
   // What Benchmarks/ measures by itself.
@@ -368,7 +386,7 @@ var products: [Product] = [
       [
         "FerryArguments", "FerryGenerator", "FerryModel", "FerryJSON",
         "FerryODataShell", "FerryOData", "FerryODataClient", "FerryHTTP", "FerryHTTPClient",
-        "FerryIssuers", "FerryServer",
+        "FerryHTTPServer", "FerryOpenID", "FerryIssuers", "FerryServer",
         "FerrySQLiteStore", "Ferry", "FerryInspection", "FerrySimulation",
         "FerryPasswords", "FerryWorld",
         "FerrySQLite", "FerryWire",

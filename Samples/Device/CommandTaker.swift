@@ -8,6 +8,7 @@ struct CommandTaker {
   let database: Database
   let package: Package
   let output: Output
+  let telemetry: Telemetry
 
   /// False when the command was to end.
   func take(_ line: String) async -> Bool {
@@ -52,6 +53,14 @@ struct CommandTaker {
     case "begin":
       try await begin(words)
       return
+    case "beginTrace":
+      let id = try telemetry.begin()
+      output.write { writer in
+        writer.field("ok", true)
+        writer.field("trace", id)
+      }
+      return
+    case "endTrace": try await telemetry.end(database)
     case "network": database.networkIsBack()
     case "adopt": try await database.adoptServer()
     case "submitAll": try database.submitPendingOperations()

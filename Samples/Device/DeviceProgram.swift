@@ -46,10 +46,15 @@ enum DeviceProgram {
       if let step = ProcessInfo.processInfo.environment["FERRY_WIPE_KILL"] {
         Wipe.afterStep.withLock { $0 = { if $0.rawValue == step { kill(getpid(), SIGKILL) } } }
       }
+      if let login = try CompanyLogin(ProcessInfo.processInfo.environment, arguments[2], output) {
+        profile.tokenSource = login.tokens
+      }
+      let telemetry = Telemetry(profile)
       let database = try Database.open(
         at: arguments[2], package: package, profile: profile,
-        callbackHandler: Announcer(output: output))
-      let device = CommandTaker(database: database, package: package, output: output)
+        callbackHandler: Announcer(output: output), transport: telemetry.transport)
+      let device = CommandTaker(
+        database: database, package: package, output: output, telemetry: telemetry)
       while let line = readLine(strippingNewline: true) {
         guard await device.take(line) else { break }
       }

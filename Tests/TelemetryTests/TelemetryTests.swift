@@ -127,6 +127,30 @@ struct TelemetryTests {
     #expect(transport.requests.withLock { $0[0].headers["traceparent"]?.hasSuffix("-00") } == true)
   }
 
+  @Test("A function of the app takes each body; where it throws, the records stay (adr/SV-35)")
+  func function() async throws {
+    let taken = Mutex<[String]>([])
+    let isAway = Mutex(true)
+    let receiver = FunctionReceiver { _, type in
+      if isAway.withLock({ $0 }) { throw CancellationError() }
+      taken.withLock { $0.append(type) }
+    }
+    let upload = LogUpload(to: receiver)
+    let log = DeviceLog(world: .system(), handlers: [upload])
+    log.level = .info
+    for number in 0..<3 { log.info("record \(number)", tag: "a") }
+    await #expect(throws: LogError.self) { try await upload.upload() }
+    #expect(upload.count == 3)
+    isAway.withLock { $0 = false }
+    #expect(try await upload.upload() == 3 && upload.count == 0)
+    #expect(taken.withLock { $0 } == ["application/gzip"])
+    let trace = TraceController(world: .system())
+    trace.start(name: "tap", clientHost: "phone")
+    try trace.stop()
+    #expect(try await trace.upload(to: receiver, as: .openTelemetry(service: "s")) == 200)
+    #expect(taken.withLock { $0.last } == "application/json")
+  }
+
   @Test(
     "Logs and traces leave by POST with a deadline; a refusal is an error (ios/TRC-9; adr/BTX-8)")
   func uploads() async throws {

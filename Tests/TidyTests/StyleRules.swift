@@ -65,8 +65,8 @@ enum StyleRules {
   static let drivers = [
     "Sources/Client/Session", "Sources/Client/Database", "Sources/Server/Service",
     "Sources/World", "Sources/HTTPServer",
-    "Sources/HTTPClient", "Sources/Issuers", "Sources/Server/Host", "Sources/Programs",
-    "Sources/ODataClient/Queue",
+    "Sources/HTTPClient", "Sources/Issuers", "Sources/OpenID", "Sources/Server/Host",
+    "Sources/Programs", "Sources/ODataClient/Queue",
   ]
 
   static func bareTasks(in file: SourceFile) -> [Violation] {

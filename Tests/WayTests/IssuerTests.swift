@@ -54,12 +54,79 @@ extension Way {
       try await again.quit()
     }
 
+    @Test(
+      "A device logs in by a code, works offline, renews silently after a start, and hears by name that the issuer is away"
+    )
+    func code() async throws {
+      let business = try await Business.flights(bookings: 200)
+      let issuer = try TestIssuer(business.place)
+      try await issuer.ask(#"["user",\#(Self.ada)]"#)
+      let daemon = try await Daemon.start(business, more: try await issuer.options())
+      try await daemon.ready()
+      let environment = [
+        "/usr/bin/env", "FERRY_ISSUER=\(try await issuer.address())", "FERRY_CLIENT=sales",
+        "FERRY_ISSUER_CA=\(issuer.certificate)",
+      ]
+      let phone = try Phone(business, "phone", daemon.address, prefix: environment)
+      // An issuer that is away is told as that, not as a wrong login.
+      try await issuer.ask(#"["mode","500"]"#)
+      let away = try await phone.ask(#"["loginByToken"]"#, mayFail: true)
+      #expect(away["code"]?.string == "offline", "\(away)")
+      try await issuer.ask(#"["mode","ok"]"#)
+      try await issuer.ask(#"["device","agree"]"#)
+      try await phone.ask(#"["loginByToken"]"#)
+      #expect(phone.events("deviceCode").count == 1)
+      try await phone.ask(#"["subscribe"]"#)
+      try await phone.synchronize()
+      #expect(try await phone.count("Bookings") > 0)
+      try await phone.quit()
+      try age(phone)
+      let again = try Phone(business, "phone", daemon.address, prefix: environment)
+      try await again.ask(#"["start"]"#)
+      try await again.synchronize()
+      #expect(again.events("deviceCode").isEmpty && again.events("loginFailure").isEmpty)
+      #expect(try await issuer.ask(#"["grants"]"#).hasSuffix("refresh_token"))
+      try await again.quit()
+    }
+
     /// The access token's time is over.
     private func age(_ phone: Phone) throws {
       let device = try Connection(
         path: phone.database, mode: .readWrite, busyTimeoutMilliseconds: 300_000)
       try device.execute(
         "UPDATE ferry_setting SET value = '1' WHERE name = 'accessTokenExpires'")
+    }
+
+    @Test(
+      "`ferry login --client` logs in by a page of the issuer that comes back to this machine, or by a code"
+    )
+    func terminal() async throws {
+      let business = try await Business.flights(bookings: 100)
+      let issuer = try TestIssuer(business.place)
+      try await issuer.ask(#"["user",\#(Self.ada)]"#)
+      let words = try await issuer.options(["--client", "sales", "--model", business.model])
+      let page = try ChildProcess(try Programs.path("ferry"), ["login"] + words)
+      let address = try await poll("the page is shown") { () -> String? in
+        page.errorText.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+          .first { $0.contains("/authorize?") && $0.contains("code_challenge=") }
+      }
+      // The browser of a user who is logged in already.
+      let browser = try ChildProcess(
+        "/usr/bin/env",
+        ["curl", "-sSL", "--max-time", "60", "--cacert", issuer.certificate, address])
+      #expect(try await browser.ended() == .exit(0), "\(browser.errorText)")
+      #expect(browser.lines.joined().contains("return to the terminal"))
+      #expect(try await page.ended() == .exit(0), "\(page.errorText)")
+      #expect(page.lines.contains { $0.contains("agency = AG-01") }, "\(page.lines)")
+      try await issuer.ask(#"["device","agree"]"#)
+      let code = try ChildProcess(try Programs.path("ferry"), ["login", "--code"] + words)
+      #expect(try await code.ended() == .exit(0), "\(code.errorText)")
+      #expect(code.errorText.contains("WDJB-MJHT"))
+      #expect(code.lines.contains { $0.contains("agency = AG-01") })
+      try await issuer.ask(#"["device","deny"]"#)
+      let denied = try ChildProcess(try Programs.path("ferry"), ["login", "--code"] + words)
+      #expect(try await denied.ended() == .exit(1))
+      #expect(denied.errorText.contains("not agreed"), "\(denied.errorText)")
     }
 
     @Test("`ferry login --try` explains a token, and why it is refused")

@@ -28,9 +28,11 @@ extension SessionRunner {
     guard !Task.isCancelled, !isStopped else { return }
     do throws(FerryError) {
       try session.hasNoToken(
-        FerryError(
-          .notLoggedIn, "the token source gave no token: \(cause)", hint: "Log in again.",
-          cause: cause))
+        // A source that knows why says it, such as an issuer that is away.
+        cause as? FerryError
+          ?? FerryError(
+            .notLoggedIn, "the token source gave no token: \(cause)", hint: "Log in again.",
+            cause: cause))
     } catch {
       world.log.error("the session cannot go on", ("reason", error.description))
     }

@@ -36,6 +36,9 @@ public struct AuditLog: Sendable {
     self.world = world
   }
 
+  /// Where the file is, and what else the server writes down for its operator.
+  var folder: String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "." }
+
   /// Appends a line. Texts are cut at 64 characters.
   public func note(
     _ event: Event, user: String? = nil, device: String? = nil, address: String? = nil,

@@ -18,6 +18,7 @@ public struct Router: Sendable {
   private let doorkeeper: Doorkeeper
   private let claims: ClaimCheck
   let audit: AuditLog
+  let uploads: DeviceUploads
   private let proxies: Set<String>
   private let turns: ExchangeTurns
   private let world: World
@@ -32,6 +33,7 @@ public struct Router: Sendable {
     self.doorkeeper = doorkeeper
     claims = ClaimCheck(packages.map(\.package))
     self.audit = audit
+    uploads = DeviceUploads(folder: audit.folder, world: world)
     self.proxies = proxies
     self.turns = turns
     self.world = world
@@ -49,6 +51,8 @@ public struct Router: Sendable {
     case (.put, let path) where path.hasPrefix("/ferry/1/content/"):
       return admitKnown(request, bodyBytes: .max)
     case (.post, "/ferry/1/wiped"): return .take(bodyBytes: Router.passwordBytes)
+    case (.post, let path) where Router.upload(path) != nil:
+      return admitKnown(request, bodyBytes: DeviceUploads.bodyBytes)
     case (_, let path) where Router.operatorPaths.contains(path):
       return isOperator(request) ? .take(bodyBytes: Router.loginBytes) : .refuse(notOperator)
     case (.get, "/health"): return .take(bodyBytes: 0)
@@ -73,6 +77,9 @@ public struct Router: Sendable {
     case (.get, "/health"): return health(request)
     case (.post, "/ferry/1/login"): return await login(request)
     case (.post, "/ferry/1/wiped"): return await receipt(request)
+    case (.post, let path) where Router.upload(path) != nil:
+      guard let kind = Router.upload(path) else { return nothing(at: request) }
+      return await keep(request, kind)
     case (_, let path) where Router.operatorPaths.contains(path):
       return isOperator(request) ? await operate(request) : notOperator
     case (.post, "/ferry/1/token"): return await renew(request)

@@ -1,0 +1,102 @@
+import FerryHTTP
+public import FerryHTTPClient
+import FerryJSON
+
+/// Where a company's issuer takes logins, as it publishes it (OpenID Connect Discovery 1.0).
+public struct OpenIDProvider: Sendable, Equatable {
+  /// As the issuer writes it into its tokens.
+  public let issuer: String
+  /// The page that users log in on.
+  public let authorizationAddress: String
+  public let tokenAddress: String
+  /// Where codes for devices without a browser come from; nil: there are none.
+  public let deviceAddress: String?
+  /// Whether the answer to a login must name the issuer (RFC 9207).
+  let namesItself: Bool
+
+  /// Asks the issuer. Errors: `insecure`, `issuerAway`, `badDocument`, `otherIssuer`, `notOffered`.
+  public static func discover(
+    _ issuer: String, over transport: any Transport
+  ) async throws(OpenIDError) -> OpenIDProvider {
+    try checkTLS(issuer)
+    var base = issuer
+    while base.hasSuffix("/") { base.removeLast() }
+    let address = base + "/.well-known/openid-configuration"
+    var request = TransportRequest(url: address, deadlines: OpenIDProvider.patience)
+    request.headers["Accept"] = "application/json"
+    let (status, bytes) = try await OpenIDProvider.send(request, transport)
+    guard status == 200 else { throw OpenIDError.away("\(address) answered \(status)") }
+    return try OpenIDProvider(document: bytes, of: issuer)
+  }
+
+  /// Reads the document that an issuer publishes. Errors: as `discover`.
+  public init(document: [UInt8], of issuer: String) throws(OpenIDError) {
+    guard let root = try? JSONNode.parse(document, nodeLimit: 10_000),
+      let name = root["issuer"]?.string
+    else { throw OpenIDError.badDocument("\(issuer) publishes no configuration of OpenID") }
+    guard OpenIDProvider.isSame(name, issuer) else {
+      throw OpenIDError(
+        .otherIssuer, "\(issuer) calls itself \(OpenIDError.short(name))",
+        hint: name.contains("{tenantid}")
+          ? "Write the address with the id of your company's own tenant."
+          : "Write the address as the issuer does.")
+    }
+    func address(_ field: String) throws(OpenIDError) -> String? {
+      guard let text = root[field]?.string else { return nil }
+      try OpenIDProvider.checkTLS(text)
+      return text
+    }
+    guard let authorization = try address("authorization_endpoint"),
+      let token = try address("token_endpoint")
+    else { throw OpenIDError.badDocument("\(issuer) names no address for logins and tokens") }
+    // Who lists no methods may have them all the same, as Entra ID does.
+    if let methods = root["code_challenge_methods_supported"]?.array,
+      !methods.contains(where: { $0.string == "S256" })
+    {
+      throw OpenIDError(
+        .notOffered, "\(issuer) does not protect logins of apps by PKCE with S256",
+        hint: "Switch it on at the issuer.")
+    }
+    self.issuer = name
+    authorizationAddress = authorization
+    tokenAddress = token
+    deviceAddress = try address("device_authorization_endpoint")
+    namesItself = root["authorization_response_iss_parameter_supported"]?.boolean == true
+  }
+
+  /// A slash at the end makes no other issuer; everything else counts.
+  static func isSame(_ left: String, _ right: String) -> Bool {
+    func cut(_ text: String) -> [UInt8] {
+      Array(text.hasSuffix("/") ? text.dropLast().utf8 : text[...].utf8)
+    }
+    return cut(left) == cut(right)
+  }
+
+  private static func checkTLS(_ address: String) throws(OpenIDError) {
+    guard HTTPAddress(address)?.isSecure == true else {
+      throw OpenIDError(
+        .insecure, "\(OpenIDError.short(address)) is no address with TLS",
+        hint: "Write https://…")
+    }
+  }
+
+  static let patience = TransportDeadlines(
+    connect: .seconds(10), total: .seconds(30), idle: .seconds(30))
+
+  /// Documents of Entra ID have 2 KB, tokens with many groups 30 KB.
+  static let mostBytes = 256 << 10
+
+  static func send(
+    _ request: TransportRequest, _ transport: any Transport
+  ) async throws(OpenIDError) -> (Int, [UInt8]) {
+    do throws(TransportError) {
+      let response = try await transport.send(request)
+      return (response.status, try await response.body.collect(limitBytes: mostBytes))
+    } catch {
+      if error.code == .tooLarge {
+        throw OpenIDError.badDocument("\(request.url) answers more than \(mostBytes) bytes")
+      }
+      throw OpenIDError.away("\(request.url): \(error.message)")
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import FerryJSON
+import FerrySQLite
+import Foundation
+import Testing
+
+extension Way {
+  @Suite struct UploadTests {
+    @Test(
+      "One id goes from the button to the business system: it is in the app's log, in the server's, and in the trace beside it (adr/SV-35; ios/SRV-23)"
+    )
+    func oneID() async throws {
+      let business = try await Business.flights(bookings: 200)
+      let daemon = try await Daemon.start(business)
+      try await daemon.ready()
+      let nobody = try Phone(business, "nobody", daemon.address)
+      try await nobody.ask(#"["beginTrace"]"#)
+      let refused = try await nobody.ask(#"["endTrace"]"#, mayFail: true)
+      #expect(refused["message"]?.string?.contains("no session") == true, "\(refused)")
+      try await nobody.quit()
+      for path in ["logs", "traces"] {
+        #expect(
+          try await Wires.post("\(daemon.address)/ferry/1/\(path)", Array("x".utf8)).status == 401)
+      }
+      #expect(!FileManager.default.fileExists(atPath: "\(daemon.data)/device-traces"))
+      let phone = try await Phone.start(business, "phone", user: "ada", daemon.address)
+      let server = try Connection(path: business.database)
+      let key = try #require(
+        try server.value(
+          """
+          SELECT BookingID FROM Bookings JOIN Flights USING (FlightID)
+          WHERE AgencyID = 'AG-01' AND Status = 'planned' LIMIT 1
+          """)?.integer)
+      let id = try #require(try await phone.ask(#"["beginTrace"]"#)["trace"]?.string)
+      #expect(id.utf8.count == 32)
+      try await phone.update("Bookings", "\(key)", #"{"passenger":"By Trace"}"#)
+      try await phone.submit("Bookings", "\(key)")
+      try await until("the change arrives") {
+        try server.value("SELECT Passenger FROM Bookings WHERE BookingID = ?", .integer(key))?.text
+          == "By Trace"
+      }
+      try await until("the server has performed it under the id") {
+        daemon.process.errorText.split(separator: "\n").contains {
+          $0.contains("a traced operation was performed") && $0.contains(id)
+        }
+      }
+      try await phone.ask(#"["endTrace"]"#)
+      let log = daemon.process.errorText.split(separator: "\n").filter { $0.contains(id) }
+      #expect(log.contains { $0.contains("a traced request was taken") })
+      #expect(log.contains { $0.contains("the trace of a device was kept") })
+      let traces = try FileManager.default.contentsOfDirectory(
+        atPath: "\(daemon.data)/device-traces")
+      #expect(traces.count == 1)
+      let trace = try String(
+        contentsOfFile: "\(daemon.data)/device-traces/\(traces[0])", encoding: .utf8)
+      #expect(trace.contains(id) && trace.contains("/ferry/1/exchange"))
+      let logs = try FileManager.default.contentsOfDirectory(atPath: "\(daemon.data)/device-logs")
+      #expect(logs.count == 1)
+      let ferry = try ChildProcess(
+        try Programs.path("ferry"),
+        ["log", "\(daemon.data)/device-logs/\(logs[0])", "--correlation", id])
+      #expect(try await ferry.ended() == .exit(0))
+      #expect(ferry.lines.contains { $0.contains("the user saved") && $0.contains(id) })
+      try await phone.quit()
+    }
+  }
+}
