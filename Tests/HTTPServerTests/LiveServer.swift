@@ -79,13 +79,16 @@ final class LiveServer: Sendable {
     return found
   }
 
-  private static func read(_ path: String) -> String {
+  static func read(_ path: String) -> String {
     let file = open(path, O_RDONLY)
     guard file >= 0 else { return "" }
     defer { close(file) }
-    var text = [UInt8](repeating: 0, count: 256)
-    let length = Glibc.read(file, &text, text.count)
-    return String(decoding: text.prefix(max(0, length)), as: UTF8.self)
+    var text: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 4096)
+    while case let length = Glibc.read(file, &part, part.count), length > 0 {
+      text += part.prefix(length)
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 }
 
@@ -142,6 +145,26 @@ final class RawClient: Sendable {
       sent += count
     }
     return true
+  }
+
+  /// Whether the other end, a server of this machine, has read all that was sent.
+  func isRead() -> Bool {
+    var own = sockaddr_in()
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    _ = withUnsafeMutablePointer(to: &own) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &size) }
+    }
+    var unacknowledged: CInt = 0
+    guard ioctl(socket, UInt(TIOCOUTQ), &unacknowledged) == 0, unacknowledged == 0 else {
+      return false
+    }
+    // The row of the server's socket: its remote port is ours, and `tx_queue:rx_queue` comes later.
+    let hexadecimal = String(UInt16(bigEndian: own.sin_port), radix: 16, uppercase: true)
+    let port = String(repeating: "0", count: 4 - hexadecimal.count) + hexadecimal
+    return LiveServer.read("/proc/net/tcp").split(separator: "\n").contains { line in
+      let fields = line.split(separator: " ")
+      return fields.count > 4 && fields[2].hasSuffix(":" + port) && fields[4].hasSuffix(":00000000")
+    }
   }
 
   /// What is there, waiting for the first byte; nil at the end, however it came.

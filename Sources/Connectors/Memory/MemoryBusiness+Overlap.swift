@@ -28,11 +28,7 @@ extension MemoryBusiness {
       return
     }
     transaction = MemoryTransaction(other.finished())
-    state.history.append(
-      MemoryCommit(
-        number: state.history.count + 1,
-        parts: [MemoryCommit.Part(operation: nil, effects: other.effects)]))
-    state.notes?.add(state.history.count)
+    state.record([MemoryCommit.Part(operation: nil, effects: other.effects)])
   }
 
   func endWaiting(_ state: inout State) {

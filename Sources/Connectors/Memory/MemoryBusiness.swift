@@ -329,7 +329,11 @@ extension MemoryBusiness.State {
 
   fileprivate mutating func end(_ transaction: MemoryTransaction, parts: [MemoryCommit.Part]) {
     tables = transaction.finished()
-    let parts = parts.filter { !$0.effects.isEmpty || $0.operation != nil }
+    record(parts.filter { !$0.effects.isEmpty || $0.operation != nil })
+  }
+
+  /// A commit of these parts; none of nothing.
+  mutating func record(_ parts: [MemoryCommit.Part]) {
     guard !parts.isEmpty else { return }
     history.append(MemoryCommit(number: history.count + 1, parts: parts))
     notes?.add(history.count)
