@@ -4,7 +4,7 @@ import FerryServer
 extension PostgreSQLStore {
   private static let columns = """
     user_name, device, incarnation, model, hardware, system, library, first_seen, last_seen,
-    pending, cursors, state, reason, receipt, with_pending
+    pending, cursors, state, reason, receipt, with_pending, template, subscription, parameters
     """
 
   package func registeredDevices() throws(StoreError) -> [RegisteredDevice] {
@@ -29,12 +29,15 @@ extension PostgreSQLStore {
     try write(
       """
       INSERT INTO ferry_store.registered_device (package, \(PostgreSQLStore.columns))
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
+        $18, $19)
       ON CONFLICT (package, user_name, device) DO UPDATE SET incarnation = excluded.incarnation,
         model = excluded.model, hardware = excluded.hardware, system = excluded.system,
         library = excluded.library, last_seen = excluded.last_seen, pending = excluded.pending,
         cursors = excluded.cursors, state = excluded.state, reason = excluded.reason,
-        receipt = excluded.receipt, with_pending = excluded.with_pending
+        receipt = excluded.receipt, with_pending = excluded.with_pending,
+        template = excluded.template, subscription = excluded.subscription,
+        parameters = excluded.parameters
       """,
       [
         number, .exact(device.user), .exact(device.device), .exact(device.incarnation),
@@ -42,7 +45,8 @@ extension PostgreSQLStore {
         .exact(device.library), .integer(device.firstSeen), .integer(device.lastSeen),
         device.pending.map { .integer($0) } ?? .null, .exact(device.cursors),
         .exact(device.state.rawValue), .exact(device.reason), .exact(device.receipt),
-        .flag(device.withPending),
+        .flag(device.withPending), .exact(device.template), .exact(device.subscription),
+        .exact(device.parameters),
       ])
   }
 
@@ -70,6 +74,9 @@ extension PostgreSQLStore {
     device.reason = rows.exact(row, 12) ?? ""
     device.receipt = rows.exact(row, 13)
     device.withPending = rows.flag(row, 14)
+    device.template = rows.exact(row, 15)
+    device.subscription = rows.exact(row, 16)
+    device.parameters = rows.exact(row, 17) ?? "[]"
     return device
   }
 }

@@ -8,7 +8,7 @@ import FerryWorld
 /// `tables` are those of version 1 and never change; each step leads from one version to the next, in
 /// a transaction of its own. A schema that a newer server has is not touched.
 enum Schema {
-  static let version: Int64 = 1
+  static let version: Int64 = 2
   /// What a fence raises.
   static let termIsOver: String = "FY001"
   static let clockDiffers: String = "FY002"
@@ -66,8 +66,20 @@ enum Schema {
 
   /// From `version` to the next.
   private static func climb(_ line: Line, from version: Int64) throws(StoreError) {
-    throw StoreError.damaged("there is no migration from version \(version) of the store")
+    guard version == 1 else {
+      throw StoreError.damaged("there is no migration from version \(version) of the store")
+    }
+    try line.use { connection throws(PostgreSQLError) in try connection.execute(registrations) }
+    _ = try line.rows(
+      "UPDATE ferry_store.server SET schema_version = $1", [.integer(version + 1)])
   }
+
+  /// Version 2: how a device was registered, and what it asks for.
+  private static let registrations: String = """
+    ALTER TABLE ferry_store.registered_device ADD COLUMN template text;
+    ALTER TABLE ferry_store.registered_device ADD COLUMN subscription text;
+    ALTER TABLE ferry_store.registered_device ADD COLUMN parameters text NOT NULL DEFAULT '[]';
+    """
 
   private static let tables: String = """
     CREATE SCHEMA IF NOT EXISTS ferry_store;

@@ -4,7 +4,7 @@ import FerryServer
 extension SQLiteStore {
   private static let columns = """
     user, device, incarnation, model, hardware, system, library, first_seen, last_seen, pending,
-    cursors, state, reason, receipt, with_pending
+    cursors, state, reason, receipt, with_pending, template, subscription, parameters
     """
 
   package func registeredDevices() throws(StoreError) -> [RegisteredDevice] {
@@ -32,13 +32,14 @@ extension SQLiteStore {
       try writer.run(
         """
         INSERT OR REPLACE INTO registered_device (\(SQLiteStore.columns))
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """, .text(device.user), .text(device.device), .text(device.incarnation),
         .text(device.model), .text(device.hardware), .text(device.system),
         .text(device.library), .integer(device.firstSeen), .integer(device.lastSeen),
         device.pending.map(SQLiteValue.integer) ?? .null, .text(device.cursors),
         .text(device.state.rawValue), .text(device.reason), .optional(device.receipt),
-        .integer(device.withPending ? 1 : 0))
+        .integer(device.withPending ? 1 : 0), .optional(device.template),
+        .optional(device.subscription), .text(device.parameters))
     }
   }
 
@@ -66,6 +67,9 @@ extension SQLiteStore {
     device.reason = row[12].text ?? ""
     device.receipt = row[13].text
     device.withPending = row[14].integer == 1
+    device.template = row[15].text
+    device.subscription = row[16].text
+    device.parameters = row[17].text ?? "[]"
     return device
   }
 }

@@ -5,7 +5,7 @@ import FerrySQLite
 /// A store has the version of the server that last opened it. `tables` are those of version 1 and
 /// never change; each step leads from one version to the next, in a transaction of its own.
 enum Schema {
-  static let version: Int64 = 4
+  static let version: Int64 = 5
   /// `FErS`.
   static let applicationID: Int64 = 0x4645_7253
 
@@ -90,6 +90,7 @@ enum Schema {
       try writer.execute(Schema.bounds)
     case 2: try writer.execute(Schema.sessions)
     case 3: try writer.execute(Schema.packages)
+    case 4: try writer.execute(Schema.registrations)
     default:
       throw SQLiteError(
         code: 11, message: "there is no migration from version \(version) of the store", subject: ""
@@ -155,6 +156,13 @@ enum Schema {
       FROM registered_device ORDER BY state <> 'active', last_seen;
     DROP TABLE registered_device;
     ALTER TABLE device_of_server RENAME TO registered_device;
+    """
+
+  /// Version 5: how a device was registered, and what it asks for.
+  private static let registrations: String = """
+    ALTER TABLE registered_device ADD COLUMN template TEXT;
+    ALTER TABLE registered_device ADD COLUMN subscription TEXT;
+    ALTER TABLE registered_device ADD COLUMN parameters TEXT NOT NULL DEFAULT '[]';
     """
 
   private static let additions: String = """

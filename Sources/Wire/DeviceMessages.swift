@@ -30,6 +30,8 @@ public struct Hello: Sendable, Equatable {
   public var parameters: SubscriptionParameters = SubscriptionParameters()
   /// What the device says of itself, for its operator.
   public var facts: DeviceFacts = DeviceFacts()
+  /// The version of the application settings that it has, empty for none; nil: it takes none.
+  public var settings: String?
 
   public init(
     server: String?, package: String, device: String, incarnation: String, groups: [GroupPosition],
@@ -54,6 +56,8 @@ public struct DeviceFacts: Sendable, Equatable {
   public var library: String = ""
   /// At least so many changes are pending there; nil: it does not say.
   public var pending: Int64?
+  /// Whether the app asks for data; nil: it does not say.
+  public var isSubscribed: Bool?
 
   public init() {}
 }
@@ -147,8 +151,10 @@ extension Hello {
       writer.field("system", facts.system)
       writer.field("library", facts.library)
       if let pending = facts.pending { writer.field("pending", pending) }
+      if let isSubscribed = facts.isSubscribed { writer.field("subscribed", isSubscribed) }
       writer.endObject()
     }
+    if let settings { writer.field("settings", settings) }
     writer.endObject()
     return writer.bytes
   }
@@ -172,6 +178,7 @@ extension Hello {
       case "wait": wait = try scanner.integer()
       case "parameters": parameters = try scanner.parameters()
       case "facts": facts = try DeviceFacts(&scanner)
+      case "settings": settings = try scanner.string()
       default: try scanner.skipValue()
       }
     }
@@ -191,6 +198,7 @@ extension DeviceFacts {
       case "system": system = String(try scanner.string().prefix(64))
       case "library": library = String(try scanner.string().prefix(64))
       case "pending": pending = try scanner.integer()
+      case "subscribed": isSubscribed = try scanner.boolean()
       default: try scanner.skipValue()
       }
     }

@@ -35,6 +35,10 @@ extension Welcome {
       writer.key("takes")
       writer.array(takes) { $0.string($1) }
     }
+    if let settings {
+      writer.key("settings")
+      settings.write(to: &writer)
+    }
     writer.endObject()
     return writer.bytes
   }
@@ -53,6 +57,7 @@ extension Welcome {
       case "rightsVersion": rightsVersion = try scanner.string()
       case "keep": keep = try scanner.integers()
       case "takes": takes = try scanner.strings()
+      case "settings": settings = try ApplicationSettings(&scanner)
       case "start":
         start = try scanner.list { scanner throws(JSONError) in try PartitionPlace(&scanner) }
       case "drop": drop = try scanner.integers()
@@ -240,17 +245,23 @@ extension Stir {
     writer.beginObject()
     writer.key("finished")
     writer.identifiers(finished)
+    if let settings { writer.field("settings", settings) }
     writer.endObject()
     return writer.bytes
   }
 
   init(_ scanner: inout JSONScanner) throws(JSONError) {
     var finished: [OperationID] = []
+    var settings: String?
     try scanner.enterObject()
     while let key = try scanner.nextKey() {
-      if key == "finished" { finished = try scanner.identifiers() } else { try scanner.skipValue() }
+      switch key {
+      case "finished": finished = try scanner.identifiers()
+      case "settings": settings = try scanner.string()
+      default: try scanner.skipValue()
+      }
     }
-    self.init(finished: finished)
+    self.init(finished: finished, settings: settings)
   }
 }
 

@@ -25,6 +25,8 @@ public struct Welcome: Sendable, Equatable {
   /// Messages of later additions that this server takes. A device sends no others: a server that
   /// does not know one can read nothing of the request.
   public var takes: [String] = [Welcome.report]
+  /// The application settings, where those of the device are older; nil: they are the newest.
+  public var settings: ApplicationSettings?
 
   /// The device's own log records.
   public static let report: String = "report"
@@ -181,8 +183,13 @@ public struct Stored: Sendable, Equatable {
 public struct Stir: Sendable, Equatable {
   /// Chains whose operations are all answered.
   public let finished: [OperationID]
+  /// The version of newer application settings, which the next welcome brings.
+  public let settings: String?
 
-  public init(finished: [OperationID]) { self.finished = finished }
+  public init(finished: [OperationID], settings: String? = nil) {
+    self.finished = finished
+    self.settings = settings
+  }
 }
 
 /// The server will not go on with this exchange.

@@ -15,7 +15,7 @@ struct StartTests: TradeSuite {
   private let steps = StepWitness()
 
   @Test(
-    "sync/M1, M8, I5, S4-c: the documented start connects, logs in, subscribes and then hears changes by itself"
+    "sync/M1, M8, I5, S1-b, S4-c: the documented start connects, logs in, subscribes and then hears changes by itself"
   )
   func start() async throws {
     let server = try await Trade.server()
@@ -103,7 +103,7 @@ struct StartTests: TradeSuite {
     await server.stop()
   }
 
-  @Test("sync/S3-a: a new object is pending, and sent when it or its class is submitted")
+  @Test("sync/S3-a: a new object is pending, and sent when it or all of its entity is submitted")
   func created() async throws {
     let server = try await Trade.server()
     let database = try await server.database(user: "nancy")

@@ -11,7 +11,8 @@ extension Database {
   /// `beginSynchronize(groups:context:uploadOnly:)`.
   public func beginSynchronize() {
     let awaits = (try? !asyncReplay) ?? !settings.asyncReplay
-    guard settings.synchronization == .messageBased else {
+    let kind = (try? synchronizationKind) ?? settings.synchronization
+    guard kind == .messageBased else {
       // Only a closed database cannot begin it.
       _ = try? beginSynchronizeAll(awaitingAnswers: awaits)
       return
@@ -44,7 +45,7 @@ extension Database {
     }
     let awaits = if let awaitingAnswers { awaitingAnswers } else { try !asyncReplay }
     let patience = limit ?? settings.patience
-    guard settings.synchronization == .messageBased else {
+    guard try synchronizationKind == .messageBased else {
       try await beginSynchronizeAll(awaitingAnswers: awaits).value(within: patience)
       return
     }

@@ -24,6 +24,10 @@ public final class Database: Sendable {
   package let live: LiveQueries
   private let observers: Observers
   package let settings: SessionSettings
+  /// What the database was opened with.
+  let connection: ConnectionProfile
+  /// Of the synchronization profile; never written to a disk.
+  let password = Mutex<String?>(nil)
   /// Hears what other processes change.
   private let following = Mutex<Task<Void, Never>?>(nil)
 
@@ -79,6 +83,7 @@ public final class Database: Sendable {
     self.store = store
     live = LiveQueries(store.rowWatch)
     settings = profile.session
+    connection = profile
     let observers = Observers()
     self.observers = observers
     if let handler { observers.register(handler) }

@@ -44,6 +44,10 @@ public protocol CallbackHandler: Sendable {
   /// again where that helps.
   func onMessageException(_ error: FerryError)
 
+  /// The server's connection template gives this device other settings: `names` are those that
+  /// differ. `Database.applicationSettings` has them.
+  func onApplicationSettingsChanged(names: [String])
+
   // Login and subscription; only for the handler of the database.
 
   func onLoginSuccess()
@@ -134,6 +138,7 @@ extension CallbackHandler {
   public func onConnectionStatusChange(_ status: ConnectionStatus) {}
   public func onMessageStart(sizeBytes: Int) {}
   public func onMessageException(_ error: FerryError) {}
+  public func onApplicationSettingsChanged(names: [String]) {}
   public func onLoginSuccess() {}
   public func onLoginFailure(_ error: FerryError) {}
   public func onSubscribeSuccess() {}

@@ -39,8 +39,10 @@ public struct ConnectionProfile: Sendable, Equatable {
       && left.secrets == right.secrets
   }
 
+  func check() throws(FerryError) { try check(server) }
+
   /// Without a scheme each system guesses another one.
-  func check() throws(FerryError) {
+  func check(_ server: String) throws(FerryError) {
     let parts = server.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
     let hasScheme = ["http:", "https:"].contains(parts[0].lowercased())
     guard parts.count == 3, hasScheme, parts[1].isEmpty,
@@ -75,10 +77,4 @@ public struct ConnectionProfile: Sendable, Equatable {
   }
 
   private func isDigit(_ character: Character) -> Bool { ("0"..."9").contains(character) }
-
-  func address(of path: String) -> String {
-    var base = server
-    while base.hasSuffix("/") { base.removeLast() }
-    return "\(base)/ferry/1/\(path)"
-  }
 }

@@ -26,6 +26,7 @@ extension Session {
       facts.hasBatches = try transaction.sql { connection throws(SQLiteError) in
         try BatchTable.isWaiting(connection)
       }
+      self.note(kind: try transaction.setting(.synchronization))
       facts.isReplicationBased = self.isReplicationBased
       if self.isReplicationBased { facts.hasOutgoing = false }
       facts.hasUploads = try Uploads(transaction).next() != nil

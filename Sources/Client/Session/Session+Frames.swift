@@ -78,6 +78,11 @@ extension Session {
       }
     }
     guard lane == .channel else { return }
+    if let version = stir.settings {
+      // The welcome of an exchange brings them.
+      if try keptSettings().version != version { machine.isExchangeWanted = true }
+      return
+    }
     guard isReplicationBased else {
       // Without the background synchronization only the results of a batch are fetched.
       if machine.isBackground || !isChannelQuiet { machine.isExchangeWanted = true }
@@ -123,6 +128,7 @@ extension Session {
         try BatchTable.finish(operations: answered, connection)
       }
     }
+    if let settings = welcome.settings { try take(settings) }
     if lane == .exchange { plan?.progress.expectedRows = Int(welcome.expectedRows) }
     hold(reception, lane)
     let isAccepted = try store.withTransaction { transaction throws(FerryError) in

@@ -65,6 +65,8 @@ extension Session {
       hello.asksCurrent = plan?.currentWait != nil
       hello.facts = DeviceFacts.ofThisDevice
       hello.facts.pending = try PendingCount(transaction).least()
+      hello.facts.isSubscribed = try self.isSubscribed(transaction)
+      hello.settings = try ApplicationSettings.kept(transaction).version
       changed = hello.parameters.changed
       // What is waited for may wait for contents, which are sent in between.
       if try Uploads(transaction).areOwed() { hello.wait = 0 }

@@ -51,7 +51,11 @@ package final class Session {
   var isNotified = false
   /// The open channel asks for no rows.
   var isChannelQuiet = false
-  let isReplicationBased: Bool
+  /// As `settings` say, unless the app has chosen otherwise since.
+  var isReplicationBased: Bool
+  private let isReplicationBasedAtFirst: Bool
+  /// Counts changes of the profile and of the application settings.
+  var profileVersion = 0
   /// The app was told that the server gives it nothing any more.
   var isEndTold = false
   /// The number of the last exchange that ended well, for those who wait for one: it catches up
@@ -81,8 +85,18 @@ package final class Session {
     importer = Import(store)
     machine = SessionMachine(settings: settings)
     isReplicationBased = settings.synchronization == .replicationBased
+    isReplicationBasedAtFirst = isReplicationBased
     // A file that cannot be read now is told by the first step.
     try? tellState()
+  }
+
+  /// What the database says, perhaps by the word of another process.
+  func note(kind: String?) {
+    let isNow =
+      kind.map { $0 == SynchronizationKind.replicationBased.rawValue } ?? isReplicationBasedAtFirst
+    guard isNow != isReplicationBased else { return }
+    isReplicationBased = isNow
+    machine.channelWentAstray()
   }
 
   // What the app asks for.

@@ -43,7 +43,7 @@ extension SessionRunner {
     var headers: HTTPHeaders = [:]
     for (name, value) in request.headers { headers[name] = value }
     let call = TransportRequest(
-      url: profile.address(of: request.path), method: .get, headers: headers,
+      url: address(of: request.path), method: .get, headers: headers,
       deadlines: TransportDeadlines(
         connect: profile.connectTimeout, total: nil, idle: profile.session.silence))
     var failure: FerryError?

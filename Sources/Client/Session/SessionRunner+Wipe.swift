@@ -66,7 +66,7 @@ extension SessionRunner {
     do throws(TransportError) {
       let response = try await transport.send(
         TransportRequest(
-          url: profile.address(of: "wiped"), method: .post,
+          url: address(of: "wiped"), method: .post,
           headers: ["Content-Type": "application/json"], body: body,
           deadlines: TransportDeadlines(connect: profile.connectTimeout, total: .seconds(30))))
       response.body.cancel()

@@ -28,6 +28,8 @@ actor SessionRunner {
   /// Contents that are being downloaded, and those who wait for the same.
   var fetching: Set<BigReference> = []
   var fetchWaiters: [BigReference: [CheckedContinuation<Void, Never>]] = [:]
+  /// Where the server is by now.
+  var addresses: ServerAddresses
   /// What the app asked for, in its order.
   private nonisolated let wishes = Mutex<[Wish]>([])
   private typealias Wish = @Sendable (Session) throws(FerryError) -> Void
@@ -60,6 +62,7 @@ actor SessionRunner {
     self.session = session
     self.transport = transport
     self.profile = profile
+    addresses = ServerAddresses(profile)
     self.world = world
     lease = ProcessLease(database: session.store.path, for: .session)
     executor = ThreadExecutor(name: "ferry-session")
@@ -239,7 +242,7 @@ actor SessionRunner {
     if let token = request.token { headers["Authorization"] = "Bearer \(token)" }
     for (name, value) in request.headers { headers[name] = value }
     let call = TransportRequest(
-      url: profile.address(of: request.path), method: request.method, headers: headers,
+      url: address(of: request.path), method: request.method, headers: headers,
       body: request.body,
       deadlines: TransportDeadlines(
         connect: profile.connectTimeout, total: nil,
@@ -290,6 +293,7 @@ actor SessionRunner {
       }
     } catch {
       guard !Task.isCancelled else { return }
+      addresses.failed()
       failure = FerryError(
         .offline, error.message, hint: error.hint, isTransient: true, cause: error)
     }

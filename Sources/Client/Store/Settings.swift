@@ -6,7 +6,9 @@ package enum Settings {
     case package, model, device, incarnation, server, refreshToken, accessToken, accessTokenExpires,
       user
     case subscribing, subscribed, suspended, recovering, rightsVersion, progress, uploadEra
-    case asyncReplay
+    case asyncReplay, synchronization
+    /// What the server's template says, and what the app has put in its place.
+    case applicationSettings, profileUser, profileServer, profileProtocol, profilePort, profilePath
     /// What the server said that it takes, parted by blanks; nil before its first word.
     case takes
   }

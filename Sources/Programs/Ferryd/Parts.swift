@@ -20,7 +20,8 @@ actor Parts {
     self.settings = settings
     self.world = world
     doorkeeper = Doorkeeper(
-      users.provider, tokens: settings.issuers.providers(world), world: world)
+      users.provider, tokens: settings.issuers.providers(world), templates: users.templates,
+      world: world)
     audit = AuditLog(path: "\(settings.folder)/audit.jsonl", world: world)
     server = ServerHost(
       doorkeeper: doorkeeper, audit: audit, proxies: settings.proxies, world: world)
@@ -43,6 +44,11 @@ actor Parts {
   nonisolated func recordsChanged() async {
     await server.recordsChanged()
     await node.withLock { $0 }?.host?.recordsChanged()
+  }
+
+  nonisolated func templatesChanged() async {
+    await server.templatesChanged()
+    await node.withLock { $0 }?.host?.templatesChanged()
   }
 
   /// Returns after the time; it takes no thread.

@@ -60,6 +60,10 @@ enum ServerProgram {
             await parts.recordsChanged()
           }
         }
+        Task(executorPreference: server.executor) {
+          await users.followTemplates(log, wait: { try await parts.wait(for: .milliseconds(500)) })
+          { await parts.templatesChanged() }
+        }
         if let development = settings.development {
           let text = development.text(port: server.boundPort)
           FileHandle.standardOutput.write(Data("\(text)\n".utf8))

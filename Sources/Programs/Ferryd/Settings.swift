@@ -16,6 +16,8 @@ struct Settings {
   /// The database that several servers share as their store; nil: the file in the data folder.
   let store: PostgreSQLAddress?
   let users: String
+  /// The file of connection templates; there need be none.
+  let templates: String
   let issuers: IssuerSettings
   let address: String
   let port: Int
@@ -49,6 +51,10 @@ struct Settings {
         + "model's source)"),
     CommandOption(
       "users", "FILE", "users, roles and claims (default: users.json in the data folder)"),
+    CommandOption(
+      "templates", "FILE",
+      "connection templates with the application settings of devices (default: templates.json in the "
+        + "data folder); read again when it changes"),
     CommandOption(
       "issuer", "URL",
       "take tokens of this OpenID issuer, as it writes itself; may be repeated. Users of the file "
@@ -124,6 +130,7 @@ struct Settings {
         hint: "Start a ferryd for each model with the same --store, or leave out --store.")
     }
     users = try development?.users ?? arguments.value("users") ?? "\(folder)/users.json"
+    templates = try arguments.value("templates") ?? "\(folder)/templates.json"
     issuers = try IssuerSettings(arguments, models.map(\.package))
     address = try arguments.value("address") ?? "127.0.0.1"
     guard let port = Int(try arguments.value("port") ?? "8080"), (0...65_535).contains(port) else {

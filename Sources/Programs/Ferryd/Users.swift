@@ -6,9 +6,12 @@ import Foundation
 /// The users of a server with a user file, or without one where issuers let users in.
 struct Users: Sendable {
   let provider: any AuthenticationProvider
+  /// What their devices get.
+  let templates: Templates
   private let file: ReloadedUsers?
 
   init(_ settings: Settings, log: any Log) throws {
+    templates = try Templates(path: settings.templates)
     guard settings.issuers.isEmpty || FileManager.default.fileExists(atPath: settings.users) else {
       file = nil
       provider = TokenUsers()
@@ -25,6 +28,25 @@ struct Users: Sendable {
   }
 
   var records: [UserRecord] { file?.records ?? [] }
+
+  /// The same of the file of connection templates.
+  func followTemplates(
+    _ log: any Log, wait: @Sendable () async throws -> Void,
+    changed: @Sendable () async -> Void
+  ) async {
+    while true {
+      do { try await wait() } catch { return }
+      do throws(ServerError) {
+        guard try templates.reload() else { continue }
+        log.info("the connection templates were read again")
+        await changed()
+      } catch {
+        log.error(
+          "the changed templates cannot be read: those of before stay",
+          ("reason", error.message), ("cure", error.hint))
+      }
+    }
+  }
 
   /// Looks at the file after each `wait`, and reads it again where it has changed; returns when `wait`
   /// throws.

@@ -17,6 +17,8 @@ public actor Doorkeeper {
   private let executor = ThreadExecutor(name: "ferry-passwords")
   nonisolated let provider: any AuthenticationProvider
   nonisolated let tokens: any TokenProvider
+  /// What devices get by which they are registered.
+  nonisolated let templates: Templates
   private let clock: any WorldClock
   private var loginGuard = LoginGuard()
   private var queue = LoginQueue()
@@ -30,8 +32,9 @@ public actor Doorkeeper {
   /// `provider`: who knows passwords. `tokens`: the issuers whose tokens let users in.
   public init(
     _ provider: any AuthenticationProvider, tokens: any TokenProvider = TokenProviders([]),
-    world: World
+    templates: Templates = Templates(), world: World
   ) {
+    self.templates = templates
     self.provider = provider
     self.tokens = tokens
     clock = world.clock

@@ -34,6 +34,7 @@ public struct PackageHost: Sendable {
         package: package, world: world, limits: limits,
         users: threads?.users.value ?? SharedUsers(), store: store)
       service.provider = ProviderChain(doorkeeper.provider, [service.tokenUsers])
+      service.templates = doorkeeper.templates
       _ = try service.operatorKey()
       for name in service.madeKeys { audit.note(.keyMade, reason: name) }
       service.onSessionEnd = { user, device, reason in
@@ -79,6 +80,9 @@ public struct PackageHost: Sendable {
 
   /// Looks at users again whose records may have changed: their lines end, or show the rights of now.
   public func recordsChanged() async { await service.recordsChanged() }
+
+  /// The connection templates have changed: devices hear of newer settings.
+  public func templatesChanged() async { await service.templatesChanged() }
 
   /// Returns after the time; it takes no thread. For what looks at something now and then.
   public func wait(for duration: Duration) async { await service.wait(for: duration) }

@@ -159,7 +159,7 @@ public struct Router: Sendable {
   private static func status(ofLogin code: ServerError.Code) -> Int {
     switch code {
     case .wrongLogin, .refusedToken, .deviceWiped: 401
-    case .deviceLocked: 403
+    case .deviceLocked, .ambiguousTemplate: 403
     case .tooManyGuesses: 429
     default: 503
     }

@@ -82,6 +82,11 @@ public final class ServerHost: Sendable {
       ? await operate(request, router) : await router.answer(request)
   }
 
+  /// The connection templates have changed: devices of each package hear of newer settings.
+  public func templatesChanged() async {
+    for host in state.withLock({ $0.hosts.compactMap(\.host) }) { await host.templatesChanged() }
+  }
+
   /// Looks at users again whose records may have changed, in each package.
   public func recordsChanged() async {
     for host in state.withLock({ $0.hosts.compactMap(\.host) }) { await host.recordsChanged() }

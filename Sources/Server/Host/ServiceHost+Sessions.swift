@@ -40,6 +40,8 @@ extension ServiceHost {
     }
   }
 
+  func templatesChanged() { service.templatesChanged() }
+
   /// Returns after the time; the service's thread is free meanwhile.
   nonisolated func wait(for duration: Duration) async { await executor.sleep(for: duration) }
 }

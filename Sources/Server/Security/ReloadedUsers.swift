@@ -1,25 +1,11 @@
 import FerryModel
 import Synchronization
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#endif
-
 /// A user file that is read again when it changes; any thread.
 public final class ReloadedUsers: AuthenticationProvider {
-  /// What differs once a file was written anew.
-  private struct Mark: Equatable {
-    var inode: UInt64 = 0
-    var size: Int64 = 0
-    var seconds: Int64 = 0
-    var nanoseconds: Int64 = 0
-  }
-
   private struct State: Sendable {
     var users: UserFile
-    var mark: Mark
+    var mark: FileMark
   }
 
   private let path: String
@@ -29,7 +15,7 @@ public final class ReloadedUsers: AuthenticationProvider {
   public init(path: String, verify: @escaping UserFile.Verify) throws(ServerError) {
     self.path = path
     self.verify = verify
-    let mark = ReloadedUsers.mark(of: path)
+    let mark = FileMark(path)
     state = Mutex(State(users: try UserFile(path: path, verify: verify), mark: mark))
   }
 
@@ -39,7 +25,7 @@ public final class ReloadedUsers: AuthenticationProvider {
   /// Reads the file where it has changed since; returns whether it did. Throws `badUserFile` once for
   /// each change that cannot be read: the users of before stay.
   public func reload() throws(ServerError) -> Bool {
-    let mark = ReloadedUsers.mark(of: path)
+    let mark = FileMark(path)
     guard mark != state.withLock({ $0.mark }) else { return false }
     state.withLock { $0.mark = mark }
     let users = try UserFile(path: path, verify: verify)
@@ -54,21 +40,5 @@ public final class ReloadedUsers: AuthenticationProvider {
 
   public func record(of user: String) -> UserRecord? {
     state.withLock { $0.users.record(of: user) }
-  }
-
-  private static func mark(of path: String) -> Mark {
-    var known = stat()
-    guard stat(path, &known) == 0 else { return Mark() }
-    var mark = Mark()
-    mark.inode = UInt64(known.st_ino)
-    mark.size = Int64(known.st_size)
-    #if canImport(Darwin)
-      mark.seconds = Int64(known.st_mtimespec.tv_sec)
-      mark.nanoseconds = Int64(known.st_mtimespec.tv_nsec)
-    #else
-      mark.seconds = Int64(known.st_mtim.tv_sec)
-      mark.nanoseconds = Int64(known.st_mtim.tv_nsec)
-    #endif
-    return mark
   }
 }

@@ -33,6 +33,8 @@ struct ExchangeState {
   var finished: [OperationID] = []
   /// Something changed since the device was last notified, for a channel that streams no rows.
   var hasNews: Bool = false
+  /// The templates changed: an open channel looks whether its device has older settings.
+  var isSettingsStale: Bool = false
   /// Until when the pages of the answer wait for the replay of `heldFor`; nil where it does not.
   var holdUntil: Timestamp?
   /// The look for changes of others that a device waits for which asks whether it is current.

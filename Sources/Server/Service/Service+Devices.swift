@@ -18,11 +18,15 @@ extension Service {
     guard identity.session != nil else { return }
     let owner = Owner(device: hello.device, user: identity.user)
     let moment = world.clock.moment
-    if let last = registered[owner], moment < last.advanced(by: Service.noteInterval) { return }
+    let subscription = hello.facts.isSubscribed.map { $0 ? Registration.accepted : "" }
+    if let last = registered[owner], moment < last.moment.advanced(by: Service.noteInterval),
+      subscription == nil || subscription == last.subscription
+    {
+      return
+    }
     if registered.count > limits.registeredInMemory { registered = [:] }
-    registered[owner] = moment
     let now = world.clock.now.milliseconds
-    try guarded { () throws(StoreError) in
+    let template = try guarded { () throws(StoreError) in
       var device =
         try store.registeredDevice(owner)
         ?? RegisteredDevice(user: identity.user, device: hello.device)
@@ -35,8 +39,26 @@ extension Service {
       device.library = hello.facts.library
       device.pending = hello.facts.pending
       device.cursors = Service.cursors(hello)
+      if let subscription {
+        device.subscription = subscription.isEmpty ? nil : subscription
+        device.parameters = subscription.isEmpty ? "[]" : Service.parameters(hello)
+      }
+      if device.template == nil { device.template = templateOfOld(device) }
       try store.keep(device)
+      return device.template
     }
+    registered[owner] = Registration(
+      moment: moment, template: template, subscription: subscription)
+  }
+
+  private static func parameters(_ hello: Hello) -> String {
+    var writer = JSONWriter()
+    writer.array(hello.parameters.sets.prefix(100)) { writer, set in
+      writer.beginObject()
+      for (name, value) in set.sorted(by: { $0.key < $1.key }) { writer.field(name, value) }
+      writer.endObject()
+    }
+    return writer.text
   }
 
   private static func cursors(_ hello: Hello) -> String {
@@ -54,7 +76,7 @@ extension Service {
   /// anything about it.
   func decision(_ owner: Owner) throws(ServerError) -> ServerError? {
     let device = try guarded { () throws(StoreError) in try store.registeredDevice(owner) }
-    guard let device, device.state != .active else { return nil }
+    guard let device, device.state != .active, device.state != .activating else { return nil }
     let reason = device.reason.isEmpty ? "" : ": \(device.reason)"
     guard device.state != .locked, let receipt = device.receipt else {
       return ServerError(
@@ -91,7 +113,7 @@ extension Service {
     _ verb: DeviceVerb, _ owner: Owner, reason: String, withPending: Bool
   ) throws(ServerError) -> RegisteredDevice {
     let known = try guarded { () throws(StoreError) in try store.registeredDevice(owner) }
-    guard var device = known else {
+    guard var device = known, device.state != .activating || verb == .forget else {
       throw ServerError(
         .badRequest, "\(owner.user.text) has no device \(owner.device.text)",
         hint: "`ferry device list` shows all.")

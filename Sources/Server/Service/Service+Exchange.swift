@@ -106,6 +106,8 @@ extension Service {
       keep: judgement.keep, start: judgement.start, drop: judgement.drop, reset: judgement.reset,
       operations: operations.list, expectedRows: judgement.expectedRows)
     welcome.keys = keys
+    welcome.settings = try newSettings(for: state)
+    if let newer = welcome.settings { state.hello.settings = newer.version }
     return Message.welcome(welcome).frame.encoded()
   }
 
@@ -168,10 +170,10 @@ extension Service {
   private func advance(_ exchange: Exchange) throws(ServerError) -> Exchange.Step {
     if try isHeld(exchange) { return .waiting }
     if !exchange.state.ready.isEmpty { return next(of: exchange) }
-    if exchange.state.dirty.isEmpty, !exchange.state.isStale { return stirred(exchange) }
+    if exchange.state.dirty.isEmpty, !exchange.state.isStale { return try stirred(exchange) }
     if try haveRightsChanged(exchange) { return try welcomeAgain(exchange) }
     exchange.state.isStale = false
-    guard let index = exchange.state.dirty.first else { return stirred(exchange) }
+    guard let index = exchange.state.dirty.first else { return try stirred(exchange) }
     var download = exchange.state.downloads[index]
     let state = exchange.state
     let asker = Download.Asker(
@@ -203,7 +205,7 @@ extension Service {
     }
   }
 
-  private func stirred(_ exchange: Exchange) -> Exchange.Step {
+  private func stirred(_ exchange: Exchange) throws(ServerError) -> Exchange.Step {
     guard exchange.state.isChannel else {
       exchange.state.phase = .ended
       return end(exchange)
@@ -212,6 +214,9 @@ extension Service {
     if world.has(.interestAfterRead) {
       let partitions = Set(state.downloads.flatMap(\.cursors).map(\.partition))
       interests.register(exchange.id, state.owner, partitions: partitions)
+    }
+    if let version = try settingsToStir(exchange) {
+      return .bytes(Message.stir(Stir(finished: [], settings: version)).frame.encoded())
     }
     guard state.pulls.isEmpty, state.hasNews || !state.finished.isEmpty else { return .waiting }
     exchange.state.hasNews = false

@@ -41,7 +41,9 @@ extension Service {
 
   /// Opens a session for a user whom an `AuthenticationProvider` has vouched for.
   public func login(_ record: UserRecord, device: String) throws(ServerError) -> TokenPair {
-    if let no = try decision(Owner(device: device, user: record.name)) { throw no }
+    let owner = Owner(device: device, user: record.name)
+    if let no = try decision(owner) { throw no }
+    try enrol(owner)
     let (session, token, isKnown, evicted) = try guarded { () throws(StoreError) in
       try store.transaction { () throws(StoreError) in
         let isKnown = try store.hasSession(user: record.name, device: device)

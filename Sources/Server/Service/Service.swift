@@ -43,8 +43,10 @@ public final class Service {
   let personalization: Personalization
   /// The key files that this start has made: their tokens of before are no good any more.
   var madeKeys: [String] = []
-  /// When the register noted each device last.
-  var registered: [Owner: Timestamp] = [:]
+  /// What the register noted of each device last.
+  var registered: [Owner: Registration] = [:]
+  /// What devices get by which they are registered.
+  public var templates = Templates()
   /// Only with the planted bug `staleClaims`.
   var firstRecords: [ExactText: UserRecord] = [:]
   /// Verifies the tokens of requests; a value that may go to any thread.

@@ -3,6 +3,8 @@ package struct RegisteredDevice: Sendable, Equatable {
   /// What the server does with it; the name is kept in the store.
   package enum State: String, Sendable {
     case active
+    /// Somebody may log in with an activation code; `receipt` has its hash.
+    case activating
     /// Its requests are refused with a reason; what is pending there stays.
     case locked
     /// The order to wipe itself waits for it.
@@ -28,10 +30,16 @@ package struct RegisteredDevice: Sendable, Equatable {
   package var pending: Int64?
   /// Its cursors as JSON.
   package var cursors: String = "[]"
+  /// The connection template by which it was registered.
+  package var template: String?
+  /// Its subscription: accepted, or why it was refused; nil: it has none.
+  package var subscription: String?
+  /// The synchronization parameters of the subscription as JSON.
+  package var parameters: String = "[]"
   package var state: State = .active
   /// Why it is locked or wiped, for its user.
   package var reason: String = ""
-  /// Of a wipe: what the device must send once.
+  /// Of a wipe: what the device must send once. Of an activation: the hash of the code.
   package var receipt: String?
   /// Whether a wipe may destroy changes that were not sent.
   package var withPending: Bool = false

@@ -65,6 +65,10 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
     case deviceLocked
     /// The operator has ordered the device to destroy its data.
     case deviceWiped
+    /// The file of connection templates cannot be read.
+    case badTemplateFile
+    /// Two connection templates match a device. Let one of them match.
+    case ambiguousTemplate
     /// There is no such operation, or it is not in a state in which this can be done.
     case badRequest
   }

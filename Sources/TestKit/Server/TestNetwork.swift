@@ -11,6 +11,10 @@ final class TestNetwork: Transport {
 
   init(_ host: PackageHost) { self.host = host }
 
+  /// Of each request so far, for tests of where they go.
+  private let sent = Mutex<[String]>([])
+  var addresses: [String] { sent.withLock { $0 } }
+
   func setReachable(_ isReachable: Bool) { isDown.withLock { $0 = !isReachable } }
 
   func check(wasSent: Bool) throws(TransportError) {
@@ -22,6 +26,7 @@ final class TestNetwork: Transport {
 
   func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
     try check(wasSent: false)
+    sent.withLock { $0.append(request.url) }
     let address = URLComponents(string: request.url)
     let response = await host.answer(
       HTTPRequest(

@@ -5,6 +5,7 @@ public import FerryMemoryConnector
 public import FerryModel
 import FerrySQLiteStore
 import FerryServer
+public import FerryWire
 import FerryWorld
 import Foundation
 import Synchronization
@@ -34,6 +35,7 @@ public final class TestServer: Sendable {
   private let gate: TestGate
   private let host: PackageHost
   let users: TestUsers
+  private let templates = Templates()
   let network: TestNetwork
   private let folder: URL
   private let databases = Mutex<[Database]>([])
@@ -75,7 +77,8 @@ public final class TestServer: Sendable {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       host = try await PackageHost.start(
         package, folder: folder.appending(path: "server").path,
-        doorkeeper: Doorkeeper(users, world: .system()), world: .system(), limits: limits
+        doorkeeper: Doorkeeper(users, templates: templates, world: .system()), world: .system(),
+        limits: limits
       ) { TestConnector(business, doubts, gate) }
     } catch let error as ServerError {
       throw FerryError(.store, error.message, hint: error.hint, cause: error)
@@ -197,6 +200,15 @@ public final class TestServer: Sendable {
   public func setReachable(_ isReachable: Bool) async {
     network.setReachable(isReachable)
     if !isReachable { await host.hangUp() }
+  }
+
+  /// From now on each device is registered by this connection template, and hears of its settings:
+  /// `"custom.color": .text("green")`.
+  public func setTemplate(
+    _ name: String, _ settings: [String: SettingValue]
+  ) async {
+    templates.set([ConnectionTemplate(name: name, values: settings)])
+    await host.templatesChanged()
   }
 
   /// From now on the business system takes its time: operations are stored by the server and

@@ -1,0 +1,47 @@
+import FerryJSON
+import FerrySQLite
+public import FerryWire
+
+/// What a server's connection template says, under the name by which an app finds it with Ferry alone.
+public typealias ApplicationSettings = FerryWire.ApplicationSettings
+/// A value of an application setting.
+public typealias SettingValue = FerryWire.SettingValue
+
+extension ApplicationSettings {
+  static func kept(_ transaction: Transaction) throws(FerryError) -> ApplicationSettings {
+    guard let text = try transaction.setting(.applicationSettings) else {
+      return ApplicationSettings()
+    }
+    do { return try ApplicationSettings(json: Array(text.utf8)) } catch {
+      // Without a version the server sends them again.
+      return ApplicationSettings()
+    }
+  }
+}
+
+extension Session {
+  func keptSettings() throws(FerryError) -> ApplicationSettings {
+    try store.withSnapshot { transaction throws(FerryError) in
+      try ApplicationSettings.kept(transaction)
+    }
+  }
+
+  /// Newer settings came.
+  func take(_ settings: ApplicationSettings) throws(FerryError) {
+    let older = try store.withTransaction { transaction throws(FerryError) in
+      let older = try ApplicationSettings.kept(transaction)
+      try transaction.set(.applicationSettings, String(decoding: settings.json, as: UTF8.self))
+      return older
+    }
+    profileVersion += 1
+    let names = settings.changes(since: older)
+    guard !names.isEmpty else { return }
+    observers.tell(.lasting) { $0.onApplicationSettingsChanged(names: names) }
+  }
+
+  /// Whether the app asks for data; what is suspended is still subscribed.
+  func isSubscribed(_ transaction: Transaction) throws(FerryError) -> Bool {
+    if try transaction.setting(.subscribed) != nil { return true }
+    return try transaction.setting(.subscribing) != nil
+  }
+}

@@ -1,0 +1,146 @@
+import Ferry
+import FerryTestKit
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Ferry
+@testable import FerryTestKit
+
+/// Writes down what changed in the settings.
+private final class SettingsWitness: CallbackHandler {
+  private let lines = Mutex<[[String]]>([])
+  var heard: [[String]] { lines.withLock { $0 } }
+
+  func onApplicationSettingsChanged(names: [String]) { lines.withLock { $0.append(names) } }
+
+  /// Waits until so many changes came, at most 20 s.
+  func hears(_ count: Int) async {
+    for _ in 0..<4_000 where heard.count < count { try? await Task.sleep(for: .milliseconds(5)) }
+  }
+}
+
+/// Settings of the server's connection template, and the profile that overrides them.
+@Suite("Settings of the application connection", .timeLimit(.minutes(5)))
+struct SettingsTests: TradeSuite {
+  @Test("sync/I2, Q9: settings of the template come after the login, and whenever they change")
+  func travel() async throws {
+    let server = try await Trade.server()
+    await server.setTemplate("field", ["custom.color": .text("green")])
+    let witness = SettingsWitness()
+    let database = try await server.database(user: "nancy", callbackHandler: witness)
+    #expect(try database.applicationSettings.text("custom.color") == "green")
+    #expect(try database.applicationSettings.template == "field")
+    #expect(witness.heard == [["custom.color"]])
+    database.startBackgroundSynchronization()
+    // The same settings once more are no news.
+    try await database.synchronize()
+    #expect(witness.heard.count == 1)
+    await server.setTemplate("field", ["custom.color": .text("blue"), "custom.rows": .integer(9)])
+    await witness.hears(2)
+    #expect(witness.heard.last == ["custom.color", "custom.rows"])
+    #expect(try database.applicationSettings.integer("custom.rows") == 9)
+    let again = try await server.reopen(database)
+    #expect(try again.applicationSettings.text("custom.color") == "blue", "kept without a network")
+    await server.stop()
+  }
+
+  @Test("sync/R23: in a replication-based database settings come, and no rows with them")
+  func replicationBased() async throws {
+    let server = try await Trade.server()
+    await server.setTemplate("field", ["custom.color": .text("green")])
+    let witness = SettingsWitness()
+    let database = try await server.database(
+      user: "nancy", callbackHandler: witness, settings: Trade.replication)
+    database.startBackgroundSynchronization()
+    try await server.insert(Trade.Order.self, ["id": 11, "customer": 1, "city": "Ulm"])
+    await server.setTemplate("field", ["custom.color": .text("blue")])
+    await witness.hears(2)
+    #expect(try database.applicationSettings.text("custom.color") == "blue")
+    #expect(try Trade.Order.findAll(in: database).count == 1)
+    await server.stop()
+  }
+
+  @Test(
+    "sync/I1, I4, S4-a: user and password of the profile are set before the login, which uses them")
+  func credentials() async throws {
+    let server = try await Trade.server()
+    let database = try server.unsynchronized(user: "nancy")
+    await #expect(throws: FerryError.self) { try await database.onlineLogin() }
+    try database.updateSynchronizationProfile { profile in
+      profile.user = "nancy"
+      profile.password = "secret"
+    }
+    try await database.onlineLogin()
+    try database.subscribe()
+    try await database.synchronize()
+    #expect(try Trade.Order.findAll(in: database).count == 1)
+    let again = try await server.reopen(database)
+    let profile = try again.synchronizationProfile
+    #expect(profile.user == "nancy" && profile.password == nil, "a password is never written")
+    await server.stop()
+  }
+
+  @Test("sync/I2, I3, S4-b: server, protocol and port are the template's, or the profile's")
+  func override() async throws {
+    let server = try await Trade.server()
+    await server.setTemplate(
+      "field",
+      [
+        "connection.server": .text("127.0.0.1"), "connection.port": .integer(8_081),
+        "connection.protocol": .text("http"),
+      ])
+    let database = try await server.database(user: "nancy")
+    var profile = try database.synchronizationProfile
+    #expect(profile.serverName == "127.0.0.1" && profile.portNumber == 8_081)
+    #expect(profile.networkProtocol == .http)
+    try database.updateSynchronizationProfile { profile in
+      profile.serverName = "other.example.com"
+      profile.networkProtocol = .https
+      profile.portNumber = 8_443
+    }
+    // While it is open, and for the next request.
+    try await database.synchronize()
+    #expect(server.network.addresses.last?.hasPrefix("https://other.example.com:8443/") == true)
+    await server.setTemplate("field", ["connection.port": .integer(9)])
+    try await database.synchronize()
+    profile = try database.synchronizationProfile
+    #expect(profile.serverName == "other.example.com" && profile.portNumber == 8_443)
+    try database.updateSynchronizationProfile { $0.useTemplate() }
+    #expect(try database.synchronizationProfile.portNumber == 9)
+    #expect {
+      try database.updateSynchronizationProfile { $0.serverName = "far.example.com" }
+    } throws: { ($0 as? FerryError)?.code == .badAddress }
+    #expect(try database.synchronizationProfile.portNumber == 9, "nothing of a bad change is kept")
+    await server.stop()
+  }
+
+  @Test("sync/R21, facts/1.1: a database changes from message-based to replication-based and back")
+  func otherKind() async throws {
+    let server = try await Trade.server()
+    let database = try await server.database(user: "nancy")
+    database.startBackgroundSynchronization()
+    try database.updateSynchronizationProfile { $0.synchronization = .replicationBased }
+    // With it on, a notice of the server would begin a session.
+    database.stopBackgroundSynchronization()
+    try move("Jena", in: database)
+    try await server.insert(Trade.Order.self, ["id": 11, "customer": 1, "city": "Ulm"])
+    try await Task.sleep(for: .milliseconds(300))
+    #expect(cities(server) == ["Bonn", "Ulm"], "nothing is sent by itself")
+    #expect(try Trade.Order.findAll(in: database).count == 1, "and nothing comes")
+    try await database.synchronize(groups: ["orders"], awaitingAnswers: true)
+    #expect(cities(server) == ["Jena", "Ulm"])
+    try move("Gera", in: database)
+    database.startBackgroundSynchronization()
+    try database.updateSynchronizationProfile { $0.synchronization = .messageBased }
+    for _ in 0..<4_000 where cities(server) != ["Gera", "Ulm"] {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    #expect(cities(server) == ["Gera", "Ulm"], "what waited is sent by itself")
+    await server.stop()
+  }
+
+  private func cities(_ server: TestServer) -> [String] {
+    server.rows(of: Trade.Order.self).map { $0["city"] as String }.sorted()
+  }
+}
