@@ -46,6 +46,19 @@ struct CommandTaker {
       try await database.onlineLogin(
         user: try text(words, 1), password: try text(words, 2))
     case "loginByToken": try await database.onlineLogin()
+    case "register":
+      try database.updateSynchronizationProfile { [user = try text(words, 1)] in $0.user = user }
+      try await database.registerApplication(
+        activationCode: try text(words, 2), within: .seconds(30))
+    case "unregister": try await database.unregisterApplication()
+    case "logout": try await database.logout()
+    case "setting":
+      let value = try database.applicationSettings.text(try text(words, 1))
+      output.write { writer in
+        writer.field("ok", true)
+        writer.field("value", value)
+      }
+      return
     case "subscribe": try database.subscribe()
     case "start": database.startBackgroundSynchronization()
     case "stop": database.stopBackgroundSynchronization()

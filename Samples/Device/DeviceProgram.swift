@@ -122,6 +122,12 @@ final class Announcer: CallbackHandler {
   func onLoginFailure(_ error: FerryError) {
     tell("loginFailure", ("message", error.message), ("hint", error.hint))
   }
+  func onRegistrationStatusChange(_ status: RegistrationStatus, error: FerryError?) {
+    tell("registration", ("status", "\(status)"), ("message", error?.message ?? ""))
+  }
+  func onApplicationSettingsChanged(names: [String]) {
+    tell("settings", ("names", names.joined(separator: " ")))
+  }
   func onSubscribeSuccess() { tell("subscribeSuccess") }
   func onSubscribeFailure(_ error: FerryError) {
     tell("subscribeFailure", ("message", error.message))

@@ -47,6 +47,14 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
     public static let invalidQuery = Code(rawValue: "invalidQuery")
     /// The server's address in the connection profile is none.
     public static let badAddress = Code(rawValue: "badAddress")
+    /// The device was without its server for longer than its operator allows: its data is closed until
+    /// the server answers.
+    public static let leaseEnded = Code(rawValue: "leaseEnded")
+    /// A property of the application connection is missing or is none: see `message` (the reference's
+    /// ConnectionPropertyException).
+    public static let connectionProperty = Code(rawValue: "connectionProperty")
+    /// The application is not registered with the server on this device.
+    public static let notRegistered = Code(rawValue: "notRegistered")
     /// The server did not take user, password or token.
     public static let notLoggedIn = Code(rawValue: "notLoggedIn")
     /// The operator has locked this device; what is pending stays here.

@@ -84,6 +84,16 @@ package final class PostgreSQLStore: Store {
   package var isShared: Bool { true }
 
   /// Kept in the store, as every node must have the same. The operator's is in the folder too.
+  package func knownSecret(_ name: String) throws(ServerError) -> [UInt8]? {
+    do throws(StoreError) {
+      return try line.rows(
+        "SELECT bytes FROM ferry_store.secret WHERE name = $1", [.text(name)]
+      ).first?.blob(0, 0)
+    } catch {
+      throw ServerError(error, store: address.text)
+    }
+  }
+
   package func secret(_ name: String, make: () -> [UInt8]) throws(ServerError) -> [UInt8] {
     let found: [UInt8]?
     do throws(StoreError) {

@@ -57,6 +57,10 @@ package final class SQLiteStore: Store {
     try file.folder.secret(name, make: make)
   }
 
+  package func knownSecret(_ name: String) throws(ServerError) -> [UInt8]? {
+    try file.folder.knownSecret(name)
+  }
+
   package func check() throws(StoreError) {
     guard !writer.hasMoved else {
       throw StoreError(.moved, "the file \(file.path) was moved or removed", isTransient: true)

@@ -71,7 +71,7 @@ final class Simulation {
       remembers: remembers, isTransactional: seed % 3 != 0,
       // In five of ten seeds in a row, each time in others.
       notesChanges: (seed + seed / 10) % 2 == 0, contents: contents, planted: planted)
-    users = SimulatedUsers(first: [1], second: [1, 2])
+    users = SimulatedUsers(first: [1], second: [1, 2], areOfIssuer: seed % 4 == 1)
     let clock = SimulatedClock(time)
     server = SimulatedServer(
       folder: "\(folder)/server", business: business, users: users,

@@ -31,7 +31,7 @@ public struct ApplicationSettings: Sendable, Equatable {
     if case .boolean(let flag) = values[name] { flag } else { nil }
   }
 
-  /// Names whose value is new, gone or another one.
+  /// Names whose value is new, removed or another one.
   public func changes(since older: ApplicationSettings) -> [String] {
     Set(values.keys).union(older.values.keys).filter { values[$0] != older.values[$0] }.sorted()
   }

@@ -30,6 +30,9 @@ public struct Hello: Sendable, Equatable {
   public var parameters: SubscriptionParameters = SubscriptionParameters()
   /// What the device says of itself, for its operator.
   public var facts: DeviceFacts = DeviceFacts()
+  /// Of a channel that asks for no rows: the groups of which it wants to be notified, with the least
+  /// seconds between two notices of each; nil: all, at once.
+  public var notices: [String: Int64]?
   /// The version of the application settings that it has, empty for none; nil: it takes none.
   public var settings: String?
 
@@ -154,6 +157,14 @@ extension Hello {
       if let isSubscribed = facts.isSubscribed { writer.field("subscribed", isSubscribed) }
       writer.endObject()
     }
+    if let notices {
+      writer.key("notices")
+      writer.beginObject()
+      for (group, seconds) in notices.sorted(by: { $0.key < $1.key }) {
+        writer.field(group, seconds)
+      }
+      writer.endObject()
+    }
     if let settings { writer.field("settings", settings) }
     writer.endObject()
     return writer.bytes
@@ -178,6 +189,11 @@ extension Hello {
       case "wait": wait = try scanner.integer()
       case "parameters": parameters = try scanner.parameters()
       case "facts": facts = try DeviceFacts(&scanner)
+      case "notices":
+        var groups: [String: Int64] = [:]
+        try scanner.enterObject()
+        while let group = try scanner.nextKey() { groups[group] = try scanner.integer() }
+        notices = groups
       case "settings": settings = try scanner.string()
       default: try scanner.skipValue()
       }

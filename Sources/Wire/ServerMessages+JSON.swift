@@ -246,6 +246,10 @@ extension Stir {
     writer.key("finished")
     writer.identifiers(finished)
     if let settings { writer.field("settings", settings) }
+    if let groups {
+      writer.key("groups")
+      writer.array(groups) { $0.string($1) }
+    }
     writer.endObject()
     return writer.bytes
   }
@@ -253,15 +257,17 @@ extension Stir {
   init(_ scanner: inout JSONScanner) throws(JSONError) {
     var finished: [OperationID] = []
     var settings: String?
+    var groups: [String]?
     try scanner.enterObject()
     while let key = try scanner.nextKey() {
       switch key {
       case "finished": finished = try scanner.identifiers()
       case "settings": settings = try scanner.string()
+      case "groups": groups = try scanner.strings()
       default: try scanner.skipValue()
       }
     }
-    self.init(finished: finished, settings: settings)
+    self.init(finished: finished, settings: settings, groups: groups)
   }
 }
 

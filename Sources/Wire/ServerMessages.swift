@@ -185,10 +185,15 @@ public struct Stir: Sendable, Equatable {
   public let finished: [OperationID]
   /// The version of newer application settings, which the next welcome brings.
   public let settings: String?
+  /// Groups that have something new, to a device that named those it wants to hear of; nil: any.
+  public let groups: [String]?
 
-  public init(finished: [OperationID], settings: String? = nil) {
+  public init(
+    finished: [OperationID], settings: String? = nil, groups: [String]? = nil
+  ) {
     self.finished = finished
     self.settings = settings
+    self.groups = groups
   }
 }
 

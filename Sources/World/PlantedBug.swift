@@ -74,6 +74,8 @@ public enum PlantedBug: String, Sendable, Hashable, CaseIterable {
   case cancelHalf
   /// What waits for an operation of another synchronization group does not wait.
   case groupOvertakes
+  /// Operations are performed though the newest token of their user's issuer is too old.
+  case oldRightsOfIssuer
   /// The place in the business system's changes is kept before the cache has what came before it.
   case cursorBeforeCache
   /// Changes are noted from the end of the first comparison on, not from its beginning.

@@ -102,6 +102,6 @@ import Testing
       #expect(try writer.value("PRAGMA user_version") == .integer(Schema.version))
       #expect(try writer.value("SELECT user FROM session") == .text("anna"))
     }
-    #expect(versions == [1, 2, 3, 4])
+    #expect(versions == Set(1...Schema.version))
   }
 }

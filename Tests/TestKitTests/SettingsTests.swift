@@ -144,3 +144,45 @@ struct SettingsTests: TradeSuite {
     server.rows(of: Trade.Order.self).map { $0["city"] as String }.sorted()
   }
 }
+
+extension SettingsTests {
+  @Test(
+    "facts/2.8: notices of a group are switched off, take their time, and are locked by the operator"
+  )
+  func notices() async throws {
+    let server = try await Trade.server()
+    let witness = StatusWitness()
+    let database = try await device(server, witness)
+    try database.setNotices(GroupNotices(isEnabled: false), of: "orders")
+    database.startBackgroundSynchronization()
+    try await server.insert(Trade.Order.self, ["id": 11, "customer": 1, "city": "Ulm"])
+    try await server.insert(Trade.Customer.self, ["id": 2, "name": "Ben"])
+    await witness.hears(.finishing)
+    #expect(witness.groups.allSatisfy { $0 == ["master"] }, "\(witness.groups)")
+    #expect(try Trade.Order.findAll(in: database).count == 1)
+    try database.setNotices(GroupNotices(), of: "orders")
+    // What changes before the channel has opened anew is no notice.
+    for id in 12..<60 as Range<Int64> where try Trade.Order.findAll(in: database).count < 3 {
+      try await server.insert(Trade.Order.self, ["id": id, "customer": 1, "city": "Rom"])
+      try await Task.sleep(for: .milliseconds(300))
+    }
+    #expect(try Trade.Order.findAll(in: database).count >= 3)
+    #expect(throws: FerryError.self) {
+      try database.setNotices(GroupNotices(intervalMinutes: -1), of: "orders")
+    }
+    #expect(throws: FerryError.self) { _ = try database.notices(of: "order") }
+    await server.setTemplate(
+      "field",
+      [
+        "synchronization.orders.locked": .boolean(true),
+        "synchronization.orders.interval": .integer(60),
+      ])
+    try await database.synchronize()
+    let locked = try database.notices(of: "orders")
+    #expect(locked.isLocked && locked.isEnabled && locked.intervalMinutes == 60)
+    #expect { try database.setNotices(GroupNotices(), of: "orders") } throws: {
+      ($0 as? FerryError)?.code == .notAllowed
+    }
+    await server.stop()
+  }
+}

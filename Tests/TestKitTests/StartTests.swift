@@ -103,6 +103,47 @@ struct StartTests: TradeSuite {
     await server.stop()
   }
 
+  @Test(
+    "sync/RC12: callbacks come on another thread or the handler's actor, and readers see whole states",
+    arguments: [false, true])
+  func threads(isOnMainActor: Bool) async throws {
+    let server = try await Trade.server()
+    try await server.insert(Trade.Order.self, ["id": 11, "customer": 1, "city": "Bonn"])
+    let database = try await server.database(user: "nancy")
+    let calls = Mutex(0)
+    steps.onImport {
+      if isOnMainActor { MainActor.preconditionIsolated("a callback is off the main actor") }
+      calls.withLock { $0 += Thread.isMainThread && !isOnMainActor ? 100 : 1 }
+    }
+    database.registerCallbackHandler(steps, on: isOnMainActor ? MainActor.shared : nil)
+    let reading = Task.detached {
+      var seen: Set<Set<String>> = []
+      while !Task.isCancelled {
+        seen.insert(Set(try Trade.Order.findAll(in: database).compactMap(\.city)))
+        // Without a pause two of these would occupy every thread of tasks on a machine of two cores.
+        await Task.yield()
+      }
+      return seen
+    }
+    for city in ["Kiel", "Ulm", "Rom"] {
+      #expect(
+        server.business.changeByOther { transaction in
+          for id in [10, 11] as [Int64] {
+            transaction.write(
+              "Order", Key([.integer(id)]), [.integer(id), .integer(1), .text(city)])
+          }
+        } == nil)
+      await server.reload()
+      try await database.synchronize()
+    }
+    await steps.hears("importSuccess orders", times: 3)
+    reading.cancel()
+    let seen = try await reading.value
+    #expect(seen.allSatisfy { $0.count == 1 }, "no reader sees half of an import: \(seen)")
+    #expect((3..<100).contains(calls.withLock { $0 }), "never on the main thread by itself")
+    await server.stop()
+  }
+
   @Test("sync/S3-a: a new object is pending, and sent when it or all of its entity is submitted")
   func created() async throws {
     let server = try await Trade.server()

@@ -67,6 +67,59 @@ extension Way {
       #expect(audit.contains("deviceLocked") && audit.contains("deviceUnlocked"))
     }
 
+    @Test(
+      "facts/2.10, sync/Q9: a device is registered by an activation code, and settings travel while it runs"
+    )
+    func activation() async throws {
+      let business = try await Business.flights(bookings: 200)
+      let daemon = try await Daemon.start(business)
+      try await daemon.ready()
+      let file = "\(daemon.data)/templates.json"
+      try Self.template("green").write(toFile: file, atomically: true, encoding: .utf8)
+      try await until("the server has read the templates") {
+        try await ferry(daemon, "activate", "--user", "ada", "--template", "field").0
+      }
+      let (isMade, text) = try await ferry(
+        daemon, "activate", "--user", "ada", "--template", "field", "--json")
+      #expect(isMade, "\(text)")
+      let code = try JSONNode.parse(Array(text.utf8))["code"]?.string ?? ""
+      let ada = try Phone(business, "ada", daemon.address)
+      let wrong = try await ada.ask(#"["register","ada","AAAA-BBBB-CCCC"]"#, mayFail: true)
+      #expect(wrong["code"]?.string == "notLoggedIn")
+      try await ada.ask(#"["register","ada","\#(code)"]"#)
+      #expect(try await ada.ask(#"["setting","custom.color"]"#)["value"]?.string == "green")
+      try await ada.ask(#"["subscribe"]"#)
+      try await ada.ask(#"["start"]"#)
+      try await ada.synchronize()
+      try Self.template("blue").write(toFile: file, atomically: true, encoding: .utf8)
+      try await until("the setting travels") {
+        try await ada.ask(#"["setting","custom.color"]"#)["value"]?.string == "blue"
+      }
+      // A file that cannot be read changes nothing.
+      try "{".write(toFile: file, atomically: true, encoding: .utf8)
+      let (isShown, shown) = try await ferry(
+        daemon, "show", "--device", try await id(daemon, "ada"))
+      #expect(isShown && shown.contains("template field"), "\(shown)")
+      #expect(shown.contains("subscription accepted"), "\(shown)")
+      let rotated = try ChildProcess(
+        try Programs.path("ferry"),
+        ["key", "rotate", "--data", daemon.data, "--server", daemon.address])
+      #expect(try await rotated.ended() == .exit(0), "\(rotated.errorText)")
+      try await ada.synchronize()
+      try await ada.ask(#"["unregister"]"#)
+      #expect(try await ada.count("Bookings") > 0, "what was downloaded stays")
+      try await ada.quit()
+      let audit = try String(contentsOfFile: "\(daemon.data)/audit.jsonl", encoding: .utf8)
+      for event in ["activationMade", "loginRefused", "keyRotated", "deviceUnregistered"] {
+        #expect(audit.contains(event), "\(event) is not in the audit log")
+      }
+      #expect(!audit.contains(code), "a code is no audit line's")
+    }
+
+    private static func template(_ color: String) -> String {
+      #"{"templates": [{"name": "field", "settings": {"custom": {"color": "\#(color)"}}}]}"#
+    }
+
     @Test("A wipe keeps unsent changes unless it is told to destroy them")
     func pending() async throws {
       let business = try await Business.flights(bookings: 300)

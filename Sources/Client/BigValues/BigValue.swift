@@ -42,6 +42,7 @@ struct BigValue: Sendable {
   var reference: BigReference? {
     get throws(FerryError) {
       let place = try place
+      try store.checkLease()
       let value = try store.read { connection throws(FerryError) in
         try self.store.sql { () throws(SQLiteError) in
           try Contents.rowValue(of: place, connection)

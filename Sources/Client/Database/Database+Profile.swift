@@ -66,7 +66,7 @@ extension Database {
         .flatMap(SynchronizationKind.init) ?? settings.synchronization)
   }
 
-  /// Keeps what the app has changed; the rest goes on following the template.
+  /// Keeps what the app has changed; everything else goes on following the template.
   private func keep(
     _ new: SynchronizationProfile, before old: SynchronizationProfile, _ transaction: Transaction
   ) throws(FerryError) {

@@ -79,7 +79,8 @@ extension BusinessObject {
 
 extension Store {
   package func record(_ entity: Entity, object: Int64) throws(FerryError) -> Record? {
-    try read { connection throws(FerryError) in
+    try checkLease()
+    return try read { connection throws(FerryError) in
       let row = try self.sql { () throws(SQLiteError) in
         try self.rows(of: entity).visible(connection, object: object)
       }
@@ -89,7 +90,8 @@ extension Store {
 
   /// By business key; a temporary key that was replaced since still finds its object.
   package func record(_ entity: Entity, key: Key) throws(FerryError) -> Record? {
-    try read { connection throws(FerryError) in
+    try checkLease()
+    return try read { connection throws(FerryError) in
       try self.sql { () throws(SQLiteError) in try self.record(entity, key: key, connection) }
     }
   }
@@ -129,7 +131,8 @@ extension Store {
   func objects<Object>(
     _ entity: Entity, _ rest: String, _ parameters: [Value], _ make: (Record) -> Object
   ) throws(FerryError) -> [Object] {
-    try read { connection throws(FerryError) in
+    try checkLease()
+    return try read { connection throws(FerryError) in
       try self.sql { () throws(SQLiteError) in
         try self.objects(entity, rest, parameters, connection, make)
       }
@@ -167,7 +170,8 @@ extension Store {
   }
 
   package func count(_ entity: Entity) throws(FerryError) -> Int {
-    try read { connection throws(FerryError) in
+    try checkLease()
+    return try read { connection throws(FerryError) in
       try self.sql { () throws(SQLiteError) in
         Int(try connection.value("SELECT count(*) FROM \(Schema.table(entity))")?.integer ?? 0)
       }

@@ -27,7 +27,8 @@ extension Record {
   private func read<Object: BusinessObject>(
     _ way: Way, _ order: String
   ) throws(FerryError) -> [Object] {
-    try store.read { connection throws(FerryError) in
+    try store.checkLease()
+    return try store.read { connection throws(FerryError) in
       try store.sql { () throws(SQLiteError) in
         let own = try store.key(of: self, on: way, connection)
         return try store.objects(

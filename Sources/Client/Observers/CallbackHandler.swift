@@ -1,4 +1,5 @@
 import FerryModel
+public import FerryWorld
 
 /// What the app hears of the synchronization: the reference's callbacks (sync/M2, P22, facts/1.7).
 ///
@@ -35,8 +36,11 @@ public protocol CallbackHandler: Sendable {
   func onConnect()
   /// The server cannot be reached; what is pending waits.
   func onDisconnect(_ error: FerryError)
-  /// Both of the above, in the reference's form.
+  /// Both of the above, in the reference's form. An app that calls `registerApplication` or
+  /// `startConnection` hears each step, and `connectionError` in place of `disconnected`.
   func onConnectionStatusChange(_ status: ConnectionStatus)
+  /// How far the registration of the application is; with `registrationError` the reason.
+  func onRegistrationStatusChange(_ status: RegistrationStatus, error: FerryError?)
   /// A message of the server is about to be worked on: of each one, with the bytes in which it came.
   /// An answer holds several; an open channel brings one after the other, signs of life among them.
   func onMessageStart(sizeBytes: Int)
@@ -55,6 +59,12 @@ public protocol CallbackHandler: Sendable {
   /// Where `isTransient` is true, as without a network, the login goes on by itself, and this is told
   /// once for each. What is pending is untouched.
   func onLoginFailure(_ error: FerryError)
+  /// The user has to log in again at `moment`, in seven days or less: a session ends 60 days after its
+  /// login, however often it is renewed. What is pending stays.
+  func onSessionEnd(at moment: Timestamp)
+  /// The data closes at `moment` unless the server answers before, or is closed where `isOver`: its
+  /// operator allows a device only so long without the server. Objects then throw `leaseEnded`.
+  func onLeaseEnd(at moment: Timestamp, isOver: Bool)
   func onSubscribeSuccess()
   /// The login was refused, or the server refuses the subscription: the error says why. It is not asked
   /// for again before `subscribe` is called.
@@ -136,11 +146,14 @@ extension CallbackHandler {
   public func onConnect() {}
   public func onDisconnect(_ error: FerryError) {}
   public func onConnectionStatusChange(_ status: ConnectionStatus) {}
+  public func onRegistrationStatusChange(_ status: RegistrationStatus, error: FerryError?) {}
   public func onMessageStart(sizeBytes: Int) {}
   public func onMessageException(_ error: FerryError) {}
   public func onApplicationSettingsChanged(names: [String]) {}
   public func onLoginSuccess() {}
   public func onLoginFailure(_ error: FerryError) {}
+  public func onSessionEnd(at moment: Timestamp) {}
+  public func onLeaseEnd(at moment: Timestamp, isOver: Bool) {}
   public func onSubscribeSuccess() {}
   public func onSubscribeFailure(_ error: FerryError) {}
   public func onUnsubscribeSuccess() {}
@@ -173,7 +186,25 @@ extension CallbackHandler {
 }
 
 /// Whether the server can be reached.
-public enum ConnectionStatus: Sendable, Hashable { case connected, disconnected }
+public enum ConnectionStatus: Int, Sendable, Hashable {
+  /// The numbers are the reference's (facts/1.3).
+  case connectionError = 101
+  case connecting = 102
+  case connected = 103
+  case disconnecting = 104
+  case disconnected = 105
+  case notificationWait = 106
+}
+
+/// Whether this device's application is registered with the server.
+public enum RegistrationStatus: Int, Sendable, Hashable {
+  /// The numbers are the reference's (facts/1.3).
+  case registrationError = 201
+  case registering = 202
+  case registered = 203
+  case unregistering = 204
+  case unregistered = 205
+}
 
 /// An object whose operation was answered.
 public struct ReplayedObject: Sendable {

@@ -22,7 +22,8 @@ extension Store {
   }
 
   private func saved(_ change: LocalChange) throws(FerryError) -> Record? {
-    try write { connection throws(FerryError) in
+    try checkLease()
+    return try write { connection throws(FerryError) in
       let change = try self.followed(change, connection)
       guard !change.entity.isClientOnly else { return try self.saveHere(change, connection) }
       switch change.kind {

@@ -115,7 +115,8 @@ extension Store {
   func reading<Result>(
     _ body: (Connection) throws(SQLiteError) -> Result
   ) throws(FerryError) -> Result {
-    try read { connection throws(FerryError) in
+    try checkLease()
+    return try read { connection throws(FerryError) in
       defer { connection.forgetStatements(beyond: Store.keptStatements) }
       do throws(SQLiteError) { return try body(connection) } catch {
         throw Store.failure(ofQuery: error, path: self.path)

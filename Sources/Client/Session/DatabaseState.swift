@@ -1,3 +1,4 @@
+public import FerryWorld
 import Synchronization
 
 /// How a database stands with its server: what an app shows where nothing seems to come.
@@ -31,6 +32,8 @@ public struct DatabaseState: Sendable, Equatable {
   /// The server reads its business system for the first time and does not have all of this user's
   /// data. It is asked again by itself.
   public var isServerLoading = false
+  /// When the data closes if the server is not asked before; nil: never.
+  public var dataClosesAt: Timestamp?
   /// Why the last request came to nothing; nil when it did not.
   public var failure: FerryError?
 
@@ -40,6 +43,7 @@ public struct DatabaseState: Sendable, Equatable {
   public static func == (left: DatabaseState, right: DatabaseState) -> Bool {
     left.isConnected == right.isConnected && left.login == right.login
       && left.subscription == right.subscription && left.isServerLoading == right.isServerLoading
+      && left.dataClosesAt == right.dataClosesAt
       && left.failure?.code == right.failure?.code
       && left.failure?.description == right.failure?.description
   }

@@ -88,7 +88,11 @@ extension Session {
       if machine.isBackground || !isChannelQuiet { machine.isExchangeWanted = true }
       return
     }
-    if stir.finished.isEmpty { isNotified = machine.isBackground }
+    guard stir.finished.isEmpty || stir.groups?.isEmpty == false, machine.isBackground else {
+      return
+    }
+    let known = store.model.groups.map(\.name)
+    notified.formUnion(stir.groups.map { Set($0).intersection(known) } ?? Set(known))
   }
 
   private func take(
@@ -108,6 +112,7 @@ extension Session {
       return
     }
     reception.era = welcome.era
+    try notedContact()
     try store.withTransaction { transaction throws(FerryError) in
       try transaction.set(.takes, welcome.takes.joined(separator: " "))
       try ParameterTable(transaction).take(welcome.keys, sent: reception.changedKeys)

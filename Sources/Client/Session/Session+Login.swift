@@ -9,6 +9,7 @@ extension Session {
   func connected() {
     guard !isConnected else { return }
     isConnected = true
+    isConnecting = false
     observers.tell { $0.onConnect() }
     observers.tell { $0.onConnectionStatusChange(.connected) }
   }
@@ -46,11 +47,13 @@ extension Session {
     }
     machine.succeeded(.exchange, facts: try facts(), now: store.world.clock.moment)
     isLockTold = false
+    try take(lease: answer.lease, sessionExpiresIn: answer.sessionExpiresIn)
     connected()
     guard reception.kind == .login else { return }
     credentials = nil
     machine.hasCredentials = false
     observers.tell(.lasting) { $0.onLoginSuccess() }
+    try registered()
   }
 
   /// The app's store takes no tokens now. A renewal is tried again with the token of before, a
@@ -84,6 +87,13 @@ extension Session {
       fail(lane, locked)
       if !isLockTold { observers.tell(.lasting) { $0.onLoginFailure(locked) } }
       isLockTold = true
+      try registrationFailed(locked)
+      return
+    }
+    if code == "ambiguousTemplate", reception.kind == .login {
+      credentials = nil
+      machine.hasCredentials = false
+      try refuseLogin(FerryError(.notAllowed, message, hint: hint))
       return
     }
     guard reception.status == 401 else {
@@ -158,6 +168,7 @@ extension Session {
     isServerLoading = false
     isLoginTold = true
     observers.tell(.lasting) { $0.onLoginFailure(error) }
+    try registrationFailed(error)
     try tellSubscribeFailure()
   }
 

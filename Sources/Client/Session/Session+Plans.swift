@@ -28,10 +28,11 @@ extension Session {
       plan = SynchronizationPlan(
         number: nextPlanNumber(), groups: batch.groups, origin: .completion(batch: batch.number),
         session: batchSessions[batch.number])
-    } else if isNotified, !machine.isResting, facts.isSubscribed {
-      isNotified = false
+    } else if !notified.isEmpty, !machine.isResting, facts.isSubscribed {
+      let groups = store.model.groups.map(\.name).filter(notified.contains)
+      notified = []
       plan = SynchronizationPlan(
-        number: nextPlanNumber(), groups: store.model.groups.map(\.name), origin: .notification)
+        number: nextPlanNumber(), groups: groups, origin: .notification)
     }
     if let plan, plan.session?.isCancelled == true, plan.origin == .app {
       endPlan(Session.cancelled)

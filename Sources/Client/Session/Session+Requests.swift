@@ -13,9 +13,14 @@ extension Session {
     let isByToken = credentials == .token
     if !isByToken {
       writer.field("user", credentials?.user)
-      writer.field("password", credentials?.password)
+      if let code = credentials?.code {
+        writer.field("code", code)
+      } else {
+        writer.field("password", credentials?.password)
+      }
     }
     writer.field("device", device)
+    writer.field("package", store.model.id)
     writer.endObject()
     lanes[.exchange] = Reception(.login)
     var request = SessionRequest(lane: .exchange, path: "login", body: writer.bytes, token: nil)
@@ -66,6 +71,9 @@ extension Session {
       hello.facts = DeviceFacts.ofThisDevice
       hello.facts.pending = try PendingCount(transaction).least()
       hello.facts.isSubscribed = try self.isSubscribed(transaction)
+      if lane == .channel, self.isReplicationBased {
+        hello.notices = try GroupNotices.wanted(transaction)
+      }
       hello.settings = try ApplicationSettings.kept(transaction).version
       changed = hello.parameters.changed
       // What is waited for may wait for contents, which are sent in between.

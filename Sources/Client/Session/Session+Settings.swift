@@ -36,7 +36,15 @@ extension Session {
     profileVersion += 1
     let names = settings.changes(since: older)
     guard !names.isEmpty else { return }
+    if names.contains(where: { $0.hasPrefix("synchronization.") }) { noticesChanged() }
     observers.tell(.lasting) { $0.onApplicationSettingsChanged(names: names) }
+  }
+
+  /// The channel was opened for other notices.
+  func noticesChanged() {
+    guard isReplicationBased else { return }
+    machine.channelWentAstray()
+    machine.wake()
   }
 
   /// Whether the app asks for data; what is suspended is still subscribed.

@@ -48,6 +48,8 @@ extension Session {
   ) throws(FerryError) {
     var settings = (access: tokens.access, refresh: tokens.refresh)
     if let secrets {
+      // The store has one place: what ended before is forgotten here, and by the server with time.
+      if try setting(.endedToken)?.hasPrefix(Session.mark) == true { try forget([.endedToken]) }
       try secrets.keep(tokens, of: try setting(.device) ?? "")
       let mark = Session.mark + String(store.world.chance.next(), radix: 16)
       settings = (mark, mark)

@@ -26,6 +26,15 @@ package final class Session {
   var uploadOffsets: [BigReference: Int64] = [:]
   var confirms: [Confirm] = []
   var isConnected = false
+  /// The app registers, starts and stops its connection: it hears each status of it.
+  var isApplicationUsed = false
+  /// The app heard that its data closes soon, and that it is closed.
+  var isLeaseTold = false
+  var isLeaseEndTold = false
+  /// The highest time that the database has.
+  var storedHighest: Int64?
+  /// The app heard that the connection begins.
+  var isConnecting = false
   /// Somebody waits for what is new, and shall see it when the exchange is over (sync/R2).
   var isPullWanted = false
   var isLoginTold = false
@@ -48,7 +57,7 @@ package final class Session {
   /// Who began the synchronization whose operations a batch has, while this process runs.
   var batchSessions: [Int64: SynchronizationSession] = [:]
   /// The server has something new, and the app decides whether to fetch it.
-  var isNotified = false
+  var notified: Set<String> = []
   /// The open channel asks for no rows.
   var isChannelQuiet = false
   /// As `settings` say, unless the app has chosen otherwise since.
@@ -140,6 +149,7 @@ package final class Session {
     }
     let facts = try facts()
     tellState(facts)
+    try tellLease()
     try takeUpPlan(facts)
     machine.planAt = plan.map { $0.notBefore ?? Timestamp(milliseconds: 0) }
     machine.isPlanBehind = plan != nil && plan?.isUnderWay == false
@@ -369,8 +379,9 @@ package final class Session {
     if isConnected || lane == .exchange, error.code == .offline {
       if isConnected {
         observers.tell { $0.onDisconnect(error) }
-        observers.tell { $0.onConnectionStatusChange(.disconnected) }
+        if !isApplicationUsed { observers.tell { $0.onConnectionStatusChange(.disconnected) } }
       }
+      tellConnectionError()
       isConnected = false
     } else if error.code != .offline {
       store.world.log.warn("the session was interrupted", ("reason", error.description))

@@ -92,13 +92,22 @@ struct Reception {
 package struct Credentials: Sendable, Equatable {
   package let user: String?
   package let password: String?
+  /// An activation code in place of a password; the database keeps it until the server has answered.
+  let code: String?
 
   package init(user: String, password: String) {
     self.user = user
     self.password = password
+    code = nil
   }
 
-  private init() { (user, password) = (nil, nil) }
+  init(user: String, code: String) {
+    self.user = user
+    self.code = code
+    password = nil
+  }
+
+  private init() { (user, password, code) = (nil, nil, nil) }
 
   /// A token of an issuer, which the profile's source gives.
   package static let token = Credentials()

@@ -14,7 +14,7 @@ extension SessionRunner {
     guard !isStopped else { throw Store.closed(session.store.path) }
     guard let token = try session.token(.accessToken) else { throw SessionRunner.noSession }
     let call = TransportRequest(
-      url: profile.address(of: kind.rawValue), method: .post,
+      url: address(of: kind.rawValue), method: .post,
       headers: [
         "Authorization": "Bearer \(token)",
         "Content-Type": kind == .logs ? "application/gzip" : "application/json",

@@ -62,11 +62,11 @@ extension SessionRunner {
   }
 
   /// The status of the answer; nil: there was none.
-  private func send(_ body: [UInt8]) async -> Int? {
+  func send(_ body: [UInt8], to path: String = "wiped") async -> Int? {
     do throws(TransportError) {
       let response = try await transport.send(
         TransportRequest(
-          url: address(of: "wiped"), method: .post,
+          url: address(of: path), method: .post,
           headers: ["Content-Type": "application/json"], body: body,
           deadlines: TransportDeadlines(connect: profile.connectTimeout, total: .seconds(30))))
       response.body.cancel()

@@ -177,20 +177,6 @@ actor SessionRunner {
     }
   }
 
-  func start() {
-    do throws(FerryError) { try session.tellOwed() } catch {
-      world.log.error("owed callbacks cannot be made", ("reason", error.description))
-    }
-    do throws(FerryError) { try session.tidyContents() } catch {
-      world.log.error("old contents cannot be thrown away", ("reason", error.description))
-    }
-    do throws(FerryError) { try session.moveTokens() } catch {
-      world.log.error("the tokens stay in the database", ("reason", error.description))
-    }
-    Task { await self.sendOwedReceipt() }
-    run()
-  }
-
   /// Returns after an exchange that began later than this call has ended well. Whoever is cancelled
   /// stops waiting; the exchange goes on.
   func synchronize(awaitsAnswers: Bool, within limit: Duration) async throws(FerryError) {

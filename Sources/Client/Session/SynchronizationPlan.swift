@@ -21,7 +21,7 @@ package struct SynchronizationPlan: Sendable {
   let session: SynchronizationSession?
   /// How long the server may hold its answer until everything that was committed before is in it;
   /// nil for who does not ask. Such a plan is not reported to the handler.
-  var currentWait: Int64?
+  package var currentWait: Int64?
   /// What the imported checkpoints said, by group.
   var currencies: [String: FerryWire.Currency] = [:]
   /// Its first status was reported.

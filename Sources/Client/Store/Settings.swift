@@ -8,7 +8,14 @@ package enum Settings {
     case subscribing, subscribed, suspended, recovering, rightsVersion, progress, uploadEra
     case asyncReplay, synchronization
     /// What the server's template says, and what the app has put in its place.
-    case applicationSettings, profileUser, profileServer, profileProtocol, profilePort, profilePath
+    case notices, applicationSettings, profileUser, profileServer, profileProtocol, profilePort,
+      profilePath
+    /// How far the registration is, and the activation code while it is under way.
+    case registration, activationCode
+    /// A session of before that the server does not know to have ended.
+    case endedToken
+    /// For how long the data may be used without the server, and when the session ends.
+    case lease, sessionEnd, sessionEndTold
     /// What the server said that it takes, parted by blanks; nil before its first word.
     case takes
   }

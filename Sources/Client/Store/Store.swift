@@ -50,6 +50,9 @@ package final class Store: Sendable {
   /// Sees which visible rows a transaction changes.
   package let rowWatch: RowWatch
   private let modelGuard: ModelGuard
+  /// For how long the data may be used without the server; nil: for ever.
+  let lease = Mutex<LeaseMachine?>(nil)
+  let hasLease = Atomic<Bool>(false)
   /// Set while other processes are told, and heard.
   let sharing = Mutex<SharedChanges?>(nil)
   /// Set while other processes may be told of the same things.
@@ -96,6 +99,7 @@ package final class Store: Sendable {
     } catch {
       throw FerryError(.store, "\(error)", hint: "Report this.", cause: error)
     }
+    try openLease()
   }
 
   /// Runs `body` in one transaction, or in a savepoint of the one this thread has open.

@@ -24,14 +24,20 @@ struct Backup {
 
   private static let format: Int64 = 1
   private static let single = [
-    "token.key", "refresh.key", "operator.key", "users.json", "audit.jsonl",
+    "token.key", "refresh.key", "operator.key", "users.json", "templates.json", "audit.jsonl",
   ]
 
   /// What belongs to a server in this folder, without the store.
   private static func names(in folder: String) -> [String] {
     let manager = FileManager.default
     let packages = (try? manager.contentsOfDirectory(atPath: "\(folder)/packages")) ?? []
-    return single.filter { manager.fileExists(atPath: "\(folder)/\($0)") }
+    // Each change of the keys has made one more.
+    let later = ((try? manager.contentsOfDirectory(atPath: folder)) ?? []).filter { name in
+      ["token.key.", "refresh.key."].contains { start in
+        name.hasPrefix(start) && Int(name.dropFirst(start.count)) != nil
+      }
+    }
+    return single.filter { manager.fileExists(atPath: "\(folder)/\($0)") } + later.sorted()
       + packages.filter { $0.hasSuffix(".json") }.sorted().map { "packages/\($0)" }
   }
 

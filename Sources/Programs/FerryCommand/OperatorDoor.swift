@@ -30,7 +30,7 @@ struct OperatorDoor {
   func devices() async throws -> [JSONNode] { try await devices(.get, "devices", []) }
 
   func decide(
-    _ verb: String, _ device: JSONNode, reason: String, withPending: Bool
+    _ verb: String, _ device: JSONNode, reason: String, withPending: Bool, template: String?
   ) async throws -> [JSONNode] {
     var writer = JSONWriter()
     writer.beginObject()
@@ -39,9 +39,21 @@ struct OperatorDoor {
     writer.field("device", device["device"]?.string)
     writer.field("reason", reason)
     writer.field("withPending", withPending)
+    if let template { writer.field("template", template) }
     writer.endObject()
     return try await devices(.post, "device", writer.bytes)
   }
+
+  func activation(user: String, template: String?) async throws -> JSONNode {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("user", user)
+    if let template { writer.field("template", template) }
+    writer.endObject()
+    return try await ask(.post, "activation", writer.bytes)
+  }
+
+  func rotateKeys() async throws { _ = try await ask(.post, "keys") }
 
   private func devices(
     _ method: HTTPMethod, _ path: String, _ body: [UInt8]

@@ -61,8 +61,9 @@ enum ServerProgram {
           }
         }
         Task(executorPreference: server.executor) {
-          await users.followTemplates(log, wait: { try await parts.wait(for: .milliseconds(500)) })
-          { await parts.templatesChanged() }
+          await users.followTemplates(log, wait: { await parts.wait(for: .milliseconds(500)) }) {
+            await parts.templatesChanged()
+          }
         }
         if let development = settings.development {
           let text = development.text(port: server.boundPort)

@@ -80,6 +80,17 @@ struct Settings {
       "proxies whose X-Forwarded-For header is trusted (default: none)"),
     CommandOption(
       "big-value-limit", "MB", "maximum size of a big value (default 256)"),
+    CommandOption(
+      "rights-hours", "N",
+      "with --issuer: how old a user's newest token may be whose rights count (default 24); requests "
+        + "and operations wait for a newer one"),
+    CommandOption(
+      "lease-days", "N",
+      "days for which a device may use its data without the server; then the data is closed until it "
+        + "connects (default: for ever)"),
+    CommandOption(
+      "inactive-days", "N",
+      "days without a request after which a device leaves the register (default 180)"),
     CommandOption("log", "LEVEL", "debug, info, warn or error (default info)"),
     CommandOption(
       "forget-operations", nil,
@@ -144,6 +155,27 @@ struct Settings {
           "--big-value-limit is not a number of megabytes", hint: "Write a number from 1 to 1024.")
       }
       limits.bigValueBytes = megabytes << 20
+    }
+    if let text = try arguments.value("rights-hours") {
+      guard let hours = Int64(text), (1...720).contains(hours) else {
+        throw UsageError(
+          "--rights-hours is not a number of hours", hint: "Write a number from 1 to 720.")
+      }
+      limits.issuerRightsHours = hours
+    }
+    if let text = try arguments.value("lease-days") {
+      guard let days = Int64(text), (1...3_650).contains(days) else {
+        throw UsageError(
+          "--lease-days is not a number of days", hint: "Write a number from 1 to 3650.")
+      }
+      limits.leaseDays = days
+    }
+    if let text = try arguments.value("inactive-days") {
+      guard let days = Int64(text), (1...10_000).contains(days) else {
+        throw UsageError(
+          "--inactive-days is not a number of days", hint: "Write a number from 1 to 10000.")
+      }
+      limits.inactiveDays = days
     }
     guard let connections = Int(try arguments.value("connections") ?? "2048"),
       (64...100_000).contains(connections)

@@ -17,11 +17,14 @@ public struct AuditLog: Sendable {
   public enum Event: String, Sendable {
     case login, loginRefused, sessionRefused, operationRefused
     /// A user logged in on a device that had no session of theirs; a key file was made.
-    case deviceAdded, keyMade
+    case deviceAdded, keyMade, keyRotated
     /// Sessions ended before their time; a device lost its sessions to newer ones of its user.
     case sessionEnded, deviceRemoved
     /// What an operator decided about a device, and what the device answered.
-    case deviceLocked, deviceUnlocked, wipeOrdered, wipeReceipt, wipeRefused
+    case deviceLocked, deviceUnlocked, wipeOrdered, wipeReceipt, wipeRefused, templateAssigned
+    case activationMade
+    /// What a device did by itself.
+    case loggedOut, deviceUnregistered
     /// An operator deployed a package, or withdrew one.
     case packageDeployed, packageWithdrawn
     case userAdded, passwordChanged, userLoggedOut, userRemoved

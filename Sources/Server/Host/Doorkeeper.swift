@@ -76,6 +76,22 @@ public actor Doorkeeper {
     return try result.get()
   }
 
+  /// Whether an activation code may be tried now. Throws `tooManyGuesses`.
+  func mayTry(_ login: LoginRequest, from address: String) throws(ServerError) {
+    let attempt = LoginGuard.Attempt(user: login.user, device: login.device, address: address)
+    if let end = loginGuard.lockEnd(attempt, now: clock.moment) { throw tooManyGuesses(end) }
+  }
+
+  /// An activation code was tried.
+  func tried(_ login: LoginRequest, from address: String, isRight: Bool) {
+    let attempt = LoginGuard.Attempt(user: login.user, device: login.device, address: address)
+    if isRight {
+      loginGuard.succeeded(attempt)
+    } else {
+      loginGuard.failed(attempt, now: clock.moment)
+    }
+  }
+
   private func letGo(_ number: LoginQueue.Number) {
     queue.remove(number)
     finish(number, .failure(Doorkeeper.hungUp))

@@ -39,7 +39,8 @@ public struct PackageHost: Sendable {
       for name in service.madeKeys { audit.note(.keyMade, reason: name) }
       service.onSessionEnd = { user, device, reason in
         audit.note(
-          reason == "evicted" ? .deviceRemoved : .sessionEnded, user: user, device: device,
+          ["evicted", "inactive"].contains(reason) ? .deviceRemoved : .sessionEnded, user: user,
+          device: device,
           reason: reason)
       }
       service.onRefusedRight = { owner, operation, reason in

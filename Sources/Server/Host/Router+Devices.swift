@@ -11,26 +11,43 @@ extension Router {
     return equalInConstantTime(key, Array(service.operatorKey.utf8))
   }
 
-  static let operatorPaths = ["/ferry/1/operator/devices", "/ferry/1/operator/device"]
+  static let operatorPaths = [
+    "/ferry/1/operator/devices", "/ferry/1/operator/device", "/ferry/1/operator/activation",
+    "/ferry/1/operator/keys",
+  ]
 
   func operate(_ request: HTTPRequest) async -> HTTPResponse {
     guard isOperator(request) else { return notOperator }
     do throws(ServerError) {
       if request.method == .get {
-        return json(200, Router.list(try await service.devices()))
+        return json(200, list(try await service.devices()))
       }
+      if request.path.hasSuffix("/keys") {
+        try await service.rotateKeys()
+        audit.note(.keyRotated, address: address(of: request))
+        return json(200, Array("{}".utf8))
+      }
+      if request.path.hasSuffix("/activation") { return try await activation(request) }
       guard let node = try? JSONNode.parse(request.body), let user = node["user"]?.string,
         let device = node["device"]?.string,
         let verb = node["verb"]?.string.flatMap(Service.DeviceVerb.init)
       else { return unreadable("device takes verb, user and device") }
       let reason = node["reason"]?.string ?? ""
+      if verb == .template {
+        let device = try await service.assign(
+          node["template"]?.string ?? "", to: Owner(device: device, user: user))
+        audit.note(
+          .templateAssigned, user: user, device: device.device, address: address(of: request),
+          reason: device.template)
+        return json(200, list([device]))
+      }
       let decided = try await service.decide(
         verb, Owner(device: device, user: user), reason: reason,
         withPending: node["withPending"]?.boolean ?? false)
       audit.note(
         Router.event(verb), user: user, device: device, address: address(of: request),
         reason: reason)
-      return json(200, Router.list([decided]))
+      return json(200, list([decided]))
     } catch {
       return refusal(error.code == .badRequest ? 409 : 503, error)
     }
@@ -48,6 +65,7 @@ extension Router {
     case .unlock: .deviceUnlocked
     case .wipe: .wipeOrdered
     case .forget: .deviceRemoved
+    case .template: .templateAssigned
     }
   }
 
@@ -73,7 +91,8 @@ extension Router {
     }
   }
 
-  private static func list(_ devices: [RegisteredDevice]) -> [UInt8] {
+  private func list(_ devices: [RegisteredDevice]) -> [UInt8] {
+    let now = service.now
     var writer = JSONWriter()
     writer.beginObject()
     writer.key("devices")
@@ -90,6 +109,11 @@ extension Router {
       writer.field("firstSeen", device.firstSeen)
       writer.field("lastSeen", device.lastSeen)
       if let pending = device.pending { writer.field("pending", pending) }
+      if let template = device.template { writer.field("template", template) }
+      if let subscription = device.subscription { writer.field("subscription", subscription) }
+      writer.field("leavesInDays", service.daysLeft(device, now: now))
+      writer.key("parameters")
+      writer.raw(device.parameters.utf8)
       writer.key("cursors")
       writer.raw(device.cursors.utf8)
       writer.endObject()

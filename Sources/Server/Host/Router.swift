@@ -15,7 +15,7 @@ public struct Router: Sendable {
   /// Those that are served again in a moment.
   let absent: Set<String>
   let service: ServiceHost
-  private let doorkeeper: Doorkeeper
+  let doorkeeper: Doorkeeper
   private let claims: ClaimCheck
   let audit: AuditLog
   let uploads: DeviceUploads
@@ -46,6 +46,7 @@ public struct Router: Sendable {
     switch (request.method, request.path) {
     case (.post, "/ferry/1/login"), (.post, "/ferry/1/token"):
       return .take(bodyBytes: Router.loginBytes)
+    case (.post, "/ferry/1/logout"): return .take(bodyBytes: Router.passwordBytes)
     case (.post, "/ferry/1/exchange"), (.post, "/ferry/1/channel"), (.get, "/ferry/1/content"):
       return admitKnown(request, bodyBytes: .max)
     case (.put, let path) where path.hasPrefix("/ferry/1/content/"):
@@ -77,6 +78,7 @@ public struct Router: Sendable {
     case (.get, "/health"): return health(request)
     case (.post, "/ferry/1/login"): return await login(request)
     case (.post, "/ferry/1/wiped"): return await receipt(request)
+    case (.post, "/ferry/1/logout"): return await logout(request)
     case (.post, let path) where Router.upload(path) != nil:
       guard let kind = Router.upload(path) else { return nothing(at: request) }
       return await keep(request, kind)
@@ -110,7 +112,8 @@ public struct Router: Sendable {
     guard request.body.count <= Router.loginBytes, let login = LoginRequest(request.body),
       login.token != nil || request.body.count <= Router.passwordBytes
     else {
-      return unreadable("login takes user, password and device, or token and device")
+      return unreadable(
+        "login takes user, password and device, user, code and device, or token and device")
     }
     let address = address(of: request)
     let device = AuditLog.short(login.device)
@@ -122,10 +125,14 @@ public struct Router: Sendable {
         let known = try await doorkeeper.login(token: token)
         record = known.record
         user = record.name
-        pair = try await service.login(known, device: login.device)
+        pair = try await service.login(
+          known, device: login.device, package: login.package)
+      } else if let code = login.code {
+        (record, pair) = try await activate(login, code, from: address)
       } else {
         record = try await doorkeeper.authenticate(login, from: address)
-        pair = try await service.login(record, device: login.device)
+        pair = try await service.login(
+          record, device: login.device, package: login.package)
       }
       audit.note(.login, user: user, device: device, address: address)
       if pair.isNewDevice {

@@ -1,13 +1,19 @@
+import FerryWorld
+
 /// Sessions of users, and what becomes of them.
 extension ServiceHost {
-  func login(_ record: UserRecord, device: String) throws(ServerError) -> TokenPair {
-    try service.login(record, device: device)
+  func login(
+    _ record: UserRecord, device: String, package: String?
+  ) throws(ServerError) -> TokenPair {
+    try service.login(record, device: device, package: package)
   }
 
-  func login(_ login: TokenLogin, device: String) throws(ServerError) -> TokenPair {
+  func login(
+    _ login: TokenLogin, device: String, package: String?
+  ) throws(ServerError) -> TokenPair {
     let arrived = service.arrivedOperations
     defer { if service.arrivedOperations != arrived { wakeWorkers() } }
-    return try service.login(login, device: device)
+    return try service.login(login, device: device, package: package)
   }
 
   /// Renews a session; `login` is what a newer token of the user's issuer says.
@@ -39,6 +45,36 @@ extension ServiceHost {
       world.log.error("changed users cannot be looked at", ("reason", error.description))
     }
   }
+
+  nonisolated var now: Timestamp { world.clock.now }
+
+  nonisolated func daysLeft(_ device: RegisteredDevice, now: Timestamp) -> Int64 {
+    device.daysLeft(of: inactiveDays, now: now)
+  }
+
+  func makeActivation(
+    of user: String, template: String?
+  ) throws(ServerError) -> (code: String, expires: Timestamp) {
+    try service.makeActivation(of: user, template: template)
+  }
+
+  func activate(
+    _ code: String, of user: String, device: String, package: String?
+  ) throws(ServerError) -> (UserRecord, TokenPair) {
+    try service.activate(code, of: user, device: device, package: package)
+  }
+
+  /// The user; nil: there is no such session.
+  func logout(_ request: LogoutRequest) throws(ServerError) -> String? {
+    try service.logout(
+      request.refreshToken, device: request.device, isUnregistering: request.isUnregistering)
+  }
+
+  func assign(_ template: String, to owner: Owner) throws(ServerError) -> RegisteredDevice {
+    try service.assign(template, to: owner)
+  }
+
+  func rotateKeys() throws(ServerError) { try service.rotateKeys() }
 
   func templatesChanged() { service.templatesChanged() }
 

@@ -21,6 +21,8 @@ public actor ServiceHost {
   /// Under which the business system knows who performs.
   nonisolated let storeName: String
   nonisolated let leads: Bool
+  /// Days after which an inactive device leaves the register.
+  nonisolated let inactiveDays: Int64
   nonisolated let rules: PartitionRules
   private var exchanges: [ExchangeID: Exchange] = [:]
   private var waiting: [ExchangeID: Waiting] = [:]
@@ -86,6 +88,7 @@ public actor ServiceHost {
     provider = service.provider
     storeName = service.leadership
     leads = service.leads
+    inactiveDays = service.limits.inactiveDays
     rules = service.rules
     operatorKey = made.operatorKey
     service.onStir = { [weak self] id in
@@ -350,7 +353,8 @@ public actor ServiceHost {
     for (id, wait) in waiting {
       let isSilent = wait.since.advanced(by: ServiceHost.beatInterval) <= now
       let isHoldOver = exchanges[id].map { $0.isHoldOver(at: now) }
-      if isSilent || isHoldOver == true { stirred(id) }
+      let isNoticeDue = exchanges[id]?.isNoticeDue(at: now)
+      if isSilent || isHoldOver == true || isNoticeDue == true { stirred(id) }
     }
     guard service.leads, now >= lastCompaction.advanced(by: .seconds(3_600)) else { return }
     lastCompaction = now

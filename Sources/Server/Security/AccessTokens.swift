@@ -16,11 +16,13 @@ public struct AccessTokens: Sendable {
   /// Roles and claims of more bytes stay out of the token.
   static let rightsBytes = 1_024
 
-  private let key: [UInt8]
+  private let keys: KeyRing
   private let server: String
 
-  package init(key: [UInt8], server: String) {
-    self.key = key
+  package init(key: [UInt8], server: String) { self.init(keys: KeyRing(key), server: server) }
+
+  package init(keys: KeyRing, server: String) {
+    self.keys = keys
     self.server = server
   }
 
@@ -47,7 +49,7 @@ public struct AccessTokens: Sendable {
     writer.endObject()
     let head = AccessTokens.encode(AccessTokens.header)
     let text = "\(head).\(AccessTokens.encode(writer.bytes))"
-    let seal = SHA256Digest.authenticate(Array(text.utf8), key: key)
+    let seal = SHA256Digest.authenticate(Array(text.utf8), key: keys.current(now: now))
     return ("\(text).\(AccessTokens.encode(seal))", expires)
   }
 
@@ -61,8 +63,7 @@ public struct AccessTokens: Sendable {
       let body = AccessTokens.decode(parts[1]), let seal = AccessTokens.decode(parts[2])
     else { throw AccessTokens.forged }
     let node = try? JSONNode.parse(body)
-    let expected = SHA256Digest.authenticate(Array(bytes[..<parts[1].endIndex]), key: key)
-    guard equalInConstantTime(seal, expected) else {
+    guard keys.opens(seal, of: Array(bytes[..<parts[1].endIndex])) else {
       // Said by the token itself, so only a help to the reader.
       guard let other = node?["iss"]?.string, other != server else { throw AccessTokens.forged }
       throw ServerError(

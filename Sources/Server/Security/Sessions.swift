@@ -13,7 +13,7 @@ struct Sessions {
 
   let store: any Store
   let world: World
-  let key: [UInt8]
+  let keys: KeyRing
 
   /// What a refresh token leads to.
   enum Renewal {
@@ -85,12 +85,14 @@ struct Sessions {
     static let userRemoved = "userRemoved"
     static let credentialsChanged = "credentialsChanged"
     static let forgotten = "forgotten"
+    static let inactive = "inactive"
   }
 
   // Tokens: `fr1.<session>.<number>.<seal>`.
 
   private func token(of id: String, _ number: Int64) -> String {
     let text = "fr1.\(id).\(number)"
+    let key = keys.current(now: world.clock.now)
     return "\(text).\(AccessTokens.encode(SHA256Digest.authenticate(Array(text.utf8), key: key)))"
   }
 
@@ -100,8 +102,12 @@ struct Sessions {
     if parts.count == 1, text.utf8.count == 64 {
       return (hexadecimal(SHA256Digest.hash(Array(text.utf8))), 0)
     }
-    guard parts.count == 4, let number = Int64(parts[2]), number > 0, number < .max,
-      equalInConstantTime(Array(text.utf8), Array(token(of: parts[1], number).utf8))
+    guard parts.count == 4, parts[0] == "fr1", let number = Int64(parts[2]), number > 0,
+      number < .max,
+      // The one spelling of a number, or a token would have two texts.
+      String(number) == parts[2], let seal = AccessTokens.decode(parts[3].utf8),
+      AccessTokens.encode(seal) == parts[3],
+      keys.opens(seal, of: Array("fr1.\(parts[1]).\(parts[2])".utf8))
     else { return nil }
     return (parts[1], number)
   }

@@ -8,10 +8,14 @@ import Synchronization
 /// newest token seen, and a day later nobody knows them until a newer one comes.
 public final class TokenUsers: AuthenticationProvider {
   /// How old the newest token may be before its rights count as unknown.
-  public let greatestAge: Duration
+  public var greatestAge: Duration { age.withLock { $0 } }
+  private let age: Mutex<Duration>
   private let users = Mutex<[ExactText: TokenLogin]>([:])
 
-  public init(greatestAge: Duration = .seconds(86_400)) { self.greatestAge = greatestAge }
+  public init(greatestAge: Duration = .seconds(86_400)) { age = Mutex(greatestAge) }
+
+  /// What the operator chose.
+  func set(greatestAge: Duration) { age.withLock { $0 = greatestAge } }
 
   /// Whether it is newer than what is known, and different or later.
   func note(_ login: TokenLogin) -> Bool {

@@ -36,6 +36,11 @@ public final class Exchange {
     state.holdUntil.map { now >= $0 } ?? false
   }
 
+  /// The time of a notice has come that had to wait.
+  package func isNoticeDue(at now: Timestamp) -> Bool {
+    state.notices.due.map { now >= $0 } ?? false
+  }
+
   /// A frame that says nothing but keeps proxies from closing a silent line; it may be sent
   /// between any two pieces.
   public static var beat: [UInt8] { Message.beat.frame.encoded() }

@@ -33,6 +33,10 @@ struct ExchangeState {
   var finished: [OperationID] = []
   /// Something changed since the device was last notified, for a channel that streams no rows.
   var hasNews: Bool = false
+  /// Of which groups a channel without rows has notices, and when.
+  var notices = NoticeMachine(wanted: nil)
+  /// The group of each partition of a channel that its device named groups for.
+  var groups: [Int64: String] = [:]
   /// The templates changed: an open channel looks whether its device has older settings.
   var isSettingsStale: Bool = false
   /// Until when the pages of the answer wait for the replay of `heldFor`; nil where it does not.

@@ -106,7 +106,9 @@ extension Service {
   }
 
   /// What an operator does with a device.
-  package enum DeviceVerb: String, Sendable, CaseIterable { case lock, unlock, wipe, forget }
+  package enum DeviceVerb: String, Sendable, CaseIterable {
+    case lock, unlock, wipe, forget, template
+  }
 
   /// Throws `badRequest` where there is no such device, or this cannot be done with it.
   package func decide(
@@ -142,7 +144,7 @@ extension Service {
       device.state = .wiping
       device.receipt = device.receipt ?? hexadecimal(world.chance.bytes(16))
       device.withPending = withPending
-    case .forget: break
+    case .forget, .template: break
     }
     try guarded { () throws(StoreError) in
       try store.transaction { () throws(StoreError) in
@@ -155,6 +157,7 @@ extension Service {
           try store.keep(device)
           try store.reopenSessions(
             user: device.user, device: device.device, reason: Service.locked)
+        case .template: try store.keep(device)
         case .forget:
           try store.forgetRegistered(owner)
           try store.endSessions(

@@ -26,6 +26,7 @@ extension Service {
       }
       return state
     } catch {
+      noteRefusal(error, request, identity)
       let hello = Hello(
         server: nil, package: "", device: "", incarnation: "", groups: [], partitions: [], open: [])
       var state = ExchangeState(
@@ -92,6 +93,10 @@ extension Service {
       state.heldFor = operations.list.filter { $0.state == .inWork }.map(\.id)
     }
     if operations.restored { memory.noteAnswersOfAnybody() }
+    if let wanted = hello.notices, state.isChannel, state.pulls.isEmpty {
+      state.groups = numbers
+      if state.notices.wanted == nil { state.notices = NoticeMachine(wanted: wanted) }
+    }
     state.rightsVersion = Service.rightsVersion(state.identity.user, numbers)
     let (judgement, clock, era) = try judge(numbers, hello, pulls)
     state.downloads = pulls.compactMap { pull in
@@ -219,9 +224,19 @@ extension Service {
       return .bytes(Message.stir(Stir(finished: [], settings: version)).frame.encoded())
     }
     guard state.pulls.isEmpty, state.hasNews || !state.finished.isEmpty else { return .waiting }
-    exchange.state.hasNews = false
+    var groups: [String]?
+    if state.notices.wanted != nil {
+      let told = exchange.state.notices.take(now: world.clock.moment)
+      // A later one waits for its time, which the host looks at.
+      exchange.state.hasNews = exchange.state.notices.due != nil
+      guard !told.isEmpty || !state.finished.isEmpty else { return .waiting }
+      groups = told
+    } else {
+      exchange.state.hasNews = false
+    }
     exchange.state.finished = []
-    return .bytes(Message.stir(Stir(finished: state.finished)).frame.encoded())
+    return .bytes(
+      Message.stir(Stir(finished: state.finished, groups: groups)).frame.encoded())
   }
 
   private func end(_ exchange: Exchange) -> Exchange.Step {

@@ -17,6 +17,7 @@ extension Service {
   public func catchUp() throws(ServerError) {
     guard store.isShared else { return }
     let asked = world.clock.moment
+    try loadKeys()
     if store.leads {
       let arrived = try guarded { () throws(StoreError) in try store.arrivals() }
       for received in arrived { try take(received) }

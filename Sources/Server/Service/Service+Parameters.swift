@@ -35,7 +35,7 @@ extension Service {
 
   /// Whose rights nobody knows now waits; it is looked at again with a newer token of the issuer.
   func areRightsKnown(_ user: ExactText) -> Bool {
-    guard let provider else { return true }
+    guard let provider, !world.has(.oldRightsOfIssuer) else { return true }
     return provider.areRightsKnown(of: user.text, now: world.clock.now)
   }
 
@@ -56,6 +56,7 @@ extension Service {
     where exchange.state.identity.user.hasBytes(of: user) {
       exchange.state.isStale = true
       exchange.state.hasNews = true
+      exchange.state.notices.note(nil)
       onStir?(id)
     }
   }

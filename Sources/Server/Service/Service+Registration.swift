@@ -18,21 +18,177 @@ extension Service {
   /// A device logs in: it is registered by the template that matches where it was not yet.
   ///
   /// Throws `ambiguousTemplate` where two match: then nobody logs in.
-  func enrol(_ owner: Owner, by activation: RegisteredDevice? = nil) throws(ServerError) {
+  func enrol(
+    _ owner: Owner, package: String?, by activation: RegisteredDevice? = nil
+  ) throws(ServerError) {
     let known = try guarded { () throws(StoreError) in try store.registeredDevice(owner) }
     var device = known ?? RegisteredDevice(user: owner.user.text, device: owner.device.text)
     if let activation {
       device.template = activation.template
     } else if device.template == nil {
+      let name = package.map { String($0.prefix { $0 != ":" }) } ?? self.package.name
       device.template = try templates.matching(
-        package: package.name, login: login(of: device.user))?.name
+        package: name, login: login(of: device.user))?.name
     }
-    guard device.template != known?.template || activation != nil else { return }
+    guard device.template != known?.template else { return }
     let now = world.clock.now.milliseconds
     if device.firstSeen == 0 { device.firstSeen = now }
     device.lastSeen = now
     try guarded { () throws(StoreError) in try store.keep(device) }
-    registered[owner] = nil
+    forgetRegistration(owner)
+  }
+
+  /// Each package of the server asks the register again.
+  private func forgetRegistration(_ owner: Owner) {
+    for service in users.services { service.registered[owner] = nil }
+  }
+
+  /// An activation code for a user: who has it logs in on one device, without a password.
+  ///
+  /// `template`: what that device is registered by; nil: the one that matches then. Throws `badRequest`
+  /// for a user or a template that there is not, and where too many codes wait.
+  func makeActivation(
+    of user: String, template: String?
+  ) throws(ServerError) -> (code: String, expires: Timestamp) {
+    guard provider?.record(of: user) != nil else {
+      throw ServerError(
+        .badRequest, "there is no user \(user)",
+        hint: "Add the user first. A user of an issuer logs in there.")
+    }
+    if let template { _ = try known(template) }
+    let waiting = try guarded { () throws(StoreError) in try store.registeredDevices() }
+      .count { $0.state == .activating && $0.user.hasBytes(of: user) }
+    guard waiting < limits.activationsPerUser else {
+      throw ServerError(
+        .badRequest, "\(waiting) activation codes of \(user) wait",
+        hint: "Use them, or forget some: `ferry device forget`.")
+    }
+    let code = ActivationCode(world.chance.bytes(ActivationCode.letters))
+    var device = RegisteredDevice(user: user, device: code.device)
+    device.state = .activating
+    device.template = template
+    device.firstSeen = world.clock.now.milliseconds
+    device.lastSeen = device.firstSeen
+    try guarded { () throws(StoreError) in try store.keep(device) }
+    return (code.text, activationEnd(device))
+  }
+
+  private func activationEnd(_ device: RegisteredDevice) -> Timestamp {
+    Timestamp(milliseconds: device.firstSeen)
+      .advanced(by: .seconds(limits.activationHours * 3_600))
+  }
+
+  /// Opens a session for who has an activation code. The device that used it first may send it again,
+  /// for the answer may have been lost; another one is refused.
+  ///
+  /// Throws `wrongLogin`, which does not say whether the code is wrong, used or too old.
+  func activate(
+    _ text: String, of user: String, device: String, package: String? = nil
+  ) throws(ServerError) -> (UserRecord, TokenPair) {
+    let wrong = ServerError(
+      .wrongLogin, "the activation code is wrong, was used, or is too old",
+      hint: "Check user and code, or ask your administrator for another one.")
+    guard let code = ActivationCode(text) else { throw wrong }
+    let place = Owner(device: code.device, user: user)
+    let known = try guarded { () throws(StoreError) in try store.registeredDevice(place) }
+    guard var activation = known, activation.state == .activating,
+      world.clock.now < activationEnd(activation),
+      activation.incarnation.isEmpty || activation.incarnation.hasBytes(of: device),
+      let record = provider?.record(of: user)
+    else { throw wrong }
+    let owner = Owner(device: device, user: user)
+    if let no = try decision(owner) { throw no }
+    activation.incarnation = device
+    try guarded { () throws(StoreError) in try store.keep(activation) }
+    try enrol(owner, package: package, by: activation)
+    return (record, try login(record, device: device, package: package))
+  }
+
+  /// Registers a device by another template; its settings travel at once.
+  func assign(_ template: String, to owner: Owner) throws(ServerError) -> RegisteredDevice {
+    let found = try known(template)
+    let registered = try guarded { () throws(StoreError) in try store.registeredDevice(owner) }
+    guard var device = registered, device.state != .activating else {
+      throw ServerError(
+        .badRequest, "\(owner.user.text) has no device \(owner.device.text)",
+        hint: "`ferry device list` shows all.")
+    }
+    device.template = found.name
+    try guarded { () throws(StoreError) in try store.keep(device) }
+    forgetRegistration(owner)
+    for service in users.services { service.templatesChanged(for: owner) }
+    return device
+  }
+
+  private func known(_ template: String) throws(ServerError) -> ConnectionTemplate {
+    guard let found = templates.named(template) else {
+      let names = templates.all.map(\.name).joined(separator: ", ")
+      throw ServerError(
+        .badRequest, "there is no template \(template)",
+        hint: names.isEmpty ? "There is no file of templates." : "There are \(names).")
+    }
+    return found
+  }
+
+  /// A device ends its own session; `isUnregistering`: it leaves the register, unless its operator
+  /// decided something about it. Gives the user; nil: there is no such session, or it has ended.
+  func logout(
+    _ refreshToken: String, device: String, isUnregistering: Bool
+  ) throws(ServerError) -> String? {
+    let known = try guarded { () throws(StoreError) in
+      try sessions.session(ofToken: refreshToken)
+    }
+    guard let session = known, session.device.hasBytes(of: device) else { return nil }
+    try revoke(user: session.user, device: device, reason: Sessions.Ending.loggedOut)
+    let owner = Owner(device: device, user: session.user)
+    if isUnregistering { try forgetEvicted(owner) }
+    forgetRegistration(owner)
+    return session.ended == nil ? session.user : nil
+  }
+
+  /// Devices that were not here for long leave the register, and activation codes that are too old.
+  func forgetInactive() throws(ServerError) {
+    let now = world.clock.now
+    let devices = try guarded { () throws(StoreError) in try store.registeredDevices() }
+    for device in devices {
+      switch device.state {
+      case .activating:
+        guard now >= activationEnd(device) else { continue }
+        try guarded { () throws(StoreError) in try store.forgetRegistered(device.owner) }
+      case .active:
+        guard device.daysLeft(of: limits.inactiveDays, now: now) == 0 else { continue }
+        try guarded { () throws(StoreError) in
+          try store.transaction { () throws(StoreError) in
+            try store.forgetRegistered(device.owner)
+            try store.endSessions(
+              user: device.user, device: device.device, reason: Sessions.Ending.inactive)
+          }
+        }
+        forgetRegistration(device.owner)
+        onSessionEnd?(device.user, device.device, Sessions.Ending.inactive)
+      case .locked, .wiping, .wiped: continue
+      }
+    }
+  }
+
+  /// The register has the cause where a subscription is refused (sync/Q3, M19).
+  func noteRefusal(
+    _ failure: WireFailure, _ request: Result<ExchangeRequest, WireFailure>, _ identity: Identity
+  ) {
+    guard [.unknownPackage, .tooManyPartitions].contains(failure.code), identity.session != nil,
+      case .success(let body) = request
+    else { return }
+    let owner = Owner(device: body.hello.device, user: identity.user)
+    do throws(ServerError) {
+      try guarded { () throws(StoreError) in
+        guard var device = try store.registeredDevice(owner) else { return }
+        device.subscription = "refused: \(failure.message)"
+        try store.keep(device)
+      }
+      registered[owner] = nil
+    } catch {
+      world.log.warn("a refused subscription is not noted", ("reason", error.message))
+    }
   }
 
   /// Of a device that logged in before there were templates. Where two match, none is taken: nobody is
@@ -59,7 +215,8 @@ extension Service {
     if let known = registered[owner] {
       name = known.template
     } else {
-      name = try guarded { () throws(StoreError) in try store.registeredDevice(owner)?.template }
+      let device = try guarded { () throws(StoreError) in try store.registeredDevice(owner) }
+      name = device.flatMap { $0.template ?? templateOfOld($0) }
     }
     return name.flatMap(templates.named)?.settings
   }
@@ -83,6 +240,8 @@ extension Service {
 
   /// Open channels look whether their devices have older settings.
   func templatesChanged(for owner: Owner? = nil) {
+    // Who had none may have one by now.
+    if owner == nil { registered = [:] }
     for (id, exchange) in exchanges.sorted(by: { $0.key < $1.key })
     where exchange.state.isChannel && (owner ?? exchange.state.owner) == exchange.state.owner {
       exchange.state.isSettingsStale = true

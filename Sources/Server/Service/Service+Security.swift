@@ -13,11 +13,14 @@ public struct TokenPair: Sendable, Equatable {
   public let sessionExpires: Timestamp
   /// Whether the user had no session on this device before.
   var isNewDevice: Bool = false
+  /// Seconds for which the device may use its data without the server.
+  var lease: Int64?
 
   package func answer(now: Timestamp) -> LoginAnswer {
     var answer = LoginAnswer(
       accessToken: accessToken, refreshToken: refreshToken,
       expiresIn: (accessExpires.milliseconds - now.milliseconds) / 1_000, user: user)
+    answer.lease = lease
     answer.sessionExpiresIn = (sessionExpires.milliseconds - now.milliseconds) / 1_000
     return answer
   }
@@ -39,11 +42,26 @@ extension Service {
     }
   }
 
+  /// Changes the keys that seal tokens. Tokens of before stay good, so nobody has to log in.
+  func rotateKeys() throws(ServerError) {
+    for keys in [tokenKeys, sessions.keys] {
+      try keys.rotate(store, now: world.clock.now) { world.chance.bytes(32) }
+    }
+    for service in users.services where service !== self { try service.loadKeys() }
+  }
+
+  /// Another node may have changed the keys.
+  func loadKeys() throws(ServerError) {
+    for keys in [tokenKeys, sessions.keys] { _ = try keys.load(store, now: world.clock.now) }
+  }
+
   /// Opens a session for a user whom an `AuthenticationProvider` has vouched for.
-  public func login(_ record: UserRecord, device: String) throws(ServerError) -> TokenPair {
+  public func login(
+    _ record: UserRecord, device: String, package: String? = nil
+  ) throws(ServerError) -> TokenPair {
     let owner = Owner(device: device, user: record.name)
     if let no = try decision(owner) { throw no }
-    try enrol(owner)
+    try enrol(owner, package: package)
     let (session, token, isKnown, evicted) = try guarded { () throws(StoreError) in
       try store.transaction { () throws(StoreError) in
         let isKnown = try store.hasSession(user: record.name, device: device)
@@ -66,9 +84,12 @@ extension Service {
   }
 
   /// Opens a session for a user of an issuer, and keeps what the token says as the rights of now.
-  public func login(_ login: TokenLogin, device: String) throws(ServerError) -> TokenPair {
+  public func login(
+    _ login: TokenLogin, device: String, package: String? = nil
+  ) throws(ServerError) -> TokenPair {
     try note(login)
-    return try self.login(tokenUsers.record(of: login.record.name) ?? login.record, device: device)
+    return try self.login(
+      tokenUsers.record(of: login.record.name) ?? login.record, device: device, package: package)
   }
 
   /// A token of an issuer was seen: what it says are the user's rights of now, where it is the newest.
@@ -225,6 +246,7 @@ extension Service {
     where exchange.state.identity.user.hasBytes(of: user) {
       exchange.state.isStale = true
       exchange.state.hasNews = true
+      exchange.state.notices.note(nil)
       onStir?(id)
     }
   }
@@ -250,8 +272,10 @@ extension Service {
     let record = plantedRecord(record)
     let access = accessTokens.issue(
       record, device: session.device, session: session.id, now: world.clock.now)
-    return TokenPair(
+    var pair = TokenPair(
       accessToken: access.text, accessExpires: access.expires, refreshToken: refresh,
       user: record.name, sessionExpires: sessions.end(of: session))
+    pair.lease = limits.leaseDays.map { $0 * 86_400 }
+    return pair
   }
 }

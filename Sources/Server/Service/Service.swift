@@ -38,6 +38,7 @@ public final class Service {
   let sessions: Sessions
   /// Shared with the services of the server's other packages.
   let users: SharedUsers
+  let tokenKeys: KeyRing
   /// What the tokens of issuers said of their users.
   public var tokenUsers: TokenUsers { users.tokenUsers }
   let personalization: Personalization
@@ -107,19 +108,20 @@ public final class Service {
     arrived = ArrivedContents(store: store)
     var made: [String] = []
     personalization = Personalization(store: store, package: package)
-    accessTokens = AccessTokens(
-      key: try store.secret("token.key") {
-        made.append("token.key")
-        return world.chance.bytes(32)
-      }, server: store.server)
+    tokenKeys = try KeyRing("token.key", store) {
+      made.append("token.key")
+      return world.chance.bytes(32)
+    }
+    accessTokens = AccessTokens(keys: tokenKeys, server: store.server)
     sessions = Sessions(
       store: store, world: world,
-      key: try store.secret("refresh.key") {
+      keys: try KeyRing("refresh.key", store) {
         made.append("refresh.key")
         return world.chance.bytes(32)
       })
     madeKeys = made
     users.add(self)
+    users.tokenUsers.set(greatestAge: .seconds(limits.issuerRightsHours * 3_600))
     guard store.leads else {
       try catchUp()
       return
@@ -322,6 +324,10 @@ public final class Service {
         continue
       }
       exchange.state.hasNews = true
+      if exchange.state.notices.wanted != nil {
+        let own = Set(partitions.compactMap { exchange.state.groups[$0] })
+        exchange.state.notices.note(exchange.state.isOpen ? nil : own)
+      }
       for operation in answered where operation.isLastOfChain && operation.owner == owner {
         exchange.state.finished.append(operation.chain)
       }

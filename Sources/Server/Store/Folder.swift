@@ -49,6 +49,22 @@ package final class Folder: Sendable {
   /// One that is there and is not whole is never replaced or used: what was sealed with it would be
   /// worth nothing, and a few bytes or nothing but zeros keep nobody out.
   package func secret(_ name: String, make: () -> [UInt8]) throws(ServerError) -> [UInt8] {
+    if let known = try knownSecret(name) { return known }
+    let file = "\(path)/\(name)"
+    let bytes = make()
+    // Whole or not at all, whenever the machine dies.
+    let part = "\(file).part"
+    let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw Folder.notWritable(path) }
+    defer { close(descriptor) }
+    guard fchmod(descriptor, 0o600) == 0, write(descriptor, bytes, bytes.count) == bytes.count,
+      fsync(descriptor) == 0, rename(part, file) == 0, syncFolder()
+    else { throw Folder.notWritable(path) }
+    return bytes
+  }
+
+  /// The same where it is there; nil where it was never made.
+  package func knownSecret(_ name: String) throws(ServerError) -> [UInt8]? {
     let file = "\(path)/\(name)"
     errno = 0
     if let known = Folder.read(file) {
@@ -68,16 +84,7 @@ package final class Folder: Sendable {
         .damagedSecret, "the key file \(file) cannot be read: \(String(cString: strerror(errno)))",
         hint: "Give the user of the server the right to read it.")
     }
-    let bytes = make()
-    // Whole or not at all, whenever the machine dies.
-    let part = "\(file).part"
-    let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw Folder.notWritable(path) }
-    defer { close(descriptor) }
-    guard fchmod(descriptor, 0o600) == 0, write(descriptor, bytes, bytes.count) == bytes.count,
-      fsync(descriptor) == 0, rename(part, file) == 0, syncFolder()
-    else { throw Folder.notWritable(path) }
-    return bytes
+    return nil
   }
 
   /// The names in the folder outlive the machine.

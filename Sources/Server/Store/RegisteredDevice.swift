@@ -1,3 +1,5 @@
+package import FerryWorld
+
 /// A device of a user as it was last here, and what the operator decided about it.
 package struct RegisteredDevice: Sendable, Equatable {
   /// What the server does with it; the name is kept in the store.
@@ -47,6 +49,11 @@ package struct RegisteredDevice: Sendable, Equatable {
   package init(user: String, device: String) {
     self.user = user
     self.device = device
+  }
+
+  /// Whole days until it leaves the register for having been inactive.
+  package func daysLeft(of days: Int64, now: Timestamp) -> Int64 {
+    max(0, days - (now.milliseconds - lastSeen) / 86_400_000)
   }
 
   package var owner: Owner { Owner(device: device, user: user) }

@@ -15,6 +15,17 @@ public struct ServiceLimits: Sendable {
   public var devicesPerUser: Int = 100
   /// Sessions of one device: the app, its extensions, and those whose answers were lost.
   public var sessionsPerDevice: Int = 16
+  /// Days without a request after which a device leaves the register, with its subscription and its
+  /// parameters. What is pending there stays there.
+  public var inactiveDays: Int64 = 180
+  /// How old the newest token of an issuer's user may be whose rights count, in hours.
+  public var issuerRightsHours: Int64 = 24
+  /// Days for which a device may use its data without the server; nil: for ever.
+  public var leaseDays: Int64?
+  /// Hours for which an activation code is good.
+  public var activationHours: Int64 = 72
+  /// Activation codes of a user that wait.
+  public var activationsPerUser: Int = 20
   /// Rows of one page: what is lost when the line breaks.
   public var pageRows: Int = WireLimits.pageRows
   public var pageBytes: Int = WireLimits.pageBytes

@@ -19,6 +19,8 @@ package protocol Store: SessionStore, OperationStore, ContentStore, PartitionSto
 
   /// Bytes that are made once and kept beside the rest, readable by their owner only.
   func secret(_ name: String, make: () -> [UInt8]) throws(ServerError) -> [UInt8]
+  /// nil where there is none of this name.
+  func knownSecret(_ name: String) throws(ServerError) -> [UInt8]?
   /// Throws `moved` where what is written now would be lost.
   func check() throws(StoreError)
   /// Writes something that changes nothing, to see whether the disk takes it.

@@ -268,7 +268,8 @@ extension Simulation {
   /// The app asks by itself, or leaves it to be asked, or says that the network may be back.
   private func synchronize(_ device: SimulatedDevice) {
     if device.isReplicationBased { return beginSession(device) }
-    switch chance.number(below: 4) {
+    switch chance.number(below: 5) {
+    case 4: askCurrent(device)
     case 0: device.session.requestExchange()
     case 1: device.session.requestExchange(awaitingAnswers: true)
     case 2: device.session.setBackground(chance.happens(600))

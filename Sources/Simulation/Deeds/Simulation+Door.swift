@@ -9,7 +9,10 @@ extension Simulation {
   func arrive(_ transfer: Transfer) throws {
     try answer(transfer)
     if let problem = tokenFailure { throw SimulationFailure(invariant: 11, problem: problem) }
-    if transfer.exchange != nil { noteArrived(transfer) }
+    if transfer.exchange != nil {
+      noteArrived(transfer)
+      noteQuestion(transfer)
+    }
     guard transfer.exchange != nil, let token = transfer.request.token,
       users.rights(ofToken: token) != transfer.tokenRights
     else { return }
@@ -36,7 +39,9 @@ extension Simulation {
       default: try open(transfer)
       }
     } catch {
-      let isDenied = [.wrongLogin, .revokedToken, .expiredToken, .forgedToken].contains(error.code)
+      let isDenied = [
+        .wrongLogin, .revokedToken, .expiredToken, .forgedToken, .staleRights,
+      ].contains(error.code)
       guard isDenied || server.disk.begun != nil else { throw error }
       var writer = JSONWriter()
       writer.beginObject()
@@ -99,8 +104,13 @@ extension Simulation {
     if transfer.request.path == "login" {
       let record = try users.authenticate(
         user: node?["user"]?.string ?? "", password: node?["password"]?.string ?? "")
+      users.see(record.name, now: server.clock.now)
       pair = try server.service.login(record, device: device)
     } else {
+      // An issuer that is away gives no newer one.
+      if !hasFaults || chance.happens(700) {
+        users.see(transfer.device.user, now: server.clock.now)
+      }
       pair = try renew(node?["refreshToken"]?.string ?? "", device: device)
     }
     users.note(token: pair.accessToken, of: pair.user)

@@ -1,4 +1,5 @@
 import Ferry
+import FerryWire
 
 /// Synchronizations that the app of a replication-based device asks for, and cancels anywhere.
 extension Simulation {
@@ -13,6 +14,26 @@ extension Simulation {
     log.say(
       "step \(step): device \(device.number) begins a session of \(plan.groups.joined(separator: " "))"
         + (plan.isUploadOnly ? ", upload only" : ""))
+  }
+
+  /// A question whether everything is there, of any device.
+  func askCurrent(_ device: SimulatedDevice) {
+    guard device.session.plan == nil else { return }
+    var plan = SynchronizationPlan(
+      number: device.session.nextPlanNumber(), groups: SimulatedBusiness.groups)
+    plan.currentWait = 2_000
+    device.session.begin(plan)
+    log.say("step \(step): device \(device.number) asks whether it is current")
+  }
+
+  /// What the business system had when a question arrived. Of one that notes no changes only a load
+  /// says what is there, and one that was set back has other states.
+  func noteQuestion(_ transfer: Transfer) {
+    guard business.notesChanges, !transfer.isStrange, counts.faults[.serverRestored] == nil,
+      let frame = try? FrameReader.frames(of: transfer.request.body).first,
+      case .hello(let hello)? = try? Message(frame), hello.asksCurrent
+    else { return }
+    transfer.asked = oracle.business.states
   }
 
   /// Everything, at the end of a run.

@@ -62,6 +62,9 @@ struct BusinessHistory {
     taken = history.count
   }
 
+  /// How many states each row has had so far, of those that ever changed.
+  var states: [RowName: Int] { bodies.mapValues(\.count) }
+
   /// The first place from `start` on where the row was so; nil where it was not.
   func place(of name: RowName, body: [UInt8]?, from start: Int) -> Int? {
     guard let states = bodies[name], start < states.count else { return nil }

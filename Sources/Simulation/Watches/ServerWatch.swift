@@ -139,6 +139,7 @@ struct ServerWatch {
         problem: "the checkpoint \(checkpoint.version) of \(checkpoint.group) carries the answer "
           + "of \(astray.id), which is of another group")
     }
+    try checkCurrent(checkpoint, transfer)
     ledger.carry(checkpoint, to: transfer.device.number)
     guard let device = transfer.deviceID, checkpoint.unavailable.isEmpty else { return }
     let missing = try oracle.answered(
@@ -149,6 +150,22 @@ struct ServerWatch {
       invariant: 6,
       problem: "the checkpoint \(checkpoint.version) for device \(transfer.device.number) lacks "
         + "the answer of \(first)")
+  }
+
+  /// Invariant 9: what is called current holds every change that was committed before the question.
+  private func checkCurrent(_ checkpoint: Checkpoint, _ transfer: Transfer) throws {
+    guard checkpoint.currency == .current, let asked = transfer.asked else { return }
+    let cached = oracle.present()
+    for (name, states) in asked.sorted(by: { $0.key.description < $1.key.description })
+    where SimulatedBusiness.group(of: name.entity) == checkpoint.group {
+      guard oracle.business.place(of: name, body: cached[name], from: states - 1) == nil else {
+        continue
+      }
+      throw SimulationFailure(
+        invariant: 9,
+        problem: "the checkpoint \(checkpoint.version) is called current, and the cache has an "
+          + "older \(name) than the business system had at the question")
+    }
   }
 
   /// A channel that waits has brought all that it is to bring: what came between its last look and

@@ -80,6 +80,19 @@ final class SimulatedReplay {
       if let report = try ask(task.step) { reports.append((task, report)) }
     } else {
       claimed = try service.nextReplays(limit: 1 + chance.number(below: 4))
+      try checkRightsAreKnown()
+    }
+  }
+
+  /// Invariant 11: nothing is performed whose user's rights nobody knows any more.
+  private func checkRightsAreKnown() throws {
+    for operation in claimed.flatMap(\.operations) {
+      guard let user = operation.user, !users.areRightsKnown(of: user, now: world.clock.now)
+      else { continue }
+      throw SimulationFailure(
+        invariant: 11,
+        problem: "\(operation.id) of \(user) is performed, and the newest token of the user's "
+          + "issuer is older than a day")
     }
   }
 

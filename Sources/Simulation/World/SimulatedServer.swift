@@ -27,6 +27,8 @@ final class SimulatedServer {
   private var cursor: String?
   /// What the business system hinted at, before the service has it, and for how many steps.
   private var hinted: (changes: BusinessChanges, steps: Int)?
+  /// The look that it was.
+  private var looking: Int64?
   private var readBack: (task: ReadBackTask, rows: [RowImage])?
   /// Rows that a load lacked although the business system has them.
   private(set) var withheld: Set<RowName> = []
@@ -101,7 +103,7 @@ final class SimulatedServer {
     replay = nil
     load = nil
     readBack = nil
-    (cursor, hinted) = (nil, nil)
+    (cursor, hinted, looking) = (nil, nil, nil)
     isLoadWanted = true
   }
 
@@ -147,8 +149,10 @@ final class SimulatedServer {
     if let (changes, steps) = hinted {
       hinted = steps > 0 ? (changes, steps - 1) : nil
       guard hinted == nil else { return }
-      if try service.take(changes) { isLoadWanted = true }
+      let needsLoad = try service.take(changes)
+      if needsLoad { isLoadWanted = true }
       cursor = changes.cursor
+      if let looking { service.endLook(looking, needsLoad: needsLoad) }
       return
     }
     guard business.notesChanges else {
@@ -157,9 +161,13 @@ final class SimulatedServer {
       }
       return
     }
-    guard let changes = try replay?.changes(since: cursor),
-      !changes.hints.isEmpty || changes.cursor != cursor
-    else { return }
+    let number = service.beginLook()
+    looking = number
+    guard let changes = try replay?.changes(since: cursor) else { return }
+    guard !changes.hints.isEmpty || changes.cursor != cursor else {
+      service.endLook(number, needsLoad: false)
+      return
+    }
     let isLate = hasFaults && chance.happens(200)
     hinted = (
       BusinessChanges(cursor: changes.cursor, hints: disturbed(changes.hints)),

@@ -1,5 +1,6 @@
 import FerryModel
 import FerryServer
+import FerryWorld
 import Synchronization
 
 /// Who may see what, as an operator changes it while the run goes on.
@@ -8,6 +9,8 @@ final class SimulatedUsers: AuthenticationProvider {
     var agencies: [ExactText: Set<Int64>]
     /// What users might see when each token was given.
     var tokens: [String: Set<Int64>] = [:]
+    /// When the newest token of each user's issuer was given.
+    var seen: [ExactText: Timestamp] = [:]
   }
 
   private let state: Mutex<State>
@@ -15,7 +18,11 @@ final class SimulatedUsers: AuthenticationProvider {
   /// Two names of which `String` takes one for the other: composed and decomposed.
   static let names: (first: String, second: String) = ("Ren\u{E9}", "Rene\u{301}")
 
-  init(first: Set<Int64>, second: Set<Int64>) {
+  /// Users have tokens of an issuer, which say for a day what they may do.
+  private let areOfIssuer: Bool
+
+  init(first: Set<Int64>, second: Set<Int64>, areOfIssuer: Bool = false) {
+    self.areOfIssuer = areOfIssuer
     let names = SimulatedUsers.names
     state = Mutex(
       State(agencies: [ExactText(names.first): first, ExactText(names.second): second]))
@@ -42,6 +49,14 @@ final class SimulatedUsers: AuthenticationProvider {
 
   /// What the user of a token might see when it was given; nil where nobody gave it.
   func rights(ofToken token: String) -> Set<Int64>? { state.withLock { $0.tokens[token] } }
+
+  /// A device sends a newer token of the issuer.
+  func see(_ user: String, now: Timestamp) { state.withLock { $0.seen[ExactText(user)] = now } }
+
+  func areRightsKnown(of user: String, now: Timestamp) -> Bool {
+    guard areOfIssuer, let seen = state.withLock({ $0.seen[ExactText(user)] }) else { return true }
+    return now < seen.advanced(by: .seconds(86_400))
+  }
 
   func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {
     guard let record = record(of: user) else {

@@ -58,6 +58,9 @@ final class Transfer {
   var isServerDone = false
   /// What its user might see when the server last made something of it.
   var rights: Set<Int64> = []
+  /// How many states each row had when its device's question arrived whether it is current; nil: it
+  /// asks nothing.
+  var asked: [RowName: Int]?
   /// Whom the token names.
   var user = ""
   /// What the user of the token might see when it was given.

@@ -33,11 +33,11 @@ public final class TestServer: Sendable {
   let rules: TestRules
   let doubts: TestDoubts
   private let gate: TestGate
-  private let host: PackageHost
+  let host: PackageHost
   let users: TestUsers
   private let templates = Templates()
   let network: TestNetwork
-  private let folder: URL
+  let folder: URL
   private let databases = Mutex<[Database]>([])
 
   /// Starts a server whose tables are empty. `operations` says what the model's operations that are
@@ -207,7 +207,11 @@ public final class TestServer: Sendable {
   public func setTemplate(
     _ name: String, _ settings: [String: SettingValue]
   ) async {
-    templates.set([ConnectionTemplate(name: name, values: settings)])
+    await set([ConnectionTemplate(name: name, values: settings)])
+  }
+
+  func set(_ all: [ConnectionTemplate]) async {
+    templates.set(all)
     await host.templatesChanged()
   }
 

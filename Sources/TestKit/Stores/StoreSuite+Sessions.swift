@@ -80,6 +80,9 @@ extension StoreSuite {
       device.withPending = true
       device.pending = nil
       device.reason = "lost; \u{e9}"
+      device.template = "field"
+      device.subscription = "accepted"
+      device.parameters = "[{}]"
       try store.keep(device)
       proof.expectEqual(try store.registeredDevices(), [device], "the decision")
       proof.expect(

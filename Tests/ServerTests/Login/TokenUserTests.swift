@@ -46,6 +46,20 @@ struct TokenUserTests {
     #expect(bench.service.tokenUsers.record(of: name)?.claims == ["tenant": ["K03"]])
   }
 
+  @Test("The operator chooses how old the newest token may be")
+  func greatestAge() throws {
+    var limits = ServiceLimits.standard
+    limits.issuerRightsHours = 2
+    let bench = try Bench(limits: limits)
+    let users = bench.service.tokenUsers
+    try bench.service.note(
+      TokenLogin(record: UserRecord(name: name), issued: bench.clock.now))
+    bench.clock.advance(2 * 3_600 - 1)
+    #expect(users.areRightsKnown(of: name, now: bench.clock.now))
+    bench.clock.advance(1)
+    #expect(!users.areRightsKnown(of: name, now: bench.clock.now))
+  }
+
   @Test("After a day without a newer token the session waits for one, and goes on with it")
   func old() throws {
     let service = bench.service
