@@ -32,6 +32,7 @@ public final class Pulse: Sendable {
     }
   }
 
+  var isLoaded: Bool { state.withLock { $0.isLoaded } }
   var isTroubled: Bool { state.withLock { $0.trouble != nil } }
 
   /// What the store said last; nil when it takes what is written. Each change is logged once.

@@ -21,11 +21,13 @@ public struct Router: Sendable {
   let uploads: DeviceUploads
   private let proxies: Set<String>
   private let turns: ExchangeTurns
+  private let meter: ServerMeter
   private let world: World
 
   init(
     _ packages: [ServedPackage], absent: Set<String> = [], doorkeeper: Doorkeeper,
-    audit: AuditLog, proxies: Set<String>, turns: ExchangeTurns, world: World
+    audit: AuditLog, proxies: Set<String>, turns: ExchangeTurns, meter: ServerMeter,
+    world: World
   ) {
     self.packages = packages
     self.absent = absent
@@ -36,6 +38,7 @@ public struct Router: Sendable {
     uploads = DeviceUploads(folder: audit.folder, world: world)
     self.proxies = proxies
     self.turns = turns
+    self.meter = meter
     self.world = world
   }
 
@@ -57,6 +60,7 @@ public struct Router: Sendable {
     case (_, let path) where Router.operatorPaths.contains(path):
       return isOperator(request) ? .take(bodyBytes: Router.loginBytes) : .refuse(notOperator)
     case (.get, "/health"): return .take(bodyBytes: 0)
+    case (.get, "/metrics"): return isOperator(request) ? .take(bodyBytes: 0) : .refuse(notOperator)
     default: return .refuse(nothing(at: request))
     }
   }
@@ -76,6 +80,7 @@ public struct Router: Sendable {
   public func answer(_ request: HTTPRequest) async -> HTTPResponse {
     switch (request.method, request.path) {
     case (.get, "/health"): return health(request)
+    case (.get, "/metrics"): return isOperator(request) ? metrics() : notOperator
     case (.post, "/ferry/1/login"): return await login(request)
     case (.post, "/ferry/1/wiped"): return await receipt(request)
     case (.post, "/ferry/1/logout"): return await logout(request)
@@ -104,6 +109,19 @@ public struct Router: Sendable {
     let report = HealthReport(
       packages.map { ($0.package.id, $0.service.pulse) }, isDetailed: isOperator(request))
     return json(report.status, report.json)
+  }
+
+  /// Asks no other thread either.
+  private func metrics() -> HTTPResponse {
+    let entries = packages.map { served in
+      MetricsText.Entry(
+        package: served.package.id, state: served.service.meter.reading,
+        isLoaded: served.service.pulse.isLoaded, isTroubled: !served.service.pulse.report.isWell)
+    }
+    let text = MetricsText(entries, refusals: meter.refusals, now: world.clock.moment).text
+    return HTTPResponse(
+      status: 200, headers: ["Content-Type": MetricsText.contentType],
+      body: .bytes(Array(text.utf8)))
   }
 
   // Sessions.
@@ -343,6 +361,7 @@ public struct Router: Sendable {
       wipe.write(to: &writer)
     }
     writer.endObject()
+    meter.refuse(code)
     return json(status, writer.bytes)
   }
 

@@ -10,6 +10,7 @@ public final class ServerHost: Sendable {
   private let audit: AuditLog
   private let proxies: Set<String>
   private let turns = ExchangeTurns()
+  private let meter = ServerMeter()
   private let world: World
   private let state = Mutex(State())
 
@@ -62,7 +63,8 @@ public final class ServerHost: Sendable {
         ? nil
         : Router(
           served, absent: Set(state.hosts.filter { $0.host == nil }.map(\.id)),
-          doorkeeper: doorkeeper, audit: audit, proxies: proxies, turns: turns, world: world)
+          doorkeeper: doorkeeper, audit: audit, proxies: proxies, turns: turns, meter: meter,
+          world: world)
     }
   }
 

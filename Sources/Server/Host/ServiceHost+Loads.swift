@@ -8,7 +8,10 @@ extension ServiceHost {
 
   func endLoad(_ ticket: LoadTicket) throws(ServerError) -> LoadStep {
     let step = try service.endLoad(ticket)
-    if case .done = step { pulse.beat(isLoaded: try service.isLoaded()) }
+    if case .done = step {
+      meter.loaded(at: world.clock.moment)
+      pulse.beat(isLoaded: try service.isLoaded())
+    }
     return step
   }
 

@@ -15,6 +15,7 @@ public actor ServiceHost {
   /// Who users are now.
   nonisolated let provider: (any AuthenticationProvider)?
   nonisolated let pulse: Pulse
+  nonisolated let meter: PackageMeter
   nonisolated let traces = OperationTraces()
   /// Opens what only the operator may see; in the file `operator.key` of the data folder.
   nonisolated let operatorKey: String
@@ -84,6 +85,7 @@ public actor ServiceHost {
     }.get()
     let service = made.service
     self.service = service
+    meter = service.meter
     accessTokens = service.accessTokens
     provider = service.provider
     storeName = service.leadership
@@ -132,6 +134,9 @@ public actor ServiceHost {
         hint: "The device polls, and tries a channel again later. Raise --connections of ferryd.",
         isTransient: true, retryAfterSeconds: 30)
     }
+    meter.count { counts in
+      if isChannel { counts.channelsOpened += 1 } else { counts.polls += 1 }
+    }
     let arrived = service.arrivedOperations
     let exchange = service.begin(
       request, identity, isChannel: isChannel,
@@ -161,12 +166,15 @@ public actor ServiceHost {
     while let exchange = exchanges[id], !isStopped {
       missed.remove(id)
       switch exchange.next() {
-      case .bytes(let bytes): return bytes
+      case .bytes(let bytes):
+        noteDelivery(exchange)
+        return bytes
       case .end:
         exchanges[id] = nil
         missed.remove(id)
         return nil
       case .waiting:
+        exchange.state.newsSince = nil
         let isStirred = await wait(id)
         guard !Task.isCancelled else {
           close(id)
@@ -350,6 +358,10 @@ public actor ServiceHost {
     let now = world.clock.moment
     checkStore()
     catchUp()
+    meter.note(
+      PackageMeter.Levels(
+        channels: service.channelCount, waitingOperations: service.queue.count,
+        oldestOperation: service.queue.oldest))
     for (id, wait) in waiting {
       let isSilent = wait.since.advanced(by: ServiceHost.beatInterval) <= now
       let isHoldOver = exchanges[id].map { $0.isHoldOver(at: now) }
@@ -378,14 +390,6 @@ public actor ServiceHost {
       pulse.beat(isLoaded: nil)
     }
   }
-
-  /// Of a package that another host is about to serve.
-  static let stopped = ServerError(
-    .replacedPackage, "the package is being replaced on the server",
-    hint: "Try again in a moment.", isTransient: true, retryAfterSeconds: 1)
-
-  /// How many operations were taken in and have no answer yet.
-  func waitingOperations() -> Int { service.queue.count }
 
   /// Ends all waiting; the store is closed when the last exchange lets go.
   public func stop() {

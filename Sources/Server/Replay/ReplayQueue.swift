@@ -357,5 +357,8 @@ struct ReplayQueue {
       .min()
   }
 
+  /// When what waits longest was whole.
+  var oldest: Timestamp? { chains.values.lazy.map(\.lastArrival).min() }
+
   var count: Int { chains.values.reduce(0) { $0 + $1.operations.count } }
 }

@@ -4,28 +4,44 @@ import FerryWire
 /// Devices that want to know whether what they show is current.
 extension Service {
   /// A look for changes of others begins. Call it before the business system is asked.
-  public func beginLook() -> Int64 { freshness.begin() }
+  public func beginLook() -> Int64 {
+    let look = freshness.begin()
+    lookMoments[look] = world.clock.moment
+    return look
+  }
 
   /// The look has ended, and what it found is taken; `needsLoad`: a load begins for it.
   public func endLook(_ look: Int64, needsLoad: Bool) {
     freshness.end(look, waiting: toBeRead, loadAfter: needsLoad ? lastTask : nil)
+    noteCaptured()
     wakeCurrent()
+  }
+
+  /// What was committed before a look is in the cache when its findings are.
+  private func noteCaptured() {
+    guard let moment = lookMoments[freshness.completed] else { return }
+    lookMoments = lookMoments.filter { $0.key > freshness.completed }
+    capturedUpTo = moment
+    meter.captured(upTo: moment)
   }
 
   /// The business system could not be asked.
   public func failLook(_ look: Int64) {
     freshness.fail(look)
+    lookMoments[look] = nil
     wakeCurrent()
   }
 
   /// These are in the cache as they were read, and need not be read again.
   func noteRead(_ names: [ObjectName]) {
     freshness.read(names)
+    noteCaptured()
     wakeCurrent()
   }
 
   func noteLoaded(_ load: Int64) {
     freshness.loaded(load, waiting: toBeRead)
+    noteCaptured()
     wakeCurrent()
   }
 

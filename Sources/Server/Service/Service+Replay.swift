@@ -290,6 +290,7 @@ extension Service {
       readLater(ObjectName(entity: operation.entity.name, key: key), metAt: marks.moment)
     }
     queue.remove(replay.name)
+    count(replay)
     dropImages(replay)
     finish(replay)
     return .done

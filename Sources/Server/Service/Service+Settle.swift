@@ -25,6 +25,7 @@ extension Service {
       written.formUnion(replay.machine.seen.keys)
       queue.remove(replay.name)
       finish(replay)
+      count(replay)
       tellRefusedRights(replay)
       releaseContents(replay)
     }
@@ -36,6 +37,21 @@ extension Service {
       steps[id] = try carryOut(action, id)
     }
     return ids.map { steps[$0] ?? .done }
+  }
+
+  /// For `/metrics`; without an outcome it is unknown.
+  func count(_ replay: ActiveReplay) {
+    meter.count { counts in
+      for outcome in replay.machine.outcomes {
+        switch outcome {
+        case .accepted?: counts.accepted += 1
+        case .refused(let refusal)?:
+          counts.refusals[PackageMeter.reason(of: refusal.code), default: 0] += 1
+        case .notTried?: break
+        case nil: counts.unknown += 1
+        }
+      }
+    }
   }
 
   private func tellRefusedRights(_ replay: ActiveReplay) {

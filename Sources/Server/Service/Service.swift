@@ -22,6 +22,11 @@ public final class Service {
   var memory = StoreMemory()
   var marks = Marks()
   var freshness = Freshness()
+  let meter: PackageMeter
+  /// When looks began whose findings are not all read.
+  var lookMoments: [Int64: Timestamp] = [:]
+  /// When the last look began whose findings are all in the cache.
+  var capturedUpTo: Timestamp?
   var claims = Claims()
   var interests = Interests()
   var exchanges: [ExchangeID: Exchange] = [:]
@@ -96,6 +101,7 @@ public final class Service {
     self.limits = limits
     self.world = world
     lastLook = world.clock.moment
+    meter = PackageMeter(now: world.clock.moment)
     self.rules = rules
     self.store = store
     directory = PartitionDirectory(store, world)
@@ -254,6 +260,7 @@ public final class Service {
     )
   ) throws(ServerError) -> (result: Result, made: [Int64]) {
     var written = Written()
+    let start = world.clock.uptime
     let result = try guarded { () throws(StoreError) -> Result in
       try store.numbered(drawn: drawn) { transaction throws(StoreError) -> Result in
         var machine = CacheMachine(rules)
@@ -266,6 +273,8 @@ public final class Service {
         return result
       }
     }
+    let time = world.clock.uptime - start
+    meter.count { $0.storeSeconds.note(time / .seconds(1)) }
     memory.committed(written.partitions, clock: written.clock)
     memory.note(written.answered)
     stir(partitions: written.partitions, answered: written.answered)
@@ -310,6 +319,9 @@ public final class Service {
     let concerned = Set(interests.concerned(partitions: partitions, owners: owners)).union(open)
     for id in concerned.sorted() {
       guard let exchange = exchanges[id] else { continue }
+      if exchange.state.isChannel, exchange.state.newsSince == nil {
+        exchange.state.newsSince = capturedUpTo
+      }
       let owner = exchange.state.owner
       let groups = Set(answered.filter { $0.owner == owner }.map(\.group))
       for (index, download) in exchange.state.downloads.enumerated()

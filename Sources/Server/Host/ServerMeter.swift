@@ -1,0 +1,11 @@
+import Synchronization
+
+/// What `/metrics` says of the server as a whole.
+final class ServerMeter: Sendable {
+  private let refused = Mutex<[String: Int64]>([:])
+
+  /// A login or a request was refused with this code.
+  func refuse(_ code: String) { refused.withLock { $0[code, default: 0] += 1 } }
+
+  var refusals: [String: Int64] { refused.withLock { $0 } }
+}
