@@ -13,6 +13,10 @@ final class PackageMeter: Sendable {
     var refusals: [String: Int64] = [:]
     var storeSeconds = Histogram(bounds: [0.001, 0.005, 0.02, 0.1, 0.5, 2])
     var deliverySeconds = Histogram(bounds: [0.5, 1, 2, 5, 15, 60, 300])
+
+    mutating func begin(isChannel: Bool) {
+      if isChannel { channelsOpened += 1 } else { polls += 1 }
+    }
   }
 
   /// What is looked at each second.

@@ -55,6 +55,10 @@ extension Service {
     while let parked = replays.values.filter({ $0.notBefore.map { $0 <= now } ?? false })
       .min(by: { $0.id < $1.id })
     {
+      guard mayGoOn(parked) else {
+        replays[parked.id]?.notBefore = now.advanced(by: Service.lookAtRights)
+        continue
+      }
       if let task = try resume(parked) { return [task] }
     }
     let isLoaded = try isLoaded()
@@ -83,13 +87,6 @@ extension Service {
     let limit = limits.incompleteGroupSeconds
     nextLookForIncomplete = now.advanced(by: .seconds(max(1, limit / 24)))
     queue.end(incompleteSince: now.advanced(by: .seconds(-limit)))
-  }
-
-  /// When `nextReplay` may have something that it has not now; nil when nothing waits for a time.
-  public var nextReplayMoment: Timestamp? {
-    let moments = [queue.nextMoment, replays.values.compactMap(\.notBefore).min()]
-    let shift = world.clock.now.milliseconds - world.clock.moment.milliseconds
-    return moments.compactMap { $0 }.min().map { Timestamp(milliseconds: $0.milliseconds + shift) }
   }
 
   /// Nil when it was only an answer that had to be written.

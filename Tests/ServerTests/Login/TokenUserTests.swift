@@ -79,6 +79,35 @@ struct TokenUserTests {
     _ = try service.renew(second.refreshToken, device: "phone", provider: provider)
   }
 
+  @Test("A replay that is tried again waits for a newer token, too")
+  func parked() throws {
+    let service = bench.service
+    let claims = ["employee": ["1"]]
+    try service.note(seen(claims))
+    bench.business.put(Shop.order, Shop.order(10, 1, "Oslo"))
+    try bench.load()
+    let device = Device(bench, "phone", bench.identity(name))
+    try device.exchange()
+    let change = bench.operation(
+      Shop.order, .update, Key([.integer(10)]), changed: [2: .text("Bergen")],
+      base: [2: .text("Oslo")])
+    device.open = [change.0]
+    try device.exchange([change.1], mayHaveRun: [change.0])
+    // Nobody can say whether it was performed before.
+    bench.business.isAway = true
+    try bench.replay()
+    bench.clock.advance(86_400)
+    bench.business.isAway = false
+    try bench.replay()
+    #expect(bench.business.performed == [:])
+    #expect(service.nextReplayMoment == bench.clock.now.advanced(by: .seconds(10)))
+
+    try service.note(seen(claims))
+    bench.clock.advance(10)
+    try bench.replay()
+    #expect(bench.business.performed == [change.0: 1])
+  }
+
   @Test("What a user sent waits while nobody knows the user's rights, and holds nobody else up")
   func waits() throws {
     var queue = ReplayQueue()
