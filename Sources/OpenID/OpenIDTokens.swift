@@ -255,7 +255,9 @@ public actor OpenIDTokens: TokenSource {
       }
       return .given(bytes)
     } catch {
-      guard error.code == .issuerAway, !Task.isCancelled else { throw error }
+      // A request that is cut off by that looks like an issuer that is away.
+      guard !Task.isCancelled else { throw OpenIDTokens.failure(of: CancellationError()) }
+      guard error.code == .issuerAway else { throw error }
       return .later(later ?? .away)
     }
   }

@@ -56,16 +56,16 @@ struct SimulateTests {
   func keptAndShorter() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "ferry-\(UUID())").path
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let words = ["simulate", "--seed", "15", "--steps", "500", "--plant", "rollbackKeeps"]
+    let words = ["simulate", "--seed", "3", "--steps", "500", "--plant", "rollbackKeeps"]
     let end = try RunningFerry.run(words + ["--keep", folder, "--shrink", "--json"])
     #expect(end.code == 1)
-    #expect(end.said.contains(#""databases":"\#(folder)/seed-15""#), "\(end.said)")
+    #expect(end.said.contains(#""databases":"\#(folder)/seed-3""#), "\(end.said)")
     let lines = end.said.split(separator: "\n")
-    let shorter = try #require(lines.last { $0.hasPrefix(#"{"shorter":{"seed":15,"steps":"#) })
-    #expect(shorter.contains(#""replay":"ferry simulate --seed 15 --steps "#))
+    let shorter = try #require(lines.last { $0.hasPrefix(#"{"shorter":{"seed":3,"steps":"#) })
+    #expect(shorter.contains(#""replay":"ferry simulate --seed 3 --steps "#))
     #expect(shorter.contains(" --plant rollbackKeeps "))
     for file in ["device-0/device.db", "device-2/device.db", "server/server.sqlite"] {
-      let kept = try Connection(path: "\(folder)/seed-15/\(file)", mode: .readWrite)
+      let kept = try Connection(path: "\(folder)/seed-3/\(file)", mode: .readWrite)
       #expect(try kept.value("PRAGMA quick_check")?.text == "ok", "\(file)")
     }
     let nowhere = try RunningFerry.run(words + ["--keep", "/dev/null/here"])

@@ -134,9 +134,7 @@ public actor ServiceHost {
         hint: "The device polls, and tries a channel again later. Raise --connections of ferryd.",
         isTransient: true, retryAfterSeconds: 30)
     }
-    meter.count { counts in
-      if isChannel { counts.channelsOpened += 1 } else { counts.polls += 1 }
-    }
+    meter.count { $0.begin(isChannel: isChannel) }
     let arrived = service.arrivedOperations
     let exchange = service.begin(
       request, identity, isChannel: isChannel,
@@ -365,8 +363,8 @@ public actor ServiceHost {
     for (id, wait) in waiting {
       let isSilent = wait.since.advanced(by: ServiceHost.beatInterval) <= now
       let isHoldOver = exchanges[id].map { $0.isHoldOver(at: now) }
-      let isNoticeDue = exchanges[id]?.isNoticeDue(at: now)
-      if isSilent || isHoldOver == true || isNoticeDue == true { stirred(id) }
+      let isNoticeDue = exchanges[id]?.isNoticeDue(at: now) == true
+      if isSilent || isHoldOver == true || isNoticeDue { stirred(id) }
     }
     guard service.leads, now >= lastCompaction.advanced(by: .seconds(3_600)) else { return }
     lastCompaction = now
@@ -386,7 +384,6 @@ public actor ServiceHost {
       }
       pulse.beat(isLoaded: try service.isLoaded())
     } catch {
-      // The pulse was told by the service; the thread itself is well.
       pulse.beat(isLoaded: nil)
     }
   }
