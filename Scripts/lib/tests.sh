@@ -24,10 +24,12 @@ build() {
 # Tests that calculate for long would hold up those that watch the clock: turns of their own.
 network="FerryHTTP|FerryODataClientTests"
 clocked="$network|WayTests"
+calculating="PlantTests|SimulateTests|FerrySimulationTests|FerryTidyTests"
 
 # quick_turns, small_turns: each turn is a step, so that its time is seen.
 quick_turns() {
-  step "tests" turn --skip "$clocked|PlantTests$(unchanged_tests)" || result=1
+  step "tests" turn --skip "$clocked|$calculating$(unchanged_tests)" || result=1
+  step "tests that calculate" turn --filter "$calculating" --skip PlantTests || result=1
   step "tests of HTTP" turn --filter "$network" || result=1
 }
 
@@ -37,7 +39,8 @@ small_turns() {
   FERRY_KILL_PLANTS="$(sed -n '/^enum KillPlant/,/^}/s/^  case \([A-Za-z]*\)$/\1/p' Samples/Demo/KillHouse.swift | draw_words kills 2 | paste -s -d ' ')"
   export FERRY_PLANTS FERRY_KILL_PLANTS
   say "Of the planted bugs the tree draws: $FERRY_PLANTS; of those of the rounds: $FERRY_KILL_PLANTS"
-  step "tests" turn --skip "$clocked$(unchanged_tests)" || result=1
+  step "tests" turn --skip "$clocked|$calculating$(unchanged_tests)" || result=1
+  step "tests that calculate" turn --filter "$calculating" || result=1
   step "tests of HTTP" turn --filter "$network" || result=1
   step "tests of the whole circle" turn --filter "WayTests" || result=1
 }
