@@ -70,26 +70,21 @@ final class Nginx {
     self.process = process
   }
 
-  /// Waits until it does; false where the port is taken.
+  /// Waits until it does; false where the port is taken. Something that answers on the port may be
+  /// another server: nginx writes its process id when it has the port.
   private func listens() throws -> Bool {
     var isTaken = false
-    let port = self.port
     let hasDecided = eventually {
       isTaken = errors.contains("Address already in use")
-      return isTaken || Self.listens(port)
+      return isTaken || !text(of: "pid").isEmpty
     }
     guard hasDecided else { throw Trouble.notStarted("nginx does not listen: \(errors)") }
     return !isTaken
   }
 
-  private var errors: String {
-    let file = open("\(folder)/error.log", O_RDONLY)
-    guard file >= 0 else { return "" }
-    defer { close(file) }
-    var text = [UInt8](repeating: 0, count: 4_096)
-    let count = read(file, &text, text.count)
-    return String(decoding: text.prefix(max(0, count)), as: UTF8.self)
-  }
+  private var errors: String { text(of: "error.log") }
+
+  private func text(of name: String) -> String { LiveServer.read("\(folder)/\(name)") }
 
   deinit {
     kill(process, SIGTERM)
@@ -97,20 +92,6 @@ final class Nginx {
     for name in ["body", "proxy", "fastcgi", "uwsgi", "scgi"] { rmdir("\(folder)/\(name)") }
     for name in ["nginx.conf", "error.log", "pid"] { unlink("\(folder)/\(name)") }
     rmdir(folder)
-  }
-
-  private static func listens(_ port: Int) -> Bool {
-    let probe = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
-    defer { close(probe) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = UInt16(port).bigEndian
-    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
-    return withUnsafePointer(to: address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(probe, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    } == 0
   }
 
   /// A port that was free a moment ago: nginx cannot choose one itself and tell.
