@@ -169,6 +169,15 @@ final class Bench {
   }
 }
 
+extension UserFile {
+  /// One user, for whom each password is right.
+  static func anna() throws -> UserFile {
+    try UserFile(
+      Array(#"{"users": [{"name": "anna", "passwordHash": "$a"}]}"#.utf8), name: "users.json"
+    ) { _, _ in true }
+  }
+}
+
 /// A device as small as the server's tests need it.
 final class Device {
   struct Row: Equatable {

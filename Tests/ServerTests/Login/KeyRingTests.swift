@@ -11,9 +11,7 @@ final class KeyRingTests {
 
   init() throws {
     bench = try Bench()
-    users = try UserFile(
-      Array(#"{"users": [{"name": "anna", "passwordHash": "$a"}]}"#.utf8), name: "users.json"
-    ) { _, _ in true }
+    users = try UserFile.anna()
     bench.service.provider = users
   }
 

@@ -12,10 +12,7 @@ struct TokenUserTests {
 
   init() throws {
     bench = try Bench()
-    bench.service.provider = ProviderChain(
-      try UserFile(
-        Array(#"{"users": [{"name": "anna", "passwordHash": "$a"}]}"#.utf8), name: "users.json"
-      ) { _, _ in true }, [bench.service.tokenUsers])
+    bench.service.provider = ProviderChain(try UserFile.anna(), [bench.service.tokenUsers])
   }
 
   private func seen(_ claims: [String: [String]], minutesAgo: Int64 = 0) -> TokenLogin {
