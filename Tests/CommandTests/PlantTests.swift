@@ -11,12 +11,13 @@ struct PlantTests {
   /// comes behind the clock (8), which a page has too soon (11), an import lacks (4) or a load puts
   /// back (10), or is missing in a sum (9); an older snapshot ends a download too low (9), before what a device has (8), or
   /// without rows of its checkpoint (4). What a reset sweeps away may be an answered change, of which the
-  /// app is never told (7). Rows of rights that have ended are no state of the server (4).
+  /// app is never told (7). Rows of rights that have ended are no state of the server (4). A restored server
+  /// that opens no era gives a number twice: devices lack rows (4, 8), or their sums are wrong (9).
   private static let broken: [PlantedBug: Set<Int>] = [
     .sequence: [4, 8, 9, 10, 11], .fixedBound: [4, 8, 9], .noMark: [10], .idAtSubmit: [2],
     .answerAfterCheckpoint: [6], .leaveIgnoresPartition: [4, 9], .stagedFloor: [4, 9],
     .olderSnapshot: [4, 8, 9], .baseNotMoved: [6], .retryUnknown: [2, 5], .forgottenOriginal: [4],
-    .interestAfterRead: [9], .eraNotOpened: [4, 8], .loadIgnoresClaim: [5, 6],
+    .interestAfterRead: [9], .eraNotOpened: [4, 8, 9], .loadIgnoresClaim: [5, 6],
     .contentUnchecked: [4], .saveDropsValue: [1], .rollbackKeeps: [1], .callbackKept: [7],
     .lostAttribute: [2], .groupInParts: [3], .staleClaims: [4, 9, 11],
     .resetSweepsPending: [7, 12],

@@ -67,8 +67,10 @@ final class NginxServer {
       next.executableURL = URL(filePath: program)
       next.arguments = ["-p", place.path, "-e", "error.log", "-c", "nginx.conf"]
       next.standardError = FileHandle.nullDevice
+      let mark = place.appending(path: "pid")
+      try? FileManager.default.removeItem(at: mark)
       try next.run()
-      if Self.listens(chosen, next) {
+      if Self.listens(mark, next) {
         running = next
         self.port = chosen
         return
@@ -118,18 +120,12 @@ final class NginxServer {
       """, in: folder)
   }
 
-  private static func listens(_ port: Int, _ process: Process) -> Bool {
+  /// Whether it has the port: something that answers there may be another server, and nginx writes
+  /// its process id when it listens.
+  private static func listens(_ mark: URL, _ process: Process) -> Bool {
     let deadline = ContinuousClock.now + patience
     while ContinuousClock.now < deadline, process.isRunning {
-      let probe = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
-      defer { close(probe) }
-      var address = address(port)
-      let status = withUnsafePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          connect(probe, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-        }
-      }
-      if status == 0 { return true }
+      if let written = try? Data(contentsOf: mark), !written.isEmpty { return true }
       usleep(5_000)
     }
     return false
