@@ -241,7 +241,8 @@ let proofs: [Target] = [
     "FerryTestKitTests", "TestKitTests",
     [
       "FerryTestKit", "Ferry", "FerryTravel", "FerryModel", "FerrySQLite", "FerryHTTP",
-      "FerryHTTPClient", "FerryWorld", "FerryConnector", "FerryMemoryConnector", "FerryVault",
+      "FerryHTTPClient", "FerryWorld", "FerryConnector", "FerryMemoryConnector", "FerryWire",
+      "FerryVault",
     ]),
   tests(
     "FerryConnectorTests", "ConnectorTests",

@@ -24,6 +24,8 @@ enum DeviceProgram {
       let output = Output()
       var settings = SessionSettings()
       settings.isDatabaseShared = true
+      // A command submits.
+      settings.submitsAutomatically = false
       // How long a line may be silent: tests of broken lines need not wait as long as people.
       if arguments.count > 4, let seconds = Int(arguments[4]) {
         settings.silence = .seconds(seconds)

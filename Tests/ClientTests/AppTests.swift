@@ -69,7 +69,7 @@ struct AppTests {
     #expect(try booking.logRecords.isEmpty)
     #expect(try Booking.find(mine.bookingID, in: database)?.bookingID == 901)
     booking.note = "window"
-    try booking.save()
+    try booking.update()
     #expect(try Booking.getPendingObjects(in: database).map(\.bookingID) == [901])
     await database.close()
   }
@@ -131,8 +131,9 @@ struct AppTests {
       }
       seen.withLock { $0.append(found ?? false) }
     }
-    var mine = booking("Ada", database)
-    try database.transaction { () throws(FerryError) in
+    let new = booking("Ada", database)
+    try await database.transaction { () throws(FerryError) in
+      var mine = new
       try mine.create()
       try mine.submitPending()
     }

@@ -108,8 +108,8 @@ struct BadInputTests {
     let list = Article.live(in: depot.database).makeAsyncIterator()
     #expect(try await live.next()??.name == "Nail")
     #expect(try await list.next()?.count == 1)
-    var other = held
-    try other.delete()
+    let other = held
+    try await other.delete()
     guard case .some(.none) = try await live.next() else {
       Issue.record("the object is still in its live query")
       return

@@ -150,8 +150,8 @@ struct BigValueTests {
     await #expect(failure { _ = try old.read(upTo: 1) }?.code == .notDownloaded)
     let doomed = try photo.image.openForWrite()
     try doomed.write([1])
-    var gone = photo
-    try gone.delete()
+    let gone = photo
+    try await gone.delete()
     await #expect(failure { try doomed.close() }?.code == .objectNotFound)
     doomed.discard()
     #expect(try device.contents() == [0, 0, 0])

@@ -7,12 +7,16 @@ import Ferry
 
 /// The code of Documentation/BigValues.md, which a test compares with what is printed there.
 enum BigValuesGuide {
-  static func write(_ photo: inout Photo) throws {
+  static func write(_ draft: Photo, in database: Database) async throws {
     // GUIDE begins
-    try photo.create()
-    try photo.image.copyFrom(file: "/tmp/quay.jpg")
-    try photo.submitPending()
+    let made = try await database.transaction {
+      var photo = draft
+      try photo.create()
+      try photo.image.copyFrom(file: "/tmp/quay.jpg")
+      return photo
+    }
     // GUIDE ends
+    _ = made
   }
 
   static func stream(_ photo: Photo, _ strips: [[UInt8]]) throws {

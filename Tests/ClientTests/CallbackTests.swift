@@ -163,7 +163,7 @@ struct CallbackTests {
     try await depot.database.start()
     var ada = try #require(try Maker.findAll(in: depot.database).first)
     ada.record.set(2, "Rome")
-    try ada.save()
+    try ada.update()
     try ada.submitPending()
     _ = try await replayed(ada, depot.database)
     let lines = order.withLock { $0 }
@@ -180,7 +180,7 @@ struct CallbackTests {
     depot.database.registerCallbackHandler(refusing)
     let error = await #expect(throws: FerryError.self) { try await depot.database.start() }
     #expect(error?.code == .cancelled)
-    #expect(try Maker.count(in: depot.database) == 0)
+    #expect(try await Maker.count(in: depot.database) == 0)
     #expect(refusing.heard.contains("not synchronized cancelled"))
     let willing = Witness()
     depot.database.registerCallbackHandler(willing)
@@ -192,7 +192,7 @@ struct CallbackTests {
         "synchronize starting", "synchronize downloading", "synchronize finishing",
         "synchronized default",
       ])
-    #expect(try Maker.count(in: depot.database) == 1)
+    #expect(try await Maker.count(in: depot.database) == 1)
     await depot.database.close()
   }
 
@@ -202,14 +202,14 @@ struct CallbackTests {
     let witness = Witness()
     let database = depot.database
     database.registerCallbackHandler(witness)
-    try database.transaction { () throws(FerryError) in
+    try await database.transaction { () throws(FerryError) in
       try database.transaction { () throws(FerryError) in }
     }
-    try? database.transaction { () throws(FerryError) in
+    try? await database.transaction { () throws(FerryError) in
       throw FerryError(.cancelled, "no", hint: "no")
     }
-    try database.transaction { () throws(FerryError) in try database.rollback() }
-    try database.transaction { () throws(FerryError) in }
+    try await database.transaction { () throws(FerryError) in try database.rollback() }
+    try await database.transaction { () throws(FerryError) in }
     var heard: [String] = []
     for await line in witness.told where ["commit", "rollback"].contains(line) {
       heard.append(line)
@@ -228,7 +228,7 @@ struct CallbackTests {
     let rounds = 30
     for _ in 0..<rounds {
       let other = Mutex<Task<Void, any Error>?>(nil)
-      try database.transaction { () throws(FerryError) in
+      try await database.transaction { () throws(FerryError) in
         try database.rollback()
         other.withLock { other in
           other = Task {

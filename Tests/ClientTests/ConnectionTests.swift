@@ -52,7 +52,7 @@ struct ConnectionTests {
     try await database.synchronize()
     let lines = witness.heard.filter { $0.hasSuffix("connected") }
     #expect(lines == ["connected", "disconnected", "connected"])
-    #expect(try Maker.count(in: database) == 1)
+    #expect(try await Maker.count(in: database) == 1)
     await database.close()
   }
 

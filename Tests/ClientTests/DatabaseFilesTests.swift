@@ -113,7 +113,7 @@ struct DatabaseFilesTests {
       #expect(twice().count == 1 && twice()[0].contains("isDatabaseShared"))
       try book("Ada", in: app)
       try book("Bob", in: widget)
-      try app.transaction { () throws(FerryError) in
+      try await app.transaction { () throws(FerryError) in
         for var booking in try Booking.findAll(in: app) {
           booking.seats = 2
           try booking.update()

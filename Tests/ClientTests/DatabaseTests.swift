@@ -22,9 +22,9 @@ struct DatabaseTests {
     #expect(try await live.next()?.map(\.title) == ["harbour"])
     try database.cleanAllData(keepClientOnly: true)
     #expect(try await live.next()?.isEmpty == true)
-    #expect(try Sketch.count(in: database) == 1 && !database.hasPendingOperations)
+    #expect(try await Sketch.count(in: database) == 1 && !database.hasPendingOperations)
     try database.cleanAllData()
-    #expect(try Sketch.count(in: database) == 0)
+    #expect(try await Sketch.count(in: database) == 0)
     await database.close()
   }
 

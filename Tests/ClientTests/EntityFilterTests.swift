@@ -20,7 +20,7 @@ struct EntityFilterTests {
     var makers = try Maker.findAll(orderBy: .ascending(Maker.Attributes.id), in: database)
     makers[1].record.set(2, "Rome")
     try makers[1].update()
-    try makers[2].delete()
+    try await makers[2].delete()
     try depot.maker(4, "Di", nil)
     let ids = { (filter: EntityFilter) in
       try Maker.findWithQuery(

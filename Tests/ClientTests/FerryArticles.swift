@@ -9,29 +9,24 @@ enum FerryArticles {
     // GUIDE begins
     let database = try Travel.open(
       at: path, profile: ConnectionProfile(server: "https://ferry.example.com"))
-    try await database.onlineLogin(user: "nancy", password: password)
-    try database.subscribe()
-    database.startBackgroundSynchronization()
+    try await database.signIn(user: "nancy", password: password)
     // GUIDE ends
   }
 
-  static func book(in database: Database) throws {
+  static func book(in database: Database) async throws {
     // GUIDE begins
-    var booking = Booking(
-      agencyID: "A07", flightID: 318, passenger: "Grace", cabin: "economy", seats: 1, in: database)
-    try booking.create()
-    try booking.submitPending()
-    let mine = try Booking.findAll(where: Booking.Attributes.agencyID == "A07", in: database)
+    let booking = try await Booking(
+      agencyID: "A07", flightID: 318, passenger: "Grace", cabin: "economy", seats: 1, in: database
+    ).save()
+    let mine = try await Booking.find(Booking.Attributes.agencyID == "A07", in: database)
     // GUIDE ends
-    _ = mine
+    _ = (booking, mine)
   }
 
   struct Saving {
     // GUIDE begins
-    @concurrent func saved(_ booking: Booking) async throws -> Booking {
-      var booking = booking
-      try booking.save()
-      return booking
+    func saved(_ booking: Booking) async throws -> Booking {
+      try await booking.save()
     }
     // GUIDE ends
   }

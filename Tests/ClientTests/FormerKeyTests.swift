@@ -109,8 +109,8 @@ struct FormerKeyTests {
     #expect(try Remark.findWithQuery(remarks, in: database).count == 1)
     // A delete that is pending hides the object, and its parts still have its key.
     let receipts = Query(from: "Receipt").where(AttributeTest("basketID", .equal, key))
-    var basket = try #require(baskets.first)
-    try basket.delete()
+    let basket = try #require(baskets.first)
+    try await basket.delete()
     #expect(try database.executeQuery(receipts).count == 1)
   }
 

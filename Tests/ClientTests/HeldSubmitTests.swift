@@ -120,7 +120,7 @@ struct HeldSubmitTests {
   /// How many operations of an order were submitted and are not answered.
   private func unanswered(_ object: Int64, _ store: Store) throws -> Int {
     try store.withSnapshot { transaction throws(FerryError) in
-      try SubmittedOperations(transaction).of(ObjectReference(Order.entity.name, object)).count
+      try SubmittedOperations(transaction).of(LocalObject(Order.entity.name, object)).count
     }
   }
 

@@ -102,7 +102,7 @@ struct LiveQueryTests {
     let before = live.concerned
     var apple = try #require(try Item.findWithQuery(items(405), in: database).first)
     apple.text = "pear"
-    try apple.save()
+    try apple.update()
     #expect(live.concerned == before + 6)
     #expect(try await ofOne.next()??.isPending == true)
     for (number, iterator) in iterators.enumerated() {
@@ -113,7 +113,7 @@ struct LiveQueryTests {
     #expect(live.executions == 107)
     // The owner is as pending as before: nobody runs.
     apple.text = "plum"
-    try apple.save()
+    try apple.update()
     // An import changes parts of which nothing is pending: nobody runs.
     try store.write { connection throws(FerryError) in
       try store.sql { () throws(SQLiteError) in
@@ -147,9 +147,9 @@ struct LiveQueryTests {
     let rung = { () -> [Bool] in
       watches.map { !$0.signal.takeChanges().entities.isEmpty }
     }
-    var remark = try #require(
+    let remark = try #require(
       try store.record(Remark.entity, key: Key([.text("r1")])).map(Remark.init(record:)))
-    try remark.delete()
+    try await remark.delete()
     #expect(rung() == [true, true])
     #expect(try filled.basket(1)?.isPending == true)
     #expect(try filled.item(1)?.isPending == true)
@@ -182,18 +182,18 @@ struct LiveQueryTests {
     let prices: [(Decimal, [Int64])] = [(11, [1]), (100, [1]), (9, [])]
     for (price, expected) in prices {
       nail.price = price
-      try nail.save()
+      try nail.update()
       #expect(try await iterator.next()?.map(\.id) == expected)
     }
     let runs = depot.database.live.executions
     nail.price = 3
-    try nail.save()
+    try nail.update()
     try depot.article(2, "Cheap", price: 1)
     try depot.article(3, "Dear", price: 1_000)
     #expect(try await iterator.next()?.map(\.id) == [3])
     #expect(depot.database.live.executions == runs + 1)
-    var dear = try #require(try Article.findFirst(where: A.id == 3, in: depot.database))
-    try dear.delete()
+    let dear = try #require(try Article.findFirst(where: A.id == 3, in: depot.database))
+    try await dear.delete()
     #expect(try await iterator.next()?.map(\.id) == [])
   }
 
@@ -249,14 +249,14 @@ struct LiveQueryTests {
     try depot.maker(2, "Bo", "Bremen")
     var ada = try #require(try Maker.findFirst(where: M.id == 1, in: database))
     ada.record.set(2, "Rome")
-    try ada.save()
+    try ada.update()
     #expect(try await iterator.next()?.count == 0)
     #expect(database.live.executions == runs + 1)
     let outer = Query(from: Article.self).join(A.maker, outer: true).select(M.city)
       .where(M.city.isNull)
     let rows = database.live(outer).makeAsyncIterator()
     #expect(try await rows.next()?.count == 0)
-    try ada.delete()
+    try await ada.delete()
     #expect(try await rows.next()?.count == 1)
   }
 
@@ -273,7 +273,7 @@ struct LiveQueryTests {
     #expect(try await rows.next()?.map(\.values) == [[.text("Ada")]])
     var ada = try #require(try Maker.findFirst(where: M.id == 1, in: database))
     ada.record.set(1, "Ada Byron")
-    try ada.save()
+    try ada.update()
     #expect(try await rows.next()?.map(\.values) == [[.text("Ada Byron")]])
     // What is said of each alias still holds for its rows alone.
     let known = Query(from: Maker.self).join(M.parent, as: "p")
@@ -322,9 +322,9 @@ struct LiveQueryTests {
     #expect(try await list.next()?.count == 1)
     #expect(try await one.next()??.name == "Nail")
     nail.name = "Bolt"
-    try nail.save()
+    try nail.update()
     #expect(try await one.next()??.name == "Bolt")
-    try nail.delete()
+    try await nail.delete()
     #expect(try await list.next()?.isEmpty == true)
     let gone = try #require(try await one.next())
     #expect(gone == nil || gone?.isDeleted == true)
@@ -363,7 +363,7 @@ struct LiveQueryTests {
     #expect(inserted.changes.map(\.kind) == [.inserted] && inserted.isComplete)
     nail.name = "Bolt"
     nail.price = 3
-    try nail.save()
+    try nail.update()
     let updated = try #require(try await iterator.next())
     #expect(updated.changes.last?.attributes == ["name", "price"])
     #expect(updated.changes.last?.key == Key([.integer(100_000)]))

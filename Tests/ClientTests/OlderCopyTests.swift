@@ -51,7 +51,7 @@ struct OlderCopyTests {
     #expect(item.key == Key([.integer(7), .integer(2)]))
     let operation = try #require(try shop.device.operations().first)
     #expect(operation.key == item.key && operation.changed[0] == .integer(7))
-    #expect(operation.root == ObjectReference("Basket", try #require(old.basket.object)))
+    #expect(operation.root == LocalObject("Basket", try #require(old.basket.object)))
     // One that was made since had never another key; the temporary one is its owner's.
     let remark = try new(
       .text("r3"), old.basket.values[0], .integer(2), .text("ripe"), of: Remark.entity)

@@ -27,7 +27,7 @@ struct OutcomeTableTests {
   ) throws -> [OperationID] {
     let place = object.map { object in
       AnsweredOperation.Place(
-        object: ObjectReference("Item", object), root: ObjectReference("Order", root ?? object))
+        object: LocalObject("Item", object), root: LocalObject("Order", root ?? object))
     }
     let ended = AnsweredOperation(id: try id(number), outcome: outcome, place: place)
     return try table.note([ended], now: now).map(\.id)
@@ -74,9 +74,9 @@ struct OutcomeTableTests {
     try end(1, .accepted, of: 7, in: 4)
     try end(2, .cancelled, of: 8, in: 4)
     try end(3, .joined(id(1)), of: 8, in: 4)
-    #expect(try table.last(of: ObjectReference("Item", 7)) == .accepted)
-    #expect(try table.last(of: ObjectReference("Item", 8)) == .cancelled)
-    #expect(try table.last(of: ObjectReference("Order", 4)) == .cancelled)
-    #expect(try table.last(of: ObjectReference("Order", 7)) == nil)
+    #expect(try table.last(of: LocalObject("Item", 7)) == .accepted)
+    #expect(try table.last(of: LocalObject("Item", 8)) == .cancelled)
+    #expect(try table.last(of: LocalObject("Order", 4)) == .cancelled)
+    #expect(try table.last(of: LocalObject("Order", 7)) == nil)
   }
 }

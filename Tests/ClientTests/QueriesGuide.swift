@@ -110,13 +110,11 @@ enum QueriesGuide {
 
   static func answer(_ draft: Booking) async throws(FerryError) {
     // GUIDE begins
-    var booking = draft
-    try booking.create()
-    try booking.submitPending()
-    switch try await booking.replayOutcome(within: .seconds(30)) {
+    let booking = try await draft.save()
+    switch try await booking.outcome(within: .seconds(30)) {
     case .accepted(let booking): print("booked as", booking?.bookingID ?? 0)
-    case .refused(_, let reasons): print("refused:", reasons.map(\.message))
-    case .unknown, .notTried, .cancelled, .nothingPending: print("no answer to show")
+    case .refused(let refusal): print("refused:", refusal.message)
+    case .unknown, .stillWaiting, .cancelled: print("no answer to show")
     }
     // GUIDE ends
   }
@@ -125,10 +123,10 @@ enum QueriesGuide {
     var booking = saved
     // GUIDE begins
     booking.seats = 2
-    try booking.update()
+    booking = try await booking.save(.later)
     let seats = try booking.submitPending()
     booking.cabin = "business"
-    try booking.update()
+    booking = try await booking.save(.later)
     let cabin = try booking.submitPending()
     for submission in [seats, cabin] {
       if case .refused(_, let reasons) = try await submission.outcome(within: .seconds(30)) {

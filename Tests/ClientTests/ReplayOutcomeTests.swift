@@ -250,7 +250,7 @@ struct ReplayOutcomeTests {
       return
     }
     let copy = article
-    try article.delete()
+    try await article.delete()
     try article.submitPending()
     for _ in 0..<2 {
       guard case .accepted(nil) = try await outcome(article, depot) else {

@@ -62,7 +62,7 @@ struct SeveralPackagesTests {
       let all = [shop, goods, baskets]
       #expect(Set(all.map(\.path)).count == 3)
       for opened in all { try await opened.start() }
-      #expect(try Maker.count(in: goods.database) == 1)
+      #expect(try await Maker.count(in: goods.database) == 1)
 
       var line = Line(
         record: try shop.create([.integer(1), .integer(1), .text("tea")], of: Line.entity))
@@ -85,8 +85,8 @@ struct SeveralPackagesTests {
       // Closing and cleaning one is nothing to the others.
       await shop.database.close()
       try goods.database.cleanAllData()
-      #expect(try Maker.count(in: goods.database) == 0)
-      #expect(try Receipt.count(in: baskets.database) == 1)
+      #expect(try await Maker.count(in: goods.database) == 0)
+      #expect(try await Receipt.count(in: baskets.database) == 1)
       #expect(try baskets.database.hasPendingOperations)
       try await baskets.database.synchronize()
       try baskets.database.submitPendingOperations()
@@ -106,7 +106,7 @@ struct SeveralPackagesTests {
       for _ in 0..<2 {
         let shop = try Opened(Shop.package, in: folder)
         let baskets = try Opened(Baskets.package, in: folder)
-        if try Line.count(in: shop.database) == 0 {
+        if try await Line.count(in: shop.database) == 0 {
           _ = try shop.create([.integer(1), .integer(1), .text("tea")], of: Line.entity)
           _ = try baskets.create([.integer(1), .text("2.5")], of: Receipt.entity)
         }

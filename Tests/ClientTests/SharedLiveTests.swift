@@ -13,6 +13,7 @@ struct SharedLiveTests {
   private func open(_ depot: Depot) throws -> Database {
     var settings = SessionSettings()
     settings.isDatabaseShared = true
+    settings.submitsAutomatically = false
     return try Database.open(
       at: depot.path, package: depot.model,
       profile: ConnectionProfile(server: "http://127.0.0.1:9", session: settings))
@@ -47,7 +48,7 @@ struct SharedLiveTests {
     #expect(app.live.executions == 4, "the query of 11 to 20 did not run again")
     _ = try article(15, "Bolt", in: helper)
     #expect(try await high.next()?.map(\.name) == ["Bolt"])
-    try nail.delete()
+    try await nail.delete()
     #expect(try await low.next()?.count == 0)
     #expect(app.live.executions == 6)
     // And the other way round, with what one did itself told once.

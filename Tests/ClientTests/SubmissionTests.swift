@@ -156,7 +156,7 @@ struct SubmissionTests {
     let create = try line.submitPending()
     async let heard = create.outcome(within: .seconds(600))
     while shop.device.store.answers.waiting < 1 { await Task.yield() }
-    try line.delete()
+    try await line.delete()
     let delete = try line.submitPending()
     for outcome in [try await heard, try await delete.outcome(), try await create.outcome()] {
       guard case .cancelled(nil) = outcome else {
@@ -193,7 +193,7 @@ struct SubmissionTests {
     var line = shop.device.newLine(of: order.id, 1, "nail")
     try line.create()
     let behind = try line.submitPending()
-    try order.delete()
+    try await order.delete()
     try answer { shop.shore.refuse($0, "sold out") }
     guard case .refused(_?, let reasons) = try await behind.outcome() else {
       Issue.record("not refused")

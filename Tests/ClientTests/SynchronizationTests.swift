@@ -139,7 +139,7 @@ struct SynchronizationTests {
     let told = Task { await states.contains { $0.isServerLoading } }
     try database.subscribe()
     try await database.synchronize()
-    #expect(try Maker.count(in: database) == 2)
+    #expect(try await Maker.count(in: database) == 2)
     await database.close()
     #expect(await told.value, "who follows the state sees that the server loads")
   }
@@ -169,7 +169,7 @@ struct SynchronizationTests {
     depot.database.registerCallbackHandler(first)
     depot.database.beginOnlineLogin(user: "nancy", password: "p")
     await first.waitForImport()
-    #expect(try Maker.count(in: depot.database) == 1)
+    #expect(try await Maker.count(in: depot.database) == 1)
     await depot.database.close()
     #expect(first.asked == ["subscribe"])
 
@@ -182,7 +182,7 @@ struct SynchronizationTests {
     database.registerCallbackHandler(second)
     database.beginOnlineLogin(user: "nancy", password: "p")
     await second.waitForImport()
-    #expect(try Maker.count(in: database) == 2)
+    #expect(try await Maker.count(in: database) == 2)
     await database.close()
     #expect(second.asked == ["synchronize"])
     for handler in [first, second] { handler.database.withLock { $0 = nil } }

@@ -96,7 +96,7 @@ struct WaitingTests {
     #expect(await code(of: waiting) == .cancelled)
     gate.open()
     try await patient.value
-    #expect(try Maker.count(in: database) == 1)
+    #expect(try await Maker.count(in: database) == 1)
     await database.close()
   }
 
@@ -125,7 +125,7 @@ struct WaitingTests {
       let lock = try Connection(
         path: database.store.path + "-session", busyTimeoutMilliseconds: 0)
       try lock.execute("BEGIN EXCLUSIVE")
-      return try Maker.count(in: database)
+      return try await Maker.count(in: database)
     }
     gate.open()
     #expect(try await patient.value == 1)

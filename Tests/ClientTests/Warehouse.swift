@@ -132,11 +132,14 @@ final class Depot {
     self.model = model
     transport = ShoreTransport(shore ?? Shore(model), decide: decide)
     let world = World(clock: SystemClock(), chance: SystemChance(), log: SilentLog())
+    // These tests submit by themselves.
+    var session = SessionSettings()
+    session.submitsAutomatically = false
     database = Database(
       try Store(
         path: folder.appendingPathComponent("depot.db").path, model: model, world: world,
         durability: .application, key: key),
-      ConnectionProfile(server: "http://depot"), handler,
+      ConnectionProfile(server: "http://depot", session: session), handler,
       silent ? SilentTransport() : transport, world)
   }
 

@@ -12,6 +12,7 @@ struct GeneratedTests {
     let database = try Awkward.open(
       at: folder.appending(path: "device.db").path,
       profile: ConnectionProfile(server: "http://127.0.0.1:9"))
+    database.submitsAutomatically = false
     do {
       try body(database)
     } catch {

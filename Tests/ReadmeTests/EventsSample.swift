@@ -2,20 +2,15 @@
 // README begins
 import Ferry
 
-struct Refusals: CallbackHandler {
-  func onReplayFailure(_ object: ReplayedObject) {
-    guard let booking = object.as(Booking.self) else { return }
-    for record in (try? booking.logRecords) ?? [] {
-      print(booking.passenger, record.code, record.message)
+func follow(_ database: Database) async throws {
+  for await event in database.events {
+    switch event {
+    case .refused(let reference, let refusal):
+      guard let booking = try await reference.as(Booking.self, in: database) else { continue }
+      print(booking.passenger, refusal.code, refusal.message)
+    case .downloading(let progress): print("\(progress.receivedRows) rows downloaded")
+    default: break
     }
   }
-
-  func onImportProgress(_ progress: ImportProgress) {
-    print("\(progress.receivedRows) rows downloaded")
-  }
-}
-
-func follow(_ database: Database) {
-  database.registerCallbackHandler(Refusals())
 }
 // README ends

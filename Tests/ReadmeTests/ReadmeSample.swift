@@ -10,17 +10,15 @@ func openTravel(at path: String, server: String) throws -> Database {
   return database
 }
 
-func book(flight: Int64, for passenger: String, in database: Database) throws -> Booking {
-  var booking = Booking(agencyID: "A07", flightID: flight, passenger: passenger, in: database)
-  try booking.create()  // saved and visible now, with or without a network
-  try booking.submitPending()  // sent as soon as there is a network
-  return booking
+func book(flight: Int64, for passenger: String, in database: Database) async throws -> Booking {
+  let booking = Booking(agencyID: "A07", flightID: flight, passenger: passenger, in: database)
+  return try await booking.save()  // visible now, and sent as soon as there is a network
 }
 
 func result(of booking: Booking) async throws -> String {
-  switch try await booking.replayOutcome(within: .seconds(30)) {
+  switch try await booking.outcome(within: .seconds(30)) {
   case .accepted(let booked): "booked as \(booked?.bookingID ?? 0)"
-  case .refused(_, let reasons): "refused: \(reasons.map(\.message))"  // the change is kept
+  case .refused(let refusal): "refused: \(refusal.message)"  // the change is kept
   default: "no answer yet"
   }
 }

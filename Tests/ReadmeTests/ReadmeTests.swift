@@ -37,7 +37,7 @@ struct ReadmeTests {
     #expect(compiled.allSatisfy(printed.contains))
   }
 
-  @Test("Its code works without a network: the booking is saved and waits to be sent (sync/P1)")
+  @Test("Its code works without a network: the booking is saved and submitted (sync/P1)")
   func withoutNetwork() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "ferry-\(UUID().uuidString)")
@@ -46,8 +46,8 @@ struct ReadmeTests {
     // Nothing listens on port 9.
     let database = try openTravel(
       at: folder.appending(path: "device.db").path, server: "http://127.0.0.1:9")
-    let booking = try book(flight: 318, for: "Grace Hopper", in: database)
-    #expect(booking.pendingChange == .create)
+    let booking = try await book(flight: 318, for: "Grace Hopper", in: database)
+    #expect(booking.pendingChange == .create && booking.replayPending > 0)
     #expect(try Booking.findAll(in: database).map(\.passenger) == ["Grace Hopper"])
     #expect(try database.hasPendingOperations)
     #expect(try !database.isSubscribed)

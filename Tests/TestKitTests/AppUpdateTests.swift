@@ -132,7 +132,7 @@ struct AppUpdateTests {
     let heard = Heard()
     let database = try await server.database(user: "nancy", callbackHandler: heard)
     func change(_ id: Int64) async throws -> ReplayOutcome<Member> {
-      var member = try Member.load(key: Key([.integer(id)]), in: database)
+      var member = try await Member.load(key: Key([.integer(id)]), in: database)
       member.email = "new"
       try member.update()
       try member.submitPending()
@@ -151,7 +151,7 @@ struct AppUpdateTests {
     let emails: [String?] = server.rows(of: Member.self).map { $0["email"] }
     #expect(emails == [nil, "new"])
     server.acceptAll()
-    var third = try Member.load(key: Key([.integer(1)]), in: database)
+    var third = try await Member.load(key: Key([.integer(1)]), in: database)
     #expect(third.isPending)
     var record = Record(Member.entity, in: database)
     record.set(0, 3 as Int64)

@@ -12,6 +12,7 @@ struct AsyncFormTests {
   init() async throws {
     server = try await Trade.server()
     database = try await server.database(user: "nancy")
+    database.submitsAutomatically = false
   }
 
   private func named(_ name: String) -> TestOf<Customer> {

@@ -48,6 +48,7 @@ struct BigValueProgressTests {
     on actor: (any Actor)? = nil
   ) async throws -> Database {
     let database = try await server.database(user: user, claims: ["depot": ["A"]])
+    database.submitsAutomatically = false
     database.registerCallbackHandler(handler, on: actor)
     return database
   }

@@ -73,14 +73,6 @@ struct BigValueTests {
     return database
   }
 
-  private func withFolder(_ body: (String) async throws -> Void) async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(
-      path: "ferry-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try await body(folder.path)
-  }
-
   private func failure(_ body: () async throws -> Void) async -> FerryError? {
     do { try await body() } catch { return error as? FerryError }
     return nil
@@ -103,6 +95,7 @@ struct BigValueTests {
   func circle() async throws {
     let server = try await album()
     let nancy = try await server.database(user: "nancy", claims: BigValueTests.claims)
+    nancy.submitsAutomatically = false
     let bytes = picture(600_001)
     var photo = Photo("quay", in: nancy)
     try photo.create()
@@ -211,6 +204,7 @@ struct BigValueTests {
   func unfit() async throws {
     let server = try await TestServer(Photo.package, bigValueBytes: 1_000_000)
     let database = try await server.database(user: "nancy", claims: BigValueTests.claims)
+    database.submitsAutomatically = false
     var large = Photo("large", in: database)
     try large.create()
     try large.image.write(picture(1_000_001))
@@ -259,6 +253,7 @@ struct BigValueTests {
     try await server.insert(
       Photo.self, ["id": 1, "title": "quay", "depot": "A", "image": picture(10)])
     let database = try await server.database(user: "nancy", claims: BigValueTests.claims)
+    database.submitsAutomatically = false
     var photo = try #require(try Photo.findAll(in: database).first)
     try photo.image.write(picture(20))
     try await server.change(photo, ["image": picture(30)])

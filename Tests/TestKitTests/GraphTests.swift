@@ -100,6 +100,7 @@ struct GraphTests {
   func accepted() async throws {
     let server = try await TestServer(Store.package)
     let database = try await server.database(user: "nancy")
+    database.submitsAutomatically = false
     var basket = try fill(database)
     try basket.submitPending()
     try await database.synchronize(awaitingAnswers: true)
@@ -121,6 +122,7 @@ struct GraphTests {
   func refused() async throws {
     let server = try await TestServer(Store.package)
     let database = try await server.database(user: "nancy")
+    database.submitsAutomatically = false
     var basket = try fill(database)
     server.refuse(Remark.self, [.create], code: 412, "no remarks today")
     try basket.submitPending()
@@ -145,12 +147,13 @@ struct GraphTests {
   func deleted() async throws {
     let server = try await TestServer(Store.package)
     let database = try await server.database(user: "nancy")
+    database.submitsAutomatically = false
     var basket = try fill(database)
     try basket.submitPending()
     try await database.synchronize(awaitingAnswers: true)
     try basket.refresh()
     server.refuse(Item.self, [.delete], "the second item stays") { $0["number"] == 2 }
-    try basket.delete()
+    try await basket.delete()
     #expect(try Item.findAll(in: database).isEmpty && Remark.findAll(in: database).isEmpty)
     try basket.submitPending()
     try await database.synchronize(awaitingAnswers: true)

@@ -139,7 +139,7 @@ struct ParameterTests {
     let path = FileManager.default.temporaryDirectory.appending(path: "ferry-\(UUID()).db").path
     let database = try Database.open(
       at: path, package: Sales.package, profile: ConnectionProfile(server: "http://127.0.0.1:9"))
-    try database.transaction { () throws(FerryError) in
+    try await database.transaction { () throws(FerryError) in
       for year in 1...200 { try database.save(ParameterSet(["year": year])) }
     }
     try database.save(ParameterSet(["year": 7]))
@@ -159,6 +159,7 @@ struct ParameterTests {
     let set = ParameterSet(["year": 2025])
     try database.save(set)
     try await database.synchronize()
+    database.submitsAutomatically = false
     var customer = try #require(try Customer.findAll(in: database).first)
     customer.region = "West"
     try customer.update()

@@ -248,9 +248,10 @@ struct ReplicationTests: TradeSuite {
   func transaction() async throws {
     let server = try await Trade.server()
     let database = try await device(server, witness)
-    var customer = try #require(
-      try Trade.Customer.find(key: Key([.integer(1)]), in: database))
-    try database.transaction { () throws(FerryError) in
+    let known = try #require(
+      try await Trade.Customer.find(key: Key([.integer(1)]), in: database))
+    try await database.transaction { () throws(FerryError) in
+      var customer = known
       customer.name = "Grace"
       try customer.update()
       var order = Trade.order(of: 1, "Jena", in: database)

@@ -1,6 +1,7 @@
 import Ferry
 import FerrySQLite
 import FerryVault
+import FerryWire
 import FerryWorld
 import Foundation
 import Synchronization
@@ -101,6 +102,40 @@ struct SecretsTests {
     }
   }
 
+  @Test("A wipe destroys key and tokens where the app keeps them, and the files with them")
+  func wiped() async throws {
+    try await withFolder { folder in
+      let server = try await Trade.server()
+      server.users.add("nancy", claims: [:])
+      let store = FileSecrets(folder: "\(folder)/secrets")
+      let secrets = DatabaseSecrets(name: "trade", in: store)
+      let others = try store.addSecret("another app's", [7])
+      let path = "\(folder)/trade.db"
+      let key = try secrets.key()
+      let database = try open(path, secrets, server, key: key)
+      try await database.onlineLogin(user: "nancy", password: "")
+      try database.subscribe()
+      try await database.synchronize()
+      let device = try setting(.device, database) ?? ""
+      #expect(try secrets.tokens(of: device) != nil)
+      let copy = "\(folder)/copy.db"
+      try FileManager.default.copyItem(atPath: path, toPath: copy)
+
+      await database.runner.obey(
+        WipeOrder(
+          server: try setting(.server, database) ?? "", device: device,
+          incarnation: try setting(.incarnation, database) ?? "", receipt: "", withPending: false))
+      #expect(!Database.exists(at: path))
+      #expect(try secrets.tokens(of: device) == nil)
+      // Nobody has the key any more: a copy of the file stays closed.
+      #expect { try open(copy, secrets, server, key: secrets.key()) } throws: {
+        ($0 as? FerryError)?.code == .wrongKey
+      }
+      #expect(try store.secret("another app's") == others)
+      await server.stop()
+    }
+  }
+
   @Test("A store that takes no tokens fails the login by name, and the next login works")
   func refusing() async throws {
     try await withFolder { folder in
@@ -171,14 +206,6 @@ struct SecretsTests {
   private func mode(_ path: String) throws -> Int {
     try #require(
       try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
-  }
-
-  private func withFolder(_ body: (String) async throws -> Void) async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(
-      path: "ferry-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try await body(folder.path)
   }
 }
 

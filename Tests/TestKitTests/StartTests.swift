@@ -148,6 +148,7 @@ struct StartTests: TradeSuite {
   func created() async throws {
     let server = try await Trade.server()
     let database = try await server.database(user: "nancy")
+    database.submitsAutomatically = false
     var first = Trade.order(of: 1, "Jena", in: database)
     try first.create()
     var second = Trade.order(of: 1, "Gera", in: database)
@@ -168,10 +169,11 @@ struct StartTests: TradeSuite {
   func logRecords() async throws {
     let server = try await Trade.server()
     let database = try await server.database(user: "nancy")
+    database.submitsAutomatically = false
     server.refuse(Trade.Order.self, code: 412, "no lorry goes there")
     try move("Kiel", in: database)
     try await database.synchronize(awaitingAnswers: true)
-    let order = try #require(try Trade.Order.find(key: Key([.integer(10)]), in: database))
+    let order = try #require(try await Trade.Order.find(key: Key([.integer(10)]), in: database))
     let printed = try order.logRecords.map { record in
       "\(record.component) \(record.entityKey) \(record.code) \(record.message) "
         + "\(record.operation?.rawValue ?? "-") \(record.level.rawValue)"
@@ -185,6 +187,7 @@ struct StartTests: TradeSuite {
   func bothForms() async throws {
     let server = try await Trade.server()
     let database = try await server.database(user: "nancy", settings: Trade.replication)
+    database.submitsAutomatically = false
     try await server.insert(Trade.Order.self, ["id": 11, "customer": 1, "city": "Ulm"])
     try await database.synchronize()
     #expect(try Trade.Order.findAll(in: database).count == 2)

@@ -5,6 +5,41 @@ import FerryModel
 /// These forms do not mutate, so that views and actors can call them on objects in their state. They
 /// return the object as it is afterwards.
 extension BusinessObject {
+  /// Creates or updates the object, and submits the change unless `submitting` is `.later`. Returns
+  /// the saved object. Once it returns, the change is never lost.
+  ///
+  /// ```swift
+  /// booking = try await booking.save()
+  /// ```
+  /// A new object is created once, also if several copies of it are saved, as by two taps on one
+  /// button: the second save updates what the first one created. For another object, make a new one.
+  /// A task that is cancelled does not stop the save.
+  ///
+  /// Without `submitting`, `Database.submitsAutomatically` decides. Errors: `invalidChange` for a value
+  /// that the model does not allow, and for a change that cannot be sent; `objectExists` if another
+  /// object has the key; `objectNotFound` if the object was deleted; `diskFull`. Nothing is saved then.
+  @discardableResult
+  public func save(_ submitting: Submitting? = nil) async throws(FerryError) -> Self {
+    try await record.store.work.write { () throws(FerryError) -> Self in
+      var saved = try self.createdBefore()
+      let isFirst = saved.isNew
+      if let submitting { try saved.save(submitting) } else { try saved.save() }
+      if isFirst { self.record.wasCreated(as: saved.record) }
+      return saved
+    }
+  }
+
+  /// Deletes the object with what it owns, and submits that unless `submitting` is `.later`.
+  ///
+  /// Nothing remains of an object whose create was not sent. A task that is cancelled does not stop
+  /// the delete. Errors are those of `save`.
+  public func delete(_ submitting: Submitting? = nil) async throws(FerryError) {
+    try await record.store.work.write { () throws(FerryError) in
+      var deleted = try self.createdBefore()
+      if let submitting { try deleted.delete(submitting) } else { try deleted.delete() }
+    }
+  }
+
   /// Sends the pending change of this object as soon as there is a connection. Returns the object as
   /// it is then.
   ///
@@ -16,7 +51,7 @@ extension BusinessObject {
   @discardableResult
   public func submit() async throws(FerryError) -> Self {
     try await record.store.work.write { () throws(FerryError) -> Self in
-      var submitted = self
+      var submitted = try self.createdBefore()
       try submitted.submitPending()
       return submitted
     }
@@ -30,7 +65,7 @@ extension BusinessObject {
   @discardableResult
   public func cancel() async throws(FerryError) -> Self? {
     try await record.store.work.write { () throws(FerryError) -> Self? in
-      var cancelled = self
+      var cancelled = try self.createdBefore()
       try cancelled.cancelPending()
       return cancelled.isNew || cancelled.isDeleted ? nil : cancelled
     }
@@ -39,10 +74,10 @@ extension BusinessObject {
   /// Why the pending change was refused; nil if it was not refused.
   public func refusal() async throws(FerryError) -> Refusal? {
     try await record.store.work.read { () throws(FerryError) -> Refusal? in
-      guard let object = self.record.object,
+      guard let object = try self.createdBefore().record.object,
         let now = try self.record.store.recordOrHidden(Self.entity, object: object), now.failed
       else { return nil }
-      return Refusal(try Self(record: now).logRecords, of: now)
+      return Refusal(try self.record.store.logRecords(of: Self.entity, object), of: now)
     }
   }
 
@@ -52,9 +87,16 @@ extension BusinessObject {
   /// on the device; the hint says which.
   public func refreshed() async throws(FerryError) -> Self {
     try await record.store.work.read { () throws(FerryError) -> Self in
-      var refreshed = self
+      var refreshed = try self.createdBefore()
       try refreshed.refresh()
       return refreshed
     }
+  }
+
+  /// The object that another copy of this new one was saved as, or this copy.
+  func createdBefore() throws(FerryError) -> Self {
+    var known = self
+    known.record = try record.createdBefore()
+    return known
   }
 }

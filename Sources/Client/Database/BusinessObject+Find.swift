@@ -36,6 +36,35 @@ extension BusinessObject {
   ) async throws(FerryError) -> Self? {
     try await find(query(test, order, 0, 1), prefetching: paths, in: database).first
   }
+
+  /// How many objects pass a test; all, without a test.
+  public static func count(
+    _ test: TestOf<Self>? = nil, in database: Database
+  ) async throws(FerryError) -> Int {
+    let (store, query) = (database.store, query(test, [], 0, nil))
+    return try await store.work.read { () throws(FerryError) -> Int in try store.count(query) }
+  }
+
+  /// The object with this business key; nil if it is not on the device.
+  ///
+  /// A temporary key finds its object also after the business system assigned another one.
+  public static func find(
+    key: Key, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
+  ) async throws(FerryError) -> Self? {
+    let store = database.store
+    return try await store.work.read { () throws(FerryError) -> Self? in
+      try store.object(key: key, prefetching: paths)
+    }
+  }
+
+  /// The object with this business key; `objectNotFound` if it is not on the device.
+  public static func load(
+    key: Key, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
+  ) async throws(FerryError) -> Self {
+    try await database.store.work.read { () throws(FerryError) -> Self in
+      try Self.load(key: key, prefetching: paths, in: database)
+    }
+  }
 }
 
 extension Database {
@@ -54,6 +83,38 @@ extension Database {
     let (store, values) = (store, parameters.map(\.value))
     return try await store.work.read { () throws(FerryError) -> QueryResultSet in
       try store.rows(sql: text, values)
+    }
+  }
+
+  /// Runs `body` in one transaction on a thread of Ferry's own: all of its changes are saved, or
+  /// none if it throws.
+  ///
+  /// ```swift
+  /// try await database.transaction {
+  ///   for name in names {
+  ///     var booking = Booking(passenger: name, in: database)
+  ///     try booking.save()
+  ///   }
+  /// }
+  /// ```
+  /// `body` uses the synchronous forms and waits for nothing else. See the synchronous `transaction`
+  /// for nesting, errors, and when the changes are sent. A task that is cancelled does not stop it.
+  @discardableResult
+  public func transaction<Result: Sendable>(
+    submitting: Submitting? = nil, _ body: @Sendable () throws -> Result
+  ) async throws -> Result {
+    try await store.work.write { () throws -> Result in
+      try self.transaction(submitting: submitting, body)
+    }
+  }
+
+  /// The same for a body that throws Ferry's errors only: it begins with `() throws(FerryError) in`.
+  @discardableResult
+  public func transaction<Result: Sendable>(
+    submitting: Submitting? = nil, _ body: @Sendable () throws(FerryError) -> Result
+  ) async throws(FerryError) -> Result {
+    try await store.work.write { () throws(FerryError) -> Result in
+      try self.transaction(submitting: submitting, body)
     }
   }
 }

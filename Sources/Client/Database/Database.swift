@@ -8,9 +8,9 @@ import Synchronization
 /// A package's objects on this device, and their synchronization with one server for one user.
 ///
 /// May be used from every thread and task. Reading and saving never wait for the network. Reading
-/// waits for nobody; a save waits while another one, or an import, is written: a few milliseconds for
-/// what comes every day, seconds for the first import of a million rows. Where that may be, do not
-/// save on the main thread; see <doc:Waiting>.
+/// waits for nobody; a save waits while another one, or an import, is written: usually a few
+/// milliseconds, and seconds for the first import of a million rows. The asynchronous forms wait on a
+/// thread of Ferry's own; see <doc:Waiting>.
 ///
 /// ```swift
 /// let database = try Sales.open(at: path, profile: ConnectionProfile(server: "https://ferry.example.com"))
@@ -22,7 +22,7 @@ public final class Database: Sendable {
   package let store: Store
   let runner: SessionRunner
   package let live: LiveQueries
-  private let observers: Observers
+  let observers: Observers
   package let settings: SessionSettings
   /// What the database was opened with.
   let connection: ConnectionProfile
@@ -84,6 +84,7 @@ public final class Database: Sendable {
     live = LiveQueries(store.rowWatch)
     settings = profile.session
     connection = profile
+    store.submitsAutomatically.withLock { $0 = profile.session.submitsAutomatically }
     let observers = Observers()
     self.observers = observers
     if let handler { observers.register(handler) }
@@ -140,6 +141,7 @@ public final class Database: Sendable {
     following.withLock { $0?.cancel() }
     await runner.stop()
     runner.states.close()
+    observers.events.close()
     store.contentFetcher.withLock { $0 = nil }
     store.close()
   }
@@ -320,70 +322,4 @@ public final class Database: Sendable {
     if count > 0 { store.bell.ring() }
     return count > 0
   }
-
-  /// Runs `body` in one transaction: all of its changes are saved, or none where it throws.
-  ///
-  /// What it changed is replayed as one, too: the business system takes all of it or refuses all of
-  /// it, where it has transactions. Inside another transaction it is a savepoint, undone alone where
-  /// it throws and else part of the outer one. Other threads' changes wait meanwhile.
-  ///
-  /// Only what leaves `body` undoes it. An error that `body` catches leaves the rest to be committed:
-  /// the call that threw changed nothing, those before and after it are saved. Let it through, or
-  /// call `rollback`, where all belongs together.
-  ///
-  /// `diskFull` and `diskFailing` (and no memory left, `store`) may undo the whole transaction on
-  /// the spot, the outer ones with it: then whatever `body` reads or saves afterwards fails with the
-  /// same error, and so does the transaction, even where `body` catches them all.
-  @discardableResult
-  public func transaction<Result>(
-    _ body: () throws(FerryError) -> Result
-  ) throws(FerryError) -> Result {
-    let isOutermost = !store.isInTransaction
-    let ended: (result: Result, isRolledBack: Bool)
-    do throws(FerryError) { ended = try store.endedTransaction(body) } catch {
-      if isOutermost { tellTransaction(isCommitted: false) }
-      throw error
-    }
-    // What was submitted inside can be seen by the session only now.
-    store.bell.ring()
-    if isOutermost { tellTransaction(isCommitted: !ended.isRolledBack) }
-    return ended.result
-  }
-
-  /// The same for a body that throws any error, also the app's own: everything is undone and that very
-  /// error is thrown. A closure that does not say what it throws comes here; one that begins with
-  /// `() throws(FerryError) in` has the typed form above.
-  ///
-  /// Where the disk undid the transaction, that `FerryError` is thrown instead.
-  @discardableResult
-  public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-    do throws(FerryError) {
-      return try transaction { () throws(FerryError) -> Result in
-        do { return try body() } catch let error as FerryError { throw error } catch {
-          throw FerryError(
-            .cancelled, "the transaction was undone, for its body threw \(error)",
-            hint: "Nothing of it was saved.", cause: ErrorOfBody(error: error))
-        }
-      }
-    } catch {
-      throw (error.cause as? ErrorOfBody)?.error ?? error
-    }
-  }
-
-  private func tellTransaction(isCommitted: Bool) {
-    guard observers.isHeard else { return }
-    act { [observers] _ in
-      observers.tell { isCommitted ? $0.onTransactionCommit() : $0.onTransactionRollback() }
-    }
-  }
-
-  /// Inside a transaction: undoes what this transaction (or savepoint) changed when its body
-  /// returns, without an error (facts/1.4).
-  ///
-  /// On a thread that is in no transaction it undoes nothing and throws `invalidChange`: another
-  /// thread's transaction is not its own.
-  public func rollback() throws(FerryError) { try store.rollback() }
 }
-
-/// What the body of a transaction threw that is none of Ferry's; never leaves this file.
-private struct ErrorOfBody: Error { let error: any Error }

@@ -20,7 +20,7 @@ extension BusinessObject {
   /// Waits for the business system's answer to the submitted change of this object, at most `limit`.
   ///
   /// ```swift
-  /// try await booking.submit()
+  /// let booking = try await Booking(passenger: "Ada", in: database).save()
   /// switch try await booking.outcome(within: .seconds(30)) {
   /// case .accepted(let booked): show(booked)
   /// case .refused(let refusal): show(refusal.message)
@@ -33,7 +33,9 @@ extension BusinessObject {
   /// `invalidChange` if a change is pending and was not submitted; `cancelled` if the task is
   /// cancelled; `closed` if the database is closed.
   public func outcome(within limit: Duration) async throws(FerryError) -> Outcome<Self> {
-    do throws(FerryError) { return Outcome(try await replayOutcome(within: limit)) } catch {
+    do throws(FerryError) {
+      return Outcome(try await createdBefore().replayOutcome(within: limit))
+    } catch {
       guard error.code == .timedOut else { throw error }
       return .stillWaiting
     }

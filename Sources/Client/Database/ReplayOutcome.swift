@@ -59,7 +59,7 @@ extension BusinessObject {
         .invalidChange, "a new \(Self.entity.name) has no answer to wait for",
         hint: "Call create and submitPending first.", entity: Self.entity.name)
     }
-    let own = ObjectReference(Self.entity.name, object)
+    let own = LocalObject(Self.entity.name, object)
     let (waiting, last) = try record.store.withSnapshot { transaction throws(FerryError) in
       let submitted = SubmittedOperations(transaction)
       return (Set(try submitted.of(own).map(\.id)), try submitted.last(of: own))

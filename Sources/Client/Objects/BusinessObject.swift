@@ -3,9 +3,13 @@ import FerrySQLite
 
 /// A mobile business object: a value with the attributes of one entity, generated from the model.
 ///
-/// Reading attributes never waits. `create`, `update`, `delete` and `save` change the local database
-/// in one transaction and leave the object *pending*; nothing is sent before `submitPending`
-/// (sync/P1, P2).
+/// Reading attributes never waits. `save` and `delete` change the local database in one transaction
+/// and leave the object *pending*. The change is sent as soon as there is a connection, unless the app
+/// saves it `.later` or collects its changes: see `Database.submitsAutomatically`.
+///
+/// ```swift
+/// let booking = try await Booking(passenger: "Ada", in: database).save()
+/// ```
 ///
 /// Two copies are equal when object, values and state are. Generated types are `Identifiable` by the
 /// device's own key, which stays when the business system gives another business key; one whose model

@@ -1,5 +1,6 @@
 import FerryModel
 import FerrySQLite
+import Synchronization
 
 /// The state of one business object in the app's hands: its values, and where it comes from.
 ///
@@ -9,7 +10,7 @@ import FerrySQLite
 /// was cancelled or deleted in it shows again.
 public struct Record: Sendable {
   /// What it shares with all that were read together with it.
-  private let origin: RecordOrigin
+  let origin: RecordOrigin
   private enum Content {
     case values([Value])
     /// As it was read.
@@ -143,7 +144,7 @@ public struct Record: Sendable {
   /// Whether its key is temporary, where the transaction that created it was undone; else nil.
   var undoneKeyIsTemporary: Bool? {
     guard let creations = origin.creations, let number else { return nil }
-    return creations.undone(ObjectReference(entity.name, number))
+    return creations.undone(LocalObject(entity.name, number))
   }
 
   /// In the order of the entity's attributes, each canonical.
@@ -260,6 +261,8 @@ final class RecordOrigin: Sendable {
   let store: Store
   /// What the transaction created that they were read in; nil outside of one.
   let creations: Creations?
+  /// Of a new object: what an asynchronous save made of it.
+  let created = Mutex<CreatedCopy?>(nil)
 
   init(_ rows: Rows, _ store: Store, _ creations: Creations?) {
     self.rows = rows

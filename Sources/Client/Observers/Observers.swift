@@ -60,6 +60,8 @@ package final class Observers: Sendable {
   package static let waitingLimit = 1_000
 
   private let state = Mutex(State())
+  /// Hears everything that a handler of the database hears, for those who follow events.
+  package let events = EventBoard()
 
   package init() {}
 
@@ -96,6 +98,7 @@ package final class Observers: Sendable {
   }
 
   private func tell(_ item: Item, _ call: Call) {
+    events.hear(call)
     guard let handler = registration(of: nil) else { return }
     if isDirect { call(handler.handler) } else { put(item) }
   }
@@ -125,6 +128,7 @@ package final class Observers: Sendable {
     while let (notice, handlers) = try next(of: store) {
       if store.world.has(.callbackKept), notice.kind == .replayFailure { return }
       if let call = try call(of: notice, store) {
+        if !handlers.contains(where: isEvents) { events.hear(call) }
         for handler in handlers { call(handler.handler) }
       }
       try forget(notice, of: store, isWhole: handlers.contains { $0.entity == nil })
@@ -156,6 +160,7 @@ package final class Observers: Sendable {
     defer { store.endTelling() }
     while let (notice, handlers) = try next(of: store) {
       if let call = try call(of: notice, store) {
+        if !handlers.contains(where: isEvents) { events.hear(call) }
         for handler in handlers { await make(call, handler) }
       }
       try forget(notice, of: store, isWhole: handlers.contains { $0.entity == nil })
@@ -251,6 +256,10 @@ package final class Observers: Sendable {
 
   // Who hears it.
 
+  private func isEvents(_ registration: Registration) -> Bool {
+    registration.handler is EventBoard
+  }
+
   private func registration(of entity: String?) -> Registration? {
     state.withLock { $0.registrations.first { $0.entity == entity } }
   }
@@ -258,7 +267,11 @@ package final class Observers: Sendable {
   /// What is owed longest of what somebody is there to hear, and who: of an import first the
   /// database's handler, of a replay first the entity's (facts/1.7).
   private func next(of store: Store) throws(FerryError) -> (Notice, [Registration])? {
-    let known = state.withLock { $0.registrations }
+    var known = state.withLock { $0.registrations }
+    if events.isFollowed, !known.contains(where: { $0.entity == nil }) {
+      // Those who follow events hear what is owed in place of a handler.
+      known.append(Registration(handler: events, entity: nil, actor: nil))
+    }
     guard !known.isEmpty else { return nil }
     let whole = known.first { $0.entity == nil }
     // Without the database's handler, what the entities' have not heard.

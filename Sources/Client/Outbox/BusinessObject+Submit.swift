@@ -27,7 +27,7 @@ extension BusinessObject {
     }
     let store = record.store
     guard let operations = try Outbox(store).submit(Self.entity, object) else {
-      let own = ObjectReference(Self.entity.name, object)
+      let own = LocalObject(Self.entity.name, object)
       let open = try store.withSnapshot { transaction throws(FerryError) in
         try SubmittedOperations(transaction).of(own)
       }

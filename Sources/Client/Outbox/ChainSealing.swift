@@ -15,20 +15,20 @@ package struct ChainSealing {
   func submit(
     _ entity: Entity, _ object: Int64
   ) throws(FerryError) -> Set<OperationID>? {
-    let own = ObjectReference(entity.name, object)
+    let own = LocalObject(entity.name, object)
     let seeds = try unsealed(own)
     guard !seeds.isEmpty else { return nil }
     let members = try chain(of: seeds)
     try seal(members)
     let places = Set(
-      members.filter { $0.root == own || ObjectReference($0.entity, $0.object) == own }
+      members.filter { $0.root == own || LocalObject($0.entity, $0.object) == own }
         .map(\.sequence))
     let submitted = try SubmittedOperations(transaction).of(own)
     return Set(submitted.filter { places.contains($0.sequence) }.map(\.id))
   }
 
   /// What waits of the object itself, else of what it owns.
-  func unsealed(_ object: ObjectReference) throws(FerryError) -> [PendingOperation] {
+  func unsealed(_ object: LocalObject) throws(FerryError) -> [PendingOperation] {
     try transaction.sql { connection throws(SQLiteError) in
       try Chains(self.store, connection).unsealed(object)
     }
@@ -46,15 +46,15 @@ package struct ChainSealing {
   private func joined(
     _ members: [PendingOperation]
   ) throws(SQLiteError) -> [PendingOperation] {
-    var changes: [ObjectReference: [PendingOperation]] = [:]
+    var changes: [LocalObject: [PendingOperation]] = [:]
     for member in members {
-      changes[ObjectReference(member.entity, member.object), default: []].append(member)
+      changes[LocalObject(member.entity, member.object), default: []].append(member)
     }
     guard changes.count < members.count else { return members }
     var gone: [PendingOperation] = []
     var left: [PendingOperation] = []
     for member in members {
-      guard let own = changes.removeValue(forKey: ObjectReference(member.entity, member.object))
+      guard let own = changes.removeValue(forKey: LocalObject(member.entity, member.object))
       else { continue }
       let joined = try store.join(own, connection)
       gone += joined.gone

@@ -17,7 +17,7 @@ struct Chains {
   static let isHeld = "(wanted > 0 OR state = 'replayFailed')"
 
   /// What waits of the object itself, else of what it owns.
-  func unsealed(_ object: ObjectReference) throws(SQLiteError) -> [PendingOperation] {
+  func unsealed(_ object: LocalObject) throws(SQLiteError) -> [PendingOperation] {
     let own = try store.operations.select(
       "WHERE entity = ? AND object = ? AND \(OperationTable.isUnsealed)",
       [.text(object.entity), .integer(object.object)], connection)
@@ -38,7 +38,7 @@ struct Chains {
   ) throws(SQLiteError) -> [PendingOperation] {
     var members: [Int64: PendingOperation] = [:]
     var chains: Set<OperationID> = []
-    var roots: Set<ObjectReference> = []
+    var roots: Set<LocalObject> = []
     var queue = seeds
     while let next = queue.popLast() {
       guard members.updateValue(next, forKey: next.sequence) == nil else { continue }

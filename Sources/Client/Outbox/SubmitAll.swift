@@ -55,7 +55,7 @@ extension Outbox {
     _ transaction: Transaction
   ) throws(FerryError) {
     let sealing = ChainSealing(transaction)
-    let seeds = try sealing.unsealed(ObjectReference(entity.name, object))
+    let seeds = try sealing.unsealed(LocalObject(entity.name, object))
     guard seeds.contains(where: { !round.tried.contains($0.sequence) }) else { return }
     let members = try sealing.chain(of: seeds)
     round.tried.formUnion(members.map(\.sequence))
@@ -64,7 +64,7 @@ extension Outbox {
     } catch {
       guard error.code == .invalidChange else { throw error }
       if round.first == nil { round.first = error }
-      round.stayed.formUnion(members.map { ObjectReference($0.entity, $0.object) })
+      round.stayed.formUnion(members.map { LocalObject($0.entity, $0.object) })
     }
   }
 
@@ -84,7 +84,7 @@ extension Outbox {
 private struct SubmitRound {
   /// By sequence: what is replayed as one is tried once.
   var tried: Set<Int64> = []
-  var stayed: Set<ObjectReference> = []
+  var stayed: Set<LocalObject> = []
   var first: FerryError?
 
   var error: FerryError? {

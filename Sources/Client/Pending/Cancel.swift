@@ -54,7 +54,7 @@ extension Store {
     // What was recalled with it waits again, and can be changed.
     for create in creates { try takeBackReferences(to: create, entity, connection, &done) }
     if entity.ownsChildren, depth < 64 {
-      let whole = ObjectReference(entity.name, object)
+      let whole = LocalObject(entity.name, object)
       for part in try operations.parts(of: whole, connection) {
         guard let child = model.entity(named: part.entity) else { continue }
         try cancel(child, part.object, connection, depth: depth + 1, &done)

@@ -33,10 +33,10 @@ extension Store {
   /// the way up: itself and nothing where nothing owns it, or the owner is not on the device.
   func owners(
     of entity: Entity, _ object: Int64, _ values: [Value], _ connection: Connection
-  ) throws(SQLiteError) -> (root: ObjectReference, between: [ObjectReference]) {
-    let own = ObjectReference(entity.name, object)
+  ) throws(SQLiteError) -> (root: LocalObject, between: [LocalObject]) {
+    let own = LocalObject(entity.name, object)
     var top = own
-    var between: [ObjectReference] = []
+    var between: [LocalObject] = []
     var part = entity
     var values = values
     // A part of a part of a part: a model that goes deeper than this goes in a circle.
@@ -49,9 +49,9 @@ extension Store {
       let rows = self.rows(of: whole)
       if top != own { between.append(top) }
       if let row = try rows.visible(connection, key: key) {
-        (top, values) = (ObjectReference(whole.name, row.object), row.values)
+        (top, values) = (LocalObject(whole.name, row.object), row.values)
       } else if let row = try rows.original(connection, key: key) {
-        (top, values) = (ObjectReference(whole.name, row.object), row.values)
+        (top, values) = (LocalObject(whole.name, row.object), row.values)
       } else {
         if top != own { between.removeLast() }
         break

@@ -67,16 +67,18 @@ extension BusinessObject {
   public var logRecords: [LogRecord] {
     get throws(FerryError) {
       guard let object = record.object else { return [] }
-      return try record.store.logRecords(
-        "WHERE entity = ? AND object = ? ORDER BY number",
-        [
-          .text(Self.entity.name), .integer(object),
-        ])
+      return try record.store.logRecords(of: Self.entity, object)
     }
   }
 }
 
 extension Store {
+  /// The log records about the operations of one object, oldest first.
+  func logRecords(of entity: Entity, _ object: Int64) throws(FerryError) -> [LogRecord] {
+    try logRecords(
+      "WHERE entity = ? AND object = ? ORDER BY number", [.text(entity.name), .integer(object)])
+  }
+
   /// The log records that a query gives, oldest first.
   package func logRecords(_ query: LogRecordQuery) throws(FerryError) -> [LogRecord] {
     try Store.checkPage(skip: query.skip, take: query.take)

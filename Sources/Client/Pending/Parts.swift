@@ -6,7 +6,7 @@ extension Store {
   /// Who edits an object whose delete was refused wants neither it nor its parts deleted: what was
   /// deleted with it comes back (Decision 0018, 3).
   func bringBackParts(
-    of whole: ObjectReference, _ chain: OperationID, _ connection: Connection
+    of whole: LocalObject, _ chain: OperationID, _ connection: Connection
   ) throws(SQLiteError) {
     for part in try operations.parts(of: whole, connection) {
       guard let child = model.entity(named: part.entity),

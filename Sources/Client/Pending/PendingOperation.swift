@@ -54,9 +54,9 @@ package struct PendingOperation: Equatable, Sendable {
   /// What the counter was when the business said no; 0 after a submit.
   package var failure: Int64 = 0
   /// The top of the composite graph that the object is in; itself where it is in none.
-  package var root: ObjectReference
+  package var root: LocalObject
   /// What it passes on its way to the top of that graph; nil leaves what was noted.
-  package var owners: [ObjectReference]?
+  package var owners: [LocalObject]?
 
   /// The app has not submitted it: edits merge into it.
   package var isOpen: Bool { !isInFlight && wanted == .no }
@@ -68,7 +68,7 @@ package struct PendingOperation: Equatable, Sendable {
 
 extension AnsweredOperation {
   init(_ operation: PendingOperation, _ outcome: Outcome) {
-    let object = ObjectReference(operation.entity, operation.object)
+    let object = LocalObject(operation.entity, operation.object)
     self.init(
       id: operation.id, outcome: outcome, place: Place(object: object, root: operation.root))
   }
@@ -105,8 +105,8 @@ package struct OperationTable {
 
   /// The pending objects of a composite graph, its top excepted.
   package func parts(
-    of root: ObjectReference, _ connection: Connection
-  ) throws(SQLiteError) -> [ObjectReference] {
+    of root: LocalObject, _ connection: Connection
+  ) throws(SQLiteError) -> [LocalObject] {
     try connection.rows(
       """
       SELECT entity, object FROM ferry_operation
@@ -114,7 +114,7 @@ package struct OperationTable {
         AND NOT (entity = ?1 AND object = ?2) GROUP BY entity, object ORDER BY min(sequence)
       """, .text(root.entity), .integer(root.object)
     ).compactMap { row in
-      row[0].text.flatMap { name in row[1].integer.map { ObjectReference(name, $0) } }
+      row[0].text.flatMap { name in row[1].integer.map { LocalObject(name, $0) } }
     }
   }
 
@@ -233,7 +233,7 @@ package struct OperationTable {
       isTemporary: row[6].integer == 1, changed: changed, base: base, chain: chain, state: state,
       wanted: wanted, isSent: row[12].integer == 1,
       counter: row[13].integer ?? 0, failure: row[14].integer ?? 0,
-      root: ObjectReference(row[15].text ?? name, row[16].integer ?? object))
+      root: LocalObject(row[15].text ?? name, row[16].integer ?? object))
   }
 
   private func damaged(_ id: String) -> SQLiteError {

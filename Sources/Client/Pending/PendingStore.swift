@@ -164,7 +164,7 @@ extension Store {
           after: served(after, of: entity), image: image),
         known, entity, object, entity.key(of: before.values), after, connection)
       if let last = known.last, last.kind == .delete, last.isOpen {
-        try self.bringBackParts(of: ObjectReference(entity.name, object), last.chain, connection)
+        try self.bringBackParts(of: LocalObject(entity.name, object), last.chain, connection)
       }
       var row = try self.lay(
         now, on: image, over: before, entity, object, shown: after, connection)

@@ -38,6 +38,16 @@ public struct Refusal: Sendable, Hashable {
         attribute: attribute, mine: object?[attribute] ?? .null, theirs: theirs)
     }
   }
+
+  /// Why the pending change of an object was refused; without words where nothing is known.
+  package init(of record: Record?) {
+    guard let record, let object = record.object else {
+      self.init([], of: nil)
+      return
+    }
+    // An answer is reported all the same where the disk cannot be read.
+    self.init((try? record.store.logRecords(of: record.entity, object)) ?? [], of: record)
+  }
 }
 
 /// The user and somebody else changed the same attribute of one object.

@@ -9,7 +9,7 @@ struct SubmittedOperations {
 
   /// Those of an object, and of what it owns, that are not answered.
   func of(
-    _ object: ObjectReference
+    _ object: LocalObject
   ) throws(FerryError) -> [(id: OperationID, sequence: Int64)] {
     try transaction.rows(
       """
@@ -43,7 +43,7 @@ struct SubmittedOperations {
   }
 
   /// How the last operation of an object, or of what it owns, ended; nil where none did in 30 days.
-  func last(of object: ObjectReference) throws(FerryError) -> AnsweredOperation.Outcome? {
+  func last(of object: LocalObject) throws(FerryError) -> AnsweredOperation.Outcome? {
     try transaction.sql { connection throws(SQLiteError) in
       try OutcomeTable(connection).last(of: object)
     }

@@ -361,6 +361,10 @@ public struct SessionSettings: Sendable, Equatable {
   /// more for it. Which of them synchronizes they settle by themselves, with this or without; each
   /// callback that is owed is made in one of them.
   public var isDatabaseShared: Bool = false
+  /// Whether a saved change is submitted by itself. With false the app collects its changes, and sends
+  /// them with `submit`, `submitPending` or `submitPendingOperations`; see
+  /// `Database.submitsAutomatically`.
+  public var submitsAutomatically: Bool = true
 
   public init() {}
 

@@ -17,11 +17,11 @@ package struct AnsweredOperation: Sendable, Equatable {
 
   /// What it was a change of.
   package struct Place: Sendable, Equatable {
-    package let object: ObjectReference
+    package let object: LocalObject
     /// The top of the composite graph that the object is in; itself where it is in none.
-    package let root: ObjectReference
+    package let root: LocalObject
 
-    package init(object: ObjectReference, root: ObjectReference) {
+    package init(object: LocalObject, root: LocalObject) {
       (self.object, self.root) = (object, root)
     }
   }

@@ -6,7 +6,7 @@ final class Creations: Sendable {
   private struct State {
     var isUndone = false
     /// Whether the key is temporary, by object.
-    var made: [ObjectReference: Bool] = [:]
+    var made: [LocalObject: Bool] = [:]
   }
   private let state = Mutex(State())
   /// Those of the transaction around it.
@@ -14,13 +14,13 @@ final class Creations: Sendable {
 
   init(inside outer: Creations?) { self.outer = outer }
 
-  func note(_ object: ObjectReference, isTemporary: Bool) {
+  func note(_ object: LocalObject, isTemporary: Bool) {
     state.withLock { $0.made[object] = isTemporary }
     outer?.note(object, isTemporary: isTemporary)
   }
 
   /// The transaction was undone, its savepoints with it. Returns what it had created.
-  func undo() -> [ObjectReference] {
+  func undo() -> [LocalObject] {
     state.withLock { state in
       state.isUndone = true
       return Array(state.made.keys)
@@ -34,7 +34,7 @@ final class Creations: Sendable {
   var root: Creations { outer?.root ?? self }
 
   /// Whether the key of an object is temporary whose creation was undone; nil for any other.
-  func undone(_ object: ObjectReference) -> Bool? {
+  func undone(_ object: LocalObject) -> Bool? {
     state.withLock { $0.isUndone ? $0.made[object] : nil } ?? outer?.undone(object)
   }
 }

@@ -109,7 +109,7 @@ package struct OutcomeTable {
   }
 
   /// How the last operation of an object, or of what it owns, ended.
-  func last(of object: ObjectReference) throws(SQLiteError) -> AnsweredOperation.Outcome? {
+  func last(of object: LocalObject) throws(SQLiteError) -> AnsweredOperation.Outcome? {
     try connection.row(
       """
       SELECT outcome, reasons FROM ferry_outcome

@@ -19,6 +19,31 @@ package struct RowChanges: Sendable, Equatable {
 
   /// By the entity's name; only entities that somebody watches.
   package var entities: [String: Extent] = [:]
+
+  /// Each object once, as it was before the first and after the last change of it. One that was
+  /// inserted and deleted again is left out.
+  func folded() -> RowChanges {
+    var folded = RowChanges()
+    for (name, extent) in entities {
+      guard case .rows(let rows) = extent else {
+        folded.entities[name] = .all
+        continue
+      }
+      var places: [Int64: Int] = [:]
+      var once: [RowChange] = []
+      for row in rows {
+        if let place = places[row.object] {
+          once[place].after = row.after
+        } else {
+          places[row.object] = once.count
+          once.append(row)
+        }
+      }
+      once.removeAll { $0.before == nil && $0.after == nil }
+      if !once.isEmpty { folded.entities[name] = .rows(once) }
+    }
+    return folded
+  }
 }
 
 /// Sees which visible rows each transaction changes, of the entities that somebody watches.
@@ -131,7 +156,27 @@ package final class RowWatch: Sendable {
       where !state.installed.contains(name) || model.entity(named: name).map(isTooWide) ?? true {
         state.changes.entities[name] = .all
       }
-      return state.changes
+      return state.changes.folded()
+    }
+  }
+
+  /// How many changes of each entity were seen so far, for `undo`.
+  func counts() -> [String: Int] {
+    state.withLock { state in
+      state.changes.entities.compactMapValues {
+        if case .rows(let rows) = $0 { rows.count } else { nil }
+      }
+    }
+  }
+
+  /// A savepoint is undone: what it changed behind these counts was not changed.
+  func undo(to counts: [String: Int]) {
+    state.withLock { state in
+      for (name, extent) in state.changes.entities {
+        guard case .rows(let rows) = extent else { continue }
+        let count = counts[name] ?? 0
+        state.changes.entities[name] = count > 0 ? .rows(Array(rows.prefix(count))) : nil
+      }
     }
   }
 

@@ -47,6 +47,8 @@ package final class Store: Sendable {
   package let contentFetcher = Mutex<ContentFetcher?>(nil)
   /// Where the asynchronous forms read and save.
   package let work = WorkThreads()
+  /// Whether what is saved is submitted by itself, where the app does not say otherwise.
+  package let submitsAutomatically = Mutex(false)
   /// Sees which visible rows a transaction changes.
   package let rowWatch: RowWatch
   private let modelGuard: ModelGuard
@@ -113,6 +115,7 @@ package final class Store: Sendable {
       let isOutermost = !connection.isInTransaction && !connection.isTransactionUndone
       if isOutermost { try sql { () throws(SQLiteError) in try rowWatch.begin(connection) } }
       let before = self.open.withLock { ($0.ended.count, $0.releases) }
+      let seen = isOutermost ? [:] : rowWatch.counts()
       let result: Result
       do throws(FerryError) {
         result = try connection.transaction(
@@ -130,6 +133,7 @@ package final class Store: Sendable {
           })
       } catch {
         self.open.withLock { $0.undo(to: before) }
+        rowWatch.undo(to: seen)
         throw error
       }
       guard isOutermost else { return (result, Commit?.none) }

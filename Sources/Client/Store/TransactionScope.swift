@@ -11,6 +11,10 @@ package struct TransactionScope: Sendable {
   package var isRolledBack: Bool = false
   /// What it created so far; nil outside.
   var creations: Creations?
+  /// What was saved in it and may be submitted at its end.
+  var saved: [LocalObject] = []
+  /// What the app says of when its changes are sent; nil: the database decides.
+  var submitting: Submitting?
 }
 
 /// Ends a transaction that the app wants undone; never leaves this file.
@@ -63,7 +67,7 @@ extension Store {
 
   /// The objects in the app's hands are new again if the transaction that is open is undone.
   func noteCreation(_ entity: Entity, _ object: Int64, isTemporary: Bool) {
-    creations?.note(ObjectReference(entity.name, object), isTemporary: isTemporary)
+    creations?.note(LocalObject(entity.name, object), isTemporary: isTemporary)
   }
 
   private func scoped<Result>(
@@ -113,16 +117,20 @@ extension Store {
       }
       let isRolledBack = self.scope.withLock { scope in
         let isRolledBack = scope.isRolledBack
-        let chain = isRolledBack ? before.chain : scope.chain
+        let ended = scope
         scope = before
-        scope.chain = chain
+        if !isRolledBack {
+          (scope.chain, scope.saved) = (ended.chain, ended.saved)
+          scope.submitting = ended.submitting
+        }
         if scope.depth == 0 { scope = TransactionScope() }
         return isRolledBack
       }
       guard isRolledBack else { return result }
       keep(result)
       throw FerryError(
-        .cancelled, "the transaction was rolled back", hint: "The app wanted it.",
+        .cancelled, "the transaction was rolled back",
+        hint: "rollback() was called; nothing was saved.",
         cause: RolledBack())
     }
   }

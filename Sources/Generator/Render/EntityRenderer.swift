@@ -28,7 +28,7 @@ struct EntityRenderer {
   private var subject: String {
     let known =
       entity.isOperation
-      ? "An operation of the business system: create it and submit it."
+      ? "An operation of the business system: to perform it, make one and save it."
       : entity.isClientOnly
         ? "Objects that stay on the device."
         : "Objects of the table \(SwiftLiteral.comment(entity.table))."
@@ -188,12 +188,12 @@ struct EntityRenderer {
     }
     let key =
       switch entity.keyOrigin {
-      case .businessSystem: " The business system gives the key when the object is replayed."
-      case .device: " The device makes the key when the object is created."
+      case .businessSystem: " The business system assigns the key."
+      case .device: " The device makes the key when it is saved."
       case .app: ""
       }
     return """
-      /// A new object, in memory only until it is created.\(key)
+      /// A new object, in memory only until it is saved.\(key)
       public init(
       \((parameters + ["  in \(local("database")): Ferry.Database"]).joined(separator: "\n"))
       ) {

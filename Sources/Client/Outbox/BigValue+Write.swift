@@ -132,7 +132,8 @@ extension BigValue {
     guard isOpenCreate else {
       throw FerryError(
         .invalidChange, "the model allows no update of \(entity.name)",
-        hint: "Write \(attribute.name) before the object is submitted, or add the operation.",
+        hint:
+          "Save the object and write \(attribute.name) in one transaction, or add the operation.",
         entity: entity.name, attribute: attribute.name)
     }
   }
@@ -155,10 +156,10 @@ extension Store {
       }
       var after = row.values
       after[place.position] = reference.map { .text($0.description) } ?? .null
-      _ = try self.save(
+      _ = try Outbox(self).save(
         LocalChange(
-          entity: place.entity, kind: .update, object: place.object, seen: row.values, after: after)
-      )
+          entity: place.entity, kind: .update, object: place.object, seen: row.values, after: after),
+        nil)
       try self.sql { () throws(SQLiteError) in try self.sweepContents(connection) }
     }
   }

@@ -1,5 +1,5 @@
 /// An object of this device.
-package struct ObjectReference: Hashable, Sendable {
+package struct LocalObject: Hashable, Sendable {
   package let entity: String
   package let object: Int64
 

@@ -1,0 +1,44 @@
+import Ferry
+import FerryTestKit
+import Foundation
+import Testing
+
+@Suite("Signing in", .timeLimit(.minutes(10)))
+struct SignInTests {
+  private typealias Customer = Trade.Customer
+
+  /// A database that nobody has signed in.
+  private func fresh(_ server: TestServer) throws -> Database {
+    try server.unsynchronized(user: "nancy")
+  }
+
+  @Test("One call signs in, subscribes, and keeps the data fresh")
+  func signIn() async throws {
+    let server = try await Trade.server()
+    let database = try fresh(server)
+    #expect(database.state.login == .needed)
+    let names = Customer.live(in: database).makeAsyncIterator()
+    #expect(try await names.next()?.isEmpty == true)
+    try await database.signIn(user: "nancy", password: "secret")
+    #expect(database.state.login == .done)
+    #expect(try await names.next()?.map(\.name) == ["Ada"])
+    try await server.insert(Customer.self, ["id": 2, "name": "Ben"])
+    #expect(try await names.next()?.count == 2)
+    await server.stop()
+  }
+
+  @Test("A refused password is notLoggedIn, and the next one signs in")
+  func refused() async throws {
+    let server = try await Trade.server()
+    let database = try fresh(server)
+    server.refuseLogin(user: "nancy")
+    await #expect { try await database.signIn(user: "nancy", password: "no") } throws: {
+      ($0 as? FerryError)?.code == .notLoggedIn
+    }
+    server.acceptLogin(user: "nancy")
+    try await database.signIn(user: "nancy", password: "secret")
+    try await database.synchronize()
+    #expect(try await Customer.count(in: database) == 1)
+    await server.stop()
+  }
+}
