@@ -57,6 +57,8 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
     public static let notRegistered = Code(rawValue: "notRegistered")
     /// The server did not take user, password or token.
     public static let notLoggedIn = Code(rawValue: "notLoggedIn")
+    /// Changes were not sent, or are not answered, and would be lost.
+    public static let pendingChanges = Code(rawValue: "pendingChanges")
     /// The operator has locked this device; what is pending stays here.
     public static let deviceLocked = Code(rawValue: "deviceLocked")
     /// The operator has ordered this device to destroy its data, and it did.

@@ -48,7 +48,7 @@ package struct SessionMachine: Equatable {
     case astray
   }
 
-  private let settings: SessionSettings
+  let settings: SessionSettings
   package var hasCredentials = false
   /// The app keeps the data fresh by itself: the channel, or polls where there is none.
   package var isBackground = false { didSet { isResting = !isBackground } }

@@ -34,7 +34,7 @@ actor SessionRunner {
   private nonisolated let wishes = Mutex<[Wish]>([])
   private typealias Wish = @Sendable (Session) throws(FerryError) -> Void
   /// One process at a time synchronizes.
-  private let lease: ProcessLease
+  let lease: ProcessLease
   private var leaseWanted: Duration?
 
   /// How soon to ask again for the lease while somebody waits here, and how soon to look for what
@@ -110,8 +110,7 @@ actor SessionRunner {
         finishWaiters(.failure(error))
         if error.code == .incompatibleModel {
           // Another process has the file with a newer model, and synchronizes from here on.
-          for task in tasks.values { task.cancel() }
-          tasks = [:]
+          endTasks()
         } else {
           wake(after: .seconds(5))
         }
@@ -121,6 +120,9 @@ actor SessionRunner {
       }
     }
   }
+
+  /// Whether somebody waits for an exchange and for an answer.
+  var isWaitedFor: Bool { !waiters.isEmpty && session.store.answers.waiting > 0 }
 
   /// Nothing is under way, and no lock is held for it.
   var isAtRest: Bool { tasks.isEmpty && !lease.isHeld }
@@ -214,13 +216,18 @@ actor SessionRunner {
   func stop() {
     isStopped = true
     timer?.task.cancel()
-    for task in tasks.values { task.cancel() }
-    tasks = [:]
+    endTasks()
     lease.release()
     let closed = Store.closed(session.store.path)
     finishWaiters(.failure(closed))
     session.endAllPlans(closed)
     for number in resting.keys.sorted() { endRest(number, .failure(closed)) }
+  }
+
+  /// What comes of a request that is ended here is not looked at.
+  func endTasks() {
+    for task in tasks.values { task.cancel() }
+    tasks = [:]
   }
 
   private func begin(_ request: SessionRequest) {
@@ -252,12 +259,14 @@ actor SessionRunner {
       await end(lane, error, isSynchronization: true)
       return
     }
+    guard !Task.isCancelled else { return }
     var failure: FerryError?
     do throws(TransportError) {
       let response = try await transport.send(call)
+      defer { response.body.cancel() }
+      guard !Task.isCancelled else { return }
       session.received(status: response.status, on: lane)
       if isSynchronization { _ = await ask(.downloading) }
-      defer { response.body.cancel() }
       while let bytes = try await response.body.next() {
         guard !Task.isCancelled else { return }
         do throws(FerryError) {
@@ -382,7 +391,7 @@ actor SessionRunner {
     wake(after: max(.zero, next - world.clock.uptime))
   }
 
-  private func finishWaiters(_ result: Result<Void, FerryError>) {
+  func finishWaiters(_ result: Result<Void, FerryError>) {
     for waiter in waiters { waiter.continuation.resume(returning: result) }
     waiters = []
   }

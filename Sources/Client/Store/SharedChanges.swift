@@ -45,6 +45,11 @@ final class SharedChanges: Sendable {
       .integer(connection.lastInsertRowID - SharedChanges.kept))
   }
 
+  /// Leaves no values behind: whoever has not looked yet reads everything again.
+  static func forgetContents(_ connection: Connection) throws(SQLiteError) {
+    try connection.run("UPDATE ferry_shared_change SET content = ''")
+  }
+
   /// What other processes changed since this was asked last.
   func take(_ connection: Connection) throws(SQLiteError) -> RowChanges {
     let before = seen.withLock { $0 }

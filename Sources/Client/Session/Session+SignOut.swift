@@ -1,0 +1,62 @@
+import FerryModel
+import FerrySQLite
+
+/// A user leaves the device for good.
+extension Session {
+  /// Ends the user's session, and deletes their data and everything that belongs to them, in one
+  /// transaction. A change that was saved before it stops it, unless pending changes are discarded.
+  func signOut(discardingPending: Bool) throws(FerryError) {
+    try store.withTransaction { transaction throws(FerryError) in
+      if !discardingPending { try PendingCount(transaction).checkNone() }
+      try logout()
+      for name in Session.userSettings { try transaction.set(name, nil) }
+      for table in ["ferry_parameter_set", "ferry_personalization"] {
+        try transaction.run("DELETE FROM \(table)")
+      }
+      try store.cleanAllData()
+    }
+    try store.keepLease(nil)
+    try store.sweepContents()
+    try store.withTransaction { transaction throws(FerryError) in
+      try transaction.sql { connection throws(SQLiteError) in
+        try SharedChanges.forgetContents(connection)
+      }
+    }
+    // What was under way belongs to nobody now.
+    endAllPlans(Session.signedOut)
+    machine = SessionMachine(settings: machine.settings)
+    (lanes, confirms, uploadOffsets, batchSessions) = ([:], [], [:], [:])
+    (cutLane, notified, isPullWanted, isServerLoading) = (nil, [], false, false)
+    (isLoginTold, isLockTold, isLoginDelayTold, isEndTold) = (false, false, false, false)
+    isChannelQuiet = false
+    (isLeaseTold, isLeaseEndTold, storedHighest) = (false, false, nil)
+    lastFailure = nil
+    profileVersion += 1
+    try tellState()
+  }
+
+  /// Who waits for something of a user that has left.
+  static let signedOut = FerryError(
+    .cancelled, "the user has signed out", hint: "Sign in, and ask again.")
+
+  /// What the database knows of its user.
+  private static let userSettings: [Settings.Name] = [
+    .user, .subscribing, .subscribed, .suspended, .recovering, .rightsVersion, .progress,
+    .registration, .activationCode, .applicationSettings, .profileUser, .lease, .sessionEnd,
+    .sessionEndTold,
+  ]
+}
+
+extension PendingCount {
+  /// `pendingChanges` where a change is not sent or not answered.
+  func checkNone() throws(FerryError) {
+    let count = try all()
+    guard count > 0 else { return }
+    throw FerryError(
+      .pendingChanges,
+      count == 1
+        ? "one change of this user was not sent or is not answered"
+        : "\(count) changes of this user were not sent or are not answered",
+      hint: "Synchronize first, or discard them with signOut(discardingPending: true).")
+  }
+}
