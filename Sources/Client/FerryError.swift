@@ -32,8 +32,22 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
     public static let objectNotFound = Code(rawValue: "objectNotFound")
     /// An object with this key is there already.
     public static let objectExists = Code(rawValue: "objectExists")
-    /// The object cannot be changed like this: see `message`.
-    public static let invalidChange = Code(rawValue: "invalidChange")
+    /// The model does not allow this value: see `entity`, `attribute` and `message`.
+    public static let invalidValue = Code(rawValue: "invalidValue")
+    /// The model allows no create, update or delete of this entity.
+    public static let operationNotAllowed = Code(rawValue: "operationNotAllowed")
+    /// The key of an object cannot be changed: delete the object and create another.
+    public static let keyChanged = Code(rawValue: "keyChanged")
+    /// More bytes, changes or values than are allowed: see `message`.
+    public static let tooLarge = Code(rawValue: "tooLarge")
+    /// A change refers to an object that is not there: its create was refused, and it was deleted.
+    public static let invalidReference = Code(rawValue: "invalidReference")
+    /// The change whose outcome was asked for was not submitted.
+    public static let notSubmitted = Code(rawValue: "notSubmitted")
+    /// The call does not fit what was done before: see `message`.
+    public static let wrongState = Code(rawValue: "wrongState")
+    /// The model has no attribute, parameter or key of this name: see `hint`.
+    public static let unknownName = Code(rawValue: "unknownName")
     /// An object that was never saved is referred to or watched, or a big value of it opened (the
     /// reference's ObjectNotSaved).
     public static let objectNotSaved = Code(rawValue: "objectNotSaved")
@@ -41,6 +55,10 @@ public struct FerryError: Error, Sendable, CustomStringConvertible {
     public static let streamNotOpen = Code(rawValue: "streamNotOpen")
     /// More was written than was declared (the reference's WriteOverLength).
     public static let writeOverLength = Code(rawValue: "writeOverLength")
+    /// Less was written than was declared.
+    public static let writeUnderLength = Code(rawValue: "writeUnderLength")
+    /// The sequence that the content of a big value is read from ended with an error: see `cause`.
+    public static let contentSource = Code(rawValue: "contentSource")
     /// The content of a big value is not on the device, and cannot be had now: see `message`.
     public static let notDownloaded = Code(rawValue: "notDownloaded")
     /// A query names what is not there, or compares what cannot be compared: see `message`.

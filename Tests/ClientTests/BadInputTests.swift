@@ -21,7 +21,7 @@ struct BadInputTests {
     let shop = try Stocked()
     var long = shop.device.newOrder("Jena", customer: "ALFKIX")
     let tooLong = #expect(throws: FerryError.self) { try long.create() }
-    #expect(tooLong?.code == .invalidChange)
+    #expect(tooLong?.code == .invalidValue)
     #expect(tooLong?.entity == "Order" && tooLong?.attribute == "customer")
     #expect(tooLong?.hint == "Shorten it to 5 characters and save again.")
     var wrong = try #require(try shop.device.order(1))

@@ -40,7 +40,7 @@ struct BigValueTests {
     try reader.seek(to: 700_000)
     #expect(try reader.readByte() == bytes.last)
     #expect(try reader.readByte() == nil)
-    await #expect(failure { try reader.seek(to: 700_002) }?.code == .invalidChange)
+    await #expect(failure { try reader.seek(to: 700_002) }?.code == .invalidValue)
     var joined: [UInt8] = []
     for try await piece in photo.image.pieces {
       #expect(piece.count <= 256 << 10)
@@ -119,7 +119,7 @@ struct BigValueTests {
       stream.finish(throwing: CancellationError())
     }
     let broken = await failure { try await photo.image.write(contentsOf: pieces) }
-    #expect(broken?.code == .invalidChange && broken?.cause is CancellationError)
+    #expect(broken?.code == .contentSource && broken?.cause is CancellationError)
     #expect(try photo.image.length == 600_000)
     #expect(try device.contents()[0] == 1)
   }
@@ -133,10 +133,10 @@ struct BigValueTests {
     await #expect(failure { _ = try unsaved.image.openForWrite() }?.code == .objectNotSaved)
     await #expect(failure { _ = try unsaved.image.isNull }?.code == .objectNotSaved)
     let photo = try device.photo("a")
-    await #expect(failure { _ = try await photo.image.openForRead() }?.code == .invalidChange)
+    await #expect(failure { _ = try await photo.image.openForRead() }?.code == .wrongState)
     let writer = try photo.image.openForWrite(length: 5)
     try writer.write([1, 2, 3])
-    await #expect(failure { try writer.close() }?.code == .invalidChange)
+    await #expect(failure { try writer.close() }?.code == .writeUnderLength)
     await #expect(failure { try writer.write([4, 5, 6]) }?.code == .writeOverLength)
     try writer.write([4, 5])
     try writer.close()

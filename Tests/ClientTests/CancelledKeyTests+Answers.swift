@@ -49,7 +49,7 @@ extension CancelledKeyTests {
     #expect(records.count == 2 && records.allSatisfy { $0.attribute == "owner" })
     #expect(records[0].message.contains("refers to a new Maker that is no more"))
     let error = #expect(throws: FerryError.self) { try submit(second) }
-    #expect(error?.code == .invalidChange && error?.attribute == "owner")
+    #expect(error?.code == .invalidReference && error?.attribute == "owner")
     // Corrected, they go.
     try update(1, owner: .integer(2), name: "one")
     try submit(1)

@@ -69,7 +69,7 @@ struct ChainTests {
       done.wait()
     }
     #expect(try shop.device.order(1)?.city == "Kiel")
-    #expect(refused.withLock { $0?.code } == .invalidChange)
+    #expect(refused.withLock { $0?.code } == .wrongState)
     #expect(throws: FerryError.self) { try store.rollback() }
   }
 

@@ -55,7 +55,7 @@ struct DatabaseTests {
     try depot.maker(1, String(repeating: "x", count: 2_000_000), nil)
     try depot.article(7, "Nail")
     let error = #expect(throws: FerryError.self) { try database.submitPendingOperations() }
-    #expect(error?.code == .invalidChange && error?.entity == "Maker")
+    #expect(error?.code == .tooLarge && error?.entity == "Maker")
     #expect(try Article.countReplayPendingObjects(in: database) == 1)
     #expect(try Maker.countReplayPendingObjects(in: database) == 0)
     try database.cancelPendingOperations()

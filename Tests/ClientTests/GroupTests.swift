@@ -49,7 +49,7 @@ struct GroupTests {
     let error = #expect(throws: FerryError.self) {
       try database.submitPendingOperations(group: "default")
     }
-    #expect(error?.code == .invalidChange && error?.entity == "Maker")
+    #expect(error?.code == .tooLarge && error?.entity == "Maker")
     #expect(error?.message.contains("1 pending object could not be submitted") == true)
     #expect(try Article.countReplayPendingObjects(in: database) == 1)
     #expect(try Maker.getReplayPendingObjects(in: database).map(\.id) == [2])

@@ -99,7 +99,7 @@ struct PendingTests {
     let error = #expect(throws: FerryError.self) {
       try Outbox(shop.device.store).submitAll(Order.entity)
     }
-    #expect(error?.code == .invalidChange)
+    #expect(error?.code == .tooLarge)
     #expect(error?.entity == "Order" && error?.attribute == "city")
     #expect(error?.message.contains("1 pending object could not be submitted") == true)
     try shop.device.exchange(shop.shore)

@@ -134,7 +134,7 @@ struct ReplayOutcomeTests {
     }
     var article = try depot.article(7, "Nail")
     let early = await #expect(throws: FerryError.self) { try await article.replayOutcome() }
-    #expect(early?.code == .invalidChange)
+    #expect(early?.code == .notSubmitted)
     try article.submitPending()
     try await depot.database.synchronize()
     let waiting = article
@@ -235,9 +235,9 @@ struct ReplayOutcomeTests {
     }
     let new = Article(record: Record(Article.entity, in: depot.database))
     let unsent = try depot.article(8, "Screw")
-    for asked in [new, unsent] {
+    for (asked, code) in [(new, FerryError.Code.objectNotSaved), (unsent, .notSubmitted)] {
       let error = await #expect(throws: FerryError.self) { try await asked.replayOutcome() }
-      #expect(error?.code == .invalidChange && error?.entity == "Article")
+      #expect(error?.code == code && error?.entity == "Article")
     }
     await depot.database.close()
   }

@@ -105,7 +105,7 @@ struct ReportTests {
     let error = #expect(throws: FerryError.self) {
       try order.createLogRecord(.info, String(repeating: "x", count: 4_001))
     }
-    #expect(error?.code == .invalidChange && error?.entity == "Order")
+    #expect(error?.code == .tooLarge && error?.entity == "Order")
     #expect(error?.hint == "Shorten the message.")
     try shop.device.store.write { connection throws(FerryError) in
       try shop.device.store.sql { () throws(SQLiteError) in

@@ -86,7 +86,7 @@ struct SaveTests {
       record.set(1, weight)
       record.set(2, price)
       let error = #expect(throws: FerryError.self) { _ = try record.change(.create) }
-      #expect(error?.code == .invalidChange && error?.entity == "Measure")
+      #expect(error?.code == .invalidValue && error?.entity == "Measure")
       #expect(error?.attribute == attribute && error?.hint == cure)
       #expect(error?.message.contains("NaN") == true)
     }

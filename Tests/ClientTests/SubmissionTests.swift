@@ -248,7 +248,7 @@ struct SubmissionTests {
       return submission
     }
     let error = await #expect(throws: FerryError.self) { try await submission.outcome() }
-    #expect(error?.code == .invalidChange && error?.entity == "Order")
+    #expect(error?.code == .notSubmitted && error?.entity == "Order")
   }
 }
 

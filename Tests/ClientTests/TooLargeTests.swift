@@ -106,7 +106,7 @@ struct TooLargeTests {
     let error = #expect(throws: FerryError.self) {
       _ = try Outbox(device.store).submit(Self.sheet, try object(1))
     }
-    #expect(error?.code == .invalidChange)
+    #expect(error?.code == .tooLarge)
     // Made shorter, both go as one.
     try write(1, 3, "short")
     _ = try Outbox(device.store).submit(Self.sheet, try object(1))
@@ -133,7 +133,7 @@ struct TooLargeTests {
     let (_, answers) = device.store.answers.wait(for: [create.id])
     let before = try device.operations()
     let error = #expect(throws: FerryError.self) { try Outbox(device.store).submitAll(Self.sheet) }
-    #expect(error?.code == .invalidChange)
+    #expect(error?.code == .tooLarge)
     #expect(try device.operations() == before)
     device.store.answers.close()
     var heard: [AnsweredOperation] = []

@@ -64,7 +64,7 @@ struct ClubTests {
       var address = Address(street: "Kai 1", phones: [], zip: "123456789")
       member.address = address
       let long = #expect(throws: FerryError.self) { try member.update() }
-      #expect(long?.code == .invalidChange && long?.entity == "Member")
+      #expect(long?.code == .invalidValue && long?.entity == "Member")
       #expect(long?.attribute == "address.zip")
       #expect(
         long?.message == "Member.address.zip cannot be saved: 9 characters are more than 8")

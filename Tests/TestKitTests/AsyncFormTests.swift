@@ -53,7 +53,7 @@ struct AsyncFormTests {
   func accepted() async throws {
     let draft = try draft("Ben")
     await #expect { try await draft.outcome(within: .seconds(20)) } throws: {
-      ($0 as? FerryError)?.code == .invalidChange
+      ($0 as? FerryError)?.code == .notSubmitted
     }
     #expect(server.rows(of: Customer.self).count == 1)
     let sent = try await draft.submit()
@@ -73,7 +73,7 @@ struct AsyncFormTests {
   func unsaved() async throws {
     let new = Trade.customer("Ben", in: database)
     await #expect { try await new.submit() } throws: {
-      ($0 as? FerryError)?.code == .invalidChange
+      ($0 as? FerryError)?.code == .objectNotSaved
     }
     await #expect { try await new.refreshed() } throws: {
       ($0 as? FerryError)?.code == .objectNotFound

@@ -177,7 +177,7 @@ struct AutomaticSubmitTests {
           try customer.save()
         }
       }
-    } throws: { ($0 as? FerryError)?.code == .invalidChange }
+    } throws: { ($0 as? FerryError)?.code == .tooLarge }
     #expect(try await Customer.count(in: database) == 1)
     await server.stop()
   }

@@ -273,7 +273,7 @@ struct ParameterTests {
       "\($0)".contains("the synchronization parameter year cannot be")
     }
     #expect { try database.save(ParameterSet(["depot": 7])) } throws: {
-      ($0 as? FerryError)?.code == .invalidChange
+      ($0 as? FerryError)?.code == .unknownName
     }
     #expect { try database.set(PersonalizationKey<Int>("region"), to: 3) } throws: {
       "\($0)".contains("has no personalization key region")

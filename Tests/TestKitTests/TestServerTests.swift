@@ -255,7 +255,7 @@ struct TestServerTests {
     }
     await #expect {
       try await server.insert(Booking.self, booking(4, "A07", "Eve"), booking(5, "A99", "Eve"))
-    } throws: { error in (error as? FerryError)?.code == .invalidChange }
+    } throws: { error in (error as? FerryError)?.code == .invalidReference }
     #expect(server.rows(of: Carrier.self).count == 1)
     #expect(server.rows(of: Booking.self).count == 2)
     await server.stop()

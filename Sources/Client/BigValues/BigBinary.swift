@@ -47,13 +47,13 @@ public struct BigBinary: Sendable {
   /// Brings the content onto the device, where it is not; goes on where the last try ended.
   public func download() async throws(FerryError) { try await value.download() }
 
-  /// Opens the content, downloading it first where it must. `invalidChange` for null.
+  /// Opens the content, downloading it first where it must. `wrongState` for null.
   public func openForRead() async throws(FerryError) -> BigReader { try await value.openForRead() }
 
   /// The content piece by piece, downloaded at the first step where it must.
   public var pieces: BigPieces { BigPieces(value: value) }
 
-  /// The whole content in memory; nil for null. `invalidChange` where it has more than `limitBytes`.
+  /// The whole content in memory; nil for null. `tooLarge` where it has more than `limitBytes`.
   public func read(limitBytes: Int = 16 << 20) async throws(FerryError) -> [UInt8]? {
     try await value.read(limitBytes: limitBytes)
   }

@@ -26,11 +26,11 @@ public final class BigReader: Sendable {
   /// Where the next `read` begins, in bytes.
   public var position: Int64 { state.withLock { $0.position } }
 
-  /// Moves to a place from 0 to `length`; elsewhere `invalidChange`.
+  /// Moves to a place from 0 to `length`; elsewhere `invalidValue`.
   public func seek(to position: Int64) throws(FerryError) {
     guard (0...length).contains(position) else {
       throw FerryError(
-        .invalidChange, "there is no byte \(position) in a value of \(length) bytes",
+        .invalidValue, "there is no byte \(position) in a value of \(length) bytes",
         hint: "Seek to a place from 0 to \(length).")
     }
     try state.withLock { state throws(FerryError) in

@@ -31,12 +31,12 @@ public struct BigString: Sendable {
   /// Brings the text onto the device, where it is not; goes on where the last try ended.
   public func download() async throws(FerryError) { try await value.download() }
 
-  /// Opens the text, downloading it first where it must. `invalidChange` for null.
+  /// Opens the text, downloading it first where it must. `wrongState` for null.
   public func openForRead() async throws(FerryError) -> BigTextReader {
     BigTextReader(try await value.openForRead())
   }
 
-  /// The whole text in memory; nil for null. `invalidChange` where it has more than `limitBytes`.
+  /// The whole text in memory; nil for null. `tooLarge` where it has more than `limitBytes`.
   public func read(limitBytes: Int = 16 << 20) async throws(FerryError) -> String? {
     try await value.read(limitBytes: limitBytes).map { String(decoding: $0, as: UTF8.self) }
   }

@@ -97,7 +97,7 @@ struct BigValue: Sendable {
   func openHere() throws(FerryError) -> BigReader {
     guard let reference = try reference else {
       throw FerryError(
-        .invalidChange, "\(shown) is null", hint: "Ask isNull before it is opened.",
+        .wrongState, "\(shown) is null", hint: "Ask isNull before it is opened.",
         entity: entity.name, attribute: attribute.name)
     }
     guard let entry = try contents.entry(reference), entry.isWhole else {
@@ -117,12 +117,12 @@ struct BigValue: Sendable {
     return try openHere()
   }
 
-  /// The whole of it in memory; nil for null, `invalidChange` where it is longer.
+  /// The whole of it in memory; nil for null, `tooLarge` where it is longer.
   func read(limitBytes: Int) async throws(FerryError) -> [UInt8]? {
     guard let reference = try reference else { return nil }
     guard reference.sizeBytes <= Int64(limitBytes) else {
       throw FerryError(
-        .invalidChange,
+        .tooLarge,
         "\(shown) has \(reference.sizeBytes) bytes, \(limitBytes) were allowed",
         hint: "Read it with openForRead, or allow more.", entity: entity.name,
         attribute: attribute.name)

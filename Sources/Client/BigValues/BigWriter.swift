@@ -66,7 +66,7 @@ public final class BigWriter: Sendable {
 
   /// Ends the content and makes it the object's value; the object is pending afterwards (sync/P1).
   ///
-  /// Errors: `streamNotOpen` where it was closed before; `invalidChange` where fewer bytes were
+  /// Errors: `streamNotOpen` where it was closed before; `writeUnderLength` where fewer bytes were
   /// written than declared, or the object may not be changed; `objectNotFound` where it was deleted
   /// meanwhile; `diskFull`. After an error nothing has changed, and it may be closed again.
   public func close() throws(FerryError) {
@@ -75,7 +75,7 @@ public final class BigWriter: Sendable {
       if !state.rest.isEmpty { try self.store(&state) }
       if let declared = self.declared, state.stored < declared {
         throw FerryError(
-          .invalidChange, "\(self.shown) was opened for \(declared) bytes and has \(state.stored)",
+          .writeUnderLength, "\(self.shown) was opened for \(declared) bytes and has \(state.stored)",
           hint: "Write the missing bytes, or open it without a length.")
       }
       if state.draft == nil { state.draft = try self.contents.beginDraft() }

@@ -15,9 +15,9 @@ extension BusinessObject {
   /// button: the second save updates what the first one created. For another object, make a new one.
   /// A task that is cancelled does not stop the save.
   ///
-  /// Without `submitting`, `Database.submitsAutomatically` decides. Errors: `invalidChange` for a value
-  /// that the model does not allow, and for a change that cannot be sent; `objectExists` if another
-  /// object has the key; `objectNotFound` if the object was deleted; `diskFull`. Nothing is saved then.
+  /// Without `submitting`, `Database.submitsAutomatically` decides. Errors: `invalidValue` for a value
+  /// that the model does not allow; `tooLarge`, `invalidReference` or `notDownloaded` for a change that
+  /// cannot be sent; `objectExists` if another object has the key; `objectNotFound` if the object was deleted; `diskFull`. Nothing is saved then.
   @discardableResult
   public func save(_ submitting: Submitting? = nil) async throws(FerryError) -> Self {
     try await record.store.work.write { () throws(FerryError) -> Self in
@@ -46,8 +46,8 @@ extension BusinessObject {
   /// See `submitPending` for what is sent together with it. An object without a pending change is
   /// returned as it is. A task that is cancelled does not stop the submit.
   ///
-  /// `invalidChange` for an object that was not saved, and for a change that cannot be sent; the
-  /// change stays pending then.
+  /// `objectNotSaved` for an object that was not saved; `tooLarge`, `invalidReference` or `notDownloaded`
+  /// for a change that cannot be sent, which stays pending then.
   @discardableResult
   public func submit() async throws(FerryError) -> Self {
     try await record.store.work.write { () throws(FerryError) -> Self in

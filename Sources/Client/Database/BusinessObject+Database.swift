@@ -80,8 +80,8 @@ extension BusinessObject {
   /// Does what `submitPending` does for every pending object of this type (sync/P3).
   ///
   /// What cannot be sent stays pending with what is replayed as one with it, and holds up nothing
-  /// else: when everything else is submitted, the first reason is thrown as `invalidChange`, which
-  /// names entity and attribute and says how many objects stay. It is done in transactions of a
+  /// else: when everything else is submitted, the first reason is thrown (`tooLarge`,
+  /// `invalidReference` or `notDownloaded`), which names entity and attribute and says how many objects stay. It is done in transactions of a
   /// thousand objects; an error of the disk ends it after those that were.
   public static func submitPendingOperations(in database: Database) throws(FerryError) {
     try Outbox(database.store).submitAll(entity)

@@ -15,12 +15,12 @@ extension Database {
   /// It counts for replication-based databases: in a message-based one the rows come by themselves.
   ///
   /// `notAllowed` where the operator's template has locked it, `invalidQuery` for an unknown group,
-  /// `invalidChange` for a negative interval.
+  /// `invalidValue` for a negative interval.
   public func setNotices(_ notices: GroupNotices, of group: String) throws(FerryError) {
     try checkGroup(group)
     guard notices.intervalMinutes >= 0 else {
       throw FerryError(
-        .invalidChange, "\(notices.intervalMinutes) minutes are no interval",
+        .invalidValue, "\(notices.intervalMinutes) minutes are no interval",
         hint: "Write 0 for notices at once, or more.")
     }
     try store.withTransaction { transaction throws(FerryError) in

@@ -13,8 +13,8 @@ extension Database {
   /// Saves a set of parameters: from the next synchronization on, the rows that they ask for come
   /// too. Several sets bring the union; saving one twice changes nothing.
   ///
-  /// `invalidChange` for a parameter that the model does not have, a value of another type, or a set
-  /// more than the 200 that are taken; a user's claims may allow fewer values than the model, which
+  /// `unknownName` for a parameter that the model does not have, `invalidValue` for a value of another
+  /// type, `tooLarge` for a set more than the 200 that are taken; a user's claims may allow fewer values than the model, which
   /// then bring nothing.
   public func save(_ parameters: some SynchronizationParameters) throws(FerryError) {
     let isNew = try store.withTransaction { transaction throws(FerryError) in
@@ -68,7 +68,7 @@ extension Database {
   /// Sets a personalization key; nil as an optional type gives it its default again. A key of kind
   /// server goes to all of the user's devices with their next synchronization.
   ///
-  /// `invalidChange` for a key that the model does not have, or a value of another type.
+  /// `unknownName` for a key that the model does not have, `invalidValue` for a value of another type.
   public func set<Member>(
     _ key: PersonalizationKey<Member>, to member: Member
   ) throws(FerryError) {

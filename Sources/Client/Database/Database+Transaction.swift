@@ -16,7 +16,8 @@ extension Database {
   ///
   /// At the end of the outermost one its changes are submitted as one, unless `submitting` is `.later`,
   /// a save inside says so, or `submitsAutomatically` is false. If they cannot be sent, as with too many
-  /// changes, nothing is saved and `invalidChange` says why.
+  /// changes, nothing is saved and the error says why: `tooLarge`,
+  /// `invalidReference` or `notDownloaded`.
   @discardableResult
   public func transaction<Result>(
     submitting: Submitting? = nil, _ body: () throws(FerryError) -> Result
@@ -73,7 +74,7 @@ extension Database {
   /// Inside a transaction: undoes what this transaction (or savepoint) changed when its body
   /// returns, without an error (facts/1.4).
   ///
-  /// On a thread that is in no transaction it undoes nothing and throws `invalidChange`: another
+  /// On a thread that is in no transaction it undoes nothing and throws `wrongState`: another
   /// thread's transaction is not its own.
   public func rollback() throws(FerryError) { try store.rollback() }
 }

@@ -268,8 +268,8 @@ public final class Database: Sendable {
   /// Submits everything that is pending, of every entity.
   ///
   /// What cannot be sent stays pending with what is replayed as one with it, and holds up nothing
-  /// else: when everything else is submitted, the first reason is thrown as `invalidChange`, which
-  /// names entity and attribute and says how many objects stay. It is done in transactions of a
+  /// else: when everything else is submitted, the first reason is thrown (`tooLarge`,
+  /// `invalidReference` or `notDownloaded`), which names entity and attribute and says how many objects stay. It is done in transactions of a
   /// thousand objects; an error of the disk ends it after those that were.
   public func submitPendingOperations() throws(FerryError) {
     try Outbox(store).submitAll(store.model.entities)

@@ -30,7 +30,7 @@ extension BusinessObject {
   /// `stillWaiting` at the end of the limit is a result, not an error. The call may be repeated, also
   /// after a restart of the app. An object with no pending change is `accepted`, as it is now.
   ///
-  /// `invalidChange` if a change is pending and was not submitted; `cancelled` if the task is
+  /// `notSubmitted` if a change is pending and was not submitted; `cancelled` if the task is
   /// cancelled; `closed` if the database is closed.
   public func outcome(within limit: Duration) async throws(FerryError) -> Outcome<Self> {
     do throws(FerryError) {

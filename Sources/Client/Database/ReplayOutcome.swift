@@ -49,14 +49,14 @@ extension BusinessObject {
   /// It may be asked again later, after a restart and in another process too: where nothing is on its
   /// way it says how the last change ended. Outcomes are kept for 30 days.
   ///
-  /// `timedOut` when the answer has not come in time; the change stays on its way. `invalidChange`
+  /// `timedOut` when the answer has not come in time; the change stays on its way. `notSubmitted`
   /// when something is pending and was not submitted. `closed` when the database is closed.
   public func replayOutcome(
     within limit: Duration = .seconds(60)
   ) async throws(FerryError) -> ReplayOutcome<Self> {
     guard let object = record.object else {
       throw FerryError(
-        .invalidChange, "a new \(Self.entity.name) has no answer to wait for",
+        .objectNotSaved, "a new \(Self.entity.name) has no answer to wait for",
         hint: "Call create and submitPending first.", entity: Self.entity.name)
     }
     let own = LocalObject(Self.entity.name, object)
@@ -79,7 +79,7 @@ extension BusinessObject {
     if now.replayFailed { return .refused(now, try now.logRecords) }
     if last == .unknown { return .unknown(now) }
     throw FerryError(
-      .invalidChange, "\(Self.entity.name) \(now.record.key) is pending and was not submitted",
+      .notSubmitted, "\(Self.entity.name) \(now.record.key) is pending and was not submitted",
       hint: "Call submitPending first.", entity: Self.entity.name)
   }
 }

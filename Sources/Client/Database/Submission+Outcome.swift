@@ -15,7 +15,7 @@ extension Submission {
   /// where neither `synchronize` nor the background synchronization is on.
   ///
   /// `timedOut` when the answer has not come in time, and `cancelled` where the task is cancelled; the
-  /// change stays on its way, and it may be asked again. `invalidChange` where it was submitted in a
+  /// change stays on its way, and it may be asked again. `notSubmitted` where it was submitted in a
   /// transaction that was undone. `closed` when the database is closed.
   public func outcome(
     within limit: Duration = .seconds(60)
@@ -58,7 +58,7 @@ extension Submission {
   private func checkTransaction() throws(FerryError) {
     guard transaction?.isUndone == true else { return }
     throw FerryError(
-      .invalidChange,
+      .notSubmitted,
       "the transaction in which the \(Object.entity.name) was submitted was undone",
       hint: "Nothing was submitted: save and submit it again.", entity: Object.entity.name)
   }

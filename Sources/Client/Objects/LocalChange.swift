@@ -35,7 +35,7 @@ extension Record {
   package func change(_ kind: OperationKind) throws(FerryError) -> LocalChange {
     guard entity.operations.contains(kind) else {
       throw FerryError(
-        .invalidChange, "the model allows no \(kind.rawValue) of \(entity.name)",
+        .operationNotAllowed, "the model allows no \(kind.rawValue) of \(entity.name)",
         hint: "Add the operation to the model if the business system may take it.",
         entity: entity.name)
     }
@@ -62,7 +62,7 @@ extension Record {
   private func invalid(_ attribute: Attribute, _ misfit: AttributeCheck) -> FerryError {
     let place = attribute.name + misfit.part
     return FerryError(
-      .invalidChange, "\(entity.name).\(place) cannot be saved: \(misfit.problem)",
+      .invalidValue, "\(entity.name).\(place) cannot be saved: \(misfit.problem)",
       hint: misfit.cure, entity: entity.name, attribute: place)
   }
 }

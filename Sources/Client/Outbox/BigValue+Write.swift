@@ -5,7 +5,7 @@ extension BigBinary {
   /// Opens a new content, which replaces the present one at `close`. With a `length` no more and no
   /// fewer bytes are taken.
   ///
-  /// Errors: `objectNotSaved`; `invalidChange` where the model does not let the object be changed.
+  /// Errors: `objectNotSaved`; `operationNotAllowed` where the model does not let the object be changed.
   public func openForWrite(length: Int64? = nil) throws(FerryError) -> BigWriter {
     try value.openForWrite(length: length)
   }
@@ -16,7 +16,7 @@ extension BigBinary {
   }
 
   /// Writes what a sequence gives as the whole content; an error of it is the cause of
-  /// `invalidChange`, and then the object keeps the value that it had.
+  /// `contentSource`, and then the object keeps the value that it had.
   public func write(
     contentsOf pieces: some AsyncSequence<[UInt8], any Error>
   ) async throws(FerryError) {
@@ -28,7 +28,7 @@ extension BigBinary {
       writer.discard()
       throw error as? FerryError
         ?? FerryError(
-          .invalidChange, "\(value.shown) could not be written: \(error)",
+          .contentSource, "\(value.shown) could not be written: \(error)",
           hint: "The object is as it was; try again.", cause: error)
     }
   }
@@ -131,7 +131,7 @@ extension BigValue {
     }
     guard isOpenCreate else {
       throw FerryError(
-        .invalidChange, "the model allows no update of \(entity.name)",
+        .operationNotAllowed, "the model allows no update of \(entity.name)",
         hint:
           "Save the object and write \(attribute.name) in one transaction, or add the operation.",
         entity: entity.name, attribute: attribute.name)

@@ -9,12 +9,12 @@ extension BusinessObject {
   /// Saves a new object; it is pending afterwards.
   ///
   /// Where the business system assigns the key, the object has a temporary one until its create is
-  /// accepted. `objectExists` if another object has the key; `invalidChange` for a value that the
-  /// model does not allow, and for an object that was created before.
+  /// accepted. `objectExists` if another object has the key; `invalidValue` for a value that the
+  /// model does not allow; `wrongState` for an object that was created before.
   public mutating func create() throws(FerryError) {
     guard isNew else {
       throw FerryError(
-        .invalidChange, "\(Self.entity.name) \(record.key) was created before",
+        .wrongState, "\(Self.entity.name) \(record.key) was created before",
         hint: "Call update, or save, which finds out by itself.", entity: Self.entity.name)
     }
     try keep(.create, nil)
@@ -22,7 +22,7 @@ extension BusinessObject {
 
   /// Saves what was changed in memory; the object is pending afterwards.
   ///
-  /// `objectNotFound` if it is no longer on the device; `invalidChange` for a value that the model
+  /// `objectNotFound` if it is no longer on the device; `invalidValue` for a value that the model
   /// does not allow.
   public mutating func update() throws(FerryError) { try keep(.update, nil) }
 

@@ -17,12 +17,13 @@ extension BusinessObject {
   /// What it returns waits for the answer to what was submitted here, and to nothing else; an app
   /// that waits for none leaves it.
   ///
-  /// `invalidChange` when it cannot be sent now for one of these reasons; nothing is submitted then.
+  /// `objectNotSaved` for a new object. `tooLarge`, `invalidReference` or `notDownloaded` for a change
+  /// that cannot be sent now; nothing is submitted then.
   @discardableResult
   public mutating func submitPending() throws(FerryError) -> Submission<Self> {
     guard let object = record.object else {
       throw FerryError(
-        .invalidChange, "a new \(Self.entity.name) was not saved",
+        .objectNotSaved, "a new \(Self.entity.name) was not saved",
         hint: "Call create or save first.", entity: Self.entity.name)
     }
     let store = record.store

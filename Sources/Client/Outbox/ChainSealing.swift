@@ -109,7 +109,7 @@ package struct ChainSealing {
     guard let first = ordered.first else { return [] }
     guard ordered.count <= WireLimits.operationsInChain else {
       throw FerryError(
-        .invalidChange,
+        .tooLarge,
         "\(ordered.count) changes are to be replayed as one, \(WireLimits.operationsInChain) can be",
         hint: "Change less in one transaction.", entity: first.entity)
     }
@@ -125,7 +125,7 @@ package struct ChainSealing {
     let bytes = payloads.reduce(0) { $0 + $1.bytes.count }
     guard bytes <= WireLimits.chainBytes else {
       throw FerryError(
-        .invalidChange,
+        .tooLarge,
         "\(ordered.count) changes that are to be replayed as one have \(bytes) bytes, "
           + "\(WireLimits.chainBytes) are allowed",
         hint: "Change less in one transaction, or make its texts and binary values smaller.",
@@ -216,7 +216,7 @@ package struct ChainSealing {
     ).encoded(for: entity)
     guard payload.count <= WireLimits.operationBytes else {
       throw FerryError(
-        .invalidChange,
+        .tooLarge,
         "the change of \(entity.name) \(member.key) has \(payload.count) bytes, "
           + "\(WireLimits.operationBytes) are allowed",
         hint: "Make its texts or binary values smaller.", entity: entity.name,
@@ -273,7 +273,7 @@ package struct ChainSealing {
         do throws(FerryError) {
           try store.withTransaction { _ throws(FerryError) in try seal(members) }
         } catch {
-          guard error.code == .invalidChange else { throw error }
+          guard error.code.keepsChange else { throw error }
           // It grew while it waited. The import must not fail for it.
           isRefused = true
           try transaction.sql { connection throws(SQLiteError) in
@@ -308,7 +308,7 @@ package struct ChainSealing {
       }
       guard !isThere else { continue }
       throw FerryError(
-        .invalidChange,
+        .invalidReference,
         "the \(member.kind.rawValue) of \(entity.name) \(member.key) refers to a new "
           + "\(target.name) that is no more: its create was refused, and it was deleted",
         hint: "Let it refer to another one, or cancel it.", entity: entity.name,

@@ -62,7 +62,7 @@ extension Outbox {
     do throws(FerryError) {
       try store.withTransaction { _ throws(FerryError) in try sealing.seal(members) }
     } catch {
-      guard error.code == .invalidChange else { throw error }
+      guard error.code.keepsChange else { throw error }
       if round.first == nil { round.first = error }
       round.stayed.formUnion(members.map { LocalObject($0.entity, $0.object) })
     }

@@ -42,7 +42,7 @@ package struct Uploads {
       }
       guard entry?.isWhole == true else {
         throw FerryError(
-          .invalidChange, "the content of \(entity.name).\(attribute) is not on the device",
+          .notDownloaded, "the content of \(entity.name).\(attribute) is not on the device",
           hint: "Write it into the object, then submit again.", entity: entity.name,
           attribute: attribute)
       }

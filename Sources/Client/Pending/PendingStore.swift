@@ -143,7 +143,7 @@ extension Store {
     // A temporary key that was replaced meanwhile is no change of the app's.
     guard entity.key.allSatisfy({ after[$0] == before.values[$0] }) else {
       throw FerryError(
-        .invalidChange, "the key of \(entity.name) \(entity.key(of: before.values)) was changed",
+        .keyChanged, "the key of \(entity.name) \(entity.key(of: before.values)) was changed",
         hint: "Delete the object and create another.", entity: entity.name,
         attribute: entity.key.first { after[$0] != before.values[$0] }
           .map { entity.attributes[$0].name })

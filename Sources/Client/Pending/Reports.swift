@@ -32,7 +32,7 @@ extension Store {
   ) throws(FerryError) -> LogRecord {
     guard message.count <= WireLimits.reportCharacters else {
       throw FerryError(
-        .invalidChange,
+        .tooLarge,
         "a log record of \(message.count) characters was written, "
           + "\(WireLimits.reportCharacters) are allowed",
         hint: "Shorten the message.", entity: component.isEmpty ? nil : component)

@@ -37,7 +37,7 @@ struct ParameterTable {
     let most = WireLimits.parameterSets
     guard !isNew || count <= most else {
       throw FerryError(
-        .invalidChange, "\(most) sets of parameters are saved, and no more are taken",
+        .tooLarge, "\(most) sets of parameters are saved, and no more are taken",
         hint: "Remove those that are no longer needed.")
     }
     return isNew
@@ -77,12 +77,12 @@ struct ParameterTable {
     else {
       let names = model.parameters.filter { ($0.kind != .synchronization) == isKey }.map(\.name)
       throw FerryError(
-        .invalidChange, "\(model.id) has no \(what) \(name)",
+        .unknownName, "\(model.id) has no \(what) \(name)",
         hint: names.isEmpty ? "It has none." : "It has \(names.joined(separator: ", ")).")
     }
     guard let canonical = parameter.type.canonical(value) else {
       throw FerryError(
-        .invalidChange, "the \(what) \(name) cannot be \(value.shown)",
+        .invalidValue, "the \(what) \(name) cannot be \(value.shown)",
         hint: "Its type is \(parameter.type.rawValue).")
     }
     return canonical.isNull ? nil : canonical

@@ -53,7 +53,7 @@ extension Store {
   package func rollback() throws(FerryError) {
     guard isInTransaction else {
       throw FerryError(
-        .invalidChange, "rollback was called outside a transaction of this thread",
+        .wrongState, "rollback was called outside a transaction of this thread",
         hint: "Call it inside the body that is given to `transaction`, on the thread that runs it; "
           + "nothing was undone.")
     }

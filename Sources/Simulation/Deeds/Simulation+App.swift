@@ -242,7 +242,7 @@ extension Simulation {
       device.watch.deeds.submit(.all(entity: entity.name))
       do throws(FerryError) { try Outbox(device.store).submitAll(entity) } catch {
         // What refers to an object that is no more stays; everything else is submitted (sync/P3).
-        guard error.code == .invalidChange else { throw error }
+        guard error.code.keepsChange else { throw error }
         device.watch.deeds.stays = true
         log.say("step \(step): device \(device.number) is told \(error.message)")
       }

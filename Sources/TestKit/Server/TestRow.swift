@@ -53,7 +53,7 @@ extension Entity {
     for (position, attribute) in attributes.enumerated() where row[position].isNull {
       guard attribute.isNullable else {
         throw FerryError(
-          .invalidChange, "the row of \(name) has no \(attribute.name)",
+          .invalidValue, "the row of \(name) has no \(attribute.name)",
           hint: "Give a value for it; the model says it is never null.")
       }
     }
@@ -68,7 +68,7 @@ extension Entity {
     for (attribute, member) in given.sorted(by: { $0.key < $1.key }) {
       guard let position = position(of: attribute) else {
         throw FerryError(
-          .invalidChange, "\(name) has no attribute \(attribute)",
+          .unknownName, "\(name) has no attribute \(attribute)",
           hint: "It has \(attributes.map(\.name).joined(separator: ", ")).")
       }
       switch (attributes[position].type, member.value) {
@@ -82,7 +82,7 @@ extension Entity {
       }
       guard let value = attributes[position].type.canonical(member.value) else {
         throw FerryError(
-          .invalidChange,
+          .invalidValue,
           "\(name).\(attribute) cannot be \(member.value.shown)",
           hint: "Its type is \(attributes[position].type.rawValue).")
       }

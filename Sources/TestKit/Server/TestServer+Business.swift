@@ -9,8 +9,8 @@ extension TestServer {
   /// Puts rows into the business system, each by the names of its attributes; every device whose
   /// user may see them has them after its next `synchronize()`.
   ///
-  /// Throws `.invalidChange` for a name or a value that the model does not know, and for a row that
-  /// refers to one that is not there; then none of the rows is.
+  /// Throws `unknownName` or `invalidValue` for what the model does not know, and `invalidReference` for
+  /// a row that refers to one that is not there; then none of the rows is.
   public func insert<Object: BusinessObject>(
     _ type: Object.Type, _ rows: [String: any AttributeConvertible]...
   ) async throws(FerryError) {
@@ -97,7 +97,7 @@ extension TestServer {
   private func taken(_ refusal: FerryConnector.Refusal?) throws(FerryError) {
     guard let refusal else { return }
     throw FerryError(
-      .invalidChange, refusal.message, hint: "Insert what it refers to first.")
+      .invalidReference, refusal.message, hint: "Insert what it refers to first.")
   }
 }
 
