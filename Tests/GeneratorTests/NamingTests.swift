@@ -34,4 +34,15 @@ struct NamingTests {
   func fallback() {
     #expect(Naming.memberName("", fallback: "column3") == "column3")
   }
+
+  @Test(
+    "Many objects have a plural name",
+    arguments: [
+      ("booking", "bookings"), ("country", "countries"), ("day", "days"), ("box", "boxes"),
+      ("branch", "branches"), ("address", "addresses"), ("status", "statuses"),
+      ("orders", "orders"), ("orderLine", "orderLines"), ("visitList", "visitLists"),
+    ])
+  func plural(_ one: String, _ many: String) {
+    #expect(Naming.plural(one) == many)
+  }
 }

@@ -92,7 +92,7 @@ extension Store {
     guard !way.types.contains(.binary) else { return }
     let keys = records.map { way.key(of: $0) }
     var found = try objects(
-      target, "WHERE \(Store.isWanted(way.columns)) ORDER BY _id", [.text(Store.list(keys))],
+      target, "WHERE \(Store.isWanted(way.columns))\(target.orderByKey)", [.text(Store.list(keys))],
       connection
     ) { $0 }
     try prefetch(rest, of: &found, connection)

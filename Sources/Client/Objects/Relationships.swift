@@ -14,13 +14,14 @@ extension Record {
     return found.first
   }
 
-  /// The objects that refer to this one by their relationship `name`, by their surrogate keys. Read
-  /// now, unless they were read together with this one.
+  /// The objects that refer to this one by their relationship `name`, in the order of their keys; those
+  /// whose key the business system has not given yet come last. Read now, unless they were read
+  /// together with this one.
   public func referring<Object: BusinessObject>(by name: String) throws(FerryError) -> [Object] {
     let way = Way(back: name, from: Object.entity, to: entity)
     let own = way.key(of: self)
     if let known = prefetched(on: way, own) { return known.map(Object.init(record:)) }
-    return try read(way, " ORDER BY _id")
+    return try read(way, Object.entity.orderByKey)
   }
 
   /// Also of a copy that is older than a key: it leads where the key that replaced its own does.
@@ -93,4 +94,16 @@ struct Way {
   }
 
   func key(of record: Record) -> [Value] { own.map { record.value(at: $0) } }
+}
+
+extension Entity {
+  /// Puts rows in the order of their keys. New ones, whose key the business system will give, come
+  /// last, as they were created.
+  var orderByKey: String {
+    var order = key.map { quoted(attributes[$0].name) }
+    if keyOrigin == .businessSystem {
+      order = ["_pending = 'C'", "iif(_pending = 'C', _id, 0)"] + order
+    }
+    return " ORDER BY \(order.joined(separator: ", "))"
+  }
 }

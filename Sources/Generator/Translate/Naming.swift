@@ -47,6 +47,23 @@ public enum Naming {
     return run.dropLast().lowercased() + word.dropFirst(run.count - 1)
   }
 
+  /// `booking` -> `bookings`, `country` -> `countries`, `box` -> `boxes`; what is plural stays.
+  static func plural(_ word: String) -> String {
+    guard !isPlural(word) else { return word }
+    let low = word.lowercased()
+    if low.hasSuffix("y"), let before = low.dropLast().last, !"aeiou".contains(before) {
+      return word.dropLast() + "ies"
+    }
+    let isHissing = ["s", "x", "z", "ch", "sh"].contains { low.hasSuffix($0) }
+    return word + (isHissing ? "es" : "s")
+  }
+
+  /// `orders` and `countries` are plural, `address`, `status` and `analysis` are not.
+  static func isPlural(_ word: String) -> Bool {
+    let low = word.lowercased()
+    return low.hasSuffix("s") && !["ss", "us", "is"].contains { low.hasSuffix($0) }
+  }
+
   static func upperFirst(_ word: String) -> String {
     word.prefix(1).uppercased() + word.dropFirst()
   }

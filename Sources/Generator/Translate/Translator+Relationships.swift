@@ -92,6 +92,14 @@ extension Translator {
     return nil
   }
 
+  /// What many objects of an entity are called: the table's name if that is a plural already.
+  private func many(_ draft: EntityDraft) -> String {
+    let isNamed = options.entities.contains { $0.name == draft.name }
+    let table = Naming.memberName(draft.table.name, fallback: draft.name)
+    return isNamed && Naming.isPlural(table)
+      ? table : Naming.plural(Naming.lowerLead(draft.name))
+  }
+
   private mutating func makeInverses() {
     for index in drafts.indices {
       let draft = drafts[index]
@@ -100,12 +108,7 @@ extension Translator {
           continue
         }
         let siblings = draft.relationships.filter { $0.target == relationship.target }.count
-        // The many go by the table's name where the entity was given one for a single object.
-        let isNamed = options.entities.contains { $0.name == draft.name }
-        var name =
-          isNamed
-          ? Naming.memberName(draft.table.name, fallback: draft.name)
-          : Naming.lowerLead(draft.name)
+        var name = draft.isOneToOne(relationship) ? Naming.lowerLead(draft.name) : many(draft)
         if siblings > 1 || target == index {
           name +=
             "By" + Naming.upperFirst(stem(relationship.attributes[0]) ?? relationship.attributes[0])

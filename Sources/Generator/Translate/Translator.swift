@@ -28,6 +28,14 @@ public struct Translator {
         ?? attributes.firstIndex { $0.column.lowercased() == column.lowercased() }
     }
 
+    /// At most one object refers to another by it.
+    func isOneToOne(_ relationship: Relationship) -> Bool {
+      let names = Set(relationship.attributes)
+      return ([key] + unique).contains { set in
+        set.allSatisfy { names.contains(attributes[$0].name) }
+      }
+    }
+
     var keyNames: [String] { key.map { attributes[$0].name } }
   }
 
