@@ -23,6 +23,7 @@ public final class Database: Sendable {
   let runner: SessionRunner
   package let live: LiveQueries
   let observers: Observers
+  let statusBoard: StatusBoard
   package let settings: SessionSettings
   /// What the database was opened with.
   let connection: ConnectionProfile
@@ -90,6 +91,10 @@ public final class Database: Sendable {
     if let handler { observers.register(handler) }
     let session = Session(
       store: store, observers: observers, settings: profile.session, secrets: profile.secrets)
+    let statusBoard = StatusBoard()
+    self.statusBoard = statusBoard
+    store.listen(statusBoard)
+    session.states.onChange { [weak statusBoard] in statusBoard?.ring() }
     let runner = SessionRunner(
       session: session, transport: transport, profile: profile, world: world)
     self.runner = runner
@@ -121,10 +126,11 @@ public final class Database: Sendable {
         "changes of other processes are not seen", ("reason", error.description))
       return
     }
-    let task = Task { [weak store] in
+    let task = Task { [weak store, weak statusBoard] in
       while !Task.isCancelled {
         do { try await Task.sleep(for: Database.othersInterval) } catch { return }
         guard let store, !store.isClosed else { return }
+        statusBoard?.ring()
         do throws(FerryError) { try store.hearOthers() } catch {
           store.world.log.warn("other processes were not heard", ("reason", error.description))
         }
@@ -138,6 +144,7 @@ public final class Database: Sendable {
   /// everything else.
   public func close() async {
     live.end()
+    statusBoard.end()
     following.withLock { $0?.cancel() }
     await runner.stop()
     runner.states.close()

@@ -1,6 +1,6 @@
 public import Observation
 
-/// A live query on the main actor, for views that follow by themselves.
+/// The values of a live query on the main actor, for views that follow by themselves.
 ///
 /// ```swift
 /// let orders = LiveValue(Order.live(where: …, in: database), initially: [])
@@ -14,7 +14,10 @@ public import Observation
   private var isRead = false
   private var task: Task<Void, Never>?
 
-  public init(_ query: LiveQuery<Value>, initially: Value) {
+  /// Follows a live query, or another sequence of values such as `Database.liveStatus`.
+  public init<Source: AsyncSequence & Sendable>(
+    _ query: Source, initially: Value
+  ) where Source.Element == Value, Source.Failure == FerryError {
     shown = initially
     task = Task { [weak self] in
       do throws(FerryError) {

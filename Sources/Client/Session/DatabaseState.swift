@@ -34,6 +34,9 @@ public struct DatabaseState: Sendable, Equatable {
   public var isServerLoading = false
   /// When the data closes if the server is not asked before; nil: never.
   public var dataClosesAt: Timestamp?
+  /// Since when the server cannot be reached, by the device's clock; nil while it answers, and before
+  /// it was asked.
+  public var offlineSince: Timestamp?
   /// Why the last request came to nothing; nil when it did not.
   public var failure: FerryError?
 
@@ -43,7 +46,7 @@ public struct DatabaseState: Sendable, Equatable {
   public static func == (left: DatabaseState, right: DatabaseState) -> Bool {
     left.isConnected == right.isConnected && left.login == right.login
       && left.subscription == right.subscription && left.isServerLoading == right.isServerLoading
-      && left.dataClosesAt == right.dataClosesAt
+      && left.dataClosesAt == right.dataClosesAt && left.offlineSince == right.offlineSince
       && left.failure?.code == right.failure?.code
       && left.failure?.description == right.failure?.description
   }
@@ -56,6 +59,7 @@ package final class StateBoard: Sendable {
     var followers: [Int: AsyncStream<DatabaseState>.Continuation] = [:]
     var last = 0
     var isClosed = false
+    var listener: (@Sendable () -> Void)?
   }
 
   private let content = Mutex(Content())
@@ -81,12 +85,19 @@ package final class StateBoard: Sendable {
     return stream
   }
 
+  /// Called after each change.
+  func onChange(_ listener: @escaping @Sendable () -> Void) {
+    content.withLock { $0.listener = listener }
+  }
+
   func post(_ state: DatabaseState) {
-    content.withLock { content in
-      guard content.now != state else { return }
+    let listener = content.withLock { content -> (@Sendable () -> Void)? in
+      guard content.now != state else { return nil }
       content.now = state
       for follower in content.followers.values { follower.yield(state) }
+      return content.listener
     }
+    listener?()
   }
 
   func close() {

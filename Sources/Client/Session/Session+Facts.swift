@@ -51,6 +51,7 @@ extension Session {
       : facts.isSubscribed ? .accepted : facts.isSubscribing ? .underWay : .none
     state.isServerLoading = isServerLoading
     state.dataClosesAt = store.lease.withLock { $0 }.map { Timestamp(milliseconds: $0.end) }
+    state.offlineSince = offlineSince
     state.failure = lastFailure
     states.post(state)
   }

@@ -7,6 +7,7 @@ import FerryWorld
 /// What comes of a login, of a renewed token, and of a server that says no to who asks.
 extension Session {
   func connected() {
+    offlineSince = nil
     guard !isConnected else { return }
     isConnected = true
     isConnecting = false

@@ -26,6 +26,8 @@ package final class Session {
   var uploadOffsets: [BigReference: Int64] = [:]
   var confirms: [Confirm] = []
   var isConnected = false
+  /// The first request since the last answer that did not reach the server.
+  var offlineSince: Timestamp?
   /// The app registers, starts and stops its connection: it hears each status of it.
   var isApplicationUsed = false
   /// The app heard that its data closes soon, and that it is closed.
@@ -377,6 +379,7 @@ package final class Session {
       if isReplicationBased { machine.isExchangeWanted = false }
     }
     if isConnected || lane == .exchange, error.code == .offline {
+      offlineSince = offlineSince ?? store.world.clock.now
       if isConnected {
         observers.tell { $0.onDisconnect(error) }
         if !isApplicationUsed { observers.tell { $0.onConnectionStatusChange(.disconnected) } }

@@ -48,7 +48,7 @@ public enum Naming {
   }
 
   /// `booking` -> `bookings`, `country` -> `countries`, `box` -> `boxes`; what is plural stays.
-  static func plural(_ word: String) -> String {
+  package static func plural(_ word: String) -> String {
     guard !isPlural(word) else { return word }
     let low = word.lowercased()
     if low.hasSuffix("y"), let before = low.dropLast().last, !"aeiou".contains(before) {

@@ -1,0 +1,131 @@
+import FerryModel
+import FerrySQLite
+public import FerryWorld
+
+/// How the data on the device relates to the business system: what a screen shows beside it.
+///
+/// ```swift
+/// let status = LiveValue(database.liveStatus, initially: DatabaseStatus())
+/// if let since = status.value.offlineSince { Text("Offline since \(Date(since), style: .time)") }
+/// if status.value.pendingCount > 0 { Text("\(status.value.pendingCount) changes are not sent yet") }
+/// ```
+/// It reports what the device knows without asking. `Database.current(within:)` asks the server.
+public struct DatabaseStatus: Sendable, Equatable {
+  /// What is shown is at least as new as this, by the device's clock; nil before the first import of
+  /// all groups is complete. While the server answers and nothing changes, it does not move.
+  public var asOf: Timestamp?
+  /// Since when the server cannot be reached; nil while it answers, and before it was asked.
+  public var offlineSince: Timestamp?
+  /// Changes that the business system has not decided: drafts, changes that wait to be sent, and
+  /// changes without an answer. Refused ones are in `refused`.
+  public var pendingCount = 0
+  /// Objects with a refused change, in the order of the changes, each once: save the object again, or
+  /// cancel.
+  public var refused: [ObjectReference] = []
+  /// Whether the user must sign in before anything is sent or fetched.
+  public var isSignInNeeded = false
+  /// The server reads its business system for the first time; more data is coming.
+  public var isServerLoading = false
+
+  public init() {}
+}
+
+extension Database {
+  /// The status now.
+  public func status() async throws(FerryError) -> DatabaseStatus {
+    let state = state
+    return try await store.work.read { () throws(FerryError) -> DatabaseStatus in
+      try self.store.withSnapshot { transaction throws(FerryError) in
+        try DatabaseStatus(state, transaction)
+      }
+    }
+  }
+
+  /// The status now, and again whenever it differs: after a save, an answer, an import, and when the
+  /// connection changes. It ends when the database is closed, or when the task that iterates is
+  /// cancelled.
+  public var liveStatus: LiveStatus { LiveStatus(self) }
+}
+
+extension DatabaseStatus {
+  fileprivate init(_ state: DatabaseState, _ transaction: Transaction) throws(FerryError) {
+    offlineSince = state.offlineSince
+    isSignInNeeded = state.login == .needed
+    isServerLoading = state.isServerLoading
+    asOf = try DatabaseStatus.asOf(transaction)
+    pendingCount = Int(
+      try transaction.value(
+        "SELECT count(*) FROM ferry_operation WHERE state NOT IN ('withdrawn', 'replayFailed')")?
+        .integer ?? 0)
+    let operations = try transaction.sql { connection throws(SQLiteError) in
+      try transaction.store.operations.select(
+        "WHERE state = 'replayFailed' ORDER BY sequence", [], connection)
+    }
+    var seen: Set<ObjectReference> = []
+    for operation in operations {
+      let reference = ObjectReference(entity: operation.entity, key: operation.key)
+      if seen.insert(reference).inserted { refused.append(reference) }
+    }
+  }
+
+  /// When the oldest of the groups was imported.
+  private static func asOf(_ transaction: Transaction) throws(FerryError) -> Timestamp? {
+    var oldest: Timestamp?
+    for group in transaction.store.model.groups {
+      let time = try transaction.value(
+        "SELECT imported FROM ferry_checkpoint WHERE grp = ? AND era IS NOT NULL",
+        .text(group.name))?.integer
+      guard let time else { return nil }
+      let imported = Timestamp(milliseconds: time)
+      oldest = oldest.map { min($0, imported) } ?? imported
+    }
+    return oldest
+  }
+}
+
+/// The status of a database, now and whenever it differs; see `Database.liveStatus`.
+public struct LiveStatus: AsyncSequence, Sendable {
+  /// Each differs from the one before.
+  public typealias Element = DatabaseStatus
+  /// What reading may throw.
+  public typealias Failure = FerryError
+
+  private let database: Database
+
+  init(_ database: Database) { self.database = database }
+
+  /// Watches from now on.
+  public func makeAsyncIterator() -> Iterator { Iterator(database) }
+
+  /// Watches from the moment it is made.
+  public final class Iterator: AsyncIteratorProtocol {
+    private let database: Database
+    private let number: Int
+    private let signal: LiveSignal
+    private var last: DatabaseStatus?
+
+    fileprivate init(_ database: Database) {
+      self.database = database
+      (number, signal) = database.statusBoard.add()
+    }
+
+    deinit { database.statusBoard.remove(number) }
+
+    public func next() async throws(FerryError) -> DatabaseStatus? {
+      try await next(isolation: nil)
+    }
+
+    public func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(FerryError) -> DatabaseStatus? {
+      while await signal.wait() {
+        guard !database.store.isClosed else { return nil }
+        let status = try await database.status()
+        guard status != last else { continue }
+        last = status
+        return status
+      }
+      return nil
+    }
+  }
+}
