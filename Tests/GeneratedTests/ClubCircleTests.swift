@@ -67,6 +67,8 @@ struct ClubCircleTests {
       var now = made
       try now.refresh()
       #expect(!now.isPending && now.memberID > 0 && now.memberID != made.memberID)
+      // What a screen shows: nothing before, the key afterwards.
+      #expect(made.assignedMemberID == nil && now.assignedMemberID == now.memberID)
       expectSame(now, made)
     }
     let second = try await server.database(user: "bert")

@@ -62,7 +62,7 @@ struct GeneratedTests {
       #expect(try customer.invoices().map(\.net) == [10])
       #expect(try letter.kunden()?.kürzel == "ADA")
       #expect(try stock.partList()?.partNo == "A")
-      #expect(try part.partStock().map(\.amount) == [4])
+      #expect(try part.partStocks().map(\.amount) == [4])
       #expect(try part.partList() == nil)
     }
   }

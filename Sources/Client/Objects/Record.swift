@@ -185,6 +185,12 @@ public struct Record: Sendable {
 
   public func get<T: AttributeConvertible>(_ position: Int) -> T { T(value: value(at: position)) }
 
+  /// The same of a key attribute that the business system assigns; nil for a new object, and until its
+  /// create is accepted. Before, the attribute has a temporary value.
+  public func assigned<T: AttributeConvertible>(_ position: Int) -> T? {
+    object == nil || pending == .create ? nil : get(position)
+  }
+
   /// A value that its type cannot hold (a decimal of more than 38 digits) is refused at save.
   public mutating func set<T: AttributeConvertible>(_ position: Int, _ value: T) {
     if !earlier.isEmpty { settle() }

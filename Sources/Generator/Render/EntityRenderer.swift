@@ -13,7 +13,7 @@ struct EntityRenderer {
   var text: String {
     let members =
       [description, attributes, record, initializer, finder("find"), finder("load")]
-      + entity.attributes.indices.map(property)
+      + entity.attributes.indices.map(property) + assignedKeys
       + entity.relationships.flatMap { [manyToOne($0)] + [setter($0)].compactMap { $0 } }
       + inverses + entity.queries.map(query)
     return """
@@ -334,7 +334,7 @@ struct EntityRenderer {
   }
 
   /// The relationships that lead here and have a name for the way back.
-  private var referring: [(entity: Entity, relationship: Relationship, inverse: String)] {
+  var referring: [(entity: Entity, relationship: Relationship, inverse: String)] {
     package.entities.flatMap { other in
       other.relationships.compactMap { relationship in
         guard relationship.target == entity.name, let inverse = relationship.inverse else {
