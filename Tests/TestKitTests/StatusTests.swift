@@ -17,7 +17,7 @@ struct StatusTests {
     throw FerryError(.closed, "the statuses ended", hint: "None.")
   }
 
-  @Test("It shows how current the data is, what waits, what was refused, and since when it is offline")
+  @Test("It shows how current the data is, what waits, what was refused, and offline since")
   func follows() async throws {
     let server = try await Trade.server()
     let database = try server.unsynchronized(user: "nancy")
@@ -37,7 +37,7 @@ struct StatusTests {
     // What the screen shows while it is offline is as old as before.
     #expect(offline.asOf.map { $0 >= begin } == true)
 
-    server.refuse(Customer.self, "No Bens.")
+    server.refuse(Customer.self, [.create], "No Bens.") { _ in true }
     await server.setReachable(true)
     database.networkIsBack()
     let refused = try await status(statuses) { !$0.refused.isEmpty && $0.offlineSince == nil }
@@ -67,7 +67,9 @@ struct StatusTests {
     try await Trade.customer("Cy", in: database).save(.later)
     while shown.value.pendingCount < 2 { await Task.yield() }
     var counts: [Int] = []
-    while counts.last != 2, let next = try await statuses.next() { counts.append(next.pendingCount) }
+    while counts.last != 2, let next = try await statuses.next() {
+      counts.append(next.pendingCount)
+    }
     #expect(counts == [1, 2] || counts == [2])
     await server.stop()
   }

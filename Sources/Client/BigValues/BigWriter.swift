@@ -75,7 +75,8 @@ public final class BigWriter: Sendable {
       if !state.rest.isEmpty { try self.store(&state) }
       if let declared = self.declared, state.stored < declared {
         throw FerryError(
-          .writeUnderLength, "\(self.shown) was opened for \(declared) bytes and has \(state.stored)",
+          .writeUnderLength,
+          "\(self.shown) was opened for \(declared) bytes and has \(state.stored)",
           hint: "Write the missing bytes, or open it without a length.")
       }
       if state.draft == nil { state.draft = try self.contents.beginDraft() }
