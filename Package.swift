@@ -393,6 +393,7 @@ var products: [Product] = [
         "FerrySQLite", "FerryWire",
         "FerryLogger", "FerryPostgreSQL",
         "FerryPostgreSQLConnector", "FerryPostgreSQLReading", "FerrySQLConnector", "FerryCrypto",
+        "FerryPostgreSQLStore",
       ]),
     program(
       "FerryDemo", "Samples/Demo",
@@ -416,7 +417,8 @@ var products: [Product] = [
       [
         "FerryPostgreSQL", "FerryPostgreSQLConnector", "FerryPostgreSQLReading",
         "FerryPostgreSQLStore", "FerryServer", "FerryWorld", "FerryWire", "FerryConnector",
-        "FerryTestKit", "FerryModel", "FerryGenerator", "FerrySQLite",
+        "FerryTestKit", "FerryModel", "FerryGenerator", "FerrySQLite", "FerrySQLiteStore",
+        "FerryCrypto",
       ]),
     tests("FerrySimulationTests", "SimulationTests", ["FerrySimulation", "FerryWorld"]),
     tests(

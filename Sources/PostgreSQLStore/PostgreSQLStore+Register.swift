@@ -10,9 +10,9 @@ extension PostgreSQLStore {
   package func registeredDevices() throws(StoreError) -> [RegisteredDevice] {
     let rows = try rows(
       """
-      SELECT \(PostgreSQLStore.columns) FROM ferry_store.registered_device WHERE package = $1
+      SELECT \(PostgreSQLStore.columns) FROM ferry_store.registered_device
       ORDER BY user_name, last_seen DESC, device
-      """, [number])
+      """)
     return (0..<rows.count).compactMap { PostgreSQLStore.device(rows, $0) }
   }
 
@@ -20,18 +20,17 @@ extension PostgreSQLStore {
     let rows = try rows(
       """
       SELECT \(PostgreSQLStore.columns) FROM ferry_store.registered_device
-      WHERE package = $1 AND user_name = $2 AND device = $3
-      """, [number, .exact(owner.user), .exact(owner.device)])
+      WHERE user_name = $1 AND device = $2
+      """, [.exact(owner.user), .exact(owner.device)])
     return rows.count == 1 ? PostgreSQLStore.device(rows, 0) : nil
   }
 
   package func keep(_ device: RegisteredDevice) throws(StoreError) {
     try write(
       """
-      INSERT INTO ferry_store.registered_device (package, \(PostgreSQLStore.columns))
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
-        $18, $19)
-      ON CONFLICT (package, user_name, device) DO UPDATE SET incarnation = excluded.incarnation,
+      INSERT INTO ferry_store.registered_device (\(PostgreSQLStore.columns))
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+      ON CONFLICT (user_name, device) DO UPDATE SET incarnation = excluded.incarnation,
         model = excluded.model, hardware = excluded.hardware, system = excluded.system,
         library = excluded.library, last_seen = excluded.last_seen, pending = excluded.pending,
         cursors = excluded.cursors, state = excluded.state, reason = excluded.reason,
@@ -40,7 +39,7 @@ extension PostgreSQLStore {
         parameters = excluded.parameters
       """,
       [
-        number, .exact(device.user), .exact(device.device), .exact(device.incarnation),
+        .exact(device.user), .exact(device.device), .exact(device.incarnation),
         .exact(device.model), .exact(device.hardware), .exact(device.system),
         .exact(device.library), .integer(device.firstSeen), .integer(device.lastSeen),
         device.pending.map { .integer($0) } ?? .null, .exact(device.cursors),
@@ -53,9 +52,8 @@ extension PostgreSQLStore {
   package func forgetRegistered(_ owner: Owner) throws(StoreError) {
     try write(
       """
-      DELETE FROM ferry_store.registered_device
-      WHERE package = $1 AND user_name = $2 AND device = $3
-      """, [number, .exact(owner.user), .exact(owner.device)])
+      DELETE FROM ferry_store.registered_device WHERE user_name = $1 AND device = $2
+      """, [.exact(owner.user), .exact(owner.device)])
   }
 
   private static func device(_ rows: PostgreSQLRows, _ row: Int) -> RegisteredDevice? {

@@ -5,10 +5,10 @@ import FerryWorld
 
 /// The tables of the server's store in PostgreSQL, in a schema of their own.
 ///
-/// `tables` are those of version 1 and never change; each step leads from one version to the next, in
-/// a transaction of its own. A schema that a newer server has is not touched.
+/// `tables` are those of version 1 and never change; each step leads from one version to the next, all
+/// of them in one transaction. A schema that a newer server has is not touched.
 enum Schema {
-  static let version: Int64 = 2
+  static let version: Int64 = 3
   /// What a fence raises.
   static let termIsOver: String = "FY001"
   static let clockDiffers: String = "FY002"
@@ -16,25 +16,14 @@ enum Schema {
   /// Makes the schema where it is missing, and leads it to this server's version.
   static func prepare(_ line: Line, _ world: World, store: String) throws(ServerError) {
     do {
-      _ = try line.begin(
-        "BEGIN ISOLATION LEVEL READ COMMITTED",
-        [
-          PostgreSQLConnection.Request(
-            "SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('ferry_store', 0))"
-          )
-        ])
+      try begin(line)
       let known = try version(line)
-      if let known, known > version {
-        line.rollBack()
-        throw ServerError(
-          .newerStore,
-          "the store \(store) has version \(known); this server knows \(version)",
-          hint: "Start the newer server, or restore a backup made before it.")
-      }
+      if let known, known > version { throw newer(known, store) }
       if known == nil { try make(line, world) }
       for step in (known ?? 1)..<max(known ?? 1, version) { try climb(line, from: step) }
       try line.commit()
     } catch let error as ServerError {
+      line.rollBack()
       throw error
     } catch let error as StoreError {
       line.rollBack()
@@ -44,8 +33,31 @@ enum Schema {
     }
   }
 
+  /// Begins the transaction in which a schema is made or changed; one at a time in a database.
+  static func begin(_ line: Line) throws(StoreError) {
+    _ = try line.begin(
+      "BEGIN ISOLATION LEVEL READ COMMITTED",
+      [
+        PostgreSQLConnection.Request(
+          "SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('ferry_store', 0))"
+        )
+      ])
+  }
+
+  static func newer(_ known: Int64, _ store: String) -> ServerError {
+    ServerError(
+      .newerStore, "the store \(store) has version \(known); this server knows \(version)",
+      hint: "Start the newer server, or restore a backup made before it.")
+  }
+
+  /// Makes a new one of this version, in the open transaction.
+  static func makeNewest(_ line: Line, _ world: World) throws(StoreError) {
+    try make(line, world)
+    for step in 1..<version { try climb(line, from: step) }
+  }
+
   /// nil where there is no store yet.
-  private static func version(_ line: Line) throws(StoreError) -> Int64? {
+  static func version(_ line: Line) throws(StoreError) -> Int64? {
     let found = try line.rows("SELECT pg_catalog.to_regclass('ferry_store.server')")
     guard found.count > 0, found.text(0, 0) != nil else { return nil }
     let rows = try line.rows("SELECT schema_version FROM ferry_store.server")
@@ -65,14 +77,31 @@ enum Schema {
   }
 
   /// From `version` to the next.
-  private static func climb(_ line: Line, from version: Int64) throws(StoreError) {
-    guard version == 1 else {
-      throw StoreError.damaged("there is no migration from version \(version) of the store")
+  static func climb(_ line: Line, from version: Int64) throws(StoreError) {
+    let statements: String
+    switch version {
+    case 1: statements = registrations
+    case 2: statements = packages
+    default: throw StoreError.damaged("there is no migration from version \(version) of the store")
     }
-    try line.use { connection throws(PostgreSQLError) in try connection.execute(registrations) }
+    try line.use { connection throws(PostgreSQLError) in try connection.execute(statements) }
     _ = try line.rows(
       "UPDATE ferry_store.server SET schema_version = $1", [.integer(version + 1)])
   }
+
+  /// Version 3: several packages are served side by side, and may be deployed while servers run. A
+  /// device is known to the server once. Of one that was known to several packages the row with a
+  /// lock or a wipe stays, or the newest.
+  private static let packages: String = """
+    DELETE FROM ferry_store.registered_device AS d USING ferry_store.registered_device AS o
+    WHERE o.user_name = d.user_name AND o.device = d.device AND o.package <> d.package
+      AND (o.state <> 'active', o.last_seen, o.package)
+        > (d.state <> 'active', d.last_seen, d.package);
+    ALTER TABLE ferry_store.registered_device DROP COLUMN package;
+    ALTER TABLE ferry_store.registered_device ADD PRIMARY KEY (user_name, device);
+    CREATE TABLE ferry_store.deployed (
+      package text COLLATE "C" PRIMARY KEY, model text NOT NULL, database text NOT NULL);
+    """
 
   /// Version 2: how a device was registered, and what it asks for.
   private static let registrations: String = """
@@ -81,7 +110,7 @@ enum Schema {
     ALTER TABLE ferry_store.registered_device ADD COLUMN parameters text NOT NULL DEFAULT '[]';
     """
 
-  private static let tables: String = """
+  static let tables: String = """
     CREATE SCHEMA IF NOT EXISTS ferry_store;
     CREATE TABLE ferry_store.server (
       only_one bool PRIMARY KEY DEFAULT true CHECK (only_one), id text NOT NULL,

@@ -8,6 +8,7 @@ extension DeviceReport {
   public static func read(
     folder: String, _ question: Question
   ) throws(ServerError) -> [DeviceReport] {
+    try MoveMark.requireNone(in: folder)
     let path = "\(folder)/server.sqlite"
     do {
       let connection = try Connection(path: path, mode: .readOnly)

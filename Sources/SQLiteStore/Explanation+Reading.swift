@@ -10,6 +10,7 @@ extension Explanation {
   ) throws(ServerError)
     -> [Explanation]
   {
+    try MoveMark.requireNone(in: folder)
     let path = "\(folder)/server.sqlite"
     do {
       let connection = try Connection(path: path, mode: .readOnly)

@@ -23,6 +23,7 @@ package final class SQLiteFile {
     vfs: String? = nil
   ) throws(ServerError) {
     folder = try Folder(path)
+    try MoveMark.requireNone(in: path)
     self.world = world
     self.vfs = vfs
     let file = "\(path)/server.sqlite"

@@ -34,6 +34,7 @@ public struct StoreCopy: Sendable {
   public static func make(
     of folder: String, to path: String, progress: (_ done: Int, _ total: Int) -> Void
   ) throws(ServerError) -> StoreCopy {
+    try MoveMark.requireNone(in: folder)
     let file = "\(folder)/\(fileName)"
     do {
       let source = try Connection(path: file, mode: .readOnly)

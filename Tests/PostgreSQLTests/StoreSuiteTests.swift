@@ -21,8 +21,10 @@ final class StoreDatabase: StoreStage {
   let clock = StoreClock()
   let world: World
 
-  init() throws {
-    address = try Cluster.database()
+  convenience init() throws { self.init(try Cluster.database()) }
+
+  init(_ address: PostgreSQLAddress) {
+    self.address = address
     world = World(clock: clock, chance: World.system().chance, log: World.system().log)
   }
 

@@ -7,9 +7,8 @@ enum CommandTable {
     [
       NewCommand.self, CheckCommand.self, DiffCommand.self, PrepareCommand.self, UserCommand.self,
       InspectCommand.self, WhyCommand.self, LogCommand.self, DeployCommand.self, DeviceCommand.self,
-      BackupCommand.self, RestoreCommand.self, KeyCommand.self, LoginCommand.self,
-      SimulateCommand.self,
-      ODataCommand.self,
+      BackupCommand.self, RestoreCommand.self, MoveCommand.self, KeyCommand.self,
+      LoginCommand.self, SimulateCommand.self, ODataCommand.self,
     ]
   }
 

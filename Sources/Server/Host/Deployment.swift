@@ -17,6 +17,28 @@ public struct DeployOrder: Sendable {
   public let file: String
   /// The business database; nil: the one that the server or the model names.
   public let database: String?
+
+  public init(model: [UInt8], file: String, database: String?) {
+    self.model = model
+    self.file = file
+    self.database = database
+  }
+}
+
+/// A model that was deployed, as it is kept for the next start.
+public struct DeployedModel: Sendable, Equatable {
+  /// Its name and version.
+  public let package: String
+  /// The bytes of the model file.
+  public let model: [UInt8]
+  /// The address of its business database.
+  public let database: String
+
+  public init(package: String, model: [UInt8], database: String) {
+    self.package = package
+    self.model = model
+    self.database = database
+  }
 }
 
 /// What a deployment has done.

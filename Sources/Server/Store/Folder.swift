@@ -50,9 +50,14 @@ package final class Folder: Sendable {
   /// worth nothing, and a few bytes or nothing but zeros keep nobody out.
   package func secret(_ name: String, make: () -> [UInt8]) throws(ServerError) -> [UInt8] {
     if let known = try knownSecret(name) { return known }
-    let file = "\(path)/\(name)"
     let bytes = make()
-    // Whole or not at all, whenever the machine dies.
+    try keep(bytes, as: name)
+    return bytes
+  }
+
+  /// Writes a small file, readable by its owner only: whole or not at all, whenever the machine dies.
+  package func keep(_ bytes: [UInt8], as name: String) throws(ServerError) {
+    let file = "\(path)/\(name)"
     let part = "\(file).part"
     let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw Folder.notWritable(path) }
@@ -60,8 +65,16 @@ package final class Folder: Sendable {
     guard fchmod(descriptor, 0o600) == 0, write(descriptor, bytes, bytes.count) == bytes.count,
       fsync(descriptor) == 0, rename(part, file) == 0, syncFolder()
     else { throw Folder.notWritable(path) }
-    return bytes
   }
+
+  /// Deletes a file; nothing happens where there is none.
+  package func remove(_ name: String) throws(ServerError) {
+    guard unlink("\(path)/\(name)") == 0 || errno == ENOENT, syncFolder() else {
+      throw Folder.notWritable(path)
+    }
+  }
+
+  package static func isFile(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
   /// The same where it is there; nil where it was never made.
   package func knownSecret(_ name: String) throws(ServerError) -> [UInt8]? {
@@ -96,7 +109,7 @@ package final class Folder: Sendable {
   }
 
   /// The bytes of a small file; nil where it cannot be read.
-  static func read(_ path: String) -> [UInt8]? {
+  package static func read(_ path: String) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }

@@ -20,6 +20,8 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
     case diskFull
     /// The store's file was moved or removed while the server ran. Put it back.
     case storeGone
+    /// The store was moved to PostgreSQL, or a move was interrupted. Do what the hint says.
+    case movedStore
     /// The disk of the store fails or has turned read-only. Move the store to another disk.
     case storeFailing
     /// The database of the store does not answer, or takes no writes. Start it again.
