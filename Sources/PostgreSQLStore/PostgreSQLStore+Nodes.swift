@@ -114,6 +114,15 @@ extension PostgreSQLStore {
       bytesOfUser: Int(rows.integer(0, 2) ?? 0))
   }
 
+  package func waitingOperations() throws(StoreError) -> Int? {
+    let rows = try rows(
+      """
+      SELECT count(*) FROM ferry_store.operation
+      WHERE package = $1 AND state IN ('stored', 'claimed')
+      """, [number])
+    return Int(rows.integer(0, 0) ?? 0)
+  }
+
   package func tell(
     _ open: [OperationID], of owner: Owner, hasNews: Bool
   ) throws(StoreError) {

@@ -149,5 +149,59 @@ extension Way {
       #expect(stranger.status == 401 && stranger.code == "notOperator")
       #expect(!FileManager.default.fileExists(atPath: "\(daemon.data)/packages"))
     }
+
+    @Test(
+      "What one of two nodes deploys the other serves within seconds, and what it withdraws both end"
+    )
+    func nodes() async throws {
+      let business = try await Business.flights(bookings: 100)
+      let server = try await PostgreSQLServer.shared()
+      let database = try await server.database("")
+      let more = ["--store", server.address(database)]
+      let one = try await Daemon.start(business, data: business.place.file("one"), more: more)
+      try await one.ready()
+      var two = try await Daemon.start(business, data: business.place.file("two"), more: more)
+      try await two.ready()
+      let name = business.package.name
+      let model = try version("1.1", of: business)
+      var (code, text) = try await deploy(one, model, "--database", "sqlite:\(business.database)")
+      #expect(code == 0 && text.contains("\(name):1.1 is served now"), "\(text)")
+      let newer = try business.with(model: model)
+      let phone = try await Phone.start(newer, "new", user: "ben", one.address)
+      let rows = try await phone.count("Bookings")
+      #expect(rows > 0)
+      try await until("the other node serves it") {
+        try await self.deploy(two, "--list").1.contains("\(name):1.1")
+      }
+      let other = try await Phone.start(newer, "other", user: "ada", two.address)
+      #expect(try await other.count("Bookings") == rows)
+      // A restart serves it without being told.
+      let port = two.port
+      try await two.stopNow()
+      two = try await Daemon.start(
+        business, data: business.place.file("two"), port: port, more: more)
+      try await other.synchronize()
+      // Whichever node is asked knows that devices use it.
+      (code, text) = try await deploy(two, "--withdraw", name, "1.1")
+      #expect(code == 1 && text.contains("2 devices use \(name):1.1"), "\(text)")
+      (code, text) = try await deploy(two, "--withdraw", name, "1.1", "--force")
+      #expect(code == 0, "\(text)")
+      try await until("the other node serves it no more") {
+        try await !self.deploy(one, "--list").1.contains("\(name):1.1")
+      }
+      let refused = try await phone.ask(#"["synchronize"]"#, mayFail: true)
+      #expect(
+        refused["message"]?.string
+          == "this server has no package \(name):1.1; it serves \(name):1.0")
+      #expect(try await phone.count("Bookings") == rows)
+      // What does not fit is refused, and no node knows of it.
+      let misfit = try version("1.2", of: business) { text in
+        text.replacingOccurrences(of: #""Passenger""#, with: #""Nobody""#)
+      }
+      (code, text) = try await deploy(one, misfit)
+      #expect(code == 1 && text.contains("does not fit the database"), "\(text)")
+      #expect(try await server.psql(database, "SELECT count(*) FROM ferry_store.deployed") == "0")
+      for phone in [phone, other] { phone.process.kill() }
+    }
   }
 }

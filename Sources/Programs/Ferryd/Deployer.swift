@@ -1,6 +1,5 @@
 import FerryConnector
 import FerryModel
-import FerrySQLiteStore
 import FerryServer
 import FerryWorld
 import Foundation
@@ -8,42 +7,36 @@ import Foundation
 /// Starts the packages of a server, and changes them while it runs, one change at a time.
 actor Deployer: Deployment {
   private let settings: Settings
-  private let store: SQLiteServer
+  private let stores: any PackageStores
   private let server: ServerHost
-  private let doorkeeper: Doorkeeper
   private let world: World
-  private let loop: any TaskExecutor
-  private let folder: PackageFolder
   private var served: [String: Served] = [:]
   private var isChanging = false
+  private var isStopped = false
+  /// How often something was changed here.
+  private var changes = 0
+  /// Why what others have deployed is not served here, as it was logged last.
+  private var trouble: [String: String] = [:]
 
   private struct Served {
     let model: ServedModel
-    let host: PackageHost
+    let running: any RunningPackage
   }
 
   init(
-    _ settings: Settings, _ store: SQLiteServer, _ server: ServerHost, _ doorkeeper: Doorkeeper,
-    _ world: World, on loop: any TaskExecutor
+    _ settings: Settings, _ stores: any PackageStores, _ server: ServerHost, _ world: World
   ) {
     self.settings = settings
-    self.store = store
+    self.stores = stores
     self.server = server
-    self.doorkeeper = doorkeeper
     self.world = world
-    self.loop = loop
-    folder = PackageFolder(data: settings.folder)
   }
 
   /// Serves a model that fits its database.
   func start(_ model: ServedModel) async throws(ServerError) {
-    let remembersOperations = settings.remembersOperations
-    let host = try await store.start(
-      model.package, doorkeeper: doorkeeper, world: world, limits: settings.limits,
-      proxies: settings.proxies, on: loop
-    ) { model.connector(remembersOperations: remembersOperations) }
-    served[model.package.id] = Served(model: model, host: host)
-    server.set(model.package.id, host)
+    let (server, id) = (server, model.package.id)
+    let running = try await stores.start(model) { server.set(id, $0) }
+    served[id] = Served(model: model, running: running)
   }
 
   func database(of package: String) -> String? { served[package]?.model.database.description }
@@ -55,7 +48,7 @@ actor Deployer: Deployment {
     let id = model.package.id
     guard let old = served[id] else {
       try await start(model)
-      do throws(ServerError) { try keep(model) } catch {
+      do throws(ServerError) { try await stores.keep(model.kept) } catch {
         await stop(id)
         throw error
       }
@@ -75,20 +68,24 @@ actor Deployer: Deployment {
         .changedModel, "the model \(id) has changed in what devices get, but not its version",
         hint: "Give the model a higher version. `ferry diff` says what changed.")
     }
-    try await replace(old, by: model)
+    try await replace(old, by: model, keeps: true)
     world.log.info("a package was replaced", ("package", id), ("database", "\(model.database)"))
     return Deployed(id, .replaced)
   }
 
   /// Devices of the package wait in between.
-  private func replace(_ old: Served, by new: ServedModel) async throws(ServerError) {
-    server.set(new.package.id, nil)
-    await old.host.end()
+  private func replace(
+    _ old: Served, by new: ServedModel, keeps: Bool
+  ) async throws(ServerError) {
+    let id = new.package.id
+    server.set(id, nil)
+    await old.running.end()
     do throws(ServerError) {
       try await start(new)
-      do throws(ServerError) { try keep(new) } catch {
-        server.set(new.package.id, nil)
-        await served[new.package.id]?.host.end()
+      guard keeps else { return }
+      do throws(ServerError) { try await stores.keep(new.kept) } catch {
+        server.set(id, nil)
+        await served[id]?.running.end()
         throw error
       }
     } catch {
@@ -106,22 +103,19 @@ actor Deployer: Deployment {
         .badRequest, "this server has no package \(package)",
         hint: "`ferry deploy --list` shows all.")
     }
-    do { try folder.remove(package) } catch {
-      throw ServerError(
-        .folderNotWritable, "the file \(folder.file(of: package)) cannot be removed",
-        hint: "Give the user of the server the right to change it.")
-    }
+    try await stores.remove(package)
     await stop(package)
     world.log.info("a package was withdrawn", ("package", package))
     guard !old.model.isDeployed else { return nil }
-    return "The command line of ferryd names it: leave out --model \(old.model.file) at the next "
-      + "start, or it is served again."
+    return stores.notice(old.model.file)
   }
 
   private func stop(_ package: String) async {
     let old = served.removeValue(forKey: package)
     server.remove(package)
-    await old?.host.end()
+    await old?.running.end()
+    // A node that had just changed its role may have come back in between.
+    server.remove(package)
   }
 
   private func begin() throws(ServerError) {
@@ -131,6 +125,61 @@ actor Deployer: Deployment {
         hint: "Try again when that has ended.", isTransient: true)
     }
     isChanging = true
+    changes += 1
+  }
+
+  /// Everything ends in good order; nothing is changed any more.
+  func stop() async {
+    isStopped = true
+    for one in served.values { await one.running.stop() }
+  }
+
+  /// Serves what other servers of the store have deployed, and ends what they have withdrawn. False
+  /// when the server ends.
+  func follow(_ stores: SharedStores) async -> Bool {
+    let seen = changes
+    let deployed: [DeployedModel]
+    do throws(ServerError) { deployed = try await stores.deployed() } catch {
+      world.log.debug("the deployed models cannot be read", ("reason", error.message))
+      return !isStopped
+    }
+    // What was changed here meanwhile may be missing in what was read.
+    guard !isStopped, !isChanging, seen == changes else { return !isStopped }
+    isChanging = true
+    defer { isChanging = false }
+    for model in deployed { await follow(model) }
+    let names = Set(deployed.map(\.package))
+    for (id, old) in served where old.model.isDeployed && !names.contains(id) {
+      await stop(id)
+      world.log.info("a package was withdrawn by another server", ("package", id))
+    }
+    return !isStopped
+  }
+
+  private func follow(_ model: DeployedModel) async {
+    let old = served[model.package]
+    if let old {
+      // What the command line names is served as it says.
+      guard old.model.isDeployed, old.model.kept != model else { return }
+    }
+    do throws(ServerError) {
+      let new = try read(
+        DeployOrder(
+          model: model.model, file: "deployed \(model.package)", database: model.database))
+      if let old {
+        try await replace(old, by: new, keeps: false)
+      } else {
+        try await start(new)
+      }
+      trouble[model.package] = nil
+      world.log.info("another server has deployed a package", ("package", model.package))
+    } catch {
+      guard trouble[model.package] != error.message else { return }
+      trouble[model.package] = error.message
+      world.log.error(
+        "a package that another server has deployed cannot be served", ("package", model.package),
+        ("reason", error.message), ("cure", error.hint))
+    }
   }
 
   /// Throws where the model cannot be served.
@@ -146,17 +195,6 @@ actor Deployer: Deployment {
       throw ServerError(.badModel, error.message, hint: error.hint)
     } catch {
       throw ServerError(.badModel, "\(error)", hint: "Nothing was changed.")
-    }
-  }
-
-  private func keep(_ model: ServedModel) throws(ServerError) {
-    do {
-      try folder.keep(model.bytes, database: model.address, of: model.package.id)
-    } catch {
-      throw ServerError(
-        .folderNotWritable,
-        "the model cannot be kept in \(folder.file(of: model.package.id)): \(error)",
-        hint: "Make room, or give the user of the server the right to write there.")
     }
   }
 }

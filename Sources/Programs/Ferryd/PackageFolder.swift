@@ -1,5 +1,6 @@
 import FerryJSON
 import FerryModel
+import FerryServer
 import Foundation
 
 /// The models that were deployed while the server ran, in `packages` of the data folder. Each has a
@@ -9,27 +10,20 @@ struct PackageFolder {
 
   init(data: String) { path = "\(data)/packages" }
 
-  /// What is kept of one: the text of the model, and the address of its database.
-  struct Kept {
-    let file: String
-    let model: [UInt8]
-    let database: String
-  }
-
   /// In the order of their names.
-  func read() throws -> [Kept] {
+  func read() throws -> [DeployedModel] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     return try names.filter { $0.hasSuffix(".json") }.sorted().map { name in
       let file = "\(path)/\(name)"
       guard let bytes = FileManager.default.contents(atPath: file),
         let node = try? JSONNode.parse([UInt8](bytes)), let model = node["model"]?.string,
-        let database = node["database"]?.string
+        let database = node["database"]?.string, let package = node["package"]?.string
       else {
         throw StartFailure(
           "the deployed package \(file) cannot be read",
           hint: "Remove the file and deploy the package again.")
       }
-      return Kept(file: file, model: Array(model.utf8), database: database)
+      return DeployedModel(package: package, model: Array(model.utf8), database: database)
     }
   }
 
@@ -37,12 +31,13 @@ struct PackageFolder {
     "\(path)/\(package.map { $0 == ":" ? "-" : String($0) }.joined()).json"
   }
 
-  func keep(_ model: [UInt8], database: String, of package: String) throws {
+  func keep(_ model: DeployedModel) throws {
+    let package = model.package
     var writer = JSONWriter()
     writer.beginObject()
     writer.field("package", package)
-    writer.field("database", database)
-    writer.field("model", String(decoding: model, as: UTF8.self))
+    writer.field("database", model.database)
+    writer.field("model", String(decoding: model.model, as: UTF8.self))
     writer.endObject()
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -13,24 +13,18 @@ import Synchronization
 /// Each change is a new `PackageHost`: nothing that a node has in memory outlives its term. Devices
 /// whose exchange ends with a host come again.
 final class PackageNode: Sendable {
-  /// What every host of the node is made with.
+  /// Which package is served, from which store.
   struct Settings: Sendable {
     let address: PostgreSQLAddress
     let package: Package
-    /// Of this node alone: its audit log, and the key of its operator.
-    let folder: String
-    let limits: ServiceLimits
-    let proxies: Set<String>
     /// What messages call this node.
     let name: String
   }
 
   private let settings: Settings
-  private let world: World
+  private let around: PackageSurroundings
   private let folder: Folder
-  private let audit: AuditLog
-  private let doorkeeper: Doorkeeper
-  private let loop: (any TaskExecutor)?
+  private let publish: @Sendable (PackageHost?) -> Void
   private let connector: @Sendable () -> sending any Connector
   private let state = Mutex(State())
   private let keeper: LeaseKeeper
@@ -40,46 +34,54 @@ final class PackageNode: Sendable {
     var isStopped = false
   }
 
-  /// Holds the folder and starts to follow, or to lead where nobody does.
+  /// Starts to follow, or to lead where nobody does. `publish` gets who answers devices; nil while a
+  /// host takes the place of another.
   ///
   /// Errors: what the store and `Service` throw at the start; later ones are logged and tried again.
   static func start(
-    _ settings: Settings, doorkeeper: Doorkeeper, world: World, on loop: (any TaskExecutor)?,
+    _ settings: Settings, _ around: PackageSurroundings, _ folder: Folder,
+    publish: @escaping @Sendable (PackageHost?) -> Void,
     connector: @escaping @Sendable () -> sending any Connector
   ) async throws(ServerError) -> PackageNode {
-    let node = try PackageNode(settings, doorkeeper, world, loop, connector)
+    let node = PackageNode(settings, around, folder, publish, connector)
     let term = try node.keeper.take()
-    let host = try await node.host(term)
-    node.state.withLock { $0.host = host }
+    do throws(ServerError) {
+      let host = try await node.host(term)
+      node.state.withLock { $0.host = host }
+      publish(host)
+    } catch {
+      node.keeper.stop()
+      throw error
+    }
     node.listen()
     node.keeper.run { term in
-      Task(executorPreference: loop) { await node.change(to: term) }
+      Task(executorPreference: around.loop) { await node.change(to: term) }
     }
     return node
   }
 
   private init(
-    _ settings: Settings, _ doorkeeper: Doorkeeper, _ world: World, _ loop: (any TaskExecutor)?,
+    _ settings: Settings, _ around: PackageSurroundings, _ folder: Folder,
+    _ publish: @escaping @Sendable (PackageHost?) -> Void,
     _ connector: @escaping @Sendable () -> sending any Connector
-  ) throws(ServerError) {
+  ) {
     self.settings = settings
-    self.world = world
-    self.doorkeeper = doorkeeper
-    self.loop = loop
+    self.around = around
+    self.folder = folder
+    self.publish = publish
     self.connector = connector
-    folder = try Folder(settings.folder)
-    audit = AuditLog(path: "\(settings.folder)/audit.jsonl", world: world)
-    keeper = LeaseKeeper(settings, world)
+    keeper = LeaseKeeper(settings, around.world)
   }
 
-  /// nil while a host takes the place of another.
-  var host: PackageHost? { state.withLock { $0.host } }
+  private var world: World { around.world }
+  private var host: PackageHost? { state.withLock { $0.host } }
 
   private func host(_ term: Term?) async throws(ServerError) -> PackageHost {
     let (settings, world, folder) = (settings, world, folder)
     return try await PackageHost.start(
-      settings.package, audit: audit, doorkeeper: doorkeeper, world: world,
-      limits: settings.limits, proxies: settings.proxies, on: loop,
+      settings.package, audit: around.audit, doorkeeper: around.doorkeeper, world: world,
+      limits: around.settings.limits, proxies: around.settings.proxies, on: around.loop,
+      threads: around.threads,
       store: { package throws(ServerError) in
         try PostgreSQLStore(
           settings.address, package: package, world: world, lease: term, folder: folder)
@@ -110,6 +112,7 @@ final class PackageNode: Sendable {
   /// A term has begun, or ended: what was served by the host of before is served by another one.
   private func change(to term: Term?) async {
     let old = state.withLock { state in
+      if !state.isStopped { publish(nil) }
       defer { state.host = nil }
       return state.host
     }
@@ -123,6 +126,7 @@ final class PackageNode: Sendable {
         let isWanted = state.withLock { state in
           guard !state.isStopped, keeper.term == term else { return false }
           state.host = new
+          publish(new)
           return true
         }
         if !isWanted { await new.stop() }
@@ -136,14 +140,25 @@ final class PackageNode: Sendable {
 
   /// Ends in good order; another node may lead at once.
   func stop() async {
-    let host = state.withLock { state in
+    await close()?.stop()
+    keeper.stop()
+  }
+
+  func end() async {
+    await close()?.end()
+    keeper.stop()
+  }
+
+  /// From now on no host takes the place of this one.
+  private func close() -> PackageHost? {
+    state.withLock { state in
       state.isStopped = true
       return state.host
     }
-    await host?.stop()
-    keeper.stop()
   }
 }
+
+extension PackageNode: RunningPackage {}
 
 /// Takes and renews the lease, on a thread and a connection of its own: what the service's thread
 /// does, however long, keeps it from nothing.

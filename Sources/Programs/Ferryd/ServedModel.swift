@@ -1,6 +1,7 @@
 import FerryArguments
 import FerryConnector
 import FerryModel
+import FerryServer
 import Foundation
 
 /// A model that is served, and the database of its rows.
@@ -14,12 +15,11 @@ struct ServedModel {
   /// Whether it was deployed while the server ran; the command line names all others.
   let isDeployed: Bool
 
-  /// Those that the command line names, in its order, and those that were deployed into the folder.
+  /// Those that the command line names, in its order, and those that were deployed.
   static func read(
-    _ arguments: Arguments, _ development: DevelopmentSetup?, _ folder: PackageFolder?
+    _ arguments: Arguments, _ development: DevelopmentSetup?, _ kept: [DeployedModel]
   ) throws -> [ServedModel] {
     let database = try arguments.value("database")
-    let kept = try folder?.read() ?? []
     var files = arguments.values("model")
     if let development { files = [development.model] }
     if files.isEmpty, kept.isEmpty { files = [try arguments.required("model", "model.json")] }
@@ -38,11 +38,11 @@ struct ServedModel {
     }
     for kept in kept {
       let model = try ServedModel(
-        kept.model, kept.file, database: kept.database, isDeployed: true)
+        kept.model, "deployed \(kept.package)", database: kept.database, isDeployed: true)
       if let other = models.first(where: { $0.package.id == model.package.id }) {
         throw UsageError(
-          "--model names \(other.file), and \(model.package.id) was deployed too, as \(kept.file)",
-          hint: "Leave out --model \(other.file), or remove the other file.")
+          "--model names \(other.file), and \(model.package.id) was deployed too",
+          hint: "Leave out --model \(other.file).")
       }
       models.append(model)
     }
@@ -64,6 +64,11 @@ struct ServedModel {
     let text = database ?? reading.source ?? ""
     address = isDeployed ? BusinessDatabase.absolute(text) : text
     self.isDeployed = isDeployed
+  }
+
+  /// As it is kept for the next start.
+  var kept: DeployedModel {
+    DeployedModel(package: package.id, model: bytes, database: address)
   }
 
   func connector(remembersOperations: Bool) -> sending any Connector {

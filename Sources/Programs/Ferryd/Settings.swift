@@ -1,6 +1,7 @@
 import FerryArguments
 import FerryModel
 import FerryPostgreSQL
+import FerryPostgreSQLStore
 import FerrySQLite
 import FerryServer
 import FerryWorld
@@ -25,6 +26,8 @@ struct Settings {
   let limits: ServiceLimits
   let logLevel: LogLevel
   let connections: Int
+  /// Where spans are sent; nil: nowhere.
+  let collector: String?
   /// Addresses of proxies whose `X-Forwarded-For` is believed.
   let proxies: Set<String>
   /// Made by `--dev`; nil for a server that is told what it serves.
@@ -91,6 +94,10 @@ struct Settings {
     CommandOption(
       "inactive-days", "N",
       "days without a request after which a device leaves the register (default 180)"),
+    CommandOption(
+      "otlp", "URL",
+      "send spans of traced requests to this OpenTelemetry collector over OTLP/HTTP, such as "
+        + "http://127.0.0.1:4318 (default: none)"),
     CommandOption("log", "LEVEL", "debug, info, warn or error (default info)"),
     CommandOption(
       "forget-operations", nil,
@@ -128,18 +135,14 @@ struct Settings {
     development = try Settings.development(arguments)
     folder = try development?.folder ?? arguments.required("data", "data")
     database = try arguments.value("database")
-    let packages = arguments.values("store").isEmpty ? PackageFolder(data: folder) : nil
-    models = try ServedModel.read(arguments, development, packages)
     store = try arguments.value("store").map { text throws(UsageError) in
       do throws(PostgreSQLError) { return try PostgreSQLAddress(text) } catch {
         throw UsageError("--store: \(error.message)", hint: error.hint)
       }
     }
-    guard store == nil || models.count == 1 else {
-      throw UsageError(
-        "--store with several models is not supported",
-        hint: "Start a ferryd for each model with the same --store, or leave out --store.")
-    }
+    let deployed =
+      try store.map { try DeployedModels($0).read() } ?? PackageFolder(data: folder).read()
+    models = try ServedModel.read(arguments, development, deployed)
     users = try development?.users ?? arguments.value("users") ?? "\(folder)/users.json"
     templates = try arguments.value("templates") ?? "\(folder)/templates.json"
     issuers = try IssuerSettings(arguments, models.map(\.package))
@@ -188,6 +191,11 @@ struct Settings {
     proxies = Set(
       arguments.values("proxy").flatMap { $0.split(separator: ",").map(String.init) })
     self.limits = limits
+    collector = try arguments.value("otlp")
+    if let collector, !collector.hasPrefix("http://"), !collector.hasPrefix("https://") {
+      throw UsageError(
+        "--otlp is not the address of a collector", hint: "Write http://HOST:4318 or https://….")
+    }
     remembersOperations = !arguments.flag("forget-operations")
     let name = try arguments.value("log") ?? "info"
     guard let level = LogLevel.allCases.first(where: { $0.name == name }) else {

@@ -86,7 +86,7 @@ extension ServerHost {
         hint: "Wait until they have the new app, forget those that never come again "
           + "(`ferry device forget`), or add --force.")
     }
-    let waiting = await served.service.waitingOperations()
+    let waiting = try await served.service.waitingOperations()
     guard waiting == 0 else {
       throw ServerError(
         .badRequest, "\(waiting) changes of \(id) wait for the business system",
@@ -103,7 +103,7 @@ extension ServerHost {
       entries.append(
         PackageEntry(
           id: id, database: await deployment?.database(of: id) ?? "",
-          waiting: await served.service.waitingOperations(),
+          waiting: try await served.service.waitingOperations(),
           report: served.service.pulse.report, devices: devices.filter { $0.needs(id) }))
     }
     var writer = JSONWriter()

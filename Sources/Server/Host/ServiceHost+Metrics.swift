@@ -16,5 +16,8 @@ extension ServiceHost {
   }
 
   /// How many operations were taken in and have no answer yet.
-  func waitingOperations() -> Int { service.queue.count }
+  func waitingOperations() throws(ServerError) -> Int {
+    try service.guarded { () throws(StoreError) in try service.store.waitingOperations() }
+      ?? service.queue.count
+  }
 }

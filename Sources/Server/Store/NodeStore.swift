@@ -11,6 +11,8 @@ package protocol NodeStore: AnyObject {
   func arrivals() throws(StoreError) -> [ReceivedOperation]
   /// What waits of a device and its user, whichever node took it in; nil where the one server knows.
   func waiting(of owner: Owner) throws(StoreError) -> WaitingOperations?
+  /// How many operations wait, whichever node took them in; nil where the one server knows.
+  func waitingOperations() throws(StoreError) -> Int?
   /// For the leader's `arrivals`: the device has these open, or a content of theirs has come.
   func tell(_ open: [OperationID], of owner: Owner, hasNews: Bool) throws(StoreError)
 }
@@ -20,6 +22,7 @@ extension NodeStore {
   package func news() throws(StoreError) -> StoreNews? { nil }
   package func arrivals() throws(StoreError) -> [ReceivedOperation] { [] }
   package func waiting(of owner: Owner) throws(StoreError) -> WaitingOperations? { nil }
+  package func waitingOperations() throws(StoreError) -> Int? { nil }
   package func tell(_ open: [OperationID], of owner: Owner, hasNews: Bool) throws(StoreError) {}
 }
 
