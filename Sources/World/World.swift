@@ -98,6 +98,13 @@ extension Chance {
 public protocol Log: Sendable {
   /// `message` is one sentence that never holds a value; the values are in `fields`.
   func write(_ level: LogLevel, _ message: String, _ fields: [(String, String)])
+
+  /// Who wants to know of traced work; nil where nobody does.
+  var spans: (any SpanReceiver)? { get }
+}
+
+extension Log {
+  public var spans: (any SpanReceiver)? { nil }
 }
 
 /// The reference's levels (facts/1.3).

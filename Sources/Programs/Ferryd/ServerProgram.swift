@@ -35,7 +35,8 @@ enum ServerProgram {
   }
 
   private static func run(_ settings: Settings) throws {
-    let log = StandardLog(least: settings.logLevel)
+    let spans = settings.collector.map { SpanExport($0) }
+    let log = StandardLog(least: settings.logLevel, spans: spans)
     let world = World.system(log: log)
     let users = try Users(settings, log: log)
     for model in settings.models {
@@ -63,6 +64,11 @@ enum ServerProgram {
         Task(executorPreference: server.executor) {
           await users.followTemplates(log, wait: { await parts.wait(for: .milliseconds(500)) }) {
             await parts.templatesChanged()
+          }
+        }
+        if let spans {
+          Task(executorPreference: server.executor) {
+            await spans.run(log) { await parts.wait(for: $0) }
           }
         }
         if let development = settings.development {

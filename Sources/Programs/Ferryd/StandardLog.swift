@@ -5,6 +5,8 @@ import Glibc
 /// One line of JSON on standard error for each thing worth knowing.
 struct StandardLog: Log {
   let least: LogLevel
+  /// Who gets what is known of traced work; nil where nobody does.
+  var spans: (any SpanReceiver)?
   private let clock = SystemClock()
 
   func write(_ level: LogLevel, _ message: String, _ fields: [(String, String)]) {

@@ -129,9 +129,7 @@ public actor ReplayHost {
     groups = groups.map { service.traces.traced($0) }
     let start = world.clock.uptime
     let results = connector.perform(groups, while: goesOn)
-    for group in groups.prefix(results.count) {
-      TraceLog(world: world).performed(group, since: start)
-    }
+    TraceLog(world: world).performed(groups, results, service.traces, since: start)
     return results.map { performed($0) }
   }
 
@@ -170,7 +168,7 @@ public actor ReplayHost {
       let operations = service.traces.traced(given)
       let start = world.clock.uptime
       let result = connector.perform(operations)
-      TraceLog(world: world).performed(operations, since: start)
+      TraceLog(world: world).performed([operations], [result], service.traces, since: start)
       return performed(result)
     case .recall(let ids):
       do throws(ConnectorError) { return .recalled(try connector.recall(ids)) } catch {

@@ -1,4 +1,5 @@
 import FerryConnector
+import FerryCrypto
 import FerryHTTP
 import FerryModel
 import FerryWorld
@@ -10,6 +11,8 @@ struct RequestTrace: Sendable, Equatable {
   let traceID: String
   /// 16 digits, those of the device's own span.
   let parentID: String
+  /// 16 digits, those of the server's span; empty where nobody wants to know of spans.
+  var spanID: String = ""
 
   /// nil without the header, for one of another form, and where the device asks for no trace.
   init?(_ headers: HTTPHeaders) {
@@ -36,7 +39,7 @@ final class OperationTraces: Sendable {
   static let countLimit = 10_000
 
   private struct State {
-    var traces: [OperationID: String] = [:]
+    var traces: [OperationID: RequestTrace] = [:]
     var order: [OperationID] = []
   }
 
@@ -44,7 +47,7 @@ final class OperationTraces: Sendable {
 
   func note(_ operations: [OperationID], _ trace: RequestTrace) {
     state.withLock { state in
-      for id in operations where state.traces.updateValue(trace.traceID, forKey: id) == nil {
+      for id in operations where state.traces.updateValue(trace, forKey: id) == nil {
         state.order.append(id)
       }
       while state.order.count > Self.countLimit {
@@ -54,38 +57,103 @@ final class OperationTraces: Sendable {
     }
   }
 
+  /// The server's span of the request that brought the operation; nil where there is none.
+  func span(of operation: OperationID) -> String? {
+    let id = state.withLock { $0.traces[operation]?.spanID }
+    return id?.isEmpty == false ? id : nil
+  }
+
   /// The operations, each with the trace that brought it.
   func traced(_ operations: [ConnectorOperation]) -> [ConnectorOperation] {
     state.withLock { state in
       guard !state.traces.isEmpty else { return operations }
       return operations.map { operation in
         var operation = operation
-        operation.traceID = state.traces[operation.id]
+        operation.traceID = state.traces[operation.id]?.traceID
         return operation
       }
     }
   }
 }
 
-/// What the log says of traced work: the server's spans.
+/// What the server says of traced work: lines of the log, and spans where somebody wants them.
 struct TraceLog: Sendable {
   let world: World
 
-  func opened(_ trace: RequestTrace, user: String, operations: Int, since start: Duration) {
-    world.log.info(
-      "a traced request was taken", ("trace", trace.traceID), ("parent", trace.parentID),
-      ("user", user), ("operations", String(operations)),
-      ("milliseconds", milliseconds(since: start)))
+  /// The trace with an id for the server's own span.
+  func begun(_ trace: RequestTrace?) -> RequestTrace? {
+    guard var trace, world.log.spans != nil else { return trace }
+    trace.spanID = hexadecimal(world.chance.bytes(8))
+    return trace
+  }
+
+  func opened(
+    _ trace: RequestTrace, user: String, operations: Int, since start: Duration,
+    _ result: Result<some Any, ServerError>
+  ) {
+    var failure: String?
+    switch result {
+    case .success:
+      world.log.info(
+        "a traced request was taken", ("trace", trace.traceID), ("parent", trace.parentID),
+        ("user", user), ("operations", String(operations)),
+        ("milliseconds", milliseconds(since: start)))
+    case .failure(let error): failure = error.code.rawValue
+    }
+    send(
+      trace.traceID, trace.spanID, parent: trace.parentID, "exchange", isOfRequest: true, start,
+      ["ferry.operations": String(operations)], failure: failure)
   }
 
   /// Of those that are traced; the time is that of all operations that were performed together.
-  func performed(_ operations: [ConnectorOperation], since start: Duration) {
-    for operation in operations {
-      guard let trace = operation.traceID else { continue }
-      world.log.info(
-        "a traced operation was performed", ("trace", trace), ("operation", "\(operation.id)"),
-        ("entity", operation.entity.name), ("milliseconds", milliseconds(since: start)))
+  func performed(
+    _ groups: [[ConnectorOperation]], _ results: [PerformResult], _ traces: OperationTraces,
+    since start: Duration
+  ) {
+    for (group, result) in zip(groups, results) {
+      for (place, operation) in group.enumerated() {
+        guard let trace = operation.traceID else { continue }
+        world.log.info(
+          "a traced operation was performed", ("trace", trace), ("operation", "\(operation.id)"),
+          ("entity", operation.entity.name), ("milliseconds", milliseconds(since: start)))
+        guard world.log.spans != nil else { continue }
+        send(
+          trace, hexadecimal(world.chance.bytes(8)), parent: traces.span(of: operation.id),
+          "replay", isOfRequest: false, start,
+          [
+            "ferry.operation": "\(operation.id)", "ferry.entity": operation.entity.name,
+            "ferry.kind": operation.kind.rawValue,
+          ], failure: TraceLog.failure(of: place, result))
+      }
     }
+  }
+
+  /// Without the words of the business system, which may name what is the user's.
+  private static func failure(of place: Int, _ result: PerformResult) -> String? {
+    switch result {
+    case .notDone: return "notDone"
+    case .unknown: return "unknown"
+    case .done(let outcomes, _):
+      guard outcomes.indices.contains(place) else { return nil }
+      switch outcomes[place] {
+      case .accepted: return nil
+      case .refused(let refusal): return "refused \(refusal.code)"
+      case .notTried: return "notTried"
+      }
+    }
+  }
+
+  private func send(
+    _ trace: String, _ id: String, parent: String?, _ name: String, isOfRequest: Bool,
+    _ start: Duration, _ attributes: [String: String], failure: String?
+  ) {
+    guard let spans = world.log.spans else { return }
+    let duration = world.clock.uptime - start
+    spans.receive(
+      Span(
+        traceID: trace, id: id, parentID: parent, name: name, isOfRequest: isOfRequest,
+        start: world.clock.now.advanced(by: .zero - duration), duration: duration,
+        attributes: attributes, failure: failure))
   }
 
   private func milliseconds(since start: Duration) -> String {

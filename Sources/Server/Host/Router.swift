@@ -270,7 +270,8 @@ public struct Router: Sendable {
     }
     await turns.enter(identity.user)
     let opened = await open(
-      request.body, identity, isChannel: isChannel, trace: RequestTrace(request.headers))
+      request.body, identity, isChannel: isChannel,
+      trace: TraceLog(world: world).begun(RequestTrace(request.headers)))
     await turns.leave()
     let opening: ServiceHost.Opening
     let service: ServiceHost
@@ -313,17 +314,16 @@ public struct Router: Sendable {
       }
       service.traces.note(operations, trace)
     }
+    let opened: Result<ServiceHost.Opening, ServerError>
     do throws(ServerError) {
-      let opening = try await service.open(
-        read, by: identity, isChannel: isChannel, until: identity.expires)
-      if let trace {
-        TraceLog(world: world).opened(
-          trace, user: identity.user, operations: operations.count, since: start)
-      }
-      return .success((opening, service))
-    } catch {
-      return .failure(error)
+      opened = .success(
+        try await service.open(read, by: identity, isChannel: isChannel, until: identity.expires))
+    } catch { opened = .failure(error) }
+    if let trace {
+      TraceLog(world: world).opened(
+        trace, user: identity.user, operations: operations.count, since: start, opened)
     }
+    return opened.map { ($0, service) }
   }
 
   func package(_ id: String) -> ServedPackage? {
