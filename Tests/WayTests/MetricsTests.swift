@@ -76,7 +76,7 @@ extension Way {
       #expect(found["ferry_loaded{\(label)}"] == 1)
       #expect(found["ferry_store_trouble{\(label)}"] == 0)
       #expect(found["ferry_load_age_seconds{\(label)}"] ?? -1 >= 0)
-      #expect(found["ferry_store_latency_seconds_count{\(label)}"] ?? 0 >= 3)
+      #expect(found["ferry_store_latency_seconds_count{\(label)}"] ?? 0 >= 2)
       #expect(found[#"ferry_requests_refused_total{code="notOperator"}"#] == 1)
       let most = found[#"ferry_delivery_age_seconds_bucket{\#(label),le="15.0"}"#]
       #expect(most == found["ferry_delivery_age_seconds_count{\(label)}"])
