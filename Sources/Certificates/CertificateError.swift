@@ -18,15 +18,15 @@ public struct CertificateError: NumberedError, Sendable {
 
     public var cause: String {
       switch self {
-      case .damaged: "The bytes are no certificate, or not all of it."
-      case .unsupported: "The certificate has a form that is not read here."
+      case .damaged: "The bytes are not a complete certificate."
+      case .unsupported: "This version cannot read the form of the certificate."
       case .tooLarge: "The bytes are above the limit."
       case .password: "The password does not open the file of PKCS#12."
-      case .noFile: "The file is missing, or it may not be read."
-      case .invalidRequest: "No request can be made of this name and challenge."
-      case .refused: "The authority did not take the challenge, or not the name."
+      case .noFile: "The file does not exist or cannot be read."
+      case .invalidRequest: "The name or the challenge of the request is not valid."
+      case .refused: "The authority refused the challenge or the name."
       case .noAnswer: "The authority could not be reached."
-      case .foreign: "The certificate does not belong to what was asked for."
+      case .foreign: "The certificate is not the one that was requested."
       }
     }
 
@@ -38,9 +38,9 @@ public struct CertificateError: NumberedError, Sendable {
       case .password: "Give the password with which the file was exported."
       case .noFile: "Give the path of a file that this app may read."
       case .invalidRequest: "Give a name of 1 to 64 letters and a challenge of 1 to 255 bytes."
-      case .refused: "Ask for another challenge; most are good once and for some minutes."
-      case .noAnswer: "Try again when the network is there; the key stays good."
-      case .foreign: "Ask who runs the authority; do not use the certificate."
+      case .refused: "Ask for another challenge: most work once and only for some minutes."
+      case .noAnswer: "Try again when there is a network; the same key can be used."
+      case .foreign: "Do not use the certificate; ask the administrator of the authority."
       }
     }
   }

@@ -21,7 +21,7 @@ public struct CertificateIdentity: Sendable, Equatable {
   public init(pkcs12 bytes: [UInt8], password: String) throws(CertificateError) {
     guard bytes.count <= PKCS12.limitBytes else {
       throw CertificateError(
-        .tooLarge, "it has \(bytes.count) bytes, the limit is \(PKCS12.limitBytes)")
+        .tooLarge, "the file has \(bytes.count) bytes, the limit is \(PKCS12.limitBytes)")
     }
     let opened: PKCS12?
     do throws(CryptoError) {

@@ -29,7 +29,7 @@ public enum CertificateKey: Sendable, Equatable {
     } else if let key = try? P256Key(der: der) {
       self = .p256(key)
     } else {
-      throw CertificateError(.damaged, "the bytes are no private key of RSA or on P-256")
+      throw CertificateError(.damaged, "the bytes are not a private RSA or P-256 key")
     }
   }
 

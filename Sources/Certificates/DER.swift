@@ -17,10 +17,10 @@ struct DERReader {
 
   mutating func next(_ tag: UInt8? = nil) throws(CertificateError) -> DERValue {
     let start = rest.startIndex
-    guard rest.count >= 2 else { throw CertificateError(.damaged, "it ends too early") }
+    guard rest.count >= 2 else { throw CertificateError(.damaged, "the bytes end too early") }
     let own = rest[start]
     guard own & 0x1F != 0x1F, tag == nil || own == tag else {
-      throw CertificateError(.damaged, "a value has another type")
+      throw CertificateError(.damaged, "a value of the bytes does not have the expected type")
     }
     let first = rest[start + 1]
     var place = start + 2
@@ -28,14 +28,16 @@ struct DERReader {
     if first >= 0x80 {
       let count = Int(first & 0x7F)
       guard (1...4).contains(count), rest.count >= 2 + count, rest[place] != 0 else {
-        throw CertificateError(.damaged, "a length is wrong")
+        throw CertificateError(.damaged, "a length in the bytes is wrong")
       }
       length = rest[place..<place + count].reduce(0) { $0 << 8 | Int($1) }
       place += count
-      guard length >= 0x80 else { throw CertificateError(.damaged, "a length is not the shortest") }
+      guard length >= 0x80 else {
+        throw CertificateError(.damaged, "a length in the bytes is not in its shortest form")
+      }
     }
     guard rest.endIndex - place >= length else {
-      throw CertificateError(.damaged, "it ends too early")
+      throw CertificateError(.damaged, "the bytes end too early")
     }
     let end = place + length
     let value = DERValue(tag: own, content: rest[place..<end], whole: rest[start..<end])

@@ -78,14 +78,14 @@ public struct Enrolment: Sendable {
       throw CertificateError(.noAnswer, "the authority did not answer: \(error)")
     }
     guard (200..<300).contains(answer.status) else {
-      throw CertificateError(.refused, "the authority answered \(answer.status)")
+      throw CertificateError(.refused, "the authority answered with status \(answer.status)")
     }
     let certificate = try X509Certificate(der: answer.body)
     guard certificate.publicKeyInfo == key.publicKeyInfo else {
       throw CertificateError(.foreign, "the certificate belongs to another key")
     }
     guard certificate.subjectCommonName == commonName else {
-      throw CertificateError(.foreign, "the certificate has another common name")
+      throw CertificateError(.foreign, "the certificate does not have the requested common name")
     }
     return CertificateIdentity(certificate: certificate, key: key)
   }

@@ -29,22 +29,26 @@ public struct X509Certificate: Sendable, Equatable {
   public init(der: [UInt8]) throws(CertificateError) {
     guard der.count <= Self.limitBytes else {
       throw CertificateError(
-        .tooLarge, "it has \(der.count) bytes, the limit is \(Self.limitBytes)")
+        .tooLarge, "the certificate has \(der.count) bytes, the limit is \(Self.limitBytes)")
     }
     var outer = DERReader(der[...])
     let certificate = try outer.next(0x30)
-    guard outer.isAtEnd else { throw CertificateError(.damaged, "bytes follow the certificate") }
+    guard outer.isAtEnd else {
+      throw CertificateError(.damaged, "more bytes follow the end of the certificate")
+    }
     var parts = DERReader(certificate.content)
     let body = try parts.next(0x30)
     _ = try parts.next(0x30)
     _ = try parts.next(0x03)
-    guard parts.isAtEnd else { throw CertificateError(.damaged, "it has too many parts") }
+    guard parts.isAtEnd else {
+      throw CertificateError(.damaged, "the certificate has too many parts")
+    }
     var fields = DERReader(body.content)
     if fields.nextTag == 0xA0 {
       let version = try fields.next(0xA0)
       var reader = DERReader(version.content)
       guard let number = try reader.next(0x02).content.last, number <= 2 else {
-        throw CertificateError(.unsupported, "its version is above 3")
+        throw CertificateError(.unsupported, "the version of the certificate is above 3")
       }
     }
     serialNumber = hexadecimal(try fields.next(0x02).content)
@@ -100,7 +104,7 @@ public struct X509Certificate: Sendable, Equatable {
         let type = try pair.next(0x06)
         let text = try pair.next()
         guard let identifier = DER.identifier(type.content) else {
-          throw CertificateError(.damaged, "a name has a wrong type")
+          throw CertificateError(.damaged, "a name in the certificate has a wrong type")
         }
         parts.append(
           NamePart(type: types[identifier] ?? identifier, value: try string(text)))
@@ -114,7 +118,7 @@ public struct X509Certificate: Sendable, Equatable {
     case 0x1E:
       // Two bytes to a letter.
       guard value.content.count % 2 == 0 else {
-        throw CertificateError(.damaged, "a name is no text")
+        throw CertificateError(.damaged, "a name in the certificate is not text")
       }
       let bytes = Array(value.content)
       let units = stride(from: 0, to: bytes.count, by: 2).map {
@@ -124,7 +128,9 @@ public struct X509Certificate: Sendable, Equatable {
     case 0x0C, 0x13, 0x14, 0x16, 0x12, 0x1A:
       return String(decoding: value.content, as: UTF8.self)
     default:
-      throw CertificateError(.unsupported, "a name has letters of type \(value.tag)")
+      throw CertificateError(
+        .unsupported,
+        "a name in the certificate has the string type \(value.tag), which is not supported")
     }
   }
 
@@ -134,7 +140,7 @@ public struct X509Certificate: Sendable, Equatable {
     let digits = value.content.dropLast().map { Int64($0) - 48 }
     guard value.tag == 0x17 || value.tag == 0x18, value.content.last == UInt8(ascii: "Z"),
       digits.count == yearDigits + 10, digits.allSatisfy({ (0...9).contains($0) })
-    else { throw CertificateError(.damaged, "a date cannot be read") }
+    else { throw CertificateError(.damaged, "a date in the certificate cannot be read") }
     func number(_ start: Int, _ count: Int) -> Int64 {
       digits[start..<start + count].reduce(0) { 10 * $0 + $1 }
     }
@@ -144,7 +150,9 @@ public struct X509Certificate: Sendable, Equatable {
     let (hour, minute) = (number(yearDigits + 4, 2), number(yearDigits + 6, 2))
     let second = number(yearDigits + 8, 2)
     guard (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second < 61
-    else { throw CertificateError(.damaged, "a date has no such day or hour") }
+    else {
+      throw CertificateError(.damaged, "a date in the certificate has an impossible day or hour")
+    }
     // Days of the civil calendar, counted from March so that the leap day is the last.
     let shifted = month <= 2 ? year - 1 : year
     let era = shifted / 400

@@ -14,20 +14,20 @@ public struct LogError: NumberedError, Sendable {
 
     public var cause: String {
       switch self {
-      case .damaged: "The bytes are no log, or not all of it."
+      case .damaged: "The bytes are not a complete log."
       case .unknownVersion: "A newer version of the library has written the log."
-      case .store: "The files of the log could not be opened or written."
-      case .upload: "The receiver did not take the records."
+      case .store: "The files of the log cannot be opened or written."
+      case .upload: "The receiver did not accept the records."
       case .tooLarge: "The export is larger than the caller's limit."
       }
     }
 
     public var cure: String {
       switch self {
-      case .damaged: "Export it again; the records on the device are as they were."
+      case .damaged: "Export the log again; the records on the device were not changed."
       case .unknownVersion: "Update the program that reads it."
       case .store: "Free space on the disk and check the rights of the folder."
-      case .upload: "Try again later; the records are kept until they are taken."
+      case .upload: "Try again later; the records are kept until the receiver accepts them."
       case .tooLarge: "Select fewer records, or give a larger limit."
       }
     }

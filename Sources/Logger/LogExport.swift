@@ -54,7 +54,7 @@ public struct LogExport: Sendable {
       throw LogError(.tooLarge, "the export has \(plain.count) bytes, the limit is \(limitBytes)")
     }
     guard let text = String(validating: plain, as: UTF8.self) else {
-      throw LogError(.damaged, "the export is no text of UTF-8")
+      throw LogError(.damaged, "the export is not UTF-8 text")
     }
     guard text.hasPrefix(LogHeader().fields[0].name + ": ") else {
       throw LogError(.damaged, "the export does not begin with its header")

@@ -76,7 +76,7 @@ public final class LogUpload: LogHandler {
         body = try LogExport.compressed(export)
         try await receiver.send(body, contentType: "application/gzip")
       } catch {
-        throw LogError(.upload, "\(next.0.count) records: \(error)")
+        throw LogError(.upload, "\(next.0.count) records were not uploaded: \(error)")
       }
       state.withLock { state in
         state.ring.keep { $0.number > last.number }

@@ -21,7 +21,7 @@ struct EntryWriter {
   mutating func write(_ entry: ODataEntry, depth: Int = 0) throws(ODataCacheError) {
     guard depth < EntryWriter.depthLimit else {
       throw ODataCacheError(
-        .tooDeep, "entries stand more than \(EntryWriter.depthLimit) deep in each other")
+        .tooDeep, "entries are nested more than \(EntryWriter.depthLimit) levels deep")
     }
     writer.text(entry.id ?? "")
     let texts = [
@@ -201,7 +201,7 @@ struct EntryWriter {
   ) throws(ODataCacheError) {
     guard depth < EntryWriter.depthLimit else {
       throw ODataCacheError(
-        .tooDeep, "values stand more than \(EntryWriter.depthLimit) deep in each other")
+        .tooDeep, "values are nested more than \(EntryWriter.depthLimit) levels deep")
     }
     let mark: UInt8 = marked ? 0x80 : 0
     func tag(_ tag: ValueTag) { writer.bytes.append(tag.rawValue | mark) }
@@ -309,7 +309,7 @@ struct EntryWriter {
   ) throws(ODataCacheError) {
     guard depth < EntryWriter.depthLimit else {
       throw ODataCacheError(
-        .tooDeep, "shapes stand more than \(EntryWriter.depthLimit) deep in each other")
+        .tooDeep, "shapes are nested more than \(EntryWriter.depthLimit) levels deep")
     }
     switch shape {
     case .point(let position):

@@ -43,7 +43,7 @@ extension ODataCache {
     try state.withLock { (state) throws(ODataCacheError) in
       guard let document = state.document else {
         throw ODataCacheError(
-          .noServiceDocument, "an entry of \(collection) came before the service document")
+          .noServiceDocument, "an entry of \(collection) was added before the service document")
       }
       guard let found = state.collection(collection) else {
         throw ODataCacheError(.foreign, "the service has no collection \(collection)")
@@ -152,7 +152,7 @@ extension ODataCache {
     do throws(ODataError) {
       return try evaluator.apply(options, to: all).entries
     } catch {
-      throw ODataCacheError(.condition, "the query on \(collection) was not computed: \(error)")
+      throw ODataCacheError(.condition, "the query on \(collection) failed: \(error)")
     }
   }
 }

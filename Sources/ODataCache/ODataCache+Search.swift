@@ -107,7 +107,7 @@ extension ODataCache {
       }
       return ODataCachedEntries(table, found)
     } catch {
-      throw ODataCacheError(.pattern, "the search in \(collection) was not done: \(error)")
+      throw ODataCacheError(.pattern, "the search in \(collection) failed: \(error)")
     }
   }
 }

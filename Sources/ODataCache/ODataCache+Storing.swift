@@ -72,7 +72,7 @@ extension ODataCache {
     let picture = state.withLock { $0 }
     guard let sources = picture.sources else {
       throw ODataCacheError(
-        .notStorable, "there are no bytes of the service document of cache \(uniqueID)")
+        .notStorable, "cache \(uniqueID) does not have the bytes of its service document")
     }
     var head = CacheWriter()
     head.number(ODataCache.formVersion)
@@ -156,7 +156,7 @@ extension ODataCache {
     }
     guard version == nil || version == ODataCache.formVersion else {
       throw ODataCacheError(
-        .damaged, "cache \(uniqueID) was stored in a form that this version does not know")
+        .damaged, "cache \(uniqueID) has a form that this version cannot read")
     }
     guard let parts else { throw damaged }
     clear()

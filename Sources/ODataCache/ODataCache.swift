@@ -133,7 +133,7 @@ public final class ODataCache: Sendable {
     }
     if let foreign {
       throw ODataCacheError(
-        .foreign, "the metadata has no entity set \(foreign), of which there are entries")
+        .foreign, "the cache has entries of \(foreign), and the metadata has no such entity set")
     }
     try set(document, sources.map { Sources(document: $0.document, metadata: metadata) })
   }
@@ -145,7 +145,8 @@ public final class ODataCache: Sendable {
       for name in state.tables.keys.sorted()
       where !document.collections.contains(where: { $0.name == name }) {
         throw ODataCacheError(
-          .foreign, "the service document has no collection \(name), of which there are entries")
+          .foreign,
+          "the cache has entries of \(name), and the service document has no such collection")
       }
       state.document = document
       state.sources = sources

@@ -4,17 +4,17 @@ import FerryOData
 public struct ODataCacheError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The causes that a caller can tell apart.
   public enum Reason: Int, Sendable, Hashable, CaseIterable {
-    /// There is no service document that says which collections there are.
+    /// The cache has no service document, so its collections are not known.
     case noServiceDocument = 300
-    /// The document does not belong to those that are in the cache.
+    /// The document does not belong to the documents in the cache.
     case foreign = 301
     /// The entry has no id.
     case noID = 302
-    /// The text is no pattern, or one that costs too much.
+    /// The text is not a valid pattern, or a search with it would take too long.
     case pattern = 303
-    /// The stored bytes are not those that were written, or of a later version.
+    /// The stored bytes are damaged, or a later version wrote them.
     case damaged = 304
-    /// Entries stand too deep in each other.
+    /// Entries are nested too deeply.
     case tooDeep = 305
     /// The service document was given without the bytes that it was read from.
     case notStorable = 306
@@ -27,12 +27,13 @@ public struct ODataCacheError: Error, Sendable, Equatable, CustomStringConvertib
     /// Why it happens.
     public var cause: String {
       switch self {
-      case .noServiceDocument: "There is no service document that says which collections there are."
-      case .foreign: "The document does not belong to those that are in the cache."
+      case .noServiceDocument:
+        "The cache has no service document, so its collections are not known."
+      case .foreign: "The document does not belong to the documents in the cache."
       case .noID: "The entry has no id."
-      case .pattern: "The text is no pattern, or one that costs too much."
-      case .damaged: "The stored bytes are not those that were written, or of a later version."
-      case .tooDeep: "Entries stand too deep in each other."
+      case .pattern: "The text is not a valid pattern, or a search with it would take too long."
+      case .damaged: "The stored bytes are damaged, or a later version wrote them."
+      case .tooDeep: "Entries are nested too deeply."
       case .notStorable: "The service document was given without the bytes it was read from."
       case .condition: "The condition cannot be computed over entries in memory."
       }
@@ -45,10 +46,10 @@ public struct ODataCacheError: Error, Sendable, Equatable, CustomStringConvertib
       case .foreign: "Use another cache for another service, or clear this one."
       case .noID: "Give the entry the id that the service gave it."
       case .pattern: "Write another pattern, or search with another algorithm."
-      case .damaged: "Remove the stored cache and fill it anew from the service."
+      case .damaged: "Remove the stored cache and fill it again from the service."
       case .tooDeep: "Store the inner entries in their own collections."
-      case .notStorable: "Set the service document by its bytes."
-      case .condition: "Look at the cause, or ask the service."
+      case .notStorable: "Set the service document with its bytes."
+      case .condition: "Correct the condition, or send the query to the service."
       }
     }
   }

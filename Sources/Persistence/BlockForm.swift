@@ -59,13 +59,14 @@ struct BlockForm {
       throw PersistenceError(.damaged, "the data of \(name) is damaged")
     }
     guard head[12..<16].number(UInt32.self) == BlockForm.version else {
-      throw PersistenceError(.foreign, "the data of \(name) has a form that is not known here")
+      throw PersistenceError(
+        .foreign, "the data of \(name) has a form that this version cannot read")
     }
     guard
       let kind = Kind(rawValue: head[16]), head[17] == (keys.sealing == nil ? 0 : 1),
       Array(head[20..<36]) == keys.id
     else {
-      throw PersistenceError(.damaged, "the data of \(name) is damaged or of another store")
+      throw PersistenceError(.damaged, "the data of \(name) is damaged or belongs to another store")
     }
     self.init(kind, head: head, name: name, keys: keys)
   }

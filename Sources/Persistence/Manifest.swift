@@ -50,7 +50,7 @@ struct Manifest: Equatable {
     guard
       body.starts(with: Manifest.magic), body[12..<16].number(UInt32.self) == Manifest.version
     else {
-      throw PersistenceError(.foreign, "\(folder) has a form that this version does not know")
+      throw PersistenceError(.foreign, "\(folder) has a form that this version cannot read")
     }
     guard
       let state = State(rawValue: body[16]), body[17] < 2,

@@ -14,7 +14,7 @@ extension Persistence {
 
   func draft(_ name: String, _ kind: BlockForm.Kind) throws(PersistenceError) -> Draft {
     guard !name.isEmpty else {
-      throw PersistenceError(.invalidArgument, "the name of what is to be stored is empty")
+      throw PersistenceError(.invalidArgument, "the name for the data is empty")
     }
     let place = now
     let path =

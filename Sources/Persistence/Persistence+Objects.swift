@@ -40,7 +40,8 @@ public struct PersistableReader {
   private mutating func take(_ count: Int) throws(PersistenceError) -> ArraySlice<UInt8> {
     guard count >= 0, bytes.count - place >= count else {
       throw PersistenceError(
-        .notPersistable, "the object asks for \(count) bytes where \(bytes.count - place) are left")
+        .notPersistable, "the object reads \(count) bytes, but only \(bytes.count - place) are left"
+      )
     }
     defer { place += count }
     return bytes[place..<(place + count)]
@@ -99,7 +100,7 @@ extension Persistence {
       throw PersistenceError(.notPersistable, "the object of \(key) was not read: \(error)")
     }
     guard reader.isAtEnd else {
-      throw PersistenceError(.notPersistable, "the object of \(key) left bytes unread")
+      throw PersistenceError(.notPersistable, "the object of \(key) did not read all its bytes")
     }
     object = filled
     return true

@@ -52,7 +52,7 @@ public final class Persistence: Sendable {
     }
     guard key.count == SealingKey.keyBytes else {
       throw PersistenceError(
-        .invalidArgument, "a key of \(key.count) bytes; it must have \(SealingKey.keyBytes)")
+        .invalidArgument, "the key has \(key.count) bytes; it must have \(SealingKey.keyBytes)")
     }
     return key
   }
@@ -65,7 +65,7 @@ public final class Persistence: Sendable {
     guard let manifest = try manifest(folder, files) else {
       guard !names.contains(where: { $0.hasSuffix(".data") }) else {
         throw PersistenceError(
-          .damaged, "\(folder) holds data and no \(Manifest.fileName)")
+          .damaged, "\(folder) has data but no \(Manifest.fileName)")
       }
       let keys = try StoreKeys(id: randomBytes(Manifest.idBytes), key: key)
       try write(try keys.manifest(), folder, files)
@@ -76,7 +76,8 @@ public final class Persistence: Sendable {
     case .wiping: try wipe(manifest, folder, files)
     case .arriving:
       throw PersistenceError(
-        .changedElsewhere, "a move of a store to \(folder) was not finished; it is where it was")
+        .changedElsewhere,
+        "a move of a store to \(folder) did not finish; the store is still in its old folder")
     case .moved:
       throw PersistenceError(.changedElsewhere, "the store of \(folder) was moved elsewhere")
     }
@@ -97,7 +98,7 @@ public final class Persistence: Sendable {
     algorithm: String = "AES"
   ) throws(PersistenceError) -> [UInt8] {
     guard algorithm == "AES" else {
-      throw PersistenceError(.invalidArgument, "the algorithm \(algorithm) is not known")
+      throw PersistenceError(.invalidArgument, "the algorithm \(algorithm) is unknown")
     }
     return randomBytes(SealingKey.keyBytes)
   }
@@ -129,7 +130,7 @@ public final class Persistence: Sendable {
     let manifest = try Persistence.manifest(place.folder, files)
     guard manifest?.id == place.keys.id, manifest?.state == .normal else {
       throw PersistenceError(
-        .changedElsewhere, "the store of \(place.folder) was wiped, moved or made anew")
+        .changedElsewhere, "the store of \(place.folder) was wiped, moved or created again")
     }
   }
 

@@ -6,43 +6,43 @@ public struct PersistenceError: Error, Sendable, Equatable, CustomStringConverti
   public enum Reason: Int, NumberedCode {
     /// Secure mode, and no key was given.
     case keyMissing = 200
-    /// The key is not that of the store.
+    /// The key does not belong to the store.
     case wrongKey = 201
-    /// A name, key or folder that cannot be taken.
+    /// A name, key or folder is not valid.
     case invalidArgument = 202
     /// The store is sealed and was opened in plain mode, or the other way round.
     case otherMode = 203
-    /// The stored bytes are not those that were written.
+    /// The stored bytes are damaged or were changed.
     case damaged = 204
-    /// The stored bytes are no store, or one of a later version.
+    /// The stored bytes are not a store, or a later version wrote them.
     case foreign = 205
-    /// What is stored under the name is of another kind.
+    /// The data under the name is of another kind.
     case dataType = 206
     /// The folder could not be read.
     case cannotRead = 207
-    /// The folder could not be written; what was stored before is there.
+    /// The folder could not be written; the earlier data was not changed.
     case cannotWrite = 208
-    /// Another process works on the store for too long.
+    /// Another process kept the store locked for too long.
     case busy = 209
     /// The store was wiped, moved or given another mode since it was opened here.
     case changedElsewhere = 210
-    /// The object could not be written or read by its own code.
+    /// The object's own code could not write or read it.
     case notPersistable = 211
 
     public var cause: String {
       switch self {
       case .keyMissing: "The store is in secure mode, and no key was given."
-      case .wrongKey: "The key is not that of the store."
-      case .invalidArgument: "A name, key or folder cannot be taken."
+      case .wrongKey: "The key does not belong to the store."
+      case .invalidArgument: "A name, key or folder is not valid."
       case .otherMode: "The store is sealed and was opened in plain mode, or the other way round."
-      case .damaged: "The stored bytes are not those that were written."
-      case .foreign: "The stored bytes are no store, or one of a later version."
-      case .dataType: "What is stored under the name is of another kind."
+      case .damaged: "The stored bytes are damaged or were changed."
+      case .foreign: "The stored bytes are not a store, or a later version wrote them."
+      case .dataType: "The data under the name is of another kind."
       case .cannotRead: "The folder could not be read."
-      case .cannotWrite: "The folder could not be written; what was stored before is there."
-      case .busy: "Another process works on the store for too long."
+      case .cannotWrite: "The folder could not be written; the earlier data was not changed."
+      case .busy: "Another process kept the store locked for too long."
       case .changedElsewhere: "The store was wiped, moved or given another mode meanwhile."
-      case .notPersistable: "The object could not be written or read by its own code."
+      case .notPersistable: "The object's own code could not write or read it."
       }
     }
 
@@ -52,14 +52,14 @@ public struct PersistenceError: Error, Sendable, Equatable, CustomStringConverti
       case .wrongKey: "Give the key that the store was made with."
       case .invalidArgument: "Give a value that the documentation allows."
       case .otherMode: "Open the store in its own mode, or wipe it with changeSecureMode."
-      case .damaged: "Remove the data and store it anew."
+      case .damaged: "Remove the data and store it again."
       case .foreign: "Use the version of the app that wrote it, or another folder."
-      case .dataType: "Load it with the method that belongs to the one that stored it."
-      case .cannotRead: "Look at the rights of the folder."
-      case .cannotWrite: "Free space, or give a folder that may be written; then try again."
+      case .dataType: "Load it with the counterpart of the method that stored it."
+      case .cannotRead: "Give this app the right to read the folder."
+      case .cannotWrite: "Free disk space or choose a folder that you may write to, then try again."
       case .busy: "Try again."
       case .changedElsewhere: "Open the store again."
-      case .notPersistable: "Look at what write and read of the object do."
+      case .notPersistable: "Check the write and read methods of the object."
       }
     }
   }
@@ -82,7 +82,7 @@ public struct PersistenceError: Error, Sendable, Equatable, CustomStringConverti
   /// A fault of the disk while something was written, or read.
   init(_ error: FileError, writing: Bool) {
     switch error.cause {
-    case .busy: self.init(.busy, "another process works on the store: \(error.path)")
+    case .busy: self.init(.busy, "another process has locked the store: \(error.path)")
     case .tooLarge: self.init(.foreign, "\(error.path) is too large")
     default: self.init(writing ? .cannotWrite : .cannotRead, "\(error)")
     }

@@ -103,7 +103,7 @@ public final class Preferences: Sendable {
       let key = Preferences.key(name, state)
       let names = key.map { [$0.name] + $0.aliases } ?? [name]
       guard names.contains(where: { state.values[$0] != nil }) else {
-        throw PreferencesError(.unknownKey, "there is no value of \(name)")
+        throw PreferencesError(.unknownKey, "\(name) has no value")
       }
       for name in names { state.values[name] = nil }
     }
@@ -127,7 +127,8 @@ public final class Preferences: Sendable {
     try change { state throws(PreferencesError) in
       let key = Preferences.key(name, state) ?? PreferenceKey<String>(name, default: "").erased
       guard let value = StoredPreference(typeName: key.typeName, text: text) else {
-        throw PreferencesError(.wrongType, "the text for \(name) is no \(key.typeName)")
+        throw PreferencesError(
+          .wrongType, "the text for \(name) is not of the type \(key.typeName)")
       }
       try Preferences.add(key, to: &state)
       try Preferences.put(value, under: key, in: &state)
@@ -277,7 +278,8 @@ extension Preferences {
     if let known = Preferences.key(key.name, state) {
       guard known.typeName == key.typeName else {
         throw PreferencesError(
-          .wrongType, "\(key.name) is \(known.typeName), and here it is \(key.typeName)")
+          .wrongType,
+          "\(key.name) has the type \(known.typeName); this key has the type \(key.typeName)")
       }
       return
     }
@@ -287,7 +289,7 @@ extension Preferences {
         !scalars.contains(where: { $0.value < 32 || $0.value == 127 })
       else { throw PreferencesError(.invalidName, "\"\(name.prefix(40))\" cannot be a name") }
       guard !namesSecret(name) else {
-        throw PreferencesError(.secret, "\(name) names a secret")
+        throw PreferencesError(.secret, "the name \(name) suggests a secret")
       }
     }
     state.keys[key.name] = key

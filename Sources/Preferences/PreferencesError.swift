@@ -18,12 +18,13 @@ public struct PreferencesError: NumberedError, Sendable {
 
     public var cause: String {
       switch self {
-      case .invalidValue: "The value is outside what the key allows."
-      case .wrongType: "Two keys of one name have different types, or a text is no such value."
+      case .invalidValue: "The key does not allow the value."
+      case .wrongType:
+        "Two keys with the same name have different types, or a text is not of the key's type."
       case .unknownKey: "No value is stored under this name, and no key of this name is known."
       case .secret: "The name says that the value is a secret, and preferences are not sealed."
       case .invalidName: "A name is empty, too long, or holds a control character."
-      case .damaged: "The bytes of the store are no preferences."
+      case .damaged: "The file of the store is not a preferences file."
       case .unknownVersion: "A newer version of the library has written the store."
       case .store: "The store could not be read or written."
       case .tooLarge: "A text, or the number of preferences, is above its limit."
@@ -37,7 +38,7 @@ public struct PreferencesError: NumberedError, Sendable {
       case .unknownKey: "Set it first, or give the key when the preferences are opened."
       case .secret: "Keep it in a data vault (FerryVault), or give the key another name."
       case .invalidName: "Give a name of 1 to 255 bytes without control characters."
-      case .damaged: "Remove the file; every value is then at its default."
+      case .damaged: "Delete the file; every key then has its default value."
       case .unknownVersion: "Update the app, or remove the file."
       case .store: "Free space on the disk and check the rights of the folder; nothing was changed."
       case .tooLarge: "Keep large values with FerryPersistence."

@@ -18,7 +18,7 @@ enum PreferencesFormat {
     _ bytes: [UInt8]
   ) throws(PreferencesError) -> (values: [String: StoredPreference], dropped: Int) {
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw PreferencesError(.damaged, "the store is no text of UTF-8")
+      throw PreferencesError(.damaged, "the store is not UTF-8 text")
     }
     // By scalars: a Character may hold a line end with a mark behind it.
     let lines = text.unicodeScalars.split(
@@ -28,7 +28,8 @@ enum PreferencesFormat {
       throw PreferencesError(.damaged, "the store does not begin with \(start)")
     }
     guard first == header else {
-      throw PreferencesError(.unknownVersion, "the store begins with \(first.prefix(40))")
+      throw PreferencesError(
+        .unknownVersion, "the store begins with the unknown version \"\(first.prefix(40))\"")
     }
     var values: [String: StoredPreference] = [:]
     var dropped = 0

@@ -89,15 +89,15 @@ public struct Passport: Sendable, Equatable {
   /// Reads the header of a request. Throws `.invalidPassport`.
   public init(header: String) throws(TraceError) {
     guard let bytes = traceBytes(header), bytes.count == Self.sizeBytes else {
-      throw TraceError(.invalidPassport, "a passport has 460 hexadecimal digits")
+      throw TraceError(.invalidPassport, "a passport must have 460 hexadecimal digits")
     }
     guard bytes.starts(with: Self.eyeCatcher), Array(bytes.suffix(4)) == Self.eyeCatcher,
       bytes[4] == 3, Int(bytes[5]) << 8 | Int(bytes[6]) == Self.sizeBytes
-    else { throw TraceError(.invalidPassport, "it is no passport of version 3") }
+    else { throw TraceError(.invalidPassport, "the text is not a passport of version 3") }
     let transaction = String(decoding: bytes[149..<181], as: UTF8.self)
     guard let root = TraceID(bytes: Array(bytes[186..<202])),
       let own = TraceID(hexadecimal: transaction)
-    else { throw TraceError(.invalidPassport, "one of its ids is missing") }
+    else { throw TraceError(.invalidPassport, "an id of the passport is missing") }
     func text(_ range: Range<Int>) -> String {
       String(decoding: bytes[range].prefix { $0 != 0 }, as: UTF8.self)
     }

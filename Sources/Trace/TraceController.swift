@@ -137,13 +137,14 @@ public final class TraceController: Sendable {
     let (id, span, now) = (TraceID(chance), newSpan(), clock.now)
     return try state.withLock { (state) throws(TraceError) in
       guard var record = state.record, record.ended == nil else {
-        throw TraceError(.notStarted, "a request was created without a trace")
+        throw TraceError(.notStarted, "a request cannot be created: no trace is running")
       }
       guard let last = record.steps.indices.last, record.steps[last].ended == nil else {
-        throw TraceError(.noStep, "a request was created without a step")
+        throw TraceError(.noStep, "a request cannot be created: no step is open")
       }
       guard state.requestCount < Self.requestLimit else {
-        throw TraceError(.full, "the trace has \(Self.requestLimit) requests")
+        throw TraceError(
+          .full, "the trace already has \(Self.requestLimit) requests, which is the limit")
       }
       // Taken out while it changes, so that a long trace is not copied for each request.
       state.record = nil
@@ -166,7 +167,7 @@ public final class TraceController: Sendable {
   /// The trace as it is now. Throws `.notStarted` before the first start.
   public func record() throws(TraceError) -> TraceRecord {
     guard let record = state.withLock({ $0.record }) else {
-      throw TraceError(.notStarted, "there is no trace")
+      throw TraceError(.notStarted, "no trace was started")
     }
     return record
   }
@@ -213,10 +214,10 @@ public final class TraceController: Sendable {
     do {
       status = try await receiver.send(body, contentType: type)
     } catch {
-      throw TraceError(.upload, "no answer: \(error)")
+      throw TraceError(.upload, "the receiver did not answer: \(error)")
     }
     guard (200..<300).contains(status) else {
-      throw TraceError(.upload, "the receiver answered \(status)")
+      throw TraceError(.upload, "the receiver answered with status \(status)")
     }
     return status
   }

@@ -24,18 +24,18 @@ public struct TraceError: NumberedError, Sendable {
     public var cause: String {
       switch self {
       case .notStarted: "No trace was started, or it was stopped before."
-      case .upload: "The receiver did not take the trace."
-      case .noStep: "A request belongs to a step, and there is no open one."
-      case .invalidPassport: "The text is no passport."
+      case .upload: "The receiver did not accept the trace."
+      case .noStep: "A request needs an open step, and no step is open."
+      case .invalidPassport: "The text is not a passport."
       case .full: "The trace has as many requests as it can hold."
       }
     }
 
     public var cure: String {
       switch self {
-      case .notStarted: "Call start before it."
-      case .upload: "Look at the status, then upload again; the trace is still there."
-      case .noStep: "Create a step before it."
+      case .notStarted: "Call start first."
+      case .upload: "Check the status, then upload again; the trace was kept."
+      case .noStep: "Create a step first."
       case .invalidPassport: "Take the value of the header SAP-PASSPORT as it came."
       case .full: "Stop and upload the trace, then start another."
       }

@@ -41,7 +41,7 @@ extension DataVault {
     guard password != "" else {
       throw DataVaultError(
         .invalidArgument,
-        "the new password for vault \(name) is empty; nil is the default password")
+        "the new password for vault \(name) is empty; pass nil for the default password")
     }
   }
 

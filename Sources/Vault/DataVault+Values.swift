@@ -105,7 +105,9 @@ extension DataVault {
     try DataVaults.checkName(name, of: "a value")
     guard bytes.count <= Limits.valueBytes else {
       throw DataVaultError(
-        .valueTooLarge, "the value \(name) for vault \(self.name) has \(bytes.count) bytes")
+        .valueTooLarge,
+        "the value \(name) for vault \(self.name) has \(bytes.count) bytes; at most "
+          + "\(Limits.valueBytes) are allowed")
     }
   }
 

@@ -4,7 +4,7 @@ public struct DataVaultError: Error, Sendable, Equatable, CustomStringConvertibl
   public enum Reason: Sendable, Hashable, CaseIterable {
     /// There is no such vault.
     case doesNotExist
-    /// A name, password, number or limit that cannot be taken; also a name that is in use.
+    /// A name, password, number or limit is not valid, or the name is in use.
     case invalidArgument
     /// Password and salt do not open the vault.
     case invalidPassword
@@ -12,7 +12,7 @@ public struct DataVaultError: Error, Sendable, Equatable, CustomStringConvertibl
     case incompatiblePassword
     /// The storage could not be read.
     case cannotRead
-    /// The storage could not be written; the vault is as it was.
+    /// The storage could not be written; the vault was not changed.
     case cannotWrite
     /// The vault is locked.
     case locked
@@ -24,11 +24,11 @@ public struct DataVaultError: Error, Sendable, Equatable, CustomStringConvertibl
     case dataType
     /// Too little memory to derive the key.
     case outOfMemory
-    /// The stored bytes are not those that were written.
+    /// The stored bytes are damaged or were changed.
     case damaged
-    /// The stored bytes are no vault, or one of a later version.
+    /// The stored bytes are not a vault, or a later version wrote them.
     case foreign
-    /// Another process works on the vault for too long.
+    /// Another process kept the vault locked for too long.
     case busy
 
     /// The name that the reference gives, or ours where it has none.
@@ -76,37 +76,38 @@ public struct DataVaultError: Error, Sendable, Equatable, CustomStringConvertibl
     public var cause: String {
       switch self {
       case .doesNotExist: "There is no vault with this name."
-      case .invalidArgument: "A name, password or number cannot be taken, or the name is in use."
+      case .invalidArgument: "A name, password or number is not valid, or the name is in use."
       case .invalidPassword: "Password and salt do not open the vault."
       case .incompatiblePassword: "The password does not meet the policy."
       case .cannotRead: "The storage could not be read."
-      case .cannotWrite: "The storage could not be written; the vault is as it was."
+      case .cannotWrite: "The storage could not be written; the vault was not changed."
       case .locked: "The vault is locked."
       case .nameTooLong: "The name has more than 255 bytes."
       case .valueTooLarge: "A value, or all values together, is above the limit."
       case .dataType: "The value was stored as another type."
       case .outOfMemory: "There is too little memory to derive the key."
-      case .damaged: "The stored bytes are not those that were written."
-      case .foreign: "The stored bytes are no vault, or one of a later version."
-      case .busy: "Another process works on the vault for too long."
+      case .damaged: "The stored bytes are damaged or were changed."
+      case .foreign: "The stored bytes are not a vault, or a later version wrote them."
+      case .busy: "Another process kept the vault locked for too long."
       }
     }
 
     /// What to do about it.
     public var hint: String {
       switch self {
-      case .doesNotExist: "Create the vault, or ask with vaultExists first."
+      case .doesNotExist: "Create the vault, or check with vaultExists first."
       case .invalidArgument: "Give a value that the documentation allows."
       case .invalidPassword: "Give the password and the salt that were set last."
-      case .incompatiblePassword: "Set another one with the changePassword of four arguments."
-      case .cannotRead: "Look at the rights of the folder."
-      case .cannotWrite: "Free space, or give a folder that may be written; then try again."
+      case .incompatiblePassword:
+        "Set another password with the changePassword that takes four arguments."
+      case .cannotRead: "Give this app the right to read the folder."
+      case .cannotWrite: "Free disk space or choose a folder that you may write to, then try again."
       case .locked: "Unlock the vault first."
       case .nameTooLong: "Give a name of at most 255 bytes of UTF-8."
       case .valueTooLarge: "Keep large data in a store and only its key in the vault."
-      case .dataType: "Ask getDataNames for the type and use the method for it."
+      case .dataType: "Get the type from getDataNames and use the method for this type."
       case .outOfMemory: "Try again when the device has more free memory."
-      case .damaged: "Delete the vault and fill it anew, or bring back a copy of its file."
+      case .damaged: "Delete the vault and fill it again, or restore a copy of its file."
       case .foreign: "Use the version of the app that wrote it, or another name."
       case .busy: "Try again."
       }
@@ -136,7 +137,7 @@ public struct DataVaultError: Error, Sendable, Equatable, CustomStringConvertibl
   /// Whether the same call may succeed later without anybody doing something.
   public var isTransient: Bool { reason == .busy || reason == .outOfMemory }
   public var hint: String {
-    isVaultDeleted ? "Create the vault anew; its values are lost." : reason.hint
+    isVaultDeleted ? "Create the vault again; its values are lost." : reason.hint
   }
   public var description: String {
     "\(violation?.name ?? reason.name) (\(code)): \(message). \(hint)"

@@ -51,7 +51,8 @@ public struct DataVaults: Sendable {
     let key = try DataVaults.key(name)
     guard password != "" else {
       throw DataVaultError(
-        .invalidArgument, "the password for vault \(name) is empty; nil is the default password")
+        .invalidArgument,
+        "the password for vault \(name) is empty; pass nil for the default password")
     }
     try storage.prepare()
     return try storage.exclusively(key) { () throws(DataVaultError) in
@@ -111,7 +112,9 @@ public struct DataVaults: Sendable {
       throw DataVaultError(.invalidArgument, "the name of \(what) is empty")
     }
     guard name.utf8.count <= Limits.nameBytes else {
-      throw DataVaultError(.nameTooLong, "the name of \(what) has \(name.utf8.count) bytes")
+      throw DataVaultError(
+        .nameTooLong,
+        "the name of \(what) has \(name.utf8.count) bytes; at most \(Limits.nameBytes) are allowed")
     }
   }
 }

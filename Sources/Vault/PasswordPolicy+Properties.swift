@@ -33,7 +33,7 @@ extension PasswordPolicy {
     func number(_ property: Property) throws(DataVaultError) -> Int {
       guard let text = properties[property.rawValue] else { return 0 }
       guard let number = Int(text), (0...Limits.numberLimit).contains(number) else {
-        throw wrong(property, "is no whole number from 0 to \(Limits.numberLimit)")
+        throw wrong(property, "is not a whole number from 0 to \(Limits.numberLimit)")
       }
       return number
     }

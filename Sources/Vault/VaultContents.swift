@@ -115,7 +115,7 @@ struct VaultContents {
     guard size <= Limits.valuesBytes, file.sealedValues.count <= Limits.valueCount else {
       throw DataVaultError(
         .valueTooLarge,
-        "vault \(file.name) would hold more than \(Limits.valueCount) values or "
+        "vault \(file.name) would have more than \(Limits.valueCount) values or "
           + "\(Limits.valuesBytes) bytes")
     }
   }

@@ -92,7 +92,7 @@ struct VaultFile: Equatable {
     guard isWhole else { throw damaged }
     guard magic == VaultFile.magic, version == VaultFile.version else {
       throw DataVaultError(
-        .foreign, "the stored bytes of vault \(vault) have a form that this version does not know")
+        .foreign, "the stored bytes of vault \(vault) have a form that this version cannot read")
     }
     guard let file = VaultFile(&reader, end: bytes.count - 32), file.name == vault else {
       throw damaged

@@ -129,12 +129,12 @@ public struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
 
   public var hint: String {
     switch cause {
-    case .missing: "Make the folder again, or give the path of one that is there."
+    case .missing: "Create the folder again, or give the path of an existing one."
     case .full: "Free space on the disk, then try again. Nothing was changed."
-    case .readOnly: "Give a folder that may be written."
+    case .readOnly: "Give a folder that you may write to."
     case .denied: "Give this user the right to read and write the folder."
     case .busy: "Another process holds the lock. Try again when it has finished."
-    case .tooLarge: "The file is not one of this kind. Look at what is in the folder."
+    case .tooLarge: "Check the files in the folder: this app did not write such a large file."
     case .system: "Look up the number in the system's list of errors."
     }
   }
@@ -144,9 +144,9 @@ public struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
       switch cause {
       case .missing: "there is no such file or folder"
       case .full: "the disk is full"
-      case .readOnly: "the place cannot be written"
+      case .readOnly: "the disk or folder is read-only"
       case .denied: "the access is denied"
-      case .busy: "the lock is held by another"
+      case .busy: "another process holds the lock"
       case .tooLarge: "the file is too large"
       case .system(let code): "the system reports error \(code)"
       }

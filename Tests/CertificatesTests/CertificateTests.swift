@@ -43,7 +43,7 @@ struct CertificateTests {
       }
     }
     let error = #expect(throws: CertificateError.self) { try X509Certificate(der: whole + [0]) }
-    #expect(error?.message == "bytes follow the certificate")
+    #expect(error?.message == "more bytes follow the end of the certificate")
     let large = #expect(throws: CertificateError.self) {
       try X509Certificate(der: [UInt8](repeating: 0x30, count: X509Certificate.limitBytes + 1))
     }

@@ -100,7 +100,7 @@ struct ErrorTableTests {
     let error = #expect(throws: TraceError.self) {
       try TraceController(world: .system()).stop()
     }
-    #expect(error?.code.rawValue == 1 && error?.hint == "Call start before it.")
+    #expect(error?.code.rawValue == 1 && error?.hint == "Call start first.")
     #expect(error?.description.hasPrefix("FerryTrace 1 notStarted: ") == true)
   }
 }

@@ -26,7 +26,9 @@ struct BadStoreTests {
     try preferences.set(size, to: 20)
     let other = PreferenceKey<String>("size", default: "big")
     let error = #expect(throws: PreferencesError.self) { try preferences.set(other, to: "small") }
-    #expect(error?.code == .wrongType && error?.message == "size is long, and here it is text")
+    #expect(
+      error?.code == .wrongType
+        && error?.message == "size has the type long; this key has the type text")
     #expect(preferences.value(of: size) == 20)
     #expect(preferences.value(of: other) == "big")
   }
