@@ -1,11 +1,11 @@
 import FerryCrypto
 
-/// A certificate with a signature over it, as a server takes it for a login without a password:
+/// A certificate with a signature over it, which a server accepts as a login without a password:
 /// `SEQUENCE { OCTET STRING certificate, OCTET STRING signature, INTEGER algorithm }`.
 public enum CertBlob {
   /// The algorithm byte: PKCS#1 v1.5 over a digest of the certificate.
   public enum Algorithm: UInt8, Sendable {
-    /// For servers that know nothing else.
+    /// For old servers that support only this.
     case sha1 = 1
     case sha256 = 2
   }
@@ -20,8 +20,8 @@ public enum CertBlob {
     return bytes(certificate, signature, algorithm.rawValue)
   }
 
-  /// The two-pass form: without memory the size alone; false and nothing written when the memory is
-  /// too small, and then `count` is the size that is needed.
+  /// The two-pass form. Without memory it returns only the size. If the memory is too small, it
+  /// returns false, writes nothing, and sets `count` to the required size.
   public static func write(
     certificate: [UInt8], signature: [UInt8], algorithm: UInt8,
     into memory: UnsafeMutableBufferPointer<UInt8>?, count: inout Int
@@ -29,8 +29,8 @@ public enum CertBlob {
     write(bytes(certificate, signature, algorithm), memory, &count)
   }
 
-  /// The two-pass form of a length alone: short below 128, else the number of bytes and these, big
-  /// endian.
+  /// The two-pass form for a length: one byte below 128, otherwise the number of bytes and the
+  /// bytes in big-endian order.
   public static func writeLength(
     _ length: Int, into memory: UnsafeMutableBufferPointer<UInt8>?, count: inout Int
   ) -> Bool {
@@ -38,10 +38,10 @@ public enum CertBlob {
     return write(DER.length(length), memory, &count)
   }
 
-  /// MD5 in digits of lower case, for old formats only.
+  /// MD5 in lower-case hexadecimal digits, for old formats only.
   public static func md5sum(_ bytes: [UInt8]) -> String { hexadecimal(FormatDigest.md5(bytes)) }
 
-  /// SHA-1 as bytes in digits with blanks between, for old formats only.
+  /// SHA-1 in hexadecimal digits with blanks between the bytes, for old formats only.
   public static func sha1(_ bytes: [UInt8]) -> String {
     FormatDigest.sha1(bytes).map { hexadecimal([$0]) }.joined(separator: " ")
   }
@@ -65,7 +65,7 @@ public enum CertBlob {
   }
 }
 
-/// What a connection takes for a login by certificate: the subject's common name and the blob.
+/// The data of a login with a certificate: the subject's common name and the blob.
 public struct LoginCertificate: Sendable, Equatable {
   public let subjectCN: String
   /// The blob, not the certificate alone.

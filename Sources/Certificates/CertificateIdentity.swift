@@ -4,9 +4,9 @@ import Foundation
 /// A certificate with its private key.
 public struct CertificateIdentity: Sendable, Equatable {
   public let certificate: X509Certificate
-  /// nil where only the certificate is there.
+  /// nil if there is only the certificate.
   public let key: CertificateKey?
-  /// The certificates that it is signed by, as far as they came with it.
+  /// The certificates that signed it, if the file had them.
   public let chain: [X509Certificate]
 
   public init(certificate: X509Certificate, key: CertificateKey?, chain: [X509Certificate] = []) {
@@ -15,9 +15,9 @@ public struct CertificateIdentity: Sendable, Equatable {
     self.chain = chain
   }
 
-  /// Reads a file of PKCS#12. Throws `.password` for a wrong one, `.damaged`, `.tooLarge`.
+  /// Reads a PKCS#12 file. Throws `.password` for a wrong password, `.damaged`, `.tooLarge`.
   ///
-  /// Blocks its thread for as many rounds as the file asks for.
+  /// Blocks its thread for as many rounds as the file requires.
   public init(pkcs12 bytes: [UInt8], password: String) throws(CertificateError) {
     guard bytes.count <= PKCS12.limitBytes else {
       throw CertificateError(
@@ -39,9 +39,9 @@ public struct CertificateIdentity: Sendable, Equatable {
     self.chain = chain
   }
 
-  /// The certificate of a file of PKCS#12 as Base64, for a registration in place of a password.
+  /// The certificate of a PKCS#12 file as Base64, for a registration in place of a password.
   ///
-  /// Throws what reading does, and `.noFile`.
+  /// Throws the errors of reading the file, and `.noFile`.
   public static func signedCertificate(
     file path: String, password: String
   ) throws(CertificateError) -> String {
@@ -51,14 +51,14 @@ public struct CertificateIdentity: Sendable, Equatable {
     return try CertificateIdentity(pkcs12: [UInt8](data), password: password).certificate.base64
   }
 
-  /// What a connection takes for a login; nil without a key of RSA or a common name.
+  /// The login of a connection; nil without an RSA key or a common name.
   public func login(_ algorithm: CertBlob.Algorithm = .sha256) -> LoginCertificate? {
     guard case .rsa(let key)? = key else { return nil }
     return LoginCertificate(certificate, key: key, algorithm)
   }
 }
 
-/// Where certificates are kept under labels: a vault (its `setCertificate`), or the app's own.
+/// A store of certificates by label: a vault (its `setCertificate`), or the app's own.
 public protocol CertificateStore {
   /// All labels, in the order in which they are shown.
   func certificateLabels() throws -> [String]
@@ -71,8 +71,8 @@ public protocol CertificateStore {
 }
 
 extension CertificateStore {
-  /// What a list shows to pick from: each label with its certificate. One that cannot be read is
-  /// left out, so that one bad certificate does not hide the others.
+  /// The certificates from which a user can choose, each with its label. A certificate that cannot
+  /// be read is left out, so that it does not hide the others.
   public func availableCertificates() throws -> [(label: String, certificate: X509Certificate)] {
     try certificateLabels().compactMap { label in
       guard let der = try certificate(label: label),
@@ -82,7 +82,7 @@ extension CertificateStore {
     }
   }
 
-  /// The chosen certificate as Base64, for a registration; nil when the label has none.
+  /// The chosen certificate as Base64, for a registration; nil if the label has none.
   public func signedCertificate(label: String) throws -> String? {
     try certificate(label: label).map { try X509Certificate(der: $0).base64 }
   }

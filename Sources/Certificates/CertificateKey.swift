@@ -2,9 +2,9 @@ import FerryCrypto
 
 /// The private key of a certificate.
 public enum CertificateKey: Sendable, Equatable {
-  /// For servers that take a `CertBlob`, which is a signature of RSA.
+  /// For servers that accept a `CertBlob`, which has an RSA signature.
   case rsa(RSAKey)
-  /// Smaller and sooner made.
+  /// Smaller, and faster to make.
   case p256(P256Key)
 
   init(_ key: PKCS12.Key) {
@@ -14,7 +14,7 @@ public enum CertificateKey: Sendable, Equatable {
     }
   }
 
-  /// The private key as DER: PKCS#1 for RSA, PKCS#8 for P-256. It belongs into a vault.
+  /// The private key as DER: PKCS#1 for RSA, PKCS#8 for P-256. Keep it in a vault.
   public var der: [UInt8] {
     switch self {
     case .rsa(let key): key.der
@@ -22,7 +22,7 @@ public enum CertificateKey: Sendable, Equatable {
     }
   }
 
-  /// The key that `der` gave. Throws `.damaged`.
+  /// Makes a key from the bytes of `der`. Throws `.damaged`.
   public init(der: [UInt8]) throws(CertificateError) {
     if let key = try? RSAKey(der: der) {
       self = .rsa(key)

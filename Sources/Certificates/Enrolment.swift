@@ -1,6 +1,6 @@
 import FerryCrypto
 
-/// Carries a request for a certificate to an authority. The app fills it, or a transport.
+/// Sends a request for a certificate to an authority. The app implements it, or a transport.
 public protocol EnrolmentChannel: Sendable {
   /// Sends the request and returns the status of HTTP and the body; throws when there was no answer.
   func send(
@@ -21,16 +21,16 @@ public protocol EnrolmentChannel: Sendable {
 public struct Enrolment: Sendable {
   /// The content type of the request.
   public static let contentType = "application/pkcs10"
-  /// The longest common name, in characters: what X.520 allows.
+  /// The maximum length of a common name, in characters, as in X.520.
   public static let commonNameLimit = 64
-  /// The longest challenge, in bytes of UTF-8.
+  /// The maximum size of a challenge, in bytes of UTF-8.
   public static let challengeLimitBytes = 255
 
   public let commonName: String
   public let challenge: String
   public let key: CertificateKey
 
-  /// `challenge` is what the authority gave this user for one certificate.
+  /// `challenge` is the code that the authority gave this user for one certificate.
   public init(commonName: String, challenge: String, key: CertificateKey) {
     self.commonName = commonName
     self.challenge = challenge
@@ -63,10 +63,10 @@ public struct Enrolment: Sendable {
     }
   }
 
-  /// Asks once, and checks that the certificate belongs to the key and the name.
+  /// Sends the request once, and checks that the certificate has the requested key and name.
   ///
   /// Throws `.invalidRequest`, `.refused` with the authority's status, `.noAnswer`, `.damaged`, and
-  /// `.foreign` for a certificate of another key or name.
+  /// `.foreign` for a certificate with another key or name.
   public func enrol(
     over channel: some EnrolmentChannel
   ) async throws(CertificateError) -> CertificateIdentity {

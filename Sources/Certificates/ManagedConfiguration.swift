@@ -1,21 +1,22 @@
 public import Foundation
 
-/// What device management configures of an app on Apple's systems, without a file.
+/// The settings that device management gives an app on Apple's systems, without a file.
 public struct ManagedConfiguration: Sendable, Equatable {
-  /// Where the system keeps it among the app's defaults.
+  /// The key under which the system keeps them in the app's defaults.
   public static let key = "com.apple.configuration.managed"
 
-  /// Texts and whole numbers as text, truth values as `1` and `0`; what is none of them is left out.
+  /// Texts and whole numbers as text, Booleans as `1` and `0`; other values are left out.
   public let values: [String: String]
 
-  /// What the system has for this app now; nil where the app is not managed.
+  /// The present settings of this app; nil if the app is not managed.
   ///
-  /// Device management may change it while the app runs: look again when the defaults change.
+  /// Device management may change them while the app runs: read them again when the defaults
+  /// change.
   public static func current(in defaults: UserDefaults = .standard) -> ManagedConfiguration? {
     defaults.dictionary(forKey: key).map { ManagedConfiguration($0) }
   }
 
-  /// Takes a dictionary as device management writes it.
+  /// Reads a dictionary of device management.
   public init(_ dictionary: [String: Any]) {
     values = dictionary.compactMapValues { value in
       switch value {

@@ -1,11 +1,11 @@
 import Foundation
 
-/// What device management gives an app at its first start, in place of a user who types it.
+/// A file from device management for an app's first start, so that the user need not type it.
 public struct SeedFile: Sendable, Equatable {
-  /// A larger file is refused, in bytes.
+  /// The maximum size in bytes.
   public static let limitBytes = 1 << 20
 
-  /// What asking for seed data may end with.
+  /// The result of a search for seed data.
   public enum Outcome: Sendable, Equatable {
     /// The file is there.
     case available(SeedFile)
@@ -17,7 +17,7 @@ public struct SeedFile: Sendable, Equatable {
     case settingsRequested
   }
 
-  /// The bytes as they came; text, XML, JSON and others are all handed on.
+  /// The bytes of the file, unchanged; they may be text, XML, JSON or another format.
   public let bytes: [UInt8]
 
   /// Throws `.tooLarge`.
@@ -31,7 +31,7 @@ public struct SeedFile: Sendable, Equatable {
 
   /// Looks for a file at a path.
   ///
-  /// `isManaged` says whether the device is managed at all, `isRequested` whether an answer is awaited.
+  /// `isManaged` says whether the device is managed, `isRequested` whether an answer is expected.
   public static func retrieve(
     path: String, isManaged: Bool = true, isRequested: Bool = false
   ) -> Outcome {
@@ -42,10 +42,10 @@ public struct SeedFile: Sendable, Equatable {
     return .available(file)
   }
 
-  /// The values of lines `Key: value` and `key:value`; blanks around both do not count.
+  /// The values of lines `Key: value` and `key:value`, without blanks at their ends.
   ///
-  /// Lines that a colon does not cut into exactly two parts are passed over. Of two lines with one key
-  /// the later holds. Empty for bytes that are no text of UTF-8.
+  /// Lines that do not have exactly one colon are ignored. If two lines have the same key, the
+  /// later one is used. Empty if the bytes are not UTF-8 text.
   public var values: [String: String] {
     Dictionary(pairs) { _, last in last }
   }
@@ -63,7 +63,7 @@ public struct SeedFile: Sendable, Equatable {
     return pairs
   }
 
-  /// The server that the file names; keys in any case.
+  /// The server that the file names; the case of keys does not matter.
   public var connection: SeedConnection {
     let lower = Dictionary(pairs.map { ($0.0.lowercased(), $0.1) }) { _, last in last }
     return SeedConnection(
@@ -73,10 +73,10 @@ public struct SeedFile: Sendable, Equatable {
   }
 }
 
-/// Where a seed file says that the server is; nil for what it does not say.
+/// The server's address in a seed file; a field is nil if the file does not have it.
 public struct SeedConnection: Sendable, Equatable {
   public let serverName: String?
-  /// 1 to 65,535; nil for a text that is no such number.
+  /// 1 to 65,535; nil if the text is not such a number.
   public let portNumber: UInt16?
   public let farmID: String?
   public let urlSuffix: String?

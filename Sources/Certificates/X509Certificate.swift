@@ -1,20 +1,20 @@
 import FerryCrypto
 import Foundation
 
-/// What an X.509 certificate says, read from its DER; no signature and no date is judged.
+/// The content of an X.509 certificate, read from its DER; signature and dates are not checked.
 public struct X509Certificate: Sendable, Equatable {
-  /// A larger one is refused, in bytes.
+  /// The maximum size in bytes.
   public static let limitBytes = 1 << 20
 
-  /// One part of a distinguished name, as `CN` and `Anna`.
+  /// One part of a distinguished name, such as `CN` and `Anna`.
   public struct NamePart: Sendable, Equatable {
     public let type: String
     public let value: String
   }
 
-  /// The bytes as they came.
+  /// The bytes of the certificate, unchanged.
   public let der: [UInt8]
-  /// In digits of lower case.
+  /// The serial number in lower-case hexadecimal digits.
   public let serialNumber: String
   public let issuerParts: [NamePart]
   public let subjectParts: [NamePart]
@@ -70,16 +70,16 @@ public struct X509Certificate: Sendable, Equatable {
   public var issuerCommonName: String? { issuerParts.first { $0.type == "CN" }?.value }
   /// The subject's common name; nil without one.
   public var subjectCommonName: String? { subjectParts.first { $0.type == "CN" }?.value }
-  /// What a list shows: the common name, else the whole subject, else the serial number.
+  /// A name for lists: the common name, or the whole subject, or the serial number.
   public var displayName: String {
     subjectCommonName ?? (subjectParts.isEmpty ? serialNumber : subject)
   }
   /// The DER as Base64 in one line, for a registration in place of a password.
   public var base64: String { Data(der).base64EncodedString() }
-  /// SHA-256 of the DER in digits.
+  /// SHA-256 of the DER in hexadecimal digits.
   public var fingerprint: String { hexadecimal(SHA256Digest.hash(der)) }
 
-  /// Whether a moment, in seconds since 1970, lies in its validity, both ends included.
+  /// Whether the certificate is valid at a moment, in seconds since 1970; both ends are included.
   public func isValid(atSeconds moment: Int64) -> Bool {
     notBeforeSeconds <= moment && moment <= notAfterSeconds
   }

@@ -2,7 +2,7 @@ import FerryWorld
 
 /// Calls in the manner of the reference's libraries.
 extension DeviceLog {
-  /// Says that a function begins, with what it was given, as a `.trace`.
+  /// Logs that a function begins, with its arguments, as a `.trace`.
   public func entering(
     _ type: String, _ method: String, _ parameters: Any..., correlationID: String? = nil
   ) {
@@ -12,7 +12,7 @@ extension DeviceLog {
       LogPlace(file: "\(type).\(method)", function: "", line: 0))
   }
 
-  /// Says that a function ends, with its result, as a `.trace`.
+  /// Logs that a function ends, with its result, as a `.trace`.
   public func exiting(
     _ type: String, _ method: String, result: Any? = nil, correlationID: String? = nil
   ) {
@@ -23,7 +23,7 @@ extension DeviceLog {
       LogPlace(file: "\(type).\(method)", function: "", line: 0))
   }
 
-  /// Says a message with values that may hold others, each with its place: `flight.price = 3`.
+  /// Logs a message with nested values, each with its path: `flight.price = 3`.
   public func logNestedObjects(
     _ severity: LogSeverity, _ message: @autoclosure () -> String, _ values: [String: Any],
     tag: String = "", file: String = #fileID, function: String = #function, line: Int = #line
@@ -38,7 +38,7 @@ extension DeviceLog {
       LogPlace(file: file, function: function, line: line))
   }
 
-  /// Says how long something took, as a `.performance`.
+  /// Logs how long something took, as a `.performance`.
   public func performance(
     _ message: @autoclosure () -> String, _ duration: Duration, tag: String = "",
     correlationID: String? = nil, file: String = #fileID, function: String = #function,
@@ -52,7 +52,7 @@ extension DeviceLog {
       LogPlace(file: file, function: function, line: line))
   }
 
-  /// Says that a call should not be used any more, as a `.warning`.
+  /// Logs that a call is deprecated, as a `.warning`.
   public func deprecated(
     _ name: String, use replacement: String, file: String = #fileID,
     function: String = #function, line: Int = #line
@@ -93,7 +93,7 @@ extension DeviceLog {
 }
 
 extension DeviceLog {
-  /// What the project's own code writes goes into this log: the bridge to `World.log`.
+  /// A log for the kit's own code that writes into this log: the bridge to `World.log`.
   public func worldLog(component: String) -> any Log {
     WorldLogBridge(log: self, component: component)
   }

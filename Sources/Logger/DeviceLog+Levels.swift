@@ -1,6 +1,6 @@
 /// One method for each severity; the location is that of the caller.
 extension DeviceLog {
-  /// Says that the app cannot go on.
+  /// Logs that the app cannot continue.
   @inline(__always)
   public func emergency(
     _ message: @autoclosure () -> String, tag: String = "", component: String = "",
@@ -12,7 +12,7 @@ extension DeviceLog {
       correlationID: correlationID, file: file, function: function, line: line)
   }
 
-  /// Says that somebody must act at once.
+  /// Logs a problem that needs action at once.
   @inline(__always)
   public func alert(
     _ message: @autoclosure () -> String, tag: String = "", component: String = "",
@@ -24,7 +24,7 @@ extension DeviceLog {
       correlationID: correlationID, file: file, function: function, line: line)
   }
 
-  /// Says that a part has failed for good.
+  /// Logs that a part has failed and does not recover.
   @inline(__always)
   public func critical(
     _ message: @autoclosure () -> String, tag: String = "", component: String = "",
@@ -36,7 +36,7 @@ extension DeviceLog {
       correlationID: correlationID, file: file, function: function, line: line)
   }
 
-  /// Says that something was not done.
+  /// Logs that an action failed.
   @inline(__always)
   public func error(
     _ message: @autoclosure () -> String, tag: String = "", component: String = "",
@@ -48,7 +48,7 @@ extension DeviceLog {
       correlationID: correlationID, file: file, function: function, line: line)
   }
 
-  /// Says that something may go wrong if it goes on.
+  /// Logs a risk of a later failure.
   @inline(__always)
   public func warning(
     _ message: @autoclosure () -> String, tag: String = "", component: String = "",
@@ -60,7 +60,7 @@ extension DeviceLog {
       correlationID: correlationID, file: file, function: function, line: line)
   }
 
-  /// Says that something worth knowing in normal work.
+  /// Logs an important event of normal work.
   @inline(__always)
   public func notice(
     _ message: @autoclosure () -> String, tag: String = "", component: String = "",
@@ -72,7 +72,7 @@ extension DeviceLog {
       correlationID: correlationID, file: file, function: function, line: line)
   }
 
-  /// Says what an operator wants to read when all is well.
+  /// Logs information for an operator about normal work.
   @inline(__always)
   public func info(
     _ message: @autoclosure () -> String, tag: String = "", component: String = "",
@@ -84,7 +84,7 @@ extension DeviceLog {
       correlationID: correlationID, file: file, function: function, line: line)
   }
 
-  /// Says what helps to understand a fault.
+  /// Logs details that help to find a fault.
   @inline(__always)
   public func debug(
     _ message: @autoclosure () -> String, tag: String = "", component: String = "",
@@ -96,7 +96,7 @@ extension DeviceLog {
       correlationID: correlationID, file: file, function: function, line: line)
   }
 
-  /// Says each step.
+  /// Logs a single step.
   @inline(__always)
   public func trace(
     _ message: @autoclosure () -> String, tag: String = "", component: String = "",

@@ -15,11 +15,11 @@ import Synchronization
 /// let bad = log.records(LogQuery(IOSLogLevel.error, .lessEqual))
 /// ```
 public final class DeviceLog: Sendable {
-  /// With so many records, the next one lets the oldest go.
+  /// The maximum number of records in memory; at this number the oldest are dropped.
   public static let countLimit = 10_000
-  /// How many go then.
+  /// How many records are dropped at once.
   public static let droppedCount = 200
-  /// A longer message, or text of an error, is cut, in bytes of UTF-8.
+  /// The maximum size of a message, and of an error's text, in bytes of UTF-8; longer ones are cut.
   public static let textLimitBytes = 16_384
 
   private struct State {
@@ -42,14 +42,14 @@ public final class DeviceLog: Sendable {
     state.withLock { $0.handlers = handlers }
   }
 
-  /// The least severity that is kept; `.error` at first.
+  /// The minimum severity of records that are kept; `.error` at first.
   public var level: LogSeverity {
     get { LogSeverity(rawValue: least.load(ordering: .relaxed)) ?? .error }
     set { least.store(newValue.rawValue, ordering: .relaxed) }
   }
 
-  /// Whether levels below `.error` are kept. True keeps all from `.debug` on; false is the default,
-  /// and errors and worse are kept all the same.
+  /// Whether records below `.error` are kept. True keeps all from `.debug` on. False, the default,
+  /// keeps only errors and worse.
   public var isEnabled: Bool {
     get { level < .error }
     set { level = newValue ? .debug : .error }
@@ -61,31 +61,33 @@ public final class DeviceLog: Sendable {
     set { locates.store(newValue, ordering: .relaxed) }
   }
 
-  /// What an export says before the records. The part that connects fills user, language and URL.
+  /// The fields that an export has before the records. The part that connects sets user, language
+  /// and URL.
   public var header: LogHeader {
     get { state.withLock { $0.header } }
     set { state.withLock { $0.header = newValue } }
   }
 
-  /// Decides besides the level; nil keeps all.
+  /// A further condition besides the level; nil keeps all records.
   public var filter: (any LogFilter)? {
     get { state.withLock { $0.filter } }
     set { state.withLock { $0.filter = newValue } }
   }
 
-  /// Who gets each record that is kept, in this order.
+  /// The handlers that get each kept record, in this order.
   public var handlers: [any LogHandler] {
     get { state.withLock { $0.handlers } }
     set { state.withLock { $0.handlers = newValue } }
   }
 
-  /// Whether a record of this severity would be kept; before work that only a record needs.
+  /// Whether a record of this severity would be kept. Check it before work that only a record
+  /// needs.
   @inline(__always)
   public func canLog(_ severity: LogSeverity) -> Bool {
     severity.rawValue >= least.load(ordering: .relaxed)
   }
 
-  /// Keeps a record, when the level allows it, and gives it to the handlers before it returns.
+  /// Keeps a record if the level allows it, and passes it to the handlers before it returns.
   ///
   /// `error` is kept as its description. The location is the caller's unless `file` is given.
   @inline(__always)
@@ -103,12 +105,12 @@ public final class DeviceLog: Sendable {
   /// How many records are kept.
   public var count: Int { state.withLock { $0.ring.count } }
 
-  /// The kept records that are meant, the oldest first.
+  /// The kept records that match the query, oldest first.
   public func records(_ query: LogQuery = LogQuery()) -> [LogEntry] {
     state.withLock { $0.ring.all { query.matches($0) } }
   }
 
-  /// Removes records that are less bad than the threshold.
+  /// Removes records that are less severe than the threshold.
   public func cleanUp(_ threshold: LogSeverity) {
     state.withLock { $0.ring.keep { $0.severity >= threshold } }
   }
@@ -116,7 +118,7 @@ public final class DeviceLog: Sendable {
   /// Removes all records.
   public func removeAll() { state.withLock { $0.ring.keep { _ in false } } }
 
-  /// Takes records of an earlier run, before those that are here; their numbers stay.
+  /// Adds records of an earlier run before the present ones; they keep their numbers.
   public func restore(_ records: [LogEntry]) {
     state.withLock { state in
       let own = state.ring.all { _ in true }

@@ -6,18 +6,19 @@ public struct LogEntry: Sendable, Equatable {
   public var number: Int64
   public var time: Timestamp
   public var severity: LogSeverity
-  /// The app's own word for what the record belongs to.
+  /// The app's own category for the record.
   public var tag: String
-  /// The part that wrote it; empty for the app.
+  /// The part of the kit that wrote it; empty for the app.
   public var component: String
   public var message: String
-  /// Where it was written, as `Module/File.swift:12 function()`; empty when locations are off.
+  /// Where the record was written, as `Module/File.swift:12 function()`; empty when locations are
+  /// off.
   public var location: String
-  /// The error that came with it, as text; nil without one.
+  /// The error that was logged with the record, as text; nil without one.
   public var error: String?
-  /// The system's number of the process.
+  /// The id of the process.
   public var process: Int32
-  /// What connects the records of one action; nil without one.
+  /// The id that records of one action share; nil without one.
   public var correlationID: String?
 
   public init(
@@ -38,7 +39,7 @@ public struct LogEntry: Sendable, Equatable {
   }
 }
 
-/// What an export says of the device before the records; every field may be empty.
+/// The fields that describe the device in an export, before the records; every field may be empty.
 public struct LogHeader: Sendable, Equatable {
   public var osVersion = ""
   public var appName = ""
@@ -62,14 +63,14 @@ public struct LogHeader: Sendable, Equatable {
   }
 }
 
-/// Which records are meant; what is nil asks nothing.
+/// Which records to return; a field that is nil has no effect.
 public struct LogQuery: Sendable {
   var test: (@Sendable (LogSeverity) -> Bool)?
   public var tag: String?
   public var component: String?
-  /// The first moment that belongs to it.
+  /// The earliest time of a record, included.
   public var from: Timestamp?
-  /// The last moment that belongs to it.
+  /// The latest time of a record, included.
   public var to: Timestamp?
   public var process: Int32?
   public var correlationID: String?
@@ -77,18 +78,18 @@ public struct LogQuery: Sendable {
   /// All records.
   public init() {}
 
-  /// Records whose level, as a number of the scale of `level`, stands so to it.
+  /// Records whose level has this relation to `level`, compared as numbers of the same scale.
   ///
-  /// On the scale of iOS less is worse: `.lessEqual` gives what is at least as bad. On all others
-  /// `.greaterEqual` does.
+  /// On the scale of iOS a smaller number is more severe: `.lessEqual` gives records at least as
+  /// severe. On all other scales use `.greaterEqual`.
   public init<Scale: LogScale>(_ level: Scale, _ operation: LogOperation = .equals) {
     test = { operation.holds(Scale($0).rawValue, level.rawValue) }
   }
 
-  /// Records that are at least as bad, on our scale.
+  /// Records that are at least as severe, on our scale.
   public init(atLeast severity: LogSeverity) { test = { $0 >= severity } }
 
-  /// Whether a record is meant.
+  /// Whether a record matches the query.
   public func matches(_ record: LogEntry) -> Bool {
     (test?(record.severity) ?? true) && (tag.map { $0 == record.tag } ?? true)
       && (component.map { $0 == record.component } ?? true)

@@ -1,7 +1,7 @@
 import FerryCompression
 import FerryWorld
 
-/// Records that the user has picked, to be sent to support as text or as one compressed file.
+/// Records that the user has selected, to send to support as text or as one compressed file.
 public struct LogExport: Sendable {
   public let header: LogHeader
   public let records: [LogEntry]

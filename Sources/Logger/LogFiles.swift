@@ -1,11 +1,11 @@
 import FerryWorld
 import Synchronization
 
-/// Keeps the records in two files, so that they are there after the process was killed.
+/// Keeps the records in two files, so that they exist after the process was killed.
 ///
-/// Each record is written at once. When a file is full, the older of the two is begun anew, without a
-/// pause: the files hold the latest 5,000 to 10,000 records. A disk that is full loses records, never
-/// the app's call; `lostCount` says how many.
+/// Each record is written at once. When a file is full, the older of the two files is overwritten,
+/// without a pause: the files hold the latest 5,000 to 10,000 records. On a full disk records are
+/// lost, and the app's call still succeeds; `lostCount` says how many.
 public final class LogFiles: LogHandler {
   /// The most records of one file.
   public static let fileCountLimit = 5_000
@@ -26,8 +26,8 @@ public final class LogFiles: LogHandler {
   /// The records of earlier runs, the oldest first, for `DeviceLog.restore`.
   public let earlier: [LogEntry]
 
-  /// Makes the folder where it is missing and reads what is there. A line that was cut by a crash is
-  /// left out. Throws `.store` and `.unknownVersion`.
+  /// Creates the folder if it is missing and reads the existing files. A line that a crash has cut
+  /// is left out. Throws `.store` and `.unknownVersion`.
   public init(folder: String, files: any FileAccess = SystemFiles()) throws(LogError) {
     self.files = files
     self.folder = folder
@@ -49,7 +49,8 @@ public final class LogFiles: LogHandler {
     state = Mutex(State(current: newest, count: Self.fileCountLimit))
   }
 
-  /// Records that were not written, because the disk was full or the folder was gone.
+  /// The number of records that were not written, because the disk was full or the folder was
+  /// missing.
   public var lostCount: Int { state.withLock { $0.lost } }
 
   public func handle(_ record: LogEntry) {

@@ -1,16 +1,16 @@
-/// Decides which records are kept, besides the level. Called on the thread that logs.
+/// Decides, besides the level, which records are kept. Called on the thread that logs.
 public protocol LogFilter: Sendable {
   /// Whether the record is kept and given to the handlers.
   func allows(_ record: LogEntry) -> Bool
 }
 
-/// Makes text of a record.
+/// Converts a record to text.
 public protocol LogFormatter: Sendable {
   /// One line without its end.
   func line(_ record: LogEntry) -> String
 }
 
-/// Gets each record that is kept, beside the log's own memory.
+/// Receives each record that is kept, besides the log's own memory.
 ///
 /// Called on the thread that logs, by several threads at once; it must not log and must not wait.
 public protocol LogHandler: Sendable {
@@ -18,7 +18,8 @@ public protocol LogHandler: Sendable {
   func handle(_ record: LogEntry)
 }
 
-/// `yyyy-MM-dd HH:mm:ss.SSS LEVEL tag location message`, the time in UTC unless told otherwise.
+/// `yyyy-MM-dd HH:mm:ss.SSS LEVEL tag location message`. The time is in UTC unless `offsetSeconds`
+/// is set.
 ///
 /// Line ends within a message are written as `\n`, so that a record is one line.
 public struct TextLogFormatter: LogFormatter {

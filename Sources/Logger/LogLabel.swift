@@ -9,7 +9,8 @@ public enum LogLanguage: String, Sendable, CaseIterable {
   case russian = "ru"
   case traditionalChinese = "zh-Hant"
 
-  /// The first of the user's languages that is here, as `pt-BR` or `zh-Hant-TW`; else English.
+  /// The first of the user's languages that the viewer supports, such as `pt-BR` or `zh-Hant-TW`;
+  /// else English.
   public init(preferred: [String]) {
     for name in preferred {
       let parts = name.split(whereSeparator: { $0 == "-" || $0 == "_" }).map { $0.lowercased() }

@@ -1,8 +1,9 @@
 import FerryWorld
 
-/// How bad it is, on the one scale to which all others are brought; more is worse.
+/// How severe a record is; a larger number is more severe. The scales of other libraries are
+/// converted to this one.
 public enum LogSeverity: Int, Sendable, Comparable, CaseIterable {
-  /// A reading of how long something took.
+  /// A measured duration.
   case performance = 1
   case trace, debug, info, notice, warning, error, critical, alert, emergency
 
@@ -13,7 +14,7 @@ public enum LogSeverity: Int, Sendable, Comparable, CaseIterable {
   public var name: String { String(describing: self) }
 }
 
-/// A scale of another library, whose numbers a record can be asked for.
+/// A scale of another library; a record's level can be converted to it.
 public protocol LogScale: RawRepresentable<Int>, Sendable, CaseIterable {
   /// The place on our scale.
   var severity: LogSeverity { get }
@@ -21,7 +22,7 @@ public protocol LogScale: RawRepresentable<Int>, Sendable, CaseIterable {
   init(_ severity: LogSeverity)
 }
 
-/// The scale of the reference's library for iOS, 0 to 7: less is worse.
+/// The scale of the reference's library for iOS, 0 to 7: a smaller number is more severe.
 public enum IOSLogLevel: Int, LogScale {
   case emergency = 0
   case alert, critical, error, warning, notice, info, debug
@@ -53,7 +54,7 @@ public enum IOSLogLevel: Int, LogScale {
   }
 }
 
-/// The scale of the reference's library for Android, 1 to 8: more is worse.
+/// The scale of the reference's library for Android, 1 to 8: a larger number is more severe.
 public enum AndroidLogLevel: Int, LogScale {
   case performance = 1
   case verbose, debug, info, warn, error, assert, fatal
@@ -85,8 +86,8 @@ public enum AndroidLogLevel: Int, LogScale {
   }
 }
 
-/// The scale of the reference's library for BlackBerry, which has names and no numbers; ours are 1 to
-/// 5, and more is worse.
+/// The scale of the reference's library for BlackBerry, which has names and no numbers; ours are 1
+/// to 5, and a larger number is more severe.
 public enum BlackBerryLogLevel: Int, LogScale {
   case performance = 1
   case finer, fine, info, error
@@ -137,7 +138,7 @@ extension LogLevel: LogScale {
   }
 }
 
-/// How the level of a record is compared with the one that is asked for, as numbers of that scale.
+/// How a record's level is compared with the level of a query, as numbers of that scale.
 public enum LogOperation: String, Sendable, CaseIterable {
   case equals, notEqual, greater, greaterEqual, less, lessEqual
 

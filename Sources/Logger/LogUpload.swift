@@ -1,20 +1,20 @@
 import FerryWorld
 import Synchronization
 
-/// Takes records for a server. The app fills it, or the requests of its OData part.
+/// Sends records to a server. The app implements it, or the requests of its OData part.
 public protocol LogReceiver: Sendable {
   /// Sends one body and returns when the server has it; throws when it may not have it.
   func send(_ body: [UInt8], contentType: String) async throws
 }
 
-/// Collects records for a server until the app lets them go.
+/// Collects records for a server until the app uploads them.
 ///
 /// At most 10,000 wait; beyond that the oldest are dropped, and the next upload says how many. The
-/// handler starts nothing by itself: the app calls `upload` when it is convenient.
+/// handler never uploads by itself: the app calls `upload`.
 public final class LogUpload: LogHandler {
-  /// The most records that wait.
+  /// The maximum number of records that wait.
   public static let countLimit = 10_000
-  /// The most records of one body.
+  /// The maximum number of records of one request.
   public static let bodyCount = 500
 
   private struct State {
@@ -37,7 +37,7 @@ public final class LogUpload: LogHandler {
     self.formatter = formatter
   }
 
-  /// Records that wait.
+  /// The number of records that wait.
   public var count: Int { state.withLock { $0.ring.count } }
 
   public func handle(_ record: LogEntry) {
@@ -51,10 +51,10 @@ public final class LogUpload: LogHandler {
     _ = old
   }
 
-  /// Sends what waits, the oldest first, as compressed text in bodies of up to 500 records.
+  /// Sends the waiting records, oldest first, as compressed text in bodies of up to 500 records.
   ///
-  /// Records go from here only when the receiver has returned, so that they may come twice and never
-  /// not at all. Returns how many went; 0 while another upload runs. Throws `.upload`.
+  /// Records are removed only after the receiver has returned: a record may be sent twice, and is
+  /// never lost. Returns the number of sent records; 0 while another upload runs. Throws `.upload`.
   public func upload() async throws(LogError) -> Int {
     let mayUpload = state.withLock { state -> Bool in
       if state.isUploading { return false }

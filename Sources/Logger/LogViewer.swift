@@ -1,7 +1,7 @@
-/// What a view of the log shows: rows that the user filters, picks and sends. A value; the view keeps
-/// it.
+/// What a view of the log shows: rows that the user can filter, select and send. A value that the
+/// view stores.
 public struct LogViewer: Sendable {
-  /// One record as it is shown.
+  /// One record as the viewer shows it.
   public struct Row: Sendable, Identifiable {
     public let id: Int64
     public let text: String
@@ -17,7 +17,7 @@ public struct LogViewer: Sendable {
   /// The rows of the last `refresh`, the newest first.
   public private(set) var records: [LogEntry] = []
 
-  /// Shows what the query means; all records without one.
+  /// Shows the records that match the query; all records without one.
   public init(
     _ log: DeviceLog, _ query: LogQuery = LogQuery(), language: LogLanguage = .english,
     formatter: any LogFormatter = TextLogFormatter()
@@ -38,28 +38,28 @@ public struct LogViewer: Sendable {
     }
   }
 
-  /// Shows what is in the log now; what was picked stays picked as long as it is shown.
+  /// Shows the log's present records; selected rows stay selected while they are shown.
   public mutating func refresh() {
     records = log.records(query).reversed()
     picked.formIntersection(records.map(\.number))
   }
 
-  /// Shows other records.
+  /// Shows the records that match another query.
   public mutating func show(_ query: LogQuery) {
     self.query = query
     refresh()
   }
 
-  /// Picks a row, or lets it go again.
+  /// Selects a row, or deselects it.
   public mutating func pick(_ id: Int64) {
     guard records.contains(where: { $0.number == id }) else { return }
     if picked.remove(id) == nil { picked.insert(id) }
   }
 
-  /// Picks all rows.
+  /// Selects all rows.
   public mutating func pickAll() { picked = Set(records.map(\.number)) }
 
-  /// The picked rows, the oldest first, to be sent.
+  /// The selected rows, oldest first, for sending.
   public var export: LogExport {
     LogExport(
       header: log.header, records: records.reversed().filter { picked.contains($0.number) },

@@ -19,14 +19,14 @@ public final class SystemLogHandler: LogHandler {
     /// `subsystem` is the app's own name, in reverse order of domains.
     public init(subsystem: String) { self.subsystem = subsystem }
   #else
-    /// `subsystem` stands before each line.
+    /// `subsystem` is written at the beginning of each line.
     public init(subsystem: String, output: FileHandle = .standardError) {
       self.subsystem = subsystem
       self.output = output
     }
   #endif
 
-  /// Whether records are given on.
+  /// Whether records are passed to the system's log.
   public var isOn: Bool {
     get { on.load(ordering: .relaxed) }
     set { on.store(newValue, ordering: .relaxed) }

@@ -2,8 +2,8 @@
   import Foundation
 
   extension ODataCache {
-    /// Saves the cache with each memory warning of the system, as long as what is returned lives. A
-    /// save that fails is given to `failed`.
+    /// Saves the cache at each memory warning of the system, as long as the returned object exists.
+    /// If a save fails, `failed` gets the error.
     public func observeMemoryWarnings(
       failed: @escaping @Sendable (any Error) -> Void
     ) -> any NSObjectProtocol {

@@ -1,7 +1,7 @@
 import FerryOData
 import FerryODataAddress
 
-/// Entries of a cache as they were when they were asked for, each made when it is looked at.
+/// A snapshot of entries of a cache. Each entry is decoded when it is read.
 public struct ODataCachedEntries: RandomAccessCollection, Sendable {
   private let table: EntryTable?
   private let slots: [Int32]
@@ -14,7 +14,7 @@ public struct ODataCachedEntries: RandomAccessCollection, Sendable {
   public var startIndex: Int { 0 }
   public var endIndex: Int { slots.count }
 
-  /// The entry at a position, made anew with each call.
+  /// The entry at a position, decoded again with each call.
   public subscript(position: Int) -> ODataEntry {
     guard let table else { preconditionFailure("no entry at \(position)") }
     return table.entry(Int(slots[position]))
@@ -23,19 +23,19 @@ public struct ODataCachedEntries: RandomAccessCollection, Sendable {
 
 /// Entries by collection.
 extension ODataCache {
-  /// Sets an entry in a collection; one with the same id is replaced and keeps its place.
+  /// Sets an entry in a collection; an entry with the same id is replaced and keeps its place.
   ///
-  /// `.noServiceDocument` before there is one, `.foreign` when the service has no such collection or
-  /// the entry is of a type that does not belong there, `.noID` for an entry without id, `.tooDeep`
-  /// for one that holds others 100 deep. Then nothing is changed.
+  /// `.noServiceDocument` without a service document; `.foreign` if the service has no such
+  /// collection, or the entry has a type that does not belong there; `.noID` for an entry without
+  /// an id; `.tooDeep` for entries nested 100 levels deep. After an error nothing was changed.
   public func setEntry(
     _ entry: ODataEntry, collection: String
   ) throws(ODataCacheError) {
     try setEntries(CollectionOfOne(entry), collection: collection)
   }
 
-  /// Sets entries in a collection; those with the same ids are replaced, others stay. Throws as
-  /// `setEntry` before any is set, but for `.tooDeep`, which leaves those before it set.
+  /// Sets entries in a collection; entries with the same ids are replaced, others stay. Throws as
+  /// `setEntry`, before any entry is set. Only `.tooDeep` leaves the entries before it set.
   public func setEntries(
     _ entries: some Sequence<ODataEntry>, collection: String
   ) throws(ODataCacheError) {
@@ -84,7 +84,7 @@ extension ODataCache {
     }
   }
 
-  /// The entry with this id, which counts as used; nil when it is not there.
+  /// The entry with this id, which counts as used; nil if there is none.
   public func entry(_ id: String, collection: String) -> ODataEntry? {
     state.withLock { state in
       guard let slot = state.tables[collection]?.slot(id) else { return nil }
@@ -93,7 +93,7 @@ extension ODataCache {
     }
   }
 
-  /// All entries of a collection in the order in which they were first set.
+  /// All entries of a collection in the order in which they were set first.
   public func entries(collection: String) -> ODataCachedEntries {
     state.withLock { state in
       ODataCachedEntries(state.tables[collection], state.tables[collection]?.liveSlots ?? [])
@@ -125,8 +125,8 @@ extension ODataCache {
     }
   }
 
-  /// Keeps an entry however many come, or lets it go as others; false when it is not there. Pinned
-  /// entries do not count towards the limits.
+  /// Pins an entry, so that limits never remove it, or unpins it; false if there is none with this
+  /// id. Pinned entries do not count towards the limits.
   @discardableResult
   public func setPinned(_ isPinned: Bool, _ id: String, collection: String) -> Bool {
     state.withLock { state in
@@ -141,9 +141,10 @@ extension ODataCache {
     }
   }
 
-  /// The entries of a collection that a query asks for: filter, order, skip and top, computed here.
+  /// The entries of a collection that match a query: filter, order, skip and top, computed in
+  /// memory.
   ///
-  /// `.condition` for what only the service can compute; the message says what.
+  /// `.condition` if only the service can compute the query; the message says why.
   public func entries(
     collection: String, _ options: ODataQueryOptions, _ evaluator: ODataEvaluator? = nil
   ) throws(ODataCacheError) -> [ODataEntry] {

@@ -1,7 +1,7 @@
 import FerryOData
 import FerryODataAddress
 
-/// A search of the app's own.
+/// A search that the app implements.
 public protocol ODataEntrySearch: Sendable {
   /// Whether an entry is found for a term. Called on the thread that searches, for one entry after
   /// the other; the cache may be asked and changed meanwhile.
@@ -9,8 +9,8 @@ public protocol ODataEntrySearch: Sendable {
 }
 
 extension ODataCache {
-  /// How `filterEntries` searches; `.tokenizedPrefix` by default. Setting it takes the place of a
-  /// search of the app's own.
+  /// How `filterEntries` searches; `.tokenizedPrefix` by default. Setting it replaces a search of
+  /// the app.
   public var searchAlgorithm: ODataSearchAlgorithm {
     get { state.withLock { $0.algorithm } }
     set {
@@ -22,14 +22,14 @@ extension ODataCache {
     }
   }
 
-  /// Whether the term is a regular expression; off by default. Setting it to false brings the
-  /// default algorithm back.
+  /// Whether the term is a regular expression; off by default. False restores the default
+  /// algorithm.
   public var isRegexSearchEnabled: Bool {
     get { searchAlgorithm == .regex }
     set { searchAlgorithm = newValue ? .regex : .tokenizedPrefix }
   }
 
-  /// Searches with an object of the app in place of the algorithm; nil goes back to it.
+  /// Uses a search of the app instead of the algorithm; nil restores the algorithm.
   public func setEntrySearch(_ search: (any ODataEntrySearch)?) {
     state.withLock { state in
       state.search = search
@@ -37,12 +37,13 @@ extension ODataCache {
     }
   }
 
-  /// The entries of a collection that are found for what a person types, in the order in which they
-  /// were first set; all of them for an empty term.
+  /// The entries of a collection that match a term which the user types, in the order in which they
+  /// were set first; all entries for an empty term.
   ///
-  /// Searched are the properties that the metadata names as searchable; where it names none, all
-  /// texts. Case, accents and width make no difference, but in a regular expression. Searching does
-  /// not count as use. `.pattern` for a term that is no regular expression, or costs too much.
+  /// It searches the properties that the metadata names as searchable; if it names none, all texts.
+  /// Case, accents and width are ignored, except in a regular expression. Searching does not count
+  /// as use. `.pattern` for a term that is not a valid regular expression, or that would take too
+  /// long.
   public func filterEntries(
     collection: String, searchText: String
   ) throws(ODataCacheError) -> ODataCachedEntries {

@@ -1,7 +1,7 @@
 import FerryOData
 import FerryPersistence
 
-/// Told while a stored cache is loaded, on the thread that loads it.
+/// Receives the progress while a stored cache is loaded, on the thread that loads it.
 public protocol ODataCacheLoadListener {
   /// The service document is there, with its metadata where there is some.
   func serviceDocumentLoaded(_ cache: ODataCache, _ document: ODataServiceDocument)
@@ -17,20 +17,19 @@ extension ODataCache {
   private static let batchCount = 512
   private static let batchBytes = 256 << 10
 
-  /// Stores the whole cache under a name, or its unique id, and returns the name. What is stored is
-  /// the cache as it is now. Throws `.notStorable`, and the errors of the persistence. Blocks its
-  /// thread for the disk.
+  /// Stores the whole cache under a name, or under its unique id, and returns the name. Throws
+  /// `.notStorable`, and the errors of the persistence. Blocks its thread for the disk.
   @discardableResult
   public func store(in persistence: Persistence, key: String? = nil) throws -> String {
     try persistence.storeCache(CacheParts(cache: self, listener: nil), key: key)
   }
 
-  /// Fills the cache with what is stored under a name, or its unique id; false when there is
-  /// nothing, and then the cache is as it was.
+  /// Fills the cache from the cache that is stored under a name, or under its unique id. If there
+  /// is none, it returns false and changes nothing.
   ///
-  /// What was in the cache goes. All references between the documents are there again. When a part
-  /// is damaged, its error is thrown, and the cache holds what came before it. Blocks its thread for
-  /// the disk.
+  /// The present content of the cache is removed. All references between the documents are
+  /// restored. If a part is damaged, its error is thrown, and the cache holds the parts before it.
+  /// Blocks its thread for the disk.
   @discardableResult
   public func load(
     from persistence: Persistence, key: String? = nil,
@@ -40,14 +39,14 @@ extension ODataCache {
       key ?? uniqueID, into: CacheParts(cache: self, listener: listener))
   }
 
-  /// Whether the cache is saved when the system is short of memory; off by default. It needs
-  /// `savesTo`.
+  /// Whether the cache is saved at a memory warning of the system; off by default. Call `savesTo`
+  /// first.
   public var shouldAutoSaveOnMemoryWarning: Bool {
     get { state.withLock { $0.savesOnMemoryWarning } }
     set { state.withLock { $0.savesOnMemoryWarning = newValue } }
   }
 
-  /// Says where a memory warning saves the cache to; nil is nowhere.
+  /// Sets where a memory warning saves the cache; nil is nowhere.
   public func savesTo(_ persistence: Persistence?, key: String? = nil) {
     var save: (@Sendable () throws -> Void)?
     if let persistence {
@@ -59,8 +58,8 @@ extension ODataCache {
     state.withLock { $0.autoSave = made }
   }
 
-  /// To be called when the system is short of memory; saves the cache where that was asked for, and
-  /// says whether it did. Throws as `store`.
+  /// Call it when the system is short of memory. Saves the cache if this was switched on, and
+  /// returns whether it did. Throws as `store`.
   @discardableResult
   public func handleMemoryWarning() throws -> Bool {
     let save = state.withLock { $0.savesOnMemoryWarning ? $0.autoSave : nil }

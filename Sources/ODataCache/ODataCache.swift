@@ -2,11 +2,11 @@ import FerryOData
 import Synchronization
 
 /// The documents of one service in memory: its service document with the metadata, and entries by
-/// collection, found by id or by what a person types.
+/// collection. Entries are found by id or by search.
 ///
-/// An entry is kept as bytes and made anew each time it is asked for. All calls may be made from any
-/// thread; none touches the network or the disk, but those that say so. This is the cache of an app;
-/// the server's cache is another thing.
+/// An entry is kept as bytes and decoded each time it is read. All calls may be made from any
+/// thread. They use neither network nor disk, unless their comment says so. This is the cache of an
+/// app; the server's cache is another one.
 public final class ODataCache: Sendable {
   /// The name under which a persistence stores the cache.
   public let uniqueID: String
@@ -53,7 +53,7 @@ public final class ODataCache: Sendable {
     state.withLock { $0.document = serviceDocument }
   }
 
-  /// Removes everything; limits and the kind of search stay.
+  /// Removes all documents and entries; the limits and the kind of search stay.
   public func clear() {
     state.withLock { state in
       state.document = nil
@@ -64,9 +64,9 @@ public final class ODataCache: Sendable {
     }
   }
 
-  /// The most entries that a collection keeps, without those that are pinned; 0, the default, is no
-  /// bound. Beyond it the entry that was not used for longest goes. A negative number is a
-  /// programmer's error.
+  /// The maximum number of entries of a collection, without pinned ones; 0, the default, is no
+  /// limit. Beyond it the least recently used entry is removed. A negative number is a programmer's
+  /// error.
   public var capacity: Int {
     get { state.withLock { $0.limits.capacity } }
     set {
@@ -78,8 +78,8 @@ public final class ODataCache: Sendable {
     }
   }
 
-  /// The most bytes that the entries of a collection take, without those that are pinned; 0, the
-  /// default, is no bound. The entry that was set last stays, whatever its size.
+  /// The maximum size of a collection's entries in bytes, without pinned ones; 0, the default, is
+  /// no limit. The entry that was set last is always kept.
   public var byteLimit: Int {
     get { state.withLock { $0.limits.bytes } }
     set {
@@ -91,7 +91,7 @@ public final class ODataCache: Sendable {
     }
   }
 
-  /// The memory that the entries take, with what finding and searching them needs.
+  /// The memory of the entries in bytes, with the indexes for finding and searching.
   public var memoryBytes: Int {
     state.withLock { $0.tables.values.reduce(0) { $0 + $1.memoryBytes } }
   }
@@ -102,24 +102,25 @@ public final class ODataCache: Sendable {
   /// The collections with their schemas; nil without metadata.
   public var schema: ODataSchema? { serviceDocument?.schema }
 
-  /// Sets the service document, with its metadata attached where it is known.
+  /// Sets the service document, with its metadata if they are known.
   ///
-  /// `.foreign` when it does not have a collection of which there are entries; then nothing is
-  /// changed. A cache whose document was set in this way cannot be stored: that needs the bytes.
+  /// `.foreign` if the cache has entries of a collection that the document does not have; then
+  /// nothing is changed. A cache with a document that was set in this way cannot be stored: that
+  /// needs the bytes.
   public func setServiceDocument(_ document: ODataServiceDocument) throws(ODataCacheError) {
     try set(document, nil)
   }
 
   /// Reads the service document and its metadata, and sets them. Throws as the other form, and
-  /// `ODataError` for bytes that are no such documents.
+  /// `ODataError` for bytes that are not such documents.
   public func setServiceDocument(_ bytes: [UInt8], metadata: [UInt8]? = nil) throws {
     var document = try ODataServiceDocument.read(bytes)
     if let metadata { document.attach(try EdmMetadata.read(metadata)) }
     try set(document, Sources(document: bytes, metadata: metadata))
   }
 
-  /// Reads metadata and gives it to the service document. `.noServiceDocument` when there is none,
-  /// `.foreign` when it has no entity set for a collection of which there are entries.
+  /// Reads metadata and adds them to the service document. `.noServiceDocument` without a service
+  /// document; `.foreign` if the cache has entries of a collection that the metadata do not have.
   public func setSchema(_ metadata: [UInt8]) throws {
     let parsed = try EdmMetadata.read(metadata)
     let (document, sources) = state.withLock { ($0.document, $0.sources) }
@@ -158,7 +159,7 @@ public final class ODataCache: Sendable {
     }
   }
 
-  /// Removes the service document and the entries, which belong to it; false when there was none.
+  /// Removes the service document and all entries; false if there was no service document.
   @discardableResult
   public func removeServiceDocument() -> Bool {
     state.withLock { state in
@@ -175,7 +176,7 @@ public final class ODataCache: Sendable {
   /// All workspaces of the service document.
   public var workspaces: [ODataWorkspace] { serviceDocument?.workspaces ?? [] }
 
-  /// The workspaces of one meaning.
+  /// The workspaces with this semantic.
   public func workspaces(_ semantic: ODataWorkspaceSemantic) -> [ODataWorkspace] {
     workspaces.filter { $0.semantic == semantic }
   }
@@ -192,7 +193,7 @@ public final class ODataCache: Sendable {
 
   // Documents of any kind, by key.
 
-  /// Keeps any parsed document under a key; what had the key is replaced.
+  /// Keeps a parsed document under a key; it replaces an earlier document with this key.
   public func setDocument(_ document: ODataXMLDocument, key: String) {
     state.withLock { $0.documents[key] = document }
   }

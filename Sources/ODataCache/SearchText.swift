@@ -103,7 +103,7 @@ enum SearchFields: Sendable, Equatable {
   }
 }
 
-/// How the entries of a collection are searched for what a person types.
+/// How a search term is compared with entries.
 public enum ODataSearchAlgorithm: Int, Sendable, Hashable, CaseIterable {
   /// Each word of the term begins a word of the entry. The default.
   case tokenizedPrefix = 0

@@ -1,10 +1,10 @@
 public import FerryWorld
 
-/// Shows the issuer's login page: a browser session of the system on a phone, the user's browser
-/// beside a terminal.
+/// Shows the issuer's login page: in the system's browser session on a phone, in the user's browser
+/// for a terminal.
 ///
-/// It must be the system's browser, not a view of the app: a view could read passwords, and has none
-/// of the logins that the user has already (RFC 8252).
+/// It must be the system's browser, not a view of the app. A view could read passwords, and it does
+/// not have the logins that the user already has in the browser (RFC 8252).
 public protocol LoginBrowser: AnyObject, Sendable {
   /// Where the page sends the user at the end: an address of the app's own scheme, such as
   /// `com.example.sales:/login`, or one of this machine. Called first for each login.
@@ -24,12 +24,12 @@ public protocol DeviceCodePrompt: AnyObject, Sendable {
 
 /// A code that the user types on a page of the issuer (RFC 8628).
 public struct DeviceCode: Sendable, Equatable {
-  /// As `WDJB-MJHT`.
+  /// Such as `WDJB-MJHT`.
   public let userCode: String
   /// The page where it is typed.
   public let address: String
-  /// The page with the code already typed, for a QR code; nil where the issuer has none.
+  /// The page with the code already filled in, for a QR code; nil if the issuer has none.
   public let wholeAddress: String?
-  /// Until when the code is good.
+  /// Until when the code is valid.
   public let expires: Timestamp
 }

@@ -1,21 +1,23 @@
-/// What the issuer knows of an app. It has no secret: an app cannot keep one.
+/// The registration of an app at the issuer. It has no secret: an app cannot keep one.
 public struct OpenIDApp: Sendable, Equatable {
-  /// Which of an issuer's tokens a Ferry server takes.
+  /// Which token of the issuer is sent to the Ferry server.
   public enum Token: Sendable, Hashable {
-    /// The one for an API; its audience is the server.
+    /// The access token, for an API; its audience is the server.
     case access
-    /// The one about the user; its audience is the app, so `ferryd --audience` names the app.
+    /// The identity token, about the user; its audience is the app, so `ferryd --audience` names
+    /// the app.
     case identity
   }
 
-  /// The name of the app at the issuer.
+  /// The app's client id at the issuer.
   public var clientID: String
-  /// What the app asks for. `openid` must be in it; `offline_access` gives renewals without a page.
-  /// An API of Entra ID is asked for by its own scope, such as `api://ferry/access`.
+  /// The scopes that the app asks for. `openid` must be one of them; `offline_access` allows
+  /// renewals without a page. For an API of Entra ID use its own scope, such as
+  /// `api://ferry/access`.
   public var scopes: [String]
-  /// Which token is sent to the server; the one for an API by default.
+  /// Which token is sent to the server; the access token by default.
   public var token: Token
-  /// Further fields of the login page's address, such as `domain_hint`.
+  /// Further query fields for the login page, such as `domain_hint`.
   public var parameters: [String: String] = [:]
 
   public init(

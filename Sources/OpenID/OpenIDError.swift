@@ -1,34 +1,35 @@
-/// Why a company's issuer gave no token.
+/// Why the company's issuer did not give a token.
 public struct OpenIDError: Error, Sendable, Equatable, CustomStringConvertible {
   /// Closed today; more may come.
   public enum Code: String, Sendable, CaseIterable {
-    /// The issuer does not answer, or answers that it cannot now. The same may succeed later.
+    /// The issuer does not answer, or answers that it is not available now. The same may succeed
+    /// later.
     case issuerAway
     /// An address of the issuer has no TLS.
     case insecure
-    /// What the issuer answered cannot be used.
+    /// The issuer's answer cannot be used.
     case badDocument
-    /// Another issuer answered, or gave the token.
+    /// Another issuer answered or gave the token.
     case otherIssuer
     /// The issuer does not offer this way of login to this app.
     case notOffered
     /// The answer does not belong to this login: somebody else may have sent it.
     case otherLogin
-    /// The issuer refused: `message` has its words.
+    /// The issuer refused: `message` has its reason.
     case refused
     /// The user closed the page, or did not agree.
     case cancelled
-    /// The user did not log in before the code ended.
+    /// The user did not log in before the code expired.
     case expired
-    /// A token cannot be had without a page of the issuer.
+    /// The user must log in on a page of the issuer to get a token.
     case needsLogin
-    /// The secrets cannot be read or written now, as in a locked vault.
+    /// The secrets cannot be read or written now, for example because the vault is locked.
     case secrets
   }
 
   public let code: Code
   public let message: String
-  /// What the reader can do.
+  /// What the user or the developer can do.
   public let hint: String
 
   public init(_ code: Code, _ message: String, hint: String) {

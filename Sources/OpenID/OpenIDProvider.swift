@@ -2,19 +2,20 @@ import FerryHTTP
 public import FerryHTTPClient
 import FerryJSON
 
-/// Where a company's issuer takes logins, as it publishes it (OpenID Connect Discovery 1.0).
+/// The addresses of a company's issuer, as it publishes them (OpenID Connect Discovery 1.0).
 public struct OpenIDProvider: Sendable, Equatable {
-  /// As the issuer writes it into its tokens.
+  /// The name that the issuer writes into its tokens.
   public let issuer: String
   /// The page that users log in on.
   public let authorizationAddress: String
   public let tokenAddress: String
-  /// Where codes for devices without a browser come from; nil: there are none.
+  /// The address for codes of devices without a browser; nil if there is none.
   public let deviceAddress: String?
   /// Whether the answer to a login must name the issuer (RFC 9207).
   let namesItself: Bool
 
-  /// Asks the issuer. Errors: `insecure`, `issuerAway`, `badDocument`, `otherIssuer`, `notOffered`.
+  /// Reads the addresses from the issuer. Errors: `insecure`, `issuerAway`, `badDocument`,
+  /// `otherIssuer`, `notOffered`.
   public static func discover(
     _ issuer: String, over transport: any Transport
   ) async throws(OpenIDError) -> OpenIDProvider {

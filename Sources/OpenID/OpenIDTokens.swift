@@ -41,7 +41,7 @@ public actor OpenIDTokens: TokenSource {
   private var renewing: Task<Result<String, OpenIDError>, Never>?
   private var loggingIn: Task<Result<String, OpenIDError>, Never>?
 
-  /// `name` tells the secrets of several users apart. `transport` must trust the issuer.
+  /// `name` separates the secrets of several users. `transport` must trust the issuer.
   public init(
     issuer: String, app: OpenIDApp, login: OpenIDLogin, secrets: any SecretStore,
     name: String = "openid", transport: any Transport = SystemTransport.make(),
@@ -56,11 +56,11 @@ public actor OpenIDTokens: TokenSource {
     self.world = world
   }
 
-  /// A token that is good for a minute at least.
+  /// A token that is valid for at least one minute.
   ///
-  /// With `renewal` the user sees nothing. With `login` a page or a code is shown where nothing else
-  /// helps. Errors: `FerryError` with the code `offline` while the issuer is away, `secrets` while the
-  /// secrets cannot be read, `cancelled` where the user closed the page, and `notLoggedIn`; its
+  /// With `renewal` no page is shown. With `login` a page or a code is shown if there is no other
+  /// way. Errors: `FerryError` with the code `offline` if the issuer does not answer, `secrets` if
+  /// the secrets cannot be read, `cancelled` if the user closed the page, and `notLoggedIn`; its
   /// `cause` is an `OpenIDError`.
   public func token(for use: TokenUse) async throws -> String {
     do throws(OpenIDError) {
@@ -70,8 +70,8 @@ public actor OpenIDTokens: TokenSource {
     }
   }
 
-  /// Forgets the user: the next login shows the page. The user's login in the browser is the
-  /// issuer's own and stays there.
+  /// Forgets the user: the next login shows the page. The user's login in the browser belongs to
+  /// the issuer and stays.
   public func forget() throws {
     fresh = nil
     unwritten = nil

@@ -11,10 +11,10 @@ public enum SettingValue: Sendable, Hashable {
   case dictionary([String: SettingValue])
 }
 
-/// Values of an app by key, kept in a store; small ones, for each change stores all of them.
+/// Values of an app by key, in a store. Keep it small: each change stores all values.
 ///
-/// May be used from any thread. Two processes that change values at the same time keep those of the
-/// later change.
+/// May be used from any thread. If two processes change values at the same time, the later change
+/// replaces the values of the earlier one.
 public final class AppSettingsStore: Sendable {
   private let persistence: Persistence
   private let name: String
@@ -23,20 +23,20 @@ public final class AppSettingsStore: Sendable {
   /// How deep lists and dictionaries may stand in each other.
   static let depthLimit = 32
 
-  /// Stores of one persistence with different names do not see each other.
+  /// Settings with different names in the same persistence are separate.
   public init(_ persistence: Persistence, name: String = "app settings") {
     self.persistence = persistence
     self.name = name
   }
 
-  /// The value of a key; nil when there is none. `.damaged` when the stored bytes are not those
-  /// that were written.
+  /// The value of a key; nil when there is none. `.damaged` when the stored bytes are damaged or
+  /// were changed.
   public func getProperty(_ key: String) throws(PersistenceError) -> SettingValue? {
     try load()[key]
   }
 
-  /// Stores a value under a key; nil removes the key. It is on the disk when the call returns.
-  /// `.invalidArgument` for an empty key, or for lists more than 32 deep.
+  /// Stores a value under a key; nil removes the key. The change is on the disk when the call
+  /// returns. `.invalidArgument` for an empty key, or for lists nested more than 32 levels deep.
   public func setProperty(_ key: String, _ value: SettingValue?) throws(PersistenceError) {
     guard !key.isEmpty else {
       throw PersistenceError(.invalidArgument, "the key of a setting is empty")

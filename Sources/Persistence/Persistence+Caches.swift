@@ -1,4 +1,4 @@
-/// A cache that can be stored whole: the kit's own, or one of the app.
+/// A cache that can be stored as a whole: one of the kit, or one of the app.
 public protocol StorableCache {
   /// The name under which the cache is stored when the caller gives none; it must not change.
   var uniqueID: String { get }
@@ -33,7 +33,7 @@ public enum CachePart: Sendable, Equatable {
 /// Caches by name.
 extension Persistence {
   /// Stores a whole cache under a name, or under its own unique id, and returns the name. An error
-  /// of the cache is thrown as it is; what was stored before stays.
+  /// of the cache is thrown unchanged; then the earlier stored cache is kept.
   @discardableResult
   public func storeCache(_ cache: some StorableCache, key: String? = nil) throws -> String {
     let key = key ?? cache.uniqueID
@@ -44,10 +44,10 @@ extension Persistence {
     return key
   }
 
-  /// Fills a cache with what is stored under a name, part by part; false when there is nothing.
+  /// Fills a cache from the stored one, part by part; false when there is none under this name.
   ///
-  /// The parts come as they are read: when a later one is damaged, the cache has had the earlier
-  /// ones and never `.finished`. An error of the cache is thrown as it is.
+  /// The cache gets each part as soon as it is read. If a later part is damaged, the cache has
+  /// received the earlier parts, and never `.finished`. An error of the cache is thrown unchanged.
   public func loadCache(_ key: String, into cache: some StorableCache) throws -> Bool {
     guard let stream = try stream(key, .cache) else { return false }
     while true {

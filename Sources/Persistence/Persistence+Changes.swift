@@ -1,22 +1,22 @@
 import FerryCrypto
 import FerryWorld
 
-/// What a caller says to a call that deletes everything.
+/// The confirmation that a call needs which deletes everything.
 public enum ConfirmDeletion: Sendable {
-  /// All that is stored may go.
+  /// All stored data may be deleted.
   case deletesAllStoredData
 }
 
-/// What a caller says to a call that moves everything.
+/// The confirmation that a call needs which moves everything.
 public enum ConfirmMove: Sendable {
-  /// All that is stored may be moved.
+  /// All stored data may be moved.
   case movesAllStoredData
 }
 
 /// Calls that concern all that is stored.
 extension Persistence {
-  /// Removes everything; folder, mode and key stay. A kill on the way is made good by the next
-  /// opening.
+  /// Removes all data; folder, mode and key stay. If the process is killed meanwhile, the next
+  /// opening finishes the removal.
   public func clear() throws(PersistenceError) {
     let place = now
     try exclusively(place.folder) { () throws(PersistenceError) in
@@ -28,9 +28,9 @@ extension Persistence {
     }
   }
 
-  /// Switches secure mode on or off, or takes another key, and removes everything that is stored.
+  /// Switches secure mode on or off, or sets another key, and removes all stored data.
   ///
-  /// The caller confirms it by name. `.keyMissing` for secure mode without key; then nothing is
+  /// The caller must confirm it. `.keyMissing` for secure mode without a key; then nothing is
   /// removed. Other processes that have the store open get `.changedElsewhere`.
   public func changeSecureMode(
     to isSecure: Bool, key: [UInt8]?, confirming: ConfirmDeletion
@@ -67,11 +67,11 @@ extension Persistence {
     }
   }
 
-  /// Moves everything that is stored to another folder, which must be empty or not there, and goes
-  /// on there. The caller confirms it by name.
+  /// Moves all stored data to another folder, which must be empty or not exist. This object then
+  /// uses the new folder. The caller must confirm it.
   ///
-  /// On the same disk it is one step. To another disk the data is copied; the old folder counts
-  /// until the copy is whole. `.invalidArgument` when the folder is in use.
+  /// On the same disk the move is one step. To another disk the data is copied; the old folder
+  /// stays valid until the copy is complete. `.invalidArgument` when the folder is in use.
   public func changeFolder(
     to folder: String, confirming: ConfirmMove
   ) throws(PersistenceError) {

@@ -66,8 +66,8 @@ extension Persistence {
     return stream
   }
 
-  /// Stores bytes under a name, or under a fresh one when `id` is nil, and returns the name. What
-  /// had the name before is replaced.
+  /// Stores bytes under a name, or under a new name when `id` is nil, and returns the name. It
+  /// replaces earlier data with this name.
   @discardableResult
   public func storeData(
     _ bytes: [UInt8], id: String? = nil
@@ -77,32 +77,32 @@ extension Persistence {
     return id
   }
 
-  /// The bytes with this name; nil when there are none. `.damaged` when they are not those that
-  /// were stored.
+  /// The bytes with this name; nil when there are none. `.damaged` when they are damaged or were
+  /// changed.
   public func loadData(_ id: String) throws(PersistenceError) -> [UInt8]? {
     try stream(id, .raw)?.rest()
   }
 
-  /// Stores what `next` gives, piece by piece, until it gives nil. When it throws, its error is
-  /// thrown and what had the name stays. Of any size; 64 KB are in memory beside the piece.
+  /// Stores the pieces that `next` returns, until it returns nil. If `next` throws, its error is
+  /// thrown and the earlier data with this name is kept. Of any size; memory holds one piece and 64
+  /// KB.
   public func storeDataStream(_ name: String, _ next: () throws -> [UInt8]?) throws {
     let writer = try openForWriting(name)
     while let bytes = try next() { try writer.write(bytes) }
     try writer.close()
   }
 
-  /// A stream to write what is to be stored under a name. Only `close` stores it.
+  /// A stream that stores data under a name. Nothing is stored before `close`.
   public func openForWriting(_ name: String) throws(PersistenceError) -> StoredStreamWriter {
     try StoredStreamWriter(self, try draft(name, .raw))
   }
 
-  /// What is stored under a name as bytes or stream, to be read piece by piece; nil when there is
-  /// nothing.
+  /// Reads the bytes or stream with this name piece by piece; nil when there is none.
   public func loadDataStream(_ name: String) throws(PersistenceError) -> StoredStream? {
     try stream(name, .raw)
   }
 
-  /// Whether anything is stored under a name, of whatever kind, damaged or not.
+  /// Whether data of any kind is stored under a name, even if it is damaged.
   public func isDataPersisted(_ name: String) throws(PersistenceError) -> Bool {
     let place = now
     let path = "\(place.folder)/\(place.keys.fileName(name))"
@@ -111,8 +111,7 @@ extension Persistence {
     return false
   }
 
-  /// Removes what is stored under a name, of whatever kind, damaged or not; false when there was
-  /// nothing.
+  /// Removes the data with a name, of any kind, even if it is damaged; false when there was none.
   @discardableResult
   public func removeData(_ name: String) throws(PersistenceError) -> Bool {
     let place = now

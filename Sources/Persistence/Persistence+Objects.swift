@@ -11,7 +11,7 @@ public protocol Persistable {
   mutating func read(from reader: inout PersistableReader) throws
 }
 
-/// Takes the values of an object one after the other.
+/// Receives the values of an object, one after the other.
 public struct PersistableWriter {
   var bytes: [UInt8] = []
 
@@ -19,16 +19,16 @@ public struct PersistableWriter {
   public mutating func write(_ value: Int) { bytes.append(number: Int64(value)) }
   public mutating func write(_ value: Double) { bytes.append(number: value.bitPattern) }
   public mutating func write(_ text: String) { write(Array(text.utf8)) }
-  /// Bytes of any number, with their length before them.
+  /// Writes bytes of any number, preceded by their length.
   public mutating func write(_ piece: [UInt8]) {
     bytes.append(number: UInt64(piece.count))
     bytes += piece
   }
 }
 
-/// Gives the values of an object back in the order in which they were written.
+/// Returns the values of an object in the order in which they were written.
 ///
-/// Each method throws `.notPersistable` where no such value follows.
+/// Each method throws `.notPersistable` if the next value has another type.
 public struct PersistableReader {
   private let bytes: [UInt8]
   private var place = 0
@@ -47,27 +47,27 @@ public struct PersistableReader {
     return bytes[place..<(place + count)]
   }
 
-  /// A value that was written as one.
+  /// Reads a value that `write` stored as a Boolean.
   public mutating func readBool() throws(PersistenceError) -> Bool {
     try take(1).first == 1
   }
 
-  /// A number that was written as one.
+  /// Reads a value that `write` stored as a whole number.
   public mutating func readInt() throws(PersistenceError) -> Int {
     Int(try take(8).number(Int64.self))
   }
 
-  /// A number that was written as one.
+  /// Reads a value that `write` stored as a double.
   public mutating func readDouble() throws(PersistenceError) -> Double {
     Double(bitPattern: try take(8).number(UInt64.self))
   }
 
-  /// A text that was written as one.
+  /// Reads a value that `write` stored as a text.
   public mutating func readString() throws(PersistenceError) -> String {
     String(decoding: try readBytes(), as: UTF8.self)
   }
 
-  /// Bytes that were written as such.
+  /// Reads a value that `write` stored as bytes.
   public mutating func readBytes() throws(PersistenceError) -> [UInt8] {
     Array(try take(Int(clamping: try take(8).number(UInt64.self))))
   }
@@ -75,7 +75,7 @@ public struct PersistableReader {
 
 /// Objects by name.
 extension Persistence {
-  /// Stores an object under a name. What the object's own code throws is `.notPersistable`.
+  /// Stores an object under a name. An error of the object's own code becomes `.notPersistable`.
   public func storeObject(_ key: String, _ object: some Persistable) throws(PersistenceError) {
     var writer = PersistableWriter()
     do {
@@ -86,8 +86,8 @@ extension Persistence {
     try store(writer.bytes, key, .object)
   }
 
-  /// Fills an object with what is stored under a name; false when there is nothing, and then the
-  /// object is as it was. It is also as it was after an error.
+  /// Fills an object from the data with this name; false when there is none. Then, and after an
+  /// error, the object is unchanged.
   public func loadObject<Object: Persistable>(
     _ key: String, into object: inout Object
   ) throws(PersistenceError) -> Bool {

@@ -4,9 +4,9 @@ import Synchronization
 
 /// Keeps objects, bytes, streams and caches of an app in a folder, by name, sealed by default.
 ///
-/// What a call has stored is on the disk when it returns; after a crash what had the name before is
-/// there, or what was being stored, never a part. Calls block their thread for the disk and may be
-/// made from any thread. Two processes may use one store.
+/// Stored data is on the disk when the call returns. After a crash a name has its earlier data or
+/// the complete new data, never a part. Calls block their thread for the disk and may be made from
+/// any thread. Two processes may use one store.
 public final class Persistence: Sendable {
   private let place: Mutex<Place>
   let files: any FileAccess
@@ -21,11 +21,12 @@ public final class Persistence: Sendable {
     var keys: StoreKeys
   }
 
-  /// Opens the store of a folder, or makes one.
+  /// Opens the store of a folder, or creates one.
   ///
-  /// In secure mode, which is the default, `key` has exactly 32 bytes; `generateSecretKey` makes
-  /// one. nil is `.keyMissing`, another key than that of the store `.wrongKey`, another mode
-  /// `.otherMode`. `lockWait` is how long a call waits for another process before it throws `.busy`.
+  /// Secure mode is the default. Its `key` must have 32 bytes; `generateSecretKey` makes one.
+  /// Errors: `.keyMissing` for nil, `.wrongKey` for a key that does not belong to the store,
+  /// `.otherMode` if the store has another mode. `lockWait` is how long a call waits for another
+  /// process before it throws `.busy`.
   public init(
     folder: String, isSecure: Bool = true, key: [UInt8]?, files: any FileAccess = SystemFiles(),
     lockWait: Duration = .seconds(30)
@@ -92,8 +93,8 @@ public final class Persistence: Sendable {
     return keys
   }
 
-  /// A key for secure mode, from the system's source of chance. Keep it in a vault. The only
-  /// algorithm is "AES"; another one is `.invalidArgument`.
+  /// Makes a random key for secure mode. Keep it in a vault. The only algorithm is "AES"; another
+  /// one is `.invalidArgument`.
   public static func generateSecretKey(
     algorithm: String = "AES"
   ) throws(PersistenceError) -> [UInt8] {
@@ -105,9 +106,9 @@ public final class Persistence: Sendable {
 
   /// Where the store is.
   public var folder: String { now.folder }
-  /// Whether what is stored is sealed.
+  /// Whether the stored data is sealed.
   public var isSecure: Bool { now.keys.sealing != nil }
-  /// The protection in the reference's words.
+  /// The protection, in the reference's words.
   public var storagePolicy: StoragePolicy { isSecure ? .fullProtection : .noProtection }
 
   var now: Place { place.withLock { $0 } }
@@ -155,7 +156,7 @@ public final class Persistence: Sendable {
 
 /// The reference's two policies, with its numbers.
 public enum StoragePolicy: Int, Sendable, Hashable {
-  /// What is stored is sealed; the default.
+  /// The stored data is sealed; the default.
   case fullProtection = 0
   case noProtection = 1
 }

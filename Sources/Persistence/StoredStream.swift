@@ -1,9 +1,9 @@
 import FerryWorld
 
-/// What is stored under a name, read from its beginning block by block; one thread at a time.
+/// Reads the data under a name from its beginning, block by block; one thread at a time.
 ///
-/// It holds a block of 64 KB in memory, however much is stored. It goes on with what was stored when
-/// it was opened, also when the name is stored anew or removed meanwhile.
+/// It holds a block of 64 KB in memory, for data of any size. It reads the data as it was when the
+/// stream was opened, also if the name is stored again or removed meanwhile.
 public final class StoredStream {
   private let file: any FileReader
   private let name: String
@@ -24,9 +24,10 @@ public final class StoredStream {
   /// How many bytes the file has; a little more than its content.
   var fileBytes: Int { file.sizeBytes }
 
-  /// The next bytes, at most that many; empty at the end. Blocks its thread for a block.
+  /// The next bytes, at most `count`; empty at the end. Blocks its thread for a block.
   ///
-  /// `.damaged` when what follows is not what was written; all that was returned before was.
+  /// `.damaged` when the next block is damaged or was changed; everything that was returned before
+  /// is correct.
   public func read(_ count: Int) throws(PersistenceError) -> [UInt8] {
     precondition(count > 0, "\(count) bytes asked for")
     var bytes: [UInt8] = []
@@ -82,9 +83,9 @@ public final class StoredStream {
   }
 }
 
-/// What is being stored under a name, block by block; one thread at a time.
+/// Stores data under a name, block by block; one thread at a time.
 ///
-/// Nothing is visible before `close` has returned. A writer that nobody closes leaves nothing.
+/// The data is not visible before `close` returns. A writer that is never closed stores nothing.
 public final class StoredStreamWriter {
   private let persistence: Persistence
   private let draft: Persistence.Draft
@@ -105,8 +106,8 @@ public final class StoredStreamWriter {
 
   deinit { if isOpen { persistence.discard(draft) } }
 
-  /// Appends bytes. Blocks its thread while full blocks are written. After an error the stream can
-  /// only be dropped.
+  /// Appends bytes. Blocks its thread while full blocks are written. After an error the stream
+  /// cannot be used any more.
   public func write(_ bytes: [UInt8]) throws(PersistenceError) {
     try append(bytes[...])
   }
@@ -142,8 +143,8 @@ public final class StoredStreamWriter {
     position += 1
   }
 
-  /// Stores what was written, in one step, in place of what had this name. When it returns, it is
-  /// on the disk.
+  /// Stores the written data in one step and replaces earlier data with this name. It is on the
+  /// disk when the call returns.
   public func close() throws(PersistenceError) {
     try flush(isLast: true)
     try persistence.commit(draft)

@@ -3,8 +3,8 @@ import Synchronization
 
 /// A preference that a view shows and changes, in place of a preference screen.
 ///
-/// Reading `value` in a view lets the view follow it, also when somebody else sets it. A value that
-/// the key refuses leaves the old one and stands in `problem`.
+/// A view that reads `value` is updated at each change, also at changes by other code. If the key
+/// does not allow a value, the old one stays and `problem` has the reason.
 public final class ObservedPreference<Value: PreferenceValue>: Observable, Sendable {
   private let preferences: Preferences
   private let key: PreferenceKey<Value>
@@ -12,7 +12,7 @@ public final class ObservedPreference<Value: PreferenceValue>: Observable, Senda
   private let refused = Mutex<PreferencesError?>(nil)
   private let listening = Mutex<PreferenceListening?>(nil)
 
-  /// Throws as `Preferences.listen`.
+  /// Throws the errors of `Preferences.listen`.
   public init(
     _ preferences: Preferences, _ key: PreferenceKey<Value>
   ) throws(PreferencesError) {
@@ -27,7 +27,7 @@ public final class ObservedPreference<Value: PreferenceValue>: Observable, Senda
 
   deinit { listening.withLock { $0 }?.cancel() }
 
-  /// What holds now. Setting it stores it.
+  /// The current value. Setting it stores it.
   public var value: Value {
     get {
       registrar.access(self, keyPath: \.value)

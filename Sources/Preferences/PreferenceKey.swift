@@ -1,13 +1,14 @@
-/// The name of a preference, with its type, its default and what values it allows.
+/// The name of a preference, with its type, its default and the values that it allows.
 ///
-/// A value; make one with `static let` where the preference belongs. Names that say that the value is
-/// a secret are refused where the key is used (`PreferencesError.Code.secret`).
+/// A value; declare it as `static let` near the code that uses it. A name that suggests a secret is
+/// refused where the key is used (`PreferencesError.Code.secret`).
 public struct PreferenceKey<Value: PreferenceValue>: Sendable {
   public let name: String
   public let defaultValue: Value
-  /// Other names under which older versions kept the value; read, never written.
+  /// Other names under which older versions stored the value; they are read and never written.
   public let aliases: [String]
-  /// The part that uses the key; nil for the app's own. Listeners hear nothing before it has started.
+  /// The part that uses the key; nil for the app's own. Listeners are not called before the part
+  /// has started.
   public let part: PreferencePart?
   let refusal: @Sendable (Value) -> String?
 
@@ -40,7 +41,7 @@ public struct PreferenceKey<Value: PreferenceValue>: Sendable {
   public var erased: AnyPreferenceKey { AnyPreferenceKey(self) }
 }
 
-/// A part of an app that has preferences of its own and starts at some moment.
+/// A part of an app that has its own preferences and starts at its own time.
 public struct PreferencePart: Sendable, Hashable {
   public let name: String
 

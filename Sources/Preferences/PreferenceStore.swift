@@ -10,7 +10,8 @@ public protocol PreferenceStore: Sendable {
 
 /// One file, replaced by renaming, so that a crash leaves the old preferences or the new ones.
 ///
-/// For one process: of two processes with one file, the one that writes last decides all values.
+/// Use it in one process: of two processes with one file, the one that writes last replaces all
+/// values.
 public struct PreferenceFile: PreferenceStore {
   public let path: String
   /// A larger file is no file of preferences.

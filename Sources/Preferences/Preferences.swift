@@ -33,9 +33,9 @@ public final class Preferences: Sendable {
   private let log: any Log
   private let state: Mutex<State>
 
-  /// Reads the store. Values that their key refuses are dropped with a log record.
+  /// Reads the store. Values that their key does not allow are dropped, with a log record.
   ///
-  /// `keys` are the app's own; those of `KnownPreferences` are always there. Throws `.damaged`,
+  /// `keys` are the app's own; those of `KnownPreferences` are always known. Throws `.damaged`,
   /// `.unknownVersion`, `.store`; `.secret`, `.invalidName` and `.wrongType` for keys.
   public init(
     _ store: any PreferenceStore, keys: [AnyPreferenceKey] = [], world: World
@@ -50,7 +50,7 @@ public final class Preferences: Sendable {
     tellDropped(bad, damagedLines: read.dropped)
   }
 
-  /// What was set last; the default when nothing was.
+  /// The value that was set last; the default if none was set.
   public func value<Value>(of key: PreferenceKey<Value>) -> Value {
     let result = state.withLock { state -> (value: Value, bad: Bool) in
       guard let stored = Preferences.stored(key.erased, state) else {
@@ -65,10 +65,11 @@ public final class Preferences: Sendable {
     return result.value
   }
 
-  /// Stores a value; listeners are called before it returns, in the order in which they came.
+  /// Stores a value and calls the listeners, in the order in which they were added, before it
+  /// returns.
   ///
-  /// A value equal to the one before is stored, and nobody is called. Throws `.invalidValue`,
-  /// `.wrongType`, `.secret`, `.invalidName`, `.tooLarge`, `.store`.
+  /// A value that equals the current one is stored without calling listeners. Throws
+  /// `.invalidValue`, `.wrongType`, `.secret`, `.invalidName`, `.tooLarge`, `.store`.
   public func set<Value>(_ key: PreferenceKey<Value>, to value: Value) throws(PreferencesError) {
     try change { state throws(PreferencesError) in
       try Preferences.add(key.erased, to: &state)
@@ -76,7 +77,7 @@ public final class Preferences: Sendable {
     }
   }
 
-  /// Goes back to the default; the key may be set again.
+  /// Removes the stored value, so that the default applies; the key may be set again.
   public func reset<Value>(_ key: PreferenceKey<Value>) throws(PreferencesError) {
     try change { state throws(PreferencesError) in
       try Preferences.add(key.erased, to: &state)
@@ -84,7 +85,7 @@ public final class Preferences: Sendable {
     }
   }
 
-  /// Goes back to all defaults; removes what no key is known of.
+  /// Removes all stored values, so that all defaults apply; also values without a known key.
   public func resetAll() throws(PreferencesError) {
     try change { state throws(PreferencesError) in state.values = [:] }
   }
@@ -120,9 +121,10 @@ public final class Preferences: Sendable {
     }
   }
 
-  /// Stores a text, read as the type of the key that is known by this name, else as a text.
+  /// Stores a text, converted to the type of the key with this name, or as a text if no key has
+  /// this name.
   ///
-  /// Throws as `set`, and `.wrongType` when the text is no value of the key's type.
+  /// Throws as `set`, and `.wrongType` when the text is not a value of the key's type.
   public func setText(_ name: String, to text: String) throws(PreferencesError) {
     try change { state throws(PreferencesError) in
       let key = Preferences.key(name, state) ?? PreferenceKey<String>(name, default: "").erased
@@ -135,18 +137,17 @@ public final class Preferences: Sendable {
     }
   }
 
-  /// Says that a part runs. From now on listeners of its keys are called; changes before are not
-  /// told.
+  /// Starts a part. From now on listeners of its keys are called; earlier changes are not reported.
   public func start(_ part: PreferencePart) { _ = state.withLock { $0.started.insert(part) } }
 
-  /// Says that a part has ended: its listeners hear nothing until it starts again.
+  /// Stops a part: its listeners are not called until it starts again.
   public func stop(_ part: PreferencePart) { _ = state.withLock { $0.started.remove(part) } }
 
-  /// Calls `listener` after each change of a key, with the value that holds then, until it is
-  /// cancelled.
+  /// Calls `listener` with the current value after each change of a key, until it is cancelled.
   ///
-  /// It is called on a thread that made a change, one call at a time, in the order of the changes. It
-  /// may itself set and listen. Throws as `set` for a key that cannot be used.
+  /// It is called on a thread that made a change, one call at a time, in the order of the changes.
+  /// The listener may itself call `set` and `listen`. Throws as `set` for a key that cannot be
+  /// used.
   public func listen<Value>(
     to key: PreferenceKey<Value>, _ listener: @escaping @Sendable (Value) -> Void
   ) throws(PreferencesError) -> PreferenceListening {
@@ -163,7 +164,8 @@ public final class Preferences: Sendable {
     }
   }
 
-  /// All stored values as bytes, for a sealed store. They hold no secrets, yet they are the user's.
+  /// All stored values as bytes, for a sealed store. They have no secrets, but they are the user's
+  /// data.
   public func snapshot() -> [UInt8] { state.withLock { PreferencesFormat.bytes($0.values) } }
 
   /// Replaces all values by those of a snapshot. Throws `.damaged`, `.unknownVersion`, `.store`.
@@ -172,9 +174,10 @@ public final class Preferences: Sendable {
     try take(read)
   }
 
-  /// Reads the store again, for who lets another program change it; listeners hear what differs.
+  /// Reads the store again, after another program has changed it; listeners of changed values are
+  /// called.
   ///
-  /// Values that their key refuses are removed, with a log record.
+  /// Values that their key does not allow are removed, with a log record.
   public func reload() throws(PreferencesError) { try take(Preferences.read(store)) }
 
   private func take(
@@ -189,11 +192,12 @@ public final class Preferences: Sendable {
   }
 }
 
-/// A listener that is there until it is cancelled; dropping this value does not cancel it.
+/// A registered listener. It stays registered until `cancel`; dropping this value does not cancel
+/// it.
 public struct PreferenceListening: Sendable {
   let end: @Sendable () -> Void
 
-  /// Ends the calls; one that runs already goes on to its end. A second call does nothing.
+  /// Ends the calls; a call that is running is finished. A second `cancel` does nothing.
   public func cancel() { end() }
 }
 

@@ -13,7 +13,8 @@ import FerryTrace
 public struct FunctionReceiver: TraceReceiver, LogReceiver {
   private let function: @Sendable ([UInt8], String) async throws -> Void
 
-  /// `function` gets the body and its content type. It returns when the receiver has the body.
+  /// `function` gets the body and its content type. It must return when the receiver has accepted
+  /// the body.
   public init(_ function: @escaping @Sendable ([UInt8], String) async throws -> Void) {
     self.function = function
   }

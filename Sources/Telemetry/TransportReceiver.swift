@@ -5,8 +5,8 @@ import FerryTrace
 
 /// Sends traces and logs to an address over a transport, each body as one POST.
 ///
-/// It waits for 30 seconds at most unless `deadlines` say otherwise: a collector that hangs costs the
-/// app no more. Nothing is sent twice by itself.
+/// It waits for 30 seconds at most, unless `deadlines` say otherwise, so a collector that hangs
+/// does not block the app longer. It never repeats a request.
 public struct TransportReceiver: TraceReceiver, LogReceiver {
   private let transport: any Transport
   private let address: String
@@ -25,7 +25,7 @@ public struct TransportReceiver: TraceReceiver, LogReceiver {
     self.deadlines = deadlines
   }
 
-  /// 10 seconds until the connection is there, 30 in all.
+  /// 10 seconds for the connection, 30 in total.
   public static let patience = TransportDeadlines(
     connect: .seconds(10), total: .seconds(30), idle: .seconds(30))
 
@@ -40,7 +40,7 @@ public struct TransportReceiver: TraceReceiver, LogReceiver {
     return response.status
   }
 
-  /// Returns when the server has taken the records; throws `RefusedUpload` when it has not.
+  /// Returns when the server has accepted the records; throws `RefusedUpload` if it has not.
   public func send(_ body: [UInt8], contentType: String) async throws {
     let status: Int = try await send(body, contentType: contentType)
     guard (200..<300).contains(status) else { throw RefusedUpload(status: status) }
@@ -49,7 +49,7 @@ public struct TransportReceiver: TraceReceiver, LogReceiver {
   private static let answerLimitBytes = 1 << 20
 }
 
-/// A status that is no success, as the answer to records of a log.
+/// The error of a log upload: the answer's status was not a success.
 public struct RefusedUpload: Error, Equatable, CustomStringConvertible {
   public let status: Int
   public var description: String { "the receiver answered \(status)" }

@@ -1,20 +1,21 @@
 import FerryWorld
 
-/// What a request carries so that each server on its way traces under one id.
+/// The ids in a request that let all servers trace it under one id.
 ///
-/// As text it is the header `SAP-PASSPORT`: 230 bytes of version 3, in hexadecimal digits. The vendor
-/// publishes which ids a passport has; the layout is ours, and was not compared with a product.
+/// As text it is the header `SAP-PASSPORT`: 230 bytes of version 3, in hexadecimal digits. The
+/// vendor publishes which ids a passport has. The layout is ours; it was not compared with a
+/// product.
 public struct Passport: Sendable, Equatable {
   /// The name of the header that carries it.
   public static let headerName = "SAP-PASSPORT"
   /// The name of the header with the request's id alone.
   public static let correlationHeaderName = "X-CorrelationID"
-  /// The size without the coding in digits.
+  /// The size in bytes, before the encoding as hexadecimal digits.
   public static let sizeBytes = 230
 
   /// The same for a whole session.
   public var rootID: TraceID
-  /// Another one for each request.
+  /// A different id for each request.
   public var transactionID: TraceID
   /// The two bytes of trace flags.
   public var flags: [UInt8]

@@ -36,15 +36,15 @@ public final class TraceController: Sendable {
     log = world.log
   }
 
-  /// The level of the next trace; medium at first. A running trace keeps its own.
+  /// The level of the next trace; medium at first. A running trace keeps its level.
   public var level: TraceLevel {
     get { state.withLock { $0.level } }
     set { state.withLock { $0.level = newValue } }
   }
 
-  /// The two bytes of trace flags that passports carry: those of the level until others are set.
+  /// The two bytes of trace flags in passports: the flags of the level, unless others are set.
   ///
-  /// Only what a server documents has a meaning there.
+  /// Servers document which flags they support.
   public var traceFlags: [UInt8] {
     state.withLock { $0.flags ?? $0.level.flags }
   }
@@ -52,22 +52,22 @@ public final class TraceController: Sendable {
   /// The flags as four hexadecimal digits.
   public var traceFlagsText: String { traceHexadecimal(traceFlags) }
 
-  /// Sets the two bytes of trace flags for requests to come; nil takes those of the level again.
+  /// Sets the two bytes of trace flags for later requests; nil restores the flags of the level.
   public func setTraceFlags(_ flags: (UInt8, UInt8)?) {
     state.withLock { $0.flags = flags.map { [$0.0, $0.1] } }
   }
 
-  /// Whether the four times of each request go to the log when it ends; false at first, since a
-  /// record costs time too.
+  /// Whether the four times of each request are logged when it ends; false at first, since logging
+  /// takes time too.
   public var logsReadings: Bool {
     get { state.withLock { $0.logsReadings } }
     set { state.withLock { $0.logsReadings = newValue } }
   }
 
-  /// How many steps the trace has; a start begins with none.
+  /// The number of steps of the trace; 0 after a start.
   public var stepCount: Int { state.withLock { $0.record?.steps.count ?? 0 } }
 
-  /// How many requests the trace has, of all its steps.
+  /// The number of requests of the trace, in all its steps.
   public var requestCount: Int { state.withLock { $0.requestCount } }
 
   /// Whether a trace is running.
@@ -75,7 +75,8 @@ public final class TraceController: Sendable {
     state.withLock { state in state.record.map { $0.ended == nil } ?? false }
   }
 
-  /// Begins a trace with a new root id; one that runs or waits for its upload is dropped.
+  /// Begins a trace with a new root id. A trace that is running, or that was not uploaded, is
+  /// dropped.
   @discardableResult
   public func start(name: String = "", clientHost: String = "") -> TraceID {
     let (root, span, now) = (TraceID(chance), newSpan(), clock.now)
@@ -88,7 +89,8 @@ public final class TraceController: Sendable {
     return root
   }
 
-  /// Ends the trace and all that is open in it; it can be read and uploaded until the next start.
+  /// Ends the trace with its open step and requests; it can be read and uploaded until the next
+  /// start.
   ///
   /// Throws `.notStarted`.
   public func stop() throws(TraceError) {
@@ -105,7 +107,7 @@ public final class TraceController: Sendable {
     }
   }
 
-  /// Begins a step; the one before is ended. Throws `.notStarted`.
+  /// Begins a step and ends the step before. Throws `.notStarted`.
   @discardableResult
   public func createStep() throws(TraceError) -> TraceStep {
     let (span, now) = (newSpan(), clock.now)
@@ -120,8 +122,8 @@ public final class TraceController: Sendable {
     return TraceStep(controller: self, number: number)
   }
 
-  /// A request for whoever sends without knowing the user's steps, as a transport: in the open step,
-  /// or in a step of its own. nil while no trace runs, and in a trace that is full.
+  /// A request for code that does not know the user's steps, such as a transport. It belongs to the
+  /// open step, or to a new step. nil while no trace runs, and if the trace is full.
   public func requestIfOn(action: String = "") -> TraceRequest? {
     guard isOn else { return nil }
     do throws(TraceError) {
@@ -172,13 +174,13 @@ public final class TraceController: Sendable {
     return record
   }
 
-  /// Where the request with this value of `SAP-PASSPORT` stands; nil when there is none.
+  /// The place of the request with this value of `SAP-PASSPORT`; nil when there is none.
   public func find(passport: String) -> TraceLocation? {
     find { $0.passport == passport }
   }
 
-  /// Where the first request stands that has this value under a search key; nil when there is none.
-  /// Without a key any of its search keys may have the value.
+  /// The place of the first request with this value under a search key; nil when there is none.
+  /// Without a key, all search keys are compared.
   public func find(key: String? = nil, value: String) -> TraceLocation? {
     find { request in
       if let key { return request.searchKeys[key] == value }
@@ -186,7 +188,7 @@ public final class TraceController: Sendable {
     }
   }
 
-  /// The form in which a trace leaves.
+  /// The format in which a trace is sent.
   public enum Form: Sendable {
     /// XML, with the schema of `BusinessTransactionDocument`.
     case businessTransaction
@@ -196,8 +198,9 @@ public final class TraceController: Sendable {
 
   /// Sends the trace to a receiver and returns the status of its answer.
   ///
-  /// Throws `.notStarted`, and `.upload` when there was no answer or its status was not 200 to 299;
-  /// the trace stays and can be sent again. How long it waits is the receiver's: see its deadlines.
+  /// Throws `.notStarted`, and `.upload` if there was no answer or its status was not 200 to 299;
+  /// the trace is kept and can be sent again. The receiver decides how long the call waits: see its
+  /// deadlines.
   public func upload(
     to receiver: some TraceReceiver, as form: Form = .businessTransaction
   ) async throws(TraceError) -> Int {
@@ -281,7 +284,8 @@ public final class TraceController: Sendable {
   }
 }
 
-/// Takes documents for whoever collects traces. The app fills it, or the requests of its OData part.
+/// Sends documents to a system that collects traces. The app implements it, or the requests of its
+/// OData part.
 public protocol TraceReceiver: Sendable {
   /// Sends one body and returns the status of HTTP; throws when there was no answer.
   func send(_ body: [UInt8], contentType: String) async throws -> Int

@@ -12,7 +12,7 @@ public struct TraceError: NumberedError, Sendable {
     case invalidPassport = 4
     case full = 5
 
-    /// The reference's name of the number; ours where it has none.
+    /// The reference's name of the number; our own if the reference has none.
     public var referenceName: String {
       switch self {
       case .notStarted: "E2E_NOT_STARTED"

@@ -10,7 +10,7 @@ public struct TraceID: Sendable, Hashable {
     self.bytes = bytes
   }
 
-  /// A new one.
+  /// Makes a new random id.
   public init(_ chance: any Chance) {
     var bytes = chance.bytes(16)
     // All zeros mean that there is none.
@@ -60,15 +60,15 @@ func traceBytes(_ text: String) -> [UInt8]? {
   return bytes
 }
 
-/// How much servers trace of what a client traces.
+/// How much servers trace for a traced client.
 public enum TraceLevel: Int, Sendable, CaseIterable {
   /// The client alone; no server traces.
   case clientOnly = 0
-  /// How response times are distributed.
+  /// Servers measure the distribution of response times.
   case low = 1
-  /// Performance; the default.
+  /// Servers measure performance; the default.
   case medium = 2
-  /// What functions do.
+  /// Servers trace functions.
   case high = 3
 
   /// The two bytes of a passport's trace flags.

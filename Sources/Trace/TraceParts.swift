@@ -6,7 +6,7 @@ public struct TraceStep: Sendable {
   /// From 1 on.
   public let number: Int
 
-  /// Says what the user did; false when the step or the trace has ended.
+  /// Records an action of the user; false if the step or the trace has ended.
   @discardableResult
   public func addUIAction(_ name: String) -> Bool {
     controller.updateStep(number) { step, _ in
@@ -16,7 +16,7 @@ public struct TraceStep: Sendable {
     }
   }
 
-  /// Ends the step; false when it or the trace has ended before.
+  /// Ends the step; false if the step or the trace has already ended.
   @discardableResult
   public func end() -> Bool {
     controller.updateStep(number) { step, now in
@@ -27,7 +27,7 @@ public struct TraceStep: Sendable {
   }
 }
 
-/// A request of a running trace. Each call answers false when the request has ended.
+/// A request of a running trace. Each method returns false if the request has ended.
 public struct TraceRequest: Sendable {
   let controller: TraceController
   public let location: TraceLocation
@@ -37,10 +37,10 @@ public struct TraceRequest: Sendable {
   public let passport: Passport
   /// The passport as a header, made once.
   let passportHeader: String
-  /// That of its trace.
+  /// The level of its trace.
   public let level: TraceLevel
 
-  /// What the request carries: the passport, its id, and both as W3C's trace context.
+  /// The headers to send with the request: the passport, its id, and both as W3C's trace context.
   public var headers: [(name: String, value: String)] {
     [
       (Passport.headerName, passportHeader),
@@ -48,45 +48,45 @@ public struct TraceRequest: Sendable {
     ]
   }
 
-  /// The header of W3C's trace context, with the root id as the id of the trace. At level 0 it asks
-  /// no server to trace.
+  /// The header of W3C's trace context, with the root id as trace id. At level 0 servers are not
+  /// asked to trace.
   public var traceParent: String {
     "00-\(rootID.hexadecimal)-\(spanID)-\(level == .clientOnly ? "00" : "01")"
   }
 
-  /// When the library that sends it got it.
+  /// Call it when the library that sends the request has received it.
   @discardableResult
   public func markReached() -> Bool { mark(\.reached) }
 
-  /// Before the first byte is sent.
+  /// Call it before the first byte is sent.
   @discardableResult
   public func markSending() -> Bool { mark(\.sending) }
 
-  /// When the last byte was sent.
+  /// Call it when the last byte was sent.
   @discardableResult
   public func markSent() -> Bool { mark(\.sent) }
 
-  /// When the first byte of the answer has come.
+  /// Call it when the first byte of the answer was received.
   @discardableResult
   public func markReceiving() -> Bool { mark(\.receiving) }
 
-  /// When the whole answer has come.
+  /// Call it when the whole answer was received.
   @discardableResult
   public func markReceived() -> Bool { mark(\.received) }
 
-  /// Adds what is known of the request or of its answer; a value under the same name is replaced.
+  /// Adds information about the request or its answer; it replaces a value with the same name.
   @discardableResult
   public func update(_ elements: [String: String]) -> Bool {
     change { $0.elements.merge(elements) { _, new in new } }
   }
 
-  /// Gives the request a value by which it is found later.
+  /// Adds a value by which the request can be found later.
   @discardableResult
   public func setSearchKey(_ key: String, _ value: String) -> Bool {
     change { $0.searchKeys[key] = value }
   }
 
-  /// Ends the request; its readings go to the log where the controller logs them.
+  /// Ends the request; its readings are logged if the controller logs them.
   @discardableResult
   public func end() -> Bool {
     let isEnded = mark(\.ended)

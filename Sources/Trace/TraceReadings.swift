@@ -1,6 +1,7 @@
 import FerryWorld
 
-/// The four readings of one request and answer, in the words of the reference, and what follows.
+/// The four readings of one request and its answer, in the words of the reference, and times
+/// derived from them.
 public struct TraceReadings: Sendable, Equatable {
   /// From the app's call until its answer.
   public let endToEnd: Duration
@@ -18,9 +19,9 @@ public struct TraceReadings: Sendable, Equatable {
     self.network = network
   }
 
-  /// What the client library took: `online` less `forwarded`.
+  /// The time inside the client library: `online` minus `forwarded`.
   public var messagingClientTime: Duration { online - forwarded }
-  /// What the app's own code took: `endToEnd` less `online`.
+  /// The time inside the app's own code: `endToEnd` minus `online`.
   public var proxyClientTime: Duration { endToEnd - online }
 
   /// Four lines of a log, as `E2E:RR 17`, in whole milliseconds.
@@ -33,20 +34,20 @@ public struct TraceReadings: Sendable, Equatable {
   }
 }
 
-/// How long something takes, in nanoseconds inside.
+/// Measures a duration.
 public struct TraceTimer: Sendable {
   private let clock: any WorldClock
   private var begin: Duration?
 
   public init(world: World) { clock = world.clock }
 
-  /// Begins to count; a second call begins anew.
+  /// Starts the timer; a second call starts it again from zero.
   public mutating func start() { begin = clock.uptime }
 
-  /// Counts no more; the time is zero until the next start.
+  /// Stops the timer; the time is zero until the next start.
   public mutating func reset() { begin = nil }
 
-  /// Since the start; zero without one.
+  /// The time since the start; zero if the timer was not started.
   public var elapsed: Duration { begin.map { clock.uptime - $0 } ?? .zero }
 
   /// Whole milliseconds since the start.

@@ -3,24 +3,24 @@ import FerryWorld
 /// One request to a business system within a step.
 public struct TraceRequestRecord: Sendable, Equatable {
   public let id: TraceID
-  /// The eight bytes by which OTLP and `traceparent` name it, in digits.
+  /// The eight bytes that identify it in OTLP and `traceparent`, in hexadecimal digits.
   public let spanID: String
   public let passport: String
   public let started: Timestamp
-  /// When the library that sends it got it.
+  /// When the library that sends the request received it.
   public var reached: Timestamp?
   public var sending: Timestamp?
   public var sent: Timestamp?
   public var receiving: Timestamp?
   public var received: Timestamp?
   public var ended: Timestamp?
-  /// What the app or the transport adds: the request line, headers, status, sizes.
+  /// Information that the app or the transport adds: the request line, headers, status, sizes.
   public var elements: [String: String] = [:]
   public var searchKeys: [String: String] = [:]
 
   /// The four times of a request that has ended with an answer; nil otherwise.
   ///
-  /// A mark that was not made is taken from the one before it, or after it for the way back.
+  /// A missing mark gets the time of the mark before it, or on the way back of the mark after it.
   public var readings: TraceReadings? {
     guard let received, let ended else { return nil }
     let reached = reached ?? started
@@ -51,7 +51,7 @@ public struct TraceStepRecord: Sendable, Equatable {
 
 /// A trace from its start to its stop.
 public struct TraceRecord: Sendable, Equatable {
-  /// The same in every passport of the trace.
+  /// The id that every passport of the trace has.
   public let rootID: TraceID
   public let spanID: String
   public let name: String
@@ -62,7 +62,7 @@ public struct TraceRecord: Sendable, Equatable {
   public var steps: [TraceStepRecord] = []
 }
 
-/// Where a request stands: the numbers of its step and of itself, from 1 on.
+/// The place of a request: the number of its step and its own number, both from 1.
 public struct TraceLocation: Sendable, Equatable {
   public let step: Int
   public let request: Int

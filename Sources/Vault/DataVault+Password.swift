@@ -1,10 +1,11 @@
 /// Password, policy and limits.
 extension DataVault {
-  /// Sets another password and salt on an unlocked vault and seals all values anew under a new key;
-  /// nil is the default. The vault stays unlocked here and is locked for all others.
+  /// Sets another password and salt on an unlocked vault and seals all values again under a new
+  /// key; nil is the default password or salt. The vault stays unlocked in this object and is
+  /// locked in all others.
   ///
-  /// `.locked`, `.invalidArgument` for an empty password, `.incompatiblePassword` when the policy
-  /// does not allow it; then nothing is changed.
+  /// Errors: `.locked`; `.invalidArgument` for an empty password; `.incompatiblePassword` when the
+  /// policy does not allow the password. After an error nothing was changed.
   public func changePassword(_ password: String?, salt: String?) throws(DataVaultError) {
     try checkNotEmpty(password)
     var next: VaultContents?
@@ -19,9 +20,9 @@ extension DataVault {
   /// Sets another password and salt on a vault that may be locked, also when its password has
   /// expired, and unlocks it.
   ///
-  /// The new password is judged first: `.invalidArgument` when it is empty, `.incompatiblePassword`
-  /// when the policy does not allow it. Then the current one is tried, with all that `unlock` says
-  /// about wrong tries, but for the policy.
+  /// The new password is checked first: `.invalidArgument` when it is empty,
+  /// `.incompatiblePassword` when the policy does not allow it. Then the current password is tried.
+  /// Wrong passwords are counted as by `unlock`; the policy is not applied to the current password.
   public func changePassword(
     _ current: String?, currentSalt: String?, newPassword: String?, newSalt: String?
   ) throws(DataVaultError) {
@@ -57,9 +58,11 @@ extension DataVault {
     return directory.usesDefaultPassword && directory.usesDefaultSalt
   }
 
-  /// Stores the policy, or removes it with nil, and locks the vault for all: the password is judged
-  /// at the next `unlock`. `.invalidArgument` names a number that is negative or above 2^31 - 1;
-  /// then the vault stays unlocked and its policy as it was.
+  /// Stores the policy, or removes it with nil, and locks the vault in all objects: the next
+  /// `unlock` checks the password against the policy.
+  ///
+  /// `.invalidArgument` names a number that is negative or above 2^31 - 1; then the vault stays
+  /// unlocked and keeps its policy.
   public func setPasswordPolicy(_ policy: PasswordPolicy?) throws(DataVaultError) {
     if let name = policy?.wrongNumber {
       throw DataVaultError(
@@ -72,13 +75,13 @@ extension DataVault {
     lock()
   }
 
-  /// The policy; one that asks for nothing when none was set. `.locked` on a locked vault.
+  /// The policy; a policy without any rule if none was set. `.locked` on a locked vault.
   public func getPasswordPolicy() throws(DataVaultError) -> PasswordPolicy {
     try contents().file.policy ?? PasswordPolicy()
   }
 
-  /// Sets after which time the vault locks itself while it has no policy; zero, the default, is
-  /// never. It counts from now. `.invalidArgument` when negative.
+  /// Sets the time after which the vault locks itself if it has no policy; zero, the default, is
+  /// never. The time begins now. `.invalidArgument` when negative.
   public func setLockTimeout(_ timeout: Duration) throws(DataVaultError) {
     guard Limits.isTimeout(timeout) else {
       throw DataVaultError(
@@ -92,12 +95,12 @@ extension DataVault {
     if let next { opened(next) }
   }
 
-  /// The timeout that is in force: the policy's where there is a policy.
+  /// The timeout in force: the policy's timeout if the vault has a policy.
   public func getLockTimeout() throws(DataVaultError) -> Duration {
     try contents().lockTimeout
   }
 
-  /// Sets how many wrong passwords are allowed while the vault has no policy; 0, the default, is no
+  /// Sets how many wrong passwords are allowed if the vault has no policy; 0, the default, is no
   /// limit. `.invalidArgument` when negative.
   public func setRetryLimit(_ limit: Int) throws(DataVaultError) {
     guard (0...Limits.numberLimit).contains(limit) else {
@@ -109,6 +112,6 @@ extension DataVault {
     }
   }
 
-  /// The limit that is in force: the policy's where there is a policy.
+  /// The limit in force: the policy's limit if the vault has a policy.
   public func getRetryLimit() throws(DataVaultError) -> Int { try contents().file.retryLimit }
 }

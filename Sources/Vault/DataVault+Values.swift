@@ -21,15 +21,15 @@ public struct DataVaultName: Sendable, Hashable {
 
 /// All of these throw `.locked` on a locked vault and `.doesNotExist` when it was deleted meanwhile.
 extension DataVault {
-  /// The names of all values with their types, in the order in which they were first set.
+  /// The names of all values with their types, in the order in which they were set first.
   public func getDataNames() throws(DataVaultError) -> [DataVaultName] {
     try contents().values().map { DataVaultName(name: $0.name, type: $0.type) }
   }
 
-  /// Stores a text under a name and replaces what had that name, of whatever type.
+  /// Stores a text under a name and replaces an older value with this name, of any type.
   ///
-  /// `.invalidArgument` for an empty name, `.nameTooLong` above 255 bytes, `.valueTooLarge` above
-  /// 1 MB, or when the vault would hold more than 10,000 values or 16 MB.
+  /// Errors: `.invalidArgument` for an empty name, `.nameTooLong` above 255 bytes, `.valueTooLarge`
+  /// above 1 MB, or if the vault would have more than 10,000 values or 16 MB.
   public func setString(_ name: String, value: String) throws(DataVaultError) {
     try set(name, .string, Array(value.utf8))
   }
@@ -79,14 +79,14 @@ extension DataVault {
   }
 
   /// The DER form of the certificate with this label; nil when there is none. `.dataType` when the
-  /// value is none.
+  /// value is not a certificate.
   public func getCertificate(_ name: String) throws(DataVaultError) -> [UInt8]? {
     guard let value = try value(name) else { return nil }
     guard value.type == .certificate else { throw wrongType(value, "a certificate") }
     return value.bytes
   }
 
-  /// Removes a value of whatever type; false when there was none with this name.
+  /// Removes a value of any type; false when there was none with this name.
   @discardableResult
   public func deleteValue(_ name: String) throws(DataVaultError) -> Bool {
     try change { (contents) throws(DataVaultError) in try contents.delete(name) }

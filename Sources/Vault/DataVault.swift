@@ -4,11 +4,13 @@ import Synchronization
 
 /// A named, sealed store for small secrets, under a password and a salt.
 ///
-/// A vault is locked or unlocked; locked, it gives and takes nothing. Each change is on the disk
-/// when its call returns, and is made in one step: after a crash the vault is as it was before or
-/// after. All calls block their thread for a file or two; `unlock` and `changePassword` block it for
-/// a good part of a second. They may be made from any thread; two objects for the same vault, in two
-/// processes too, see each other's changes.
+/// A vault is locked or unlocked. A locked vault neither returns nor accepts values. Each change is
+/// made in one step and is on the disk when its call returns: after a crash the vault has the state
+/// before or after it.
+///
+/// All calls block their thread while a file or two are read or written; `unlock` and
+/// `changePassword` block it for a good part of a second. They may be made from any thread. Two
+/// objects for the same vault, also in two processes, see each other's changes.
 public final class DataVault: Sendable {
   public let name: String
   let key: String
@@ -32,13 +34,13 @@ public final class DataVault: Sendable {
     self.world = world
   }
 
-  /// Whether values can be neither read nor written; also after the lock timeout.
+  /// Whether values can be neither read nor written; true also after the lock timeout.
   public var isLocked: Bool { opening == nil }
 
-  /// Forgets the key. A locked vault stays as it is.
+  /// Forgets the key. Has no effect on a locked vault.
   public func lock() { state.withLock { $0 = nil } }
 
-  /// Counts the lock timeout anew from now; `.locked` on a locked vault.
+  /// Begins the lock timeout again from now; `.locked` on a locked vault.
   public func resetLockTimeout() throws(DataVaultError) {
     guard opening != nil else { throw lockedError }
     state.withLock { state in
@@ -47,12 +49,13 @@ public final class DataVault: Sendable {
     }
   }
 
-  /// Opens the vault; nil is the default password or salt. A vault that is unlocked is locked first.
+  /// Opens the vault; nil is the default password or salt. A vault that is unlocked is locked
+  /// first.
   ///
-  /// `.invalidPassword` when they are wrong. The try is counted on the disk before it is judged; one
-  /// wrong try more than the retry limit deletes the vault. `.incompatiblePassword` when they are
-  /// right but the policy does not allow the password, or no longer: the vault stays locked, and the
-  /// `changePassword` of four arguments sets another one.
+  /// `.invalidPassword` when password or salt is wrong. The try is counted on the disk before it is
+  /// checked; one wrong try more than the retry limit deletes the vault. `.incompatiblePassword`
+  /// when they are right, but the policy does not allow the password or it has expired. The vault
+  /// then stays locked; set another password with the `changePassword` that takes four arguments.
   public func unlock(_ password: String?, salt: String?) throws(DataVaultError) {
     try storage.exclusively(key) { () throws(DataVaultError) in
       lock()

@@ -31,7 +31,7 @@ public struct DataVaultError: Error, Sendable, Equatable, CustomStringConvertibl
     /// Another process kept the vault locked for too long.
     case busy
 
-    /// The name that the reference gives, or ours where it has none.
+    /// The name in the reference, or our own if the reference has none.
     public var name: String {
       switch self {
       case .doesNotExist: "DOES_NOT_EXIST"
@@ -119,7 +119,7 @@ public struct DataVaultError: Error, Sendable, Equatable, CustomStringConvertibl
   public let message: String
   /// How the password fails the policy; only with `.incompatiblePassword`.
   public let violation: PasswordViolation?
-  /// Whether this wrong password was one too many, so that the vault is deleted.
+  /// True if the vault was deleted, because this wrong password exceeded the retry limit.
   public let isVaultDeleted: Bool
 
   public init(
@@ -134,7 +134,7 @@ public struct DataVaultError: Error, Sendable, Equatable, CustomStringConvertibl
 
   /// The number of the reference.
   public var code: Int { violation?.rawValue ?? reason.code }
-  /// Whether the same call may succeed later without anybody doing something.
+  /// Whether the same call may succeed later without any action.
   public var isTransient: Bool { reason == .busy || reason == .outOfMemory }
   public var hint: String {
     isVaultDeleted ? "Create the vault again; its values are lost." : reason.hint

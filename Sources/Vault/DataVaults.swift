@@ -1,17 +1,18 @@
 import FerryCrypto
 import FerryWorld
 
-/// The vaults of one place: make, find and delete them by name.
+/// The vaults of one storage: creates, finds and deletes them by name.
 ///
-/// Vaults of a private place are this app's alone. A shared place belongs to an access group: all
-/// apps of the group see the same vaults, and one that deletes a vault deletes it for all.
+/// Vaults of a private storage belong to this app alone. A shared storage belongs to an access
+/// group: all apps of the group see the same vaults, and an app that deletes a vault deletes it for
+/// all.
 public struct DataVaults: Sendable {
   private let storage: any VaultStorage
   private let world: World
   private let derivation: Derivation
 
-  /// `derivation` says how a password becomes the key of vaults that are made from now on; a vault
-  /// keeps its own.
+  /// `derivation` says how a password becomes the key of vaults that are created from now on;
+  /// existing vaults keep their own derivation.
   public init(
     storage: any VaultStorage, world: World = .system(), derivation: Derivation = .standard
   ) {
@@ -20,7 +21,7 @@ public struct DataVaults: Sendable {
     self.derivation = derivation
   }
 
-  /// Private vaults as files of a folder, which is made with the first vault.
+  /// Private vaults as files of a folder, which is created with the first vault.
   public init(folder: String, world: World = .system()) {
     self.init(storage: FolderVaultStorage(folder: folder), world: world)
   }
@@ -40,11 +41,11 @@ public struct DataVaults: Sendable {
       derivation: derivation)
   }
 
-  /// Makes a vault with no policy, unlocked.
+  /// Creates a vault without a policy and unlocks it.
   ///
-  /// nil is the default password or salt: random, and stored beside the vault, so it protects
-  /// nothing from whoever has the device's files. An empty name or password, or a name that is in
-  /// use, is `.invalidArgument`. Blocks its thread for a good part of a second.
+  /// nil is the default password or salt: a random one that is stored beside the vault. It does not
+  /// protect the vault from anybody who has the device's files. `.invalidArgument` for an empty
+  /// name or password, or a name that is in use. Blocks its thread for a good part of a second.
   public func createVault(
     _ name: String, password: String?, salt: String?
   ) throws(DataVaultError) -> DataVault {
@@ -78,8 +79,8 @@ public struct DataVaults: Sendable {
     try storage.read(try DataVaults.key(name)) != nil
   }
 
-  /// The vault with this name, locked; `.doesNotExist` when there is none, `.damaged` when its
-  /// bytes are not those that were written.
+  /// The vault with this name, locked. `.doesNotExist` when there is none, `.damaged` when its
+  /// bytes are damaged or were changed.
   public func getVault(_ name: String) throws(DataVaultError) -> DataVault {
     let key = try DataVaults.key(name)
     guard let bytes = try storage.read(key) else { throw DataVaults.missing(name) }
@@ -87,8 +88,8 @@ public struct DataVaults: Sendable {
     return DataVault(name: name, key: key, storage: storage, world: world)
   }
 
-  /// Deletes a vault with all its values for all who share it. It needs no password and works while
-  /// the vault is locked or damaged. `.doesNotExist` when there is none.
+  /// Deletes a vault with all its values, for all apps that share it. It needs no password and also
+  /// works on a locked or damaged vault. `.doesNotExist` when there is none.
   public func deleteVault(_ name: String) throws(DataVaultError) {
     let key = try DataVaults.key(name)
     let isRemoved = try storage.exclusively(key) { () throws(DataVaultError) in

@@ -6,8 +6,8 @@ public struct FolderVaultStorage: VaultStorage {
   private let files: any FileAccess
   private let lockWait: Duration
 
-  /// `lockWait` is how long a call waits for another one on the same vault before it throws
-  /// `.busy`; the derivation of a key is by far the longest.
+  /// `lockWait` is how long a call waits for another call on the same vault before it throws
+  /// `.busy`. The longest call is the derivation of a key.
   public init(
     folder: String, files: any FileAccess = SystemFiles(), lockWait: Duration = .seconds(30)
   ) {

@@ -3,12 +3,12 @@
   import Foundation
   import Security
 
-  /// Vaults as items of the keychain of this device; they are not part of a backup and can be read
-  /// after the device was unlocked once since it started.
+  /// Vaults as items of the keychain of this device. They are not part of a backup, and can be read
+  /// after the device was unlocked once since its start.
   ///
-  /// With an access group all apps with the same entitlement share them. Calls of one process wait
-  /// for each other by a lock file in `lockFolder`; give apps that share a group the folder of
-  /// their app group.
+  /// With an access group, all apps with the same entitlement share the vaults. Calls of several
+  /// processes wait for each other with a lock file in `lockFolder`; give apps that share a group
+  /// the folder of their app group.
   public struct KeychainVaultStorage: VaultStorage {
     private let accessGroup: String?
     private let locks: FolderVaultStorage

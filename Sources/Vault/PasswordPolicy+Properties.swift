@@ -1,6 +1,6 @@
 extension PasswordPolicy {
-  /// The names of the server's properties, in the order of the policy's fields. Each is off, or 0,
-  /// where the server does not name it.
+  /// The names of the server's properties, in the order of the policy's fields. A property that the
+  /// server does not send is off, or 0.
   public enum Property: String, Sendable, CaseIterable {
     case enabled = "MCL_PROP_ID_PWDPOLICY_ENABLED"
     case defaultPasswordAllowed = "MCL_PROP_ID_PWDPOLICY_DEFAULT_PASSWORD_ALLOWED"
@@ -17,8 +17,8 @@ extension PasswordPolicy {
 
   /// The policy that a server's properties describe; nil when they do not enable one.
   ///
-  /// Other properties are passed over. A value that is no Boolean (`true`, `false`, `1`, `0`) or no
-  /// whole number from 0 on is `.invalidArgument`, and no part of the policy is taken.
+  /// Other properties are ignored. `.invalidArgument` for a value that is neither a Boolean
+  /// (`true`, `false`, `1`, `0`) nor a whole number from 0; then no part of the policy is used.
   public static func policy(
     properties: [String: String]
   ) throws(DataVaultError) -> PasswordPolicy? {

@@ -1,36 +1,36 @@
 import FerryWorld
 
-/// What a password of a vault must be like. All fields are off by default.
+/// The rules for a vault's password. All are off by default.
 ///
-/// A vault without a policy checks nothing. The policy is judged when the vault is unlocked and when
-/// its password is changed: only then is the password known.
+/// A vault without a policy checks nothing. The policy is checked when the vault is unlocked and
+/// when its password is changed: only then is the password known.
 public struct PasswordPolicy: Sendable, Hashable {
-  /// Whether nil may be given as the password. Where it is allowed and used, the length and the
-  /// four rules about characters are not asked.
+  /// Whether nil may be given as the password. The rules about length and characters do not apply
+  /// to nil.
   public var defaultPasswordAllowed = false
-  /// The least number of characters as people count them; 0 asks for none.
+  /// The minimum number of characters as people count them; 0 is no minimum.
   public var minLength = 0
-  /// Whether a digit must be in it.
+  /// Whether the password must have a digit.
   public var hasDigits = false
-  /// Whether an upper-case letter must be in it.
+  /// Whether the password must have an upper-case letter.
   public var hasUpper = false
-  /// Whether a lower-case letter must be in it.
+  /// Whether the password must have a lower-case letter.
   public var hasLower = false
-  /// Whether one of `specialCharacters` must be in it.
+  /// Whether the password must have one of `specialCharacters`.
   public var hasSpecial = false
-  /// For how many days a password is good, the day on which it was set included; days are those of
+  /// For how many days a password is valid, the day on which it was set included; days are those of
   /// UTC. 0 is for ever. Checked at unlock only.
   public var expirationDays = 0
-  /// The least number of characters that differ from each other; 0 asks for none.
+  /// The minimum number of different characters; 0 is no minimum.
   public var minUniqueChars = 0
-  /// After this time since it was unlocked, or since `resetLockTimeout`, the vault is locked; zero
-  /// is never. It overrides `DataVault.setLockTimeout`.
+  /// The time after which the vault locks itself, from the unlock or the last `resetLockTimeout`;
+  /// zero is never. It overrides `DataVault.setLockTimeout`.
   public var lockTimeout: Duration = .zero
   /// How many wrong passwords in a row are allowed; one more deletes the vault. 0 is no limit. It
   /// overrides `DataVault.setRetryLimit`.
   public var retryLimit = 0
 
-  /// What `hasSpecial` asks for.
+  /// The characters of which `hasSpecial` requires one.
   public static let specialCharacters = "~!@#$%^&*()-+"
 
   public init() {}
@@ -67,7 +67,7 @@ public struct PasswordPolicy: Sendable, Hashable {
   }
 }
 
-/// How a password fails a policy; the raw value is the number of the reference.
+/// The rule that a password breaks; the raw value is the number of the reference.
 public enum PasswordViolation: Int, Sendable, Hashable, CaseIterable {
   /// The default password is not allowed.
   case required = 50
@@ -100,7 +100,7 @@ public enum PasswordViolation: Int, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// What is wrong with the password, as a sentence about it.
+  /// What is wrong with the password, as a sentence.
   public var sentence: String {
     switch self {
     case .required: "the default password is not allowed"

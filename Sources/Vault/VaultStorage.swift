@@ -1,7 +1,7 @@
-/// Where the sealed bytes of vaults are kept, one piece a vault.
+/// Where the sealed bytes of vaults are kept, one item per vault.
 ///
-/// The kit brings a folder, and the keychain on Apple's systems. An app may bring its own. What it
-/// is given is sealed already; `key` is made of hexadecimal digits.
+/// The kit has a storage in a folder, and one in the keychain on Apple's systems. An app may write
+/// its own. The bytes that it gets are already sealed; `key` consists of hexadecimal digits.
 public protocol VaultStorage: Sendable {
   /// nil when there is none.
   func read(_ key: String) throws(DataVaultError) -> [UInt8]?
