@@ -50,6 +50,14 @@ public protocol Connector: AnyObject {
     rejected: (RejectedRow) -> Void
   ) throws(ConnectorError)
 
+  /// The next rows of an entity in the order of its keys, as the business system orders them: at most
+  /// `count` of its rows behind `place`, from the first one on where that is nil. Rows that do not fit
+  /// the model are left out. nil where the business system has no such order; a comparison then loads
+  /// everything. A connector need not have it.
+  func slice(
+    of entity: Entity, after place: [Value]?, count: Int
+  ) throws(ConnectorError) -> EntitySlice?
+
   /// About how many rows a load of these will give, for who waits for it; nil where that cannot be
   /// said at once. A connector need not have it.
   func rowCount(_ entities: [Entity]) throws(ConnectorError) -> Int?
@@ -188,6 +196,18 @@ public struct RowImage: Sendable, Equatable {
   }
 }
 
+/// Some rows of an entity, and where the next ones begin.
+public struct EntitySlice: Sendable, Equatable {
+  public let rows: [RowImage]
+  /// To be given with the next question, opaque to all but the connector; nil behind the last row.
+  public let next: [Value]?
+
+  public init(rows: [RowImage], next: [Value]?) {
+    self.rows = rows
+    self.next = next
+  }
+}
+
 /// A row that the business system holds but the model cannot take.
 public struct RejectedRow: Sendable, Equatable {
   public let entity: String
@@ -241,6 +261,10 @@ extension Connector {
   public func lead(_ store: String) {}
 
   public var isUnreachable: Bool { false }
+
+  public func slice(
+    of entity: Entity, after place: [Value]?, count: Int
+  ) throws(ConnectorError) -> EntitySlice? { nil }
 
   public func rowCount(_ entities: [Entity]) throws(ConnectorError) -> Int? { nil }
 

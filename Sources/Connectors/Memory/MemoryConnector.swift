@@ -93,6 +93,24 @@ public final class MemoryConnector: Connector {
     }
   }
 
+  public func slice(
+    of entity: Entity, after place: [Value]?, count: Int
+  ) throws(ConnectorError) -> EntitySlice? {
+    try meet(.load)
+    let rows = business.rows(of: entity.name).sorted { $0.key.text < $1.key.text }
+    let last: Value? = place?.first
+    let rest = rows.filter { row in
+      guard case .text(let text)? = last else { return true }
+      return row.key.text > text
+    }
+    let images = rest.prefix(count).map {
+      RowImage(entity: entity.name, key: $0.key, values: $0.value)
+    }
+    return EntitySlice(
+      rows: images,
+      next: rest.count > count ? images.last.map { [.text($0.key.text)] } : nil)
+  }
+
   public func changedByOthers() throws(ConnectorError) -> Bool {
     try meet(.changedByOthers)
     let now = business.history.count - ownCommits.count

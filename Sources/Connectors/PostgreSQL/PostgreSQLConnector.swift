@@ -200,6 +200,15 @@ public final class PostgreSQLConnector: Connector {
 
   private static let manyRows: Int = 100_000
 
+  public func slice(
+    of entity: Entity, after place: [Value]?, count: Int
+  ) throws(ConnectorError) -> EntitySlice? {
+    guard !entity.isOperation else { return EntitySlice(rows: [], next: nil) }
+    return try inSnapshot([entity]) { (connection, tables) throws(PostgreSQLError) in
+      try tables[0].slice(after: place, count: count, connection)
+    }
+  }
+
   public func mismatches(with package: Package) throws(ConnectorError) -> [Mismatch] {
     let package = package.served
     let reader = try begin()

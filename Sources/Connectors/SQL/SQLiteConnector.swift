@@ -173,6 +173,20 @@ public final class SQLiteConnector: Connector {
     }
   }
 
+  public func slice(
+    of entity: Entity, after place: [Value]?, count: Int
+  ) throws(ConnectorError) -> EntitySlice? {
+    guard !entity.isOperation else { return EntitySlice(rows: [], next: nil) }
+    return try inSnapshot { (connection) throws(ConnectorError) in
+      let table = try tables.table(of: entity)
+      do throws(SQLiteError) {
+        return try table.slice(after: place, count: count, connection)
+      } catch {
+        throw ConnectorError(error, path)
+      }
+    }
+  }
+
   public func rowCount(_ entities: [Entity]) throws(ConnectorError) -> Int? {
     try inSnapshot { (connection) throws(ConnectorError) in
       var count = 0

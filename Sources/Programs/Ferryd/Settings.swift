@@ -98,6 +98,10 @@ struct Settings {
       "otlp", "URL",
       "send spans of traced requests to this OpenTelemetry collector over OTLP/HTTP, such as "
         + "http://127.0.0.1:4318 (default: none)"),
+    CommandOption(
+      "comparison-hour", "N",
+      "the hour (UTC) at which all rows are compared with the business database each night, slice by "
+        + "slice, where triggers note changes (default 2; never: not at all)"),
     CommandOption("log", "LEVEL", "debug, info, warn or error (default info)"),
     CommandOption(
       "forget-operations", nil,
@@ -179,6 +183,14 @@ struct Settings {
           "--inactive-days is not a number of days", hint: "Write a number from 1 to 10000.")
       }
       limits.inactiveDays = days
+    }
+    if let text = try arguments.value("comparison-hour") {
+      let hour = Int(text)
+      guard text == "never" || hour.map({ (0...23).contains($0) }) == true else {
+        throw UsageError(
+          "--comparison-hour is not an hour", hint: "Write a number from 0 to 23, or never.")
+      }
+      limits.comparisonHour = hour
     }
     guard let connections = Int(try arguments.value("connections") ?? "2048"),
       (64...100_000).contains(connections)

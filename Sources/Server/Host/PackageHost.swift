@@ -62,7 +62,9 @@ public struct PackageHost: Sendable {
     if service.leads {
       work = [
         Task(executorPreference: loop) { await load.run() },
-        Task(executorPreference: loop) { await replay.run { load.want() } },
+        Task(executorPreference: loop) {
+          await replay.run(load: { load.want() }, compare: { load.wantComparison() })
+        },
       ]
     }
     let served = ServedPackage(package, service, contents)
@@ -91,6 +93,10 @@ public struct PackageHost: Sendable {
   /// Reads the business system anew and returns when that is done; without being asked it is read
   /// when it tells of changes.
   public func reload() async { await load.loadNow() }
+
+  /// Asks for a comparison of all rows in slices and returns at once; without being asked there is one
+  /// each night where changes of others are noted.
+  public func compare() { load.wantComparison() }
 
   /// Looks at once at what other nodes have done; without being asked it does so each second.
   public func look() { service.look() }

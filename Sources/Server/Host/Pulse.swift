@@ -9,6 +9,8 @@ public final class Pulse: Sendable {
     var trouble: ServerError?
     var business: String?
     var load: LoadProgress?
+    var comparison: ComparisonReport?
+    var compared: (at: Duration, report: ComparisonReport)?
     var beat: Timestamp
   }
 
@@ -57,6 +59,15 @@ public final class Pulse: Sendable {
   /// How far the load has come that is under way; nil when there is none.
   func tellLoad(_ load: LoadProgress?) { state.withLock { $0.load = load } }
 
+  /// How far a comparison in slices has come; nil when there is none.
+  func tellComparison(_ report: ComparisonReport?) { state.withLock { $0.comparison = report } }
+
+  /// All rows were compared, in slices or by a load.
+  func tellCompared(_ report: ComparisonReport) {
+    let now = world.clock.uptime
+    state.withLock { $0.compared = (now, report) }
+  }
+
   /// What one of several packages says of itself, and whether it serves devices.
   struct Report {
     let isWell: Bool
@@ -64,6 +75,7 @@ public final class Pulse: Sendable {
     let isStuck: Bool
     fileprivate let state: State
     fileprivate let seconds: Int64
+    fileprivate let uptime: Duration
   }
 
   /// Of now.
@@ -81,7 +93,8 @@ public final class Pulse: Sendable {
       }
     return Report(
       isWell: !isStuck && state.trouble == nil, status: status, isStuck: isStuck, state: state,
-      seconds: (now.milliseconds - state.beat.milliseconds) / 1_000)
+      seconds: (now.milliseconds - state.beat.milliseconds) / 1_000,
+      uptime: world.clock.uptime)
   }
 }
 
@@ -100,5 +113,34 @@ extension Pulse.Report {
     }
     if let business = state.business { writer.field("business", business) }
     if let load = state.load { load.write(to: &writer) }
+    writeComparison(to: &writer)
+  }
+
+  /// How old the last comparison of all rows is, what it found and what it cost.
+  private func writeComparison(to writer: inout JSONWriter) {
+    guard state.comparison != nil || state.compared != nil else { return }
+    writer.key("comparison")
+    writer.beginObject()
+    if let (moment, report) = state.compared {
+      writer.key("ageSeconds")
+      writer.raw(String(Int64((uptime - moment) / .seconds(1))).utf8)
+      report.write(to: &writer)
+    }
+    if let report = state.comparison {
+      writer.key("running")
+      writer.beginObject()
+      report.write(to: &writer)
+      writer.endObject()
+    }
+    writer.endObject()
+  }
+}
+
+extension ComparisonReport {
+  fileprivate func write(to writer: inout JSONWriter) {
+    for (name, value) in fields {
+      writer.key(name)
+      writer.raw(value.utf8)
+    }
   }
 }

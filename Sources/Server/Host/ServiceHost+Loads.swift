@@ -15,6 +15,32 @@ extension ServiceHost {
     return step
   }
 
+  /// The hour of the day (UTC) at which all rows are compared; nil: never.
+  func comparisonHour() -> Int? { service.limits.comparisonHour }
+
+  /// False before the first load, which compares everything.
+  func beginComparison() throws(ServerError) -> Bool {
+    guard try service.isLoaded() else { return false }
+    try service.beginComparison()
+    return true
+  }
+
+  /// Encodes a slice on the thread that reads it.
+  nonisolated func batch(_ entity: Entity, _ rows: [RowImage]) -> LoadBatch? {
+    rules.position(of: entity.name).map {
+      LoadCoder(rules: rules).batch($0, rows, isFirst: false)
+    }
+  }
+
+  /// How many rows differ, which are read again; nil where all of them must be loaded.
+  func compare(_ batch: LoadBatch) throws(ServerError) -> Int? {
+    try service.compare(batch)
+  }
+
+  func finishComparison() throws(ServerError) -> Int? { try service.finishComparison() }
+
+  func endComparison() { service.endComparison() }
+
   func abandonLoad(_ ticket: LoadTicket) { service.abandonLoad(ticket) }
 
   /// Takes rows of a load, from the thread that loads, and returns at once. What is returned waits

@@ -34,6 +34,8 @@ public final class Service {
   let loads: LoadWork
   var loadMachine: LoadMachine
   var load: ActiveLoad?
+  /// What a comparison in slices has seen; nil while there is none.
+  var compared: (work: LoadWork, since: Int64)?
   /// Objects to be read from the business system, and when each was first met.
   var readAgain: [ObjectName: Int64] = [:]
   var reads: [Int64: ReadBackTask] = [:]

@@ -57,6 +57,8 @@ public struct ServiceLimits: Sendable {
   public var firstLoadRows: Int = 5_000
   /// Changes of a later load in one numbered transaction; a larger one is shown in parts.
   public var loadRows: Int = 100_000
+  /// The hour of the day (UTC) at which all rows are compared; nil: never.
+  public var comparisonHour: Int? = 2
   /// Deletions by one load in one partition, when less than half of it: more needs a second load.
   public var massDeletionRows: Int = 1_000
   /// Rows that move with their parent, above which the operator is told.

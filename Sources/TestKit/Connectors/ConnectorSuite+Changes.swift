@@ -49,6 +49,26 @@ extension ConnectorSuite {
       proof.equal(touched, [RowImage(entity: "Booking", key: ann, values: nil)], "touched")
       proof.equal(try proof.row(booking, ann), nil, "row")
     },
+    ConnectorCase("Slices of any size give each row of a load once") { proof in
+      for count in 1...5 {
+        for entity in package.entities {
+          var rows: [RowImage] = []
+          var place: [Value]?
+          repeat {
+            guard
+              let slice = try proof.connector.slice(of: entity, after: place, count: count)
+            else { return }
+            proof.expect(slice.rows.count <= count, "a slice of \(slice.rows.count) rows")
+            rows += slice.rows
+            place = slice.next
+          } while place != nil && rows.count < 10
+          let loaded = try proof.loaded()[entity.name] ?? []
+          proof.equal(
+            rows.sorted { $0.key.text < $1.key.text }, loaded.sorted { $0.key.text < $1.key.text },
+            "rows of \(entity.name) in slices of \(count)")
+        }
+      }
+    },
     ConnectorCase("Rows changed by a rule of the business are touched") { proof in
       let (_, touched) = proof.perform(
         proof.operation(

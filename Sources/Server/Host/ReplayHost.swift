@@ -16,7 +16,6 @@ public actor ReplayHost {
   private var cursor: String?
   private var nextQuietCursor: Timestamp?
   private var breaker = CircuitBreaker()
-  private var nextComparison: Timestamp?
   private var trouble = LastingTrouble(
     "the business system cannot be asked for changes",
     over: "the business system can be asked for changes again")
@@ -38,8 +37,9 @@ public actor ReplayHost {
   }
 
   /// Works until stopped. `load` is called at the start, and when others have changed the business
-  /// system; it must not wait for a load, or nothing would be replayed meanwhile.
-  public func run(load: @Sendable () -> Void) async {
+  /// system; it must not wait for a load, or nothing would be replayed meanwhile. `compare` is called
+  /// once a day where changes of others are noted; the same holds for it.
+  public func run(load: @Sendable () -> Void, compare: @Sendable () -> Void = {}) async {
     // Changes count from here on: what came before them the first load brings, or the cursor that
     // the store has kept.
     connector.lead(service.storeName)
@@ -47,9 +47,11 @@ public actor ReplayHost {
     do throws(ServerError) { cursor = try await service.sourceCursor() } catch {
       world.log.error("the store failed at the start", ("reason", error.description))
     }
+    var schedule = await service.comparisonHour().map {
+      ComparisonSchedule(hour: $0, now: world.clock.now)
+    }
     let isKnown = cursor != nil
     if await look() || !isKnown { load() }
-    nextComparison = world.clock.moment.advanced(by: ReplayHost.comparisonInterval)
     while !isStopped {
       // Nothing is handed out for what cannot be reached: looking is the attempt.
       if breaker.isOpen {
@@ -66,11 +68,8 @@ public actor ReplayHost {
         await executor.sleep(for: .seconds(1))
       }
       if await look() { load() }
-      if let due = nextComparison, cursor != nil, due <= world.clock.moment {
-        world.log.info("all rows are compared, as each day")
-        nextComparison = world.clock.moment.advanced(by: ReplayHost.comparisonInterval)
-        load()
-      }
+      // Without a cursor everything is compared again and again already.
+      if schedule?.isDue(world.clock.now) == true, cursor != nil { compare() }
     }
   }
 
@@ -84,9 +83,6 @@ public actor ReplayHost {
         + "of \(judged.joined(separator: ", ")) moves to another user in between, the change of the "
         + "earlier user is written")
   }
-
-  /// Where changes of others are noted, what nobody could note is found after this time.
-  static let comparisonInterval: Duration = .seconds(86_400)
 
   /// Chains whose answers are committed together, and how long the first of them may wait for the
   /// others; as long the business system may be kept from others, where it commits them together.
@@ -229,167 +225,4 @@ public actor ReplayHost {
   }
 
   public func stop() { isStopped = true }
-}
-
-/// Loads the business system's rows into the cache, and reads again what was touched meanwhile, on
-/// a thread of its own.
-public actor LoadHost {
-  private let executor: ThreadExecutor
-  private let connector: any Connector
-  private let service: ServiceHost
-  private let package: Package
-  private let world: World
-  /// Asked for by whoever may not wait for the load that is under way.
-  private nonisolated let isWanted = Mutex(false)
-  /// One has begun and has not ended well: if the store broke it, it is begun again.
-  private var isLoading = false
-  private var isStopped = false
-  private var loadTrouble = LastingTrouble(
-    "the business system could not be loaded; tried again",
-    over: "the business system can be loaded again")
-  private var readTrouble = LastingTrouble(
-    "rows could not be read again; tried again", over: "rows can be read again")
-  /// A load that takes longer is logged, whether it is the first one or not.
-  private static let worthTelling: Duration = .seconds(1)
-  /// What the last load that ended well has read: about as many as the next will.
-  private var lastRows: Int?
-  /// Loads begun, and those who wait for one that begins after they asked.
-  private var begun = 0
-  private var waiting: [(after: Int, continuation: CheckedContinuation<Void, Never>)] = []
-
-  public nonisolated var unownedExecutor: UnownedSerialExecutor {
-    executor.asUnownedSerialExecutor()
-  }
-
-  public init(
-    connector: sending any Connector, service: ServiceHost, package: Package, world: World,
-    on thread: ThreadExecutor? = nil
-  ) {
-    executor = thread ?? ThreadExecutor(name: "ferry-load")
-    self.connector = connector
-    self.service = service
-    self.package = package
-    self.world = world
-  }
-
-  /// Asks for a load; several asked for at one time are one. Waits for nothing.
-  public nonisolated func want() {
-    isWanted.withLock { $0 = true }
-    service.callReaders()
-  }
-
-  /// Asks for a load and returns when it has ended well, or the host was stopped.
-  public func loadNow() async {
-    await withCheckedContinuation { continuation in
-      guard !isStopped else { return continuation.resume() }
-      waiting.append((after: begun, continuation: continuation))
-      want()
-    }
-  }
-
-  private func release(_ number: Int) {
-    for waiter in waiting where waiter.after < number { waiter.continuation.resume() }
-    waiting.removeAll { $0.after < number }
-  }
-
-  public func run() async {
-    while !isStopped {
-      do throws(ServerError) {
-        if isWanted.withLock({ $0 }) { try await load() }
-        while let task = try await service.nextReadBack() { try await readBack(task) }
-      } catch {
-        guard error.code != .replacedPackage else { return }
-        world.log.error("the store failed during a load", ("reason", error.description))
-        if isLoading { want() }
-        await executor.sleep(for: .seconds(1))
-      }
-      if !isWanted.withLock({ $0 }), !isStopped {
-        await service.waitForReading(patience: .seconds(1))
-      }
-    }
-  }
-
-  private func load() async throws(ServerError) {
-    isWanted.withLock { $0 = false }
-    isLoading = true
-    begun += 1
-    let number = begun
-    if number == 1 { world.log.info("the business system is being loaded") }
-    let start = world.clock.uptime
-    let ticket = try await service.beginLoad()
-    let service = self.service
-    var failure: ServerError?
-    var report = LoadReport(service.pulse, world, since: start)
-    defer { service.pulse.tellLoad(nil) }
-    do throws(ConnectorError) {
-      // Counting reads the tables once more.
-      report.total = lastRows
-      if lastRows == nil { report.total = try connector.rowCount(package.entities) }
-      var feed = LoadFeed(service, ticket)
-      func keeping(_ body: () throws(ServerError) -> Void) throws(ConnectorError) {
-        do throws(ServerError) { try body() } catch {
-          failure = error
-          throw ConnectorError(error.message, hint: error.hint, isTransient: error.isTransient)
-        }
-      }
-      try connector.load(
-        service.rules.loadOrder,
-        each: { entity, rows throws(ConnectorError) in
-          try keeping { () throws(ServerError) in try feed.add(entity, rows) }
-          report.add(rows.count)
-        }, rejected: { row in service.stage(ticket, rejected: row) })
-      try keeping { () throws(ServerError) in try feed.finish() }
-    } catch {
-      await service.abandonLoad(ticket)
-      if let failure { throw failure }
-      loadTrouble.tell(error.description, world.log)
-      service.pulse.tellBusiness(error.description)
-      await executor.sleep(for: .seconds(1))
-      want()
-      return
-    }
-    var summary: LoadSummary?
-    while summary == nil {
-      if case .done(let ended) = try await service.endLoad(ticket) { summary = ended }
-    }
-    isLoading = false
-    loadTrouble.tell(nil, world.log)
-    tellLoaded(report.rows, summary, in: world.clock.uptime - start)
-    lastRows = report.rows
-    service.pulse.tellBusiness(nil)
-    release(number)
-    guard let summary, !summary.doubtedPartitions.isEmpty else { return }
-    // What is not believed needs a second load that says the same.
-    await executor.sleep(for: .seconds(1))
-    want()
-  }
-
-  private func tellLoaded(_ rows: Int, _ summary: LoadSummary?, in time: Duration) {
-    let isWorthTelling = lastRows == nil || time >= LoadHost.worthTelling
-    world.log.write(
-      isWorthTelling ? .info : .debug, "the business system was loaded",
-      [
-        ("rows", String(rows)), ("changed", String(summary?.changedRows ?? 0)),
-        ("gone", String(summary?.deletedRows ?? 0)),
-        ("milliseconds", String(Int64(time / .milliseconds(1)))),
-      ])
-  }
-
-  private func readBack(_ task: ReadBackTask) async throws(ServerError) {
-    let rows: [RowImage]
-    do throws(ConnectorError) { rows = try connector.read(task.entity, keys: task.keys) } catch {
-      await service.abandon(task)
-      readTrouble.tell(error.description, world.log)
-      await executor.sleep(for: .seconds(1))
-      return
-    }
-    readTrouble.tell(nil, world.log)
-    try await service.finish(task, rows)
-  }
-
-  /// Ends after the load that is under way; whoever waits for one is let go.
-  public func stop() {
-    isStopped = true
-    release(.max)
-  }
 }
