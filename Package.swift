@@ -347,7 +347,8 @@ var products: [Product] = [
   let serverParts: [Target] = [
     module(
       "FerryPostgreSQLConnector", "Connectors/PostgreSQL",
-      ["FerryConnector", "FerryModel", "FerryJSON", "FerryPostgreSQL"])
+      // The threads of several connections (Decision 0066).
+      ["FerryConnector", "FerryModel", "FerryJSON", "FerryPostgreSQL", "FerryWorld"])
   ]
   let serverStores: [Target] = [
     module(

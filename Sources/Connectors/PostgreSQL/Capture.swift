@@ -1,6 +1,7 @@
 import FerryConnector
 import FerryModel
 import FerryPostgreSQL
+import Synchronization
 
 /// What triggers noted of a transaction that is open, where `ferry prepare` has made them.
 final class Capture {
@@ -8,10 +9,14 @@ final class Capture {
   /// The transaction that is open, as the entries name it; nil where nothing is noted.
   private var transaction: String?
   private var lastEntry: String = "0"
-  /// Transactions of this connection whose entries are no news.
-  private var own: Set<String> = []
+  private let own: OwnTransactions
+  /// Those that were committed since `beginRun`.
+  private(set) var run: [String] = []
 
-  init(_ connection: PostgreSQLConnection) throws(PostgreSQLError) {
+  init(
+    _ connection: PostgreSQLConnection, _ own: OwnTransactions
+  ) throws(PostgreSQLError) {
+    self.own = own
     isPrepared =
       try connection.value("SELECT pg_catalog.to_regclass('ferry.change') IS NOT NULL") == "t"
   }
@@ -21,12 +26,17 @@ final class Capture {
     lastEntry = "0"
   }
 
-  func committed() { if let transaction { own.insert(transaction) } }
+  func beginRun() { run = [] }
+
+  func committed() {
+    guard let transaction else { return }
+    own.insert(transaction)
+    run.append(transaction)
+  }
 
   func isOwn(_ transaction: String) -> Bool { own.contains(transaction) }
 
-  /// Forgets what no cursor can meet any more.
-  func keep(from oldest: UInt64) { own = own.filter { UInt64($0) ?? 0 >= oldest } }
+  func keep(notSeenBy snapshot: String) { own.keep(notSeenBy: snapshot) }
 
   /// The rows that the transaction changed since this was last asked.
   func collect(
@@ -52,6 +62,25 @@ final class Capture {
   }
 }
 
+/// Transactions of this server whose entries are no news, on whichever connection they were.
+final class OwnTransactions: Sendable {
+  private let all = Mutex<Set<String>>([])
+
+  func insert(_ transaction: String) { all.withLock { _ = $0.insert(transaction) } }
+  func remove(_ transactions: [String]) { all.withLock { $0.subtract(transactions) } }
+  func contains(_ transaction: String) -> Bool { all.withLock { $0.contains(transaction) } }
+  var count: Int { all.withLock { $0.count } }
+
+  /// Others may keep a transaction open for hours: what ended since it began is forgotten all the same.
+  func keep(notSeenBy snapshot: String) {
+    let next = EntryCursor.limits(snapshot).next
+    let open = EntryCursor.open(in: snapshot)
+    all.withLock { all in
+      all = all.filter { UInt64($0) ?? 0 >= next || open.contains($0) }
+    }
+  }
+}
+
 extension EntityTable {
   /// The key that an entry names; nil where the table's key is not the model's.
   func key(ofEntry json: String) -> Key? {
@@ -70,7 +99,7 @@ extension EntityTable {
 
 /// The rows that a group changed, by entity and key, each once and in order.
 struct TouchedRows {
-  private struct Row: Hashable {
+  struct Row: Hashable {
     let entity: String
     let key: Key
   }

@@ -50,6 +50,13 @@ struct EntryCursor: Equatable {
     ].joined(separator: "|")
   }
 
+  /// Of `xmin:xmax:xip`: transactions that had begun and not ended.
+  static func open(in snapshot: String) -> Set<String> {
+    let parts = snapshot.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 3 else { return [] }
+    return Set(parts[2].split(separator: ",").map(String.init))
+  }
+
   /// Of `xmin:xmax:…`: the oldest transaction that had not ended, and the first that had not begun.
   static func limits(_ snapshot: String) -> (oldest: UInt64, next: UInt64) {
     let parts = snapshot.split(separator: ":", omittingEmptySubsequences: false)

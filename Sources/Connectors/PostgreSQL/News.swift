@@ -50,8 +50,7 @@ final class News {
       return BusinessChanges(cursor: cursor.text, hints: [.anything], shortfall: shortfall)
     }
     wanted.formUnion(digests.filter { cursor.tables[$0.key] != $0.value }.keys)
-    let limits = EntryCursor.limits(cursor.snapshot)
-    writer.keepOwn(from: limits.oldest)
+    writer.keepOwn(notSeenBy: cursor.snapshot)
     let hints = try hints(taken.rows, wanted, cursor.snapshot, writer)
     if !hints.isEmpty { busyUntil = now + News.busyTime }
     (cursor.snapshot, cursor.number, cursor.tables) = (taken.snapshot, taken.number, digests)

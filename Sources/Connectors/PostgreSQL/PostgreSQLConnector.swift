@@ -5,19 +5,25 @@ public import FerryPostgreSQL
 /// A database of PostgreSQL as business system.
 ///
 /// Connects when it is first asked, and again after the line was lost. One instance per thread;
-/// each has at most two connections.
+/// each has at most two connections, and the one that performs has more while much waits.
 public final class PostgreSQLConnector: Connector {
-  struct Settings {
+  struct Settings: Sendable {
     let address: PostgreSQLAddress
     let package: Package
     let remembersOperations: Bool
     let deadlines: PostgreSQLConnection.Deadlines
     let lockMilliseconds: Int
     let comparisonInterval: Duration
+    let connections: Int
   }
 
-  private let settings: Settings
-  private let attempts = Attempts()
+  let settings: Settings
+  let attempts = Attempts()
+  /// Of all connections that perform.
+  let own = OwnTransactions()
+  /// Connections beside the first one that performs, made when they are first needed.
+  var lanes: [Lane] = []
+  var lanesPausedUntil: ContinuousClock.Instant?
   private var openWriter: Writer?
   private var openReader: PostgreSQLConnection?
   /// Of the reader.
@@ -25,7 +31,7 @@ public final class PostgreSQLConnector: Connector {
   private let news: News
   private var lastSeen: String?
   private var store: String?
-  private var leadership: Leadership?
+  private(set) var leadership: Leadership?
   /// Operations whose outcome this instance itself could not tell.
   private var doubted: Set<OperationID> = []
   public private(set) var isUnreachable: Bool = false
@@ -33,16 +39,18 @@ public final class PostgreSQLConnector: Connector {
   /// `remembersOperations`: keep the table `ferry.applied` in the business database, which makes
   /// every operation happen exactly once. Without it an outcome may stay unknown after a crash.
   /// `lockTimeout`: how long an operation waits for a row that others have locked.
-  /// `comparisonInterval`: how often tables without triggers are compared whole.
+  /// `comparisonInterval`: how often tables without triggers are compared whole. `connections`: on how
+  /// many operations of different users are performed side by side.
   public init(
     _ address: PostgreSQLAddress, package: Package, remembersOperations: Bool = true,
     deadlines: PostgreSQLConnection.Deadlines = PostgreSQLConnection.Deadlines(),
-    lockTimeout: Duration = .seconds(10), comparisonInterval: Duration = .seconds(5)
+    lockTimeout: Duration = .seconds(10), comparisonInterval: Duration = .seconds(5),
+    connections: Int = 4
   ) {
     settings = Settings(
       address: address, package: package.served, remembersOperations: remembersOperations,
       deadlines: deadlines, lockMilliseconds: Int(lockTimeout / .milliseconds(1)),
-      comparisonInterval: comparisonInterval)
+      comparisonInterval: comparisonInterval, connections: connections)
     readTables = EntityTables(settings.package)
     news = News(comparisonInterval: comparisonInterval)
   }
@@ -59,8 +67,10 @@ public final class PostgreSQLConnector: Connector {
   ) -> [PerformResult] {
     do throws(ConnectorError) {
       let writer = try writer()
-      let taken = writer.takesGroups ? groups : Array(groups.prefix(1))
-      let results = writer.perform(taken, while: goesOn)
+      let shared = shareOut(groups)
+      let taken = shared != nil || writer.takesGroups ? groups : Array(groups.prefix(1))
+      let results =
+        shared.map { perform(taken, in: $0, writer) } ?? writer.perform(taken, while: goesOn)
       for (group, result) in zip(taken, results) {
         if case .unknown = result { doubted.formUnion(group.map(\.id)) }
       }
@@ -234,7 +244,7 @@ public final class PostgreSQLConnector: Connector {
             taking: store, connection, lockMilliseconds: settings.lockMilliseconds)
         }
       }
-      let writer = try Writer(connection, settings, attempts, leadership)
+      let writer = try Writer(connection, settings, attempts, leadership, own)
       openWriter = writer
       isUnreachable = false
       return writer

@@ -1,6 +1,7 @@
 import FerryConnector
 import FerryModel
 import FerryPostgreSQL
+import Synchronization
 
 /// The connection that performs, one group per transaction or several, each in a savepoint.
 final class Writer {
@@ -12,17 +13,23 @@ final class Writer {
   private let leadership: Leadership?
   /// Where one is there a savepoint cannot show whether a group is whole: each commits alone.
   private var hasDeferrableRules: Bool = true
+  /// How long a statement waits for a row that others have locked.
+  var lockMilliseconds: Int
+  /// Since the run began: transactions that were committed, and whether others were in the way.
+  var committed: [String] { capture.run }
+  private(set) var hasConflicted: Bool = false
 
   init(
     _ connection: PostgreSQLConnection, _ settings: PostgreSQLConnector.Settings,
-    _ attempts: Attempts, _ leadership: Leadership?
+    _ attempts: Attempts, _ leadership: Leadership?, _ own: OwnTransactions
   ) throws(PostgreSQLError) {
     self.settings = settings
     self.attempts = attempts
     self.leadership = leadership
     self.connection = connection
+    lockMilliseconds = settings.lockMilliseconds
     tables = EntityTables(settings.package)
-    capture = try Capture(connection)
+    capture = try Capture(connection, own)
     try readTables()
   }
 
@@ -36,8 +43,13 @@ final class Writer {
     try connection.execute("COMMIT")
   }
 
-  /// Forgets own transactions that no cursor can meet any more.
-  func keepOwn(from oldest: UInt64) { capture.keep(from: oldest) }
+  func beginRun() {
+    hasConflicted = false
+    capture.beginRun()
+  }
+
+  /// Forgets own transactions whose entries are behind the snapshot.
+  func keepOwn(notSeenBy snapshot: String) { capture.keep(notSeenBy: snapshot) }
 
   /// Whether the transaction is this connection's own.
   func isOwn(_ transaction: String) -> Bool { capture.isOwn(transaction) }
@@ -98,7 +110,7 @@ final class Writer {
         """
         BEGIN; SET LOCAL datestyle = 'ISO'; SET LOCAL intervalstyle = 'postgres'; \
         SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; \
-        SET LOCAL row_security = on; SET LOCAL lock_timeout = \(settings.lockMilliseconds); \
+        SET LOCAL row_security = on; SET LOCAL lock_timeout = \(lockMilliseconds); \
         SET LOCAL statement_timeout = \(Int64(timeouts / 2)); \
         SET LOCAL idle_in_transaction_session_timeout = \(Int64(timeouts))
         """)
@@ -232,6 +244,7 @@ final class Writer {
       return refused(refusal, at: index, of: group.count)
     case .failed(let error): return .notDone(reason: error.description)
     case .database(let error):
+      if Verdict(error) == .conflict { hasConflicted = true }
       guard connection.isOpen, connection.isInTransaction else { return failed(error) }
       if let refusal = refusal(error, operation) {
         attempts.forget(group.map(\.id))
@@ -334,18 +347,22 @@ final class Writer {
   }
 }
 
-/// How often operations were tried without an answer for their users.
-final class Attempts {
-  private var counts: [OperationID: Int] = [:]
+/// How often operations were tried without an answer for their users, on any connection.
+final class Attempts: Sendable {
+  private let counts = Mutex<[OperationID: Int]>([:])
   /// More than wait at one time; beyond it the count begins anew.
   private static let most: Int = 10_000
 
   /// Counts one more try.
   func count(_ id: OperationID) -> Int {
-    if counts.count >= Attempts.most { counts = [:] }
-    counts[id, default: 0] += 1
-    return counts[id] ?? 1
+    counts.withLock { counts in
+      if counts.count >= Attempts.most { counts = [:] }
+      counts[id, default: 0] += 1
+      return counts[id] ?? 1
+    }
   }
 
-  func forget(_ ids: [OperationID]) { for id in ids { counts[id] = nil } }
+  func forget(_ ids: [OperationID]) {
+    counts.withLock { counts in for id in ids { counts[id] = nil } }
+  }
 }

@@ -7,6 +7,13 @@ import FerrySQLConnector
 import FerrySQLite
 import Foundation
 
+/// How operations are performed in a business database.
+struct ReplaySettings: Sendable {
+  let remembersOperations: Bool
+  /// On how many connections side by side, where the database takes several writers.
+  let connections: Int
+}
+
 /// The database whose rows are served.
 enum BusinessDatabase: Sendable, CustomStringConvertible {
   case sqlite(path: String)
@@ -45,12 +52,15 @@ enum BusinessDatabase: Sendable, CustomStringConvertible {
     }
   }
 
-  func connector(for package: Package, remembersOperations: Bool) -> sending any Connector {
+  func connector(for package: Package, _ replay: ReplaySettings) -> sending any Connector {
     switch self {
     case .sqlite(let path):
-      SQLiteConnector(path: path, package: package, remembersOperations: remembersOperations)
+      SQLiteConnector(
+        path: path, package: package, remembersOperations: replay.remembersOperations)
     case .postgreSQL(let address):
-      PostgreSQLConnector(address, package: package, remembersOperations: remembersOperations)
+      PostgreSQLConnector(
+        address, package: package, remembersOperations: replay.remembersOperations,
+        connections: replay.connections)
     }
   }
 

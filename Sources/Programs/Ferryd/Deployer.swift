@@ -187,7 +187,7 @@ actor Deployer: Deployment {
     do {
       let model = try ServedModel(
         order.model, order.file, database: order.database ?? settings.database, isDeployed: true)
-      try model.check(remembersOperations: settings.remembersOperations)
+      try model.check(settings.replay)
       return model
     } catch let error as StartFailure {
       throw ServerError(.badModel, error.message, hint: error.hint)

@@ -62,7 +62,7 @@ struct FileStores: PackageStores {
     let host = try await store.start(
       model.package, doorkeeper: around.doorkeeper, world: around.world, limits: settings.limits,
       proxies: settings.proxies, on: around.loop
-    ) { model.connector(remembersOperations: settings.remembersOperations) }
+    ) { model.connector(settings.replay) }
     publish(host)
     return host
   }
@@ -110,13 +110,13 @@ struct SharedStores: PackageStores {
   func start(
     _ model: ServedModel, publish: @escaping @Sendable (PackageHost?) -> Void
   ) async throws(ServerError) -> any RunningPackage {
-    let remembersOperations = around.settings.remembersOperations
+    let replay = around.settings.replay
     return try await PackageNode.start(
       PackageNode.Settings(
         address: address, package: model.package,
         name: "\(ProcessInfo.processInfo.hostName) \(getpid())"),
       around, folder, publish: publish
-    ) { model.connector(remembersOperations: remembersOperations) }
+    ) { model.connector(replay) }
   }
 
   func keep(_ model: DeployedModel) async throws(ServerError) {

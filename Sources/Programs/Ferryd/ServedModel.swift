@@ -71,14 +71,13 @@ struct ServedModel {
     DeployedModel(package: package.id, model: bytes, database: address)
   }
 
-  func connector(remembersOperations: Bool) -> sending any Connector {
-    database.connector(for: package, remembersOperations: remembersOperations)
+  func connector(_ replay: ReplaySettings) -> sending any Connector {
+    database.connector(for: package, replay)
   }
 
   /// A model that does not fit its database is told before anything is touched.
-  func check(remembersOperations: Bool) throws {
-    let mismatches = try connector(remembersOperations: remembersOperations)
-      .mismatches(with: package)
+  func check(_ replay: ReplaySettings) throws {
+    let mismatches = try connector(replay).mismatches(with: package)
     guard mismatches.isEmpty else {
       let lines = mismatches.map(\.description).joined(separator: "\n  ")
       throw StartFailure(

@@ -40,7 +40,7 @@ enum ServerProgram {
     let world = World.system(log: log)
     let users = try Users(settings, log: log)
     for model in settings.models {
-      try model.check(remembersOperations: settings.remembersOperations)
+      try model.check(settings.replay)
     }
     warn(settings, users, log)
     let parts = Parts(settings, world, users)

@@ -22,7 +22,7 @@ struct Settings {
   let issuers: IssuerSettings
   let address: String
   let port: Int
-  let remembersOperations: Bool
+  let replay: ReplaySettings
   let limits: ServiceLimits
   let logLevel: LogLevel
   let connections: Int
@@ -102,6 +102,10 @@ struct Settings {
       "comparison-hour", "N",
       "the hour (UTC) at which all rows are compared with the business database each night, slice by "
         + "slice, where triggers note changes (default 2; never: not at all)"),
+    CommandOption(
+      "replay-connections", "N",
+      "on how many connections to a business database of PostgreSQL operations of different users are "
+        + "performed side by side (default 4)"),
     CommandOption("log", "LEVEL", "debug, info, warn or error (default info)"),
     CommandOption(
       "forget-operations", nil,
@@ -208,7 +212,15 @@ struct Settings {
       throw UsageError(
         "--otlp is not the address of a collector", hint: "Write http://HOST:4318 or https://….")
     }
-    remembersOperations = !arguments.flag("forget-operations")
+    guard let lanes = Int(try arguments.value("replay-connections") ?? "4"),
+      (1...16).contains(lanes)
+    else {
+      throw UsageError(
+        "--replay-connections is not a number of connections",
+        hint: "Write a number from 1 to 16.")
+    }
+    replay = ReplaySettings(
+      remembersOperations: !arguments.flag("forget-operations"), connections: lanes)
     let name = try arguments.value("log") ?? "info"
     guard let level = LogLevel.allCases.first(where: { $0.name == name }) else {
       throw UsageError("there is no log level \(name)", hint: "Write debug, info, warn or error.")
