@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Runs a server of PostgreSQL of its own, in a temporary folder, until its standard input ends.
 #
-#   Scripts/lib/postgresql.sh [--durable] [setting=value …]
+#   Scripts/lib/postgresql.sh [--durable | --standby-of SOCKET] [setting=value …]
 #
 # Prints one line when the server takes connections: the folder of its socket, a blank, and the folder
 # of PostgreSQL's programs. It listens on that
 # socket only, so it needs no port; the user is ferry, without a password. Without --durable it does
-# not wait for the disk. The server is ended by its process id, and its folder is removed.
+# not wait for the disk. With --standby-of it is a streaming standby of the server with that socket. The
+# server is ended by its process id, and its folder is removed.
 #
 # A line `kill` on its standard input kills the server and all its processes by SIGKILL, and starts it
 # again on its data; the first line is printed once more when it takes connections.
@@ -27,6 +28,11 @@ settings=(-c fsync=off -c synchronous_commit=off -c full_page_writes=off)
 if [ "${1:-}" = "--durable" ]; then
   settings=()
   shift
+fi
+primary=""
+if [ "${1:-}" = "--standby-of" ]; then
+  primary="$2"
+  shift 2
 fi
 for setting in "$@"; do settings+=(-c "$setting"); done
 
@@ -56,7 +62,14 @@ chmod 755 "$folder"
 mkdir "$folder/data" "$folder/socket"
 if [ "${#as[@]}" -gt 0 ]; then chown "$owner" "$folder/data" "$folder/socket"; fi
 cd "$folder"
-if ! "${as[@]}" "$bin/initdb" -D "$folder/data" -U ferry -A trust -E UTF8 --locale=C.UTF-8 \
+if [ -n "$primary" ]; then
+  chmod 700 "$folder/data"
+  if ! "${as[@]}" "$bin/pg_basebackup" -h "$primary" -U ferry -D "$folder/data" -R -X stream \
+    -c fast --no-sync > "$folder/log" 2>&1; then
+    cat "$folder/log" >&2
+    exit 1
+  fi
+elif ! "${as[@]}" "$bin/initdb" -D "$folder/data" -U ferry -A trust -E UTF8 --locale=C.UTF-8 \
   --no-sync > "$folder/log" 2>&1; then
   cat "$folder/log" >&2
   exit 1

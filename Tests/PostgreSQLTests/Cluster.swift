@@ -16,13 +16,16 @@ final class Cluster: Sendable {
   private let databases = Atomic<Int>(0)
 
   /// `settings` as `postgres -c` takes them.
-  init(_ settings: [String] = []) throws {
+  convenience init(_ settings: [String] = []) throws { try self.init(arguments: settings) }
+
+  /// As Scripts/lib/postgresql.sh takes them.
+  init(arguments: [String]) throws {
     let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
     server = Process()
     line = Pipe()
     output = Pipe()
     server.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    server.arguments = ["bash", "\(root)/Scripts/lib/postgresql.sh"] + settings
+    server.arguments = ["bash", "\(root)/Scripts/lib/postgresql.sh"] + arguments
     server.standardInput = line
     server.standardOutput = output
     try server.run()

@@ -39,7 +39,7 @@ struct FaultTests {
     // The server's own line looks for deadlocks first, so that it is the one that is ended.
     try stage.other.execute(
       """
-      ALTER DATABASE \(stage.address.database) SET deadlock_timeout = '20ms';
+      ALTER DATABASE \(stage.address.database) SET deadlock_timeout = '300ms';
       SET deadlock_timeout = '1min'
       """)
     let connector = PostgreSQLConnector(stage.address, package: stage.package)

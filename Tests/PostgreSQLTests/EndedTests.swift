@@ -1,0 +1,195 @@
+import FerryConnector
+import FerryModel
+import FerryPostgreSQL
+import Foundation
+import Synchronization
+import Testing
+
+@testable import FerryPostgreSQLConnector
+
+/// A prepared table, and a second connection that ends those of the server.
+private struct EndedStage {
+  let address: PostgreSQLAddress
+  let other: PostgreSQLConnection
+  let connector: PostgreSQLConnector
+
+  init(_ cluster: Cluster? = nil) throws {
+    if let cluster {
+      try cluster.connection("postgres").execute("CREATE DATABASE ended")
+      address = try cluster.address("ended")
+    } else {
+      address = try Cluster.database()
+    }
+    other = try PostgreSQLConnection(address)
+    try other.execute("CREATE TABLE item (id int8 PRIMARY KEY, name text)")
+    for statement in try Preparation(ItemTable.package, other).statements {
+      try other.execute(statement)
+    }
+    connector = PostgreSQLConnector(address, package: ItemTable.package)
+    connector.lead("store")
+  }
+
+  func create(_ id: Int64) -> [ConnectorOperation] {
+    let digits = String(id)
+    return [
+      ConnectorOperation(
+        id: OperationID(String(repeating: "0", count: 32 - digits.count) + digits)!,
+        entity: ItemTable.entity, kind: .create, key: Key([.integer(id)]), changed: [:], base: [:])
+    ]
+  }
+
+  func load() throws(ConnectorError) -> Int {
+    var count = 0
+    try connector.load([ItemTable.entity], each: { count += $1.count }, rejected: { _ in })
+    return count
+  }
+
+  /// Ends every connection whose statement contains the text, as soon as there is one; gives whether
+  /// there was one within five seconds.
+  func endNext(_ text: String) throws -> () -> Bool {
+    nonisolated(unsafe) let line = try PostgreSQLConnection(address)
+    let wasMet = Mutex(false)
+    let ended = DispatchSemaphore(value: 0)
+    let sql = """
+      SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'active'
+        AND query LIKE '%\(text)%'
+      """
+    let shared = Shared(wasMet)
+    Thread.detachNewThread {
+      let end = ContinuousClock.now + .seconds(5)
+      while ContinuousClock.now < end {
+        if let found = try? line.value(sql), found != "0" {
+          shared.met.withLock { $0 = true }
+          break
+        }
+      }
+      ended.signal()
+    }
+    return {
+      ended.wait()
+      return shared.met.withLock { $0 }
+    }
+  }
+
+  private final class Shared: Sendable {
+    let met: Mutex<Bool>
+    init(_ met: consuming Mutex<Bool>) { self.met = met }
+  }
+}
+
+@Suite("A business database that ends connections, is a standby, or has old transactions")
+struct EndedTests {
+  @Test("A connection that is ended in mid-load: the load fails, and the next one has every row")
+  func load() throws {
+    let stage = try EndedStage()
+    try stage.other.execute(
+      "INSERT INTO item SELECT n, repeat('x', 2000) FROM generate_series(1, 40000) AS n")
+    let wasEnded = try stage.endNext("COPY (SELECT")
+    var count = 0
+    let error = #expect(throws: ConnectorError.self) {
+      try stage.connector.load(
+        [ItemTable.entity],
+        each: { _, rows throws(ConnectorError) in
+          count += rows.count
+          // Slower than the server, which waits in the middle of the table.
+          Thread.sleep(forTimeInterval: 0.02)
+        }, rejected: { _ in })
+    }
+    #expect(wasEnded())
+    #expect(error?.isTransient == true)
+    #expect(count < 40_000)
+    #expect(try stage.load() == 40_000)
+  }
+
+  @Test("A connection that is ended while it asks for changes: asked again, nothing is missed")
+  func capture() throws {
+    let stage = try EndedStage()
+    let cursor = try #require(try stage.connector.changes(since: nil).cursor)
+    try stage.other.execute("INSERT INTO item VALUES (1, 'a')")
+    // The question waits for the lock, and is ended there.
+    try stage.other.execute("BEGIN; LOCK TABLE ferry.change IN ACCESS EXCLUSIVE MODE")
+    let wasEnded = try stage.endNext("ferry.change AS c")
+    let error = #expect(throws: ConnectorError.self) {
+      try stage.connector.changes(since: cursor)
+    }
+    #expect(wasEnded())
+    #expect(error?.isTransient == true)
+    try stage.other.execute("COMMIT")
+    let changes = try stage.connector.changes(since: cursor)
+    #expect(changes.hints == [.objects(entity: "Item", keys: [Key([.integer(1)])])])
+  }
+
+  @Test(
+    "A transaction that is open for long: its change comes at its end, and nothing piles up meanwhile"
+  )
+  func longTransaction() throws {
+    let stage = try EndedStage()
+    var cursor = try #require(try stage.connector.changes(since: nil).cursor)
+    try stage.other.execute("BEGIN; INSERT INTO item VALUES (1, 'late')")
+    let second = try PostgreSQLConnection(stage.address)
+    for number in 2...40 {
+      guard case .done = stage.connector.perform(stage.create(Int64(number))) else {
+        Issue.record("\(number) was not performed")
+        continue
+      }
+      try second.execute("INSERT INTO item VALUES (\(number + 1_000), 'o')")
+      let changes = try stage.connector.changes(since: cursor)
+      #expect(
+        changes.hints == [.objects(entity: "Item", keys: [Key([.integer(Int64(number + 1_000))])])])
+      cursor = try #require(changes.cursor)
+    }
+    #expect(try stage.connector.changes(since: cursor).hints == [])
+    #expect(stage.connector.own.count == 0, "own transactions are kept that nobody can meet again")
+    try stage.other.execute("COMMIT")
+    let changes = try stage.connector.changes(since: cursor)
+    #expect(changes.hints == [.objects(entity: "Item", keys: [Key([.integer(1)])])])
+  }
+
+  @Test(
+    "A streaming standby is read and not written to, says what to do, and after its promotion is compared"
+  )
+  func standby() throws {
+    let primary = try Cluster()
+    let stage = try EndedStage(primary)
+    guard case .done = stage.connector.perform(stage.create(1)) else {
+      Issue.record("the primary performed nothing")
+      return
+    }
+    let cursor = try #require(try stage.connector.changes(since: nil).cursor)
+    let copy = try Cluster(arguments: ["--standby-of", primary.socket])
+    let address = try copy.address("ended")
+    let connector = PostgreSQLConnector(address, package: ItemTable.package)
+    connector.lead("store")
+    guard case .notDone(let reason) = connector.perform(stage.create(2)) else {
+      Issue.record("a standby performed something")
+      return
+    }
+    #expect(reason.contains("read-only") && reason.contains("Name the primary"), "\(reason)")
+    let errors = [
+      #expect(throws: ConnectorError.self) { try connector.changes(since: cursor) },
+      #expect(throws: ConnectorError.self) { try connector.recall([stage.create(2)[0].id]) },
+    ]
+    for error in errors {
+      #expect(error?.isTransient == true)
+      #expect(error?.hint.contains("primary") == true, "\(error?.description ?? "")")
+    }
+    // Reading goes on, for those who look at it.
+    var count = 0
+    try connector.load([ItemTable.entity], each: { count += $1.count }, rejected: { _ in })
+    #expect(count == 1)
+    // The primary is lost, and the standby takes its place.
+    let line = try PostgreSQLConnection(address)
+    #expect(try line.value("SELECT pg_promote()") == "t")
+    let end = ContinuousClock.now + .seconds(20)
+    var changes: BusinessChanges?
+    while changes == nil, ContinuousClock.now < end {
+      changes = try? connector.changes(since: cursor)
+    }
+    #expect(changes?.hints == [.anything], "another timeline, so everything is compared")
+    guard case .done = connector.perform(stage.create(2)) else {
+      Issue.record("the promoted server performs nothing")
+      return
+    }
+  }
+}
