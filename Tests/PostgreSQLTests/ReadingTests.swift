@@ -114,6 +114,41 @@ struct ReadingTests {
     #expect(!code.split(separator: "\n").contains { $0.hasPrefix("*/") })
   }
 
+  @Test("ferry diff names comments that were added or changed, and devices continue to work")
+  func changedComments() throws {
+    let address = try Cluster.database()
+    let connection = try PostgreSQLConnection(address)
+    try connection.execute(
+      """
+      CREATE TABLE orders (id bigserial PRIMARY KEY, city text, note text);
+      COMMENT ON COLUMN orders.city IS 'Where it goes';
+      """)
+    func schema() throws -> DatabaseSchema { try PostgreSQLSchema.read(address) }
+    let package = try ModelMaker.make(
+      from: try schema(), options: TranslationOptions(name: "Shop"), file: "model.json"
+    ).translation.package
+    #expect(ModelDifference.compare(package, with: try schema()).changes == [])
+    try connection.execute(
+      """
+      COMMENT ON TABLE orders IS 'What a customer wants';
+      COMMENT ON COLUMN orders.city IS E'Where it went\\n';
+      COMMENT ON COLUMN orders.note IS '';
+      """)
+    let difference = ModelDifference.compare(package, with: try schema())
+    #expect(difference.canGoOn)
+    #expect(
+      difference.changes.map(\.description) == [
+        "orders: has the comment \"What a customer wants\" now. "
+          + "The documentation of Orders in the model does not have it.",
+        "orders.city: has another comment now, \"Where it went\". "
+          + "The documentation of Orders.city in the model does not have it.",
+      ])
+    // A comment that is removed leaves the model's documentation to its author.
+    try connection.execute(
+      "COMMENT ON TABLE orders IS NULL; COMMENT ON COLUMN orders.city IS NULL")
+    #expect(ModelDifference.compare(package, with: try schema()).changes == [])
+  }
+
   @Test("Keys that are one there and two on devices are left out with their cure")
   func keys() throws {
     let made = try made(

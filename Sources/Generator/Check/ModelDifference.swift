@@ -39,6 +39,8 @@ public struct ModelDifference: Sendable, Equatable {
           "\(entity.name) can neither be read nor changed.")
         continue
       }
+      difference.compare(
+        comment: table.comment, with: entity.documentation, entity.name, table.name)
       difference.compareColumns(entity, table)
       difference.compareKey(entity, table)
     }
@@ -73,6 +75,9 @@ public struct ModelDifference: Sendable, Equatable {
         continue
       }
       compare(attribute, column, subject)
+      compare(
+        comment: column.comment, with: attribute.documentation, "\(entity.name).\(attribute.name)",
+        subject)
       if !entity.key.contains(position) { compareNull(attribute, column, subject) }
     }
     for column in table.columns {
@@ -116,6 +121,22 @@ public struct ModelDifference: Sendable, Equatable {
         "takes \(shown(chosen?.digits)) now, \(shown(attribute.digits)) in the model",
         "The database refuses values with more digits during replay.")
     }
+  }
+
+  /// A comment that the database has not is no difference: the model's author may say more.
+  private mutating func compare(
+    comment: String?, with documentation: String?, _ name: String, _ subject: String
+  ) {
+    guard let comment = DocumentationText.of(comment: comment), comment != documentation else {
+      return
+    }
+    let line = comment.split(whereSeparator: \.isNewline).joined(separator: " ")
+    let shown = line.count > 60 ? "\(line.prefix(60))…" : line
+    allows(
+      subject,
+      documentation == nil
+        ? "has the comment \"\(shown)\" now" : "has another comment now, \"\(shown)\"",
+      "The documentation of \(name) in the model does not have it.")
   }
 
   private func shown(_ digits: ColumnType.Digits?) -> String {
