@@ -28,19 +28,10 @@ enum AppliedOperations {
       """) == "t"
   }
 
-  enum Claim {
-    /// The operation is new and claimed by this transaction.
-    case new
-    /// It was performed before and the object has this key.
-    case performed(Key)
-    /// The id stands for a change with other content.
-    case otherContent
-  }
-
   /// Waits for a transaction that has claimed the same operation and has not ended.
   static func claim(
     _ operation: ConnectorOperation, _ connection: PostgreSQLConnection
-  ) throws(PostgreSQLError) -> Claim {
+  ) throws(PostgreSQLError) -> OperationClaim {
     let hash = hash(operation)
     let claimed = try connection.rows(
       """

@@ -168,7 +168,7 @@ final class Writer {
         case .done(let outcomes, _) = results[lastEffective]
       {
         var answers = results
-        answers[lastEffective] = refused(
+        answers[lastEffective] = .refused(
           Refusal(code: 412, message: error.message), at: outcomes.count - 1, of: outcomes.count)
         return answers
       }
@@ -241,14 +241,14 @@ final class Writer {
     switch interruption {
     case .refused(let refusal):
       attempts.forget(group.map(\.id))
-      return refused(refusal, at: index, of: group.count)
+      return PerformResult.refused(refusal, at: index, of: group.count)
     case .failed(let error): return .notDone(reason: error.description)
     case .database(let error):
       if Verdict(error) == .conflict { hasConflicted = true }
       guard connection.isOpen, connection.isInTransaction else { return failed(error) }
       if let refusal = refusal(error, operation) {
         attempts.forget(group.map(\.id))
-        return refused(refusal, at: index, of: group.count)
+        return PerformResult.refused(refusal, at: index, of: group.count)
       }
       return failed(error)
     }
@@ -295,12 +295,6 @@ final class Writer {
     return answer == "t"
   }
 
-  private func refused(_ refusal: Refusal, at index: Int, of count: Int) -> PerformResult {
-    var outcomes = [OperationOutcome](repeating: .notTried, count: count)
-    outcomes[index] = .refused(refusal)
-    return .done(outcomes, touched: [])
-  }
-
   private func failed(_ error: PostgreSQLError) -> PerformResult {
     // A schema that changed is read again with the next connection.
     if error.stateClass == "42" { connection.close() }
@@ -311,7 +305,7 @@ final class Writer {
     _ given: ConnectorOperation, _ operation: ConnectorOperation, _ touched: inout TouchedRows
   ) throws(Interruption) -> (key: Key, isRepeated: Bool) {
     guard settings.remembersOperations else { return (try work(operation, &touched), false) }
-    let claim: AppliedOperations.Claim
+    let claim: OperationClaim
     do { claim = try AppliedOperations.claim(given, connection) } catch { throw .database(error) }
     switch claim {
     case .performed(let key):
@@ -337,7 +331,9 @@ final class Writer {
       return try StatementWork(operation, connection).perform()
     }
     let table = try table(of: operation.entity)
-    let key = try OperationWork(operation, table, tables, connection).perform()
+    let key = try SQLOperationWork(
+      operation, PostgreSQLDialect(operation, table, tables, connection)
+    ).perform()
     touched.note(table, key)
     return key
   }

@@ -31,18 +31,9 @@ enum AppliedOperations {
     try connection.execute(creation)
   }
 
-  enum Claim {
-    /// The operation is new and claimed by this transaction.
-    case new
-    /// It was performed before and the object has this key.
-    case performed(Key)
-    /// The id stands for a change with other content.
-    case otherContent
-  }
-
   static func claim(
     _ operation: ConnectorOperation, _ connection: Connection
-  ) throws(SQLiteError) -> Claim {
+  ) throws(SQLiteError) -> OperationClaim {
     let hash = hash(operation)
     try connection.run(
       """

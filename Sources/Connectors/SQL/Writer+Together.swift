@@ -49,7 +49,7 @@ extension Writer {
     if work.isEffective, connection.hasBrokenForeignKeys {
       // Alone its commit would fail.
       let (index, refusal) = deferredRefusal(.brokenForeignKey, group, work.result)
-      work = (refused(refusal, at: index, of: group.count), false)
+      work = (PerformResult.refused(refusal, at: index, of: group.count), false)
     }
     if !work.isEffective { try connection.run("ROLLBACK TO ferry_group") }
     try connection.run("RELEASE ferry_group")

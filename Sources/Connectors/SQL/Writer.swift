@@ -3,7 +3,7 @@ import FerryModel
 import FerrySQLite
 
 /// Why an operation did not go through.
-enum Interruption: Error {
+enum Interruption: SQLInterruption {
   /// The business said no.
   case refused(Refusal)
   /// The database could not do it now.
@@ -62,7 +62,8 @@ final class Writer {
         outcomes.append(.accepted(key: key, isRepeated: isRepeated))
       } catch {
         switch error {
-        case .refused(let refusal): return (refused(refusal, at: index, of: group.count), false)
+        case .refused(let refusal):
+          return (PerformResult.refused(refusal, at: index, of: group.count), false)
         case .failed(let error): return (.notDone(reason: error.description), false)
         }
       }
@@ -70,12 +71,6 @@ final class Writer {
     do { return (.done(outcomes, touched: try touched.images(connection)), true) } catch {
       return (.notDone(reason: ConnectorError(error, connection.path).description), false)
     }
-  }
-
-  func refused(_ refusal: Refusal, at index: Int, of count: Int) -> PerformResult {
-    var outcomes = [OperationOutcome](repeating: .notTried, count: count)
-    outcomes[index] = .refused(refusal)
-    return .done(outcomes, touched: [])
   }
 
   func begin() throws(ConnectorError) {
@@ -120,7 +115,7 @@ final class Writer {
     _ given: ConnectorOperation, _ operation: ConnectorOperation
   ) throws(Interruption) -> (key: Key, isRepeated: Bool) {
     guard remembersOperations else { return (try work(operation), false) }
-    let claim: AppliedOperations.Claim
+    let claim: OperationClaim
     do { claim = try AppliedOperations.claim(given, connection) } catch {
       throw .failed(ConnectorError(error, connection.path))
     }
@@ -150,7 +145,9 @@ final class Writer {
       return try StatementWork(operation, connection).perform()
     }
     let table = try table(of: operation.entity)
-    let key = try OperationWork(operation, table, tables, connection).perform()
+    let key = try SQLOperationWork(
+      operation, SQLiteDialect(operation, table, tables, connection)
+    ).perform()
     touched.note(table, key)
     return key
   }
@@ -164,7 +161,7 @@ final class Writer {
     if error.isConstraint {
       let (index, refusal) = deferredRefusal(error, group, done)
       rollBack()
-      return refused(refusal, at: index, of: group.count)
+      return PerformResult.refused(refusal, at: index, of: group.count)
     }
     let wasOpen = connection.isInTransaction
     rollBack()

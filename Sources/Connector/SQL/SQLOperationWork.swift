@@ -1,0 +1,184 @@
+import FerryModel
+
+/// One operation inside the transaction of its group: judged, compared with its base, and performed.
+public struct SQLOperationWork<Dialect: SQLDialect> {
+  private let operation: ConnectorOperation
+  private let dialect: Dialect
+
+  public init(_ operation: ConnectorOperation, _ dialect: Dialect) {
+    self.operation = operation
+    self.dialect = dialect
+  }
+
+  private var entity: Entity { operation.entity }
+
+  /// The key of the object afterwards. The row is judged before and after (`RowJudge`).
+  public func perform() throws(Dialect.Interruption) -> Key {
+    switch operation.kind {
+    case .create: return try judged(create())
+    case .update: return try judged(update())
+    case .delete: return try delete()
+    }
+  }
+
+  /// As the statement and its triggers left the row.
+  private func judged(_ key: Key) throws(Dialect.Interruption) -> Key {
+    guard operation.judge != nil, let values = key.values(of: entity) else { return key }
+    let row: [Value]?
+    do { row = try dialect.fitting(entity, entity.key, values, isLocked: false) } catch {
+      throw .failed(error)
+    }
+    if let row { try judge(row) }
+    return key
+  }
+
+  private func judge(_ row: [Value]) throws(Dialect.Interruption) {
+    guard let judge = operation.judge else { return }
+    let refusal: Refusal?
+    do throws(ConnectorError) {
+      refusal = try judge.refusal(of: row, in: entity) {
+        entity, positions, values throws(ConnectorError) in
+        try dialect.fitting(entity, positions, values, isLocked: true)
+      }
+    } catch { throw .failed(error) }
+    if let refusal { throw .refused(refusal) }
+  }
+
+  /// Before the statement, whose foreign keys would tell which objects exist.
+  private func judge(
+    references changed: [Int: Value], before: [Value]?
+  ) throws(Dialect.Interruption) {
+    guard let judge = operation.judge else { return }
+    let refusal: Refusal?
+    do throws(ConnectorError) {
+      refusal = try judge.refusal(ofReferences: changed, before: before, in: entity) {
+        entity, positions, values throws(ConnectorError) in
+        try dialect.fitting(entity, positions, values, isLocked: false)
+      }
+    } catch { throw .failed(error) }
+    if let refusal { throw .refused(refusal) }
+  }
+
+  private func create() throws(Dialect.Interruption) -> Key {
+    var values = operation.changed
+    if let key = operation.key {
+      guard let parts = key.values(of: entity) else { throw noKey(key) }
+      for (position, value) in zip(entity.key, parts) { values[position] = value }
+      try judge(references: values, before: nil)
+      if try dialect.row(of: key, for: .create) != nil { throw exists(key) }
+    } else {
+      if entity.key.count == 1 { values[entity.key[0]] = nil }
+      try judge(references: values, before: nil)
+    }
+    guard let key = try dialect.insert(values) else { throw ignored() }
+    return key
+  }
+
+  private func update() throws(Dialect.Interruption) -> Key {
+    let (key, row) = try existing()
+    if operation.judge != nil { try judge(references: operation.changed, before: fitting(row)) }
+    try checkBase(row)
+    var changed = operation.changed
+    for position in entity.key {
+      guard let value = changed[position] else { continue }
+      guard dialect.value(at: position, of: row) == value else {
+        throw .refused(
+          Refusal(
+            code: 422, message: "The key of \(entity.name) \(key) cannot be changed.",
+            attribute: entity.attributes[position].name))
+      }
+      changed[position] = nil
+    }
+    guard !changed.isEmpty else { return key }
+    guard try dialect.update(key, changed) else { throw ignored() }
+    return key
+  }
+
+  private func delete() throws(Dialect.Interruption) -> Key {
+    let (key, row) = try existing()
+    try checkBase(row)
+    guard try dialect.delete(key) else { throw ignored() }
+    return key
+  }
+
+  private func existing() throws(Dialect.Interruption) -> (Key, Dialect.Row) {
+    guard let key = operation.key else {
+      throw .refused(Refusal(code: 422, message: "The change does not say which object it means."))
+    }
+    guard key.values(of: entity) != nil else { throw noKey(key) }
+    guard let row = try dialect.row(of: key, for: operation.kind) else {
+      throw .refused(
+        Refusal(code: 404, message: "\(entity.name) \(key) is not in the business system."))
+    }
+    // Before anything of it is compared: a refusal for another base tells what the row has.
+    if operation.judge != nil { try judge(fitting(row)) }
+    return (key, row)
+  }
+
+  /// What does not fit the model is null.
+  private func fitting(_ row: Dialect.Row) -> [Value] {
+    entity.attributes.indices.map { dialect.value(at: $0, of: row) ?? .null }
+  }
+
+  private func checkBase(_ row: Dialect.Row) throws(Dialect.Interruption) {
+    for (position, based) in operation.base.sorted(by: { $0.key < $1.key }) {
+      let current = dialect.value(at: position, of: row)
+      guard current != based else { continue }
+      let name = entity.attributes[position].name
+      let shown = current?.shown ?? dialect.shown(at: position, of: row)
+      throw .refused(
+        Refusal(
+          code: 412,
+          message: "\(name) was changed meanwhile: this change was based on \(based.shown), "
+            + "the business system has \(shown).",
+          attribute: name, baseValue: based, currentValue: current ?? .text(shown)))
+    }
+  }
+
+  private func noKey(_ key: Key) -> Dialect.Interruption {
+    .refused(Refusal(code: 422, message: "\(key) is no key of \(entity.name)."))
+  }
+
+  private func exists(_ key: Key) -> Dialect.Interruption {
+    .refused(
+      Refusal(
+        code: 412, message: "There is a \(entity.name) with the key \(key) already.",
+        attribute: entity.attributes[entity.key[0]].name))
+  }
+
+  private func ignored() -> Dialect.Interruption {
+    .refused(
+      Refusal(
+        code: 412,
+        message: "A rule of the business database ignored the change of \(entity.name)."))
+  }
+}
+
+extension Refusal {
+  /// The key of a new row is none of the model's; `shown`: as the database has it.
+  public static func unfitKey(_ shown: String, of entity: Entity) -> Refusal {
+    Refusal(
+      code: 422,
+      message: "A new \(entity.name) would have the key \(shown), which does not fit the model.")
+  }
+
+  /// The column would give back another value than it was given.
+  public static func inexact(
+    _ value: Value, _ attribute: Attribute, declaredType: String
+  ) -> Refusal {
+    Refusal(
+      code: 422,
+      message: "\(attribute.name) \(value.shown) cannot be kept exactly: "
+        + "the column \(attribute.column) is \(declaredType.isEmpty ? "without a type" : declaredType).",
+      attribute: attribute.name)
+  }
+}
+
+extension ConnectorError {
+  /// A big value whose content did not come along.
+  public static func noContent(of attribute: Attribute) -> ConnectorError {
+    ConnectorError(
+      "The content of \(attribute.name) is not there", hint: "It is tried again.",
+      isTransient: true)
+  }
+}
