@@ -29,7 +29,7 @@ extension Measure {
 }
 
 /// What went wrong on one of several threads.
-private final class FirstTrouble: Sendable {
+final class FirstTrouble: Sendable {
   let text = Mutex<String?>(nil)
 }
 

@@ -3,6 +3,7 @@ extension Measure {
   /// `static let`, and its name here.
   static let all: [Measure] = [
     firstImport,
+    changes,
     replay,
     pendingWrite,
     polls,
@@ -11,6 +12,7 @@ extension Measure {
     odata,
     encryption,
     simulation,
+    postgreSQL,
     kit,
     rights,
     bounds,

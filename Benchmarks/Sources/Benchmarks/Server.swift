@@ -18,23 +18,29 @@ final class Server: Sendable {
     {"users": [{"name": "anna", "roles": [], "claims": {"shelf": [7], "tenant": ["north"]},
       "passwordHash": "\(hash)"},
       {"name": "mallory", "roles": [], "claims": {"shelf": [8], "tenant": ["south"]},
-      "passwordHash": "\(hash)"}]}
+      "passwordHash": "\(hash)"}\(others)]}
     """
+  private static let others = (0..<16).map {
+    #", {"name": "user-\#($0)", "roles": [], "claims": {"shelf": [7], "tenant": ["north"]}, "#
+      + #""passwordHash": "\#(hash)"}"#
+  }.joined()
   private static let hash =
     "$argon2id$v=19$m=19456,t=2,p=1$eTfVKrZZFbFlV6hNeQG+uw$trGTlP2k0h3MslMlj0cz2qGSVwm2XTM518FVTwLE2KM"
 
   var address: String { "http://127.0.0.1:\(port)" }
 
   /// `tables`: SQL for what the model has beside the items. `options`: further ones of ferryd.
+  /// `postgreSQL`: the business database, which is there; `items` are not made then. `data`: the data
+  /// folder of a server of before.
   init(
     items: Int, model text: String = Item.model, tables: String = "", options: [String] = [],
-    _ setting: Setting
+    postgreSQL: String? = nil, data known: String? = nil, _ setting: Setting
   ) throws {
     let folder = setting.folder.appending(path: "server-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     business = folder.appending(path: "business.db").path
-    data = folder.appending(path: "data").path
-    try Server.makeBusiness(business, items: items)
+    data = known ?? folder.appending(path: "data").path
+    if postgreSQL == nil { try Server.makeBusiness(business, items: items) }
     if !tables.isEmpty { try RawDatabase(business).execute(tables) }
     let model = folder.appending(path: "model.json")
     let users = folder.appending(path: "users.json")
@@ -45,7 +51,7 @@ final class Server: Sendable {
       "\(setting.programs)/ferryd",
       [
         "--model", model.path, "--data", data, "--users", users.path, "--database",
-        "sqlite:\(business)", "--port", "0",
+        postgreSQL ?? "sqlite:\(business)", "--port", "0",
       ] + options, readsErrors: true)
     let line = try child.line(within: 60) { $0.contains("\"listening\"") }
     guard let tail = line.range(of: "\"port\":\""),
