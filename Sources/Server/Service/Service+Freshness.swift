@@ -5,7 +5,8 @@ import FerryWire
 extension Service {
   /// A look for changes of others begins. Call it before the business system is asked.
   public func beginLook() -> Int64 {
-    let look = freshness.begin()
+    let performing = replays.values.filter { $0.notBefore == nil }.map(\.id)
+    let look = freshness.begin(performing: Set(performing))
     lookMoments[look] = world.clock.moment
     return look
   }
@@ -35,6 +36,13 @@ extension Service {
   /// These are in the cache as they were read, and need not be read again.
   func noteRead(_ names: [ObjectName]) {
     freshness.read(names)
+    noteCaptured()
+    wakeCurrent()
+  }
+
+  /// The business system has answered a replay, or it has ended.
+  func noteReported(_ replay: ActiveReplay) {
+    freshness.reported(replay.id, unwritten: replay.machine.unwritten)
     noteCaptured()
     wakeCurrent()
   }

@@ -182,6 +182,7 @@ extension Service {
       guard var replay = replays[task.id] else { continue }
       let action = replay.machine.take(report, during: replay.step, mark: replay.mark)
       replays[replay.id] = replay
+      noteReported(replay)
       if action == .settle {
         ready.append((place, replay.id))
         continue
@@ -298,6 +299,7 @@ extension Service {
     for mark in replay.marks { marks.end(mark) }
     if mayHaveRun { held[replay.name] = replay.id } else { claims.release(task: replay.id) }
     replays[replay.id] = nil
+    noteReported(replay)
   }
 
   /// A new mark, before the business system is asked again. The first one stays active: images
