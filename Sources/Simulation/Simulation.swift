@@ -26,6 +26,7 @@ final class Simulation {
   let contents = MadeContents()
   private(set) var contentWatch: ContentWatch
   var backups = Backups()
+  var register = RegisterWatch()
   /// What the server did wrong with a refresh token.
   var tokenFailure: String?
   /// Whether a device goes on from a state that is not its last, or a copy of one does.
@@ -48,6 +49,8 @@ final class Simulation {
   var businessBackup: MemoryBackup?
   var wantsSetBack = false
   let lateness: SeededChance
+  /// When apps ask for what is new.
+  let rhythm: SeededChance
   private let folder: String
   /// What does not strike in this run.
   let without: Set<SimulatedFault>
@@ -63,6 +66,7 @@ final class Simulation {
     let chance = SeededChance(seed)
     self.chance = chance
     lateness = SeededChance(seed ^ 0x1A7E)
+    rhythm = SeededChance(seed ^ 0xA5C5)
     let log = TraceLog(trace, folder: folder)
     self.log = log
     remembers = seed % 4 != 0
@@ -83,7 +87,9 @@ final class Simulation {
       user: names.first, isReplicationBased: seed % 16 == 15, durability: .machine,
       disk: SimulatedDisk())
     try addDevice(user: names.second, durability: .application, disk: SimulatedDisk())
-    try addDevice(user: names.second, durability: .machine, disk: SimulatedDisk())
+    try addDevice(
+      user: names.second, isReplicationBased: seed % 4 == 2, durability: .machine,
+      disk: SimulatedDisk())
     setBusinessFaults()
   }
 
@@ -124,6 +130,8 @@ final class Simulation {
         try troubleNotes()
         try takeOver()
         try takeTurns()
+        try keepRegister()
+        try askForNews()
         try takeStep()
         try settleTroubles()
         try look()

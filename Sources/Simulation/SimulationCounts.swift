@@ -23,6 +23,8 @@ public enum SimulatedFault: String, Sendable, CaseIterable {
   // Time and rights.
   case deviceSilent, deviceSilentLong, dayPassed, clockWrong, compaction
   case rightsChanged, tokensRevoked, tokenEnded
+  // What an operator decides about a device.
+  case deviceLocked, deviceWiped
   // Contents of big values.
   case contentWritten, contentSent, pieceTorn, contentAsked, contentCut, contentDownloaded
   // Clients that do not keep to the rules.

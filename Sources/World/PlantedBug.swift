@@ -84,4 +84,10 @@ public enum PlantedBug: String, Sendable, Hashable, CaseIterable {
   case oldKeyUnseen
   /// The business system says "not performed" while the transaction is still running.
   case recallTooEarly
+  /// A device counts as wiped once the order was sent to it, before it has sent the receipt.
+  case wipeWithoutReceipt
+  /// A look for changes of others counts for questions that came after it had begun.
+  case currentTooEarly
+  /// A finished batch is forgotten when the synchronization for its results begins, not when it ends.
+  case batchForgotten
 }

@@ -28,7 +28,7 @@ struct PlantTests {
     .cancelHalf: [5, 9], .groupOvertakes: [3],
     .cursorBeforeCache: [9], .captureAfterCompare: [9], .oldKeyUnseen: [9],
     .recallTooEarly: [2, 5],
-    .familyTooStrict: [11], .familyNeverEnds: [11], .oldRightsOfIssuer: [11],
+    .wipeWithoutReceipt: [11], .currentTooEarly: [9], .batchForgotten: [7], .familyTooStrict: [11], .familyNeverEnds: [11], .oldRightsOfIssuer: [11],
   ]
 
   /// All of them, or those that FERRY_PLANTS names.

@@ -28,6 +28,7 @@ extension Session {
       plan = SynchronizationPlan(
         number: nextPlanNumber(), groups: batch.groups, origin: .completion(batch: batch.number),
         session: batchSessions[batch.number])
+      if store.world.has(.batchForgotten) { removeBatch(batch.number) }
     } else if !notified.isEmpty, !machine.isResting, facts.isSubscribed {
       let groups = store.model.groups.map(\.name).filter(notified.contains)
       notified = []

@@ -73,7 +73,7 @@ package final class Session {
   /// with `begunExchanges` however many broke.
   package private(set) var completedExchanges = 0
   /// The data is to be destroyed; who drives the session does that.
-  var wipe: WipeOrder?
+  package var wipe: WipeOrder?
   /// Exchanges begun.
   package private(set) var begunExchanges = 0
   /// Why the last exchange ended, if not well.

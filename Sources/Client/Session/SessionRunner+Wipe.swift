@@ -7,15 +7,9 @@ extension SessionRunner {
   /// Does what the order says: all of it, or nothing where changes are pending that it does not
   /// include.
   func obey(_ order: WipeOrder) async {
-    session.wipe = nil
     let store = session.store
     do throws(FerryError) {
-      let wipe = Wipe(
-        path: store.path, user: try session.setting(.user) ?? "", device: order.device,
-        receipt: order.receipt)
-      let pending = try store.withSnapshot { transaction throws(FerryError) in
-        try PendingCount(transaction).all()
-      }
+      let (wipe, pending) = try session.accept(order)
       guard pending == 0 || order.withPending else {
         let error = FerryError(
           .deviceLocked,
@@ -74,6 +68,22 @@ extension SessionRunner {
     } catch {
       return nil
     }
+  }
+}
+
+extension Session {
+  /// What the order comes to on this device, and how many changes it would destroy.
+  package func accept(_ order: WipeOrder) throws(FerryError) -> (wipe: Wipe, pending: Int64) {
+    wipe = nil
+    let wipe = Wipe(
+      path: store.path, user: try setting(.user) ?? "", device: order.device,
+      receipt: order.receipt)
+    return (
+      wipe,
+      try store.withSnapshot { transaction throws(FerryError) in
+        try PendingCount(transaction).all()
+      }
+    )
   }
 }
 

@@ -104,8 +104,8 @@ extension MemoryBusiness {
     return state.withLock { $0.late.contains { $0.contains { ids.contains($0.id) } } }
   }
 
-  /// Whether a transaction has not ended whose line broke.
-  public var hasLate: Bool { state.withLock { !$0.late.isEmpty } }
+  /// The operations of transactions that have not ended, and whose line broke.
+  public var late: [OperationID] { state.withLock { $0.late.joined().map(\.id) } }
 
   /// Performs the groups of `MemoryFault.commitsLater`. Gives how many there were.
   @discardableResult

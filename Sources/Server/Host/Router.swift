@@ -340,26 +340,20 @@ public struct Router: Sendable {
   }
 
   func refusal(_ status: Int, _ error: ServerError) -> HTTPResponse {
-    var response = refusal(
-      status, error.code.rawValue, error.message, hint: error.hint, wipe: error.wipe)
+    meter.refuse(error.code.rawValue)
+    var response = json(status, error.body)
     if let seconds = error.retryAfterSeconds { response.headers["Retry-After"] = String(seconds) }
     return response
   }
 
   func refusal(
-    _ status: Int, _ code: String, _ message: String, hint: String, wipe: WipeOrder? = nil
-  )
-    -> HTTPResponse
-  {
+    _ status: Int, _ code: String, _ message: String, hint: String
+  ) -> HTTPResponse {
     var writer = JSONWriter()
     writer.beginObject()
     writer.field("code", code)
     writer.field("message", message)
     writer.field("hint", hint)
-    if let wipe {
-      writer.key("wipe")
-      wipe.write(to: &writer)
-    }
     writer.endObject()
     meter.refuse(code)
     return json(status, writer.bytes)

@@ -1,3 +1,4 @@
+import FerryJSON
 import FerryWire
 
 /// Why the server cannot do what was asked, with the cure.
@@ -98,6 +99,21 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
   }
 
   public var description: String { "\(message). \(hint)" }
+
+  /// The answer that has this error.
+  package var body: [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("code", code.rawValue)
+    writer.field("message", message)
+    writer.field("hint", hint)
+    if let wipe {
+      writer.key("wipe")
+      wipe.write(to: &writer)
+    }
+    writer.endObject()
+    return writer.bytes
+  }
 
   /// Whether the disk of the store, and not the request, is the reason.
   var isOfTheStore: Bool {

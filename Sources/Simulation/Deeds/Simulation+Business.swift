@@ -42,10 +42,16 @@ extension Simulation {
 
   /// Transactions whose line broke end at some time.
   func endLate() {
-    guard business.notesChanges, business.hasLate else { return }
+    guard business.notesChanges, !business.late.isEmpty else { return }
     // Who asks too early finds the rights changed.
     if lateness.happens(40), may(.rightsChanged) { changeRights() }
     guard lateness.happens(30) else { return }
+    performLate()
+  }
+
+  /// They are judged by the rights of the moment in which they end.
+  func performLate() {
+    for operation in business.late { ledger.arrivals.perform(operation, users) }
     let count = business.performLate()
     if count > 0 { log.say("step \(step): \(count) transactions commit late") }
   }

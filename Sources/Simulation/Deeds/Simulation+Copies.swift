@@ -72,12 +72,17 @@ extension Simulation {
   func endClones() {
     for device in devices {
       guard let end = device.endsAt, step >= end else { continue }
-      transfers.removeAll { $0.device === device }
-      counts.imports += device.recorder.imports
-      device.stop()
-      devices.removeAll { $0 === device }
+      throwAway(device)
       log.say("step \(step): device \(device.number) is thrown away")
     }
+  }
+
+  func throwAway(_ device: SimulatedDevice) {
+    transfers.removeAll { $0.device === device }
+    counts.imports += device.recorder.imports
+    device.stop()
+    devices.removeAll { $0 === device }
+    backups.devices[device.number] = nil
   }
 
   /// A device that is set back may send again what it does not know it has sent. Where the business
@@ -136,6 +141,9 @@ extension Simulation {
       performed: Set(oracle.business.performed.keys),
       pending: devices.flatMap(\.watch.operations.values))
     oracle.restore(backup.branch)
+    register.forget()
+    // What it has forgotten is sent again, and completed with a later batch.
+    for device in devices { device.batches = [] }
     log.say("step \(step): the server is restored to \(backup.branch.clock)")
     try startServer()
     if server.isRunning { ledger.forget(answersOf: try oracle.waiting()) }

@@ -40,16 +40,12 @@ extension Simulation {
       }
     } catch {
       let isDenied = [
-        .wrongLogin, .revokedToken, .expiredToken, .forgedToken, .staleRights,
+        .wrongLogin, .revokedToken, .expiredToken, .forgedToken, .staleRights, .deviceWiped,
+        .deviceLocked,
       ].contains(error.code)
       guard isDenied || server.disk.begun != nil else { throw error }
-      var writer = JSONWriter()
-      writer.beginObject()
-      writer.field("code", error.code.rawValue)
-      writer.field("message", error.message)
-      writer.field("hint", error.hint)
-      writer.endObject()
-      say(writer.bytes, isDenied ? 401 : 503, on: transfer)
+      say(
+        error.body, !isDenied ? 503 : error.code == .deviceLocked ? 403 : 401, on: transfer)
     }
   }
 
@@ -63,7 +59,12 @@ extension Simulation {
     guard let token = transfer.request.token else {
       throw ServerError(.forgedToken, "the request carries no token", hint: "Log in.")
     }
-    return try server.service.accessTokens.verify(token, now: server.clock.now)
+    let identity = try server.service.accessTokens.verify(token, now: server.clock.now)
+    try server.service.check(identity)
+    if let device = identity.device {
+      tokenFailure = register.problem(whereLetIn: Owner(device: device, user: identity.user))
+    }
+    return identity
   }
 
   /// A piece of a content.

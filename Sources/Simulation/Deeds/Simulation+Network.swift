@@ -297,5 +297,6 @@ extension Simulation {
       guard transfer.device.disk.begun != nil else { throw error }
       log.say("step \(step): device \(transfer.device.number) cannot end: \(error.message)")
     }
+    if let order = session.wipe { try obey(order, session, transfer.device) }
   }
 }

@@ -9,7 +9,7 @@ extension Simulation {
     server.hasFaults = false
     business.setFault(nil)
     business.setOverlap(nil)
-    business.performLate()
+    performLate()
     server.disk.end()
     for device in devices { device.disk.end() }
     if !server.isRunning { try startServer() }
@@ -18,6 +18,8 @@ extension Simulation {
       device.writing = nil
       for program in device.programs { program.session.setBackground(true) }
     }
+    try keepRegister()
+    try endDecisions()
     // Hints alone must be enough.
     if !business.notesChanges { server.wantLoad() }
     try comeToRest()
@@ -145,6 +147,7 @@ extension Simulation {
       try device.watch.checkRest(device)
       try checkBatches(device)
     }
+    try register.checkRest(server.service.devices())
     try oracle.checkNoContents()
     try oracle.checkSums()
     try checkOutcomes()

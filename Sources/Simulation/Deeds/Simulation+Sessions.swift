@@ -3,6 +3,17 @@ import FerryWire
 
 /// Synchronizations that the app of a replication-based device asks for, and cancels anywhere.
 extension Simulation {
+  /// Apps synchronize more often than chance lets them.
+  func askForNews() throws {
+    guard rhythm.happens(60) else { return }
+    let device = rhythm.pick(devices)
+    guard device.isRunning, device.isReplicationBased || rhythm.happens(300) else { return }
+    try actAsApp(device) { () throws(FerryError) in
+      device.watch.cause = nil
+      if device.isReplicationBased { beginSession(device) } else { askCurrent(device) }
+    }
+  }
+
   /// Of some groups, with or without a download, waiting for the replay or not.
   func beginSession(_ device: SimulatedDevice) {
     let groups = SimulatedBusiness.groups.filter { _ in chance.happens(700) }
@@ -75,11 +86,9 @@ extension Simulation {
     }
   }
 
-  /// Invariant 7: what was sent and not waited for is completed by a session of its own. What a
-  /// restored server has forgotten is sent again and completed with a later batch.
+  /// Invariant 7: what was sent and not waited for is completed by a session of its own.
   func checkBatches(_ device: SimulatedDevice) throws {
-    guard !isDeviceSetBack, counts.faults[.serverRestored] == nil, let batch = device.batches.min()
-    else { return }
+    guard let batch = device.batches.min() else { return }
     throw SimulationFailure(
       invariant: 7,
       problem: "device \(device.number) has the completed batch \(batch), and nothing reported it")

@@ -55,6 +55,9 @@ extension Simulation {
   /// Starts a device whatever its disk does on the way; where that stays full it is tried again
   /// later.
   func start(_ device: SimulatedDevice) throws {
+    if let wipe = device.wipe {
+      return try destroy(device, wipe, Owner(device: wipe.device, user: device.user))
+    }
     if device.life > 0 { counts.restarts += 1 }
     for _ in 0..<50 {
       do throws(FerryError) {
@@ -92,6 +95,7 @@ extension Simulation {
     device.stop()
     if isSetBack {
       device.watch.forget()
+      device.batches = []
       isDeviceSetBack = true
     }
     device.sleepsUntil = step + chance.number(below: 12)

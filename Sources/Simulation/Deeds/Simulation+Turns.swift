@@ -12,9 +12,10 @@ struct Turns {
   /// By the last digit of the seed. What restores the server has odd ones: one business system in
   /// four, of even seeds, does without.
   private static let rare: [[SimulatedFault]] = [
-    [.outage, .nonsenseSent], [.serverRestored], [.deviceRestored], [.serverFailedOver],
+    [.outage, .nonsenseSent], [.serverRestored], [.deviceRestored, .deviceWiped],
+    [.serverFailedOver],
     [.deviceSilent, .clockWrong], [.deviceCloned], [.extensionBeside, .tokensRevoked],
-    [.deviceSilentLong], [.fullOverRestart], [.tokenEnded],
+    [.deviceSilentLong], [.fullOverRestart, .deviceWiped], [.tokenEnded, .deviceLocked],
   ]
 
   /// What apps rarely do by chance, by the last digit of the seed.
@@ -109,6 +110,8 @@ extension Simulation {
     case .extensionBeside: try extend(device)
     case .tokensRevoked: try revokeTokens(of: device)
     case .tokenEnded: try endToken()
+    case .deviceLocked: try lock(device)
+    case .deviceWiped: if try !orderWipe(of: device) { putOff(place) }
     case .fullOverRestart: fill(turns.chance.happens(500) ? device.disk : server.disk)
     default: preconditionFailure("\(fault) is nobody's turn")
     }

@@ -61,8 +61,9 @@ struct DependencyCheck {
     return found
   }
 
-  /// The first other one that must end before an operation: an earlier change of its object, the
-  /// create of an object that it refers to, or what ends a reference to the object that it deletes.
+  /// The first other one that must end before an operation: an earlier change of its object, or of
+  /// another one that had its key; the create of an object that it refers to; what ends a reference to
+  /// the object that it deletes.
   /// `mayBe`: of a reference by several attributes an update keeps only what it changes of it; where
   /// the rest led before may have been forgotten.
   private func awaited(
@@ -78,7 +79,9 @@ struct DependencyCheck {
   private func isBefore(
     _ other: PendingOperation, _ operation: PendingOperation, _ mayBe: Bool = false
   ) -> Bool {
-    other.name == operation.name && other.sequence < operation.sequence
+    other.sequence < operation.sequence
+      && (other.name == operation.name
+        || other.entity == operation.entity && other.key == operation.key)
       || other.kind == .create && leads(operation, to: other, mayBe)
       || operation.kind == .delete && ceases(other, toReferTo: operation, mayBe)
   }

@@ -41,6 +41,8 @@ final class SimulatedDevice {
   private var reading: Connection?
   /// Until this step it is switched off.
   var sleepsUntil = 0
+  /// The wipe that it has begun: the mark of it outlives its processes.
+  var wipe: Wipe?
   /// A copy of another device that is thrown away at this step.
   var endsAt: Int?
   /// What stands on its screen, as it was when it was read.
