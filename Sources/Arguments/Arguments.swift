@@ -36,7 +36,7 @@ public struct Arguments: Sendable {
       guard word.hasPrefix("--") else {
         if word.hasPrefix("-"), word.count > 1 {
           throw UsageError(
-            "unknown option \(word)", hint: "Options have two dashes and a full word.")
+            "unknown option \(word)", hint: "Write options with two dashes and their full name.")
         }
         operands.append(word)
         continue
@@ -101,8 +101,8 @@ public struct Arguments: Sendable {
       throw UsageError(
         "unexpected \"\(operands[names.count])\"",
         hint: names.isEmpty
-          ? "Only options are taken here."
-          : "Only \(names.joined(separator: ", ")) and options are taken here.")
+          ? "This command takes options and no other words."
+          : "This command takes \(names.joined(separator: ", ")) and options.")
     }
     if operands.count < names.count {
       throw UsageError("<\(names[operands.count])> is missing", hint: "Write it after the command.")

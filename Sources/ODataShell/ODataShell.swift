@@ -55,7 +55,7 @@ public enum ODataShell {
       Outcome(status: 2, output: [], complaint: "\(problem)\n\(usage)")
     }
     guard let verb = arguments.first, verb == "describe" || verb == "convert" else {
-      return misuse("describe or convert was expected")
+      return misuse("the verb is missing: write describe or convert")
     }
     var file: String?
     var isJSON = false
@@ -69,7 +69,9 @@ public enum ODataShell {
       case "--json": isJSON = true
       case "--strict": isStrict = true
       case "--metadata":
-        guard let value = rest.popFirst() else { return misuse("--metadata needs a file") }
+        guard let value = rest.popFirst() else {
+          return misuse("--metadata needs the name of a file")
+        }
         metadataFile = value
       case "--version":
         guard
@@ -88,7 +90,9 @@ public enum ODataShell {
         file = argument
       }
     }
-    guard let file else { return misuse("a file or - was expected") }
+    guard let file else {
+      return misuse("the file is missing: write its name, or - for standard input")
+    }
     if verb == "convert", format == nil { return misuse("--to needs atom or json") }
     do throws(Complaint) {
       var metadata: EdmMetadata?

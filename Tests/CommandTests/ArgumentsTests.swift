@@ -34,7 +34,8 @@ struct ArgumentsTests {
     #expect(problem("--form", "x") == "unknown option --form. Did you mean \"--from\"?")
     #expect(problem("--from") == "--from needs a value. Write --from <file>.")
     #expect(problem("--force=1") == "--force takes no value. Write only --force.")
-    #expect(problem("-f") == "unknown option -f. Options have two dashes and a full word.")
+    #expect(
+      problem("-f") == "unknown option -f. Write options with two dashes and their full name.")
   }
 
   @Test("The list of known options names each once")

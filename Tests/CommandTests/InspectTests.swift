@@ -114,7 +114,8 @@ struct InspectTests {
   }
 
   @Test(
-    "In a terminal it is a live view that follows the app, and q gives the terminal back (facts/5.15)"
+    "In a terminal it is a live view that follows the app, and q gives the terminal back "
+      + "(facts/5.15)"
   )
   func live() throws {
     for key in ["q", "\u{3}"] {
@@ -258,7 +259,7 @@ struct InspectTests {
     for value in InspectTests.values { #expect(text.contains(value), "\(value)") }
     let again = try FerryProgram.run(["inspect", device.path, "--export", out])
     #expect(again.code == 1)
-    #expect(again.said.contains("\(out) already exists, and was kept. Name another file."))
+    #expect(again.said.contains("\(out) already exists and was not changed. Name another file."))
     #expect(try String(contentsOfFile: out, encoding: .utf8) == text)
     #expect(try FerryProgram.run(["inspect", device.path, "--values"]).code == 2)
     #expect(try FerryProgram.run(["inspect", device.path, "--export", "x", "--json"]).code == 2)

@@ -87,13 +87,13 @@ struct Backup {
       let made = node["made"]?.integer, let entries = node["files"]?.array
     else {
       throw OperatorError(
-        "\(path) is not a whole backup: it has no list \(Backup.listName)",
+        "the backup \(path) is incomplete: its list \(Backup.listName) is missing or damaged",
         hint: "A backup that was interrupted ends with .part and cannot be restored. Use another.")
     }
     guard format <= Backup.format else {
       throw OperatorError(
-        "the backup \(path) has format \(format); this program knows \(Backup.format)",
-        hint: "Use the program of the server that made it.")
+        "the backup \(path) has format \(format), and this program reads only \(Backup.format)",
+        hint: "Use the `ferry` of the server's version that made it.")
     }
     self.path = path
     self.made = Timestamp(milliseconds: made)
@@ -104,7 +104,8 @@ struct Backup {
       return File(name: name, bytes: count, digest: digest)
     }
     guard files.contains(where: { $0.name == StoreCopy.fileName }) else {
-      throw OperatorError("the backup \(path) has no store", hint: "Use another backup.")
+      throw OperatorError(
+        "the backup \(path) has no file \(StoreCopy.fileName)", hint: "Use another backup.")
     }
   }
 
@@ -129,7 +130,8 @@ struct Backup {
         ) { progress.tell(Int(done + $0), of: Int(all)) }
         guard copied.bytes == file.bytes, copied.digest == file.digest else {
           throw OperatorError(
-            "the file \(file.name) of the backup \(path) is not the one that was written",
+            "the file \(file.name) of the backup \(path) was changed or damaged: its checksum "
+              + "differs",
             hint: "Use another backup.")
         }
         done += file.bytes
@@ -173,7 +175,7 @@ extension Backup {
     let names = try? FileManager.default.contentsOfDirectory(atPath: path)
     guard !FileManager.default.fileExists(atPath: path) || names?.isEmpty == true else {
       throw OperatorError(
-        "\(path) exists already, and was kept", hint: "Name a folder that is not there.")
+        "\(path) already exists and was not changed", hint: "Name a folder that does not exist.")
     }
   }
 
@@ -183,7 +185,8 @@ extension Backup {
         atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch {
       throw OperatorError(
-        "the folder \(path) cannot be made", hint: "Name one in a folder that can be written.")
+        "the folder \(path) cannot be made",
+        hint: "Name a folder inside a folder that you may write to.")
     }
   }
 
@@ -231,11 +234,15 @@ extension Backup {
   private static func synchronize(_ path: String) throws {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
-      throw OperatorError("\(path) cannot be read", hint: String(cString: strerror(errno)))
+      throw OperatorError(
+        "\(path) cannot be read: \(String(cString: strerror(errno)))",
+        hint: "Check that you may read it.")
     }
     defer { close(descriptor) }
     guard fsync(descriptor) == 0 else {
-      throw OperatorError("\(path) cannot be written", hint: String(cString: strerror(errno)))
+      throw OperatorError(
+        "\(path) cannot be written: \(String(cString: strerror(errno)))",
+        hint: "Check the disk and its free space.")
     }
   }
 }

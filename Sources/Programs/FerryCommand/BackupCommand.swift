@@ -11,13 +11,13 @@ enum BackupCommand: Subcommand {
     CommandOption("data", "FOLDER", "the server's data folder; the server may be running"), .json,
   ]
   static let discussion = """
-    The backup is a new folder with one state of the store, the keys, the users and the deployed
-    packages. Who can read it can read every row and log in as anybody: keep it as safe as the data
-    folder. The models that --model names, and the business databases, are not in it. A store in
-    PostgreSQL is copied with pg_dump.
+    The backup is a new folder. It has the store as it was at one moment, the keys, the users and
+    the deployed packages. Anybody who can read it can read every row and log in as any user: protect
+    it like the data folder. It does not have the models that --model names, and not the business
+    databases. Copy a store in PostgreSQL with pg_dump.
 
     Example: ferry backup /backups/ferry-2026-11-25 --data data
-    Exit codes: 0 the backup is whole and on the disk; 1 there is none; 2 wrong usage.
+    Exit codes: 0 the backup is complete and on the disk; 1 no backup was made; 2 wrong usage.
     """
 
   static func run(_ arguments: Arguments) async throws -> ExitCode {
@@ -53,19 +53,19 @@ enum RestoreCommand: Subcommand {
   static let options = [
     CommandOption("data", "FOLDER", "the new data folder; it must not exist, or be empty"),
     CommandOption(
-      "model", "FILE", "end with an error if the backup does not have the package of this model"),
+      "model", "FILE", "restore nothing if the backup does not have the package of this model"),
     .json,
   ]
   static let discussion = """
-    Every byte of the backup is checked. The server that starts on the folder is the same one for
-    its devices: they stay logged in. It opens a new era. By that devices notice what it has
-    forgotten, download it again, and send again what it does not know. What the business system
-    has performed already is not performed again.
-    Stop the old server first, and never start it again: two servers of one identity mislead
-    devices.
+    Every byte of the backup is checked. Devices take the server that starts on the folder for the
+    old one: they stay logged in. At their next connection devices notice the restore. They download
+    their data again and send again the changes that the backup does not have. No change is performed
+    twice in the business system.
+    Stop the old server first, and never start it again: devices cannot distinguish two servers with
+    the same identity.
 
     Example: ferry restore /backups/ferry-2026-11-25 --data data
-    Exit codes: 0 the folder is whole and on the disk; 1 nothing was made; 2 wrong usage.
+    Exit codes: 0 the folder is complete and on the disk; 1 nothing was made; 2 wrong usage.
     """
 
   static func run(_ arguments: Arguments) async throws -> ExitCode {

@@ -65,14 +65,14 @@ enum CommandTable {
       "  \(Terminal.padded(command.name, width))  \(command.summary)"
     }
     return """
-      ferry: an existing business database goes offline.
+      ferry: offline apps on top of an existing business database.
 
       usage: ferry <command> …
 
       \(lines.joined(separator: "\n"))
 
-      ferry help <command> tells more, ferry --version the version. Exit codes: 0 done, 1 problems were found or it could not be
-      done, 2 the command line makes no sense.
+      `ferry help <command>` describes a command; `ferry --version` shows the version.
+      Exit codes: 0 done, 1 problems were found or it could not be done, 2 wrong usage.
       """
   }
 

@@ -23,8 +23,8 @@ enum DatabaseKeyOption {
     switch files {
     case (_?, _?):
       throw UsageError(
-        "--key-file and --passphrase-file exclude each other",
-        hint: "A database has one of them: leave the other out.")
+        "--key-file and --passphrase-file cannot be used together",
+        hint: "A database has either a key or a passphrase: leave out the other option.")
     case (let file?, nil): return try key(try TextFile.read(file), of: file)
     case (nil, let file?):
       let line = try TextFile.read(file).prefix { $0 != 10 && $0 != 13 }

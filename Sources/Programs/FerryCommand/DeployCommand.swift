@@ -16,18 +16,18 @@ enum DeployCommand: Subcommand {
         "the business database of the model, sqlite:FILE or postgres:DATABASE (default: the one "
           + "that the server or the model names)"),
       CommandOption("list", nil, "list the packages, and the devices that use each"),
-      CommandOption("withdraw", nil, "serve this version no more"),
-      CommandOption("force", nil, "with --withdraw: although devices use it"),
+      CommandOption("withdraw", nil, "stop serving this version"),
+      CommandOption("force", nil, "with --withdraw: even if devices use it or changes wait"),
       .json,
     ]
   static let discussion = """
-    The server checks the model against its database first. If they do not fit, nothing changes. A
-    version that the server does not have is added; its first load begins at once, and other
-    versions are served as before. A version that it has is replaced, if devices need not know the
-    difference. The model is kept in the data folder: a restart serves it too.
+    The server first checks that the model fits its database. If it does not, nothing changes. A
+    new version is added; its first load begins at once, and other versions are served as before. A
+    version that the server already has is replaced, but only if devices get the same data as
+    before. The model is kept in the data folder, so a restart serves it too.
 
     --withdraw is refused while a device uses the version, or a change waits for the business
-    system. Rows of a withdrawn version stay in the store: to deploy it again goes on from them.
+    system. Rows of a withdrawn version stay in the store, and a later deployment uses them again.
 
     Example: ferry deploy travel-1.1.json --data data
              ferry deploy --withdraw Travel 1.0 --data data
@@ -38,10 +38,12 @@ enum DeployCommand: Subcommand {
     let isList = arguments.flag("list")
     let isWithdrawal = arguments.flag("withdraw")
     guard !(isList && isWithdrawal) else {
-      throw UsageError("--list and --withdraw exclude each other", hint: "Leave out one of them.")
+      throw UsageError(
+        "--list and --withdraw cannot be used together", hint: "Leave out one of them.")
     }
     guard isWithdrawal || !arguments.flag("force") else {
-      throw UsageError("--force is for --withdraw", hint: "Leave it out.")
+      throw UsageError(
+        "--force works only with --withdraw", hint: "Leave out --force, or add --withdraw.")
     }
     if isList {
       _ = try arguments.operands()
@@ -105,10 +107,10 @@ enum DeployCommand: Subcommand {
 
   private static func done(_ package: String, _ answer: JSONNode) -> String {
     switch answer["outcome"]?.string {
-    case "added": "\(package) is served now. Its first load has begun; --list shows how it goes on."
+    case "added": "\(package) is served now. Its first load has begun; --list shows its progress."
     case "replaced": "\(package) has been replaced by the new model."
-    case "unchanged": "\(package) was served with this model already: nothing has changed."
-    default: "\(package) is served no more. Its rows stay in the store."
+    case "unchanged": "\(package) is already served with this model: nothing was changed."
+    default: "\(package) is no longer served. Its rows stay in the store."
     }
   }
 
@@ -133,7 +135,7 @@ enum DeployCommand: Subcommand {
       line +=
         "\n  " + Terminal.harmless(device["user"]?.string ?? "") + " "
         + Terminal.harmless(device["device"]?.string ?? "")
-        + ", \(device["state"]?.string ?? ""), here last \(seen ?? "")\(pending)"
+        + ", \(device["state"]?.string ?? ""), last seen \(seen ?? "")\(pending)"
     }
     return line
   }

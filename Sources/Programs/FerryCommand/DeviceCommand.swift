@@ -12,27 +12,28 @@ enum DeviceCommand: Subcommand {
   static let operands = "\(verbs.joined(separator: "|")) --data <folder> [options]"
   static let options =
     OperatorDoor.options + [
-      CommandOption("user", "<user>", "whose devices; with list: only theirs"),
+      CommandOption(
+        "user", "<user>", "the user of the device; with list: show only this user's devices"),
       CommandOption("device", "<id>", "the device; its first letters are enough"),
-      CommandOption("reason", "<text>", "what the user of the device is told"),
+      CommandOption("reason", "<text>", "the reason that is shown to the user of the device"),
       CommandOption("template", "<name>", "with activate and template: the connection template"),
       CommandOption(
         "with-pending", nil, "with wipe: also destroy changes that were not sent"),
       .json,
     ]
   static let discussion = """
-    list and show tell user, model, versions, when the device was here last, and whether changes
-    were pending there then: at least so many.
-    activate makes an activation code for a user: with it one device logs in without a password,
-    within 72 hours. clone does so with the template of another device. template registers a device
-    by another connection template; its settings travel at once.
-    lock ends the sessions of a device: its requests are refused with the reason, what is pending
-    stays on it, and unlock lets it go on. wipe orders the device to destroy its data when it comes
-    next; it keeps its data where changes are pending, unless --with-pending is given. unlock takes
-    the order back until the receipt is here. forget takes the device out of the register and ends
-    its sessions.
-    A device that was not here for long leaves the register by itself: leavesInDays tells when.
-    A device that never connects again is not reached by any of them.
+    list and show print user, model, versions, when the device last connected, and how many changes
+    were pending on it then (at least).
+    activate makes an activation code for a user. One device can log in with it instead of a
+    password, within 72 hours. clone does the same and uses the template of another device. template
+    gives a device another connection template; the device receives its settings at once.
+    lock ends the sessions of a device and refuses its requests, with the reason. Its pending changes
+    stay on it. unlock ends the lock. wipe orders the device to destroy its data when it next
+    connects. The device keeps its data while it has pending changes, unless --with-pending is given.
+    unlock cancels the order until the device has confirmed it. forget removes the device from the
+    register and ends its sessions.
+    The server removes a device that has not connected for a long time; show prints the days until
+    then as leavesInDays. No command reaches a device that never connects again.
 
     Example: ferry device wipe --data data --user nancy --device 3fa9 --reason "lost in Oslo"
     Exit codes: 0 done; 1 it could not be done; 2 wrong usage.
@@ -42,7 +43,7 @@ enum DeviceCommand: Subcommand {
     let names = verbs.joined(separator: ", ")
     let verb = try arguments.operands(names)[0]
     guard verbs.contains(verb) else {
-      throw UsageError("\"\(verb)\" is unknown", hint: "Write one of \(names).")
+      throw UsageError("the verb \"\(verb)\" is unknown", hint: "Write one of \(names).")
     }
     let door = try OperatorDoor(arguments)
     let user = try arguments.value("user")
@@ -62,12 +63,15 @@ enum DeviceCommand: Subcommand {
       return .success
     }
     guard part != nil else {
-      throw UsageError("--device is missing", hint: "`ferry device list` shows all.")
+      throw UsageError(
+        "--device is missing", hint: "Write --device <id>; `ferry device list` shows all ids.")
     }
     guard all.count == 1, let device = all.first else {
       throw OperatorError(
-        all.isEmpty ? "there is no such device" : "\(all.count) devices fit",
-        hint: all.isEmpty ? "`ferry device list` shows all." : "Write more of it, or --user.")
+        (all.isEmpty ? "no device has" : "\(all.count) devices have")
+          + " an id that begins with \"\(part ?? "")\"" + (user.map { " (user \($0))" } ?? ""),
+        hint: all.isEmpty
+          ? "`ferry device list` shows all ids." : "Write more of the id, or add --user.")
     }
     guard verb != "show" else {
       show([device], asJSON: arguments.flag("json"), isLong: true)
@@ -103,11 +107,13 @@ enum DeviceCommand: Subcommand {
   private static func done(_ verb: String, _ device: JSONNode) -> String {
     let name = "\(device["user"]?.string ?? "") \(device["device"]?.string ?? "")"
     switch verb {
-    case "lock": return "\(name) is locked. What is pending stays on it."
-    case "template": return "\(name) has another template. Its settings come with its next request."
-    case "unlock": return "\(name) may go on."
-    case "wipe": return "\(name) destroys its data when it comes next. `ferry device show` tells."
-    default: return "\(name) is forgotten. It has to log in again."
+    case "lock": return "\(name) is locked. Its pending changes stay on it."
+    case "template":
+      return "\(name) has the new template. It gets the settings with its next request."
+    case "unlock": return "\(name) is unlocked."
+    case "wipe":
+      return "\(name) destroys its data when it next connects; `ferry device show` has its state."
+    default: return "\(name) was removed from the register. It has to log in again."
     }
   }
 
@@ -123,7 +129,7 @@ enum DeviceCommand: Subcommand {
       }
       print(fields.joined(separator: isLong ? "\n" : "  "))
     }
-    if devices.isEmpty { print("No device was here yet.") }
+    if devices.isEmpty { print("No device was found.") }
   }
 
   private static let short = [

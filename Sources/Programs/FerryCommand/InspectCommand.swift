@@ -12,7 +12,7 @@ enum InspectCommand: Subcommand {
   static let operands = "<device database> [options]"
   static let options =
     [
-      CommandOption("once", nil, "print it once, also in a terminal"),
+      CommandOption("once", nil, "print once and end, also in a terminal"),
       .json,
       CommandOption(
         "export", "FILE", "write pending work and log records to a new file, for support"),
@@ -41,7 +41,8 @@ enum InspectCommand: Subcommand {
         hint: "Add --export FILE. Without an export, values are always shown.")
     }
     if export != nil, arguments.flag("json") || arguments.flag("once") {
-      throw UsageError("--export prints nothing", hint: "Leave out --json and --once.")
+      throw UsageError(
+        "--export cannot be used with --json or --once", hint: "Leave out --json and --once.")
     }
     let key = try DatabaseKeyOption.key(arguments)
     let file = try DeviceFile(path: path, key: key)

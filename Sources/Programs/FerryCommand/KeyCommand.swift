@@ -7,12 +7,12 @@ enum KeyCommand: Subcommand {
   static let operands = "rotate --data <folder> [options]"
   static let options = OperatorDoor.options
   static let discussion = """
-    rotate makes new keys for access tokens and refresh tokens. Tokens that were given before stay
-    good, each for its own time; tokens from now on have the new keys. The keys of the last eight
-    changes are accepted, so do not change them more often than once a week: a device that was
-    silent for 60 days would have to log in.
-    Where a key was stolen, stop the server and remove token.key and refresh.key with all that
-    have a number: the next start makes new ones, and everybody logs in again.
+    rotate makes new keys for access tokens and refresh tokens. Older tokens stay valid until they
+    expire; new tokens use the new keys. The server accepts the keys of the last eight changes.
+    Change them at most once a week: otherwise a device that was offline for up to 60 days may have
+    to log in again.
+    If a key was stolen, stop the server. Delete token.key, refresh.key and their numbered copies
+    (token.key.2, …). The next start makes new keys, and every user has to log in again.
 
     Example: ferry key rotate --data data
     Exit codes: 0 done; 1 it could not be done; 2 wrong usage.
@@ -21,10 +21,10 @@ enum KeyCommand: Subcommand {
   static func run(_ arguments: Arguments) async throws -> ExitCode {
     let verb = try arguments.operands("rotate")[0]
     guard verb == "rotate" else {
-      throw UsageError("\"\(verb)\" is unknown", hint: "Write rotate.")
+      throw UsageError("the verb \"\(verb)\" is unknown", hint: "Write rotate.")
     }
     try await OperatorDoor(arguments).rotateKeys()
-    print("The keys are changed. Nobody has to log in.")
+    print("The keys were changed. No user has to log in again.")
     return .success
   }
 }

@@ -11,18 +11,18 @@ enum LogCommand: Subcommand {
   static let operands = "--data FOLDER [options] | FILE [--level --take --correlation --json]"
   static let options = [
     CommandOption("data", "FOLDER", "the server's data folder; the server may be running"),
-    CommandOption("user", "NAME", "only of this user"),
-    CommandOption("device", "ID", "only of this device"),
-    CommandOption("entity", "NAME", "only about objects of this entity"),
+    CommandOption("user", "NAME", "only records of this user"),
+    CommandOption("device", "ID", "only records of this device"),
+    CommandOption("entity", "NAME", "only records about objects of this entity"),
     CommandOption(
       "level", "LEVEL", "this level or more severe: trace, debug, info, warn, error, fatal"),
     CommandOption(
-      "take", "NUMBER", "how many of the latest to show; default 100, and all of a file"),
-    CommandOption("correlation", "ID", "of a file: only records with this correlation id"),
+      "take", "NUMBER", "show only the latest records; default 100, for a file all"),
+    CommandOption("correlation", "ID", "with a file: only records with this correlation id"),
     .json,
   ]
   static let discussion = """
-    Refusals of the business system are not here: `ferry why` shows them. Nothing is changed.
+    It changes nothing. Refusals of the business system are not shown; use `ferry why` for them.
     FILE is what an app's log viewer exported, as text or compressed with gzip.
 
     Exit codes: 0 shown, also if there are none; 1 folder or file cannot be read; 2 wrong usage.
@@ -36,7 +36,7 @@ enum LogCommand: Subcommand {
     }
     if try arguments.value("correlation") != nil {
       throw UsageError(
-        "--correlation belongs to an exported file", hint: "Name the file: ferry log FILE.")
+        "--correlation works only with an exported file", hint: "Name the file: ferry log FILE.")
     }
     let folder = try arguments.required("data", "data")
     var question = DeviceReport.Question()
@@ -68,7 +68,8 @@ enum LogCommand: Subcommand {
   private static func take(_ arguments: Arguments) throws(UsageError) -> Int? {
     guard let take = try arguments.value("take") else { return nil }
     guard let number = Int(take), number > 0 else {
-      throw UsageError("--take \(take) is not a number", hint: "Write for example --take 20.")
+      throw UsageError(
+        "--take \(take) is not a number from 1", hint: "Write for example --take 20.")
     }
     return number
   }

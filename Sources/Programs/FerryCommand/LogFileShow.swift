@@ -13,7 +13,7 @@ enum LogFileShow {
     _ = try arguments.operands("FILE")
     for option in ["data", "user", "device", "entity"] where !arguments.values(option).isEmpty {
       throw UsageError(
-        "--\(option) does not belong to an exported file",
+        "--\(option) cannot be used with an exported file",
         hint: "A file takes --level, --take, --correlation and --json.")
     }
     let id = try arguments.value("correlation")
@@ -21,7 +21,8 @@ enum LogFileShow {
     do {
       bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
     } catch {
-      throw LogFileError("the file \(path) cannot be read")
+      throw LogFileError(
+        "the file \(path) cannot be read. Check that it exists and that you may read it.")
     }
     let text: String
     do throws(LogError) {

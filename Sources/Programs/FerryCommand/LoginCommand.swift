@@ -13,33 +13,36 @@ import Foundation
 enum LoginCommand: Subcommand {
   static let name = "login"
   static let summary =
-    "explain what a token of a company's issuer gives its user, or why it is refused"
+    "explain which rights a token of a company's issuer gives, or why it is refused"
   static let operands = "(--try <token> | --client <name>) --issuer <URL> [options]"
   static let options = [
     CommandOption("try", "<token>", "the token; - reads it from standard input"),
     CommandOption(
-      "client", "<name>", "get a token by a login: the name of the app at the issuer"),
-    CommandOption("code", nil, "log in by a code on another device, in place of a page"),
+      "client", "<name>", "log in to get a token; <name> is the app's client id at the issuer"),
+    CommandOption("code", nil, "log in with a code on another device instead of in a browser"),
     CommandOption(
-      "scope", "<name>", "ask for this (default openid and offline_access); may be repeated"),
-    CommandOption("identity", nil, "take the identity token in place of the one for an API"),
+      "scope", "<name>", "a scope to ask for (default openid and offline_access); may be repeated"),
+    CommandOption("identity", nil, "use the identity token instead of the access token"),
     CommandOption("issuer", "<URL>", "as for ferryd"),
     CommandOption("audience", "<name>", "as for ferryd (default ferry); may be repeated"),
     CommandOption("mapping", "<file>", "as for ferryd"),
-    CommandOption("model", "<model.json>", "the model, whose partition rules ask for claims"),
+    CommandOption(
+      "model", "<model.json>", "warn if the claims do not fit the partition rules of this model"),
     CommandOption("issuer-ca", "<file>", "as for ferryd"),
     .json,
   ]
   static let discussion = """
-    Nobody is logged in: the token is judged as ferryd would judge it now, with the issuer's keys of
-    now. Each rule of the mapping is shown with whether it fits. The token itself is never printed.
+    Checks a token as ferryd would check it now, with the current keys of the issuer. No user is
+    logged in at a server. Each rule of the mapping is shown, and whether it matches the token. The
+    token is never printed.
 
-    With --client the token comes from a login as an app makes it: its page is opened in a browser of
-    this machine, and comes back to http://127.0.0.1 on a port of its own. Let the issuer accept
-    http://127.0.0.1/callback for the app. Nothing of the login is kept.
+    With --client you log in like a user of the app. Open the printed address in a browser on this
+    machine; the issuer then sends the browser to http://127.0.0.1:<port>/callback. The issuer must
+    accept http://127.0.0.1/callback for the app. Nothing of the login is stored.
 
     Example: ferry login --try - --issuer https://login.example.com/acme --mapping mapping.json
-    Exit codes: 0 the token would let its user in; 1 it would not, and the reason; 2 wrong usage.
+    Exit codes: 0 ferryd would accept the token; 1 it would not, and the reason is printed; 2 wrong
+    usage.
     """
 
   static func run(_ arguments: Arguments) async throws -> ExitCode {
@@ -47,13 +50,15 @@ enum LoginCommand: Subcommand {
     let issuer = try arguments.required("issuer", "https://login.example.com/acme")
     guard IssuerAddress.isSafe(issuer) else {
       throw UsageError(
-        "the issuer \(issuer) has no address with TLS", hint: "Write --issuer https://….")
+        "the address of the issuer \(issuer) does not begin with https://",
+        hint: "Write --issuer https://….")
     }
     let trust = try arguments.value("issuer-ca").map { TransportOptions.Trust.file($0) } ?? .system
     let token: String
     if let client = try arguments.value("client") {
       guard try arguments.value("try") == nil else {
-        throw UsageError("--try and --client are given", hint: "Give one of them.")
+        throw UsageError(
+          "--try and --client cannot be used together", hint: "Leave out one of them.")
       }
       token = try await logIn(client, issuer, trust, arguments)
     } else {

@@ -12,14 +12,15 @@ enum NewCommand: Subcommand {
   static let options = [
     CommandOption("from", "<database>", "\(DatabaseAddress.forms); it is only read"),
     CommandOption(
-      "all-values", nil, "PostgreSQL: read every row instead of a sample, to find large values"),
+      "all-values", nil,
+      "PostgreSQL: read every row instead of a sample, so that no large value is missed"),
     CommandOption("out", "<file>", "the file for the model; an existing file is kept"),
     CommandOption("force", nil, "overwrite an existing file"),
     CommandOption("name", "<Name>", "name of the package; default: the name of the database"),
     CommandOption("version", "<1.0>", "version of the package, major.minor"),
     CommandOption(
       "partition", "<Entity=Column:source,…>",
-      "who gets which rows; source is claim:<name> or open; may be repeated"),
+      "which user gets which rows; source is claim:<name> or open; may be repeated"),
     CommandOption(
       "entity", "<Name=Table>",
       "another name for the entity of a table; may be repeated"),
@@ -33,12 +34,12 @@ enum NewCommand: Subcommand {
     .json,
   ]
   static let discussion = """
-    Reads tables, keys, foreign keys and types; in SQLite also every value once. Parts that cannot
-    be used are listed with their cure. An entity with a foreign key to a partitioned one gets its
-    partition. An entity without a partition rule goes to everyone, and devices only read it. A
-    column whose name suggests a secret (password, hash, token, secret, salary, iban, ssn and
-    similar) is left out. \(ModelWriter.schemaFile), which editors use to complete and check the
-    model, is written beside it.
+    Reads tables, keys, foreign keys and types; in SQLite also every value once. Tables and columns
+    that cannot be used are listed, with the reason and the cure. An entity with a foreign key to a
+    partitioned entity gets the same partition. Every user gets all rows of an entity without a
+    partition rule, and devices cannot change them. A column whose name suggests a secret (password,
+    hash, token, secret, salary, iban, ssn and similar) is left out. \(ModelWriter.schemaFile) is
+    written beside the model; editors use it to complete and check the model.
 
     Example: ferry new --from sqlite:shop.db --out Model/model.json \\
                --entity Order=Orders --partition Order=EmployeeID:claim:employee
@@ -51,7 +52,7 @@ enum NewCommand: Subcommand {
     let out = try arguments.required("out", "model.json")
     if TextFile.exists(out), !arguments.flag("force") {
       throw GeneratorError(
-        "\(out) already exists, and was kept",
+        "\(out) already exists and was not changed",
         hint:
           "Name another file, or overwrite it with --force. `ferry diff` compares a model with a database."
       )

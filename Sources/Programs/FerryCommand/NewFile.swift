@@ -10,7 +10,7 @@ enum NewFile {
       let isThere = errno == EEXIST
       throw GeneratorError(
         isThere
-          ? "\(path) already exists, and was kept"
+          ? "\(path) already exists and was not changed"
           : "\(path) cannot be written: \(String(cString: strerror(errno)))",
         hint: isThere
           ? "Name another file." : "Check that the folder exists and is writable."

@@ -19,7 +19,7 @@ enum NewReport {
     }
     let titles: [(Note.Kind, String)] = [
       (.leftOut, "Left out:"), (.changed, "Types that differ from the declaration:"),
-      (.told, "To know:"),
+      (.told, "Please note:"),
     ]
     for (kind, title) in titles {
       let notes = made.translation.notes(kind)
@@ -70,11 +70,11 @@ enum NewReport {
   private static func defaults(_ package: Package) -> String {
     let hasRule = package.entities.contains { $0.partition != nil }
     return """
-      Defaults: objects of a partition may be created, changed and deleted on devices ("operations");
-      entities of one group are imported together ("group"); \
-      \(hasRule ? "entities without a partition rule go to everyone" : "without a partition rule everyone gets all rows"), to read.
-      CHECKs, triggers and foreign keys stay in the database: what they refuse comes back as a log
-      record.
+      Defaults: devices may create, change and delete objects of a partition ("operations"); entities
+      of one group are imported together ("group"); \
+      \(hasRule ? "every user gets all rows of entities without a partition rule" : "without a partition rule every user gets all rows"), to read only.
+      CHECKs, triggers and foreign keys stay in the database: if they refuse a change, the device gets
+      a log record with the reason.
       """
   }
 

@@ -28,11 +28,11 @@ enum ODataCommand: Subcommand {
     refuses it with the column and the cure (Documentation/odata-address.schema.json).
     - reads standard input.
 
-    get prints the entries at the address of a service, one JSON object a line, page after page, or
-    its collections at the root of the service. create and update take the properties as a JSON
+    get prints the entries at an address of a service, page after page, one JSON object per line. At
+    the root of a service it prints the collections. create and update take the properties as a JSON
     object. update and delete succeed only if nobody else has changed the object (its ETag). Without
-    --service, the root of the service is the address without its last step. An untrusted
-    certificate is shown with its fingerprint and refused, unless --trust names it.
+    --service, the root of the service is the address without its last path segment. An untrusted
+    certificate is shown with its fingerprint and refused, unless --trust names the fingerprint.
 
     Exit codes: 0 it was read; 1 it was refused, with one line that says why and where;
     2 wrong usage.

@@ -36,7 +36,10 @@ enum ODataServiceCommand {
       }
     } catch {
       if case .conflict(let conflict) = error.cause, let theirs = conflict.theirs {
-        Terminal.error("at the service: \(text(of: theirs, service) ?? "not to be shown as JSON")")
+        Terminal.error(
+          "the object at the service: "
+            + "\(text(of: theirs, service) ?? "(it cannot be shown as JSON)")"
+        )
       }
       throw error
     }
@@ -126,7 +129,7 @@ private final class CertificateListener: ServerTrustListener {
         issuer       \(own.issuer)
         valid        \(own.validFrom) to \(own.validUntil)
         fingerprint  \(own.fingerprint)
-      If it is the right one, give --authority with its issuer's file, or --trust with the fingerprint.
+      If it is the right certificate, write --authority <file of its issuer> or --trust <fingerprint>.
       """)
     return .refuse
   }

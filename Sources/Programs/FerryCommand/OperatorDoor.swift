@@ -22,7 +22,8 @@ struct OperatorDoor {
     let file = "\(try arguments.required("data", "data"))/operator.key"
     guard let bytes = FileManager.default.contents(atPath: file) else {
       throw OperatorError(
-        "the key \(file) cannot be read", hint: "Name the data folder of the server (--data).")
+        "the operator's key \(file) cannot be read",
+        hint: "Name the data folder of the server (--data) and run this as a user who may read it.")
     }
     key = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
   }
@@ -60,7 +61,8 @@ struct OperatorDoor {
   ) async throws -> [JSONNode] {
     guard let devices = try await ask(method, path, body)["devices"]?.array else {
       throw OperatorError(
-        "the server did not answer with a list", hint: "Is there a Ferry server at \(server)?")
+        "the server \(server) did not answer with a list of devices",
+        hint: "Check that a Ferry server runs there, or name it with --server.")
     }
     return devices
   }
@@ -83,8 +85,9 @@ struct OperatorDoor {
     let node = try? JSONNode.parse(try await response.body.collect())
     guard response.status == 200, let node else {
       throw OperatorError(
-        node?["message"]?.string ?? "the server answered \(response.status)",
-        hint: node?["hint"]?.string ?? "Is there a Ferry server at \(server)?")
+        node?["message"]?.string ?? "the server \(server) answered with status \(response.status)",
+        hint: node?["hint"]?.string
+          ?? "Check that a Ferry server runs there, or name it with --server.")
     }
     return node
   }

@@ -16,7 +16,7 @@ enum PrepareCommand: Subcommand {
       "database", "<address>", "the business database (default: the model's source)"),
     CommandOption(
       "operations", nil,
-      "only the tables of operations; changes of others are found by comparing"),
+      "only the tables that record operations; ferryd then compares rows to find other changes"),
     CommandOption("role", "<role>", "grant this role the rights that ferryd needs, and no others"),
     CommandOption("print", nil, "print the statements for an administrator; change nothing"),
     CommandOption("remove", nil, "remove everything, also the record of performed operations"),
@@ -27,9 +27,9 @@ enum PrepareCommand: Subcommand {
     Nothing else in the database is changed. Run it again after a new version of the model.
     Documentation/PostgreSQL.md describes the levels, rights and costs.
 
-    Without it ferryd makes the tables of operations itself if it may, and compares all rows
-    each time it looks for changes of others. Stop ferryd before --remove: afterwards nobody
-    knows which operations were performed.
+    Without this command ferryd makes the tables of operations itself, if it has the right. It then
+    compares all rows each time it looks for changes by other programs. Stop ferryd before --remove:
+    afterwards nobody knows which operations were performed.
 
     A SQLite database gets the tables ferry_change, ferry_mark and ferry_database, and triggers
     whose names begin with ferry_. Remove them only with --remove: a trigger without its table
@@ -48,7 +48,8 @@ enum PrepareCommand: Subcommand {
     }
     guard let text = try arguments.value("database") ?? reading.source else {
       throw UsageError(
-        "the business database is missing", hint: "Write --database \(DatabaseAddress.forms).")
+        "the model \(file) names no business database",
+        hint: "Write --database \(DatabaseAddress.forms).")
     }
     switch try DatabaseAddress(text) {
     case .sqlite(let path): return try prepare(package, path, arguments)

@@ -12,9 +12,10 @@ enum SimulateCommand: Subcommand {
     CommandOption("seed", "N", "one seed; the same seed gives the same run"),
     CommandOption("seeds", "A-B", "all seeds from A to B (default 1-20)"),
     CommandOption("steps", "M", "steps with faults in each run, 1 to 1000000 (default 500)"),
-    CommandOption("plant", "BUG", "switch a bug on; stops at the first seed that finds it"),
+    CommandOption("plant", "BUG", "switch a known bug on; end at the first seed that finds it"),
     CommandOption("sealed", nil, "encrypt the devices' databases"),
-    CommandOption("without", "FAULT,…", "faults that do not strike; all else is decided as before"),
+    CommandOption(
+      "without", "FAULT,…", "leave these faults out; all other decisions stay the same"),
     CommandOption(
       "shrink", nil, "with --seed: search for fewer faults and steps with the same failure"),
     CommandOption("keep", "FOLDER", "write the databases of failing seeds to FOLDER/seed-N"),
@@ -22,19 +23,19 @@ enum SimulateCommand: Subcommand {
     CommandOption.json,
   ]
   static let discussion = """
-    Runs the real session and service over real SQLite, with simulated disks, clock, network and
+    Runs the real client and server code over real SQLite, with simulated disks, clock, network and
     business system. Messages are lost, doubled, delayed, reordered and cut. Devices and server
-    crash at any write and restart, are copied and restored. The business system fails before and
-    after its commits. The invariants are checked after every step, and once more at the end.
+    crash at any write and restart; their files are copied and restored. The business system fails
+    before and after its commits. The invariants are checked after every step and at the end.
     Documentation/Simulation.md describes it.
 
     Bugs: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", ")).
 
     Faults that can be left out: \(optionalFaults.map(\.rawValue).joined(separator: ", ")).
 
-    Exit codes: 0 every invariant held; 1 one did not (its number, the seed and the last events
-    are printed); 2 wrong usage. After a crash, standard error has the running seeds, their steps
-    and the command that repeats them.
+    Exit codes: 0 every invariant held; 1 an invariant was violated (its number, the seed and the
+    last events are printed); 2 wrong usage. After a crash, standard error has the running seeds,
+    their steps and the command that repeats them.
     """
 
   static func run(_ arguments: Arguments) async throws -> ExitCode {
@@ -52,7 +53,7 @@ enum SimulateCommand: Subcommand {
     plan.isSealed = arguments.flag("sealed")
     plan.keep = try arguments.value("keep")
     if arguments.flag("shrink"), try arguments.value("seed") == nil {
-      throw UsageError("--shrink needs one seed", hint: "Write --seed 7 --shrink.")
+      throw UsageError("--shrink works only with --seed", hint: "Write --seed 7 --shrink.")
     }
     CrashReport.install(again: ("ferry simulate --seed ", " \(words(plan)) --trace"))
     return await run(
@@ -152,7 +153,7 @@ enum SimulateCommand: Subcommand {
 
   private static func seeds(_ arguments: Arguments) throws -> [UInt64] {
     if try arguments.value("seed") != nil, try arguments.value("seeds") != nil {
-      throw UsageError("--seed and --seeds exclude each other", hint: "Leave one of them out.")
+      throw UsageError("--seed and --seeds cannot be used together", hint: "Leave out one of them.")
     }
     if let text = try arguments.value("seed") {
       guard let seed = UInt64(text) else {
@@ -163,7 +164,8 @@ enum SimulateCommand: Subcommand {
     let text = try arguments.value("seeds") ?? "1-20"
     let bounds = text.split(separator: "-").compactMap { UInt64($0) }
     guard bounds.count == 2, bounds[0] <= bounds[1], bounds[1] - bounds[0] < 1_000_000 else {
-      throw UsageError("--seeds \(text) is not a range", hint: "Write --seeds 1-20.")
+      throw UsageError(
+        "--seeds \(text) is not a range of at most 1000000 seeds", hint: "Write --seeds 1-20.")
     }
     return Array(bounds[0]...bounds[1])
   }

@@ -26,16 +26,16 @@ enum UserCommand: Subcommand {
     .json,
   ]
   static let discussion = """
-    The password is asked for on the terminal, twice and hidden, or read from standard input. It is
-    stored as an argon2id hash, and never appears in an argument or in output. The file is written
-    completely or not at all, and only its owner may read it.
+    The command asks for the password twice on the terminal, without showing it, or reads it from
+    standard input. The file has an argon2id hash of it; no argument and no output has the password.
+    The file is written completely or not at all, and only its owner may read it.
 
     Example: ferry user add --file users.json --name nancy --role sales --claim employee=1 \\
                --model model.json
              ferry user password --file users.json --name nancy
-    Each change is recorded in an audit log beside it: <users.json>.audit.jsonl.
-    A running server reads the file again when it changes, within a second. password, logout and
-    remove end the sessions of the user on every device; what is pending there stays.
+    Each change is recorded in the audit log <users.json>.audit.jsonl beside the file.
+    A running server reads a changed file within a second. password, logout and remove end the
+    sessions of the user on every device; pending changes stay on the devices.
     Exit codes: 0 done; 1 it could not be done; 2 wrong usage.
     """
 
@@ -50,7 +50,8 @@ enum UserCommand: Subcommand {
     case "remove": try remove(try arguments.required("name", "nancy"), from: file)
     default:
       throw UsageError(
-        "\"\(verb)\" is unknown", hint: "Write add, password, list, logout or remove.")
+        "the verb \"\(verb)\" is unknown",
+        hint: "Write add, password, list, logout or remove.")
     }
     return .success
   }
@@ -64,9 +65,12 @@ enum UserCommand: Subcommand {
     var list = try UserList.read(file) ?? UserList(users: [])
     guard !name.isEmpty, !list.users.contains(where: { $0.name == name }) else {
       throw UserError(
-        "\"\(name)\" already exists, or is empty",
-        hint:
-          "To change the password: ferry user password. To change roles or claims: remove the user first."
+        name.isEmpty
+          ? "--name is empty" : "the user \"\(name)\" is already in \(file)",
+        hint: name.isEmpty
+          ? "Write --name nancy."
+          : "To change the password: ferry user password. To change roles or claims: remove the "
+            + "user first."
       )
     }
     list.users.append(
@@ -107,7 +111,7 @@ enum UserCommand: Subcommand {
     list.users[place].passwordHash = try hash(arguments)
     try list.write(to: file)
     note(.passwordChanged, name, file)
-    print("\(name) has a new password, and has to log in with it on every device.")
+    print("\(name) has a new password and has to log in again on every device.")
   }
 
   private static func logOut(_ name: String, in file: String) throws {
@@ -117,7 +121,7 @@ enum UserCommand: Subcommand {
     list.users[place].loggedOut = String(World.system().clock.now.milliseconds)
     try list.write(to: file)
     note(.userLoggedOut, name, file)
-    print("\(name) has to log in again on every device. What is pending there stays.")
+    print("\(name) has to log in again on every device. Pending changes stay there.")
   }
 
   private static func remove(_ name: String, from file: String) throws {
@@ -125,7 +129,7 @@ enum UserCommand: Subcommand {
     list.users.remove(at: try list.place(of: name, in: file))
     try list.write(to: file)
     note(.userRemoved, name, file)
-    print("\(name) was removed. What is pending on the user's devices stays there.")
+    print("\(name) was removed. Pending changes stay on the user's devices.")
   }
 
   private static func list(_ file: String, asJSON: Bool) throws {

@@ -24,7 +24,8 @@ struct UserList {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       guard errno != ENOENT else { return nil }
-      throw UserError("\(path): \(reason())", hint: "Check that you may read it.")
+      throw UserError(
+        "the user file \(path) cannot be read: \(reason())", hint: "Check that you may read it.")
     }
     defer { close(descriptor) }
     var bytes: [UInt8] = []
@@ -33,7 +34,9 @@ struct UserList {
       let count = Glibc.read(descriptor, &buffer, buffer.count)
       guard count > 0 else {
         guard count == 0 else {
-          throw UserError("\(path): \(reason())", hint: "Check that you may read it.")
+          throw UserError(
+            "the user file \(path) cannot be read: \(reason())", hint: "Check that you may read it."
+          )
         }
         break
       }
@@ -54,9 +57,11 @@ struct UserList {
     for node in nodes {
       guard let user = user(node) else {
         throw UserError(
-          "\(path):\(TextPlace(offset: node.offset, in: bytes)): this user has unknown fields",
+          "\(path):\(TextPlace(offset: node.offset, in: bytes)): this user has an unknown field, "
+            + "or no name or passwordHash",
           hint:
-            "A user has name, passwordHash, roles and claims. Remove other fields: they would be lost."
+            "A user has name, passwordHash, roles and claims. Remove other fields; they are not "
+            + "kept."
         )
       }
       users.append(user)
@@ -66,7 +71,7 @@ struct UserList {
 
   static func existing(_ path: String) throws(UserError) -> UserList {
     guard let list = try read(path) else {
-      throw UserError("\(path) is not there", hint: "Create it with: ferry user add.")
+      throw UserError("there is no user file \(path)", hint: "Create it with: ferry user add.")
     }
     return list
   }
@@ -134,7 +139,9 @@ struct UserList {
     var name = Array("\(target).XXXXXX".utf8CString)
     let descriptor = mkstemp(&name)
     guard descriptor >= 0 else {
-      throw UserError("\(path): \(UserList.reason())", hint: "Check that you may write there.")
+      throw UserError(
+        "the user file \(path) cannot be written: \(UserList.reason())",
+        hint: "Check that you may write in its folder.")
     }
     var known = stat()
     if stat(target, &known) == 0 { _ = fchown(descriptor, known.st_uid, known.st_gid) }
@@ -153,7 +160,8 @@ struct UserList {
     guard isWritten, rename(name, target) == 0 else {
       let reason = UserList.reason()
       unlink(name)
-      throw UserError("\(path) was not changed: \(reason)", hint: "Check the space on its disk.")
+      throw UserError(
+        "\(path) was not changed: \(reason)", hint: "Check the free space on its disk.")
     }
   }
 

@@ -11,7 +11,7 @@ import FerryWorld
 enum WhyCommand: Subcommand {
   static let name = "why"
   static let summary =
-    "show why an object is or is not here: partition, version, operations, refusal"
+    "show why an object is or is not on a device or a server: partition, operations, refusal"
   static let operands = "<entity> <key> --data FOLDER | --device DATABASE"
   static let options =
     [
@@ -20,13 +20,13 @@ enum WhyCommand: Subcommand {
       CommandOption.json,
     ] + DatabaseKeyOption.options
   static let discussion = """
-    Write the key as in log records: 10248, "ALFKI", 10248,11 (a single text key also without
-    the quotes). Nothing is changed.
+    Write the key as in log records: 10248, "ALFKI", 10248,11. A single text key needs no quotes.
+    The command changes nothing.
 
     \(DatabaseKeyOption.discussion)
 
-    Exit codes: 0 the object exists here; 1 it does not, with the reason, or it cannot be read;
-    2 wrong usage.
+    Exit codes: 0 the object is there; 1 it is not there (the reason is printed), or the file cannot
+    be read; 2 wrong usage.
     """
 
   static func run(_ arguments: Arguments) async throws -> ExitCode {
@@ -39,7 +39,8 @@ enum WhyCommand: Subcommand {
       return try tell(
         try file.why(entity: words[0], key: words[1]), json: arguments.flag("json"))
     default:
-      throw UsageError("say whom to ask", hint: "Write either --data FOLDER or --device DATABASE.")
+      throw UsageError(
+        "either --data or --device is needed", hint: "Write --data FOLDER or --device DATABASE.")
     }
   }
 
