@@ -12,7 +12,7 @@ enum SampleCommand {
   static let usage: String = """
     usage: ferry-sample --out <file> [--seed <number>] [--rows <bookings>]
     Writes a SQLite database of travel agencies, carriers, flights and bookings. The same seed and
-    rows give the same database. Seed 1 and 20000 rows when not said.
+    rows give the same database. Default: seed 1 and 20000 rows.
     """
 
   static func run(_ arguments: [String]) {
@@ -37,14 +37,16 @@ enum SampleCommand {
     }
     guard let out else { end(usage) }
     guard access(out, F_OK) != 0 else {
-      end("\(out) is there already; remove it or name another file")
+      end("\(out) already exists; delete it or name another file")
     }
     do {
       try FlightsSample.write(to: out, seed: seed, bookings: rows)
       print("\(out): seed \(seed), \(rows) bookings")
     } catch {
       end(
-        "\(out) could not be written: \(error.message); check the folder and the room on its disk")
+        "\(out) cannot be written: \(error.message); check the folder and the free space on its "
+          + "disk"
+      )
     }
   }
 

@@ -60,13 +60,14 @@ actor Deployer: Deployment {
     }
     guard old.model.isDeployed else {
       throw ServerError(
-        .badRequest, "\(id) is named by --model \(old.model.file) of the server's command line",
+        .badRequest, "\(id) cannot be replaced: --model \(old.model.file) of ferryd names it",
         hint: "Give the model a higher version, or change that file and restart ferryd.")
     }
     guard model.package.shape == old.model.package.shape else {
       throw ServerError(
-        .changedModel, "the model \(id) has changed in what devices get, but not its version",
-        hint: "Give the model a higher version. `ferry diff` says what changed.")
+        .changedModel,
+        "the model \(id) changes the data that devices get, but has the same version",
+        hint: "Give the model a higher version.")
     }
     try await replace(old, by: model, keeps: true)
     world.log.info("a package was replaced", ("package", id), ("database", "\(model.database)"))
@@ -101,7 +102,7 @@ actor Deployer: Deployment {
     guard let old = served[package] else {
       throw ServerError(
         .badRequest, "this server has no package \(package)",
-        hint: "`ferry deploy --list` shows all.")
+        hint: "`ferry deploy --list` shows all packages.")
     }
     try await stores.remove(package)
     await stop(package)
@@ -122,7 +123,7 @@ actor Deployer: Deployment {
     guard !isChanging else {
       throw ServerError(
         .badRequest, "another package is being deployed or withdrawn",
-        hint: "Try again when that has ended.", isTransient: true)
+        hint: "Try again in a moment.", isTransient: true)
     }
     isChanging = true
     changes += 1

@@ -21,7 +21,8 @@ struct IssuerSettings {
     self.names = names
     for name in names where !IssuerAddress.isSafe(name) {
       throw UsageError(
-        "the issuer \(name) has no address with TLS", hint: "Write --issuer https://….")
+        "the address of the issuer \(name) does not begin with https://",
+        hint: "Write --issuer https://….")
     }
     let audiences = arguments.values("audience")
     self.audiences = audiences.isEmpty ? ["ferry"] : audiences
@@ -42,8 +43,10 @@ struct IssuerSettings {
       let named = mapping.issuer
       guard named.map({ names.contains($0) }) ?? (names.count == 1) else {
         throw UsageError(
-          "a mapping is for the issuer \(named ?? "(none)"), which --issuer does not name",
-          hint: "Name it with --issuer, or write \"issuer\" into the mapping.")
+          named.map { "--mapping: a mapping is for the issuer \($0), which --issuer does not name" }
+            ?? "--mapping: a mapping names no issuer, and --issuer names \(names.count)",
+          hint: named == nil
+            ? "Write \"issuer\" into the mapping." : "Add --issuer with the mapping's issuer.")
       }
     }
     trust = try arguments.value("issuer-ca").map { .file($0) } ?? .system

@@ -240,7 +240,7 @@ private final class LeaseKeeper: Sendable {
       state.onChange?(nil)
     } catch {
       // A lease that cannot be renewed ends by the clock of the database; the fence decides.
-      world.log.debug("the lease cannot be looked at", ("reason", "\(error)"))
+      world.log.debug("the lease cannot be read", ("reason", "\(error)"))
     }
   }
 

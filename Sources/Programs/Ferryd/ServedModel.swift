@@ -31,7 +31,7 @@ struct ServedModel {
       let model = try ServedModel([UInt8](bytes), file, database: database, isDeployed: false)
       if let other = models.first(where: { $0.package.id == model.package.id }) {
         throw UsageError(
-          "the models \(other.file) and \(file) are both \(model.package.id)",
+          "the models \(other.file) and \(file) are both of the version \(model.package.id)",
           hint: "Leave out one of them, or give the newer one a higher version.")
       }
       models.append(model)
@@ -41,7 +41,7 @@ struct ServedModel {
         kept.model, "deployed \(kept.package)", database: kept.database, isDeployed: true)
       if let other = models.first(where: { $0.package.id == model.package.id }) {
         throw UsageError(
-          "--model names \(other.file), and \(model.package.id) was deployed too",
+          "\(model.package.id) is named by --model \(other.file) and was deployed too",
           hint: "Leave out --model \(other.file).")
       }
       models.append(model)

@@ -36,11 +36,11 @@ struct Settings {
   static let options = [
     CommandOption(
       "dev", "FILE",
-      "serve this SQLite database for development; makes model, user and folder"),
+      "serve this SQLite database for development; ferryd makes the model, a user and the folder"),
     CommandOption(
       "model", "FILE",
-      "the model, made by `ferry new`; may be repeated for more packages, or more versions of one. "
-        + "Those that `ferry deploy` has added are served too"),
+      "the model, made by `ferry new`; may be repeated for more packages or versions. Models that "
+        + "`ferry deploy` added are served too"),
     CommandOption(
       "data", "FOLDER", "the folder for the server's data; created if it does not exist"),
     CommandOption(
@@ -60,18 +60,18 @@ struct Settings {
         + "data folder); read again when it changes"),
     CommandOption(
       "issuer", "URL",
-      "take tokens of this OpenID issuer, as it writes itself; may be repeated. Users of the file "
-        + "may log in beside it"),
+      "accept tokens of this OpenID issuer; write its URL as in its tokens; may be repeated. "
+        + "Users of the user file can still log in"),
     CommandOption(
       "audience", "NAME",
-      "with --issuer: for whom a token must be (default ferry); may be repeated"),
+      "with --issuer: the audience that a token must name (default ferry); may be repeated"),
     CommandOption(
       "mapping", "FILE",
-      "with --issuer: which claims and groups give which rights; may be repeated. Without one "
-        + "claims and roles that the model names are taken under their names"),
+      "with --issuer: a file that maps claims and groups of the issuer to claims and roles of the "
+        + "model; may be repeated. Without it the token must have them under the model's names"),
     CommandOption(
       "issuer-ca", "FILE",
-      "with --issuer: certificates in PEM form that are trusted in place of the system's"),
+      "with --issuer: certificates (PEM) to trust for issuers instead of the system's"),
     CommandOption(
       "address", "ADDRESS", "the address of this machine to listen on (default 127.0.0.1)"),
     CommandOption(
@@ -85,15 +85,17 @@ struct Settings {
       "big-value-limit", "MB", "maximum size of a big value (default 256)"),
     CommandOption(
       "rights-hours", "N",
-      "with --issuer: how old a user's newest token may be whose rights count (default 24); requests "
-        + "and operations wait for a newer one"),
+      "with --issuer: the maximum age of a user's newest token in hours (default 24); with an "
+        + "older one, requests and operations of the user wait for a newer token"),
     CommandOption(
       "lease-days", "N",
-      "days for which a device may use its data without the server; then the data is closed until it "
-        + "connects (default: for ever)"),
+      "days for which a device may use its data without the server; after that the data is closed "
+        + "until the device connects (default: no limit)"),
     CommandOption(
       "inactive-days", "N",
-      "days without a request after which a device leaves the register (default 180)"),
+      "days without a request after which the server removes a device from the register (default "
+        + "180)"
+    ),
     CommandOption(
       "otlp", "URL",
       "send spans of traced requests to this OpenTelemetry collector over OTLP/HTTP, such as "
@@ -129,11 +131,11 @@ struct Settings {
 
       \(lines.joined(separator: "\n"))
 
-      GET /health says whether it is ready. With the header "Authorization: Bearer KEY", where KEY is
-      the content of operator.key in the data folder, it also says what is wrong. Who logged in and
-      what was refused is recorded in audit.jsonl there. Public TLS is a proxy's: Samples/nginx has a
-      configuration; name the proxy with --proxy. It ends in good order on SIGTERM
-      and SIGINT, at once on a second one.
+      GET /health shows whether the server is ready. With the header "Authorization: Bearer KEY", where
+      KEY is the content of operator.key in the data folder, it also shows what is wrong. The file
+      audit.jsonl there records logins and refusals. For public TLS use a proxy: Samples/nginx has a
+      configuration; name the proxy with --proxy. SIGTERM and SIGINT end ferryd in good order, a
+      second one ends it at once.
       Exit codes: 0 stopped on request; 1 it could not start, and printed the reason; 2 wrong usage.
       """
   }
@@ -155,36 +157,40 @@ struct Settings {
     templates = try arguments.value("templates") ?? "\(folder)/templates.json"
     issuers = try IssuerSettings(arguments, models.map(\.package))
     address = try arguments.value("address") ?? "127.0.0.1"
-    guard let port = Int(try arguments.value("port") ?? "8080"), (0...65_535).contains(port) else {
-      throw UsageError("--port is not a port number", hint: "Write a number from 0 to 65535.")
+    let portText = try arguments.value("port") ?? "8080"
+    guard let port = Int(portText), (0...65_535).contains(port) else {
+      throw UsageError(
+        "--port \(portText) is not a port number", hint: "Write a number from 0 to 65535.")
     }
     self.port = port
     var limits = ServiceLimits.standard
     if let text = try arguments.value("big-value-limit") {
       guard let megabytes = Int64(text), (1...1_024).contains(megabytes) else {
         throw UsageError(
-          "--big-value-limit is not a number of megabytes", hint: "Write a number from 1 to 1024.")
+          "--big-value-limit \(text) is not a number of megabytes",
+          hint: "Write a number from 1 to 1024.")
       }
       limits.bigValueBytes = megabytes << 20
     }
     if let text = try arguments.value("rights-hours") {
       guard let hours = Int64(text), (1...720).contains(hours) else {
         throw UsageError(
-          "--rights-hours is not a number of hours", hint: "Write a number from 1 to 720.")
+          "--rights-hours \(text) is not a number of hours", hint: "Write a number from 1 to 720.")
       }
       limits.issuerRightsHours = hours
     }
     if let text = try arguments.value("lease-days") {
       guard let days = Int64(text), (1...3_650).contains(days) else {
         throw UsageError(
-          "--lease-days is not a number of days", hint: "Write a number from 1 to 3650.")
+          "--lease-days \(text) is not a number of days", hint: "Write a number from 1 to 3650.")
       }
       limits.leaseDays = days
     }
     if let text = try arguments.value("inactive-days") {
       guard let days = Int64(text), (1...10_000).contains(days) else {
         throw UsageError(
-          "--inactive-days is not a number of days", hint: "Write a number from 1 to 10000.")
+          "--inactive-days \(text) is not a number of days", hint: "Write a number from 1 to 10000."
+        )
       }
       limits.inactiveDays = days
     }
@@ -196,11 +202,11 @@ struct Settings {
       }
       limits.comparisonHour = hour
     }
-    guard let connections = Int(try arguments.value("connections") ?? "2048"),
-      (64...100_000).contains(connections)
-    else {
+    let connectionText = try arguments.value("connections") ?? "2048"
+    guard let connections = Int(connectionText), (64...100_000).contains(connections) else {
       throw UsageError(
-        "--connections is not a number of connections", hint: "Write a number from 64 to 100000.")
+        "--connections \(connectionText) is not a number of connections",
+        hint: "Write a number from 64 to 100000.")
     }
     self.connections = connections
     limits.channels = connections - connections / 8
@@ -232,7 +238,8 @@ struct Settings {
     guard let database = try arguments.value("dev") else { return nil }
     for name in DevelopmentSetup.made where !arguments.values(name).isEmpty {
       throw UsageError(
-        "--dev and --\(name) exclude each other", hint: "Leave out --\(name), or leave out --dev.")
+        "--dev and --\(name) cannot be used together",
+        hint: "Leave out --\(name), or leave out --dev.")
     }
     return try DevelopmentSetup(
       database: database.hasPrefix("sqlite:") ? String(database.dropFirst(7)) : database,

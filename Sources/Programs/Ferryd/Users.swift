@@ -42,7 +42,7 @@ struct Users: Sendable {
         await changed()
       } catch {
         log.error(
-          "the changed templates cannot be read: those of before stay",
+          "the changed templates cannot be read; the server keeps the previous templates",
           ("reason", error.message), ("cure", error.hint))
       }
     }
@@ -63,7 +63,7 @@ struct Users: Sendable {
         await changed()
       } catch {
         log.error(
-          "the changed user file cannot be read: the users of before stay",
+          "the changed user file cannot be read; the server keeps the previous users",
           ("reason", error.message), ("cure", error.hint))
       }
     }
