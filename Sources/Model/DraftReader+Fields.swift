@@ -10,7 +10,7 @@ extension DraftReader {
   ) -> ModelFields? {
     let here = ModelPlace(offset: node.offset, path: path)
     guard let members = node.object else {
-      findings.error(here, "\(subject) is an object, in braces", cure: "Write { … } here.")
+      findings.error(here, "\(subject) must be an object, in braces", cure: "Write { … } here.")
       return nil
     }
     var fields: ModelFields = [:]
@@ -23,7 +23,7 @@ extension DraftReader {
           cure: NearestWord.cure(member.key, among: keys.map(\.name)))
       } else if fields[member.key] != nil {
         findings.error(
-          keyPlace, "\"\(member.key)\" is there twice", cure: "Keep one of them.")
+          keyPlace, "\"\(member.key)\" is written twice", cure: "Keep one of them.")
       } else {
         fields[member.key] = (member.value, ModelPlace(offset: member.value.offset, path: inner))
       }
@@ -50,7 +50,8 @@ extension DraftReader {
     guard let field = fields[key] else { return false }
     guard let flag = field.node.boolean else {
       findings.error(
-        field.place, "\"\(key)\" is true or false", cure: "Write true or false, without quotes.")
+        field.place, "\"\(key)\" must be true or false",
+        cure: "Write true or false, without quotes.")
       return false
     }
     return flag
@@ -59,7 +60,8 @@ extension DraftReader {
   mutating func number(_ fields: ModelFields, _ key: String) -> Placed<Int64>? {
     guard let field = fields[key] else { return nil }
     guard let number = field.node.integer else {
-      findings.error(field.place, "\"\(key)\" is a whole number", cure: "Write it without quotes.")
+      findings.error(
+        field.place, "\"\(key)\" must be a whole number", cure: "Write it without quotes.")
       return nil
     }
     return Placed(content: number, place: field.place)

@@ -8,7 +8,7 @@ extension DraftReader {
     guard let field = fields["default"], let type else { return nil }
     guard let value = DraftReader.value(field.node, type).flatMap(type.canonical) else {
       findings.error(
-        field.place, "the default of \(name?.content ?? "?") is no \(type.rawValue)",
+        field.place, "the default of \(name?.content ?? "?") is not of type \(type.rawValue)",
         cure: "Write a value of that type, dates and decimals in quotes.")
       return nil
     }

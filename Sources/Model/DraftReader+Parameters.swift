@@ -14,7 +14,7 @@ extension DraftReader {
         parameter.defaultValue = Placed(content: value, place: field.place)
       } else {
         findings.error(
-          field.place, "the default is no \(type.rawValue)",
+          field.place, "the default is not of type \(type.rawValue)",
           cure: "Write a value of its type, or leave \"default\" out.")
       }
     }

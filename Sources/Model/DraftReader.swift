@@ -109,7 +109,7 @@ struct DraftReader {
     case (let columns?, nil):
       guard let members = columns.node.object else {
         findings.error(
-          columns.place, "columns of a partition rule are an object",
+          columns.place, "the columns of a partition rule must be an object",
           cure: "Write { \"columns\": { \"attribute\": \"claim:name\" } }.")
         return nil
       }
@@ -117,7 +117,7 @@ struct DraftReader {
     case (nil, _?): return text(fields, "through").map(DraftPartition.through)
     default:
       findings.error(
-        place, "a partition rule has either \"columns\" or \"through\"",
+        place, "a partition rule must have either \"columns\" or \"through\"",
         cure: "Keep one: the row's own attributes, or the relationship to the object it follows.")
       return nil
     }

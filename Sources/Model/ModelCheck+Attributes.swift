@@ -8,8 +8,8 @@ extension ModelCheck {
       {
         findings.error(
           attribute.column.place,
-          "attributes \(other) and \(shown) of \(entity.shownName) are the same column",
-          cure: "Keep one of them, or mend \"column\".")
+          "attributes \(other) and \(shown) of \(entity.shownName) name the same column",
+          cure: "Keep one of them, or correct \"column\".")
       }
       guard let type = attribute.type else { continue }
       checkElement(attribute)
@@ -46,7 +46,7 @@ extension ModelCheck {
         cure: "Remove \"maxLength\".")
     } else if maxLength.content < 1 || maxLength.content > Int64(Int32.max) {
       findings.error(
-        maxLength.place, "maxLength \(maxLength.content) makes no sense",
+        maxLength.place, "maxLength \(maxLength.content) is too small",
         cure: "Write a number of characters from 1 on, or leave it out.")
     }
   }
@@ -77,14 +77,14 @@ extension ModelCheck {
     else { return }
     findings.error(
       value.place, "the default of \(shown) cannot be saved: \(misfit.problem)",
-      cure: "Mend \"default\", or the limits of the attribute.")
+      cure: "Correct \"default\" or the limits of the attribute.")
   }
 
   mutating func checkKey(_ entity: DraftEntity) {
     if entity.key.isEmpty, entity.hasReadableKey {
       findings.error(
         entity.place, "the key of \(entity.shownName) is empty",
-        cure: "Name the attributes that tell its objects apart.")
+        cure: "Name the attributes that identify its objects.")
     }
     var seen: Set<String> = []
     for name in entity.key {
@@ -103,13 +103,15 @@ extension ModelCheck {
       }
       if attribute.type?.hasElements == true {
         findings.error(
-          name.place, "\"\(name.content)\" is a \(attribute.type?.rawValue ?? "") and in the key",
+          name.place,
+          "the key attribute \"\(name.content)\" is a \(attribute.type?.rawValue ?? "")",
           cure: "Choose attributes of simple types as the key.")
       }
       if attribute.type == .double || attribute.type == .float {
         findings.warning(
-          name.place, "the key attribute \"\(name.content)\" is a binary fraction",
-          cure: "Use decimal: two texts of one fraction may be two keys.")
+          name.place, "the key attribute \"\(name.content)\" is a floating-point number",
+          cure:
+            "Use decimal: one floating-point value can be written in two ways, which are two keys.")
       }
     }
     checkKeyOrigin(entity)
@@ -119,13 +121,14 @@ extension ModelCheck {
     let types = entity.key.compactMap { entity.attribute(named: $0.content)?.type }
     if entity.keyOrigin.content == .device, types != [.string] {
       findings.error(
-        entity.keyOrigin.place, "a key that the device makes is one string",
+        entity.keyOrigin.place, "\"keyOrigin\": \"device\" needs a key of one string attribute",
         cure: "Give \(entity.shownName) a key of one attribute of type string.")
     }
     guard entity.keyOrigin.content == .businessSystem else { return }
     if entity.isClientOnly {
       findings.error(
-        entity.keyOrigin.place, "\(entity.shownName) stays on the device, so nobody gives it a key",
+        entity.keyOrigin.place,
+        "\(entity.shownName) is \"clientOnly\", so the business system cannot make its keys",
         cure: "Write \"keyOrigin\": \"device\" or \"app\".")
     }
     if entity.key.count > 1 {
@@ -136,7 +139,7 @@ extension ModelCheck {
       findings.error(
         entity.keyOrigin.place,
         "a key of type \(type.rawValue) cannot come from the business system",
-        cure: "A temporary key needs type long or string; else write \"keyOrigin\": \"app\".")
+        cure: "Change the type to long or string, or write \"keyOrigin\": \"app\".")
     }
   }
 

@@ -15,8 +15,10 @@ extension ModelCheck {
     }
     if entity.performs != nil {
       findings.error(
-        attribute.place, "\(entity.shownName) performs something and has the big value \(name)",
-        cure: "Give the big value to an entity with rows, and let the operation name its key.")
+        attribute.place,
+        "\(entity.shownName) has \"performs\" and cannot have the big value \(name)",
+        cure: "Move the big value to an entity with rows, and let \(entity.shownName) have its key."
+      )
     }
     var uses: [String] = []
     if entity.key.contains(where: { $0.content == name }) { uses.append("its key") }

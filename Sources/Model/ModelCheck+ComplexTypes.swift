@@ -30,12 +30,12 @@ extension ModelCheck {
       if let place = part.element?.place, part.type == .complex, holds(itself: name, in: part) {
         findings.error(
           place, "a value of \(name) would hold another of \(name) in \(shown), without end",
-          cure: "Cut the circle somewhere, or make the part a list, which can be empty.")
+          cure: "Remove one part of the circle, or make the part a list, which can be empty.")
       }
       guard let given = part.name else { continue }
       if !ReservedName.isIdentifier(given.content) {
         findings.error(
-          given.place, "the part name \"\(given.content)\" is no identifier",
+          given.place, "the part name \"\(given.content)\" is not an identifier",
           cure: "Use letters, digits and underscores, a letter first.")
       } else if let clash = ReservedName.clashOfPart(given.content) {
         findings.error(

@@ -6,7 +6,7 @@ extension ModelCheck {
     guard type.hasElements else {
       if let element = attribute.element {
         findings.error(
-          element.place, "only lists and complex values are \"of\" something, not \(shown)",
+          element.place, "\"of\" is only for lists and complex values, not for \(shown)",
           cure: "Remove \"of\".")
       }
       return
@@ -16,13 +16,13 @@ extension ModelCheck {
     let known = type == .list ? simple + types : types
     guard let element = attribute.element else {
       findings.error(
-        attribute.place, "\(shown) does not say what it is \(type == .list ? "a list " : "")of",
+        attribute.place, "the \(type == .list ? "list" : "complex value") \(shown) has no \"of\"",
         cure: "Add \"of\": the name of a complex type\(type == .list ? " or a simple one" : "").")
       return
     }
     if !known.contains(element.content) {
       findings.error(
-        element.place, "\"\(element.content)\" is no type that \(shown) can be of",
+        element.place, "\(shown) cannot be \"of\" the type \"\(element.content)\"",
         cure: NearestWord.cure(element.content, among: known))
     }
   }
@@ -30,18 +30,19 @@ extension ModelCheck {
   mutating func checkClientOnly(_ entity: DraftEntity) {
     if entity.isClientOnly, entity.partition != nil || entity.performs != nil {
       findings.error(
-        entity.place, "\(entity.shownName) stays on the device and has a partition or performs",
-        cure: "Remove one or the other.")
+        entity.place,
+        "\(entity.shownName) is \"clientOnly\" and cannot have \"partition\" or \"performs\"",
+        cure: "Remove \"clientOnly\", or \"partition\" and \"performs\".")
     }
     for attribute in entity.attributes where attribute.isClientOnly {
       let shown = "\(entity.shownName).\(attribute.name?.content ?? "?")"
       if entity.key.contains(where: { $0.content == attribute.name?.content }) {
         findings.error(
-          attribute.place, "\(shown) stays on the device and is part of the key",
+          attribute.place, "\(shown) is \"clientOnly\" and cannot be part of the key",
           cure: "Make the whole entity \"clientOnly\", or take the attribute from the key.")
       } else if !attribute.isNullable, attribute.defaultValue == nil {
         findings.error(
-          attribute.place, "\(shown) stays on the device, and a downloaded row has no value for it",
+          attribute.place, "\(shown) is \"clientOnly\", so a downloaded row has no value for it",
           cure: "Add \"nullable\": true, or a \"default\".")
       }
     }
@@ -54,7 +55,8 @@ extension ModelCheck {
       guard isLocal || target?.isClientOnly == true else { continue }
       findings.error(
         relationship.place,
-        "\(entity.shownName).\(relationship.name?.content ?? "?") leads to what stays on the device",
+        "\(entity.shownName).\(relationship.name?.content ?? "?") leads to an entity that is "
+          + "\"clientOnly\"",
         cure: "Make \(entity.shownName) \"clientOnly\" too, or remove the relationship.")
     }
   }
@@ -67,8 +69,8 @@ extension ModelCheck {
       guard let target, !target.isClientOnly else { continue }
       findings.error(
         relationship.place,
-        "\(entity.shownName) stays on the device and would be part of \(target.shownName), which "
-          + "does not",
+        "\(entity.shownName) is \"clientOnly\" and cannot be part of \(target.shownName), which is "
+          + "not",
         cure: "Leave \"composite\" out, or make \(target.shownName) \"clientOnly\" too.")
     }
   }
@@ -77,12 +79,13 @@ extension ModelCheck {
     guard let statements = entity.performs else { return }
     if entity.operations != [.create] {
       findings.error(
-        entity.place, "\(entity.shownName) performs something: it is created and nothing else",
+        entity.place, "\(entity.shownName) has \"performs\", so its only operation is create",
         cure: "Write \"operations\": [\"create\"], or leave \"operations\" out.")
     }
     if entity.keyOrigin.content == .businessSystem {
       findings.error(
-        entity.keyOrigin.place, "\(entity.shownName) makes no row, so nothing gives it a key",
+        entity.keyOrigin.place,
+        "\(entity.shownName) has \"performs\" and no rows, so the business system makes no key",
         cure: "Write \"keyOrigin\": \"device\".")
     }
     for statement in statements {
@@ -105,7 +108,7 @@ extension ModelCheck {
       }
       if Set(names).count != names.count {
         findings.error(
-          query.place, "two parameters of \(query.name?.content ?? "a query") have one name",
+          query.place, "two parameters of \(query.name?.content ?? "a query") have the same name",
           cure: "Rename one of them.")
       }
       for name in query.parameters.compactMap(\.name) {
@@ -134,14 +137,14 @@ extension ModelCheck {
     guard let owner = owners.first else { return }
     if owners.count > 1 {
       findings.error(
-        owners[1].place, "\(entity.shownName) would be part of two objects",
+        owners[1].place, "\(entity.shownName) has two relationships with \"composite\"",
         cure: "Keep \"composite\" at one relationship.")
     }
     guard let target = owner.target.flatMap({ draft.entity(named: $0.content) }) else { return }
     let targets = (owner.targetAttributes ?? target.key).map(\.content)
     if targets != target.key.map(\.content) {
       findings.error(
-        owner.place, "a part refers to the key of \(target.shownName)",
+        owner.place, "a composite relationship must refer to the key of \(target.shownName)",
         cure: "Leave \"targetAttributes\" out.")
     }
     if entity.group.content != target.group.content {
@@ -155,7 +158,8 @@ extension ModelCheck {
     while let whole = next {
       guard seen.insert(whole.shownName).inserted else {
         findings.error(
-          owner.place, "\(entity.shownName) is part of itself", cure: "Cut the circle somewhere.")
+          owner.place, "\(entity.shownName) is part of itself",
+          cure: "Remove \"composite\" from one relationship of the circle.")
         return
       }
       next = whole.relationships.first(where: \.isComposite)?.target

@@ -15,7 +15,7 @@ extension ModelCheck {
       guard let name = parameter.name else { continue }
       if !ReservedName.isIdentifier(name.content) {
         findings.error(
-          name.place, "the parameter name \"\(name.content)\" is no identifier",
+          name.place, "the parameter name \"\(name.content)\" is not an identifier",
           cure: "Use letters, digits and underscores, a letter first.")
       } else if let clash = ReservedName.clashOfParameter(name.content) {
         findings.error(
@@ -30,7 +30,8 @@ extension ModelCheck {
       }
       if !seen.insert(name.content.lowercased()).inserted {
         findings.error(
-          name.place, "parameter \"\(name.content)\" is there twice", cure: "Keep one of them.")
+          name.place, "the parameter \"\(name.content)\" is written twice",
+          cure: "Keep one of them.")
       }
       if !used.contains(name.content) {
         findings.warning(

@@ -26,8 +26,8 @@ extension ModelCheck {
       if case .parameter(let parameter, within: nil) = source {
         findings.warning(
           name.place,
-          "\(entity.shownName).\(name.content) is what the device asks for: any user may ask for "
-            + "any \(parameter)",
+          "the device chooses \(entity.shownName).\(name.content): any user may ask for any "
+            + "\(parameter)",
           cure: "If that is not meant, write \"parameter:\(parameter) within claim:<name>\".")
       }
       if source == .open {
@@ -71,7 +71,8 @@ extension ModelCheck {
         guard entity.shownName == start.shownName else { return }
         findings.error(
           first.place,
-          "the partition rule of \(start.shownName) follows \(target.shownName), which has none",
+          "the partition rule of \(start.shownName) follows \(target.shownName), which has no "
+            + "partition rule",
           cure: "Give \(target.shownName) a rule, or remove this one.")
         return
       case .columns: return

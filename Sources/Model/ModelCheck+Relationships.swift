@@ -7,7 +7,7 @@ extension ModelCheck {
     guard let targetName = relationship.target else { return }
     guard let target = draft.entity(named: targetName.content) else {
       findings.error(
-        targetName.place, "\(shown) leads to \"\(targetName.content)\", which is no entity",
+        targetName.place, "\(shown) leads to \"\(targetName.content)\", which is not an entity",
         cure: NearestWord.cure(
           targetName.content, among: draft.entities.compactMap { $0.name?.content }))
       return

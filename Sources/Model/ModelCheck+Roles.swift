@@ -7,7 +7,7 @@ extension ModelCheck {
     for role in draft.roles {
       if !seen.insert(ExactText(role.content)).inserted {
         findings.error(
-          role.place, "the role \"\(role.content)\" is there twice", cure: "Keep one of them.")
+          role.place, "the role \"\(role.content)\" is written twice", cure: "Keep one of them.")
       } else if !used.contains(ExactText(role.content)) {
         findings.warning(
           role.place, "no entity names the role \"\(role.content)\"",
@@ -32,9 +32,9 @@ extension ModelCheck {
       for role in entry.roles where !known.contains(ExactText(role.content)) {
         findings.warning(
           role.place,
-          "\"\(role.content)\" may \(entry.permission.rawValue) \(entity.shownName) and not read "
+          "\"\(role.content)\" may \(entry.permission.rawValue) \(entity.shownName) but not read "
             + "it: a user with no other role is refused",
-          cure: "Add it to \"read\", unless its users have one of these roles as well.")
+          cure: "Add it to \"read\", unless all its users have another role that may read.")
       }
     }
   }
@@ -59,7 +59,7 @@ extension ModelCheck {
       }
       if !seen.insert(ExactText(role.content)).inserted {
         findings.error(
-          role.place, "\"\(role.content)\" is there twice", cure: "Keep one of them.")
+          role.place, "\"\(role.content)\" is written twice", cure: "Keep one of them.")
       }
     }
   }

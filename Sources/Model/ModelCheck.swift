@@ -44,7 +44,7 @@ struct ModelCheck {
     }
     if let version = draft.version, !isVersion(version.content) {
       findings.error(
-        version.place, "\"\(version.content)\" is no version",
+        version.place, "\"\(version.content)\" is not a version",
         cure: "Write major.minor, two numbers without leading zeros, for example \"1.0\".")
     }
     if draft.entities.isEmpty {
@@ -67,12 +67,12 @@ struct ModelCheck {
     for group in draft.groups {
       if let other = seen.updateValue(group.content, forKey: group.content.lowercased()) {
         findings.error(
-          group.place, "group \"\(group.content)\" is there twice\(byCase(group.content, other))",
+          group.place, "group \"\(group.content)\" is written twice\(byCase(group.content, other))",
           cure: "Keep one of them.")
       }
       if !ReservedName.isIdentifier(group.content) {
         findings.error(
-          group.place, "group name \"\(group.content)\" is no identifier",
+          group.place, "group name \"\(group.content)\" is not an identifier",
           cure: "Use letters, digits and underscores, a letter first.")
       }
       if !draft.entities.contains(where: { $0.group.content == group.content }) {
@@ -103,22 +103,22 @@ struct ModelCheck {
         checkTypeName(name, subject: "an entity")
         if let other = names.updateValue(name.content, forKey: name.content.lowercased()) {
           findings.error(
-            name.place, "entity \(name.content) is there twice\(byCase(name.content, other))",
+            name.place, "entity \(name.content) is written twice\(byCase(name.content, other))",
             cure: "Rename one of them; an entity keeps its table by \"table\".")
         }
       }
       let table = folded(entity.table.content)
       if let other = tables.updateValue(entity.shownName, forKey: table) {
         findings.warning(
-          entity.table.place, "entities \(other) and \(entity.shownName) are the same table",
-          cure: "Keep one; a change of one does not show in the other until it was replayed.")
+          entity.table.place, "entities \(other) and \(entity.shownName) name the same table",
+          cure: "Keep one: a change of one is not visible in the other until it was replayed.")
       }
       if entity.operations.isEmpty { continue }
       if entity.operations == [.delete] {
         findings.warning(
           entity.place,
           "objects of \(entity.shownName) can be deleted but neither made nor changed",
-          cure: "Look whether \"operations\" says what was meant.")
+          cure: "Check \"operations\": add create or update if they were forgotten.")
       }
     }
   }
@@ -126,7 +126,7 @@ struct ModelCheck {
   mutating func checkTypeName(_ name: Placed<String>, subject: String) {
     if !ReservedName.isIdentifier(name.content) {
       findings.error(
-        name.place, "the name \"\(name.content)\" of \(subject) is no identifier",
+        name.place, "the name \"\(name.content)\" of \(subject) is not an identifier",
         cure:
           "Use letters, digits and underscores, a letter first; \"table\" keeps the table's name.")
     } else if let clash = ReservedName.clashOfType(name.content) {
@@ -172,7 +172,7 @@ struct ModelCheck {
     for (name, kind) in members {
       if !ReservedName.isIdentifier(name.content) {
         findings.error(
-          name.place, "the \(kind) name \"\(name.content)\" is no identifier",
+          name.place, "the \(kind) name \"\(name.content)\" is not an identifier",
           cure: "Use letters, digits and underscores, a letter first.")
       } else if let clash = kind == "query"
         ? ReservedName.clashOfQuery(name.content) : ReservedName.clashOfMember(name.content)

@@ -7,7 +7,8 @@ extension ModelFindings {
     if entity.performs != nil {
       warning(
         entity.place, "every user may perform \(entity.shownName), with any values",
-        cure: "Look whether its statements check who may; a \"partition\" limits its values.")
+        cure: "Check that its statements test the user's rights; a \"partition\" limits its values."
+      )
       return
     }
     let verbs = OperationKind.allCases.filter(entity.operations.contains).map(\.rawValue)
@@ -53,14 +54,15 @@ extension ModelFindings {
       } else if isForEveryone {
         warning(
           place,
-          "\(entity.shownName).\(name) leads to what everyone has: \"anyTarget\" does nothing",
+          "every user has all objects that \(entity.shownName).\(name) leads to: \"anyTarget\" "
+            + "does nothing",
           cure: "Remove \"anyTarget\".")
       } else {
         warning(
           place,
           "every user may refer to any \(target.shownName) by \(entity.shownName).\(name), and "
             + "learns whether it exists",
-          cure: "Remove \"anyTarget\" if only the user's own are meant.")
+          cure: "Remove \"anyTarget\" if users should refer only to objects that they get.")
       }
     }
   }

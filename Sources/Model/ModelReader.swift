@@ -30,8 +30,8 @@ public enum ModelReader {
     } catch {
       var findings = ModelFindings()
       findings.error(
-        ModelPlace(offset: error.offset, path: ""), "this is no JSON: \(error.problem)",
-        cure: "Mend the text at this place; `ferry check` reads on from there.")
+        ModelPlace(offset: error.offset, path: ""), "the file is not valid JSON: \(error.problem)",
+        cure: "Correct the text at this place, then run `ferry check` again.")
       return ModelReading(
         package: nil, problems: findings.problems(file: file, text: bytes), source: nil)
     }

@@ -114,8 +114,7 @@ struct InspectTests {
   }
 
   @Test(
-    "In a terminal it is a live view that follows the app, and q gives the terminal back "
-      + "(facts/5.15)"
+    "In a terminal it is a live view that follows the app, and q gives the terminal back (facts/5.15)"
   )
   func live() throws {
     for key in ["q", "\u{3}"] {

@@ -6,8 +6,7 @@ import Testing
 
 struct SimulateTests {
   @Test(
-    "A seed that fails names invariant, step and the last events, and its trace is the same "
-      + "bytes each time"
+    "A seed that fails names invariant, step and the last events, and its trace is the same bytes each time"
   )
   func replayed() throws {
     let words = [

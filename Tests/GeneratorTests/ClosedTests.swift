@@ -34,7 +34,7 @@ struct ClosedTests {
     let notes = made.translation.notes(.changed).filter { $0.subject == "Staff" }
     #expect(
       notes.map(\.what) == [
-        "has no partition rule: everyone gets its rows, and nobody may change them"
+        "has no partition rule: every user gets its rows, and no user may change them"
       ])
     #expect(made.openings == [])
   }

@@ -56,13 +56,13 @@ struct ClubTests {
     arguments: [
       (
         "\"of\": \"string\", \"default\": []", "\"default\": []",
-        "does not say what it is a list of"
+        "has no \"of\""
       ),
       (
         "\"of\": \"Address\", \"nullable\": true }", "\"of\": \"Adress\", \"nullable\": true }",
         "Did you mean \"Address\"?"
       ),
-      ("\"default\": 0", "\"default\": \"none\"", "the default of visits is no int"),
+      ("\"default\": 0", "\"default\": \"none\"", "the default of visits is not of type int"),
       ("\"default\": false", "\"nullable\": false", "a downloaded row has no value for it"),
       (
         ":status WHERE memberID = :memberID", ":stat WHERE memberID = :memberID",
@@ -76,7 +76,7 @@ struct ClubTests {
       ),
       (
         "\"bigBinary\", \"nullable\": true", "\"bigBinary\", \"nullable\": true, \"default\": \"\"",
-        "is no bigBinary"
+        "is not of type bigBinary"
       ),
       (
         "\"type\": \"bigString\", \"nullable\": true }\n      ],",
@@ -115,7 +115,10 @@ struct ClubTests {
         "\"name\": \"since\"", "\"name\": \"Zip\"",
         "Address has the part \"Zip\" twice (\"zip\" differs only by case)"
       ),
-      ("\"name\": \"since\"", "\"name\": \"si nce\"", "the part name \"si nce\" is no identifier"),
+      (
+        "\"name\": \"since\"", "\"name\": \"si nce\"",
+        "the part name \"si nce\" is not an identifier"
+      ),
       (
         "\"name\": \"since\", \"type\": \"date\"",
         "\"name\": \"since\", \"type\": \"complex\", \"of\": \"Address\"",
@@ -137,11 +140,14 @@ struct ClubTests {
         "\"name\": \"status\", \"type\": \"bigString\" }], \"where\"",
         "a parameter of a query cannot be a bigString"
       ),
-      ("\"of\": \"decimal\"", "\"of\": \"bigBinary\"", "is no type that scores can be of"),
+      (
+        "\"of\": \"decimal\"", "\"of\": \"bigBinary\"",
+        "scores cannot be \"of\" the type \"bigBinary\""
+      ),
       (
         "\"type\": \"string\" },\n        { \"name\": \"name\"",
         "\"type\": \"long\" },\n        { \"name\": \"name\"",
-        "a key that the device makes is one string"
+        "\"keyOrigin\": \"device\" needs a key of one string attribute"
       ),
     ])
   func mistakes(_ old: String, _ new: String, _ message: String) throws {

@@ -28,7 +28,7 @@ import Testing
     #expect(
       moved.contains(
         "rental: 59 of 150 rows refer by \"inventory\" to Inventory objects in another "
-          + "partition: devices have the row without it"), "\(moved)")
+          + "partition: devices get the row without that object"), "\(moved)")
   }
 
   private static let shop = """
@@ -49,11 +49,11 @@ import Testing
     #expect(
       found == [
         "Hint: 2 of 2 rows refer by \"staff\" to Staff objects that only their own users have, while "
-          + "everyone has these rows: devices have the row without it",
+          + "everyone has these rows: devices get the row without that object",
         "Staff: 1 of 3 rows refer by \"bossStaff\" to Staff objects in another partition: devices "
-          + "have the row without it",
+          + "get the row without that object",
         "Staff: 2 of 2 rows refer by \"teamTeam\" to Team objects whose partition comes from claim:town and "
-          + "not from claim:region: devices have the row without it",
+          + "not from claim:region: devices get the row without that object",
       ], "\(found)")
     #expect(try notes(FixtureDatabase(CrossingTests.shop), []) == [])
   }

@@ -142,7 +142,7 @@ struct ModelReaderTests {
         #""name": "clerk", "type": "string", "default""#,
         #""name": "clark", "type": "string", "default""#, "the model has no parameter \"clerk\""
       ),
-      (#""default": "ADA""#, #""default": true"#, "the default is no string"),
+      (#""default": "ADA""#, #""default": true"#, "the default is not of type string"),
       (
         #""type": "string", "default": "ADA""#, #""type": "list""#, "cannot be a list"
       ),
@@ -195,20 +195,21 @@ struct ModelReaderTests {
     #expect(read("").errors.count == 1)
     #expect(ModelReader.read([0xFF, 0xFE], file: "x").errors.count == 1)
     let deep = String(repeating: "[", count: 10_000)
-    #expect(read(deep).errors.first?.what == "this is no JSON: more than 64 levels are nested")
+    #expect(
+      read(deep).errors.first?.what == "the file is not valid JSON: more than 64 levels are nested")
   }
 
   @Test(
     "Each mistake has its own words",
     arguments: [
       // Form.
-      (#""version": "1.0""#, #""version": "1""#, "is no version"),
-      (#""version": "1.0""#, #""version": "01.0""#, "is no version"),
+      (#""version": "1.0""#, #""version": "1""#, "is not a version"),
+      (#""version": "1.0""#, #""version": "01.0""#, "is not a version"),
       (#""version": "1.0","#, "", #"the model needs "version""#),
       (#""table": "order table""#, #""tabel": "x""#, #"an entity has no "tabel""#),
-      (#""table": "order table""#, #""table": "x", "table": "y""#, "is there twice"),
-      (#""nullable": true"#, #""nullable": "yes""#, "is true or false"),
-      (#""maxLength": 8"#, #""maxLength": 0"#, "makes no sense"),
+      (#""table": "order table""#, #""table": "x", "table": "y""#, "is written twice"),
+      (#""nullable": true"#, #""nullable": "yes""#, "must be true or false"),
+      (#""maxLength": 8"#, #""maxLength": 0"#, "is too small"),
       (
         #""maxLength": 8"#, #""maxLength": 8, "default": "123456789""#,
         "the default of clerk cannot be saved: 9 characters are more than 8"
@@ -223,12 +224,12 @@ struct ModelReaderTests {
         #"{ "name": "Rank", "type": "string", "fullText": true } ], "key": ["Rank"]"#,
         "Rank cannot be searched by words"
       ),
-      (#""maxLength": 8"#, #""maxLength": "8""#, "is a whole number"),
+      (#""maxLength": 8"#, #""maxLength": "8""#, "must be a whole number"),
       (#""operations": ["update"]"#, #""operations": ["updat"]"#, #""updat" is unknown here"#),
       (#""operations": ["update"]"#, #""operations": "update""#, "a list was expected"),
       // Names.
-      (#""name": "Shop""#, #""name": "Sh op""#, "is no identifier"),
-      (#""name": "Shop""#, #""name": "_Shop""#, "is no identifier"),
+      (#""name": "Shop""#, #""name": "Sh op""#, "is not an identifier"),
+      (#""name": "Shop""#, #""name": "_Shop""#, "is not an identifier"),
       (#""name": "Shop""#, #""name": "Orders""#, "would be the same Swift type"),
       (#""name": "Parts""#, #""name": "orders""#, "differs only by case"),
       (#""name": "Parts""#, #""name": "String""#, "a type that generated code uses"),
@@ -240,7 +241,7 @@ struct ModelReaderTests {
         #""name": "placed""#, #""name": "lines""#,
         "twice: attribute, inverse of a relationship of Lines"
       ),
-      (#""column": "Clerk""#, #""column": "NUMBER""#, "are the same column"),
+      (#""column": "Clerk""#, #""column": "NUMBER""#, "name the same column"),
       // Groups.
       (#""group": "stock""#, #""group": "stok""#, "unknown group"),
       (#"["default", "stock"]"#, #"["default", "stock", "Stock"]"#, "differs only by case"),
@@ -278,7 +279,7 @@ struct ModelReaderTests {
       ),
       (#""unique": [["clerk"]]"#, #""unique": [["clark"]]"#, #"no attribute "clark""#),
       // Relationships.
-      (#""target": "Orders""#, #""target": "Order""#, "which is no entity"),
+      (#""target": "Orders""#, #""target": "Order""#, "which is not an entity"),
       (
         #""attributes": ["orderNumber"]"#, #""attributes": ["orderNumber", "part"]"#,
         "2 attributes for 1 of Orders"
@@ -304,7 +305,7 @@ struct ModelReaderTests {
       (#"{ "through": "order" }"#, "{}", "either"),
       (
         #""partition": { "columns": { "clerk": "claim:clerk" } }"#, #""operations": []"#,
-        "follows Orders, which has none"
+        "follows Orders, which has no partition rule"
       ),
       (
         #""attributes": ["orderNumber"]"#,
@@ -333,9 +334,9 @@ struct ModelReaderTests {
       (
         #""name": "part", "type": "string" } ], "key""#,
         #""name": "part", "type": "double" } ], "key""#,
-        "is a binary fraction"
+        "is a floating-point number"
       ),
-      (#""name": "Parts","#, #""name": "Parts", "table": "LINES","#, "are the same table"),
+      (#""name": "Parts","#, #""name": "Parts", "table": "LINES","#, "name the same table"),
     ])
   func warnings(_ old: String, _ new: String, _ words: String) {
     let reading = changed(old, new)
@@ -358,7 +359,7 @@ struct ModelReaderTests {
     let errors = read(local).errors
     #expect(
       errors.map(\.what) == [
-        "Lines stays on the device and would be part of Orders, which does not"
+        "Lines is \"clientOnly\" and cannot be part of Orders, which is not"
       ])
     #expect(errors.first?.cure == #"Leave "composite" out, or make Orders "clientOnly" too."#)
   }

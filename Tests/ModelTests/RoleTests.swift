@@ -29,7 +29,7 @@ import Testing
     #expect(read(model("", rule)).package != package)
     #expect(
       read(model(#", "anyTarget": true"#, "")).openings.map(\.what).contains(
-        "Rental.film leads to what everyone has: \"anyTarget\" does nothing"))
+        "every user has all objects that Rental.film leads to: \"anyTarget\" does nothing"))
     let own = model(#", "anyTarget": true"#, rule).replacingOccurrences(
       of: #""operations": [],"#, with: #""partition": { "through": "film" },"#)
     #expect(
@@ -151,11 +151,11 @@ import Testing
       ),
       (
         #""delete": ["office"]"#, #""delete": ["office", "office"]"#,
-        #"error: "office" is there twice. Keep one of them."#
+        #"error: "office" is written twice. Keep one of them."#
       ),
       (
         #""roles": ["sales", "office"],"#, #""roles": ["sales", "office", "sales"],"#,
-        #"error: the role "sales" is there twice. Keep one of them."#
+        #"error: the role "sales" is written twice. Keep one of them."#
       ),
       (
         #""roles": ["sales", "office"],"#, #""roles": ["sales", "office", "boss"],"#,

@@ -77,7 +77,7 @@ struct CrossingReferences {
     return Note(
       .told, entity.table,
       "\(crossing) of \(all) rows refer by \"\(relationship.name)\" to \(target.name) objects \(reason): "
-        + "devices have the row without it",
+        + "devices get the row without that object",
       cure:
         "Give \(target.name) no partition rule if every user may have it, or let both follow the "
         + "same object. Where users set such references, write \"anyTarget\": true.")

@@ -16,7 +16,7 @@ extension Translator {
       notes.append(
         Note(
           .changed, table,
-          "has no partition rule: everyone gets its rows, and nobody may change them",
+          "has no partition rule: every user gets its rows, and no user may change them",
           cure: "Give it a rule with --partition, or open it to everyone with --writable <table>."))
     }
   }

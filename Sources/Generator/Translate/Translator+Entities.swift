@@ -59,7 +59,7 @@ extension Translator {
           notes.append(
             Note(
               .leftOut, table.name, "its key column \(column.name) was left out",
-              cure: "Without a key, rows cannot be identified: correct that column."))
+              cure: "Correct that column: without a key, rows cannot be identified."))
           return nil
         }
         if column.isNotNull, !column.hasDefault, !column.isGenerated { operations.remove(.create) }
@@ -77,7 +77,7 @@ extension Translator {
     if !operations.contains(.create) {
       notes.append(
         Note(
-          .changed, table.name, "a column that every new row needs was left out",
+          .changed, table.name, "a column that every new row must have was left out",
           cure: "Devices cannot create its objects until that column is in the model."))
     }
     let key = table.primaryKey.compactMap { column in attributes.firstIndex { $0.column == column }
@@ -145,7 +145,7 @@ extension Translator {
         Note(
           .leftOut, subject,
           "is declared \(declared) and holds \(ColumnType.contents(column.profile)), which no type "
-            + "takes together", cure: "Keep texts and blobs in two columns."))
+            + "can hold together", cure: "Keep texts and blobs in two columns."))
       return nil
     }
     if let reason = type.reason {
@@ -188,7 +188,10 @@ extension Translator {
         notes.append(
           Note(
             .told, table.name, "its key \(name) has values as low as \(profile.smallest)",
-            cure: "Temporary keys of new objects live below \(Int64.min / 2): move those rows."))
+            cure:
+              "Give those rows other keys: numbers below \(Int64.min / 2) are temporary keys of "
+              + "new objects."
+          ))
       } else if profile.integers > 0, profile.smallest < 0 {
         notes.append(
           Note(
@@ -199,7 +202,7 @@ extension Translator {
         notes.append(
           Note(
             .told, table.name, "its key \(name) begins with ~ in \(profile.tildes) rows",
-            cure: "Temporary keys of new objects begin so: give those rows other keys."))
+            cure: "Give those rows other keys: temporary keys of new objects begin with ~."))
       }
     }
   }
