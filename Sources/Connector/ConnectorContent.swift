@@ -27,7 +27,7 @@ public struct ConnectorContent: Sendable, Equatable {
         bytes = try source(offset, ConnectorContent.pieceBytes)
         guard !bytes.isEmpty, offset + Int64(bytes.count) <= reference.sizeBytes else {
           throw ConnectorError(
-            "A content of \(reference.sizeBytes) bytes ends at \(offset)",
+            "The content ends after \(offset) of \(reference.sizeBytes) bytes",
             hint: "It is tried again.", isTransient: true)
         }
       } catch {
@@ -61,7 +61,9 @@ extension Connector {
   ) throws(ConnectorError) -> [UInt8]? {
     throw ConnectorError(
       "This connector does not read big values",
-      hint: "Take \(entity.attributes[position].name) out of the model of \(entity.name).",
+      hint:
+        "Remove the attribute \(entity.attributes[position].name) of \(entity.name) from the "
+        + "model.",
       isTransient: false)
   }
 }

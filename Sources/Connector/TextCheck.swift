@@ -67,7 +67,7 @@ extension Refusal {
   public static func wrongText(_ attribute: Attribute, at offset: Int64) -> Refusal {
     Refusal(
       code: 422,
-      message: "The content of \(attribute.name) is no text: what stands at byte \(offset) is not "
-        + "UTF-8. Write the value again.", attribute: attribute.name)
+      message: "The content of \(attribute.name) is not text: byte \(offset) is not valid UTF-8. "
+        + "Write the value again.", attribute: attribute.name)
   }
 }

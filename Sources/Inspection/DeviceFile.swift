@@ -59,13 +59,13 @@ package final class DeviceFile {
   private static func failure(_ error: SQLiteError, _ path: String) -> FerryError {
     if error.message.contains("no such table") || error.message.contains("no such column") {
       return FerryError(
-        .store, "\(path) is a database, but not one of a device, or one of another version",
+        .store, "\(path) is a database, but not a device's database of this version",
         hint: "Name the file that the app gives to open(at:), and use the `ferry` of its version.",
         cause: error)
     }
     if error.seal == nil, error.isCannotOpen {
       return FerryError(
-        .store, "there is no database at \(path), or it may not be read",
+        .store, "there is no database at \(path), or it cannot be read",
         hint: "Name the file that the app gives to open(at:).", cause: error)
     }
     return Store.failure(error, path: path)

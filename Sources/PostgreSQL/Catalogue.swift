@@ -80,13 +80,13 @@ public struct CatalogueColumn: Sendable, Equatable {
   /// database takes for equal must be equal there. Nil where they can.
   public var troubleAsKey: String? {
     switch typeName {
-    case "citext": "takes letters of either case for the same"
-    case "bpchar": "takes blanks at the end for none"
+    case "citext": "ignores the case of letters"
+    case "bpchar": "ignores blanks at the end"
     case "float4", "float8": "is a binary fraction"
     case "numeric" where digits?.scale != 0: "writes one number in several ways"
-    case "json", "jsonb", "xml", "bytea", "money", "timetz": "has no one form for a value"
+    case "json", "jsonb", "xml", "bytea", "money", "timetz": "can write one value in several ways"
     default:
-      isDeterministic ? nil : "has a collation that takes different texts for the same"
+      isDeterministic ? nil : "has a collation that treats different texts as equal"
     }
   }
 

@@ -21,7 +21,7 @@ public struct PostgreSQLAddress: Sendable, Equatable, CustomStringConvertible {
   public init(_ text: String) throws(PostgreSQLError) {
     guard PostgreSQLAddress.isAddress(text) else {
       throw PostgreSQLError(
-        .address, message: "The address names no database of PostgreSQL",
+        .address, message: "The address is not the address of a PostgreSQL database",
         hint: "Write postgres:<database>, postgres:service=<name> or postgres://<host>/<database>.")
     }
     self.text = text

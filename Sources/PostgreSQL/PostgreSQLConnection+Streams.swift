@@ -45,7 +45,7 @@ extension PostgreSQLConnection {
     do throws(PostgreSQLError) {
       guard PQsendQuery(try live(), sql) == 1 else { throw lost() }
       guard let first = try nextResult(ContinuousClock.now + deadlines.answer) else {
-        throw PostgreSQLError(.server, message: "The server began no COPY")
+        throw PostgreSQLError(.server, message: "The server did not start the COPY")
       }
       let status = PQresultStatus(first)
       let error = status == PGRES_COPY_OUT ? nil : failed(first)

@@ -115,7 +115,7 @@ public final class PostgreSQLConnection {
         PQclear(result)
         close()
         throw PostgreSQLError(
-          .server, message: "A COPY was asked for where rows are expected",
+          .server, message: "The statement is a COPY and returns no rows",
           hint: "Use copyOut.")
       default:
         let error = failed(result)

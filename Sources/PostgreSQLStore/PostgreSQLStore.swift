@@ -111,7 +111,7 @@ package final class PostgreSQLStore: Store {
     }
     guard let secret = found, secret.count == Folder.secretBytes else {
       throw ServerError(
-        .damagedSecret, "the secret \(name) in the store \(address.text) is not whole",
+        .damagedSecret, "the secret \(name) in the store \(address.text) is incomplete",
         hint: "Restore a backup, or delete its row in ferry_store.secret: the next start makes a "
           + "new one, and every device logs in again.")
     }

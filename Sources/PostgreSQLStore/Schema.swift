@@ -46,7 +46,7 @@ enum Schema {
 
   static func newer(_ known: Int64, _ store: String) -> ServerError {
     ServerError(
-      .newerStore, "the store \(store) has version \(known); this server knows \(version)",
+      .newerStore, "the store \(store) has version \(known); this server supports up to \(version)",
       hint: "Start the newer server, or restore a backup made before it.")
   }
 

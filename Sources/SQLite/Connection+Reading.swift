@@ -23,7 +23,7 @@ extension Connection {
     guard made.isReading else {
       made.finalize()
       throw SQLiteError(
-        code: SQLITE_READONLY, message: "this gives no rows, or it writes", subject: sql)
+        code: SQLITE_READONLY, message: "the statement returns no rows, or it writes", subject: sql)
     }
     made.tables = judge.tables
     keep(made, as: place)

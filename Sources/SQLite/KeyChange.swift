@@ -29,7 +29,7 @@ struct KeyChange {
       let code = ferry_sealed_replace(vfs, workPath, path)
       guard code == SQLITE_OK else {
         throw SQLiteError(
-          code: code, message: "the new file could not take the old one's place", subject: path)
+          code: code, message: "the new file could not replace the old one", subject: path)
       }
     } catch {
       // What is left is cleared by the next opening or the next try; the error that counts is this.
@@ -104,7 +104,7 @@ struct KeyChange {
       let made = try Sealing.make(new, pageBytes: pageBytes, path: path)
       let code = ferry_sealed_begin(vfs, work, [], -1, made.header.encoded)
       guard code == SQLITE_OK else {
-        throw SQLiteError(code: code, message: "the new file could not be begun", subject: work)
+        throw SQLiteError(code: code, message: "the new file could not be created", subject: work)
       }
       let target = Sealing(made.header, made.dataKey)
       sealing = target
@@ -122,7 +122,8 @@ struct KeyChange {
     try prepare(copy)
     guard try copy.value("PRAGMA quick_check") == .text("ok") else {
       throw SQLiteError(
-        code: SQLITE_CORRUPT, message: "the new file is not sound; the old one stays", subject: path
+        code: SQLITE_CORRUPT, message: "the new file is damaged; the old file was not changed",
+        subject: path
       )
     }
   }

@@ -50,7 +50,8 @@ public struct Sealing: Sendable {
         }
         guard attempt < 5_000 else {
           throw SQLiteError(
-            code: SQLITE_BUSY, message: "somebody else begins the database, and does not finish",
+            code: SQLITE_BUSY,
+            message: "another process is creating the database and does not finish",
             subject: path)
         }
         sqlite3_sleep(1)
@@ -68,7 +69,7 @@ public struct Sealing: Sendable {
     let code = ferry_sealed_begin(vfs, path, seen, fileBytes, made.header.encoded)
     if code & 0xFF == SQLITE_BUSY { return nil }
     guard code == SQLITE_OK else {
-      throw SQLiteError(code: code, message: "the database could not be begun", subject: path)
+      throw SQLiteError(code: code, message: "the database could not be created", subject: path)
     }
     return Sealing(made.header, made.dataKey)
   }

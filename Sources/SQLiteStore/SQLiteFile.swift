@@ -54,7 +54,7 @@ package final class SQLiteFile {
     } catch let error as StoreError {
       throw ServerError(error, store: file)
     } catch {
-      throw ServerError(.store, "\(error)", hint: "See the log of the server.")
+      throw ServerError(.store, "\(error)", hint: "The log of the server has the reason.")
     }
   }
 
@@ -68,7 +68,7 @@ package final class SQLiteFile {
     guard version <= Schema.version else {
       throw ServerError(
         .newerStore,
-        "the store \(path) has version \(version); this server knows \(Schema.version)",
+        "the store \(path) has version \(version); this server supports up to \(Schema.version)",
         hint: "Start the newer server, or restore a backup made before it.")
     }
     guard version == 0 else { return try climb(writer, from: version) }

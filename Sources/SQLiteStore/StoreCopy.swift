@@ -59,8 +59,9 @@ public struct StoreCopy: Sendable {
       guard version <= Schema.version else {
         throw ServerError(
           .newerStore,
-          "the store \(path) has version \(version); this program knows "
-            + "\(Schema.version)", hint: "Use the program of the server that made the backup.")
+          "the store \(path) has version \(version); this program supports up to "
+            + "\(Schema.version)",
+          hint: "Use the `ferry` of the server's version that made the backup.")
       }
       guard try connection.value("PRAGMA application_id")?.integer == Schema.applicationID,
         let server = try connection.value("SELECT id FROM server")?.text
@@ -99,7 +100,7 @@ public struct StoreCopy: Sendable {
     guard known.shape == model.shape else {
       throw ServerError(
         .changedModel,
-        "the model \(model.id) has changed in what devices get since the backup was made",
+        "the model \(model.id) changes the data that devices get since the backup was made",
         hint: "Name the model of that time, or give this one a higher version.")
     }
   }

@@ -72,7 +72,7 @@ struct FlightsSampleTests {
       ("Status = 'planned' AND SeatsLeft = 0", "This flight has not enough seats left"),
       ("Status = 'departed'", "This flight has departed or was cancelled and takes no booking"),
       ("Status = 'cancelled'", "This flight has departed or was cancelled and takes no booking"),
-      ("Status = 'lost'", "flightID 99999 is in no row of Flights."),
+      ("Status = 'lost'", "flightID 99999 does not exist in Flights."),
     ] {
       guard case .done(let outcomes, _) = try book(condition).0,
         case .refused(let refusal)? = outcomes.first

@@ -138,7 +138,7 @@ struct NorthwindTests {
           [
             .refused(
               Refusal(
-                code: 412, message: "customerID \"XXXXX\" is in no row of Customers.",
+                code: 412, message: "customerID \"XXXXX\" does not exist in Customers.",
                 attribute: "customerID"))
           ], touched: []))
   }

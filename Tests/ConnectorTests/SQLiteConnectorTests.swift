@@ -206,7 +206,7 @@ struct SQLiteConnectorTests {
       found.map { "\($0.place): \($0.problem)" } == [
         "Gone: the database has no table Gone",
         "Seen: Seen is a view",
-        "Other.n: the column Other.n is TEXT, which does not keep a int",
+        "Other.n: the column Other.n is TEXT, which cannot store a int",
         "Other.m: Other has no column m",
         "Other: the model's key (n) is not unique in Other, whose key is (id)",
         "Other: Other.must must have a value and is not in the model",

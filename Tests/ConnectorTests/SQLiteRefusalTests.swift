@@ -39,7 +39,7 @@ struct SQLiteRefusalTests {
       outcomes == [
         .notTried,
         .refused(
-          Refusal(code: 412, message: "parent 99 is in no row of Parent.", attribute: "parent")),
+          Refusal(code: 412, message: "parent 99 does not exist in Parent.", attribute: "parent")),
       ])
     #expect(touched == [])
     #expect(try business.other.value("SELECT count(*) FROM Child") == .integer(1))
@@ -53,7 +53,7 @@ struct SQLiteRefusalTests {
     let refusal = try business.refusal(
       of: business.operation(.create, child, nil, ["code": .text("a"), "part": .integer(1)]))
     #expect(refusal.code == 412)
-    #expect(refusal.message == "There is a Child with code \"a\" and part 1 already.")
+    #expect(refusal.message == "There is already a Child with code \"a\" and part 1.")
     #expect(refusal.attribute == "code")
   }
 

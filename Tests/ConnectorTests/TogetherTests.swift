@@ -85,7 +85,7 @@ struct TogetherTests {
       Issue.record("not refused")
       return
     }
-    #expect(refusal.message == "customer 99 is in no row of Customers.")
+    #expect(refusal.message == "customer 99 does not exist in Customers.")
     #expect(try business.other.rows("SELECT id FROM Orders") == [[.integer(1)], [.integer(3)]])
   }
 

@@ -182,7 +182,7 @@ struct ReplayTests {
     }
     let refusal = stage.refusal(results[1])
     #expect(refusal?.code == 412)
-    #expect(refusal?.message == "id 2 is in no row of parent.")
+    #expect(refusal?.message == "id 2 does not exist in parent.")
     #expect(try stage.other.value("SELECT count(*) FROM item") == "1")
   }
 }

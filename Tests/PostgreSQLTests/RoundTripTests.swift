@@ -94,7 +94,7 @@ struct RoundTripTests {
       return
     }
     #expect(
-      refusal.message == #"customerID "NOONE" is in no row of Customers."#, "\(refusal.message)")
+      refusal.message == #"customerID "NOONE" does not exist in Customers."#, "\(refusal.message)")
     let customers = try trip.entity("Customers")
     guard
       case .refused(let needed)? = trip.perform(.delete, customers, Key([.text("ALFKI")])).outcome

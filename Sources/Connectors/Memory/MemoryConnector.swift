@@ -58,7 +58,7 @@ public final class MemoryConnector: Connector {
     try meet(.recall)
     guard business.remembersOperations else {
       throw ConnectorError(
-        "The business system in memory does not remember operations",
+        "The business system in memory does not record performed operations",
         hint: "Compare its rows with what was sent, then mark the operation accepted or refused.",
         isTransient: false)
     }
@@ -138,5 +138,5 @@ public final class MemoryConnector: Connector {
   }
 
   private static let away: ConnectorError = ConnectorError(
-    "The business system in memory is away", hint: "It is tried again.", isTransient: true)
+    "The business system in memory is not reachable", hint: "It is tried again.", isTransient: true)
 }

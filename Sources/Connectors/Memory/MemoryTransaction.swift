@@ -118,10 +118,10 @@ struct MemoryConstraints {
       else { continue }
       if contains(target, relationship.targetAttributes, values, transaction) { continue }
       let shown = zip(relationship.attributes, values).map { "\($0) \($1.shown)" }
-      let verb = values.count == 1 ? "is" : "are"
+      let verb = values.count == 1 ? "does" : "do"
       return Refusal(
         code: 412,
-        message: "\(shown.joined(separator: ", ")) \(verb) in no row of \(target.table).",
+        message: "\(shown.joined(separator: ", ")) \(verb) not exist in \(target.table).",
         attribute: relationship.attributes.first)
     }
     return nil

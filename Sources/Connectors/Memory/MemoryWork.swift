@@ -119,6 +119,6 @@ struct MemoryWork {
   }
 
   private func noKey(_ key: Key) -> Outcome {
-    .refused(Refusal(code: 422, message: "\(key) is no key of \(operation.entity.name)."))
+    .refused(Refusal(code: 422, message: "\(key) is not a key of \(operation.entity.name)."))
   }
 }

@@ -28,7 +28,7 @@ struct CaptureState {
     let (found, rows) = (answers[0], answers[1])
     guard found.text(0, 1) == "f" else {
       throw PostgreSQLError(
-        .server, sqlState: "25006", message: "the server is a standby, whose entries may be late")
+        .server, sqlState: "25006", message: "the server is a standby, which may have changes late")
     }
     identity = found.text(0, 0)
     var tables: [String: Table] = [:]

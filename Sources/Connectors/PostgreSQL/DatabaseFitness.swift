@@ -20,7 +20,7 @@ struct DatabaseFitness {
       found.append(
         Mismatch(
           place: place,
-          problem: "its encoding is SQL_ASCII, so nobody knows which characters its texts have",
+          problem: "its encoding is SQL_ASCII, so the characters of its texts are unknown",
           cure: "Load a dump of it into a database with the encoding UTF8."))
     }
     let has = try connection.rows(
@@ -39,10 +39,10 @@ struct DatabaseFitness {
     if settings.remembersOperations, !remembers, !mayCreate {
       found.append(
         Mismatch(
-          place: place, problem: "it has no schema ferry, and this user may not make it",
+          place: place, problem: "it has no schema \"ferry\", and this user may not create it",
           cure:
-            "Give what `ferry prepare --print --role` writes for this user to an "
-            + "administrator, or start ferryd with --forget-operations."))
+            "Let an administrator run what `ferry prepare --print --role` prints for this user, "
+            + "or start ferryd with --forget-operations."))
     }
     let rights = try RequiredRights(
       package, connection, remembersOperations: settings.remembersOperations && remembers,
@@ -53,7 +53,7 @@ struct DatabaseFitness {
           place: place,
           problem: "this user has no \(privileges.joined(separator: ", ")) on "
             + "\(right.object.quoted), and \(right.purpose)",
-          cure: "An administrator can give it: \(grant)"))
+          cure: "Let an administrator run: \(grant)"))
     }
     return found
   }

@@ -202,7 +202,7 @@ struct EntityTables {
     if let table = tables[entity.name] { return table }
     throw failures[entity.name]
       ?? ConnectorError(
-        "\(entity.name) is no entity of \(package.id)",
-        hint: "The connector and the server must be given the same model.", isTransient: false)
+        "\(entity.name) is not an entity of \(package.id)",
+        hint: "Give the connector and the server the same model.", isTransient: false)
   }
 }

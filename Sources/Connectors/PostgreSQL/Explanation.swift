@@ -96,9 +96,9 @@ struct Explanation {
     let attributes = foreign.childColumns.compactMap(attribute)
     guard attributes.count == foreign.childColumns.count, !attributes.isEmpty else { return nil }
     let shown = attributes.map { "\($0.name) \(intended($0).shown)" }.joined(separator: ", ")
-    let verb = attributes.count == 1 ? "is" : "are"
+    let verb = attributes.count == 1 ? "does" : "do"
     return Refusal(
-      code: 412, message: "\(shown) \(verb) in no row of \(foreign.parent).",
+      code: 412, message: "\(shown) \(verb) not exist in \(foreign.parent).",
       attribute: attributes[0].name)
   }
 

@@ -81,7 +81,7 @@ public final class PostgreSQLConnector: Connector {
   public func recall(_ operations: [OperationID]) throws(ConnectorError) -> [OperationOutcome?] {
     guard settings.remembersOperations else {
       throw ConnectorError(
-        "The business database \(settings.address) does not remember operations",
+        "The business database \(settings.address) does not record performed operations",
         hint: "Compare its rows with what was sent, then mark the operation accepted or refused.",
         isTransient: false)
     }
@@ -97,7 +97,7 @@ public final class PostgreSQLConnector: Connector {
     guard let leadership, leadership.isFirst, isForgotten else { return outcomes }
     throw ConnectorError(
       "The business database \(settings.address) was never used with this data folder, or what it "
-        + "remembered of operations was removed",
+        + "recorded of performed operations was removed",
       hint: "Compare its rows with what was sent, then mark the operation accepted or refused.",
       isTransient: false)
   }

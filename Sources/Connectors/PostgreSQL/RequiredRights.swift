@@ -134,7 +134,7 @@ struct RequiredRights: Sendable {
       ]
     }
     if captures {
-      let purpose = "triggers write what others change"
+      let purpose = "triggers record the changes of other programs"
       rights += [
         right("change", ["SELECT", "DELETE"], purpose),
         right("floor", ["SELECT", "UPDATE"], purpose),

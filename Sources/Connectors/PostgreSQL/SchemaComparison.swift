@@ -64,7 +64,8 @@ struct SchemaComparison {
         place: "\(entity.name).\(attribute.name)",
         problem: "the column \(schema.name).\(column.name) is \(column.declaredType), which "
           + "\(trouble), and it is part of a key, a reference or a partition rule",
-        cure: "Give it a type of which equal values are written alike, or take it out of the model."
+        cure:
+          "Give it a type with one text for each value, such as text, or remove it from the model."
       )
     }
   }
@@ -111,7 +112,8 @@ struct SchemaComparison {
       Mismatch(
         place: entity.name,
         problem: "\(schema.name).\($0.name) must have a value and is not in the model",
-        cure: "Add it to the model, give it a default, or take create from the entity's operations."
+        cure:
+          "Add it to the model, give it a default, or remove create from the entity's operations."
       )
     }
   }

@@ -63,11 +63,12 @@ struct Explanation {
     if let one = attribute(atPlace: String(rest)) { attributes.append(one) }
     guard !attributes.isEmpty else {
       return Refusal(
-        code: 412, message: "\(places) must be unique, and there is such a row already.")
+        code: 412, message: "\(places) must be unique, and another row already has the same values."
+      )
     }
     let shown = attributes.map { "\($0.name) \(intended($0).shown)" }.joined(separator: " and ")
     return Refusal(
-      code: 412, message: "There is a \(operation.entity.name) with \(shown) already.",
+      code: 412, message: "There is already a \(operation.entity.name) with \(shown).",
       attribute: attributes[0].name)
   }
 
@@ -107,9 +108,9 @@ struct Explanation {
         try count(foreign.parent, foreign.parentColumns, values) == 0
       else { continue }
       let shown = attributes.map { "\($0.name) \(intended($0).shown)" }.joined(separator: ", ")
-      let verb = attributes.count == 1 ? "is" : "are"
+      let verb = attributes.count == 1 ? "does" : "do"
       return Refusal(
-        code: 412, message: "\(shown) \(verb) in no row of \(foreign.parent).",
+        code: 412, message: "\(shown) \(verb) not exist in \(foreign.parent).",
         attribute: attributes[0].name)
     }
     return nil

@@ -61,7 +61,7 @@ public final class SQLiteConnector: Connector {
   public func recall(_ operations: [OperationID]) throws(ConnectorError) -> [OperationOutcome?] {
     guard settings.remembersOperations else {
       throw ConnectorError(
-        "The business database \(path) does not remember operations",
+        "The business database \(path) does not record performed operations",
         hint: "Compare its rows with what was sent, then mark the operation accepted or refused.",
         isTransient: false)
     }

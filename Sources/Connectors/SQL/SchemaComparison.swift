@@ -85,9 +85,10 @@ struct SchemaComparison {
       found.append(
         Mismatch(
           place: "\(entity.name).\(attribute.name)",
-          problem: "\(entity.table).\(attribute.column) compares by \(collation), which takes "
-            + "different texts for one",
-          cure: "Give the column COLLATE BINARY, or take another column as key, reference or "
+          problem:
+            "\(entity.table).\(attribute.column) has the collation \(collation), which treats "
+            + "different texts as equal",
+          cure: "Give the column COLLATE BINARY, or use another column as key, reference or "
             + "partition."))
     }
     return found
@@ -111,7 +112,7 @@ struct SchemaComparison {
         Mismatch(
           place: place,
           problem: "the column \(schema.name).\(column.name) is \(column.declaredType), "
-            + "which does not keep a \(attribute.type.rawValue)",
+            + "which cannot store a \(attribute.type.rawValue)",
           cure: SchemaComparison.redo)
       ]
     }
@@ -136,7 +137,8 @@ struct SchemaComparison {
       Mismatch(
         place: entity.name,
         problem: "\(schema.name).\($0.name) must have a value and is not in the model",
-        cure: "Add it to the model, give it a default, or take create from the entity's operations."
+        cure:
+          "Add it to the model, give it a default, or remove create from the entity's operations."
       )
     }
   }
