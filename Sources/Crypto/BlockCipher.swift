@@ -26,7 +26,7 @@ enum BlockCipher {
         && Int(length) == blocks.count
     #endif
     guard isDone else {
-      throw CryptoError("AES-256 could not be computed", hint: "Report this.")
+      throw CryptoError("AES-256 could not be computed", hint: "Report this as a bug.")
     }
     return Array(output.prefix(blocks.count))
   }

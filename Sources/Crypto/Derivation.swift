@@ -39,7 +39,8 @@ public enum Derivation: Sendable, Hashable {
   public func key(passphrase: [UInt8], salt: [UInt8]) throws(CryptoError) -> [UInt8] {
     guard isReasonable else {
       throw CryptoError(
-        "the key derivation \(self) asks for too much", hint: "The file is damaged or hostile.")
+        "the key derivation \(self) needs more memory or rounds than are allowed",
+        hint: "Do not use the file: it is damaged, or somebody made it to block this app.")
     }
     var key = [UInt8](repeating: 0, count: 32)
     let isDone =

@@ -16,7 +16,7 @@ public struct P256Key: Sendable, Equatable {
   /// Makes a new key.
   public static func generate() throws(CryptoError) -> P256Key {
     guard let pair = P256Adapter.generate() else {
-      throw CryptoError("no key could be made", hint: "Try again.")
+      throw CryptoError("the system could not make a P-256 key", hint: "Try again.")
     }
     return P256Key(der: pair.0, publicKeyInfo: pair.1)
   }
@@ -25,7 +25,7 @@ public struct P256Key: Sendable, Equatable {
   public init(der: [UInt8]) throws(CryptoError) {
     guard let pair = P256Adapter.read(der) else {
       throw CryptoError(
-        "the bytes are no private key on P-256", hint: "Give PrivateKeyInfo of PKCS#8 as DER.")
+        "the bytes are not a private P-256 key", hint: "Give PrivateKeyInfo of PKCS#8 as DER.")
     }
     self.init(der: pair.0, publicKeyInfo: pair.1)
   }
@@ -56,7 +56,8 @@ public struct P256Key: Sendable, Equatable {
     /// Reads the form of X9.63, in which the system's keys leave: 04, x, y and the private number.
     init(x963 bytes: [UInt8]) throws(CryptoError) {
       guard let key = try? P256.Signing.PrivateKey(x963Representation: bytes) else {
-        throw CryptoError("the bytes are no private key on P-256", hint: "Give a key on P-256.")
+        throw CryptoError(
+          "the bytes are not a private P-256 key", hint: "Give a private P-256 key.")
       }
       try self.init(der: [UInt8](key.derRepresentation))
     }

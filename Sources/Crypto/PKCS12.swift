@@ -36,11 +36,11 @@ public struct PKCS12: Sendable, Equatable {
   public static func open(_ bytes: [UInt8], password: String) throws(CryptoError) -> PKCS12? {
     guard bytes.count <= limitBytes else {
       throw CryptoError(
-        "the file has \(bytes.count) bytes", hint: "A file of PKCS#12 has at most 1 MB.")
+        "the PKCS#12 file has \(bytes.count) bytes", hint: "Give a file of at most 1 MB.")
     }
     guard PKCS12Rounds.most(in: bytes[...]) <= limitRounds else {
       throw CryptoError(
-        "the file asks for more than \(limitRounds) rounds",
+        "the PKCS#12 file asks for more than \(limitRounds) rounds",
         hint: "Export it again with fewer rounds.")
     }
     switch PKCS12Adapter.open(bytes, password) {
@@ -48,7 +48,7 @@ public struct PKCS12: Sendable, Equatable {
     case .wrongPassword: return nil
     case .damaged:
       throw CryptoError(
-        "the bytes are no file of PKCS#12 with a certificate, or not all of it",
+        "the bytes are not a complete PKCS#12 file with a certificate",
         hint: "Export the certificate again.")
     }
   }

@@ -28,7 +28,7 @@ public struct RSAKey: Sendable, Equatable {
         "an RSA key cannot have \(bits) bits", hint: "Ask for 2,048 to 8,192 bits.")
     }
     guard let der = RSAAdapter.generate(bits) else {
-      throw CryptoError("no RSA key could be made", hint: "Try again with fewer bits.")
+      throw CryptoError("the system could not make an RSA key", hint: "Try again with fewer bits.")
     }
     return RSAKey(unchecked: der)
   }
@@ -37,7 +37,7 @@ public struct RSAKey: Sendable, Equatable {
   public init(der: [UInt8]) throws(CryptoError) {
     guard RSAAdapter.isPrivateKey(der) else {
       throw CryptoError(
-        "the bytes are no private RSA key", hint: "Give RSAPrivateKey of PKCS#1 as DER.")
+        "the bytes are not a private RSA key", hint: "Give RSAPrivateKey of PKCS#1 as DER.")
     }
     self.der = der
   }

@@ -16,7 +16,7 @@ public struct SealingKey: Sendable, CustomStringConvertible, CustomReflectable {
   public init(_ key: [UInt8]) throws(CryptoError) {
     guard key.count == SealingKey.keyBytes else {
       throw CryptoError(
-        "a key of \(key.count) bytes", hint: "AES-256 takes a key of exactly 32 bytes.")
+        "the key has \(key.count) bytes", hint: "Give a key of exactly 32 bytes.")
     }
     self.key = key
     var mask = try BlockCipher.encrypt([UInt8](repeating: 0, count: 16), key: key)
@@ -52,7 +52,9 @@ public struct SealingKey: Sendable, CustomStringConvertible, CustomReflectable {
   func seal(_ bytes: [UInt8], nonce: [UInt8], associated: [UInt8]) throws(CryptoError) -> [UInt8] {
     var sealed = bytes + [UInt8](repeating: 0, count: SealingKey.tagBytes)
     let isDone = SealingContext(self).seal(&sealed, nonce: nonce, associated: associated)
-    guard isDone else { throw CryptoError("the bytes could not be sealed", hint: "Report this.") }
+    guard isDone else {
+      throw CryptoError("the bytes could not be sealed", hint: "Report this as a bug.")
+    }
     return sealed
   }
 

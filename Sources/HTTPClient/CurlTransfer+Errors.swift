@@ -11,7 +11,7 @@
       case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT:
         return TransportError(
           code: .cannotConnect, message: text,
-          hint: "Look whether the server runs and the address is right.", isTransient: true,
+          hint: "Check that the server runs and that the address is right.", isTransient: true,
           requestWasSent: false)
       case CURLE_OPERATION_TIMEDOUT: return .timedOut(text, wasSent: wasSent)
       case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
@@ -19,13 +19,16 @@
         CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_PINNEDPUBKEYNOTMATCH:
         return TransportError(
           code: .tls, message: text,
-          hint: "Look at the server's certificate, and give its authority if it is a private one.",
+          hint:
+            "Check the server's certificate; if its authority is private, trust it in the options.",
           isTransient: false, requestWasSent: wasSent)
       case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR,
         CURLE_SEND_FAIL_REWIND, CURLE_HTTP2, CURLE_HTTP2_STREAM:
         return TransportError(
           code: .cut, message: "the connection ended before the answer did: \(text)",
-          hint: wasSent ? "ask what became of the request" : "send it again", isTransient: true,
+          hint: wasSent
+            ? "Check whether the server performed the request before you send it again."
+            : "Send it again.", isTransient: true,
           requestWasSent: wasSent)
       default:
         return TransportError(

@@ -119,8 +119,9 @@
       }
       mailbox.end(
         TransportError(
-          code: .cannotConnect, message: "the proxy refuses the way with \(proxyStatus)",
-          hint: "Look at the proxy's rules.", isTransient: true, requestWasSent: false))
+          code: .cannotConnect,
+          message: "the proxy refused the connection with status \(proxyStatus)",
+          hint: "Check the rules of the proxy.", isTransient: true, requestWasSent: false))
     }
 
     private func setCallbacks(_ easy: UnsafeMutableRawPointer) {

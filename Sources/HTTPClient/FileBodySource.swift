@@ -24,7 +24,7 @@ final class FileBodySource: TransportBodySource, @unchecked Sendable {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       close(descriptor)
-      throw .unreadableBody("\(path) is no file")
+      throw .unreadableBody("\(path) is not a file")
     }
     lengthBytes = Int(status.st_size)
   }

@@ -62,7 +62,7 @@ public struct TransportError: Error, Sendable, Equatable, CustomStringConvertibl
 
   static func unreadableBody(_ message: String, wasSent: Bool = false) -> TransportError {
     TransportError(
-      code: .unreadableBody, message: message, hint: "Look at the file or the source of the body.",
+      code: .unreadableBody, message: message, hint: "Check the file or the source of the body.",
       isTransient: false, requestWasSent: wasSent)
   }
 
@@ -74,7 +74,7 @@ public struct TransportError: Error, Sendable, Equatable, CustomStringConvertibl
 
   static func timedOut(_ message: String, wasSent: Bool) -> TransportError {
     TransportError(
-      code: .timedOut, message: message, hint: "Look whether the server and the line are up.",
+      code: .timedOut, message: message, hint: "Check the server and the network.",
       isTransient: true, requestWasSent: wasSent)
   }
 }

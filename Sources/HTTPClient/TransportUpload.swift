@@ -28,7 +28,7 @@ public struct TransportUpload: Sendable {
   ) -> TransportUpload {
     TransportUpload(lengthBytes: lengthBytes, path: nil) { () throws(TransportError) in
       guard let source = open() else {
-        throw .unreadableBody("the body cannot be sent again: its source has no second beginning")
+        throw .unreadableBody("the body cannot be sent again: its source can be read only once")
       }
       return source
     }

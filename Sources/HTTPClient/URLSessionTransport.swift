@@ -38,7 +38,7 @@
     ) async throws(TransportError) -> TransportResponse {
       guard let url = URL(string: request.url), let scheme = url.scheme?.lowercased(),
         scheme == "http" || scheme == "https", url.host() != nil
-      else { throw .invalid("\"\(request.url)\" is no address of the web") }
+      else { throw .invalid("\"\(request.url)\" is not a web address") }
       var outgoing = URLRequest(url: url)
       outgoing.httpMethod = request.method.rawValue
       outgoing.cachePolicy = .reloadIgnoringLocalCacheData
@@ -284,7 +284,7 @@
       case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet:
         return TransportError(
           code: .cannotConnect, message: text,
-          hint: "Look whether the server runs and the address is right.", isTransient: true,
+          hint: "Check that the server runs and that the address is right.", isTransient: true,
           requestWasSent: false)
       case .timedOut: return .timedOut(text, wasSent: true)
       case .cancelled: return .cancelled(wasSent: true)
@@ -292,11 +292,13 @@
         .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid,
         .clientCertificateRejected, .clientCertificateRequired:
         return TransportError(
-          code: .tls, message: text, hint: "Look at the server's certificate.",
+          code: .tls, message: text, hint: "Check the server's certificate.",
           isTransient: false, requestWasSent: false)
       case .networkConnectionLost, .badServerResponse, .cannotParseResponse:
         return TransportError(
-          code: .cut, message: text, hint: "Ask what became of the request.", isTransient: true,
+          code: .cut, message: text,
+          hint: "Check whether the server performed the request before you send it again.",
+          isTransient: true,
           requestWasSent: true)
       default:
         return TransportError(

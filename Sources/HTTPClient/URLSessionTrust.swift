@@ -53,7 +53,7 @@
         guard !anchors.isEmpty,
           SecTrustSetAnchorCertificates(trust, anchors as CFArray) == errSecSuccess,
           SecTrustSetAnchorCertificatesOnly(trust, true) == errSecSuccess
-        else { return "\(file) holds no certificate" }
+        else { return "\(file) has no certificate" }
       }
       var reason: CFError?
       guard !SecTrustEvaluateWithError(trust, &reason) else { return nil }

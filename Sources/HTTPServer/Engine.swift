@@ -68,7 +68,7 @@ final class Engine: @unchecked Sendable {
       close(listener)
       throw HTTPServerError(
         code: .system, message: "libmicrohttpd did not start",
-        hint: "look whether `ulimit -n` allows \(limits.connections) connections")
+        hint: "check that `ulimit -n` allows \(limits.connections) connections")
     }
     daemonEvents = ferry_mhd_epoll(daemon)
     loop.watchInput(daemonEvents)

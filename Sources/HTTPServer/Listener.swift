@@ -8,7 +8,7 @@ enum Listener {
   static func open(_ address: String, port: Int) throws(HTTPServerError) -> CInt {
     guard let port16 = UInt16(exactly: port) else {
       throw HTTPServerError(
-        code: .badPort, message: "\(port) is no port", hint: "choose one from 0 to 65535")
+        code: .badPort, message: "\(port) is not a port number", hint: "choose one from 0 to 65535")
     }
     let host = address == "localhost" ? "127.0.0.1" : address
     var v4 = sockaddr_in()
@@ -73,7 +73,7 @@ enum Listener {
     case EACCES, EPERM:
       HTTPServerError(
         code: .notPermitted, message: "this user may not listen on port \(port)",
-        hint: "choose a port from 1024 up with --port and let a proxy stand before it")
+        hint: "choose a port from 1024 up with --port and put a proxy in front of it")
     case EADDRNOTAVAIL, EAFNOSUPPORT:
       HTTPServerError(
         code: .badAddress, message: "no interface of this machine has the address \(address)",

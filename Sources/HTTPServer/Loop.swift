@@ -27,7 +27,7 @@ final class Loop: TaskExecutor, @unchecked Sendable {
     wake = eventfd(0, CInt(O_CLOEXEC | O_NONBLOCK))
     guard epoll >= 0, wake >= 0, ferry_epoll_watch_input(epoll, wake) == 0 else {
       throw HTTPServerError(
-        code: .system, message: "no epoll: \(String(cString: strerror(errno)))",
+        code: .system, message: "the system gave no epoll: \(String(cString: strerror(errno)))",
         hint: "raise `ulimit -n` if it is too low")
     }
   }

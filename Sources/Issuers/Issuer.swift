@@ -68,7 +68,7 @@ public struct Issuer: TokenProvider {
     guard isIssuer(of: token) else {
       throw IssuerError(
         .otherIssuer,
-        "the token is of the issuer \(SignedToken.short(payload["iss"]?.string ?? "")), not of "
+        "the token was issued by \(SignedToken.short(payload["iss"]?.string ?? "")), not by "
           + name, hint: "Log in with \(name).")
     }
     let key = try await keys.key(token.keyID)
@@ -80,7 +80,7 @@ public struct Issuer: TokenProvider {
     let issued = try Issuer.checkTimes(payload, now: now)
     if let tenant = mapping.tenant, payload["tid"]?.string?.hasBytes(of: tenant) != true {
       throw IssuerError(
-        .otherTenant, "the token is of another tenant",
+        .otherTenant, "the token belongs to another tenant than the one in the mapping",
         hint: "Log in with an account of this company.")
     }
     guard let identity = payload[mapping.identity]?.string, !identity.isEmpty,
@@ -88,12 +88,12 @@ public struct Issuer: TokenProvider {
     else {
       throw IssuerError(
         .noIdentity, "the token has no claim \(mapping.identity)",
-        hint: "Let the issuer add it, or name another one in the mapping.")
+        hint: "Let the issuer add this claim, or set another \"identity\" in the mapping.")
     }
     let outcome = try mapping.apply(to: payload)
     guard mapping.rules.isEmpty || outcome.fits.contains(true) else {
       throw IssuerError(
-        .nothingMapped, "the token gives its user no rights here: no rule of the mapping fits it",
+        .nothingMapped, "no rule of the mapping fits the token, so its user has no rights here",
         hint: "`ferry login --try` explains each rule. Add the user to a group, or add a rule.")
     }
     let user = UserRecord(
@@ -109,7 +109,7 @@ public struct Issuer: TokenProvider {
     guard named.contains(where: { name in audiences.contains { $0.hasBytes(of: name) } }) else {
       let text = named.map(SignedToken.short).prefix(4).joined(separator: ", ")
       throw IssuerError(
-        .otherAudience, "the token is for \(text.isEmpty ? "nobody" : text)",
+        .otherAudience, "the token's audience is \(text.isEmpty ? "empty" : text)",
         hint: "Ask the issuer for a token for \(audiences.joined(separator: " or ")).")
     }
   }
@@ -120,19 +120,20 @@ public struct Issuer: TokenProvider {
   ) throws(IssuerError) -> Timestamp {
     guard let end = time(payload["exp"]) else {
       throw IssuerError(
-        .expired, "the token has no end", hint: "Let the issuer write \"exp\" into its tokens.")
+        .expired, "the token has no expiry time",
+        hint: "Let the issuer write \"exp\" into its tokens.")
     }
     guard now < end.advanced(by: skew) else {
       let seconds = (now.milliseconds - end.milliseconds) / 1_000
       throw IssuerError(
-        .expired, "the token ended \(span(seconds)) ago",
-        hint: "Get a new one. If it is new, compare the clocks of issuer and server.")
+        .expired, "the token expired \(span(seconds)) ago",
+        hint: "Get a new token. If it is new, compare the clocks of issuer and server.")
     }
     let begin = [payload["nbf"], payload["iat"]].compactMap { time($0) }.max()
     if let begin, begin > now.advanced(by: skew) {
       let seconds = (begin.milliseconds - now.milliseconds) / 1_000
       throw IssuerError(
-        .notYetValid, "the token is valid in \(span(seconds))",
+        .notYetValid, "the token is not valid yet, but in \(span(seconds))",
         hint: "Compare the clocks of issuer and server.")
     }
     return min(time(payload["iat"]) ?? begin ?? now, now)

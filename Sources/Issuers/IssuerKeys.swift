@@ -49,7 +49,7 @@ actor IssuerKeys {
     throw IssuerError(
       .unknownKey,
       "the issuer \(issuer) lists no key \"\(SignedToken.short(name ?? ""))\"",
-      hint: "Get a new token. The keys are looked for again after a minute.")
+      hint: "Get a new token. The server reads the issuer's keys again after a minute.")
   }
 
   private func good(_ now: Timestamp) -> KeySet? {
@@ -75,7 +75,7 @@ actor IssuerKeys {
       failure = error
       nextTry = world.clock.moment.advanced(by: IssuerKeys.failurePause)
       world.log.warn(
-        "the keys of an issuer cannot be had", ("issuer", issuer), ("reason", "\(error)"))
+        "the keys of an issuer cannot be read", ("issuer", issuer), ("reason", "\(error)"))
     }
     running = nil
   }
@@ -87,17 +87,20 @@ actor IssuerKeys {
     let root = try? JSONNode.parse(document, nodeLimit: 10_000)
     guard let root, let named = root["issuer"]?.string, let keys = root["jwks_uri"]?.string else {
       throw IssuerError(
-        .badDocument, "\(address) is no OpenID configuration",
+        .badDocument, "\(address) is not an OpenID configuration",
         hint: "Check the address of the issuer (--issuer).")
     }
     guard named.utf8.elementsEqual(issuer.utf8) else {
       throw IssuerError(
-        .badDocument, "the issuer calls itself \(SignedToken.short(named)), not \(issuer)",
+        .badDocument,
+        "the OpenID configuration of \(issuer) names the issuer \(SignedToken.short(named))",
         hint: "Write --issuer exactly as the issuer writes it, or check who answers there.")
     }
     guard IssuerAddress.isSafe(keys) else {
       throw IssuerError(
-        .badDocument, "the issuer's keys are at \(SignedToken.short(keys)), without TLS",
+        .badDocument,
+        "the address of the issuer's keys, \(SignedToken.short(keys)), does not begin with "
+          + "https://",
         hint: "Let the issuer publish its keys over https.")
     }
     return try KeySet(try await fetch(keys), from: keys)

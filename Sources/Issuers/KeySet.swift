@@ -17,12 +17,14 @@ struct KeySet: Sendable {
   init(_ bytes: [UInt8], from address: String) throws(IssuerError) {
     guard let root = try? JSONNode.parse(bytes), let nodes = root["keys"]?.array else {
       throw IssuerError(
-        .badDocument, "\(address) is no set of keys", hint: "Check the address of the issuer.")
+        .badDocument, "\(address) is not a JSON Web Key Set",
+        hint: "Check the address of the issuer.")
     }
     guard nodes.count <= KeySet.mostKeys else {
       throw IssuerError(
-        .badDocument, "\(address) lists \(nodes.count) keys",
-        hint: "At most \(KeySet.mostKeys) are read. Remove old keys at the issuer.")
+        .badDocument,
+        "\(address) lists \(nodes.count) keys; at most \(KeySet.mostKeys) are allowed",
+        hint: "Remove old keys at the issuer.")
     }
     for node in nodes {
       guard let key = KeySet.key(node) else { continue }

@@ -69,8 +69,9 @@ public struct Mapping: Sendable, Equatable {
     tenant = root["tenant"]?.string
     guard !["email", "preferred_username", "upn", "name", "unique_name"].contains(identity) else {
       throw wrong(
-        root["identity"]?.offset ?? 0, "\(identity) may change hands",
-        "Use sub, or oid with Entra ID: nobody else ever gets these.")
+        root["identity"]?.offset ?? 0,
+        "\"identity\" is \(identity), which another user may get later",
+        "Use sub, or oid with Entra ID: they never belong to another user.")
     }
     var rules: [Rule] = []
     for node in nodes {
@@ -165,7 +166,7 @@ extension Mapping {
     // Entra ID puts a reference in the place of more than 200 groups.
     if node == nil, let first = path.first, payload["_claim_names"]?[first] != nil {
       throw IssuerError(
-        .tooManyGroups, "the token names more \(first) than it can carry",
+        .tooManyGroups, "the user has more \(first) than the issuer writes into a token",
         hint: "Let the issuer put application roles, or only the groups of this application, into "
           + "the token.")
     }

@@ -26,7 +26,7 @@ public struct SignedToken: Sendable {
     guard text.utf8.count <= SignedToken.longestBytes else {
       throw IssuerError(
         .notAToken, "the token has \(text.utf8.count) bytes",
-        hint: "A token has at most \(SignedToken.longestBytes). Ask the issuer for fewer claims.")
+        hint: "At most \(SignedToken.longestBytes) are accepted. Let the issuer send fewer claims.")
     }
     let bytes = Array(text.utf8)
     let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -37,7 +37,7 @@ public struct SignedToken: Sendable {
     guard let name = head["alg"]?.string, let algorithm = Algorithm(rawValue: name) else {
       let name = head["alg"]?.string ?? "nothing"
       throw IssuerError(
-        .algorithm, "the token is signed with \(SignedToken.short(name))",
+        .algorithm, "the token is signed with \(SignedToken.short(name)), which is not accepted",
         hint: "Let the issuer sign with RS256 or ES256.")
     }
     guard let payload = SignedToken.object(parts[1]), let signature = AccessTokens.decode(parts[2])
@@ -68,7 +68,7 @@ public struct SignedToken: Sendable {
     let name = type.string?.lowercased() ?? ""
     guard ["jwt", "at+jwt", "application/at+jwt"].contains(name) else {
       throw IssuerError(
-        .type, "the token is of the type \"\(short(name))\"",
+        .type, "the token has the type \"\(short(name))\", which is not accepted",
         hint: "Send an access token, or an ID token, of the issuer.")
     }
   }
@@ -85,6 +85,6 @@ public struct SignedToken: Sendable {
   static func short(_ text: String) -> String { String(text.prefix(64)) }
 
   private static let none = IssuerError(
-    .notAToken, "the text is no signed token",
+    .notAToken, "the text is not a signed token",
     hint: "Send the token of the issuer as it is: three parts with dots between them.")
 }

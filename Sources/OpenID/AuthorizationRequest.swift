@@ -40,7 +40,7 @@ struct AuthorizationRequest {
   /// Errors: `otherLogin`, `otherIssuer`, `cancelled`, `refused`, `issuerAway`.
   func code(from answer: String) throws(OpenIDError) -> String {
     let other = OpenIDError(
-      .otherLogin, "the answer to the login is not that of this login", hint: "Log in again.")
+      .otherLogin, "the issuer's answer does not belong to this login", hint: "Log in again.")
     guard answer.utf8.count <= AuthorizationRequest.longestAnswer else { throw other }
     let parts = answer.prefix { $0 != "#" }
       .split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -53,7 +53,8 @@ struct AuthorizationRequest {
     if let name = fields["iss"] {
       guard OpenIDProvider.isSame(name, provider.issuer) else {
         throw OpenIDError(
-          .otherIssuer, "the answer to the login is of \(OpenIDError.short(name))",
+          .otherIssuer,
+          "the answer to the login came from another issuer, \(OpenIDError.short(name))",
           hint: "Log in again.")
       }
     } else if provider.namesItself {
@@ -75,20 +76,21 @@ struct AuthorizationRequest {
     switch error {
     case "access_denied":
       return OpenIDError(
-        .cancelled, "the login was not agreed to (\(words))", hint: "Log in again.")
+        .cancelled, "the user or the issuer did not agree to the login (\(words))",
+        hint: "Log in again.")
     case "server_error", "temporarily_unavailable":
       return .away("the issuer cannot answer now (\(words))")
     case "invalid_grant", "login_required", "interaction_required", "consent_required":
       return OpenIDError(
-        .needsLogin, "the issuer wants the user to log in (\(words))", hint: "Log in again.")
+        .needsLogin, "the issuer asks the user to log in (\(words))", hint: "Log in again.")
     case "unauthorized_client", "unsupported_grant_type", "invalid_client":
       return OpenIDError(
         .notOffered, "the issuer does not offer this login to this app (\(words))",
-        hint: "Look at the app's settings at the issuer.")
+        hint: "Check the app's registration at the issuer.")
     default:
       return OpenIDError(
         .refused, "the issuer refused (\(words))",
-        hint: "Look at the app's settings at the issuer.")
+        hint: "Check the app's registration at the issuer.")
     }
   }
 }

@@ -46,7 +46,7 @@ public struct OpenIDError: Error, Sendable, Equatable, CustomStringConvertible {
   static func away(_ message: String) -> OpenIDError {
     OpenIDError(
       .issuerAway, message,
-      hint: "Try again later. What is on the device can be used meanwhile.")
+      hint: "Try again later. The data on the device can be used meanwhile.")
   }
 
   static func badDocument(_ message: String) -> OpenIDError {

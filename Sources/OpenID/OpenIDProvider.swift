@@ -34,13 +34,14 @@ public struct OpenIDProvider: Sendable, Equatable {
   public init(document: [UInt8], of issuer: String) throws(OpenIDError) {
     guard let root = try? JSONNode.parse(document, nodeLimit: 10_000),
       let name = root["issuer"]?.string
-    else { throw OpenIDError.badDocument("\(issuer) publishes no configuration of OpenID") }
+    else { throw OpenIDError.badDocument("\(issuer) publishes no OpenID configuration") }
     guard OpenIDProvider.isSame(name, issuer) else {
       throw OpenIDError(
-        .otherIssuer, "\(issuer) calls itself \(OpenIDError.short(name))",
+        .otherIssuer,
+        "the OpenID configuration of \(issuer) names the issuer \(OpenIDError.short(name))",
         hint: name.contains("{tenantid}")
           ? "Write the address with the id of your company's own tenant."
-          : "Write the address as the issuer does.")
+          : "Use the address that the configuration names.")
     }
     func address(_ field: String) throws(OpenIDError) -> String? {
       guard let text = root[field]?.string else { return nil }
@@ -55,8 +56,8 @@ public struct OpenIDProvider: Sendable, Equatable {
       !methods.contains(where: { $0.string == "S256" })
     {
       throw OpenIDError(
-        .notOffered, "\(issuer) does not protect logins of apps by PKCE with S256",
-        hint: "Switch it on at the issuer.")
+        .notOffered, "\(issuer) does not offer PKCE with S256 for logins of apps",
+        hint: "Switch PKCE with S256 on at the issuer.")
     }
     self.issuer = name
     authorizationAddress = authorization
@@ -76,7 +77,7 @@ public struct OpenIDProvider: Sendable, Equatable {
   private static func checkTLS(_ address: String) throws(OpenIDError) {
     guard HTTPAddress(address)?.isSecure == true else {
       throw OpenIDError(
-        .insecure, "\(OpenIDError.short(address)) is no address with TLS",
+        .insecure, "the address \(OpenIDError.short(address)) does not begin with https://",
         hint: "Write https://…")
     }
   }

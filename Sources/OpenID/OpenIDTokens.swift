@@ -143,7 +143,7 @@ public actor OpenIDTokens: TokenSource {
       }
     }
     throw OpenIDError(
-      .needsLogin, "there is no token of \(issuer) without a login", hint: "Log in.")
+      .needsLogin, "the device has no token of \(issuer): a login is needed", hint: "Log in.")
   }
 
   private func refreshToken() throws(OpenIDError) -> String? {
@@ -152,7 +152,8 @@ public actor OpenIDTokens: TokenSource {
       return try secrets.secret(secretName).map { String(decoding: $0, as: UTF8.self) }
     } catch {
       throw OpenIDError(
-        .secrets, "the issuer's token cannot be read now: \(error)", hint: "Open the vault first.")
+        .secrets, "the issuer's token cannot be read now: \(error)",
+        hint: "Unlock the place of the secrets (the vault), then try again.")
     }
   }
 
@@ -189,10 +190,11 @@ public actor OpenIDTokens: TokenSource {
   private static func failure(of error: any Error) -> OpenIDError {
     if let error = error as? OpenIDError { return error }
     if error is CancellationError {
-      return OpenIDError(.cancelled, "the login was ended", hint: "Log in again.")
+      return OpenIDError(.cancelled, "the app ended the login", hint: "Log in again.")
     }
     return OpenIDError(
-      .refused, "the login page cannot be shown: \(error)", hint: "Look at the browser's reason.")
+      .refused, "the login page cannot be shown: \(error)",
+      hint: "Check that the device can open a browser, then log in again.")
   }
 
   private func logIn(
@@ -200,8 +202,8 @@ public actor OpenIDTokens: TokenSource {
   ) async throws(OpenIDError) -> String {
     guard let address = provider.deviceAddress else {
       throw OpenIDError(
-        .notOffered, "\(issuer) has no login by code",
-        hint: "Log in by its page, or switch the device flow on at the issuer.")
+        .notOffered, "\(issuer) does not offer logins with a code (device flow)",
+        hint: "Log in on its page, or switch the device flow on at the issuer.")
     }
     let endpoint = TokenEndpoint(transport: transport)
     let given = try await endpoint.post(

@@ -76,14 +76,14 @@ enum IdentityToken {
     let names = audience?.array?.compactMap(\.string) ?? audience?.string.map { [$0] } ?? []
     guard names.contains(app.clientID), nonce == nil || claims["nonce"]?.string == nonce else {
       throw OpenIDError(
-        .otherLogin, "the identity token is not that of this login", hint: "Log in again.")
+        .otherLogin, "the identity token does not belong to this login", hint: "Log in again.")
     }
     // Five minutes for the clocks of issuer and device.
     guard let end = claims["exp"]?.integer, end < 1 << 40,
       now.milliseconds / 1_000 < end + 300
     else {
       throw OpenIDError(
-        .badDocument, "the identity token has ended",
+        .badDocument, "the identity token has expired",
         hint: "Compare the clocks of the issuer and of this device.")
     }
     return Timestamp(milliseconds: end * 1_000)

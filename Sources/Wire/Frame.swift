@@ -85,19 +85,19 @@ public struct FrameReader {
     for index in 0..<4 { length = length << 8 | Int(buffer[start + index]) }
     guard length <= WireLimits.frameBytes else {
       throw WireError(
-        .badFrame, "a frame of \(length) bytes was announced; \(WireLimits.frameBytes) are allowed",
-        hint: "Is this a Ferry server, and does a proxy change what it sends?")
+        .badFrame, "a frame announces \(length) bytes; \(WireLimits.frameBytes) are allowed",
+        hint: "Check that a Ferry server is at this address and that no proxy changes its answers.")
     }
     guard let kind = Frame.Kind(rawValue: buffer[start + 4]) else {
       throw WireError(
-        .badFrame, "a frame of the unknown kind \(buffer[start + 4]) came",
-        hint: "The other side speaks a newer protocol; update this one.")
+        .badFrame, "a frame has the unknown kind \(buffer[start + 4])",
+        hint: "Update this app or server: the other side uses a newer protocol.")
     }
     let flags = buffer[start + 5]
     guard flags <= 1 else {
       throw WireError(
         .badFrame, "a frame has the unknown flags \(flags)",
-        hint: "The other side speaks a newer protocol; update this one.")
+        hint: "Update this app or server: the other side uses a newer protocol.")
     }
     let end = start + Frame.headerBytes + length
     guard buffer.count >= end else { return nil }
@@ -125,7 +125,7 @@ public struct FrameReader {
   }
 
   private static let noRoom = WireError(
-    .badFrame, "the frames of this request have more bytes than are allowed when expanded",
+    .badFrame, "the frames of this request are larger than allowed after decompression",
     hint:
       "Send at most \(WireLimits.requestBytes) bytes in one request, and the others in further requests."
   )
@@ -134,8 +134,8 @@ public struct FrameReader {
   public func finish() throws(WireError) {
     guard buffer.count == start else {
       throw WireError(
-        .cutFrame, "the bytes end \(buffer.count - start) bytes into a frame",
-        hint: "The line broke; the exchange is repeated.")
+        .cutFrame, "the data ends inside a frame, after \(buffer.count - start) of its bytes",
+        hint: "The connection was lost; the exchange is repeated.")
     }
   }
 

@@ -21,7 +21,8 @@ public struct RowsPage: Sendable, Equatable {
   /// only its head is read here.
   public init(kept frame: [UInt8]) throws(WireError) {
     guard let content = try FrameReader.frames(of: frame).first, content.kind == .rows else {
-      throw WireError(.badMessage, "a page that was kept is none", hint: "Download it again.")
+      throw WireError(
+        .badMessage, "a stored page is not a page of rows", hint: "Download it again.")
     }
     let header: Result<Header, JSONError> = content.content.withUnsafeBufferPointer { buffer in
       var scanner = JSONScanner(buffer, depthLimit: WireLimits.nesting)
@@ -31,7 +32,7 @@ public struct RowsPage: Sendable, Equatable {
     }
     do throws(JSONError) { self.init(try header.get(), content.content) } catch {
       throw WireError(
-        .badMessage, "a page that was kept cannot be read \(error)", hint: "Download it again.")
+        .badMessage, "a stored page cannot be read \(error)", hint: "Download it again.")
     }
   }
 

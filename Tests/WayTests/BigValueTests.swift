@@ -188,7 +188,7 @@ extension Way {
         let answer = try await ada.ask(#"["synchronize"]"#, mayFail: true)
         return answer["message"]?.string?.contains("is full") == true ? answer : nil
       }
-      #expect(told["hint"]?.string == "Make room; nothing was lost.", "\(told)")
+      #expect(told["hint"]?.string == "Free space on the disk; nothing was lost.", "\(told)")
       // A page may still fit where a piece does not: each try of the device tells it anew.
       try await until("/health tells it too") {
         let health = try await daemon.health()

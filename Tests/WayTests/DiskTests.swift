@@ -37,7 +37,7 @@ extension Way {
       }
       #expect(reply.code == "diskFull", "\(reply.text)")
       #expect(reply.retryAfter == "2")
-      #expect(reply.node?["hint"]?.string == "Make room; nothing was lost.")
+      #expect(reply.node?["hint"]?.string == "Free space on the disk; nothing was lost.")
       try await until("/health says so too") {
         let health = try await daemon.health()
         return health.status == 503 && health.code == "diskFull"

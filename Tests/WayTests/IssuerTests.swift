@@ -126,7 +126,7 @@ extension Way {
       try await issuer.ask(#"["device","deny"]"#)
       let denied = try ChildProcess(try Programs.path("ferry"), ["login", "--code"] + words)
       #expect(try await denied.ended() == .exit(1))
-      #expect(denied.errorText.contains("not agreed"), "\(denied.errorText)")
+      #expect(denied.errorText.contains("did not agree"), "\(denied.errorText)")
     }
 
     @Test("`ferry login --try` explains a token, and why it is refused")
@@ -172,7 +172,7 @@ extension Way {
       // A failure is remembered for five seconds.
       try await until("the server sees that it lies") {
         let lie = try await issuer.login(daemon.address, Self.ada, device: "a")
-        return lie.status == 503 && lie.text.contains("calls itself https://evil.example.com")
+        return lie.status == 503 && lie.text.contains("names the issuer https://evil.example.com")
       }
       try await issuer.ask(#"["mode","ok"]"#)
       try await until("the keys are fetched") {
@@ -182,10 +182,13 @@ extension Way {
       #expect(try await Wires.login(daemon.address, "cleo", device: "c").status == 200)
       for (claims, part) in [
         (#"{"sub":"u","agency":"AG-01","aud":"mail"}"#, "is for mail"),
-        (#"{"sub":"u","agency":"AG-01","exp":\#(now - 31_536_000)}"#, "ended 365 days ago"),
-        (#"{"sub":"u","agency":"AG-01","nbf":\#(now + 7_300)}"#, "is valid in 2 h"),
+        (#"{"sub":"u","agency":"AG-01","exp":\#(now - 31_536_000)}"#, "expired 365 days ago"),
+        (#"{"sub":"u","agency":"AG-01","nbf":\#(now + 7_300)}"#, "is not valid yet, but in 2 h"),
         (#"{"sub":"u"}"#, "no rule of the mapping fits"),
-        (#"{"sub":"u","agency":"AG-01","iss":"https://other.example.com"}"#, "takes no tokens"),
+        (
+          #"{"sub":"u","agency":"AG-01","iss":"https://other.example.com"}"#,
+          "does not accept tokens"
+        ),
         (
           #"{"sub":"u","agency":"AG-01","pad":"\#(String(repeating: "x", count: 20_000))"}"#,
           "bytes"

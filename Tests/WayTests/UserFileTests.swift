@@ -52,7 +52,7 @@ extension Way {
       // A file that is broken meanwhile leaves the users of before.
       try Data("{".utf8).write(to: URL(fileURLWithPath: business.users))
       try await until("the server says so") {
-        daemon.process.errorText.contains("the users of before stay")
+        daemon.process.errorText.contains("the server keeps the previous users")
       }
       #expect(try await Wires.login(daemon.address, "cleo", device: "a").status == 200)
     }

@@ -55,7 +55,7 @@ struct FrameTests {
     for length in [UInt32(WireLimits.frameBytes) + 1, .max] {
       let error = problem(header(length, kind: 3, flags: 0))
       #expect(error?.code == .badFrame)
-      #expect(error?.message.contains("\(length) bytes was announced") == true)
+      #expect(error?.message.contains("a frame announces \(length) bytes") == true)
     }
     #expect(
       problem(header(UInt32(WireLimits.frameBytes), kind: 3, flags: 0))?.code == .cutFrame)

@@ -44,8 +44,8 @@ public actor Doorkeeper {
   nonisolated func login(token: String) async throws(ServerError) -> TokenLogin {
     guard let login = try await tokens.login(token: token, now: clock.now) else {
       throw ServerError(
-        .refusedToken, "this server takes no tokens of the issuer of this one",
-        hint: "Name the issuer with --issuer, or log in with another one.")
+        .refusedToken, "this server does not accept tokens of the token's issuer",
+        hint: "Start ferryd with --issuer and this issuer, or log in with another issuer.")
     }
     return login
   }

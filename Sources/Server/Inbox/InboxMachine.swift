@@ -92,12 +92,12 @@ struct InboxMachine {
     case .update:
       let blind = operation.changed.keys.sorted().first { operation.base[$0] == nil }
       return blind.map { position in
-        "the update does not say in \"base\" what \(entity.attributes[position].name) was before: "
+        "\"base\" of the update has no old value of \(entity.attributes[position].name): "
           + "name every attribute of \"changed\" there"
       }
     case .delete:
       return operation.base.isEmpty
-        ? "the delete does not say in \"base\" what the object was: name its attributes there" : nil
+        ? "\"base\" of the delete has no old values of the object: name its attributes there" : nil
     }
   }
 

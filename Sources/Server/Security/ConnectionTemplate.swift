@@ -41,7 +41,7 @@ extension ConnectionTemplate {
     do { root = try JSONNode.parse(bytes) } catch {
       throw ServerError(
         .badTemplateFile, "\(name):\(TextPlace(offset: error.offset, in: bytes)): \(error.problem)",
-        hint: "Correct the file. The templates of before are used meanwhile.")
+        hint: "Correct the file. The server keeps the previous templates meanwhile.")
     }
     let file = TemplateFile(bytes: bytes, name: name)
     guard let nodes = root["templates"]?.array else {
@@ -67,7 +67,7 @@ private struct TemplateFile {
   func error(_ node: JSONNode, _ problem: String, hint: String? = nil) -> ServerError {
     ServerError(
       .badTemplateFile, "\(name):\(TextPlace(offset: node.offset, in: bytes)): \(problem)",
-      hint: hint ?? "Correct the file. The templates of before are used meanwhile.")
+      hint: hint ?? "Correct the file. The server keeps the previous templates meanwhile.")
   }
 
   func template(_ node: JSONNode) throws(ServerError) -> ConnectionTemplate {
@@ -82,7 +82,7 @@ private struct TemplateFile {
           hint: "There are \(SettingCategory.allCases.map(\.rawValue).joined(separator: ", ")).")
       }
       guard let members = group.value.object else {
-        throw error(group.value, "\(title): the category \(group.key) is no object")
+        throw error(group.value, "\(title): the category \(group.key) is not an object")
       }
       for member in members {
         values["\(group.key).\(member.key)"] = try value(member, of: category, in: title)
@@ -110,15 +110,15 @@ private struct TemplateFile {
     case .boolean(let flag): value = .boolean(flag)
     case .number(let text):
       guard let number = Int64(text) else {
-        throw error(member.value, "\(path) is no whole number of 64 bits")
+        throw error(member.value, "\(path) is not a whole number of 64 bits")
       }
       value = .integer(number)
-    default: throw error(member.value, "\(path) is no text, whole number, true or false")
+    default: throw error(member.value, "\(path) must be a text, a whole number, true or false")
     }
     guard let known = category.properties else { return value }
     guard let kind = known[member.key] else {
       throw error(
-        member.value, "\(path) is no setting of this category",
+        member.value, "\(path) is not a setting of this category",
         hint: "There are \(known.keys.sorted().joined(separator: ", ")). Your own are in custom.")
     }
     guard value.kind == kind else { throw error(member.value, "\(path) is no \(kind.rawValue)") }

@@ -39,7 +39,7 @@ public final class Templates: Sendable {
       guard let bytes = Folder.read(path) else {
         throw ServerError(
           .badTemplateFile, "the file of templates \(path) cannot be read",
-          hint: "Let the server read it.")
+          hint: "Give the user of the server the right to read it.")
       }
       read = try ConnectionTemplate.read(bytes, name: path)
     }
@@ -57,7 +57,7 @@ public final class Templates: Sendable {
       throw ServerError(
         .ambiguousTemplate,
         "the templates \(matching.map(\.name).joined(separator: " and ")) match this device",
-        hint: "Ask your administrator to let one of them match.")
+        hint: "Ask your administrator to change them so that only one matches.")
     }
     return matching.first
   }

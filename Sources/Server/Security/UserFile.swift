@@ -45,7 +45,7 @@ public struct UserFile: AuthenticationProvider {
       else {
         throw ServerError(
           .badUserFile,
-          "\(name):\(TextPlace(offset: node.offset, in: bytes)): a user needs a name of its own and "
+          "\(name):\(TextPlace(offset: node.offset, in: bytes)): a user needs a unique name and "
             + "a passwordHash", hint: "Add users with `ferry user add`.")
       }
       let roles = (node["roles"]?.array ?? []).compactMap(\.string)

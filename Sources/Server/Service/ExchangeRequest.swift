@@ -38,12 +38,14 @@ struct ExchangeRequest: Sendable {
       case .pull(let pull): pulls.append(pull)
       default:
         throw WireError(
-          .badMessage, "a device does not send \(frame.kind)", hint: "Update the app.")
+          .badMessage, "a device must not send a frame of the kind \(frame.kind)",
+          hint: "Update the app.")
       }
     }
     try frames.finish()
   }
 
   private static let noHello = WireError(
-    .badMessage, "an exchange begins with hello", hint: "Send hello first; see Wire.md.")
+    .badMessage, "the first frame of an exchange must be hello",
+    hint: "Send hello first; see Wire.md.")
 }

@@ -139,8 +139,8 @@ extension Service {
     guard held + Int64(piece.bytes.count) <= limits.contentBytesPerUser else {
       return ContentRefusal(
         status: 429, code: "tooMuchContent",
-        message: "contents of \(held) bytes of this user wait to be replayed",
-        hint: "They are kept on the device and sent when some of these are answered.")
+        message: "this user has \(held) bytes of big values that wait to be replayed",
+        hint: "The device keeps the others and sends them when some of these are answered.")
     }
     return nil
   }

@@ -41,8 +41,8 @@ extension Service {
       return
     }
     throw ServerError(
-      .storeUnreachable, "what this node knows is more than 5 s old",
-      hint: "The device tries again; see the log for what keeps the node from its store.",
+      .storeUnreachable, "this node could not read its store for more than 5 s",
+      hint: "The device tries again. The log of the node says why it cannot read its store.",
       isTransient: true, retryAfterSeconds: 1)
   }
 

@@ -51,7 +51,7 @@ extension Service {
       throw ServerError(
         .tooManyPartitions,
         "the devices of this user ask for more than \(limit) partitions without a row",
-        hint: "Purge sets of parameters that are no longer needed.")
+        hint: "Remove parameter sets that are no longer needed on the devices of this user.")
     }
     defer { memory.committedAll() }
     return try guarded { () throws(StoreError) in

@@ -53,15 +53,18 @@ extension Service {
     guard provider?.record(of: user) != nil else {
       throw ServerError(
         .badRequest, "there is no user \(user)",
-        hint: "Add the user first. A user of an issuer logs in there.")
+        hint:
+          "Add the user first: `ferry user add`. Users of an issuer log in at the issuer, "
+          + "without a code."
+      )
     }
     if let template { _ = try known(template) }
     let waiting = try guarded { () throws(StoreError) in try store.registeredDevices() }
       .count { $0.state == .activating && $0.user.hasBytes(of: user) }
     guard waiting < limits.activationsPerUser else {
       throw ServerError(
-        .badRequest, "\(waiting) activation codes of \(user) wait",
-        hint: "Use them, or forget some: `ferry device forget`.")
+        .badRequest, "\(user) has \(waiting) unused activation codes",
+        hint: "Use them, or remove some with `ferry device forget`.")
     }
     let code = ActivationCode(world.chance.bytes(ActivationCode.letters))
     var device = RegisteredDevice(user: user, device: code.device)

@@ -378,7 +378,8 @@ extension Service {
     let operation = received.operation
     guard let entity = package.entity(named: operation.entity) else {
       throw ServerError(
-        .damagedStore, "an operation names the entity \(operation.entity), which is not there",
+        .damagedStore,
+        "an operation names the entity \(operation.entity), which the model does not have",
         hint: "Restore the store from a backup.")
     }
     // Where the business system makes the key, the app's own values for it are a stand-in by which

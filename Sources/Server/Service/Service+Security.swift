@@ -194,7 +194,7 @@ extension Service {
     hint: "Log in again. Pending changes stay on the device.")
 
   static let staleRights = ServerError(
-    .staleRights, "the newest token of this user's issuer is too old",
+    .staleRights, "the newest issuer token of this user is too old",
     hint: "Send a newer one with the login or the renewal. Pending changes wait.")
 
   /// The user as the provider has it; with a planted bug as it was at the first login.

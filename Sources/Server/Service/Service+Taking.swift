@@ -45,7 +45,7 @@ extension Service {
         "\(receipt.leftOut) operations were not taken: \(limits.unansweredPerDevice) of a device, and "
           + "\(limits.unansweredPerUser) or \(limits.unansweredBytesPerUser >> 20) MB of its user, may "
           + "wait for their answers",
-        hint: "They are kept on the device and sent again when some of these are answered.")
+        hint: "The device keeps them and sends them again when earlier ones are answered.")
     }
     if let problem = receipt.unreadable {
       state.lastWord = WireFailure(

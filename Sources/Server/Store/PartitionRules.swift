@@ -222,7 +222,7 @@ struct PartitionRules: Sendable {
     guard limit >= 0 else {
       throw ServerError(
         .badModel, "the partition rule of \(entity.name) leads back to itself",
-        hint: "Let one of the entities on the way name columns; `ferry check` shows the way.")
+        hint: "Give one entity of the circle a rule with columns; `ferry check` shows the circle.")
     }
     switch entity.partition {
     case nil: return Root(rule: "", columns: [], types: [])
@@ -283,7 +283,7 @@ struct PartitionRules: Sendable {
 
   private static func missing(_ name: String, of entity: Entity) -> ServerError {
     ServerError(
-      .badModel, "the partition rule of \(entity.name) names \(name), which is not there",
+      .badModel, "the partition rule of \(entity.name) names \(name), which does not exist",
       hint: "Correct the model; `ferry check` shows the place.")
   }
 }

@@ -52,7 +52,7 @@ extension ServerError {
           + "Devices keep their pending changes.", isTransient: true)
     case .full:
       self.init(
-        .diskFull, "the disk of \(path) is full", hint: "Make room; nothing was lost.",
+        .diskFull, "the disk of \(path) is full", hint: "Free space on the disk; nothing was lost.",
         isTransient: true)
     case .failing:
       self.init(
@@ -77,12 +77,13 @@ extension ServerError {
     case .superseded:
       self.init(
         .superseded, "this server does not lead the package in the store \(path): \(error)",
-        hint: "It goes on as a node that follows, and leads again when the other one has ended.",
+        hint: "It continues as a follower, and leads again when the other node has ended.",
         isTransient: true)
     case .busy, .other:
       self.init(
         .store, "the store \(path) answered: \(error)",
-        hint: error.code == .busy ? "Another program holds it; try again." : "Look at its disk.",
+        hint: error.code == .busy
+          ? "Another program uses it; try again." : "Check its disk and the free space.",
         isTransient: error.isTransient)
     }
   }
