@@ -34,7 +34,7 @@ public struct ODataError: Error, Sendable, Equatable, CustomStringConvertible {
     public static let truncated = Code(rawValue: "truncated")
     /// The bytes are not in an encoding that is read, or not valid in the one they name.
     public static let encoding = Code(rawValue: "encoding")
-    /// A DOCTYPE stands in the document; none is read, so that no entity can do harm.
+    /// The document has a DOCTYPE; none is read, so that no entity can do harm.
     public static let doctype = Code(rawValue: "doctype")
     /// A limit of `ODataLimits` was passed.
     public static let limit = Code(rawValue: "limit")
@@ -54,7 +54,7 @@ public struct ODataError: Error, Sendable, Equatable, CustomStringConvertible {
     public static let link = Code(rawValue: "link")
     /// Something cannot be written in the asked format or version.
     public static let unwritable = Code(rawValue: "unwritable")
-    /// An id or group of a batch is given twice, or named before it stands there.
+    /// An id or group of a batch is given twice, or named before its part.
     public static let reference = Code(rawValue: "reference")
     /// Metadata needs a service document first.
     public static let noServiceDocument = Code(rawValue: "ParserNoServiceDocument")
@@ -86,17 +86,17 @@ public struct ODataError: Error, Sendable, Equatable, CustomStringConvertible {
     switch code {
     case .truncated: "ask for the document again; it was cut off on its way"
     case .encoding: "have the service send UTF-8"
-    case .doctype: "remove the DOCTYPE; OData has no use for one"
+    case .doctype: "remove the DOCTYPE; OData does not need it"
     case .limit: "raise the limit in ODataLimits if the document is meant to be so large"
     case .unexpectedDocument: "`ferry odata describe` says what the document is"
-    case .htmlPage: "sign in, then ask for the document again"
+    case .htmlPage: "log in, then ask for the document again"
     case .strict: "read leniently, and look at the diagnostics"
     case .noServiceDocument: "read the service document first and pass it"
     case .noEntitySchema: "pass the entity schema of the collection that was read"
-    case .link: "look at the address; it was not followed"
-    case .reference: "give each part an id of its own, and name only parts that stand before"
-    case .service: "look at what the service says; ask again when it has recovered"
-    default: "mend the document where it stands"
+    case .link: "check the address; it was not requested"
+    case .reference: "give each part a unique id, and refer only to earlier parts"
+    case .service: "read the message of the service, and ask again later"
+    default: "correct the document at this place"
     }
   }
 }

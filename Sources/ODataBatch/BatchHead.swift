@@ -25,7 +25,7 @@ struct BatchHead {
   mutating func take(_ line: [UInt8], at place: ODataPlace) throws(ODataError) {
     try count(line, at: place)
     guard line.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
-      throw ODataError(.malformed, "a control character stands in a header", at: place)
+      throw ODataError(.malformed, "a header has a control character", at: place)
     }
     guard let text = String(validating: line, as: UTF8.self) else {
       throw ODataError(.encoding, "a header is not valid UTF-8", at: place)
@@ -41,7 +41,8 @@ struct BatchHead {
     }
     guard let colon = text.utf8.firstIndex(of: 0x3A), BatchText.isToken(text[..<colon]) else {
       throw ODataError(
-        .malformed, "\"\(BatchText.shown(text))\" is no header: a name and a colon were expected",
+        .malformed,
+        "\"\(BatchText.shown(text))\" is not a header: a name and a colon were expected",
         at: place)
     }
     guard fields.count < limits.headFields else {
@@ -67,19 +68,19 @@ struct BatchHead {
       let text = String(validating: line, as: UTF8.self)
     else {
       throw ODataError(
-        .malformed, "a request line or status line holds what is no text", at: place)
+        .malformed, "a request line or status line is not text", at: place)
     }
     if text.hasPrefix("HTTP/") {
       let words = text.split(separator: " ", maxSplits: 2)
       guard words.count > 1, let status = status(words[1]) else {
         throw ODataError(
-          .malformed, "\"\(BatchText.shown(text))\" is no status line", at: place)
+          .malformed, "\"\(BatchText.shown(text))\" is not a status line", at: place)
       }
       return (.response(status: status), nil)
     }
     let words = text.split(separator: " ", maxSplits: 1)
     guard words.count == 2, BatchText.isToken(words[0]) else {
-      throw ODataError(.malformed, "\"\(BatchText.shown(text))\" is no request line", at: place)
+      throw ODataError(.malformed, "\"\(BatchText.shown(text))\" is not a request line", at: place)
     }
     var url = trimmed(words[1])
     if let space = url.lastIndex(of: " "), url[space...].dropFirst().hasPrefix("HTTP/") {

@@ -44,7 +44,7 @@ struct BatchLedger {
       throw ODataError(.limit, "the batch has more than \(limits.parts) parts", at: place)
     }
     if let isRequests, isRequests != part.isRequest {
-      throw ODataError(.malformed, "requests and responses stand in one batch", at: place)
+      throw ODataError(.malformed, "the batch has both requests and responses", at: place)
     }
     isRequests = part.isRequest
     try enterGroup(part, place)
@@ -56,14 +56,14 @@ struct BatchLedger {
     }
     for id in part.dependsOn where known[id] == nil && !groups.contains(id) {
       throw ODataError(
-        .reference, "the part depends on \(BatchText.shown(id)), which does not stand before it",
+        .reference, "the part depends on \(BatchText.shown(id)), which is not an earlier part",
         at: place)
     }
     if let url = part.url, let id = Self.reference(url), known[id] == nil,
       !Self.words.contains(id[...])
     {
       throw ODataError(
-        .reference, "the address refers to \(BatchText.shown(id)), which does not stand before it",
+        .reference, "the address refers to \(BatchText.shown(id)), which is not an earlier part",
         at: place)
     }
     if let id = part.id { known.updateValue(part.group, forKey: id) }
@@ -80,7 +80,7 @@ struct BatchLedger {
     }
     if let next = part.group, groups.contains(next), part.isRequest {
       throw ODataError(
-        .reference, "the parts of the group \(BatchText.shown(next)) do not stand together",
+        .reference, "the parts of the group \(BatchText.shown(next)) do not follow each other",
         at: place)
     }
     group = part.group

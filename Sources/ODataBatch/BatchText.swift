@@ -43,7 +43,7 @@ package enum BatchText {
     let count = text.utf8.count
     return count > boundaryLimit
       ? "the boundary has \(count) characters, and at most \(boundaryLimit) are allowed"
-      : "\"\(shown(text))\" is no boundary"
+      : "\"\(shown(text))\" is not a boundary"
   }
 
   /// 1 to 70 characters; a few more than its own are read.

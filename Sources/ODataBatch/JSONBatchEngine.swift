@@ -126,14 +126,14 @@ final class JSONBatchEngine: BatchEngine {
     guard owner == .part else {
       guard key == "requests" || key == "responses" else { return begin(.top, .none) }
       guard list == nil else { throw malformed("a second list of requests or responses") }
-      guard byte == UInt8(ascii: "[") else { throw malformed("\(key) is no array") }
+      guard byte == UInt8(ascii: "[") else { throw malformed("\(key) is not an array") }
       list = key
       position += 1
       state = .element(isFirst: true)
       return
     }
     if JSONPartDraft.names.contains(key) {
-      guard draft.seen.insert(key).inserted else { throw malformed("\(key) stands there twice") }
+      guard draft.seen.insert(key).inserted else { throw malformed("\(key) is written twice") }
     }
     if key == "body" {
       begin(.part, .body)
@@ -155,7 +155,7 @@ final class JSONBatchEngine: BatchEngine {
     }
     sawComma = false
     number += 1
-    guard byte == UInt8(ascii: "{") else { throw malformed("a part is no object") }
+    guard byte == UInt8(ascii: "{") else { throw malformed("a part is not an object") }
     position += 1
     draft = JSONPartDraft()
     draft.isRequest = list == "requests"
@@ -228,7 +228,7 @@ final class JSONBatchEngine: BatchEngine {
     }
     guard draft.isComplete, draft.seen.contains("headers") else {
       throw ODataError(
-        .limit, "more than \(limits.heldBytes) bytes of a body stand before the rest of its part",
+        .limit, "a body of more than \(limits.heldBytes) bytes is before other members of its part",
         at: place, hint: "write the body last, after headers")
     }
     kept += bytes[position..<end]
@@ -242,7 +242,7 @@ final class JSONBatchEngine: BatchEngine {
   private func beginBody(_ raw: [UInt8]) throws(ODataError) {
     let form = JSONBodyForm(contentType: draft.contentType)
     if form != .json, raw.first != UInt8(ascii: "\"") {
-      throw malformed("a body of \(BatchText.shown(draft.contentType ?? "")) is no string")
+      throw malformed("a body of \(BatchText.shown(draft.contentType ?? "")) is not a string")
     }
     body = JSONBodyReading(form)
   }
@@ -250,7 +250,7 @@ final class JSONBatchEngine: BatchEngine {
   private func hand(on raw: [UInt8], isLast: Bool) throws(ODataError) {
     guard let bytes = body?.take(raw, isLast: isLast) else {
       throw ODataError(
-        .invalidValue, "the body is not what its Content-Type says: text, or base 64 for URLs",
+        .invalidValue, "the body does not match its Content-Type: it must be text, or base64url",
         at: place)
     }
     if !bytes.isEmpty { items.append(.body(bytes)) }
@@ -268,7 +268,7 @@ final class JSONBatchEngine: BatchEngine {
       if draft.hasLateMember {
         throw ODataError(
           .limit,
-          "a member of the part stands behind a body of more than \(limits.heldBytes) bytes",
+          "a member of the part is after a body of more than \(limits.heldBytes) bytes",
           at: place, hint: "write the body last")
       }
     } else {

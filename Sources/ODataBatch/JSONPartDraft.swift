@@ -34,14 +34,16 @@ struct JSONPartDraft {
     _ key: String, _ node: JSONNode, at place: ODataPlace, _ ledger: inout BatchLedger
   ) throws(ODataError) {
     func wrong(_ what: String) -> ODataError {
-      ODataError(.malformed, "\(key) is \(what)", at: place)
+      ODataError(.malformed, "\(key) \(what)", at: place)
     }
     func text() throws(ODataError) -> String {
-      guard let text = node.string, !text.isEmpty else { throw wrong("no string, or empty") }
+      guard let text = node.string, !text.isEmpty else {
+        throw wrong("must be a string that is not empty")
+      }
       return try line(text)
     }
     func line(_ text: String) throws(ODataError) -> String {
-      guard BatchText.isLine(text) else { throw wrong("more than a line, or no text") }
+      guard BatchText.isLine(text) else { throw wrong("must be one line of text") }
       return text
     }
     if seen.contains("body"), body == nil { hasLateMember = true }
@@ -50,30 +52,30 @@ struct JSONPartDraft {
     case "method":
       let word = try text()
       guard let known = BatchText.methodsOfJSON.first(where: { BatchText.isSame($0, word) }) else {
-        throw wrong("\(BatchText.shown(word)), and none of DELETE, GET, PATCH, POST, PUT")
+        throw wrong("is \(BatchText.shown(word)) and must be DELETE, GET, PATCH, POST or PUT")
       }
       method = known
     case "url":
       let found = try text()
       guard found.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-        throw wrong("no address: a control character stands in it")
+        throw wrong("is not an address: it has a control character")
       }
       if !BatchText.isAddress(found) {
-        try ledger.report("the address is not percent-encoded", place, "it is taken as it stands")
+        try ledger.report("the address is not percent-encoded", place, "it is used unchanged")
       }
       url = found
     case "status":
       guard let number = node.integer, (100...999).contains(number) else {
-        throw wrong("no status")
+        throw wrong("must be a status from 100 to 999")
       }
       status = Int(number)
     case "atomicityGroup": if !node.isNull { group = try text() }
     case "if": if !node.isNull { condition = try text() }
     case "dependsOn":
       if node.isNull { break }
-      guard let list = node.array else { throw wrong("no array") }
+      guard let list = node.array else { throw wrong("must be an array") }
       for element in list {
-        guard let name = element.string else { throw wrong("no array of strings") }
+        guard let name = element.string else { throw wrong("must be an array of strings") }
         dependsOn.append(try line(name))
       }
     case "headers": try takeHeaders(node, at: place, &ledger)
@@ -86,7 +88,7 @@ struct JSONPartDraft {
   ) throws(ODataError) {
     if node.isNull { return }
     guard let members = node.object else {
-      throw ODataError(.malformed, "headers is no object", at: place)
+      throw ODataError(.malformed, "headers is not an object", at: place)
     }
     guard members.count <= ledger.limits.headFields else {
       throw ODataError(
@@ -97,12 +99,13 @@ struct JSONPartDraft {
         BatchText.isValue(value)
       else {
         throw ODataError(
-          .malformed, "the header \(BatchText.shown(member.key)) is none: it would break its line",
+          .malformed,
+          "the header \(BatchText.shown(member.key)) has a line end or control character",
           at: place)
       }
       guard !headers.contains(where: { BatchText.isSame($0.name, member.key) }) else {
         throw ODataError(
-          .malformed, "the header \(BatchText.shown(member.key)) stands there twice", at: place)
+          .malformed, "the header \(BatchText.shown(member.key)) is written twice", at: place)
       }
       headers.append(.init(name: member.key, value: value))
     }

@@ -42,7 +42,7 @@ final class MultipartBatchEngine: BatchEngine {
   private var truncated: ODataError {
     let what =
       switch state {
-      case .preamble where scan.depth == 1: "no line of the boundary stands in the batch"
+      case .preamble where scan.depth == 1: "the batch has no boundary line"
       case .preamble, .epilogue: "the batch ends inside the changeset \(group ?? "")"
       default: "the batch ends inside a part"
       }
@@ -124,7 +124,7 @@ final class MultipartBatchEngine: BatchEngine {
       } else if state == .firstLine {
         try head.count(line, at: place)
         let (subject, note) = try BatchHead.subject(line, at: place)
-        if let note { try ledger.report(note, place, "it is taken as it stands") }
+        if let note { try ledger.report(note, place, "it is used unchanged") }
         part = ODataBatchPart(subject, group: group)
         state = .messageHead
       } else {
@@ -168,7 +168,7 @@ final class MultipartBatchEngine: BatchEngine {
       try beginChangeset(parameters["boundary"])
     } else {
       throw ODataError(
-        .malformed, "\(BatchText.shown(contentType)) is no part of a batch", at: place)
+        .malformed, "\(BatchText.shown(contentType)) is not a part of a batch", at: place)
     }
   }
 
@@ -190,7 +190,8 @@ final class MultipartBatchEngine: BatchEngine {
     }
     guard boundary != outer, boundary != outer + "--", boundary + "--" != outer else {
       throw ODataError(
-        .malformed, "the boundary of the changeset cannot be told from the one around it",
+        .malformed,
+        "the boundary of the changeset differs from the outer one only by --, or not at all",
         at: place)
     }
     // Our own writer puts the outer boundary before the name of the group.

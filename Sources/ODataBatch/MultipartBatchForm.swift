@@ -39,7 +39,7 @@ struct MultipartBatchForm: BatchForm {
   mutating func begin(_ part: ODataBatchPart, length: Int?) throws(ODataError) {
     guard part.dependsOn.isEmpty, part.condition == nil else {
       throw BatchCheck.unwritable(
-        "multipart has no word for dependsOn and if", hint: "write the batch as JSON")
+        "multipart cannot write dependsOn and if", hint: "write the batch as JSON")
     }
     if part.group != nil, part.method == "GET" || part.method == "HEAD" {
       throw BatchCheck.unwritable(
@@ -78,11 +78,11 @@ struct MultipartBatchForm: BatchForm {
     let inner = inner(next)
     guard !next.isEmpty, inner.utf8.count <= 70, next.utf8.allSatisfy(Self.isBoundaryByte) else {
       throw BatchCheck.unwritable(
-        "\"\(BatchText.shown(next))\" is no name of a changeset",
-        hint: "it stands in a boundary: letters, digits and '()+_,-./:=?, 70 with the outer one")
+        "\"\(BatchText.shown(next))\" is not a name of a changeset",
+        hint: "use letters, digits and '()+_,-./:=? ; with the outer boundary at most 70")
     }
     guard groups.insert(next).inserted else {
-      throw BatchCheck.unwritable("the parts of the group \(next) do not stand together")
+      throw BatchCheck.unwritable("the parts of the group \(next) do not follow each other")
     }
     line("--\(boundary)")
     line("Content-Type: \(ODataBatchFormat.multipart(boundary: inner).contentType)")
@@ -112,7 +112,7 @@ struct MultipartBatchForm: BatchForm {
     var ignored: [UInt8] = []
     guard scan.body(into: &ignored) == .more else {
       throw BatchCheck.unwritable(
-        "the boundary stands in the body of a part", hint: "draw another boundary by chance")
+        "the body of a part has the boundary", hint: "make another random boundary")
     }
   }
 

@@ -46,7 +46,7 @@ public final class ODataBatchReader {
       failure = ODataError(
         .unexpectedDocument,
         boundary.map { BatchText.fault(ofBoundary: $0) }
-          ?? "\(BatchText.shown(contentType)) is no Content-Type of a batch",
+          ?? "\(BatchText.shown(contentType)) is not a Content-Type of a batch",
         hint: "a batch is application/json, or multipart/mixed with a boundary of 1 to "
           + "\(BatchText.boundaryLimit) characters")
     }

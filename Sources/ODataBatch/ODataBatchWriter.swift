@@ -115,19 +115,19 @@ enum BatchCheck {
     switch part.subject {
     case .request(let method, let url):
       guard BatchText.isToken(method), !method.hasPrefix("HTTP/") else {
-        throw unwritable("\"\(BatchText.shown(method))\" is no method")
+        throw unwritable("\"\(BatchText.shown(method))\" is not a method")
       }
       guard BatchText.isAddress(url) else {
         throw unwritable(
-          "\"\(BatchText.shown(url))\" is no address that a line can carry",
+          "\"\(BatchText.shown(url))\" is not an address that a line can carry",
           hint: "percent-encode blanks, line ends and what is not ASCII")
       }
     case .response(let status):
-      guard (100...999).contains(status) else { throw unwritable("\(status) is no status") }
+      guard (100...999).contains(status) else { throw unwritable("\(status) is not a status") }
     }
     for header in part.headers {
       guard BatchText.isToken(header.name) else {
-        throw unwritable("\"\(BatchText.shown(header.name))\" is no name of a header")
+        throw unwritable("\"\(BatchText.shown(header.name))\" is not a name of a header")
       }
       guard BatchText.isValue(header.value) else {
         throw unwritable(
@@ -135,7 +135,7 @@ enum BatchCheck {
           hint: "a line end would begin another header; remove it")
       }
       if BatchText.isSame(header.name, "Content-ID") {
-        throw unwritable("Content-ID stands among the headers", hint: "give the part an id")
+        throw unwritable("Content-ID is among the headers", hint: "set the part's id instead")
       }
     }
     if let id = part.id, id.isEmpty || !BatchText.isValue(id) {

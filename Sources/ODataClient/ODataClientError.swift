@@ -50,13 +50,13 @@ public struct ODataClientError: Error, Sendable, CustomStringConvertible {
     switch cause {
     case .transport(let error): error.message
     case .http(let error): error.description
-    case .conflict: "the object at the service is not the one that was changed (412)"
+    case .conflict: "the object at the service was changed since it was read (412)"
     case .document(let error):
       (error.place.map { "\($0): " } ?? "") + "\(error.message) [\(error.code.rawValue)]"
-    case .redirect(let location): "the service sends to \(location)"
+    case .redirect(let location): "the service redirects to \(location)"
     case .notCached: "nothing is in the cache for this address"
     case .changedDownload(let change): "the download cannot go on: \(change.rawValue)"
-    case .cancelled: "the request was taken back before it was sent"
+    case .cancelled: "the request was cancelled before it was sent"
     case .call(let problem): problem
     }
   }
@@ -102,20 +102,20 @@ public struct ODataHTTPError: Sendable, CustomStringConvertible {
 
   /// The status and what the service says of it.
   public var description: String {
-    guard let document else { return "the service answers \(status)" }
+    guard let document else { return "the service answered with status \(status)" }
     let code = document.code.isEmpty ? "" : " \(document.code)"
-    return "the service answers \(status)\(code): \(document.message)"
+    return "the service answered with status \(status)\(code): \(document.message)"
   }
 
   var hint: String {
     switch status {
     case 401: "give the session credentials that the service accepts"
     case 403: "ask for the right to do this, or switch on usesCSRF"
-    case 404, 410: "look at the address; the object may be deleted"
+    case 404, 410: "check the address; the object may have been deleted"
     case 405: "choose another method for the update"
     case 428: "read the object first, so that its ETag is known"
     case 408, 429, 500...: "try again later, and look at the service's log"
-    default: "look at what the service says"
+    default: "read the message of the service"
     }
   }
 }

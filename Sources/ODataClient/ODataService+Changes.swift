@@ -104,7 +104,7 @@ extension ODataService {
       mine: mine, theirs: theirs, myETag: etag, theirETag: theirs?.etag)
     throw ODataClientError(
       .conflict(conflict), ODataSession.name(request),
-      "decide between both states, and send yours with the ETag of theirs", wasSent: true)
+      "choose one of both states; to write yours, send it with the ETag of theirs", wasSent: true)
   }
 
   private var composer: ODataComposer {

@@ -27,7 +27,7 @@ public struct ODataService: Sendable {
       !address.contains(where: { $0 == "?" || $0 == "#" || $0.isWhitespace })
     else {
       throw ODataClientError(
-        call: "\"\(address)\" is no address of a service", "open",
+        call: "\"\(address)\" is not an address of a service", "open",
         hint: "give an address such as https://host/service/, without a query")
     }
     let root = address.hasSuffix("/") ? address : address + "/"
@@ -47,7 +47,7 @@ public struct ODataService: Sendable {
       throw ODataClientError(
         ODataError(
           .unexpectedDocument, problem,
-          hint: "look whether both documents come from the same service"),
+          hint: "check that both documents come from the same service"),
         "GET \(root)$metadata", wasSent: true)
     }
     document.attach(metadata)

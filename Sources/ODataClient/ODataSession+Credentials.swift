@@ -10,7 +10,7 @@ extension ODataSession {
   ) async throws(ODataClientError) -> TransportResponse {
     guard let address = HTTPAddress(request.address) else {
       throw ODataClientError(
-        call: "\(request.address) is no address", Self.name(request),
+        call: "\(request.address) is not an address", Self.name(request),
         hint: "give an address such as https://host/service/Items")
     }
     forgetSecrets(leavingTLS: address)

@@ -215,7 +215,7 @@ public actor ODataSession {
       response.body.cancel()
       guard seen.insert(target).inserted, seen.count <= ODataClientLimits.redirects else {
         throw ODataClientError(
-          .redirect(location: target), name, "look at the service: it sends in a circle",
+          .redirect(location: target), name, "check the service: its redirects lead in a circle",
           wasSent: true)
       }
       request.address = target

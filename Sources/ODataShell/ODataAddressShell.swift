@@ -51,7 +51,7 @@ public enum ODataAddressShell {
       if uri == "-" {
         let text = try bytes(uri)
         guard let read = String(validating: text, as: UTF8.self) else {
-          throw Complaint(text: "-: the input is no well-formed UTF-8")
+          throw Complaint(text: "-: the input is not well-formed UTF-8")
         }
         uri = String(read.prefix { !$0.isNewline })
       }

@@ -104,7 +104,8 @@ public final class ODataDescriber {
       if isKeeping, kept.count > options.limits.recordBytes {
         throw failure
           ?? ODataError(
-            .limit, "a document that is no feed is longer than \(options.limits.recordBytes) bytes")
+            .limit,
+            "a document that is not a feed is longer than \(options.limits.recordBytes) bytes")
       }
     case .batch:
       kept = []
@@ -148,7 +149,7 @@ public final class ODataDescriber {
       if root.local.lowercased() == "html" { throw HTMLPage.refusal }
       guard root.space == .data || root.space == .metadata else {
         throw ODataError(
-          .unexpectedDocument, "the root \(root.local) is none that OData knows",
+          .unexpectedDocument, "OData has no document with the root \(root.local)",
           at: ODataPlace(line: 1, column: 1, path: "/" + root.local))
       }
       reader.push(kept)

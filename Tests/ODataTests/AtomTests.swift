@@ -134,7 +134,7 @@ extension Samples {
     #expect(try reader.nextEntry()?["n"] == .invalid("many", .int32))
     #expect(try reader.next() == nil)
     #expect(reader.head.delta == "http://host/service/d2")
-    #expect(reader.diagnostics.first?.message == "\"many\" is no Edm.Int32")
+    #expect(reader.diagnostics.first?.message == "\"many\" is not an Edm.Int32")
     #expect(reader.diagnostics.first?.place.path == "/feed/entry/content/properties/n")
     #expect(throws: ODataError.self) {
       try ODataFeed.read(text.bytes, ODataReadOptions(isStrict: true))

@@ -185,7 +185,7 @@ import Testing
     for text in ["Not found", "#!/bin/sh\necho", "AAECAwQ=", "\u{FEFF}x", "  \n  Gone"] {
       let found = try #require(refusal(text))
       #expect(found.code == .malformed && found.message == "the document is neither XML nor JSON")
-      #expect(found.hint == "look at what was sent; OData answers with XML, JSON or a batch")
+      #expect(found.hint == "check the address: an OData service answers with XML, JSON or a batch")
     }
     #expect(refusal("  \n Gone")?.place == ODataPlace(line: 2, column: 2))
     for text in ["", " ", " \n\n ", "\u{FEFF}"] {

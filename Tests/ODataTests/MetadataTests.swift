@@ -108,7 +108,7 @@ import Testing
   func rules() throws {
     let part = "<Parameter Name=\"p\" Type=\"Edm.String\"/>"
     let cases: [(String, String?)] = [
-      (call("m:HttpMethod=\"PROXY\""), "PROXY is no method that calls a function"),
+      (call("m:HttpMethod=\"PROXY\""), "PROXY is not a method that calls a function"),
       (call("m:HttpMethod=\"GET\"", part + part), "the parameter p is declared twice"),
       (
         call("m:HttpMethod=\"GET\" ReturnType=\"Collection(A.E)\""),
@@ -123,19 +123,19 @@ import Testing
           + "<EntityContainer Name=\"D\" m:IsDefaultEntityContainer=\"true\"/>",
         "IsDefaultEntityContainer=\"maybe\" is neither true nor false"
       ),
-      (container("", "false"), "no container is the default one"),
-      ("<EntityContainer Name=\"C\"/>", "no container is the default one"),
+      (container("", "false"), "no container is the default"),
+      ("<EntityContainer Name=\"C\"/>", "no container is the default"),
       (
         container("") + "<EntityContainer Name=\"D\" m:IsDefaultEntityContainer=\"true\"/>",
         "A.C is the default container as well"
       ),
       (
         "<ComplexType Name=\"X\"><Property Name=\"x\" Type=\"Edm.String\" m:HasStream=\"true\"/>"
-          + "</ComplexType>", "HasStream stands on the property x"
+          + "</ComplexType>", "the property x has HasStream"
       ),
       (
         "<ComplexType Name=\"X\"><Property Name=\"x\" Type=\"Edm.String\" m:MimeType=\"http://h\"/>"
-          + "</ComplexType>", "MimeType=\"http://h\" is no media type"
+          + "</ComplexType>", "MimeType=\"http://h\" is not a media type"
       ),
       (
         "<ComplexType Name=\"X\"><Property Name=\"y\" Type=\"A.Y\" Nullable=\"false\"/></ComplexType>"

@@ -63,7 +63,7 @@ import Testing
     for name in ["Wrong", "Home", "Name"] {
       let error = #expect(throws: ODataError.self) { try row.integer(name) }
       #expect(error?.code == .invalidValue)
-      #expect(error?.message == "\(name) is no Edm.Int64")
+      #expect(error?.message == "\(name) is not an Edm.Int64")
       #expect(error?.place?.path.hasSuffix("/" + name) == true)
       #expect(error?.place?.line ?? 0 > 1)
     }

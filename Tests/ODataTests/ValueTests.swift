@@ -97,7 +97,8 @@ import Testing
     reader.finish()
     let value = try reader.nextEntry()?["v"]
     #expect((value == .invalid(text, .binary)) == !isRead)
-    #expect(reader.diagnostics.map(\.message) == (isRead ? [] : ["\"\(text)\" is no Edm.Binary"]))
+    #expect(
+      reader.diagnostics.map(\.message) == (isRead ? [] : ["\"\(text)\" is not an Edm.Binary"]))
     let strict = ODataReadOptions(isStrict: true)
     #expect((try? ODataFeed.read(atom, strict)) == nil || isRead)
   }

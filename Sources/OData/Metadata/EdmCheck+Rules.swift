@@ -8,7 +8,7 @@ extension EdmCheck {
     let containers = metadata.schemas.flatMap(\.containers)
     let standard = containers.filter(\.isDefault)
     if standard.isEmpty, let first = containers.first {
-      report("no container is the default one", [first.qualifiedName], "the first is taken for it")
+      report("no container is the default", [first.qualifiedName], "the first is used as default")
     }
     for other in standard.dropFirst() {
       report(
@@ -35,7 +35,7 @@ extension EdmCheck {
     parameters(item.parameters, path)
     guard item.function == nil else { return }
     if let method = item.method, !Self.methods.contains(method) {
-      report("\(method) is no method that calls a function", path, "it is kept as the method")
+      report("\(method) is not a method that calls a function", path, "it is kept as the method")
     }
     guard let type = item.returnType?.type else { return }
     let isEntity = metadata.entityType(type.name) != nil
@@ -68,8 +68,8 @@ extension EdmCheck {
         case .done?: break
         case .open?:
           report(
-            "\(next.qualifiedName) needs itself", [next.qualifiedName],
-            "it is kept, and has no value that ends")
+            "\(next.qualifiedName) contains itself", [next.qualifiedName],
+            "it is kept, and no value of it can be complete")
         case nil:
           states[next.qualifiedName] = .open
           way.append((next.qualifiedName, needed(by: next)[...]))

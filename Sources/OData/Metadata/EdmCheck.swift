@@ -70,7 +70,7 @@ struct EdmCheck {
 
   private mutating func identifier(_ name: String, _ path: @autoclosure () -> [String]) {
     if !EdmNames.isIdentifier(name) {
-      report("\"\(name)\" is no identifier", path(), "it is kept as it is")
+      report("\"\(name)\" is not an identifier", path(), "it is kept as it is")
     }
   }
 

@@ -55,7 +55,7 @@ package struct EdmJSONReader {
   mutating func metadata(_ root: JSONNode) throws(ODataError) -> EdmMetadata {
     guard let members = root.object, let version = root["$Version"]?.string else {
       throw ODataError(
-        .unexpectedDocument, "the JSON has no $Version, so it is no CSDL", at: place(root, ""))
+        .unexpectedDocument, "the JSON has no $Version, so it is not a CSDL", at: place(root, ""))
     }
     var references: [EdmReference] = []
     for member in root["$Reference"]?.object ?? [] {
@@ -81,7 +81,7 @@ package struct EdmJSONReader {
     var schemas: [EdmSchema] = []
     for space in spaces {
       guard space.value.object != nil else {
-        report("the schema \(space.key) is no object", space.value, space.key, "it is skipped")
+        report("the schema \(space.key) is not an object", space.value, space.key, "it is skipped")
         continue
       }
       schemas.append(schema(space.key, space.value, standard: standard))
@@ -210,7 +210,7 @@ package struct EdmJSONReader {
       if member.key.hasPrefix("$") || member.key.contains("@") { continue }
       guard member.value.object != nil else {
         report(
-          "the property \(member.key) is no object", member.value, "/\(space)/\(name)",
+          "the property \(member.key) is not an object", member.value, "/\(space)/\(name)",
           "it is skipped")
         continue
       }
@@ -319,7 +319,7 @@ package struct EdmJSONReader {
             bindings: bindings, annotations: annotations(value)))
       } else {
         report(
-          "\(member.key) is no part of a container", value, "/\(space)/\(name)", "it is skipped")
+          "\(member.key) is not a part of a container", value, "/\(space)/\(name)", "it is skipped")
       }
     }
     return container

@@ -15,7 +15,7 @@ extension EdmXMLReader {
             value = number
           } else {
             diagnostics.add(
-              "the member value \"\(text)\" is no integer", child.place, "\(next) is taken")
+              "the member value \"\(text)\" is not an integer", child.place, "\(next) is taken")
           }
         }
         next = value.addingReportingOverflow(1).partialValue
@@ -215,7 +215,7 @@ extension EdmXMLReader {
     func primitive(_ type: EdmPrimitive) -> EdmExpression {
       if let value = EdmValue(text: text, type: type) { return .constant(value) }
       diagnostics.add(
-        "\"\(text)\" is no \(type.rawValue)", element.place, "the annotation keeps it as text")
+        "\"\(text)\" is not an \(type.rawValue)", element.place, "the annotation keeps it as text")
       return .unknown(text)
     }
     switch kind {

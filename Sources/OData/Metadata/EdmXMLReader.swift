@@ -23,7 +23,8 @@ struct EdmXMLReader {
     } else if root.local == "Edmx" {
       edmxVersion = root.attribute("Version") ?? ""
       if edmxVersion.isEmpty {
-        diagnostics.add("the Edmx element has no Version", root.place, "the namespaces tell it")
+        diagnostics.add(
+          "the Edmx element has no Version", root.place, "the namespaces decide the version")
       }
       for part in root.children {
         switch part.local {
@@ -114,7 +115,7 @@ struct EdmXMLReader {
     guard let text = element.attribute(name), text.lowercased() != "max" else { return nil }
     if let value = Int(text.trimmed), value >= 0 { return value }
     diagnostics.add(
-      "\(name)=\"\(text)\" is no number", element.place, "it is taken as not being there")
+      "\(name)=\"\(text)\" is not a number", element.place, "it is ignored")
     return nil
   }
 
@@ -263,11 +264,11 @@ struct EdmXMLReader {
     property.attributes = attributes(element)
     if element.attribute("HasStream", .metadata) != nil {
       diagnostics.add(
-        "HasStream stands on the property \(name)", element.place, "only a type can have a stream")
+        "the property \(name) has HasStream", element.place, "only a type can have a stream")
     }
     if let media = element.attribute("MimeType", .metadata), !Self.isMediaType(media) {
       diagnostics.add(
-        "MimeType=\"\(media)\" is no media type", element.place, "it is kept as an attribute")
+        "MimeType=\"\(media)\" is not a media type", element.place, "it is kept as an attribute")
     }
     for child in element.children {
       switch child.local {

@@ -41,8 +41,8 @@ struct JSONEntryReader {
     if let found, record.kind(found) == .string { return absolute(try record.string(found)) }
     if record.kind(node) != .null {
       try context.report(
-        "the link to more is no address", record.place(of: node),
-        "there may be more that is not asked for")
+        "the next link is not an address", record.place(of: node),
+        "more entries may exist that are not loaded")
     }
     return nil
   }

@@ -117,7 +117,7 @@ final class ODataReadContext {
     _ text: String, _ type: EdmPrimitive, _ place: ODataPlace
   ) throws(ODataError) -> EdmValue {
     let shown = text.utf8.count > 60 ? text.prefix(40) + "…" : text[...]
-    let message = "\"\(shown)\" is no \(type.rawValue)"
+    let message = "\"\(shown)\" is not an \(type.rawValue)"
     if options.isStrict { throw ODataError(.invalidValue, message, at: place) }
     diagnostics.add(
       ODataDiagnostic(message, at: place, consequence: "the text is kept as an invalid value"))

@@ -128,7 +128,7 @@ public struct ODataRow {
     case .atom(let row): found = row.place(name, in: owner)
     case .json(let row): found = row.place(name, in: owner)
     }
-    return ODataError(.invalidValue, "\(name) is no \(type.rawValue)", at: found)
+    return ODataError(.invalidValue, "\(name) is not an \(type.rawValue)", at: found)
   }
 }
 

@@ -162,7 +162,7 @@ public struct ODataPropertyValueObject: Sendable, Hashable {
     let name = info.name
     switch value {
     case .null: return info.isNullable ? nil : "\(name) may not be null"
-    case .invalid(let text, let type): return "\"\(text.prefix(40))\" is no \(type.rawValue)"
+    case .invalid(let text, let type): return "\"\(text.prefix(40))\" is not an \(type.rawValue)"
     case .string(let text):
       if let limit = info.maxLength, text.unicodeScalars.count > limit {
         return "\(name) is longer than \(limit) characters"
@@ -175,7 +175,7 @@ public struct ODataPropertyValueObject: Sendable, Hashable {
     default: break
     }
     if info.type.isCollection {
-      return value.collection == nil ? "\(name) is no collection" : nil
+      return value.collection == nil ? "\(name) is not a collection" : nil
     }
     if let expected = info.type.primitive, let found = value.primitive, expected != found,
       !(expected.isSpatial && found.isSpatial && expected.isGeometry == found.isGeometry)

@@ -94,7 +94,7 @@ public struct ODataFunctionImport: Sendable {
         throw ODataError(.missing, "\(self.name) needs a value for \(name)")
       }
       if case .invalid(let text, let type) = value {
-        throw ODataError(.invalidValue, "\"\(text)\" is no \(type.rawValue)")
+        throw ODataError(.invalidValue, "\"\(text)\" is not an \(type.rawValue)")
       }
       parts.append("\(name)=" + ODataURL.encoded(value.literal(version), keeping: "'(),:"))
     }

@@ -128,7 +128,8 @@ extension ODataServiceDocument {
     var notes = EdmDiagnostics(limit: ODataLimits.standard.diagnostics)
     func refusal() -> ODataError {
       ODataError(
-        .unexpectedDocument, "the JSON is no service document", at: ODataPlace(line: 1, column: 1))
+        .unexpectedDocument, "the JSON is not a service document",
+        at: ODataPlace(line: 1, column: 1))
     }
     if let sets = (root["d"] ?? root)["EntitySets"]?.array {
       for set in sets {

@@ -21,7 +21,7 @@ struct AtomComposer {
   func check(_ writer: XMLWriter) throws(ODataError) {
     guard let found = writer.unwritable else { return }
     throw ODataError(
-      .unwritable, "XML has no way to write \(found)", hint: "write JSON, or send it as binary")
+      .unwritable, "XML cannot write \(found)", hint: "write JSON, or send it as binary")
   }
 
   private func finish(_ writer: XMLWriter) throws(ODataError) -> [UInt8] {
@@ -111,7 +111,7 @@ struct AtomComposer {
       writer.attribute("target", link.target)
       writer.close(name)
     case .value:
-      throw ODataError(.unwritable, "a feed of Atom has no place for a value that is no entry")
+      throw ODataError(.unwritable, "an Atom feed cannot have a value that is not an entry")
     }
   }
 
@@ -264,7 +264,7 @@ struct AtomComposer {
 
   private func write(_ property: ODataProperty, to writer: inout XMLWriter) throws(ODataError) {
     guard EdmNames.isIdentifier(property.name) else {
-      throw ODataError(.unwritable, "\"\(property.name)\" is no name that XML can write")
+      throw ODataError(.unwritable, "\"\(property.name)\" is not a name that XML can write")
     }
     if property.type?.primitive == .stream { return }
     try write(property.value, as: "d:" + property.name, declared: property.type, to: &writer)
@@ -292,14 +292,16 @@ struct AtomComposer {
     case .complex(let complex):
       if let type = complex.type { writer.attribute("m:type", mark(type)) }
       if !complex.links.isEmpty {
-        throw ODataError(.unwritable, "Atom has no place for links of a complex value")
+        throw ODataError(.unwritable, "Atom cannot write links of a complex value")
       }
       for property in complex.properties { try write(property, to: &writer) }
     case .collection(let values):
       guard composer.version >= .v3 else {
         throw ODataError(
           .unwritable,
-          "\(name.dropFirst(2)) is a collection, which V\(composer.version.rawValue) has not")
+          "\(name.dropFirst(2)) is a collection, and V\(composer.version.rawValue) has no "
+            + "collections"
+        )
       }
       let element = Self.elementType(values, declared)
       writer.attribute("m:type", element.map { mark($0, isCollection: true) } ?? "Collection()")

@@ -128,7 +128,7 @@ extension JSONComposer {
   ) throws(ODataError) {
     guard composer.version >= .v3 else {
       throw ODataError(
-        .unwritable, "a collection of values, which V\(composer.version.rawValue) has not")
+        .unwritable, "V\(composer.version.rawValue) has no collections of values")
     }
     if !isV4 {
       writer.beginObject()

@@ -102,7 +102,7 @@ package struct TextDecoding {
     case .utf8, nil: return bytes
     case .ascii:
       guard bytes.allSatisfy({ $0 < 0x80 }) else {
-        throw ODataError(.encoding, "a byte above 127 stands in a document of US-ASCII")
+        throw ODataError(.encoding, "a document in US-ASCII has a byte above 127")
       }
       return bytes
     case .latin1, .windows1252:

@@ -158,7 +158,7 @@ final class XMLPush {
         throw ODataError(
           .malformed, "the document is neither XML nor JSON",
           at: place(of: first, in: text, range),
-          hint: "look at what was sent; OData answers with XML, JSON or a batch")
+          hint: "check the address: an OData service answers with XML, JSON or a batch")
       }
     }
     let hasNull = text.withUnsafeBufferPointer { buffer in
@@ -172,7 +172,7 @@ final class XMLPush {
     if let failure = sink.pointee.failure { throw failure }
     if hasNull, let null = text[range].firstIndex(of: 0) {
       throw ODataError(
-        .malformed, "a NUL character stands in the document", at: place(of: null, in: text, range))
+        .malformed, "the document has a NUL character", at: place(of: null, in: text, range))
     }
     next = behind(text, range)
     pushed += range.count

@@ -56,7 +56,7 @@ struct XMLSink: ~Copyable {
     if let context { xmlStopParser(context) }
   }
 
-  mutating func doctype() { stop(.doctype, "a DOCTYPE stands in the document") }
+  mutating func doctype() { stop(.doctype, "the document has a DOCTYPE") }
 
   private mutating func name(
     _ local: UnsafePointer<UInt8>, _ prefix: UnsafePointer<UInt8>?,
@@ -191,7 +191,7 @@ struct XMLSink: ~Copyable {
         diagnostics.append(
           ODataDiagnostic(
             message, at: ODataPlace(line: place.line, column: place.column),
-            consequence: "the prefix is taken for the namespace it usually stands for"))
+            consequence: "the prefix gets its usual namespace"))
       }
       return
     }

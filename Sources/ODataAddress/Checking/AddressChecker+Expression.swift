@@ -116,15 +116,15 @@ extension AddressChecker {
     if comparison == .isIn {
       if let second, !second.isCollection {
         throw fault(
-          .typeMismatch, "in asks a list, not \(second)", at: self.column(of: right) ?? column,
-          "write (1,2) behind it")
+          .typeMismatch, "\"in\" needs a list, not \(second)", at: self.column(of: right) ?? column,
+          "write (1,2) after it")
       }
       return
     }
     if comparison == .has {
       if let first, metadata.enumType(first.name) == nil {
         throw fault(
-          .typeMismatch, "has asks an enumeration, not \(first)",
+          .typeMismatch, "\"has\" needs an enumeration, not \(first)",
           at: self.column(of: left) ?? column,
           "compare with eq")
       }
@@ -213,7 +213,7 @@ extension AddressChecker {
     for (argument, family) in zip(arguments, families) {
       guard let family, !allowed.isEmpty, !allowed.contains(family) else { continue }
       throw fault(
-        .typeMismatch, "\(function.rawValue) does not take this type",
+        .typeMismatch, "\(function.rawValue) does not accept this type",
         at: self.column(of: argument) ?? self.column(of: .call(function, arguments)) ?? column,
         "give it a value of its type, or cast")
     }
@@ -226,7 +226,7 @@ extension AddressChecker {
     let collection = try type(of: lambda.collection, element)
     if let collection, !collection.isCollection {
       throw fault(
-        .typeMismatch, "\(lambda.quantifier.rawValue) asks a collection, not \(collection)",
+        .typeMismatch, "\(lambda.quantifier.rawValue) needs a collection, not \(collection)",
         at: lambda.collection.columns[0], "name a collection before it")
     }
     guard let variable = lambda.variable, let predicate = lambda.predicate else { return }
@@ -300,7 +300,8 @@ extension AddressChecker {
     }
     guard !own.isCollection else {
       throw fault(
-        .typeMismatch, "\(name) of a collection", at: column, "ask its members with any or all")
+        .typeMismatch, "a collection has no \(name)", at: column,
+        "query its members with any or all")
     }
     if let property = metadata.property(name, of: structure) { return property.type }
     if let property = metadata.navigationProperty(name, of: structure) { return property.type }

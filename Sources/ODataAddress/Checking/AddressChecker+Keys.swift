@@ -27,7 +27,8 @@ extension AddressChecker {
     guard let type = current, type.isCollection, let structure = metadata.entityType(type.name)
     else {
       throw fault(
-        .address, "parentheses behind what has no members", at: column, "remove them")
+        .address, "parentheses are allowed only after a collection", at: column,
+        "remove the parentheses")
     }
     current = type.element
     try key(predicate, of: structure, column)
@@ -54,7 +55,8 @@ extension AddressChecker {
         let known = all.map { "(\($0.map { $0.alias ?? $0.name }.joined(separator: ",")))" }
         throw fault(
           .unknownName,
-          "(\(given.sorted().joined(separator: ","))) is no key of \(structure.name)", at: column,
+          "(\(given.sorted().joined(separator: ","))) is not a key of \(structure.name)",
+          at: column,
           known.count == 1
             ? "its key is \(known[0]); others are declared by Core.AlternateKeys"
             : "its keys are \(known.joined(separator: " "))")
@@ -136,7 +138,7 @@ extension AddressChecker {
     }
     guard let meant else {
       throw fault(
-        .unknownName, "the function does not take (\(given.sorted().joined(separator: ",")))",
+        .unknownName, "the function has no parameters (\(given.sorted().joined(separator: ",")))",
         at: column, "write \(overloads.map(Self.call).joined(separator: " or "))")
     }
     for value in values {
@@ -154,7 +156,8 @@ extension AddressChecker {
       literal.primitive != nil
     {
       throw fault(
-        .typeMismatch, "\(parameter.name) is \(parameter.type), not one value", at: column,
+        .typeMismatch, "the parameter \(parameter.name) needs a \(parameter.type), not one value",
+        at: column,
         "give it an alias: (\(parameter.name)=@p)?@p=\(parameter.type.isCollection ? "[…]" : "{…}")"
       )
     }
@@ -171,7 +174,7 @@ extension AddressChecker {
         case .literal(let literal) = found
       else {
         throw fault(
-          .typeMismatch, "\(parameter.name)=\(text) is no literal", at: column,
+          .typeMismatch, "\(parameter.name)=\(text) is not a literal", at: column,
           type == .string ? "write it in single quotes" : "write a literal of \(type.rawValue)")
       }
       try keyValue(.literal(literal), type, parameter.name, column)

@@ -42,7 +42,7 @@ extension AddressChecker {
       try expandable(item, found)
       if item.content == .count, found?.isCollection == false {
         throw fault(
-          .typeMismatch, "\(item.path.last ?? "") is no collection", at: item.columns[0],
+          .typeMismatch, "\(item.path.last ?? "") is not a collection", at: item.columns[0],
           "remove /$count")
       }
       try self.options(item.options, found, "\(part)=\(item.path.last ?? "")/")
@@ -103,7 +103,7 @@ extension AddressChecker {
     let found = try type(of: expression, element, column)
     if let found, metadata.primitive(found.name) != .boolean || found.isCollection {
       throw fault(
-        .typeMismatch, "\(found) is no condition", at: self.column(of: expression) ?? column,
+        .typeMismatch, "\(found) is not a condition", at: self.column(of: expression) ?? column,
         "compare it with something")
     }
   }

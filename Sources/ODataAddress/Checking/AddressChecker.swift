@@ -38,7 +38,7 @@ final class AddressChecker {
       return "write \(same)"
     }
     let known = names.sorted().prefix(8).joined(separator: ", ")
-    return known.isEmpty ? "nothing is declared there" : "declared are \(known)"
+    return known.isEmpty ? "the metadata declares no names there" : "the metadata declares \(known)"
   }
 
   /// The type as an entity or complex type.
@@ -91,7 +91,8 @@ final class AddressChecker {
     case .value:
       if let type = current, metadata.complexType(type.name) != nil || type.isCollection {
         throw fault(
-          .typeMismatch, "\(type) has no bare value", at: column, "ask one of its properties")
+          .typeMismatch, "$value needs a single value, not \(type)", at: column,
+          "name one of its properties")
       }
     case .filter(let condition):
       part = "path"
@@ -245,7 +246,7 @@ final class AddressChecker {
     guard let structure = metadata.entityType(type.name) else {
       current = type.element
       guard Int(text) != nil else {
-        throw fault(.address, "\(text) is no ordinal", at: column, "count the members from 0")
+        throw fault(.address, "\(text) is not an ordinal", at: column, "count the members from 0")
       }
       return .ordinal
     }
@@ -253,7 +254,7 @@ final class AddressChecker {
     if let part = keyParts.first, let primitive = keyType(part, structure) {
       guard primitive == .string || EdmValue(text: text, type: primitive) != nil else {
         throw fault(
-          .typeMismatch, "\(text) is no \(primitive.rawValue), as the key is", at: column,
+          .typeMismatch, "\(text) is not an \(primitive.rawValue), as the key is", at: column,
           "give the key its type")
       }
     }

@@ -14,7 +14,7 @@ extension ODataEvaluator {
     case .now:
       guard let now else {
         throw AddressFault(
-          .notOffered, "now() has no clock here", hint: "set now of the evaluator")
+          .notOffered, "now() needs a clock", hint: "set now of the evaluator")
       }
       return .dateTimeOffset(now)
     case .year, .month, .day, .hour, .minute, .second, .fractionalSeconds, .date, .time,
@@ -87,8 +87,9 @@ extension ODataEvaluator {
   ) throws(AddressFault) -> ArraySlice<Member> {
     guard start >= 0, length ?? 0 >= 0 else {
       throw AddressFault(
-        .evaluation, "substring from \(start)\(length.map { " of \($0)" } ?? "")",
-        hint: "it counts from 0, and takes no less than nothing")
+        .evaluation,
+        "substring cannot start at \(start)\(length.map { " with the length \($0)" } ?? "")",
+        hint: "give numbers from 0")
     }
     return members.dropFirst(Int(clamping: start)).prefix(length.map { Int(clamping: $0) } ?? .max)
   }
@@ -244,7 +245,8 @@ extension ODataEvaluator {
       case .entities where isOf(result, type): return result
       default:
         throw AddressFault(
-          .notOffered, "a cast to \(type) of what is none", hint: "cast a collection of values")
+          .notOffered, "only a collection of values can be cast to \(type)",
+          hint: "cast a collection of values")
       }
     }
     guard let primitive = metadata?.primitive(type.name) ?? EdmPrimitive(rawValue: type.name),

@@ -54,7 +54,7 @@ extension ODataEvaluator {
       case .entities(let entries): return .value(.int32(Int32(clamping: entries.count)))
       case .value(.collection(let values)): return .value(.int32(Int32(clamping: values.count)))
       case .value(.null): return .value(.int32(0))
-      default: throw AddressFault(.typeMismatch, "$count asks a collection")
+      default: throw AddressFault(.typeMismatch, "$count needs a collection")
       }
     case .filter(let condition): return try filtered(result, condition, scope)
     case .annotation(let term): throw notOffered("@\(term)")
@@ -90,7 +90,7 @@ extension ODataEvaluator {
       return .value(.collection(values.filter { isOf(.value($0), EdmTypeReference(name)) }))
     default:
       throw AddressFault(
-        .typeMismatch, "there is no \(name) of this value", hint: "ask its members with any")
+        .typeMismatch, "this value has no \(name)", hint: "query its members with any")
     }
   }
 
@@ -135,7 +135,7 @@ extension ODataEvaluator {
       }
       return .value(.collection(kept))
     case .value(.null): return .value(.null)
-    default: throw AddressFault(.typeMismatch, "$filter asks a collection")
+    default: throw AddressFault(.typeMismatch, "$filter needs a collection")
     }
   }
 

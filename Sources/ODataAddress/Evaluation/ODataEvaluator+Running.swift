@@ -78,7 +78,7 @@ extension ODataEvaluator {
     case .null: return nil
     case let other:
       throw AddressFault(
-        .typeMismatch, "\(other.text) is no truth value", hint: "compare it with something")
+        .typeMismatch, "\(other.text) is not a truth value", hint: "compare it with something")
     }
   }
 
@@ -118,7 +118,7 @@ extension ODataEvaluator {
     case .isIn:
       guard let members = b.collection else {
         if b.isNull { return .boolean(false) }
-        throw AddressFault(.typeMismatch, "in asks a list", hint: "write (1,2) behind it")
+        throw AddressFault(.typeMismatch, "\"in\" needs a list", hint: "write (1,2) after it")
       }
       for member in members where try isEqual(a, member) { return .boolean(true) }
       return .boolean(false)
@@ -139,7 +139,8 @@ extension ODataEvaluator {
     guard case .enumeration(_, let type) = value,
       let mine = self.flags(value, type), let others = self.flags(flags, type)
     else {
-      throw AddressFault(.typeMismatch, "has asks an enumeration", hint: "write NS.Type'Member'")
+      throw AddressFault(
+        .typeMismatch, "\"has\" needs an enumeration", hint: "write NS.Type'Member'")
     }
     if let a = mine.number, let b = others.number { return a & b == b }
     if others.names.isSubset(of: mine.names) { return true }
@@ -155,7 +156,7 @@ extension ODataEvaluator {
     case .value(.null): members = []
     default:
       throw AddressFault(
-        .typeMismatch, "\(lambda.quantifier.rawValue) asks a collection",
+        .typeMismatch, "\(lambda.quantifier.rawValue) needs a collection",
         hint: "name a collection before it")
     }
     guard let variable = lambda.variable, let predicate = lambda.predicate else {

@@ -45,7 +45,7 @@ public struct ODataEvaluator: Sendable {
     case .value(.boolean(let truth)): return truth
     case .value(.null): return false
     default:
-      throw ODataError(.typeMismatch, "the condition is no truth value", hint: "compare it")
+      throw ODataError(.typeMismatch, "the condition is not a truth value", hint: "compare it")
     }
   }
 
@@ -169,7 +169,7 @@ public struct ODataEvaluator: Sendable {
   func plain(_ result: Result) throws(AddressFault) -> EdmValue {
     guard case .value(let value) = result else {
       throw AddressFault(
-        .typeMismatch, "an entity is no value", hint: "name one of its properties")
+        .typeMismatch, "an entity is not a value", hint: "name one of its properties")
     }
     return value
   }

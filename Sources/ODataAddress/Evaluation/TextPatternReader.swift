@@ -29,13 +29,14 @@ struct TextPatternReader {
 
   private func fault(_ what: String) -> AddressFault {
     AddressFault(
-      .evaluation, "the pattern has \(what) at character \(position + 1)", hint: "mend the pattern")
+      .evaluation, "the pattern has \(what) at character \(position + 1)",
+      hint: "correct the pattern")
   }
 
   private func refusal(_ what: String) -> AddressFault {
     AddressFault(
-      .notOffered, "\(what) in a pattern would need a search that may never end",
-      hint: "write the pattern without")
+      .notOffered, "\(what) in a pattern is not supported: the search could take too long",
+      hint: "write the pattern without it")
   }
 
   private var next: Unicode.Scalar? { position < scalars.count ? scalars[position] : nil }
@@ -177,7 +178,7 @@ struct TextPatternReader {
     text.unicodeScalars.append(contentsOf: scalars[position..<position + count])
     guard text.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }),
       let value = UInt32(text, radix: 16)
-    else { throw fault("digits that are none") }
+    else { throw fault("invalid hexadecimal digits") }
     position += count
     return value
   }
@@ -193,7 +194,7 @@ struct TextPatternReader {
         let last = try member()
         guard first.count == 1, last.count == 1, first[0].count == 1, last[0].count == 1,
           first[0].lowerBound <= last[0].lowerBound
-        else { throw fault("a range that is none") }
+        else { throw fault("an invalid range") }
         ranges.append(first[0].lowerBound...last[0].lowerBound)
       } else {
         ranges += first

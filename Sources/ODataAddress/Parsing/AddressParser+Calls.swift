@@ -11,11 +11,12 @@ extension AddressParser {
     case "any", "all":
       if isOld && version < .v3 { return nil }
       throw failure(
-        "\(word) asks nothing", at: start, "write the collection and a / before it")
+        "\(word) has no collection", at: start, "write the collection and a / before it")
     case "substringof":
       guard isOld else {
         throw failure(
-          "substringof is of V2 and V3", at: start, "write contains(Name,'x')", code: .notOffered)
+          "only V2 and V3 have substringof", at: start, "write contains(Name,'x')",
+          code: .notOffered)
       }
       let arguments = try arguments("substringof", 2...2)
       return .call(.contains, arguments.reversed())
@@ -31,7 +32,7 @@ extension AddressParser {
       default: cure = "ask for it in V4"
       }
       throw failure(
-        "\(word) is no function of V\(version.rawValue)", at: start, cure, code: .notOffered)
+        "\(word) is not a function of V\(version.rawValue)", at: start, cure, code: .notOffered)
     }
     return .call(function, try arguments(word, function.arity))
   }

@@ -91,7 +91,7 @@ extension AddressParser {
         let scalar = Unicode.Scalar(0x10000 + (high & 0x3FF) << 10 + (low & 0x3FF))
       else { throw failure("half of a surrogate pair", at: place) }
       return scalar
-    default: throw failure("\\\(Unicode.Scalar(letter)) is no escape of JSON", at: place)
+    default: throw failure("\\\(Unicode.Scalar(letter)) is not an escape of JSON", at: place)
     }
   }
 

@@ -130,7 +130,7 @@ extension AddressParser {
     }
     if let type {
       guard let value = EdmValue(text: spelled, type: type) else {
-        throw failure("\(spelled) is no \(type.rawValue)", at: start)
+        throw failure("\(spelled) is not an \(type.rawValue)", at: start)
       }
       return value
     }
@@ -155,7 +155,7 @@ extension AddressParser {
       // The colon behind a condition of `case` follows a number as well.
       guard takeTime() else { return nil }
       guard let value = EdmValue(text: slice(start..<position), type: .timeOfDay) else {
-        throw failure("\(slice(start..<position)) is no time of day", at: start)
+        throw failure("\(slice(start..<position)) is not a time of day", at: start)
       }
       if isOld { throw failure("a bare time in V2", at: start, "write time'PT8H30M'") }
       return value
@@ -186,7 +186,7 @@ extension AddressParser {
     }
     let spelled = slice(start..<position)
     guard let value = EdmValue(text: spelled, type: type) else {
-      throw failure("\(spelled) is no \(type.rawValue)", at: start)
+      throw failure("\(spelled) is not an \(type.rawValue)", at: start)
     }
     if isOld {
       throw failure(
@@ -235,12 +235,13 @@ extension AddressParser {
       guard !spelled.utf8.contains(where: { $0 <= 0x20 }),
         let value = EdmValue(text: spelled, type: type)
       else {
-        throw failure("\(spelled) is no \(type.rawValue)", at: inside)
+        throw failure("\(spelled) is not an \(type.rawValue)", at: inside)
       }
       return value
     }
     guard word.contains("."), !isOld || version >= .v3 else {
-      throw failure("\(word)'…' is no literal of V\(version.rawValue)", at: start, cure(for: word))
+      throw failure(
+        "\(word)'…' is not a literal of V\(version.rawValue)", at: start, cure(for: word))
     }
     return .enumeration(try members(spelled, at: inside), type: word)
   }
@@ -269,7 +270,7 @@ extension AddressParser {
   private func members(_ spelled: String, at place: Int) throws(AddressFault) -> String {
     for member in spelled.split(separator: ",", omittingEmptySubsequences: false) {
       guard ODataNames.isName(member) || Int64(member) != nil else {
-        throw failure("\"\(member)\" is no member of an enumeration", at: place)
+        throw failure("\"\(member)\" is not a member of an enumeration", at: place)
       }
     }
     return spelled

@@ -86,11 +86,11 @@ extension AddressParser {
     }
     if let root = optionless, name != "format", name != "schemaversion" {
       throw failure(
-        "$\(name) asks nothing of \(root)", inAddressAt: range.lowerBound, "remove the option")
+        "$\(name) has no effect on \(root)", inAddressAt: range.lowerBound, "remove the option")
     }
     try open((equals + 1)..<range.upperBound, isQuery: true, part: "$" + name)
     guard Place.address.allows(name) else {
-      throw failure("$\(name) stands only inside of $expand")
+      throw failure("$\(name) is allowed only inside of $expand")
     }
     guard seen.insert(name).inserted else {
       throw failure("$\(name) is given twice", inAddressAt: range.lowerBound, "keep one of them")
@@ -108,7 +108,7 @@ extension AddressParser {
     if name == "apply", hasDollar || !isOld {
       throw failure(
         "$apply (data aggregation) is not offered", at: 0,
-        "ask for the entities and aggregate what comes, or use $compute and $count",
+        "read the entities and aggregate them in the app, or use $compute and $count",
         code: .notOffered)
     }
     if hasDollar {
@@ -117,7 +117,7 @@ extension AddressParser {
         let wanted = name == "inlinecount" ? "write $count=true" : "write $inlinecount=allpages"
         throw failure(
           isElsewhere
-            ? "\(spelled) is no option of V\(version.rawValue)"
+            ? "\(spelled) is not an option of V\(version.rawValue)"
             : "there is no option \(spelled)", at: 0,
           name == "inlinecount" || name == "count"
             ? wanted : "custom options begin with neither $ nor @",
@@ -135,7 +135,7 @@ extension AddressParser {
   ) throws(AddressFault) {
     let name = String(decoding: spelled.utf8.dropFirst(), as: UTF8.self)
     guard ODataNames.isName(name), let equals else {
-      throw failure("\(spelled) is no alias with a value", at: 0, "write @name=value")
+      throw failure("\(spelled) is not an alias with a value", at: 0, "write @name=value")
     }
     guard options.alias(name) == nil else {
       throw failure("\(spelled) is given twice", at: 0, "keep one of them")
@@ -211,7 +211,7 @@ extension AddressParser {
       }
       guard place.allows(name) else {
         throw failure(
-          name.isEmpty ? "\(found) where an option was expected" : "$\(name) cannot stand here",
+          name.isEmpty ? "\(found) where an option was expected" : "$\(name) is not allowed here",
           at: start, hasDollar ? nil : "options are such as $filter=… and separated by ;")
       }
       guard seen.insert(name).inserted else { throw failure("$\(name) is given twice", at: start) }

@@ -75,7 +75,7 @@ extension AddressParser {
       case "root": path.start = .root
       default:
         throw failure(
-          "$\(peekWord()) is no variable", at: place, "$it, $this and $root are")
+          "$\(peekWord()) is not a variable", at: place, "$it, $this and $root are")
       }
       position += peekWord().utf8.count
       return
@@ -141,7 +141,7 @@ extension AddressParser {
     }
     if takeWord("$value") { return add(.value, place, &path) }
     if take("$") {
-      throw failure("$\(peekWord()) cannot stand in an expression", at: place)
+      throw failure("$\(peekWord()) is not allowed in an expression", at: place)
     }
     guard let name = try qualifiedWord() else {
       throw failure("\(found) where a name was expected")
@@ -158,7 +158,7 @@ extension AddressParser {
     guard after < text.bytes.count, text.bytes[after] == UInt8(ascii: "(") else { return nil }
     if version < .v3 {
       throw failure(
-        "V2 has no \(word)", "expand the collection, and choose among what comes",
+        "V2 has no \(word)", "expand the collection, and filter the entries in the app",
         code: .notOffered)
     }
     position = after
@@ -173,7 +173,8 @@ extension AddressParser {
     let variable = try name("the name of a variable")
     guard !variables.contains(variable) else {
       throw failure(
-        "the variable \(variable) is taken", at: place, "give the inner one another name")
+        "the variable name \(variable) is already used", at: place,
+        "give the inner variable another name")
     }
     blanks()
     try expect(":", "a colon")

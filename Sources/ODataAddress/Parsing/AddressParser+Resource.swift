@@ -10,7 +10,7 @@ extension AddressParser {
     let root = try serviceEnd(question)
     if let bad = address[..<root].firstIndex(where: { $0 <= 0x20 || $0 >= 0x7F }) {
       throw failure(
-        "a blank, or what is not ASCII, before the path", inAddressAt: bad,
+        "a blank or a character that is not ASCII before the path", inAddressAt: bad,
         "percent-encode it; the name of a host is written as xn--…")
     }
     var found = ODataAddress(String(decoding: address[..<root], as: UTF8.self))
@@ -210,7 +210,7 @@ extension AddressParser {
       case "ref": cure = "V2 writes $links before the navigation property"
       default: cure = isFirst ? "an address begins with a set" : "end the path before this segment"
       }
-      throw failure("$\(word) cannot stand here", at: 0, cure)
+      throw failure("$\(word) is not allowed here", at: 0, cure)
     }
   }
 

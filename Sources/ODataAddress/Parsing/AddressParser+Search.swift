@@ -116,7 +116,7 @@ extension AddressParser {
       position = end + 1
     }
     if beginsTerm {
-      throw failure("no blank behind a phrase", "put a blank between phrase and word")
+      throw failure("there is no blank after a phrase", "put a blank between phrase and word")
     }
     return .phrase(text)
   }

@@ -58,7 +58,7 @@ extension AddressParser {
       parts.count == 2 && parts.allSatisfy { !$0.isEmpty && !$0.contains { $0.isWhitespace } }
     guard short || isMedia || isOld && ODataNames.isName(value) else {
       position = start
-      throw failure("\(value) is no format", "json, xml, atom, or a media type with a /")
+      throw failure("\(value) is not a format", "json, xml, atom, or a media type with a /")
     }
     return value
   }
@@ -178,7 +178,7 @@ extension AddressParser {
         case ("value", true): item.path = ["$value"]
         case ("ref", false): item.content = .references
         case ("count", false): item.content = .count
-        default: throw failure("$\(word) cannot stand here", at: start)
+        default: throw failure("$\(word) is not allowed here", at: start)
         }
         break steps
       }
@@ -189,7 +189,7 @@ extension AddressParser {
     if item.path == ["$value"] { throw failure("$value has no options") }
     let isStar = item.path.last == "*"
     if isStar, item.content != .entities {
-      throw failure("* has no options here", "name what is expanded")
+      throw failure("* has no options here", "name the properties to expand")
     }
     switch item.content {
     case .entities: item.options = try nestedOptions(isStar ? .star : .expand)

@@ -62,7 +62,7 @@ final class AddressParser {
     AddressFault(
       ODataError(
         code, message, at: ODataPlace(line: 1, column: column(place), path: part),
-        hint: hint ?? "mend the address at this column"))
+        hint: hint ?? "correct the address at this column"))
   }
 
   /// Characters before a place of the address, and one.
@@ -111,7 +111,7 @@ final class AddressParser {
   func wholeExpression() throws(AddressFault) -> ODataExpression {
     try checkLength()
     if let bad = UTF8Check.firstFault(in: address) {
-      throw failure("these bytes are no well-formed UTF-8", inAddressAt: bad)
+      throw failure("these bytes are not well-formed UTF-8", inAddressAt: bad)
     }
     text = AddressText(plain: address)
     blanks()

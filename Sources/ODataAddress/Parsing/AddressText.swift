@@ -43,7 +43,7 @@ struct AddressText {
         byte = 0x20
       } else if byte < 0x20 && byte != 0x09 || byte == 0x7F {
         throw Fault(
-          at: index, "a control character stands for itself", "percent-encode or remove it")
+          at: index, "a control character is not percent-encoded", "percent-encode or remove it")
       }
       bytes.append(byte)
       origins.append(Int32(index))
@@ -52,7 +52,7 @@ struct AddressText {
     origins.append(Int32(range.upperBound))
     if let bad = UTF8Check.firstFault(in: bytes) {
       throw Fault(
-        at: Int(origins[bad]), "these bytes are no well-formed UTF-8",
+        at: Int(origins[bad]), "these bytes are not well-formed UTF-8",
         "encode the text as UTF-8, in its shortest form, before percent-encoding it")
     }
   }

@@ -196,7 +196,8 @@ extension AddressWriter {
     case (nil, nil) where lambda.quantifier == .any: break
     case (let variable?, let predicate?):
       guard !variables.contains(variable) else {
-        throw unwritable("the variable \(variable) is taken", "give the inner one another name")
+        throw unwritable(
+          "the variable name \(variable) is already used", "give the inner variable another name")
       }
       try name(variable)
       raw(":")

@@ -25,7 +25,8 @@ extension AddressWriter {
     let first = name.utf8.first
     guard let first, first != UInt8(ascii: "$"), isOld || first != UInt8(ascii: "@") else {
       throw unwritable(
-        "\"\(name)\" is no name of a custom option", "it begins with neither $ nor @")
+        "\"\(name)\" is not a name of a custom option",
+        "use a name that begins with neither $ nor @")
     }
     let isTaken =
       AddressParser.systemNames.contains(name.lowercased()) || name.lowercased() == "apply"
@@ -39,7 +40,7 @@ extension AddressWriter {
     guard !options.isEmpty else { return }
     try needs(.v4, "options inside of options")
     guard options.custom.isEmpty else {
-      throw unwritable("a custom option inside of another", "give it to the address")
+      throw unwritable("a custom option inside of another option", "add it to the address itself")
     }
     var separator = "("
     try system(options, &separator, between: ";")
@@ -183,7 +184,8 @@ extension AddressWriter {
       if item.path.last == "*",
         !beyondLevels.isEmpty || item.content != .entities && !item.options.isEmpty
       {
-        throw unwritable("options of *", "* has $levels only; name what has the others")
+        throw unwritable(
+          "options of *", "* allows only $levels; name the properties that have other options")
       }
       try nested(item.options)
     }

@@ -30,7 +30,7 @@ extension AddressWriter {
     switch search {
     case .word(let word):
       guard ODataSearch.isWord(word) || Self.hasOperatorWord(search) else {
-        throw unwritable("\"\(word)\" is no single word", "make a phrase of it")
+        throw unwritable("\"\(word)\" is not a single word", "make a phrase of it")
       }
       guard !isPlain || !word.contains(";") else {
         throw unwritable("; in a word of a text", "make a phrase of it")

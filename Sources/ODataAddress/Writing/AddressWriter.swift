@@ -82,7 +82,7 @@ final class AddressWriter {
   }
 
   func notAName(_ name: String) -> AddressFault {
-    unwritable("\"\(name)\" is no name", "names are letters, digits and _, with dots between")
+    unwritable("\"\(name)\" is not a name", "names are letters, digits and _, with dots between")
   }
 
   /// A value as its literal.
@@ -103,7 +103,7 @@ final class AddressWriter {
     case .collection(let values):
       return try expression(.array(values.map { .literal($0) }), 9)
     case .invalid(let text, let type):
-      throw unwritable("\"\(text)\" is no \(type.rawValue)", "give it a value of its type")
+      throw unwritable("\"\(text)\" is not an \(type.rawValue)", "give it a value of its type")
     default: break
     }
     let text = value.literal(version)

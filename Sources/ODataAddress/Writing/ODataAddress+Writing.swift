@@ -15,7 +15,7 @@ extension ODataAddress {
       !service.contains("#")
     else {
       throw writer.unwritable(
-        "\"\(service)\" is no root of a service", "percent-encode it, without ? and #")
+        "\"\(service)\" is not a root of a service", "percent-encode it, without ? and #")
     }
     writer.raw(service)
     writer.isPath = true

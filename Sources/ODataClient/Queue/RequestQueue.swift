@@ -221,7 +221,7 @@ public actor RequestQueue {
     }
     guard waiting.count < ODataClientLimits.queuedRequests else {
       throw ODataClientError(
-        call: "\(waiting.count) requests wait already", "RequestQueue",
+        call: "\(waiting.count) requests are already waiting", "RequestQueue",
         hint: "add more when some are answered")
     }
     if waiting.isEmpty && underWay.isEmpty {
