@@ -1,9 +1,10 @@
 import Synchronization
 
-/// Reads a content from any place on, in constant memory: one piece of it is held at a time.
+/// Reads a content from any position, in constant memory: it holds one piece.
 ///
-/// May be used from every thread, by one reader at a time. It reads what it was opened on: where the
-/// value is replaced meanwhile it throws `notDownloaded`, and is opened again.
+/// May be used from any thread, by one thread at a time. It reads the content that existed when it
+/// was opened. If the value is replaced meanwhile it throws `notDownloaded`; then open another
+/// reader.
 public final class BigReader: Sendable {
   private struct State {
     var position: Int64 = 0
@@ -11,7 +12,7 @@ public final class BigReader: Sendable {
     var isOpen = true
   }
 
-  /// In bytes.
+  /// The size in bytes.
   public let length: Int64
   private let contents: Contents
   private let number: Int64
@@ -23,7 +24,7 @@ public final class BigReader: Sendable {
     length = entry.sizeBytes
   }
 
-  /// Where the next `read` begins, in bytes.
+  /// The position of the next `read`, in bytes.
   public var position: Int64 { state.withLock { $0.position } }
 
   /// Moves to a place from 0 to `length`; elsewhere `invalidValue`.
@@ -39,9 +40,9 @@ public final class BigReader: Sendable {
     }
   }
 
-  /// The next bytes, at most `count` and mostly as many; nil at the end.
+  /// The next bytes, at most `count`, usually exactly as many; nil at the end.
   ///
-  /// Errors: `streamNotOpen` after `close`; `notDownloaded` where the value was replaced meanwhile.
+  /// Errors: `streamNotOpen` after `close`; `notDownloaded` if the value was replaced meanwhile.
   public func read(upTo count: Int) throws(FerryError) -> [UInt8]? {
     precondition(count > 0, "read(upTo: \(count))")
     return try state.withLock { state throws(FerryError) in
@@ -75,7 +76,7 @@ public final class BigReader: Sendable {
   /// The next byte; nil at the end.
   public func readByte() throws(FerryError) -> UInt8? { try read(upTo: 1)?.first }
 
-  /// Lets go of the piece in memory; nothing can be read afterwards.
+  /// Frees the piece in memory; afterwards nothing can be read.
   public func close() {
     state.withLock { state in
       state.isOpen = false
@@ -89,13 +90,13 @@ public final class BigReader: Sendable {
 
 /// The bytes of a big value, piece by piece, for `for try await`.
 public struct BigPieces: AsyncSequence, Sendable {
-  /// What reading may throw.
+  /// The error type of reading.
   public typealias Failure = FerryError
   let value: BigValue
 
   public func makeAsyncIterator() -> Iterator { Iterator(value: value) }
 
-  /// Downloads the content at the first step where it is not on the device.
+  /// Downloads the content at the first step if it is not on the device.
   public struct Iterator: AsyncIteratorProtocol {
     let value: BigValue
     private var reader: BigReader?

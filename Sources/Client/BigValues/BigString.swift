@@ -1,34 +1,35 @@
 import FerryModel
 
 /// A text of any size that belongs to an object and is not loaded with it (the reference's
-/// BigString, facts/1.5): a report, a contract.
+/// BigString): a report, a contract.
 ///
-/// What `BigBinary` says holds for it too. It travels and lies as UTF-8; sizes are in bytes of that.
+/// The rules of `BigBinary` apply to it too. It is stored and sent as UTF-8; sizes are in bytes of
+/// UTF-8.
 public struct BigString: Sendable {
   let value: BigValue
 
-  /// Of one attribute of one object; what generated code calls.
+  /// The big value of one attribute of one object; generated code calls this.
   public init(_ record: Record, _ position: Int) { value = BigValue(record, position) }
 
-  /// Whether there is no text at all; an empty one is not null.
+  /// Whether there is no text; an empty text is not null.
   public var isNull: Bool { get throws(FerryError) { try value.reference == nil } }
 
-  /// In bytes of UTF-8; 0 for null.
+  /// The size in bytes of UTF-8; 0 for null.
   public var length: Int64 { get throws(FerryError) { try value.length } }
 
-  /// SHA-256 and size of the UTF-8, known with the row; nil for null.
+  /// SHA-256 and size of the UTF-8, known from the row; nil for null.
   public var reference: BigReference? { get throws(FerryError) { try value.reference } }
 
   /// Whether reading needs no network; true for null.
   public var isDownloaded: Bool { get throws(FerryError) { try value.isDownloaded } }
 
-  /// How far the text is on its way, up or down, from now on: told as `BigValueProgress` says, until
-  /// the task that iterates is cancelled or the database is closed.
+  /// The progress of the transfer, up or down, from now on. It reports as `BigValueProgress` says,
+  /// until the iterating task is cancelled or the database is closed.
   public var progress: AsyncStream<BigValueProgress> {
     get throws(FerryError) { try value.progress }
   }
 
-  /// Brings the text onto the device, where it is not; goes on where the last try ended.
+  /// Downloads the text if it is not on the device; continues an interrupted download.
   public func download() async throws(FerryError) { try await value.download() }
 
   /// Opens the text, downloading it first where it must. `wrongState` for null.
@@ -41,25 +42,25 @@ public struct BigString: Sendable {
     try await value.read(limitBytes: limitBytes).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Writes the text into a file as UTF-8, whole or not at all (copyToFile).
+  /// Writes the text into a file as UTF-8; after an error there is no partial file (copyToFile).
   public func copyTo(file path: String) async throws(FerryError) { try await value.copy(to: path) }
 }
 
-/// Reads a text from its beginning, in constant memory, and cuts no character in two.
+/// Reads a text from its beginning, in constant memory; it never splits a code point.
 public final class BigTextReader: Sendable {
   private let bytes: BigReader
 
   init(_ bytes: BigReader) { self.bytes = bytes }
 
-  /// Bytes of UTF-8 in all.
+  /// The size in bytes of UTF-8.
   public var length: Int64 { bytes.length }
 
-  /// Where the next `read` begins, in bytes of UTF-8.
+  /// The position of the next `read`, in bytes of UTF-8.
   public var position: Int64 { bytes.position }
 
-  /// The next stretch, of at most `count` bytes of UTF-8 (at least 4); nil at the end.
+  /// The next part, at most `count` bytes of UTF-8 (at least 4); nil at the end.
   ///
-  /// Letters that consist of several code points may come in two stretches; joined they are one.
+  /// A letter of several code points may be split over two parts; joined they are complete.
   public func read(upTo count: Int) throws(FerryError) -> String? {
     let start = bytes.position
     guard var piece = try bytes.read(upTo: max(4, count)) else { return nil }
@@ -77,6 +78,6 @@ public final class BigTextReader: Sendable {
     return String(decoding: piece, as: UTF8.self)
   }
 
-  /// Lets go of the piece in memory; nothing can be read afterwards.
+  /// Frees the piece in memory; afterwards nothing can be read.
   public func close() { bytes.close() }
 }

@@ -2,12 +2,12 @@ import FerryCrypto
 import FerryModel
 import Synchronization
 
-/// Writes a content from its beginning to its end, in constant memory: each piece goes to the
-/// device's database as soon as it is full. Append only.
+/// Writes a content from its beginning to its end, in constant memory: each full piece is written
+/// to the device's database at once. Append only.
 ///
-/// Nothing of it is seen before `close`, which makes it the value of its object, pending like any
-/// other change, in one transaction. Letting go of a writer that was not closed throws away what was
-/// written. May be used from every thread, by one writer at a time.
+/// The content is not visible before `close`, which makes it the object's value in one transaction;
+/// the object is then pending, like after any other change. A writer that is dropped without
+/// `close` discards its content. May be used from any thread, by one thread at a time.
 public final class BigWriter: Sendable {
   private struct State {
     var draft: Int64?
@@ -42,8 +42,9 @@ public final class BigWriter: Sendable {
 
   /// Appends bytes.
   ///
-  /// Errors: `streamNotOpen` after `close`; `writeOverLength` beyond the length that was declared;
-  /// `diskFull`: `position` says how much was taken, and the rest may be tried again.
+  /// Errors: `streamNotOpen` after `close`; `writeOverLength` beyond the declared length;
+  /// `diskFull`: `position` says how many bytes were accepted, and the others may be written again
+  /// later.
   public func write(_ bytes: [UInt8]) throws(FerryError) {
     try state.withLock { state throws(FerryError) in
       guard state.isOpen, state.reference == nil else { throw self.notOpen }
@@ -64,7 +65,7 @@ public final class BigWriter: Sendable {
     }
   }
 
-  /// Ends the content and makes it the object's value; the object is pending afterwards (sync/P1).
+  /// Ends the content and makes it the object's value; the object is pending afterwards.
   ///
   /// Errors: `streamNotOpen` where it was closed before; `writeUnderLength` where fewer bytes were
   /// written than declared, or the object may not be changed; `objectNotFound` where it was deleted
@@ -104,7 +105,7 @@ public final class BigWriter: Sendable {
     state.rest.removeAll(keepingCapacity: true)
   }
 
-  /// Throws away what was written; the object keeps the value that it had.
+  /// Discards the written content; the object keeps its value.
   public func discard() {
     let draft = state.withLock { state -> Int64? in
       defer { state.draft = nil }

@@ -6,18 +6,18 @@ extension Record {
 }
 
 extension BusinessObject {
-  /// The object with this business key; nil when it is not on the device.
+  /// The object with this business key; nil if it is not on the device.
   ///
-  /// Generated types have the same with the key's own attributes: `Carrier.find("LH", in: database)`.
-  /// A temporary key finds its object also after the business system gave it another one.
-  /// `prefetching` is as for `findAll`.
+  /// Generated types have the same method with the key's own attributes: `Carrier.find("LH", in:
+  /// database)`. A temporary key still finds its object after the business system assigned another
+  /// one. For `prefetching` see `findAll`.
   public static func find(
     key: Key, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
   ) throws(FerryError) -> Self? {
     try database.store.object(key: key, prefetching: paths)
   }
 
-  /// The object with this business key; `objectNotFound` when it is not on the device.
+  /// The object with this business key; throws `objectNotFound` if it is not on the device.
   public static func load(
     key: Key, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
   ) throws(FerryError) -> Self {
@@ -29,16 +29,16 @@ extension BusinessObject {
     return object
   }
 
-  /// The object with this business key, as the reference calls it: `find` (facts/1.5).
+  /// The object with this business key, under the reference's name; see `find`.
   public static func findByPrimaryKey(
     _ key: Key, in database: Database
   ) throws(FerryError) -> Self? { try find(key: key, in: database) }
 
-  /// The objects with a change of their own that waits to be replayed or answered, in the order of
-  /// their surrogate keys; with a `change`, those only whose pending change it is (facts/1.5).
+  /// The objects with a pending change of their own, in the order of their surrogate keys; with a
+  /// `change`, only those with this pending change.
   ///
-  /// Pending deletes are among them, though no query sees them: `isDeleted` tells, and
-  /// `cancelPending` brings them back. A negative `skip` or `take` is `invalidQuery`.
+  /// Objects with a pending delete are included, although no query returns them: their `isDeleted`
+  /// is true, and `cancelPending` restores them. A negative `skip` or `take` is `invalidQuery`.
   public static func getPendingObjects(
     _ change: PendingChange? = nil, skip: Int = 0, take: Int? = nil, in database: Database
   ) throws(FerryError) -> [Self] {
@@ -51,7 +51,7 @@ extension BusinessObject {
     _ change: PendingChange? = nil, in database: Database
   ) throws(FerryError) -> Int { try database.store.pendingCount(entity, change, .all) }
 
-  /// The objects whose change was submitted and is not answered (facts/1.5).
+  /// The objects whose change was submitted and is not answered.
   public static func getReplayPendingObjects(
     skip: Int = 0, take: Int? = nil, in database: Database
   ) throws(FerryError) -> [Self] {
@@ -59,13 +59,13 @@ extension BusinessObject {
       .map(Self.init(record:))
   }
 
-  /// How many objects have a change that was submitted and is not answered (facts/1.5).
+  /// The number of objects whose change was submitted and is not answered.
   public static func countReplayPendingObjects(in database: Database) throws(FerryError) -> Int {
     try database.store.pendingCount(entity, nil, .replaying)
   }
 
-  /// The objects that a query of the model finds, with what `paths` lead to; what generated code
-  /// calls.
+  /// The objects that a query of the model finds, with the objects that `paths` lead to; generated
+  /// code calls this.
   public static func query(
     _ rest: String, _ parameters: [Value], skip: Int = 0, take: Int? = nil,
     prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
@@ -77,7 +77,7 @@ extension BusinessObject {
     return try database.store.objects(rest, values, prefetching: paths)
   }
 
-  /// Does what `submitPending` does for every pending object of this type (sync/P3).
+  /// Submits the pending change of every object of this type, as `submitPending` does.
   ///
   /// What cannot be sent stays pending with what is replayed as one with it, and holds up nothing
   /// else: when everything else is submitted, the first reason is thrown (`tooLarge`,
@@ -87,8 +87,9 @@ extension BusinessObject {
     try Outbox(database.store).submitAll(entity)
   }
 
-  /// Does what `cancelPending` does for every pending object of this type (sync/P20), in
-  /// transactions of a thousand objects; an error of the disk ends it after those that were.
+  /// Cancels the pending change of every object of this type, as `cancelPending` does, in
+  /// transactions of a thousand objects. After an error of the disk the finished transactions stay
+  /// cancelled.
   public static func cancelPendingOperations(in database: Database) throws(FerryError) {
     try Outbox(database.store).cancelAll(entity)
   }

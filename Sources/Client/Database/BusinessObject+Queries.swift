@@ -1,17 +1,18 @@
 import FerryModel
 
 extension BusinessObject {
-  /// The objects that pass a test, or all, sorted as said and otherwise as they came.
-  ///
+  /// The objects that pass a test, or all; sorted by `order`, or else in the order in which they
+  /// were stored.
   /// ```swift
   /// typealias A = Order.Attributes
   /// let orders = try Order.findAll(
   ///   where: A.total > 100 && A.city == "Berlin", orderBy: .descending(A.date), take: 20,
   ///   prefetching: [A.lines, A.lines.then(Line.Attributes.product)], in: database)
   /// ```
-  /// Reads one snapshot and waits for nobody; inside a transaction it sees what that changed. What
-  /// `prefetching` names is read with one statement for each step, of the same snapshot, and walking
-  /// it from these objects reads nothing more.
+  ///
+  /// Reads one snapshot and never waits; inside a transaction it sees the transaction's changes.
+  /// The objects of `prefetching` are read from the same snapshot, with one statement for each
+  /// step; following these relationships later reads nothing more.
   ///
   /// `invalidQuery` for a negative `skip` or `take`.
   public static func findAll(
@@ -21,7 +22,7 @@ extension BusinessObject {
     try findWithQuery(query(test, order, skip, take), prefetching: paths, in: database)
   }
 
-  /// The same with an order that was put together before.
+  /// The same with an array of sort criteria.
   public static func findAll(
     where test: TestOf<Self>? = nil, orderBy order: [SortCriteria], skip: Int = 0,
     take: Int? = nil, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
@@ -29,7 +30,7 @@ extension BusinessObject {
     try findWithQuery(query(test, order, skip, take), prefetching: paths, in: database)
   }
 
-  /// The first of the objects that pass a test, or of all; nil where none does.
+  /// The first of the objects that pass a test, or of all; nil if there is none.
   public static func findFirst(
     where test: TestOf<Self>? = nil, orderBy order: SortCriteria...,
     prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
@@ -37,7 +38,7 @@ extension BusinessObject {
     try findWithQuery(query(test, order, 0, 1), prefetching: paths, in: database).first
   }
 
-  /// The same with an order that was put together before.
+  /// The same with an array of sort criteria.
   public static func findFirst(
     where test: TestOf<Self>? = nil, orderBy order: [SortCriteria],
     prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
@@ -45,22 +46,23 @@ extension BusinessObject {
     try findWithQuery(query(test, order, 0, 1), prefetching: paths, in: database).first
   }
 
-  /// The objects that a query gives, each once, however many rows its joins make of it. The query
-  /// begins with this entity; what it selects does not matter. `prefetching` is as for `findAll`.
+  /// The objects that a query finds, each once, even if a join gives several rows of one object.
+  /// The query must begin with this entity; its selection has no effect. For `prefetching` see
+  /// `findAll`.
   public static func findWithQuery(
     _ query: Query, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
   ) throws(FerryError) -> [Self] {
     try database.store.objects(query, prefetching: paths)
   }
 
-  /// How many objects pass a test; all, where none is given.
+  /// The number of objects that pass a test; of all objects without a test.
   public static func count(
     where test: TestOf<Self>? = nil, in database: Database
   ) throws(FerryError) -> Int {
     try database.store.count(query(test, [], 0, nil))
   }
 
-  /// How many objects a query gives (the reference's getSize).
+  /// The number of objects that a query finds (the reference's getSize).
   public static func countWithQuery(
     _ query: Query, in database: Database
   ) throws(FerryError) -> Int {
@@ -85,19 +87,19 @@ extension Database {
     try store.rows(query)
   }
 
-  /// The rows that a SQL text gives: one SELECT, over the entities' names, with a value for each
-  /// `?`. It can read objects and nothing else, and write nothing.
+  /// The rows of a SQL text: one SELECT over the entities' names, with a value for each `?`. It can
+  /// only read, and only objects.
   ///
   /// Decimals and unbounded integers are texts: they sort and compare as numbers with `COLLATE
-  /// ferry_decimal`, and `ferry_sum` adds them without loss. Write values as parameters, not into
-  /// the text: it is prepared once and kept.
+  /// ferry_decimal`, and `ferry_sum` adds them without loss. Pass values as parameters, do not
+  /// write them into the text: the statement is prepared once and reused.
   ///
-  /// `invalidQuery` names what SQLite does not take.
+  /// `invalidQuery` names the part that SQLite does not accept.
   public func executeSQL(
     _ text: String, _ parameters: any AttributeConvertible...
   ) throws(FerryError) -> QueryResultSet { try executeSQL(text, values: parameters) }
 
-  /// The same with values that were put together before, in the order of the `?`.
+  /// The same with an array of values, in the order of the `?`.
   public func executeSQL(
     _ text: String, values: [any AttributeConvertible]
   ) throws(FerryError) -> QueryResultSet { try store.rows(sql: text, values.map(\.value)) }

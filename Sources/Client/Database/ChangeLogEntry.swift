@@ -1,48 +1,48 @@
 import FerryModel
 import FerrySQLite
 
-/// What became last of one visible object since the change log was emptied (facts/1.11).
+/// The last change of one visible object since the change log was emptied.
 ///
-/// A change of a part is noted twice: of the part, and as `upsert` of the object at the top of its
-/// composite graph. What is written as it was (a save of the same values, an import beneath a pending
-/// change) may be noted too.
+/// A change of a part makes two entries: one of the part, and an `upsert` of the object at the top
+/// of its composite graph. There may also be an entry for a write without an effect: a save of the
+/// same values, or an import under a pending change.
 public struct ChangeLogEntry: Sendable, Equatable {
   /// The reference's operation types.
   public enum Operation: String, Sendable, Hashable {
     /// It was created or changed.
     case upsert = "U"
-    /// It is gone.
+    /// The object was deleted, or is no longer on the device.
     case delete = "D"
   }
 
-  /// Place in the log: a later change has a greater one.
+  /// The position in the log: a later change has a greater number.
   public let number: Int64
   public let entity: String
   public let surrogateKey: Int64
   public let operation: Operation
-  /// The entity of the object that owns this one; its own where it is no part of another.
+  /// The entity of the object that owns this one; its own entity if it is not a part.
   public let rootEntity: String
-  /// Nil where the owner is not on the device.
+  /// Nil if the owner is not on the device.
   public let rootSurrogateKey: Int64?
 }
 
 extension Database {
-  /// Begins to note which objects change, by the app and by imports (facts/1.11). Stays on until it
-  /// is switched off, also over restarts; costs a small row for each object that changes.
+  /// Starts to record which objects the app and imports change. Stays on until it is switched off,
+  /// also over restarts; each changed object costs a small row.
   public func enableChangeLog() throws(FerryError) {
     try changeLog { connection throws(SQLiteError) in
       try ChangeLogTable(model: store.model).enable(connection)
     }
   }
 
-  /// Ends it; what was noted stays until it is deleted.
+  /// Stops recording; the recorded entries stay until they are deleted.
   public func disableChangeLog() throws(FerryError) {
     try changeLog { connection throws(SQLiteError) in try ChangeLogTable.disable(connection) }
   }
 
-  /// What was noted, in the order of the last changes; of one entity or of all.
+  /// The recorded entries, ordered by the last change; of one entity or of all.
   ///
-  /// For a result that is too long to hold, take some and go on `after` the last number.
+  /// For a long log, read some entries and continue with `after` the last number.
   public func getChangeLogs(
     of entity: String? = nil, after number: Int64 = 0, take: Int? = nil
   ) throws(FerryError) -> [ChangeLogEntry] {
@@ -67,10 +67,11 @@ extension Database {
     }
   }
 
-  /// Forgets what was noted up to a number, the last one that was read; without one, everything.
+  /// Deletes the entries up to a number, usually the last one that was read; without a number, all
+  /// entries.
   ///
-  /// Who read the entries `of` one entity forgets those: entries of other entities have numbers
-  /// between them, and without `of` they go too, read or not.
+  /// If you read the entries `of` one entity, delete them with the same `of`: otherwise entries of
+  /// other entities with smaller numbers are deleted too, read or not.
   public func deleteChangeLogs(
     of entity: String? = nil, through number: Int64 = .max
   ) throws(FerryError) {

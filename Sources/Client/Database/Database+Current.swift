@@ -4,11 +4,11 @@ import FerryWorld
 
 /// Whether the device shows what the business system has.
 public enum DataState: Sendable, Equatable {
-  /// Everything that was committed in the business system before the question is visible. Changes of
-  /// this device that are pending are shown on top.
+  /// Everything that was committed in the business system before the call is visible. Pending
+  /// changes of this device are shown on top.
   case current
-  /// It is not, or nobody can tell, for this reason. What is visible is at least as new as `asOf`, by
-  /// the device's clock; nil before the first import.
+  /// The data is not current, or it is unknown whether it is, for this reason. The visible data is
+  /// at least as new as `asOf`, by the device's clock; nil before the first import.
   case stale(StaleReason, asOf: Timestamp?)
 }
 
@@ -28,7 +28,7 @@ public enum StaleReason: String, Sendable, Hashable {
   case notLoggedIn = "nobody is logged in"
   /// `subscribe` was not called, or the subscription is suspended.
   case notSubscribed = "nothing is subscribed"
-  /// The server is older than this question.
+  /// The server has an older version that cannot answer this.
   case unknown = "the server cannot tell"
 }
 

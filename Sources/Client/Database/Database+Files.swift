@@ -3,40 +3,41 @@ extension Database {
   /// Whether there is a database at `path` (the reference's `databaseExists`, facts/1.6).
   public static func exists(at path: String) -> Bool { DatabaseFiles.exists(path) }
 
-  /// Deletes the database at `path` with all that belongs to it, pending changes included (the
-  /// reference's `deleteDatabase`, facts/1.6). Nothing happens where there is none.
+  /// Deletes the database at `path` with all its files and pending changes (the reference's
+  /// `deleteDatabase`). Does nothing if there is none.
   ///
-  /// `inUse` while this process has it open, or something still reads from it; `store` where the
-  /// system does not let it go.
+  /// Errors: `inUse` while this process has it open or reads from it; `store` if the system cannot
+  /// delete a file.
   public static func delete(at path: String) throws(FerryError) { try DatabaseFiles.delete(path) }
 
-  /// Where the database of one of several users of a device lies: each has a file, a login and
-  /// pending work of their own.
+  /// The path of one user's database, for a device with several users: each user has a file, a
+  /// login and pending work of their own.
   ///
-  /// The same user gives the same path, and two users never do, however long a name is and whatever
-  /// is in it. A file that has its long name already, from an older Ferry, keeps it.
+  /// The same user always gets the same path, and two users never get the same one, for names of
+  /// any length and with any characters. A file that an older Ferry created with its long name
+  /// keeps it.
   public static func path(of user: String, package: String, in folder: String) -> String {
     let whole = "\(folder)/\(DatabaseFiles.wholeName(package, user))"
     return DatabaseFiles.exists(whole)
       ? whole : "\(folder)/\(DatabaseFiles.name(package, user))"
   }
 
-  /// Deletes every object on the device, what is pending, every log record and what the change log
-  /// has noted (the reference's `cleanAllData`, facts/1.4). Login and subscription stay: the next
-  /// synchronization brings everything anew.
+  /// Deletes every object on the device, all pending changes, all log records and the change log
+  /// (the reference's `cleanAllData`). Login and subscription stay: the next synchronization
+  /// downloads everything again.
   ///
   /// With `keepClientOnly` the objects of client-only entities stay, and so do the values of
-  /// client-only attributes: each comes back with its object, found by its business key, when that
-  /// is downloaded again. An object that the business system never had keeps nothing.
+  /// client-only attributes. Such a value returns with its object, found by the business key, when
+  /// that is downloaded again. Values of an object that the business system never had are deleted.
   ///
-  /// What was submitted may be performed all the same; nothing tells the app of it any more.
+  /// Submitted changes may still be performed; the app gets no answer to them any more.
   public func cleanAllData(keepClientOnly: Bool = false) throws(FerryError) {
     try store.cleanAllData(keepsClientOnly: keepClientOnly)
     try store.sweepContents()
     store.bell.ring()
   }
 
-  /// Gives the space of deleted rows back to the system (facts/1.6). Takes time with the size of
-  /// the database, and as much free space again; nothing can be saved meanwhile.
+  /// Returns the space of deleted rows to the system. It takes longer for a larger database, and
+  /// needs as much free space again; nothing can be saved meanwhile.
   public func vacuum() throws(FerryError) { try store.vacuum() }
 }

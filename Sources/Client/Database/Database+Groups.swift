@@ -2,8 +2,8 @@ import FerryModel
 import FerrySQLite
 public import FerryWorld
 
-/// A moment in milliseconds since 1970, under the name by which an app finds it with Ferry alone;
-/// `Date(moment)` and `Timestamp(date)` lead to Foundation and back.
+/// A moment in milliseconds since 1970. This alias lets an app use the type with `import Ferry`
+/// alone; `Date(moment)` and `Timestamp(date)` convert to and from Foundation.
 public typealias Timestamp = FerryWorld.Timestamp
 
 // What the reference asks of a synchronization group by its name in the model (facts/1.4). A name
@@ -15,27 +15,27 @@ extension Database {
     try checkpoint("SELECT 1 FROM ferry_checkpoint WHERE grp = ? AND era IS NOT NULL", group) != nil
   }
 
-  /// When the last checkpoint of this group was imported, by the device's clock; nil before the first
-  /// (facts/1.4). From then on the device shows what the server had at that moment, or later.
+  /// When the last checkpoint of this group was imported, by the device's clock; nil before the
+  /// first import. Since then the device shows the server's data of that moment or a later one.
   public func lastSynchronizationTime(group: String) throws(FerryError) -> Timestamp? {
     try checkpoint("SELECT imported FROM ferry_checkpoint WHERE grp = ?", group)?.integer
       .map(Timestamp.init(milliseconds:))
   }
 
-  /// Submits everything that is pending of the entities of one group (facts/1.4), as
-  /// `submitPendingOperations()` does of all: what cannot be sent holds up nothing else.
+  /// Submits all pending changes of the entities of one group, as `submitPendingOperations()` does
+  /// for all: a change that cannot be sent does not stop the others.
   public func submitPendingOperations(group: String) throws(FerryError) {
     try Outbox(store).submitAll(try entities(of: group))
   }
 
-  /// Cancels everything that is pending of the entities of one group (facts/1.4), in transactions of
-  /// a thousand objects.
+  /// Cancels all pending changes of the entities of one group, in transactions of a thousand
+  /// objects.
   public func cancelPendingOperations(group: String) throws(FerryError) {
     try Outbox(store).cancelAll(try entities(of: group))
   }
 
-  /// Whether nothing that was submitted waits to be sent or to be answered (facts/1.4). What is
-  /// pending and was not submitted is not in the queue, see `hasPendingOperations`.
+  /// Whether no submitted change waits to be sent or answered. Pending changes that were not
+  /// submitted are not in the queue; see `hasPendingOperations`.
   public var isReplayQueueEmpty: Bool {
     get throws(FerryError) {
       try value(

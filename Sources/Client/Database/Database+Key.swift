@@ -1,15 +1,15 @@
 public import FerrySQLite
 
-/// What opens a sealed database, under the name by which an app finds it with Ferry alone.
+/// The key of a sealed database. This alias lets an app use the type with `import Ferry` alone.
 public typealias DatabaseKey = FerrySQLite.DatabaseKey
 
 extension Database {
-  /// Gives the sealed database at `path` another key (the reference's `changeEncryptionKey`); the old
-  /// one opens nothing of it any more.
+  /// Gives the sealed database at `path` another key (the reference's `changeEncryptionKey`); the
+  /// old key does not open it any more.
   ///
-  /// No `Database` may be open on it. All of it is written anew, with as much free space again;
-  /// killed at any point it opens with the old key or with the new one, and asking again finishes.
-  /// Blocks its thread for as long as that takes.
+  /// No `Database` may be open on it. The whole file is written again, which needs as much free
+  /// space again. If the process is killed, the file opens with the old or the new key, and another
+  /// call finishes the change. Blocks its thread meanwhile.
   public static func changeKey(
     at path: String, from old: DatabaseKey, to new: DatabaseKey
   ) throws(FerryError) {
@@ -18,9 +18,9 @@ extension Database {
     }
   }
 
-  /// Seals a plain database, in the way of `changeKey`.
+  /// Seals a plain database; see `changeKey` for its effects.
   ///
-  /// Throws `.otherOwner` for a database that is none of a device, and leaves it as it is; so do
+  /// Throws `.otherOwner` for a database that is not a device's, and does not change it; so do
   /// `unseal` and `changeKey`.
   public static func seal(at path: String, key: DatabaseKey) throws(FerryError) {
     try rewrite(path) { prepare throws(SQLiteError) in
@@ -28,7 +28,7 @@ extension Database {
     }
   }
 
-  /// Makes a sealed database plain, in the way of `changeKey`.
+  /// Makes a sealed database plain; see `changeKey` for its effects.
   public static func unseal(at path: String, key: DatabaseKey) throws(FerryError) {
     try rewrite(path) { prepare throws(SQLiteError) in
       try Connection.unseal(path: path, key: key, prepare: prepare)

@@ -11,8 +11,9 @@ extension Database {
     }
   }
 
-  /// Changes that, over restarts; the server hears of it when the channel opens next, which is soon.
-  /// It counts for replication-based databases: in a message-based one the rows come by themselves.
+  /// Changes these notices; the choice is kept over restarts, and the server gets it when the
+  /// channel opens next, which is soon. It applies to replication-based databases: in a
+  /// message-based one the rows arrive by themselves.
   ///
   /// `notAllowed` where the operator's template has locked it, `invalidQuery` for an unknown group,
   /// `invalidValue` for a negative interval.

@@ -1,6 +1,7 @@
 import FerryModel
 
-/// A personalization key of the package, by name and type; generated packages name theirs.
+/// A personalization key of the package, with its name and type; generated packages declare their
+/// keys.
 public struct PersonalizationKey<Member: AttributeConvertible>: Sendable {
   public let name: String
 
@@ -10,8 +11,8 @@ public struct PersonalizationKey<Member: AttributeConvertible>: Sendable {
 extension Database {
   // Synchronization parameters.
 
-  /// Saves a set of parameters: from the next synchronization on, the rows that they ask for come
-  /// too. Several sets bring the union; saving one twice changes nothing.
+  /// Saves a set of parameters: the next synchronization also brings the rows that it asks for.
+  /// Several sets bring the union of their rows; saving the same set twice changes nothing.
   ///
   /// `unknownName` for a parameter that the model does not have, `invalidValue` for a value of another
   /// type, `tooLarge` for a set more than the 200 that are taken; a user's claims may allow fewer values than the model, which
@@ -23,8 +24,8 @@ extension Database {
     if isNew { parametersChanged() }
   }
 
-  /// Removes a saved set; what no other set asks for leaves the device with the next
-  /// synchronization, and what is pending stays.
+  /// Removes a saved set. With the next synchronization, rows that no other set asks for leave the
+  /// device; pending changes stay.
   public func remove(_ parameters: some SynchronizationParameters) throws(FerryError) {
     let isNew = try store.withTransaction { transaction throws(FerryError) in
       try ParameterTable(transaction).remove(parameters.parameterSet)
@@ -32,7 +33,7 @@ extension Database {
     if isNew { parametersChanged() }
   }
 
-  /// Removes every saved set; each parameter has its default again.
+  /// Removes all saved sets; each parameter has its default again.
   public func purgeParameters() throws(FerryError) {
     let isNew = try store.withTransaction { transaction throws(FerryError) in
       try ParameterTable(transaction).removeAll()
@@ -65,8 +66,8 @@ extension Database {
     return Member(value: value)
   }
 
-  /// Sets a personalization key; nil as an optional type gives it its default again. A key of kind
-  /// server goes to all of the user's devices with their next synchronization.
+  /// Sets a personalization key; nil as an optional type restores the default. The value of a key
+  /// of the kind server reaches all of the user's devices with their next synchronization.
   ///
   /// `unknownName` for a key that the model does not have, `invalidValue` for a value of another type.
   public func set<Member>(

@@ -3,15 +3,15 @@ import FerryWire
 
 /// The profile may change at any time.
 extension Database {
-  /// Who synchronizes with which server, as it counts now.
+  /// The present user, server and kind of synchronization.
   public var synchronizationProfile: SynchronizationProfile {
     get throws(FerryError) {
       try store.withSnapshot { transaction throws(FerryError) in try self.profile(transaction) }
     }
   }
 
-  /// Changes the profile, all of it or nothing; the next request goes by it. `badAddress` where it
-  /// names a server that cannot be one, as with `http` on another machine.
+  /// Changes the profile completely or not at all; the next request uses it. `badAddress` for an
+  /// address that is not allowed, such as `http` to another machine.
   public func updateSynchronizationProfile(
     _ change: (inout SynchronizationProfile) throws(FerryError) -> Void
   ) throws(FerryError) {

@@ -9,18 +9,18 @@
 /// try await database.startConnection()
 /// ```
 extension Database {
-  /// How far the registration is, over restarts.
+  /// The state of the registration; it is kept over restarts.
   public var registrationStatus: RegistrationStatus {
     get async throws(FerryError) { try await runner.registrationStatus() }
   }
 
-  /// Registers this device with the server: by the password of the synchronization profile, a token
-  /// of the `tokenSource`, or the activation code that the operator gave its user.
+  /// Registers this device with the server, with the password of the synchronization profile, a
+  /// token of the `tokenSource`, or the activation code that the operator gave the user.
   ///
-  /// Without a network it goes on by itself when there is one, with an activation code also after a
-  /// restart of the app. `connectionProperty` where user or password is missing; then, where `limit`
-  /// is not zero, `timedOut` after it, `offline` where nobody answers, and `notLoggedIn`, `notAllowed`
-  /// or `deviceLocked` where the server refuses.
+  /// Without a network it continues by itself as soon as there is one; with an activation code also
+  /// after a restart of the app. Errors: `connectionProperty` if user or password is missing. If
+  /// `limit` is not zero, also `timedOut` after it, `offline` if the server does not answer, and
+  /// `notLoggedIn`, `notAllowed` or `deviceLocked` if it refuses.
   public func registerApplication(
     activationCode: String? = nil, within limit: Duration = .zero
   ) async throws(FerryError) {
@@ -55,8 +55,9 @@ extension Database {
     return Credentials(user: user, password: password)
   }
 
-  /// Connects a registered application and keeps its data fresh, as `startBackgroundSynchronization`.
-  /// `notRegistered` before `registerApplication`; else as there.
+  /// Connects a registered application and keeps its data fresh, as
+  /// `startBackgroundSynchronization` does. `notRegistered` before `registerApplication`; otherwise
+  /// the errors of that call.
   public func startConnection(within limit: Duration = .zero) async throws(FerryError) {
     guard try await registrationStatus == .registered else {
       throw FerryError(
@@ -68,18 +69,18 @@ extension Database {
     try await runner.synchronize(awaitsAnswers: false, within: limit)
   }
 
-  /// Closes the connection: nothing is fetched by itself any more. Returns when nothing is under way,
-  /// `timedOut` after `limit`.
+  /// Closes the connection: nothing is fetched automatically any more. Returns when nothing is
+  /// under way; `timedOut` after `limit`.
   public func stopConnection(within limit: Duration = .seconds(30)) async throws(FerryError) {
     guard try await runner.stopConnection() else { return }
     try await runner.rest(within: limit)
     try await runner.act { session in session.connectionStopped() }
   }
 
-  /// Takes this device out of the server's register and logs it out, with its subscription and its
-  /// settings. What was downloaded and what is pending stay here until the app lets go of them.
+  /// Removes this device from the server's register and logs it out; its subscription and settings
+  /// end too. Downloaded data and pending changes stay on the device until the app deletes them.
   ///
-  /// `offline` where the server does not answer: then everything is as before.
+  /// `offline` if the server does not answer: then nothing has changed.
   public func unregisterApplication(within limit: Duration = .seconds(30)) async throws(FerryError)
   {
     guard try await registrationStatus != .unregistered else { return }
@@ -87,9 +88,10 @@ extension Database {
     try await runner.unregister()
   }
 
-  /// Ends the session of this device: nobody is logged in, at once and without a network. The server
-  /// hears of it as soon as it can be reached, also after a restart, and takes the session's tokens no
-  /// more. What is pending stays here, and is sent after the next login.
+  /// Ends the session of this device at once, also without a network: nobody is logged in. The
+  /// server is informed as soon as it can be reached, also after a restart; then it no longer
+  /// accepts the session's tokens. Pending changes stay on the device and are sent after the next
+  /// login.
   public func logout() async throws(FerryError) {
     try await runner.act { session throws(FerryError) in try session.logout() }
     await runner.sendOwedLogout()

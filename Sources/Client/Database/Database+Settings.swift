@@ -1,9 +1,8 @@
 /// What the server's connection template says (sync/I2, facts/2.10).
 extension Database {
-  /// The settings that the server's connection template gives this device, as they came last; none
-  /// before the device is registered, or where no template matches. `onApplicationSettingsChanged`
-  /// tells of each change.
-  ///
+  /// The latest settings that the server's connection template gives this device; none before the
+  /// device is registered, or if no template matches. `onApplicationSettingsChanged` reports each
+  /// change.
   /// ```swift
   /// let color = try database.applicationSettings.text("custom.color") ?? "blue"
   /// ```

@@ -1,10 +1,9 @@
 extension Database {
-  /// How the database stands with its server now.
+  /// The present state of the connection to the server.
   public var state: DatabaseState { runner.states.now }
 
-  /// The state now, and each one that differs from the one before; of several that come while the
-  /// app is busy, the last. It ends when the database is closed.
-  ///
+  /// The state now, and each later state that differs from the one before. If several arrive while
+  /// the app is busy, it gets the last one. Ends when the database is closed.
   /// ```swift
   /// for await state in database.states { banner.isHidden = state.login != .needed }
   /// ```

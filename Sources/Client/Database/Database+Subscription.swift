@@ -1,37 +1,37 @@
 /// The life of a subscription after `subscribe` (facts/1.4). Each call returns at once; a callback
 /// tells what came of it, after the database shows it.
 extension Database {
-  /// Ends the subscription: nothing more is downloaded (the reference's `unsubscribe`). What is here
-  /// stays until `cleanAllData`, what is pending too, and what is submitted is sent and answered as
-  /// before. The server keeps no register of subscriptions that it would have to be asked about.
+  /// Ends the subscription: nothing more is downloaded (the reference's `unsubscribe`). Data stays
+  /// on the device until `cleanAllData`, and so do pending changes; submitted changes are sent and
+  /// answered as before. The server has no register of subscriptions, so it need not be asked.
   ///
-  /// `onUnsubscribeSuccess` and `onSubscriptionEnd` tell, or `onUnsubscribeFailure` where nothing is
-  /// subscribed. `subscribe` begins again where it ended.
+  /// `onUnsubscribeSuccess` and `onSubscriptionEnd` report the end, or `onUnsubscribeFailure` if
+  /// nothing was subscribed. A later `subscribe` continues from the same data.
   public func unsubscribe() { act { session throws(FerryError) in try session.unsubscribe() } }
 
-  /// Downloads nothing until `resumeSubscription`, over restarts; what is submitted goes on being
-  /// sent and answered. An answer still brings its rows.
+  /// Downloads nothing until `resumeSubscription`, also over restarts. Submitted changes are still
+  /// sent and answered; an answer brings its rows.
   ///
-  /// `onSuspendSubscriptionSuccess` tells, or `onSuspendSubscriptionFailure` where nothing is
-  /// subscribed. Suspending twice is like suspending once.
+  /// `onSuspendSubscriptionSuccess` reports it, or `onSuspendSubscriptionFailure` if nothing is
+  /// subscribed. A second call has no further effect.
   public func suspendSubscription() {
     act { session throws(FerryError) in try session.suspendSubscription() }
   }
 
-  /// Goes on with a subscription that was suspended, from where it stood, and asks at once.
+  /// Continues a suspended subscription from its last state, and fetches at once.
   ///
-  /// `onResumeSubscriptionSuccess` tells, or `onResumeSubscriptionFailure` where nothing is
+  /// `onResumeSubscriptionSuccess` reports it, or `onResumeSubscriptionFailure` if nothing is
   /// subscribed.
   public func resumeSubscription() {
     act { session throws(FerryError) in try session.resumeSubscription() }
   }
 
-  /// Downloads everything afresh (the reference's `recover`); what is shown stays until all of it
-  /// has come, what is pending stays altogether. Nobody needs it in good order: sums tell by
-  /// themselves what differs.
+  /// Downloads everything again (the reference's `recover`). The visible data stays until the new
+  /// data is complete; pending changes are kept. It is not needed in normal use: checksums find
+  /// differences by themselves.
   ///
-  /// `onRecoverSuccess` tells when all is visible, after any number of broken lines and restarts;
-  /// `onRecoverFailure` where nothing is subscribed, or the server gives this user nothing.
+  /// `onRecoverSuccess` reports when all data is visible, also after lost connections and restarts;
+  /// `onRecoverFailure` if nothing is subscribed, or the server gives this user no data.
   public func recover() { act { session throws(FerryError) in try session.recover() } }
 
   /// Whether the subscription is suspended.

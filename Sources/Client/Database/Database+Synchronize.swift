@@ -4,10 +4,10 @@ import FerrySQLite
 /// Synchronizations of everything, and of chosen groups: each is one upload and one download, in this
 /// order.
 extension Database {
-  /// Sends what is submitted and fetches what is new, without waiting (sync/R3). With `asyncReplay`
-  /// off it also asks for the answers to what was sent, until they have come (sync/R9).
+  /// Sends what is submitted and fetches what is new, without waiting. If `asyncReplay` is off, it
+  /// also asks for the answers to the sent operations, until they have come.
   ///
-  /// Of a replication-based database it is a synchronization of all groups, see
+  /// In a replication-based database it synchronizes all groups, see
   /// `beginSynchronize(groups:context:uploadOnly:)`.
   public func beginSynchronize() {
     let awaits = (try? !asyncReplay) ?? !settings.asyncReplay
@@ -20,15 +20,15 @@ extension Database {
     act { session in session.requestExchange(awaitingAnswers: awaits) }
   }
 
-  /// Sends what is submitted, fetches what is new and returns when it is visible (sync/R2).
+  /// Sends what is submitted, fetches what is new and returns when it is visible.
   ///
-  /// It waits for the answers to what was sent, too, where `awaitingAnswers` is true; where it is not
-  /// given, `asyncReplay` decides: on, as it is without a word of the app, it does not (sync/R6), off
-  /// it does (sync/R8). It waits also while the server loads; `states` tells that.
+  /// With `awaitingAnswers` it also waits for the answers to the sent operations. If it is nil,
+  /// `asyncReplay` decides: on, the default, it does not wait; off, it does. It also waits while
+  /// the server loads; `states` reports that.
   ///
-  /// `notSubscribed` before `subscribe` was called; `timedOut` after `limit`, without which it is
-  /// `SessionSettings.patience`, and `cancelled` where the task is cancelled: the synchronization goes
-  /// on by itself. `closed` where the database is closed meanwhile.
+  /// Errors: `notSubscribed` before `subscribe` was called; `timedOut` after `limit`, by default
+  /// `SessionSettings.patience`; `cancelled` if the task is cancelled. After the last two the
+  /// synchronization continues. `closed` if the database is closed meanwhile.
   public func synchronize(
     awaitingAnswers: Bool? = nil, within limit: Duration? = nil
   ) async throws(FerryError) {
@@ -145,7 +145,7 @@ extension Database {
     }
   }
 
-  /// Keeps the choice in the database, for this and later starts of the app (sync/R7).
+  /// Saves the choice in the database, for this and later starts of the app.
   public func setAsyncReplay(_ isOn: Bool) throws(FerryError) {
     try store.write { connection throws(FerryError) in
       try store.sql { () throws(SQLiteError) in

@@ -1,7 +1,8 @@
 /// Login by what the synchronization profile has, or by the company's own issuer.
 extension Database {
-  /// Logs in with user and password of the synchronization profile, or where it has none with a token
-  /// of the `tokenSource`, without waiting; `onLoginSuccess` or `onLoginFailure` tells (sync/I4).
+  /// Logs in without waiting: with user and password of the synchronization profile, or if it has
+  /// none with a token of the `tokenSource`. `onLoginSuccess` or `onLoginFailure` reports the
+  /// result.
   public func beginOnlineLogin() {
     do throws(FerryError) {
       let credentials = try profileCredentials
@@ -11,11 +12,10 @@ extension Database {
     }
   }
 
-  /// Logs in with user and password of the synchronization profile, or where it has none with a token
-  /// of the `tokenSource`, and waits for the server's word, at most
-  /// `SessionSettings.patience`. Afterwards the session is renewed by itself, with a newer token
-  /// where the source has one without disturbing the user. `notLoggedIn` where there is none of
-  /// them.
+  /// Logs in with user and password of the synchronization profile, or if it has none with a token
+  /// of the `tokenSource`. Waits for the server's answer, at most `SessionSettings.patience`.
+  /// Afterwards the session is renewed automatically; if the source has a newer token without user
+  /// interaction, that is used. `notLoggedIn` if there is neither a password nor a token.
   public func onlineLogin() async throws(FerryError) {
     let credentials = try profileCredentials
     try await runner.act { session in session.login(credentials) }

@@ -32,30 +32,31 @@ public final class Database: Sendable {
   /// Hears what other processes change.
   private let following = Mutex<Task<Void, Never>?>(nil)
 
-  /// Opens the local database and makes it when it is not there (sync/M6); what an existing one
-  /// holds stays (sync/M7). Nothing is sent before `subscribe`, `synchronize` or
-  /// `startBackgroundSynchronization`.
+  /// Opens the local database, and creates it if it does not exist; existing data stays. Nothing is
+  /// sent before `subscribe`, `synchronize` or `startBackgroundSynchronization`.
   ///
-  /// A database of an older model is brought to this one. An attribute that is new and must have a
-  /// value has its default everywhere; without a default it is null in what was downloaded before,
-  /// until it is downloaded again, and stands in the way of no change of something else. Pending
-  /// changes that the new model cannot express or that it would not let be saved (too long, without
-  /// what must have a value, an operation that it no longer allows), and values of client-only
-  /// attributes that it has no place for, stop that with `.incompatibleModel`, which names them, and
-  /// leave the file as it is, unless `migration` lets them go. What was submitted is the server's to
-  /// judge. A database of a newer model, or of a newer Ferry, is refused with the same code; one of
-  /// another program with `.otherOwner`, and none of its bytes changes.
+  /// A database with an older model is migrated to this model. A new attribute that must have a
+  /// value gets its default everywhere. Without a default it is null in downloaded objects until
+  /// they are downloaded again; other attributes of such an object can be changed meanwhile.
   ///
-  /// One `Database` for each file of a process is enough: it may be used from everywhere. A second
-  /// one, as an app and its extension have in processes of their own, needs
-  /// `SessionSettings.isDatabaseShared` in both for live queries that hear of each other and
-  /// callbacks that are made once; the log warns where it is not set. What they save is safe.
+  /// Some data may not fit the new model: pending changes that it cannot express or would refuse
+  /// (too long, without a required value, an operation that it no longer allows), and values of
+  /// client-only attributes that it does not have. Then this throws `.incompatibleModel`, which
+  /// names them, and does not change the file, unless `migration` allows their loss. The server
+  /// decides about submitted changes. A database of a newer model or of a newer Ferry is refused
+  /// with the same code, and the file of another program with `.otherOwner`; neither file is
+  /// changed.
   ///
-  /// With a `key` the database is sealed (see Documentation/Encryption.md), and opens with that key
-  /// only: anything else is `.wrongKey`, and touches nothing. A passphrase takes a good part of a
+  /// One `Database` for each file is enough in a process: it may be used from everywhere. An app
+  /// and its extension have one each; then set `SessionSettings.isDatabaseShared` in both, so that
+  /// live queries see the changes of the other process and each callback is made once. The log
+  /// warns if it is not set. Saved data is safe in any case.
+  ///
+  /// With a `key` the database is sealed (see Documentation/Encryption.md) and opens only with that
+  /// key: anything else throws `.wrongKey` and changes nothing. A passphrase takes a good part of a
   /// second.
   ///
-  /// `transport` carries the requests in place of the system's own, as a traced one does.
+  /// `transport` sends the requests instead of the system's transport, for example a traced one.
   public static func open(
     at path: String, key: DatabaseKey? = nil, package: Package, profile: ConnectionProfile,
     durability: Durability = .application, callbackHandler: (any CallbackHandler)? = nil,
@@ -139,9 +140,8 @@ public final class Database: Sendable {
     following.withLock { $0 = task }
   }
 
-  /// Ends the session and closes the file (the reference's `closeConnection`, facts/1.6). What is
-  /// pending stays in it; objects in the app's hands keep their values and throw `closed` at
-  /// everything else.
+  /// Ends the session and closes the file (the reference's `closeConnection`). Pending changes stay
+  /// in the file. Objects of the app keep their values; every other call on them throws `closed`.
   public func close() async {
     live.end()
     statusBoard.end()
@@ -153,11 +153,11 @@ public final class Database: Sendable {
     store.close()
   }
 
-  /// Tells `handler` of everything that happens from now on, instead of the one before, and of what
-  /// was owed while there was none (sync/M2, facts/1.7).
+  /// Sets the handler that receives every event from now on, in place of the one before, and the
+  /// calls that were owed while there was none.
   ///
-  /// Its functions are called on `actor`, one after the other; nil is the session's own thread, where
-  /// a callback that takes long holds the synchronization up.
+  /// Its functions are called on `actor`, one after the other. nil is the session's own thread;
+  /// there a slow callback delays the synchronization.
   public func registerCallbackHandler(
     _ handler: any CallbackHandler, on actor: (any Actor)? = nil
   ) {
@@ -165,12 +165,13 @@ public final class Database: Sendable {
     act { session throws(FerryError) in try session.tellOwed() }
   }
 
-  /// Tells `handler` of imports and replays of one entity, besides the handler of the database
-  /// (facts/1.7). Of an import the database's handler hears first, of a replay this one.
+  /// Adds a handler for imports and replays of one entity, besides the handler of the database. The
+  /// database's handler is called first for an import, this one for a replay.
   ///
-  /// What is owed is forgotten when the handler of the database has heard it. So register the
-  /// handlers of entities before that one: they hear at once what is owed of them, each time once.
-  /// One that comes later, as with `callbackHandler:` of `open`, hears what happens from then on.
+  /// An owed call is forgotten when the database's handler has received it. So register the
+  /// handlers of entities before the database's handler: each then receives the calls that are owed
+  /// for its entity, once. A handler that is registered later, also after `callbackHandler:` of
+  /// `open`, receives only later events.
   public func registerCallbackHandler<Object: BusinessObject>(
     _ handler: any CallbackHandler, of type: Object.Type, on actor: (any Actor)? = nil
   ) {
@@ -180,16 +181,16 @@ public final class Database: Sendable {
 
   // Login.
 
-  /// Logs in without waiting; `onLoginSuccess` or `onLoginFailure` tells (sync/M14, M15).
+  /// Logs in without waiting; `onLoginSuccess` or `onLoginFailure` reports the result.
   ///
   /// The password is kept in memory until the server has answered; afterwards the device has a
-  /// token that is renewed by itself.
+  /// token that is renewed automatically.
   public func beginOnlineLogin(user: String, password: String) {
     act { session in session.login(Credentials(user: user, password: password)) }
   }
 
-  /// Logs in and waits for the server's word, at most `SessionSettings.patience`. Cancelling the task
-  /// ends the wait with `cancelled`; the login goes on, and a handler hears of it.
+  /// Logs in and waits for the server's answer, at most `SessionSettings.patience`. If the task is
+  /// cancelled, the call throws `cancelled` and the login continues; a handler gets its result.
   public func onlineLogin(user: String, password: String) async throws(FerryError) {
     try await runner.act { session in session.login(Credentials(user: user, password: password)) }
     try await runner.synchronize(awaitsAnswers: false, within: settings.patience)
@@ -197,11 +198,11 @@ public final class Database: Sendable {
 
   // Synchronization.
 
-  /// Asks the server for the data of this user; `onSubscribeSuccess` or `onSubscribeFailure` tells.
-  /// Asking twice is like asking once (sync/M23).
+  /// Asks the server for the data of this user; `onSubscribeSuccess` or `onSubscribeFailure`
+  /// reports the result. A second call has no further effect.
   ///
-  /// In a replication-based database it brings no rows: it only lets the server know what this
-  /// device asks for (sync/I6), and `synchronize` brings them.
+  /// In a replication-based database it downloads no rows: it only informs the server of this
+  /// device's parameters, and `synchronize` downloads the rows.
   public func subscribe() throws(FerryError) {
     let isNew = try store.withTransaction { transaction throws(FerryError) in
       try SubscriptionSettings(transaction).begin()
@@ -209,7 +210,7 @@ public final class Database: Sendable {
     if isNew { act { session in session.requestExchange() } }
   }
 
-  /// Whether the server has accepted the subscription; true until `unsubscribe` (sync/M25).
+  /// Whether the server has accepted the subscription; true until `unsubscribe`.
   public var isSubscribed: Bool {
     get throws(FerryError) {
       try store.read { connection throws(FerryError) in
@@ -218,25 +219,26 @@ public final class Database: Sendable {
     }
   }
 
-  /// Keeps the data fresh and sends what is submitted, until stopped: over an open channel, or by
-  /// asking every `pollInterval` where a proxy keeps the channel back.
+  /// Keeps the data fresh and sends what is submitted, until it is stopped: over an open channel,
+  /// or by a request every `pollInterval` if a proxy blocks the channel.
   public func startBackgroundSynchronization() { act { session in session.setBackground(true) } }
 
-  /// Closes the channel and asks for nothing by itself any more. Returns at once; an exchange that is
-  /// under way is brought to its end. Operations that are submitted still go, each as soon as it can;
-  /// of big values only the piece that is under way. The rest of them follows after
-  /// `startBackgroundSynchronization`, `beginSynchronize` or `synchronize`, or at once where somebody
-  /// waits for answers, in a `synchronize(awaitingAnswers: true)` or a `replayOutcome`.
+  /// Closes the channel and fetches nothing automatically any more. Returns at once; an exchange
+  /// that is under way is finished. Submitted operations are still sent as soon as possible. Of big
+  /// values only the piece that is under way is sent. The other pieces follow after
+  /// `startBackgroundSynchronization`, `beginSynchronize` or `synchronize`, or while a
+  /// `synchronize(awaitingAnswers: true)` or a `replayOutcome` waits for answers.
   ///
-  /// To be called before an app is suspended whose database is shared with an extension: an open
-  /// channel holds a lock, for which some systems end a suspended app; see <doc:Suspension>.
+  /// Call it before an app is suspended whose database is shared with an extension: an open channel
+  /// holds a lock, and some systems end a suspended app that holds one; see <doc:Suspension>.
   public func stopBackgroundSynchronization() { act { session in session.setBackground(false) } }
 
-  /// The same, and returns when nothing is under way any more: the channel is closed, an exchange has
-  /// ended with its import, and its lock is free. What is submitted behind it begins another one.
+  /// The same, and returns when nothing is under way: the channel is closed, an exchange has ended
+  /// with its import, and its lock is free. An operation that is submitted later begins another
+  /// exchange.
   ///
-  /// `timedOut` after `limit`, `cancelled` where the task is cancelled: it ends by itself then.
-  /// `closed` where the database is closed.
+  /// Errors: `timedOut` after `limit`, `cancelled` if the task is cancelled; the work then ends by
+  /// itself. `closed` if the database is closed.
   public func stopBackgroundSynchronization(within limit: Duration) async throws(FerryError) {
     stopBackgroundSynchronization()
     try await runner.rest(within: limit)
@@ -250,7 +252,8 @@ public final class Database: Sendable {
   /// What is asked for differs: the next exchange says so, soon where data is wanted at all.
   func parametersChanged() { act { session throws(FerryError) in try session.parametersChanged() } }
 
-  /// The network came back: try at once instead of at the next retry.
+  /// Call it when the network is available again: the session tries at once and does not wait for
+  /// the next retry.
   public func networkIsBack() { act { session in session.wake() } }
 
   /// In the order of the calls.
@@ -272,7 +275,7 @@ public final class Database: Sendable {
     }
   }
 
-  /// Submits everything that is pending, of every entity.
+  /// Submits all pending changes, of every entity.
   ///
   /// What cannot be sent stays pending with what is replayed as one with it, and holds up nothing
   /// else: when everything else is submitted, the first reason is thrown (`tooLarge`,
@@ -282,25 +285,24 @@ public final class Database: Sendable {
     try Outbox(store).submitAll(store.model.entities)
   }
 
-  /// Cancels everything that is pending, of every entity, in transactions of a thousand objects; an
-  /// error of the disk ends it after those that were.
+  /// Cancels all pending changes, of every entity, in transactions of a thousand objects. After an
+  /// error of the disk the finished transactions stay cancelled.
   public func cancelPendingOperations() throws(FerryError) {
     try Outbox(store).cancelAll(store.model.entities)
   }
 
-  /// The log records that the app has not dealt with, oldest first; all, or those that a query names
-  /// (facts/1.4).
+  /// The log records that the app has not deleted, oldest first; all, or those that match a query.
   public func logRecords(
     _ query: LogRecordQuery = LogRecordQuery()
   ) throws(FerryError) -> [LogRecord] { try store.logRecords(query) }
 
-  /// Forgets log records: all, or those that a query names. What is pending stays, with its mark
-  /// where it was refused.
+  /// Deletes log records: all, or those that match a query. Pending changes stay, and refused ones
+  /// stay marked as refused.
   public func deleteLogRecords(
     _ query: LogRecordQuery = LogRecordQuery()
   ) throws(FerryError) { try store.deleteLogRecords(query) }
 
-  /// Writes a log record of the app's own, about nothing in particular; see
+  /// Writes a log record of the app that is not about an object; see
   /// `BusinessObject.createLogRecord`.
   @discardableResult
   public func createLogRecord(
@@ -311,16 +313,16 @@ public final class Database: Sendable {
   }
 
   /// The app's own log records that the server does not have yet, oldest first. At most 10,000 are
-  /// kept; the oldest go for new ones.
+  /// kept; beyond that the oldest are deleted.
   public var createdLogRecords: [LogRecord] {
     get throws(FerryError) { try store.reports() }
   }
 
-  /// Lets the log records that the app has written so far go to the server (facts/1.4), with the
-  /// next exchange, which begins soon. The server keeps each once, however often it is sent, and
-  /// the device forgets what the server has. `ferry log` shows them there.
+  /// Sends the log records that the app has written so far with the next exchange, which begins
+  /// soon. The server stores each once, however often it is sent, and the device deletes records
+  /// that the server has. `ferry log` shows them on the server.
   ///
-  /// False when there is nothing to send.
+  /// Returns false when there is nothing to send.
   @discardableResult
   public func submitLogRecords() throws(FerryError) -> Bool {
     let count = try store.withTransaction { transaction throws(FerryError) in

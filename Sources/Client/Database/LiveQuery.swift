@@ -1,23 +1,24 @@
 import FerryModel
 
-/// What a query gives, now and each time it may have become something else.
-///
+/// The result of a query, now and after each change that may affect it.
 /// ```swift
 /// for try await orders in Order.live(where: Order.Attributes.city == "Berlin", in: database) {
 ///   show(orders)
 /// }
 /// ```
-/// The first element is the present state. A further one comes after a commit (a save, an import)
-/// that changed a row which the query's test holds for, before or after; what a query joins or asks
-/// of other entities counts too. Several commits while the last element is being worked with become
-/// one element. Each element is one snapshot, read on a thread of Ferry's own, never on the caller's.
 ///
-/// It ends when the task that iterates is cancelled, and when the database is closed. An object
-/// that was deleted is not in the next element; a copy of it that is saved throws `objectNotFound`.
+/// The first element is the present result. A further one comes after a commit (a save, an import)
+/// that changed a row which matches the query's test before or after the change; rows of joined and
+/// tested entities count too. Several commits while the app works with the last element become one
+/// element. Each element is one snapshot, read on a thread of Ferry, never on the caller's.
 ///
-/// Cost: a change is held against each live query in memory, and only the ones it concerns run.
+/// It ends when the iterating task is cancelled, and when the database is closed. A deleted object
+/// is not in the next element; saving a copy of it throws `objectNotFound`.
+///
+/// Cost: each change is compared with every live query in memory, and only affected queries run
+/// again.
 public struct LiveQuery<Element: Sendable>: AsyncSequence, Sendable {
-  /// What reading may throw.
+  /// The error type of reading.
   public typealias Failure = FerryError
 
   private let live: LiveQueries
@@ -41,7 +42,7 @@ public struct LiveQuery<Element: Sendable>: AsyncSequence, Sendable {
     return Iterator(live, number, signal, read)
   }
 
-  /// Watches from the moment it is made.
+  /// Watches from its creation on.
   public final class Iterator: AsyncIteratorProtocol {
     private let live: LiveQueries
     private let read: @Sendable (RowChanges) throws(FerryError) -> Element
@@ -72,10 +73,10 @@ public struct LiveQuery<Element: Sendable>: AsyncSequence, Sendable {
 }
 
 extension BusinessObject {
-  /// The objects that pass a test, or all, now and whenever they change; sorted as said.
+  /// The objects that pass a test, or all, now and after each change; sorted by `order`.
   ///
-  /// What `prefetching` names comes with them, of the same snapshot, as for `findAll`; then every
-  /// change of an entity that a path leads over gives a further element.
+  /// The objects of `prefetching` are read from the same snapshot, as for `findAll`; then every
+  /// change of an entity on a path makes a further element.
   public static func live(
     where test: TestOf<Self>? = nil, orderBy order: SortCriteria..., skip: Int = 0,
     take: Int? = nil, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
@@ -83,7 +84,7 @@ extension BusinessObject {
     live(query(test, order, skip, take), prefetching: paths, in: database)
   }
 
-  /// The same with an order that was put together before.
+  /// The same with an array of sort criteria.
   public static func live(
     where test: TestOf<Self>? = nil, orderBy order: [SortCriteria], skip: Int = 0,
     take: Int? = nil, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
@@ -91,7 +92,7 @@ extension BusinessObject {
     live(query(test, order, skip, take), prefetching: paths, in: database)
   }
 
-  /// The objects that a query from this entity gives, now and whenever they change.
+  /// The objects that a query from this entity finds, now and after each change.
   public static func live(
     _ query: Query, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
   ) -> LiveQuery<[Self]> {
@@ -102,7 +103,7 @@ extension BusinessObject {
     }
   }
 
-  /// How many objects pass a test, now and whenever that may have changed.
+  /// The number of objects that pass a test, now and after each change that may affect it.
   public static func liveCount(
     where test: TestOf<Self>? = nil, in database: Database
   ) -> LiveQuery<Int> {
@@ -113,10 +114,10 @@ extension BusinessObject {
     }
   }
 
-  /// This object as it is now and whenever it changes; nil when it is gone.
+  /// This object now and after each change; nil when it is deleted or leaves the device.
   ///
-  /// `objectNotSaved` when it is read, of a new object that was not saved, or whose transaction was
-  /// undone. `prefetching` is as for the live query of several.
+  /// Throws `objectNotSaved` when it is read, for a new object that was not saved or whose
+  /// transaction was undone. For `prefetching` see the live query of several objects.
   public func live(
     prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
   ) -> LiveQuery<Self?> {
@@ -138,7 +139,7 @@ extension BusinessObject {
     }
   }
 
-  /// What changes of this entity's objects, commit by commit: the first element comes with the first
+  /// The changes of this entity's objects, commit by commit: the first element comes with the first
   /// change after the iteration began.
   public static func changes(in database: Database) -> LiveQuery<ObjectChanges> {
     let store = database.store
@@ -151,7 +152,7 @@ extension BusinessObject {
 }
 
 extension Database {
-  /// The rows that a query gives, now and whenever they may have changed.
+  /// The rows of a query, now and after each change that may affect them.
   public func live(_ query: Query) -> LiveQuery<QueryResultSet> {
     let store = store
     return LiveQuery(live, QueryDependencies(query, store.model)) {
@@ -160,11 +161,11 @@ extension Database {
   }
 }
 
-/// What commits changed of one entity's visible objects.
+/// The changes of one entity's visible objects in one or more commits.
 public struct ObjectChanges: Sendable, Equatable {
-  /// In the order in which it happened. Empty at the beginning, and where `isComplete` is false.
+  /// The changes in their order. Empty at the beginning, and if `isComplete` is false.
   public let changes: [ObjectChange]
-  /// False where too much changed to tell it one by one: read again.
+  /// False if there were too many changes to list them: read the objects again.
   public let isComplete: Bool
 
   init(_ entity: Entity, _ extent: RowChanges.Extent?) {
@@ -179,14 +180,14 @@ public struct ObjectChanges: Sendable, Equatable {
 
 /// One change of one visible object.
 public struct ObjectChange: Sendable, Equatable {
-  /// What became of the object.
+  /// The kind of the change.
   public enum Kind: Sendable { case inserted, updated, deleted }
 
   public let kind: Kind
-  /// The business key, afterwards if it was given one.
+  /// The business key after the change, if it was assigned by it.
   public let key: Key
   public let surrogateKey: Int64
-  /// Names of the attributes that have another value; for an update of the state alone, none.
+  /// The names of the changed attributes; empty for an update of the state alone.
   public let attributes: [String]
 
   fileprivate init?(_ entity: Entity, _ row: RowChange) {

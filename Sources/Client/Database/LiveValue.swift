@@ -6,7 +6,8 @@ public import Observation
 /// let orders = LiveValue(Order.live(where: …, in: database), initially: [])
 /// List(orders.value) { order in … }
 /// ```
-/// Follows from the moment it is made until nobody holds it.
+///
+/// It follows the query from its creation until it is released.
 @MainActor public final class LiveValue<Value: Sendable>: Observable {
   private let registrar = ObservationRegistrar()
   private var shown: Value
@@ -33,19 +34,19 @@ public import Observation
 
   deinit { task?.cancel() }
 
-  /// What the query gave last; before it was read, what was given at the beginning.
+  /// The latest result of the query; before it was read, the initial value.
   public var value: Value {
     registrar.access(self, keyPath: \.value)
     return shown
   }
 
-  /// Whether the query was read.
+  /// Whether the query has been read.
   public var isLoaded: Bool {
     registrar.access(self, keyPath: \.isLoaded)
     return isRead
   }
 
-  /// Why it no longer follows.
+  /// The error that ended the query.
   public var failure: FerryError? {
     registrar.access(self, keyPath: \.failure)
     return problem

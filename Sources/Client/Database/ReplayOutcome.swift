@@ -2,26 +2,26 @@ import FerryModel
 import FerrySQLite
 import FerryWire
 
-/// How the business system answered what was submitted of an object. The object is as the database
-/// shows it after the import that brought the answer.
+/// The business system's answer to the submitted changes of an object. The object has the state
+/// after the import of the answer.
 public enum ReplayOutcome<Object: BusinessObject>: Sendable {
-  /// With the values that the business system made of it; nil after an accepted delete, and when the
-  /// object is no longer among this user's data.
+  /// Accepted, with the values that the business system made of it. The object is nil after an
+  /// accepted delete, and if it is no longer among this user's data.
   case accepted(Object?)
-  /// The business system said no, for these reasons. The change is still pending: correct it and
-  /// submit again, or cancel.
+  /// The business system refused it, for these reasons. The change is still pending: correct it and
+  /// submit it again, or cancel it.
   case refused(Object?, [LogRecord])
-  /// Nobody knows whether it was done; the server asks, or somebody decides.
+  /// It is unknown whether it was performed; the server finds out, or a person decides.
   case unknown(Object?)
-  /// Something before it was refused. The change waits to be submitted again.
+  /// An earlier change was refused, so this one was not tried. It waits to be submitted again.
   case notTried(Object?)
-  /// It was taken back, before it was sent or on its way.
+  /// The app cancelled it, before it was sent or while it was on its way.
   case cancelled(Object?)
-  /// Nothing of the object waits, and in the last 30 days no change of it ended: it shows what the
-  /// business system has, and is nil where it is gone.
+  /// Nothing of the object is pending, and no change of it ended in the last 30 days. The object is
+  /// as the business system has it, or nil if it was deleted.
   case nothingPending(Object?)
 
-  /// The object, whatever came of it.
+  /// The object, for every outcome.
   public var object: Object? {
     switch self {
     case .accepted(let object), .refused(let object, _), .unknown(let object),
@@ -32,8 +32,8 @@ public enum ReplayOutcome<Object: BusinessObject>: Sendable {
 }
 
 extension BusinessObject {
-  /// Waits until all that is on its way of this object, and of what it owns, is answered and imported.
-  ///
+  /// Waits until everything that is on its way of this object and its parts is answered and
+  /// imported.
   /// ```swift
   /// try order.submitPending()
   /// switch try await order.replayOutcome(within: .seconds(30)) {
@@ -42,12 +42,10 @@ extension BusinessObject {
   /// default: break
   /// }
   /// ```
-  /// It is the `outcome` of a `Submission` of everything that is on its way of the object, whoever
-  /// submitted that: refused where one of the changes was. Who has submitted twice and wants to know
-  /// what became of the first keeps what `submitPending` returned.
   ///
-  /// It may be asked again later, after a restart and in another process too: where nothing is on its
-  /// way it says how the last change ended. Outcomes are kept for 30 days.
+  /// It is the `outcome` of everything that is on its way of the object, whoever submitted it:
+  /// refused if one of the changes was refused. To learn the outcome of one of two submits, keep
+  /// the value that `submitPending` returned.
   ///
   /// `timedOut` when the answer has not come in time; the change stays on its way. `notSubmitted`
   /// when something is pending and was not submitted. `closed` when the database is closed.

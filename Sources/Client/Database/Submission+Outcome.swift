@@ -2,17 +2,17 @@ import FerryModel
 import FerryWire
 
 extension Submission {
-  /// Waits until what was submitted is answered and imported; at once where that is so already.
+  /// Waits until the submitted change is answered and imported; returns at once if it already is.
   ///
-  /// The object of the outcome is as the database shows it then: what the app has changed since, and
-  /// not submitted, is laid over what the business system made of it. `cancelled` where it was taken
-  /// back, also by a delete that left nothing to send of a create; should it have been done all the
-  /// same, it is `accepted` when it is asked later. A refusal stays one when the change is cancelled
-  /// afterwards. `nothingPending` where nothing was pending, all data was cleaned away, or it ended
+  /// The object of the outcome has the business system's values, with the app's later changes that
+  /// were not submitted on top. The outcome is `cancelled` if the app cancelled the change, also by
+  /// a delete that cancelled a create before it was sent. If the change was performed nevertheless,
+  /// a later call returns `accepted`. A refusal stays a refusal when the change is cancelled
+  /// afterwards. `nothingPending` if nothing was pending, all data was deleted, or the change ended
   /// more than 30 days ago.
   ///
-  /// While somebody waits, the server is asked for the answer, soon at first and then less often, also
-  /// where neither `synchronize` nor the background synchronization is on.
+  /// While somebody waits, the server is asked for the answer, often at first and then less often.
+  /// This needs neither `synchronize` nor the background synchronization.
   ///
   /// `timedOut` when the answer has not come in time, and `cancelled` where the task is cancelled; the
   /// change stays on its way, and it may be asked again. `notSubmitted` where it was submitted in a

@@ -1,13 +1,14 @@
 import FerrySQLite
 
-/// How far a download has come, also over stops of the app: what is on the device is not fetched
-/// again and stays counted.
+/// The progress of a download, also over restarts of the app: rows that are on the device are not
+/// fetched again and stay counted.
 public struct ImportProgress: Sendable, Equatable {
   /// Rows that are on the device and wait to be imported.
   public var receivedRows: Int = 0
-  /// What the server held when the download began; 0 when it is not known, as for a delta.
+  /// The number of rows that the server had when the download began; 0 if it is unknown, as for a
+  /// delta.
   public var expectedRows: Int = 0
-  /// As they came over the line, compressed.
+  /// The size of the received rows in bytes, compressed.
   public var receivedBytes: Int = 0
 
   public init(receivedRows: Int = 0, expectedRows: Int = 0, receivedBytes: Int = 0) {
@@ -16,12 +17,12 @@ public struct ImportProgress: Sendable, Equatable {
     self.receivedBytes = receivedBytes
   }
 
-  /// From 0 to 1; nil when it is not known how much is to come.
+  /// From 0 to 1; nil if it is unknown how many rows will come.
   public var fraction: Double? {
     expectedRows > 0 ? min(1, Double(receivedRows) / Double(expectedRows)) : nil
   }
 
-  /// About how many bytes it will be in all, judged by those that came; nil before the first.
+  /// The estimated total size in bytes, calculated from the received rows; nil before the first.
   public var expectedBytes: Int? {
     guard expectedRows > 0, receivedRows > 0 else { return nil }
     return Int(Double(receivedBytes) * max(1, Double(expectedRows) / Double(receivedRows)))

@@ -42,7 +42,7 @@ extension Bool {
 }
 
 extension Double {
-  /// Numbers that a double cannot hold become the nearest one that it can.
+  /// Converts a number; one that a double cannot hold becomes the nearest one that it can.
   public static func converted(_ value: Value) -> Double? {
     switch value {
     case .null: 0

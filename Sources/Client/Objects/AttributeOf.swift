@@ -4,9 +4,9 @@
 /// another type does not compile.
 public struct AttributeOf<Object: BusinessObject, Content: AttributeConvertible>: Sendable, Hashable
 {
-  /// As the model has it, which is the Swift property and the device's column.
+  /// The attribute's name in the model, which is also the Swift property and the device's column.
   public let name: String
-  /// Place in the entity's attributes, by which generated code reads a record.
+  /// The index in the entity's attributes, with which generated code reads a record.
   public let position: Int
 
   public init(_ name: String, _ position: Int) {
@@ -15,20 +15,21 @@ public struct AttributeOf<Object: BusinessObject, Content: AttributeConvertible>
   }
 }
 
-/// One way from an entity's objects to those of another: `Order.Attributes.lines`.
+/// One relationship from an entity's objects to those of another: `Order.Attributes.lines`.
 public struct RelationshipOf<Object: BusinessObject, Target: BusinessObject>: Sendable, Hashable {
-  /// As it is called on `Object`.
+  /// The name of the relationship on `Object`.
   public let name: String
-  /// Where it leads from one to many: the name under which each of the many leads back.
+  /// If the relationship leads from one object to many: the name of the relationship that leads
+  /// back.
   public let inverse: String?
 
-  /// From the many to the one.
+  /// A relationship from many objects to one.
   public init(_ name: String) {
     self.name = name
     inverse = nil
   }
 
-  /// From the one to those whose relationship `inverse` leads to it.
+  /// A relationship from one object to all objects whose relationship `inverse` refers to it.
   public init(_ name: String, inverseOf inverse: String) {
     self.name = name
     self.inverse = inverse

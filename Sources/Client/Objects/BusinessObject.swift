@@ -11,10 +11,11 @@ import FerrySQLite
 /// let booking = try await Booking(passenger: "Ada", in: database).save()
 /// ```
 ///
-/// Two copies are equal when object, values and state are. Generated types are `Identifiable` by the
-/// device's own key, which stays when the business system gives another business key; one whose model
-/// has an attribute `id` is so by that attribute where it is the key and the app gives it, and else
-/// not: its lists say `id: \.record.identity`.
+/// Two copies are equal if object, values and state are equal. Generated types are `Identifiable`
+/// by the device's own key, which stays the same when the business system assigns another business
+/// key. A type whose model has an attribute `id` is an exception. It is `Identifiable` by that
+/// attribute if `id` is the key and the app gives it; otherwise it is not `Identifiable`, and lists
+/// use `id: \.record.identity`.
 public protocol BusinessObject: Sendable, Hashable, CustomDebugStringConvertible {
   static var entity: Entity { get }
   var record: Record { get set }
@@ -22,34 +23,35 @@ public protocol BusinessObject: Sendable, Hashable, CustomDebugStringConvertible
 }
 
 extension BusinessObject {
-  /// Only in memory: neither created nor loaded, or the transaction that created it was undone.
+  /// Whether the object exists only in memory: it was neither created nor loaded, or the
+  /// transaction that created it was undone.
   public var isNew: Bool { record.object == nil && !record.deleted }
-  /// Changed in memory and not saved, or saved by a transaction that was undone.
+  /// Whether the copy has changes in memory that are not saved, or whose transaction was undone.
   public var isDirty: Bool { !isNew && record.isChanged }
-  /// Deleted here, whether its delete is pending or left nothing to send.
+  /// Whether the object was deleted here; true also if the delete left nothing to send.
   public var isDeleted: Bool { record.deleted }
-  /// Its create is pending: not submitted, on its way, or refused.
+  /// Whether its create is pending: not submitted, on its way, or refused.
   public var isCreated: Bool { pendingChange == .create }
-  /// An update of it is pending: not submitted, on its way, or refused.
+  /// Whether an update of it is pending: not submitted, on its way, or refused.
   public var isUpdated: Bool { pendingChange == .update }
-  /// A change of it, or of what it owns, waits to be replayed or to be answered.
+  /// Whether a change of it or of its parts waits to be submitted, replayed or answered.
   public var isPending: Bool { pendingChange != .none }
   public var pendingChange: PendingChange { isNew ? .none : record.pending }
-  /// The last replay was refused; `logRecords` tell why (sync/P15).
+  /// Whether the last replay was refused; `logRecords` have the reason.
   public var replayFailed: Bool { record.failed }
-  /// Grows with each local change and each submit; 0 where nothing is pending (facts/1.5). Like all
-  /// of the object it is what it was at the last load or save.
+  /// A counter of local changes and submits; 0 if nothing is pending. Like the whole object it has
+  /// the state of the last load or save.
   public var replayCounter: Int64 { record.replay.counter }
-  /// `replayCounter` as it was submitted while the answer is not here, else 0.
+  /// `replayCounter` at the time of the submit, until the answer is here; else 0.
   public var replayPending: Int64 { record.replay.pending }
-  /// `replayCounter` as it was when the change was refused, else 0.
+  /// `replayCounter` at the time of the refusal; else 0.
   public var replayFailure: Int64 { record.replay.failure }
-  /// The device's own key of the object, which outlives a change of the business key.
+  /// The device's own key of the object; it stays the same when the business key changes.
   public var surrogateKey: Int64? { record.object }
 
-  /// Reads the object again; what was changed in memory is dropped.
+  /// Reads the object again; changes in memory are dropped.
   ///
-  /// Errors: `objectNotFound` for a new object, for one whose delete is pending, and where it is no
+  /// Errors: `objectNotFound` for a new object, for one with a pending delete, and if it is no
   /// longer on the device; the hint says which.
   public mutating func refresh() throws(FerryError) {
     guard let object = record.object else {
@@ -70,7 +72,7 @@ extension BusinessObject {
     record.follows(old, in: old.store.creations, dropped: true)
   }
 
-  /// Takes over every attribute of `other` but the key and big values; nothing is saved yet.
+  /// Copies every attribute of `other` except the key and big values; nothing is saved yet.
   public mutating func copyAll(from other: Self) {
     var values = record.values
     for position in values.indices

@@ -1,7 +1,7 @@
 import FerryJSON
 import FerryModel
 
-/// A Swift type that stands for a complex type of the model; generated, a plain struct of its parts.
+/// The Swift type of a complex type of the model: a generated struct with its parts.
 public protocol ComplexValue: AttributeElement, Hashable {
   init(parts: ComplexParts)
   var parts: ComplexParts { get }
@@ -13,7 +13,7 @@ extension ComplexValue {
   public init(value: Value) { self.init(parts: ComplexParts(text: String(value: value))) }
 }
 
-/// The parts of a complex value by name, on their way to and from the JSON that is stored.
+/// The parts of a complex value by name, for conversion to and from the stored JSON.
 public struct ComplexParts: Sendable {
   private var json: [String: [UInt8]] = [:]
   private var read: [String: Value] = [:]
@@ -27,12 +27,12 @@ public struct ComplexParts: Sendable {
     for member in members { read[member.key] = StructuredText.value(of: member.value) }
   }
 
-  /// A part that is not there reads as null does.
+  /// Reads a part; a missing part is null.
   public func get<Part: AttributeConvertible>(_ name: String) -> Part {
     Part(value: read[name] ?? .null)
   }
 
-  /// Keeps a part; nil leaves it out.
+  /// Sets a part; nil leaves it out.
   public mutating func set<Part: AttributeConvertible>(_ name: String, _ part: Part) {
     let value = part.value
     read[name] = value

@@ -14,7 +14,7 @@ import FerryWorld
   // as in SQL. Bytes need nothing of the kind: `Data(photo.thumbnail)`, `Array(data)`.
 
   extension Date {
-    /// The same moment, to the millisecond; beyond the year 200,000 to less.
+    /// The same moment, to the millisecond; less exact beyond the year 200,000.
     public init(_ moment: Timestamp) {
       // As `Double`, which every moment fits in.
       self.init(
@@ -24,9 +24,9 @@ import FerryWorld
 
     /// The moment at which a clock in this zone shows this date and time.
     ///
-    /// A time that the zone has twice, in the night in which clocks go back, is the first of both. One
-    /// that it leaves out is as much later as clocks go forward: 02:30 is 03:30. Below the microsecond
-    /// digits are lost, and before 1865 and after 2137 a few more.
+    /// In the night in which clocks go back, some times occur twice: the result is the first of
+    /// both. In the night in which clocks go forward, some times do not occur: 02:30 becomes 03:30.
+    /// Digits below the microsecond are lost; before 1865 and after 2137 a few more.
     public init(_ local: LocalDateTime, in zone: TimeZone) {
       let shown = LocalClock.seconds(of: local)
       func offset(at seconds: Int64) -> Int64 {
@@ -48,8 +48,8 @@ import FerryWorld
   }
 
   extension Timestamp {
-    /// The same moment, rounded to milliseconds; further away than 64 bits count, the first or the
-    /// last they do. A date that is not a number (`.nan`) is no moment, and becomes the last too.
+    /// The same moment, rounded to milliseconds. A moment outside of 64 bits becomes the first or
+    /// last possible one. A date that is not a number (`.nan`) becomes the last one.
     public init(_ date: Date) {
       let milliseconds = (date.timeIntervalSinceReferenceDate * 1000).rounded()
       guard let known = Int64(exactly: milliseconds) else {
@@ -63,8 +63,9 @@ import FerryWorld
   }
 
   extension LocalDateTime {
-    /// What a clock in this zone shows at this moment, to the microsecond; nil outside of the years 0
-    /// to 9999. In the night in which clocks go back two moments give the same.
+    /// The date and time that a clock in this zone shows at this moment, to the microsecond; nil
+    /// outside of the years 0 to 9999. In the night in which clocks go back two moments give the
+    /// same result.
     public init?(_ date: Date, in zone: TimeZone) {
       let microseconds = (date.timeIntervalSinceReferenceDate * 1e6).rounded()
       guard let whole = Int64(exactly: microseconds) else { return nil }
@@ -77,7 +78,7 @@ import FerryWorld
   }
 
   extension LocalDate {
-    /// The day that a calendar in this zone shows at this moment; nil outside of the years 0 to 9999.
+    /// The date in this zone at this moment; nil outside of the years 0 to 9999.
     public init?(_ date: Date, in zone: TimeZone) {
       guard let local = LocalDateTime(date, in: zone) else { return nil }
       self = local.date
@@ -85,8 +86,8 @@ import FerryWorld
   }
 
   extension LocalTime {
-    /// What a clock in this zone shows at this moment, without its date; nil outside of the years 0 to
-    /// 9999.
+    /// The time of day that a clock in this zone shows at this moment; nil outside of the years 0
+    /// to 9999.
     public init?(_ date: Date, in zone: TimeZone) {
       guard let local = LocalDateTime(date, in: zone) else { return nil }
       self = local.time

@@ -1,10 +1,10 @@
 import FerryModel
 
-/// Which object it is, whatever its values are: what the lists of views tell rows apart by.
+/// The identity of an object, independent of its values: lists of views use it to distinguish rows.
 ///
-/// Of a saved object it is the device's own key, which outlives the business key, and stays where the
-/// transaction that saved it is undone; of a new one the copy in memory, until it is saved. It says
-/// nothing after the database is closed.
+/// For a saved object it is the device's own key, which stays the same when the business key
+/// changes or the saving transaction is undone. For a new object it is the copy in memory, until it
+/// is saved. Do not use it after the database is closed.
 public struct ObjectIdentity: Sendable, Hashable {
   private let entity: String
   private let number: Int64?
@@ -18,8 +18,8 @@ public struct ObjectIdentity: Sendable, Hashable {
 }
 
 extension Record {
-  /// Which object it is, for lists of types that are not `Identifiable`, as their model has an `id` of
-  /// its own: `id: \.record.identity`.
+  /// The identity of the object, for lists of types that are not `Identifiable` because their model
+  /// has an attribute `id`: `id: \.record.identity`.
   public var identity: ObjectIdentity { ObjectIdentity(self) }
 }
 
@@ -27,18 +27,19 @@ extension Record {
 // and `removeDuplicates` see each change. `id` says whether they are the same object.
 
 extension BusinessObject {
-  /// Whether both are the same object of the same database with the same values and the same state,
-  /// as their copies were made. Of new objects the values alone count. A transaction that is undone
-  /// makes no equal copies unequal, and none unequal equal.
+  /// Whether both copies are the same object of the same database, with the same values and state
+  /// at the time of the copy. New objects are compared by their values alone. Undoing a transaction
+  /// does not change the result.
   public static func == (left: Self, right: Self) -> Bool { left.record.isSame(as: right.record) }
 
-  /// Of the surrogate key alone, so that it stays while values change; of a new object its values.
+  /// Hashes only the surrogate key, so the hash stays the same while values change; for a new
+  /// object it hashes its values.
   public func hash(into hasher: inout Hasher) {
     record.hash(into: &hasher)
   }
 
-  /// Entity, values and state, for the debugger and for logs of a test; it shows what the user
-  /// entered. `Booking(bookingID: 7, passenger: "Ada") update pending, refused`.
+  /// Entity, values and state, for the debugger and for logs of a test. It shows the user's data:
+  /// `Booking(bookingID: 7, passenger: "Ada") update pending, refused`.
   public var debugDescription: String {
     let values = zip(Self.entity.attributes, record.values).map { attribute, value in
       "\(attribute.name): \(attribute.type.isBig && !value.isNull ? "…" : value.shown)"
@@ -62,7 +63,7 @@ extension BusinessObject {
 }
 
 extension BusinessObject where Self: Identifiable {
-  /// Which object it is. Where the model has an attribute `id`, this is that attribute.
+  /// The identity of the object. If the model has an attribute `id`, this is that attribute.
   public var id: ObjectIdentity { record.identity }
 }
 

@@ -2,12 +2,12 @@ import FerryModel
 import FerrySQLite
 import Synchronization
 
-/// The state of one business object in the app's hands: its values, and where it comes from.
+/// The values of one business object in the app, and the row that they come from.
 ///
-/// A value: changing it changes nothing but this copy until `create`, `update` or `save`. Generated
-/// types keep everything here; an app rarely touches it. Where a transaction is undone, so is what it
-/// made of the copy: what was saved in it is again what the app changed and did not save, and what
-/// was cancelled or deleted in it shows again.
+/// A value: changing it changes only this copy, until `create`, `update` or `save`. Generated types
+/// store everything here; an app rarely uses it. If a transaction is undone, its effect on the copy
+/// is undone too: values that it saved count as changed and not saved, and an object that it
+/// cancelled or deleted is visible again.
 public struct Record: Sendable {
   /// What it shares with all that were read together with it.
   let origin: RecordOrigin
@@ -202,15 +202,15 @@ public struct Record: Sendable {
     content = .values(values)
   }
 
-  /// The business key; temporary while the business system has not given one.
+  /// The business key; temporary until the business system has given one.
   public var key: Key { Key(entity.key.map { value(at: $0) }) }
 
-  /// The visible value of an attribute; nil when the entity has none of that name.
+  /// The visible value of an attribute; nil if the entity has no attribute with this name.
   public subscript(attribute: String) -> Value? {
     entity.position(of: attribute).map { value(at: $0) }
   }
 
-  /// The same object under its generated type; nil for an object of another entity.
+  /// The same object as its generated type; nil for an object of another entity.
   public func `as`<Object: BusinessObject>(_ type: Object.Type) -> Object? {
     entity.name == Object.entity.name ? Object(record: self) : nil
   }

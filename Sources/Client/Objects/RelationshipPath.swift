@@ -1,8 +1,7 @@
 import FerryModel
 
-/// A way over one relationship or several from an entity's objects to others: what `prefetching`
-/// takes.
-///
+/// One or more relationships, one after the other, that lead from an entity's objects to others;
+/// the argument of `prefetching`.
 /// ```swift
 /// let path = Order.Attributes.lines.then(Line.Attributes.product)
 /// for order in try Order.findAll(prefetching: [path], in: database) {
@@ -22,9 +21,9 @@ public protocol RelationshipPath<Object>: Sendable {
 public struct RelationshipStep: Sendable, Hashable {
   /// Name of the entity that it leads to.
   public let target: String
-  /// As it is called where the step begins.
+  /// The name of the relationship where the step begins.
   public let name: String
-  /// Where it leads from one to many: the name under which each of the many leads back.
+  /// If the step leads from one object to many: the name of the relationship that leads back.
   public let inverse: String?
 }
 
@@ -36,14 +35,14 @@ public struct RelationshipSteps<Object: BusinessObject, Target: BusinessObject>:
 }
 
 extension RelationshipPath {
-  /// The same path and one relationship further.
+  /// The same path, extended by one relationship.
   public func then<Next: BusinessObject>(
     _ next: RelationshipOf<Target, Next>
   ) -> RelationshipSteps<Object, Next> { RelationshipSteps(steps: steps + next.steps) }
 }
 
 extension RelationshipOf: RelationshipPath {
-  /// The relationship alone.
+  /// The steps of the path: this relationship alone.
   public var steps: [RelationshipStep] {
     [RelationshipStep(target: Target.entity.name, name: name, inverse: inverse)]
   }

@@ -2,9 +2,8 @@ import FerryModel
 import FerrySQLite
 
 extension Record {
-  /// The object that a many-to-one relationship leads to; nil when it refers to none, or to one
-  /// that is not on the device. Read now, unless it was read together with this one, which then
-  /// referred to it as now.
+  /// The object that a many-to-one relationship refers to; nil if there is none, or if it is not on
+  /// the device. It is read now, unless it was prefetched and the reference is unchanged since.
   public func related<Object: BusinessObject>(_ name: String) throws(FerryError) -> Object? {
     let way = Way(to: name, from: entity)
     let own = way.key(of: self)
@@ -39,9 +38,9 @@ extension Record {
     }
   }
 
-  /// Takes over the key of another object where the relationship refers to it; nil: refers to none.
+  /// Sets the relationship to another object by copying its key; nil: it refers to no object.
   ///
-  /// `objectNotSaved` where the other one has no key: a new object gets it by `create`.
+  /// Throws `objectNotSaved` if the other object has no key yet: a new object gets one by `create`.
   public mutating func refer(by name: String, to other: Record?) throws(FerryError) {
     let way = Way(to: name, from: entity)
     let key = way.columns.map { other?[$0] ?? .null }
@@ -56,7 +55,7 @@ extension Record {
     prefetched[way.name] = nil
   }
 
-  /// Forgets what was read together with this object: the next call reads it anew.
+  /// Forgets prefetched objects: the next call reads them again.
   public mutating func clearRelationshipObjects() { prefetched = [:] }
 }
 

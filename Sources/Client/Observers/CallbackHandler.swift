@@ -1,28 +1,27 @@
 import FerryModel
 public import FerryWorld
 
-/// What the app hears of the synchronization: the reference's callbacks (sync/M2, P22, facts/1.7).
+/// The callbacks of the synchronization, as in the reference.
 ///
-/// They are made one after the other, on the actor that was given with the handler or on the
-/// session's thread, never on the main thread by themselves, and always after the database shows
-/// what they tell of. Every callback has an empty default.
+/// They are called one after the other, on the actor that was given with the handler, or on the
+/// session's thread; never on the main thread by default. They are called after the database shows
+/// the reported change. Every callback has an empty default.
 ///
-/// Owed are `onImport`, `onImportSuccess`, `onReplaySuccess`, `onReplayFailure` and
-/// `onReplayUnknown`: they wait until there is a handler of the database, and after a crash they are
-/// made at the next start, so a handler may hear the same twice. The handler of an entity hears what
-/// is owed of it if it is registered before the database's; so register those of entities first, and
-/// the database's last. Of everything else nothing is kept: it is told to who is there, and
-/// what a crash comes in between of is not told again (`onResetSuccess` among it: what it tells of
-/// is visible all the same). `onRecoverSuccess` alone is told again where a crash came while a
-/// handler on the session's thread heard it; on an actor it may be lost while it waits for that.
+/// `onImport`, `onImportSuccess`, `onReplaySuccess`, `onReplayFailure` and `onReplayUnknown` are
+/// *owed*: they wait until the database has a handler, and after a crash they are called at the
+/// next start. So a handler may receive the same call twice. An entity's handler receives the owed
+/// calls of its entity only if it is registered before the database's handler: register the
+/// handlers of entities first. Other callbacks are not kept: only a registered handler receives
+/// them, and a crash may lose them. This includes `onResetSuccess`; its effect is visible all the
+/// same. `onRecoverSuccess` is repeated if the app crashed while a handler on the session's thread
+/// received it; a handler on an actor may miss it.
 ///
-/// With a handler on an actor of the app's the synchronization does not wait for it, but for its
-/// answer to `onSynchronize`. While that actor is behind by more than 1,000 calls the oldest are let
-/// go: first those that tell how something goes on (messages, progress), then the others, and login
-/// and subscription last. What is owed is never let go.
+/// The synchronization does not wait for a handler on an actor of the app, except for the answer to
+/// `onSynchronize`. If that actor has more than 1,000 calls waiting, the oldest are dropped: first
+/// messages and progress, then other calls, and calls about login and subscription last. Owed calls
+/// are never dropped.
 ///
-/// A handler that belongs to the main actor is registered with it, and may say so:
-///
+/// A handler that belongs to the main actor is registered with it, and may assume it:
 /// ```swift
 /// func onReplayFailure(_ object: ReplayedObject) {
 ///   MainActor.assumeIsolated { screen.show(object) }
@@ -187,7 +186,7 @@ extension CallbackHandler {
 
 /// Whether the server can be reached.
 public enum ConnectionStatus: Int, Sendable, Hashable {
-  /// The numbers are the reference's (facts/1.3).
+  /// The numbers are those of the reference.
   case connectionError = 101
   case connecting = 102
   case connected = 103
@@ -198,7 +197,7 @@ public enum ConnectionStatus: Int, Sendable, Hashable {
 
 /// Whether this device's application is registered with the server.
 public enum RegistrationStatus: Int, Sendable, Hashable {
-  /// The numbers are the reference's (facts/1.3).
+  /// The numbers are those of the reference.
   case registrationError = 201
   case registering = 202
   case registered = 203
@@ -206,14 +205,14 @@ public enum RegistrationStatus: Int, Sendable, Hashable {
   case unregistered = 205
 }
 
-/// An object whose operation was answered.
+/// An object with an answered operation.
 public struct ReplayedObject: Sendable {
   /// Name of the entity.
   public let entity: String
-  /// The object's key when the answer came.
+  /// The object's key at the time of the answer.
   public let key: Key
   public let operation: OperationKind
-  /// The object as it is now; nil when it is gone, as after an accepted delete.
+  /// The object now; nil if it was deleted, as after an accepted delete.
   public let record: Record?
 
   /// For the tests of an app's handler; Ferry makes its own.
@@ -224,13 +223,13 @@ public struct ReplayedObject: Sendable {
     self.record = record
   }
 
-  /// The same of an object at hand: `handler.onReplayFailure(ReplayedObject(booking, .create))`.
+  /// The same, made from an object: `handler.onReplayFailure(ReplayedObject(booking, .create))`.
   public init(_ object: some BusinessObject, _ operation: OperationKind) {
     self.init(
       entity: object.record.entity.name, key: object.record.key, operation: operation,
       record: object.record)
   }
 
-  /// The object under its generated type.
+  /// The object as its generated type.
   public func `as`<Object: BusinessObject>(_ type: Object.Type) -> Object? { record?.as(type) }
 }

@@ -1,9 +1,9 @@
-/// What a handler answers while a synchronization goes on; the reference's CONTINUE and CANCEL.
+/// The answer of a handler during a synchronization; the reference's CONTINUE and CANCEL.
 public enum SynchronizationAction: Sendable, Hashable { case proceed, cancel }
 
-/// How far a synchronization is.
+/// The progress of a synchronization.
 public struct SynchronizationContext: Sendable {
-  /// In the reference's words and with its numbers (facts/1.3).
+  /// The steps of a synchronization, with the reference's names and numbers.
   public enum Status: Int, Sendable, Hashable, CaseIterable {
     /// A synchronization begins; nothing was sent yet.
     case starting = 1
@@ -27,8 +27,9 @@ public struct SynchronizationContext: Sendable {
   public let status: Status
   /// Why it ended, if the status is `error`.
   public let error: FerryError?
-  /// What the app gave to `beginSynchronize(groups:context:uploadOnly:)`. A synchronization that
-  /// fetches the results of another one has that one's, unless the app was restarted in between.
+  /// The value that the app passed to `beginSynchronize(groups:context:uploadOnly:)`. A
+  /// synchronization that fetches the results of another one has the same value, unless the app was
+  /// restarted in between.
   public let userContext: (any Sendable)?
   public let progress: SynchronizationProgress
 
@@ -56,7 +57,7 @@ public struct SynchronizationProgress: Sendable, Equatable {
   public var entity: String?
   /// Rows that arrived in this synchronization, of all its groups.
   public var receivedRows: Int = 0
-  /// Bytes of these rows as they came, compressed.
+  /// The size of these rows in bytes, compressed.
   public var receivedBytes: Int = 0
   /// Rows that new groups have on the server; 0 if unknown, as for changes alone.
   public var expectedRows: Int = 0

@@ -2,15 +2,15 @@ import FerryModel
 import FerrySQLite
 
 extension BigBinary {
-  /// Opens a new content, which replaces the present one at `close`. With a `length` no more and no
-  /// fewer bytes are taken.
+  /// Opens a new content, which replaces the present one at `close`. With a `length`, exactly this
+  /// number of bytes must be written.
   ///
   /// Errors: `objectNotSaved`; `operationNotAllowed` where the model does not let the object be changed.
   public func openForWrite(length: Int64? = nil) throws(FerryError) -> BigWriter {
     try value.openForWrite(length: length)
   }
 
-  /// Writes bytes as the whole content; the object is pending afterwards (sync/P1).
+  /// Writes bytes as the whole content; the object is pending afterwards.
   public func write(_ bytes: [UInt8]) throws(FerryError) {
     try value.write { writer throws(FerryError) in try writer.write(bytes) }
   }
@@ -36,7 +36,7 @@ extension BigBinary {
   /// Writes a file as the whole content (copyFromFile).
   public func copyFrom(file path: String) throws(FerryError) { try value.copy(from: path) }
 
-  /// Takes the content away; the object is pending afterwards (sync/P1).
+  /// Removes the content; the object is pending afterwards.
   public func setNull() throws(FerryError) { try value.setNull() }
 }
 
@@ -46,7 +46,7 @@ extension BigString {
     BigTextWriter(try value.openForWrite(length: length))
   }
 
-  /// Writes the whole text; the object is pending afterwards (sync/P1).
+  /// Writes the whole text; the object is pending afterwards.
   public func write(_ text: String) throws(FerryError) {
     try value.write { writer throws(FerryError) in try writer.write(Array(text.utf8)) }
   }
@@ -54,7 +54,7 @@ extension BigString {
   /// Writes a file of UTF-8 as the whole text (copyFromFile).
   public func copyFrom(file path: String) throws(FerryError) { try value.copy(from: path) }
 
-  /// Takes the text away; the object is pending afterwards (sync/P1).
+  /// Removes the text; the object is pending afterwards.
   public func setNull() throws(FerryError) { try value.setNull() }
 }
 
@@ -70,10 +70,10 @@ public final class BigTextWriter: Sendable {
   /// Appends a text.
   public func write(_ text: String) throws(FerryError) { try bytes.write(Array(text.utf8)) }
 
-  /// Ends the text and makes it the object's value; the object is pending afterwards (sync/P1).
+  /// Ends the text and makes it the object's value; the object is pending afterwards.
   public func close() throws(FerryError) { try bytes.close() }
 
-  /// Throws away what was written; the object keeps the value that it had.
+  /// Discards the written text; the object keeps its value.
   public func discard() { bytes.discard() }
 }
 

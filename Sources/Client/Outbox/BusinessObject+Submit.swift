@@ -2,20 +2,21 @@ import FerryModel
 import FerrySQLite
 
 extension BusinessObject {
-  /// Sends what is pending of this object as soon as there is a connection (sync/P2), together with
-  /// what is replayed as one with it: the rest of its transaction, and of its composite graph.
+  /// Sends the pending change of this object as soon as there is a connection, together with the
+  /// changes that are replayed as one with it: the others of its transaction, and those of its
+  /// composite graph.
   ///
-  /// From here on the change is fixed: an edit becomes a second operation behind it, which stays on
-  /// the device until it is submitted too. Where something must be answered first, another change of
-  /// the object, the create of what it refers to, or before a delete what ends a reference to the
-  /// object, it goes by itself when that is answered; while that is refused, it stays. Submitted again
-  /// meanwhile, it takes along what was changed since. Where it can no longer be sent by then,
-  /// because it has grown beyond what one message takes or refers to a new object that is no more, it
-  /// is refused on the device: `replayFailed`, with a log record of code 422. On an object that is not
-  /// pending nothing happens (sync/P4).
+  /// From now on the change is fixed: a later edit becomes a second operation, which stays on the
+  /// device until it is submitted too. A change may have to wait for the answer to another one: an
+  /// earlier change of the object, the create of an object that it refers to, or, before a delete,
+  /// a change that removes a reference to the object. It is then sent automatically after that
+  /// answer; if the other change is refused, it stays. If it is submitted again meanwhile, it
+  /// includes the changes made since. If it can no longer be sent then, because it is too large for
+  /// one message or refers to a new object that was deleted, the device refuses it: `replayFailed`,
+  /// with a log record of code 422. For an object without a pending change nothing happens.
   ///
-  /// What it returns waits for the answer to what was submitted here, and to nothing else; an app
-  /// that waits for none leaves it.
+  /// The returned value waits for the answer to this submit only; an app that does not wait may
+  /// ignore it.
   ///
   /// `objectNotSaved` for a new object. `tooLarge`, `invalidReference` or `notDownloaded` for a change
   /// that cannot be sent now; nothing is submitted then.

@@ -1,7 +1,6 @@
 import FerryModel
 
-/// What one `submitPending` submitted of an object and of what it owns, and how that is answered.
-///
+/// The changes of an object and its parts that one `submitPending` submitted, and their answer.
 /// ```swift
 /// booking.seats = 2
 /// try booking.update()
@@ -11,15 +10,16 @@ import FerryModel
 /// let second = try booking.submitPending()
 /// let (seats, cabin) = (try await first.outcome(), try await second.outcome())
 /// ```
-/// A value that may be kept, sent to other tasks and asked by several of them, each time with the same
-/// answer. It lasts as long as the app runs; after a restart ask `replayOutcome` of the object.
 ///
-/// Two of them may be about one change: where the first still waited for another answer when the
-/// second was submitted, they are sent as one and answered as one. Where nothing was changed since it
-/// was submitted, it is about what is on its way. And where what came before is refused, what was
-/// submitted behind it is refused with it. What the device itself refused (422) and what waited and
-/// was not tried never left it and keeps its operation: submitted again, the new answer is that of
-/// both.
+/// A value that may be stored, sent to other tasks and used by several of them; all get the same
+/// answer. It is valid as long as the app runs; after a restart call `replayOutcome` of the object.
+///
+/// Two submissions may be about one change: if the first still waited for another answer when the
+/// second was submitted, both are sent and answered as one. If nothing was changed since the last
+/// submit, the submission is about the change that is on its way. If an earlier change is refused,
+/// later submitted changes are refused with it. Changes that the device itself refused (422), or
+/// that were not tried, never left it and keep their operation: when they are submitted again, both
+/// submissions get the new answer.
 public struct Submission<Object: BusinessObject>: Sendable {
   let store: Store
   let object: Int64

@@ -9,12 +9,12 @@ extension BusinessObject {
     record.replay = .none
   }
 
-  /// Discards what is pending of this object and of its parts (sync/P20).
+  /// Discards the pending changes of this object and of its parts.
   ///
-  /// Of a create that is pending nothing is left that refers to its temporary key: pending creates
-  /// that do are cancelled with it, and pending updates refer again to what they did before, with
-  /// everything else that they changed still pending. Client-only objects that do refer to nothing
-  /// then: null, where the model lets them. Returns the keys of all of them.
+  /// If its create was pending, nothing keeps a reference to its temporary key: pending creates
+  /// that refer to it are cancelled too. Pending updates get their old reference back and keep
+  /// their other changes. Client-only objects that refer to it get null, if the model allows null.
+  /// Returns the keys of all of them.
   @discardableResult
   public mutating func cancelPending() throws(FerryError) -> [Key] {
     guard let object = record.object else { return [] }
@@ -29,14 +29,14 @@ extension BusinessObject {
     return gone
   }
 
-  /// The object as it was before its first pending change; nil where nothing is pending, and for a
-  /// pending create (facts/1.5).
+  /// The object before its first pending change; nil if nothing is pending, and for a pending
+  /// create.
   public var originalState: Self? {
     get throws(FerryError) { try record.original().map(Self.init(record:)) }
   }
 
-  /// The object as it was last downloaded, under its pending change; nil where nothing is pending,
-  /// and where the business system no longer has it (facts/1.5).
+  /// The object as it was downloaded last, without its pending change; nil if nothing is pending,
+  /// and if the business system no longer has it.
   public var downloadState: Self? {
     get throws(FerryError) { try record.downloaded().map(Self.init(record:)) }
   }

@@ -2,23 +2,22 @@ import FerryModel
 import FerrySQLite
 public import FerryWire
 
-/// A message of the server about an operation (sync/P17).
+/// A message of the server about an operation.
 public typealias LogRecord = FerryWire.LogRecord
 
-/// Which log records; everything that is given must hold.
-///
+/// A selection of log records; every condition that is set must be true.
 /// ```swift
 /// try database.logRecords(LogRecordQuery(component: "Order", atLeast: .error, take: 50))
 /// ```
 public struct LogRecordQuery: Sendable {
   /// The name of the entity.
   public var component: String?
-  /// As text, as in `LogRecord.entityKey`.
+  /// The key as text, as in `LogRecord.entityKey`.
   public var entityKey: String?
   public var code: Int?
-  /// This level or a graver one.
+  /// This level or a more severe one.
   public var atLeast: LogRecord.Level?
-  /// Of one submitted operation.
+  /// The id of a submitted operation.
   public var requestID: OperationID?
   /// Written by the server at this moment or later, in milliseconds since 1970.
   public var since: Int64?
@@ -62,8 +61,8 @@ public struct LogRecordQuery: Sendable {
 }
 
 extension BusinessObject {
-  /// What the server had to say about this object's operations, oldest first (sync/P18). They stay
-  /// until the object is accepted or its pending change is cancelled.
+  /// The server's messages about this object's operations, oldest first. They stay until the object
+  /// is accepted or its pending change is cancelled.
   public var logRecords: [LogRecord] {
     get throws(FerryError) {
       guard let object = record.object else { return [] }

@@ -23,17 +23,17 @@ extension AttributeOf {
     left.test(.greaterEqual, right)
   }
 
-  /// `Order.Attributes.id.between(1, and: 99)`; both ends belong to it.
+  /// `Order.Attributes.id.between(1, and: 99)`; both ends are included.
   public func between(_ least: Content, and most: Content) -> TestOf<Object> {
     test(.greaterEqual, least) && test(.lessEqual, most)
   }
 
-  /// One of these values; none of them is a test that nothing passes.
+  /// Equal to one of these values; without values no object passes.
   public func isIn(_ values: some Sequence<Content>) -> TestOf<Object> {
     TestOf(.inList(item, values.map(\.value)))
   }
 
-  /// One of what a query of one item gives.
+  /// Equal to one of the values that a query with one item returns.
   public func isIn(_ query: Query) -> TestOf<Object> { TestOf(.inQuery(item, query)) }
 
   public var isNull: TestOf<Object> { TestOf(.compare(item, .equal, .value(.null))) }
@@ -58,7 +58,7 @@ extension AttributeOf where Content: Comparable {
 // The same for attributes that may be null; null is in no range.
 
 extension AttributeOf {
-  /// One of these values, of an attribute that may be null.
+  /// Equal to one of these values, for an attribute that may be null.
   @_disfavoredOverload
   public func isIn<Wrapped>(
     _ values: some Sequence<Wrapped>
@@ -138,33 +138,33 @@ extension AttributeOf {
   ) -> TestCriteria { left.item.test(.greaterEqual, right) }
 }
 
-/// A text, or a text that may be missing: what `like` and its kin look into.
+/// A text or an optional text: the type of attributes for `like`, `contains` and similar tests.
 public protocol TextConvertible: AttributeConvertible {}
 extension String: TextConvertible {}
 extension Optional: TextConvertible where Wrapped == String {}
 
 extension AttributeOf where Content: TextConvertible {
-  /// SQL's LIKE: `%` is any text, `_` any character, `\` before either takes it literally; the
-  /// letters A to Z are like a to z, others are not.
+  /// SQL's LIKE: `%` is any text, `_` any character, `\` before one of them means the character
+  /// itself. A to Z equal a to z; the case of other letters matters.
   public func like(_ pattern: String) -> TestOf<Object> { TestOf(.like(item, pattern)) }
 
-  /// Holds this text somewhere; the letters A to Z are like a to z.
+  /// Contains this text; A to Z equal a to z.
   public func contains(_ text: String) -> TestOf<Object> {
     like("%\(TestCriteria.literal(text))%")
   }
 
-  /// Begins with this text; the letters A to Z are like a to z.
+  /// Begins with this text; A to Z equal a to z.
   public func starts(with text: String) -> TestOf<Object> {
     like("\(TestCriteria.literal(text))%")
   }
 
-  /// Ends with this text; the letters A to Z are like a to z.
+  /// Ends with this text; A to Z equal a to z.
   public func ends(with text: String) -> TestOf<Object> { like("%\(TestCriteria.literal(text))") }
 }
 
 extension RelationshipOf {
-  /// There is an object at the other end that passes the test; without one, any object there.
-  ///
+  /// Some object of this relationship passes the test; without a test, there is at least one
+  /// object.
   /// ```swift
   /// Order.Attributes.customer.exists(Customer.Attributes.city == "Berlin")
   /// Order.Attributes.lines.exists(Line.Attributes.quantity > 100)
@@ -178,18 +178,18 @@ extension RelationshipOf {
 }
 
 extension BusinessObject {
-  /// Holds these words somewhere in the attributes that the model marks for full-text search, in
-  /// any order; the last letters of a word may be left out by `*`, and a text in quotes is looked
-  /// for as it stands. Case and accents make no difference.
+  /// Contains these words, in any order, in the attributes that the model marks for full-text
+  /// search. `*` at the end of a word stands for any further letters; a text in quotes must occur
+  /// literally. Case and accents are ignored.
   ///
-  /// `invalidQuery` when it runs and the model marks none.
+  /// The query throws `invalidQuery` if the model marks no attribute.
   public static func matches(_ words: String) -> TestOf<Self> {
     TestOf(.fullText(entity: entity.name, words))
   }
 }
 
 extension SelectItem {
-  /// For `having`: `.sum(Order.Attributes.total) > 1000`.
+  /// A comparison for `having`: `.sum(Order.Attributes.total) > 1000`.
   public static func > (left: Self, right: some AttributeConvertible) -> TestCriteria {
     TestCriteria(.compare(left, .greater, .value(right.value)))
   }

@@ -1,10 +1,9 @@
 import FerryModel
 
-/// A question to the local database: which rows, of which entities, in which form and order.
+/// A query of the local database: entities, conditions, items and order.
 ///
-/// A value; each call returns a changed copy. Names that came as texts are looked at when the query
-/// runs: `invalidQuery` says which name is wrong and which is near.
-///
+/// A value; each call returns a changed copy. Names in texts are checked when the query runs:
+/// `invalidQuery` says which name is wrong and which name is similar.
 /// ```swift
 /// let query = Query(from: Order.self)
 ///   .join(Order.Attributes.customer)
@@ -69,19 +68,19 @@ public struct Query: Sendable, Hashable {
     source = Source(content: .entity(entity), alias: alias ?? entity)
   }
 
-  /// The rows that another query gives; its items are named by `alias`: `t.total`.
+  /// The rows of another query; `alias` names them: `t.total`.
   public init(fromQuery query: Query, as alias: String) {
     source = Source(content: .query(query), alias: alias)
   }
 
-  /// What the rows hold; without it every attribute of the first entity.
+  /// The items of the rows; without it every attribute of the first entity.
   public func select<each Item: Selectable>(_ items: repeat each Item) -> Query {
     var query = self
     repeat query.items.append((each items).item)
     return query
   }
 
-  /// In the reference's form: `"a.city, sum(b.total) total"`.
+  /// The same as a text in the reference's form: `"a.city, sum(b.total) total"`.
   public func select(_ items: String) -> Query {
     with { query in
       query.items += items.split(separator: ",").map {
@@ -90,10 +89,10 @@ public struct Query: Sendable, Hashable {
     }
   }
 
-  /// Adds the objects at the other end of a relationship, one row for each pair.
+  /// Adds the objects of a relationship, one row for each pair.
   ///
-  /// `source` is the alias of the relationship's own entity where the query has it twice. An outer
-  /// join keeps rows that have nobody at the other end.
+  /// `source` is the alias of the relationship's own entity if the query has it twice. An outer
+  /// join keeps rows without an object in the relationship.
   public func join<Object, Target>(
     _ relationship: RelationshipOf<Object, Target>, as alias: String? = nil,
     of source: String? = nil, outer: Bool = false
@@ -123,51 +122,51 @@ public struct Query: Sendable, Hashable {
     }
   }
 
-  /// Only rows that pass; of several calls all must hold.
+  /// Only rows that pass the test; with several calls, all tests.
   public func `where`(_ test: some QueryTest) -> Query {
     with { $0.test = $0.test.map { known in known && test } ?? test.criteria }
   }
 
-  /// One row for all rows that are equal in these items.
+  /// Groups the rows that are equal in these items into one row.
   public func groupBy<each Item: Selectable>(_ items: repeat each Item) -> Query {
     var query = self
     repeat query.groups.append((each items).item)
     return query
   }
 
-  /// Only groups that pass; of several calls all must hold.
+  /// Only groups that pass the test; with several calls, all tests.
   public func having(_ test: some QueryTest) -> Query {
     with { $0.groupTest = $0.groupTest.map { known in known && test } ?? test.criteria }
   }
 
-  /// Of several, the first decides; further calls add what decides after them (the reference's
+  /// Sorts by the first criterion, then by the next; further calls add criteria (the reference's
   /// thenBy).
   public func orderBy(_ order: SortCriteria...) -> Query { orderBy(order) }
 
-  /// The same with an order that was put together before.
+  /// The same with an array of criteria.
   public func orderBy(_ order: [SortCriteria]) -> Query { with { $0.order += order } }
 
-  /// Equal rows once.
+  /// Returns equal rows once.
   public func distinct() -> Query { with { $0.isDistinct = true } }
 
-  /// Leaves out the first rows. Without an order, objects stand in that in which they came. A
-  /// negative number is `invalidQuery` when the query runs.
+  /// Leaves out the first rows. Without an order, objects come in the order in which they were
+  /// stored. The query throws `invalidQuery` for a negative number.
   public func skip(_ count: Int) -> Query { with { $0.skipped = count } }
 
-  /// At most so many rows; a negative number is `invalidQuery` when the query runs.
+  /// At most this number of rows. The query throws `invalidQuery` for a negative number.
   public func take(_ count: Int) -> Query { with { $0.taken = count } }
 
   /// Only objects in this state.
   public func entityFilter(_ filter: EntityFilter) -> Query { with { $0.filter = filter } }
 
-  /// The rows of both, equal ones once. Order, skip and take of the result stand here, not in the
-  /// other query; they name items, as `.ascending("total")`.
+  /// The rows of both queries, equal ones once. Set order, skip and take on this query, not on the
+  /// other; they name items, such as `.ascending("total")`.
   public func union(_ other: Query) -> Query { with(.union, other) }
-  /// The rows of both.
+  /// The rows of both queries.
   public func unionAll(_ other: Query) -> Query { with(.unionAll, other) }
-  /// The rows that the other query does not give.
+  /// The rows of this query that the other one does not return.
   public func except(_ other: Query) -> Query { with(.except, other) }
-  /// The rows that both give.
+  /// The rows that both queries return.
   public func intersect(_ other: Query) -> Query { with(.intersect, other) }
 
   private func with(_ change: (inout Query) -> Void) -> Query {

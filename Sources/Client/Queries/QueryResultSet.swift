@@ -1,10 +1,10 @@
 public import FerryModel
 
-/// The rows that a query gave, as they were in one snapshot.
+/// The rows of a query, from one snapshot.
 public struct QueryResultSet: Sendable, RandomAccessCollection {
-  /// In the order of the query's items.
+  /// The names of the columns, in the order of the query's items.
   public let columnNames: [String]
-  /// Of each column; nil where the query does not say: a column of a plain SQL text.
+  /// The types of the columns; nil if the query does not know it: a column of a plain SQL text.
   public let columnTypes: [AttributeType?]
   package let values: [[Value]]
   private let places: [String: Int]
@@ -20,7 +20,7 @@ public struct QueryResultSet: Sendable, RandomAccessCollection {
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { values.count }
-  /// A row by its place, from 0.
+  /// The row at an index, from 0.
   public subscript(position: Int) -> QueryRow { QueryRow(values: values[position], places: places) }
 }
 
@@ -29,32 +29,32 @@ public struct QueryRow: Sendable, Hashable {
   public let values: [Value]
   fileprivate let places: [String: Int]
 
-  /// The value of a column; nil where the query has none of that name.
+  /// The value of a column; nil if there is no column with this name.
   public subscript(column: String) -> Value? { places[column].map { values[$0] } }
 
-  /// The value of a column under a Swift type, as objects have it: `row.get("total", as: Decimal?.self)`.
+  /// The value of a column as a Swift type, as in objects: `row.get("total", as: Decimal?.self)`.
   ///
-  /// Numbers and texts become one another where nothing is lost: an average read as `Decimal`, a
-  /// count as `String`. `Double` and `Float` take the nearest number they can hold. Null reads as
-  /// nil, or as the type's zero where it has no nil.
+  /// Numbers and texts are converted if nothing is lost: an average read as `Decimal`, a count as
+  /// `String`. `Double` and `Float` use the nearest possible number. Null becomes nil, or the
+  /// type's zero if the type is not optional.
   ///
-  /// A column that the query does not have, or one that holds what the type cannot, is a
-  /// programmer's error; where values decide that, ask for `value(_:as:)`.
+  /// A missing column, or a value that the type cannot hold, is a programmer's error. If that
+  /// depends on the data, use `value(_:as:)`.
   public func get<Content: AttributeConvertible>(
     _ column: String, as type: Content.Type = Content.self
   ) -> Content {
     do { return try value(column, as: type) } catch { preconditionFailure("\(error)") }
   }
 
-  /// The same of a column by its place, from 0.
+  /// The same for the column at an index, from 0.
   public func get<Content: AttributeConvertible>(
     _ position: Int, as type: Content.Type = Content.self
   ) -> Content {
     do { return try value(position, as: type) } catch { preconditionFailure("\(error)") }
   }
 
-  /// The same as `get`, but `invalidQuery` where the row has no such column, and where the column
-  /// holds what the type cannot: text that is no number, 2.5 for an `Int`.
+  /// The same as `get`, but throws `invalidQuery` if there is no such column, or if the type cannot
+  /// hold the value: a text that is not a number, 2.5 for an `Int`.
   public func value<Content: AttributeConvertible>(
     _ column: String, as type: Content.Type = Content.self
   ) throws(FerryError) -> Content {
@@ -66,7 +66,7 @@ public struct QueryRow: Sendable, Hashable {
     return try converted(values[place], column)
   }
 
-  /// The same of a column by its place, from 0.
+  /// The same for the column at an index, from 0.
   public func value<Content: AttributeConvertible>(
     _ position: Int, as type: Content.Type = Content.self
   ) throws(FerryError) -> Content {

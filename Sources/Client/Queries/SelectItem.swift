@@ -1,7 +1,7 @@
 import FerryModel
 
-/// What a query gives, sorts or compares: an attribute, or an aggregate of the rows of a group.
-///
+/// An item that a query returns, sorts by or compares: an attribute, or an aggregate over the rows
+/// of a group.
 /// ```swift
 /// Query(from: Order.self).select(Order.Attributes.city, .sum(Order.Attributes.total).as("total"))
 /// ```
@@ -25,8 +25,8 @@ public struct SelectItem: Sendable, Hashable {
 
   package init(_ content: Content) { self.content = content }
 
-  /// An attribute by its name, with the alias of its entity where the query has several:
-  /// `city`, `c.city`. Whether there is such an attribute is looked at when the query runs.
+  /// An attribute by its name, with the alias of its entity if the query has several: `city`,
+  /// `c.city`. The name is checked when the query runs.
   public init(_ path: String) {
     let parts = path.split(separator: ".", maxSplits: 1).map(String.init)
     content = .attribute(
@@ -48,7 +48,7 @@ public struct SelectItem: Sendable, Hashable {
     if words.count == 2 { name = words[1] }
   }
 
-  /// The same under a name, which the result's column has and `orderBy` may give.
+  /// The same item with a name: the name of the result's column, which `orderBy` may use.
   public func `as`(_ name: String) -> SelectItem {
     var named = self
     named.name = name
@@ -56,7 +56,7 @@ public struct SelectItem: Sendable, Hashable {
   }
 }
 
-/// What can stand in a query's `select`, `groupBy` and `orderBy`.
+/// A type that can be used in a query's `select`, `groupBy` and `orderBy`.
 public protocol Selectable: Sendable {
   var item: SelectItem { get }
 }
@@ -66,32 +66,32 @@ extension SelectItem: Selectable {
 }
 
 extension Selectable where Self == SelectItem {
-  /// How many rows.
+  /// The number of rows.
   public static var count: SelectItem { SelectItem(.aggregate(.count, nil)) }
 
-  /// How many different values that are not nil.
+  /// The number of different values that are not nil.
   public static func count(distinct item: some Selectable) -> SelectItem {
     var count = SelectItem(.aggregate(.count, item.item))
     count.isDistinct = true
     return count
   }
 
-  /// The sum; exact for decimals and unbounded integers, nil of no values.
+  /// The sum; exact for decimals and unbounded integers, nil if there are no values.
   public static func sum(_ item: some Selectable) -> SelectItem {
     SelectItem(.aggregate(.sum, item.item))
   }
 
-  /// The average as a `double`, also of decimals; nil of no values.
+  /// The average as a `double`, also of decimals; nil if there are no values.
   public static func average(_ item: some Selectable) -> SelectItem {
     SelectItem(.aggregate(.avg, item.item))
   }
 
-  /// The least value that is not nil; decimals as numbers.
+  /// The smallest value that is not nil; decimals compare as numbers.
   public static func minimum(_ item: some Selectable) -> SelectItem {
     SelectItem(.aggregate(.min, item.item))
   }
 
-  /// The greatest value; decimals as numbers.
+  /// The greatest value; decimals compare as numbers.
   public static func maximum(_ item: some Selectable) -> SelectItem {
     SelectItem(.aggregate(.max, item.item))
   }
@@ -102,37 +102,36 @@ extension AttributeOf: Selectable {
     SelectItem(.attribute(source: nil, entity: Object.entity.name, name: name))
   }
 
-  /// The attribute of the entity that the query has under this alias: for a query that has one
-  /// entity twice.
+  /// The attribute of the entity with this alias: for a query that has one entity twice.
   public func of(_ alias: String) -> SelectItem {
     SelectItem(.attribute(source: alias, entity: Object.entity.name, name: name))
   }
 
-  /// The same under a name, which the result's column has.
+  /// The same item with a name for the result's column.
   public func `as`(_ name: String) -> SelectItem { item.as(name) }
 }
 
-/// By what a query sorts. Nothing comes before every value.
+/// An item that a query sorts by. nil comes before every value.
 public struct SortCriteria: Sendable, Hashable {
   package let item: SelectItem
   package let isDescending: Bool
 
-  /// The least first.
+  /// Sorts the smallest value first.
   public static func ascending(_ item: some Selectable) -> SortCriteria {
     SortCriteria(item: item.item, isDescending: false)
   }
 
-  /// The greatest first.
+  /// Sorts the greatest value first.
   public static func descending(_ item: some Selectable) -> SortCriteria {
     SortCriteria(item: item.item, isDescending: true)
   }
 
-  /// By what the query gives under this name, or by an attribute of this name.
+  /// Sorts by the item or the attribute with this name, the smallest value first.
   public static func ascending(_ name: String) -> SortCriteria {
     SortCriteria(item: SelectItem(.named(name)), isDescending: false)
   }
 
-  /// The same, the greatest first.
+  /// Sorts by the item or the attribute with this name, the greatest value first.
   public static func descending(_ name: String) -> SortCriteria {
     SortCriteria(item: SelectItem(.named(name)), isDescending: true)
   }

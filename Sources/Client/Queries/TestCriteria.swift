@@ -1,10 +1,10 @@
 import FerryModel
 
-/// A test that a row passes or does not: the condition of a query.
+/// The condition of a query: a row passes it or does not.
 ///
-/// Nil is a value like any other, as in Swift: `city != "Berlin"` holds where there is no city, and
-/// nothing that is compared by less or greater with nil holds. So a test holds or does not, and
-/// `!` is its opposite.
+/// Nil is a value like any other, as in Swift: `city != "Berlin"` is true without a city, and every
+/// comparison with less or greater is false for nil. So a test is true or false, and `!` is its
+/// opposite.
 public struct TestCriteria: QueryTest, Hashable {
   package indirect enum Content: Sendable, Hashable {
     case constant(Bool)
@@ -53,22 +53,21 @@ public struct TestCriteria: QueryTest, Hashable {
   public var criteria: TestCriteria { self }
 }
 
-/// What `where` and `having` of a query take.
+/// A type that `where` and `having` of a query accept.
 public protocol QueryTest: Sendable {
   var criteria: TestCriteria { get }
 }
 
 /// A test of one entity's objects: `Order.Attributes.total > 100`.
 ///
-/// A test that names another entity's attributes has another type, and does not compile where this
-/// one is asked for.
+/// A test of another entity's attributes has another type and does not compile in its place.
 public struct TestOf<Object: BusinessObject>: QueryTest, Hashable {
   public let criteria: TestCriteria
 
   package init(_ content: TestCriteria.Content) { criteria = TestCriteria(content) }
 
-  /// The objects that `test` holds for, where it was written for rows of any kind; a name in it
-  /// that the entity does not have is an error when the query runs.
+  /// The objects that pass `test`, which was written for rows of any kind. A name that the entity
+  /// does not have is an error when the query runs.
   public init(_ test: some QueryTest) { criteria = test.criteria }
 
   public static func && (left: Self, right: Self) -> Self {
@@ -94,15 +93,15 @@ extension TestCriteria {
   public static prefix func ! (test: Self) -> Self { Self(.not(test.content)) }
 }
 
-/// A test of one attribute by its name, in the reference's words.
+/// A test of one attribute by its name, as in the reference.
 ///
 /// ```swift
 /// AttributeTest("city", .equal, "Berlin")
 /// AttributeTest("customerID", .in, Query(from: Customer.self).select("id"))
 /// ```
-/// Names and types are looked at when the query runs: `invalidQuery` says what is wrong.
+/// Names and types are checked when the query runs: `invalidQuery` says what is wrong.
 public struct AttributeTest: QueryTest, Hashable {
-  /// With the reference's numbers (facts/1.3).
+  /// The operators, with the reference's numbers.
   public enum Operator: Int, Sendable, Hashable, CaseIterable {
     case isNull = 1
     case notNull
@@ -110,7 +109,7 @@ public struct AttributeTest: QueryTest, Hashable {
     case notEqual
     case like
     case notLike
-    /// Words, in an attribute that the model marks for full-text search.
+    /// Contains words; only for an attribute that the model marks for full-text search.
     case match
     case notMatch
     case lessThan
@@ -131,12 +130,12 @@ public struct AttributeTest: QueryTest, Hashable {
 
   public let criteria: TestCriteria
 
-  /// A test of one value; `nil` where the operator takes none. Behind `in` and `notIn` a list stands
-  /// for its elements. A query has its own.
+  /// A test with one value; `nil` for an operator without a value. For `in` and `notIn` pass a
+  /// list; for a query there is another initializer.
   ///
-  /// `like`, `match`, `contains`, `startsWith`, `endsWith` and their opposites take a text; with
-  /// another value, or none, the query is `invalidQuery`, as it is wherever an operator is given what
-  /// it does not take.
+  /// `like`, `match`, `contains`, `startsWith`, `endsWith` and their opposites need a text. For
+  /// another value, or none, the query throws `invalidQuery`, as for every operator with a wrong
+  /// kind of value.
   public init(
     _ attribute: String, _ operator: Operator, _ value: (any AttributeConvertible)? = nil
   ) {
@@ -176,7 +175,8 @@ public struct AttributeTest: QueryTest, Hashable {
     }
   }
 
-  /// `equal`, `less…` and `greater…` with another attribute of the query: the reference's Column.
+  /// Compares with another attribute of the query by `equal`, `less…` or `greater…`: the
+  /// reference's Column.
   public init(_ attribute: String, _ operator: Operator, column: String) {
     let item = SelectItem(attribute)
     let other = TestCriteria.Operand.item(SelectItem(column))
@@ -192,21 +192,21 @@ public struct AttributeTest: QueryTest, Hashable {
     }
   }
 
-  /// `in` and `notIn`.
+  /// A test by `in` or `notIn` with a list of values.
   public init(_ attribute: String, _ operator: Operator, _ values: [any AttributeConvertible]) {
     self.init(`operator`, given: "a list of values") {
       $0 == .in ? .inList(SelectItem(attribute), values.map(\.value)) : nil
     }
   }
 
-  /// `in` and `notIn` of what a query of one item gives.
+  /// A test by `in` or `notIn` with the values that a query of one item returns.
   public init(_ attribute: String, _ operator: Operator, _ query: Query) {
     self.init(`operator`, given: "an attribute and a query") {
       $0 == .in ? .inQuery(SelectItem(attribute), query) : nil
     }
   }
 
-  /// `exists` and `notExists`; the inner query may name aliases of the outer one.
+  /// A test by `exists` or `notExists`; the inner query may name aliases of the outer one.
   public init(_ operator: Operator, _ query: Query) {
     self.init(`operator`, given: "a query alone") { $0 == .exists ? .exists(query) : nil }
   }
@@ -254,9 +254,9 @@ extension AttributeTest.Operator {
   }
 }
 
-/// Several tests as one, in the reference's words.
+/// A combination of several tests, as in the reference.
 public struct CompositeTest: QueryTest, Hashable {
-  /// With the reference's numbers (facts/1.3).
+  /// The operators, with the reference's numbers.
   public enum Operator: Int, Sendable, Hashable, CaseIterable {
     case not = 1
     case and
@@ -265,7 +265,7 @@ public struct CompositeTest: QueryTest, Hashable {
 
   public let criteria: TestCriteria
 
-  /// `not` holds where none of the tests does; `and` of none holds, `or` of none does not.
+  /// `not` is true if none of the tests is true; without tests `and` is true, and `or` is false.
   public init(_ operator: Operator, _ tests: [any QueryTest]) {
     let contents = tests.map(\.criteria.content)
     switch `operator` {
@@ -276,7 +276,8 @@ public struct CompositeTest: QueryTest, Hashable {
   }
 }
 
-/// Which objects by their state, in the reference's words; several must all hold.
+/// A condition on the state of objects, as in the reference; with several options, all must be
+/// true.
 public struct EntityFilter: OptionSet, Sendable, Hashable {
   public let rawValue: Int32
   public init(rawValue: Int32) { self.rawValue = rawValue }
@@ -287,10 +288,10 @@ public struct EntityFilter: OptionSet, Sendable, Hashable {
   public static let notCreated = EntityFilter(rawValue: 8)
   public static let updated = EntityFilter(rawValue: 16)
   public static let notUpdated = EntityFilter(rawValue: 32)
-  /// None: an object whose delete is pending is not visible.
+  /// Matches no object: an object with a pending delete is not visible.
   public static let deleted = EntityFilter(rawValue: 64)
   public static let notDeleted = EntityFilter(rawValue: 128)
-  /// The reference's constant for all (facts/1.3).
+  /// The reference's constant for all objects.
   public static let all = EntityFilter(rawValue: 217_483_647)
 }
 

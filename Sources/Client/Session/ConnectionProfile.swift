@@ -1,25 +1,25 @@
 import FerryHTTPClient
 
-/// Where the server is and how patient the session is (the reference's connection profile, sync/I3).
+/// The server's address and the timing of the session (the reference's connection profile).
 public struct ConnectionProfile: Sendable, Equatable {
   /// `http` or `https`, host, port and, behind a proxy, a path: `https://ferry.example.com/sales`.
   public var server: String
   public var connectTimeout: Duration
   public var session: SessionSettings
-  /// Whether passwords, tokens and data may travel over `http://` to another machine, where everyone
-  /// on the way can read and change them. Not needed for this machine's own loopback address.
+  /// Whether passwords, tokens and data may travel over `http://` to another machine, where others
+  /// on the network can read and change them. Not needed for the loopback address of this machine.
   public var allowsInsecureHTTP: Bool
-  /// How the server is reached: a company's own authority, the app's decision about a certificate, a
-  /// client certificate, a proxy.
+  /// The options of the connection: a company's own certificate authority, the app's decision about
+  /// a certificate, a client certificate, a proxy.
   public var transport: TransportOptions
-  /// Gives the tokens of the company's own login; nil: users log in with name and password.
+  /// The source of tokens of the company's own login; nil: users log in with name and password.
   public var tokenSource: (any TokenSource)?
-  /// Where the tokens and the key of the database are kept; nil: the tokens in the database itself,
-  /// the key where the app keeps it. A wipe that the operator orders destroys both there.
+  /// The store of the database's tokens and key; nil: the tokens are in the database itself, and
+  /// the app keeps the key. A wipe that the operator orders destroys both there.
   public var secrets: DatabaseSecrets?
 
-  /// An address of another form is refused with `badAddress` when the database is opened, and so is
-  /// `http://` to another machine unless `allowsInsecureHTTP` is true.
+  /// Opening a database with an invalid address throws `badAddress`; so does `http://` to another
+  /// machine unless `allowsInsecureHTTP` is true.
   public init(
     server: String, connectTimeout: Duration = .seconds(10), session: SessionSettings = .init(),
     allowsInsecureHTTP: Bool = false, transport: TransportOptions = TransportOptions()
@@ -31,7 +31,7 @@ public struct ConnectionProfile: Sendable, Equatable {
     self.transport = transport
   }
 
-  /// Equal with the same values and the same objects.
+  /// Compares all values; objects are compared by identity.
   public static func == (left: ConnectionProfile, right: ConnectionProfile) -> Bool {
     left.server == right.server && left.connectTimeout == right.connectTimeout
       && left.session == right.session && left.allowsInsecureHTTP == right.allowsInsecureHTTP

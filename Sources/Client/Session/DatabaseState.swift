@@ -1,11 +1,11 @@
 public import FerryWorld
 import Synchronization
 
-/// How a database stands with its server: what an app shows where nothing seems to come.
+/// The connection of a database to its server; an app shows it when data does not arrive.
 ///
-/// Login and subscription are kept in the database; the rest is what this process has met.
+/// Login and subscription are kept in the database; the other values are those of this process.
 public struct DatabaseState: Sendable, Equatable {
-  /// Whether the server knows who this device is.
+  /// Whether the device is logged in.
   public enum Login: String, Sendable, Hashable {
     /// Nothing can be fetched or sent before `beginOnlineLogin` or `onlineLogin`.
     case needed = "must log in"
@@ -14,25 +14,26 @@ public struct DatabaseState: Sendable, Equatable {
     case done = "logged in"
   }
 
-  /// Whether data is asked for.
+  /// Whether the device has asked for data.
   public enum Subscription: String, Sendable, Hashable {
-    /// `subscribe` was not called, or `unsubscribe` was, or the server said no: see `failure`.
+    /// `subscribe` was not called, `unsubscribe` was called, or the server refused: see `failure`.
     case none = "not subscribed"
-    /// The server has not said its word.
+    /// The server has not answered yet.
     case underWay = "waits for the server"
     case accepted = "subscribed"
     /// `suspendSubscription` was called.
     case suspended
   }
 
-  /// The server answered the last request. False before the first one.
+  /// Whether the server answered the last request. False before the first one.
   public var isConnected = false
   public var login: Login = .needed
   public var subscription: Subscription = .none
-  /// The server reads its business system for the first time and does not have all of this user's
-  /// data. It is asked again by itself.
+  /// Whether the server reads its business system for the first time and does not have all of this
+  /// user's data yet. It is asked again automatically.
   public var isServerLoading = false
-  /// When the data closes if the server is not asked before; nil: never.
+  /// The time at which the data is closed if the device does not reach the server before; nil:
+  /// never.
   public var dataClosesAt: Timestamp?
   /// Since when the server cannot be reached, by the device's clock; nil while it answers, and before
   /// it was asked.
@@ -42,7 +43,7 @@ public struct DatabaseState: Sendable, Equatable {
 
   public init() {}
 
-  /// Failures are the same where code and text are.
+  /// Two states with failures are equal if code and text of the failures are equal.
   public static func == (left: DatabaseState, right: DatabaseState) -> Bool {
     left.isConnected == right.isConnected && left.login == right.login
       && left.subscription == right.subscription && left.isServerLoading == right.isServerLoading

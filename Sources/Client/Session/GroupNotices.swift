@@ -1,14 +1,15 @@
 import FerryJSON
 import FerryWire
 
-/// Whether and how often the server notifies a replication-based database of something new in a
-/// synchronization group (facts/1.4, 2.8; the reference's enableSIS, interval and adminLock).
+/// Whether and how often the server notifies a replication-based database of new data in a
+/// synchronization group (the reference's enableSIS, interval and adminLock).
 public struct GroupNotices: Sendable, Equatable {
-  /// Without it no session begins by itself for this group.
+  /// If false, no synchronization of this group begins automatically.
   public var isEnabled: Bool
-  /// The least time between two notices, in minutes; 0 for each one at once.
+  /// The minimum time between two notices, in minutes; 0: each change is reported at once.
   public var intervalMinutes: Int
-  /// The operator decides this by the connection template, and the app cannot change it.
+  /// Whether the operator's connection template sets these values, so that the app cannot change
+  /// them.
   public internal(set) var isLocked: Bool
 
   public init(isEnabled: Bool = true, intervalMinutes: Int = 0) {

@@ -1,18 +1,19 @@
 public import FerryModel
 
 /// Values of synchronization parameters that were saved together: one subscription (the reference's
-/// synchronization parameters, facts/1.6).
+/// synchronization parameters).
 ///
-/// Generated packages have a typed form of it, `Travel.SynchronizationParameters(region: "South")`.
+/// Generated packages have a typed form, `Travel.SynchronizationParameters(region: "South")`.
 public struct ParameterSet: Sendable, Hashable {
-  /// Canonical values by the names of parameters; one that is missing has its default.
+  /// Canonical values by parameter name; a missing parameter has its default.
   public let values: [String: Value]
 
   public init(_ values: [String: any AttributeConvertible]) {
     self.values = values.mapValues(\.value).filter { !$0.value.isNull }
   }
 
-  /// A parameter's value in its type; nil where the set leaves it out, or holds no value of that type.
+  /// A parameter's value in its type; nil if the set does not have it, or has a value of another
+  /// type.
   public func value<Member: AttributeConvertible>(
     of parameter: String, as type: Member.Type = Member.self
   ) -> Member? {
@@ -22,7 +23,7 @@ public struct ParameterSet: Sendable, Hashable {
   init(canonical values: [String: Value]) { self.values = values }
 }
 
-/// What can be saved as a set of synchronization parameters; generated types conform.
+/// A type that can be saved as a set of synchronization parameters; generated types conform.
 public protocol SynchronizationParameters: Sendable {
   var parameterSet: ParameterSet { get }
   /// What was saved, read back.

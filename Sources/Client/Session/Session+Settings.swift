@@ -2,7 +2,8 @@ import FerryJSON
 import FerrySQLite
 public import FerryWire
 
-/// What a server's connection template says, under the name by which an app finds it with Ferry alone.
+/// The settings of a server's connection template. This alias lets an app use the type with `import
+/// Ferry` alone.
 public typealias ApplicationSettings = FerryWire.ApplicationSettings
 /// A value of an application setting.
 public typealias SettingValue = FerryWire.SettingValue

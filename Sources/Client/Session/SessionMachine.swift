@@ -321,7 +321,7 @@ package struct SessionMachine: Equatable {
 
 /// How rows and operations travel.
 public enum SynchronizationKind: String, Sendable, Hashable {
-  /// Operations go when they are submitted, and after `subscribe` changes arrive by themselves while
+  /// Submitted operations are sent at once. After `subscribe`, changes arrive by themselves while
   /// the background synchronization is on.
   case messageBased
   /// Operations and rows travel only in synchronizations that the app asks for, group by group, and
@@ -329,37 +329,39 @@ public enum SynchronizationKind: String, Sendable, Hashable {
   case replicationBased
 }
 
-/// How patient a session is.
+/// The timing of a session.
 public struct SessionSettings: Sendable, Equatable {
-  /// Between two questions where no channel tells of changes.
+  /// The time between two requests for changes if there is no channel.
   public var pollInterval: Duration = .seconds(1)
-  /// After an operation was sent, before the first question for its answer.
+  /// The time between sending an operation and the first request for its answer.
   public var answerPoll: Duration = .milliseconds(50)
-  /// How long a new channel may be silent before it is taken for one that a proxy keeps back.
+  /// How long a new channel may be silent before the session assumes that a proxy blocks it.
   public var channelPatience: Duration = .seconds(1)
-  /// Before a channel that was kept back is tried again.
+  /// The time before the session tries a blocked channel again.
   public var channelRetry: Duration = .seconds(300)
-  /// Before a channel is tried again whose place the server gave to another or did not have.
+  /// The time before the session tries a channel again after the server closed it for another
+  /// device or had no room.
   public var channelRest: Duration = .seconds(30)
-  /// How long an open line may be silent; the server speaks every 15 seconds.
+  /// How long an open connection may be silent; the server sends something every 15 seconds.
   public var silence: Duration = .seconds(40)
   public var firstRetry: Duration = .milliseconds(200)
   public var longestRetry: Duration = .seconds(30)
-  /// After the server said no to the device itself, as to one whose package it does not have.
+  /// The time before the next try after the server refused this device, for example because it does
+  /// not serve its package.
   public var stoppedRetry: Duration = .seconds(300)
-  /// Whether `synchronize` and `beginSynchronize` ask for data without waiting for the answers to what
-  /// was sent (sync/R5, R6). What `Database.setAsyncReplay` was given takes precedence.
+  /// Whether `synchronize` and `beginSynchronize` fetch data without waiting for the answers to the
+  /// sent operations. `Database.setAsyncReplay` takes precedence.
   public var asyncReplay: Bool = true
   /// Whether changes arrive by themselves, or only in synchronizations that the app asks for.
   public var synchronization: SynchronizationKind = .messageBased
-  /// How long `synchronize` and `onlineLogin` wait if the app does not say it.
+  /// How long `synchronize` and `onlineLogin` wait if the app does not pass a limit.
   public var patience: Duration = .seconds(300)
-  /// Another process of the app (an extension) opens the same database and changes it too; it says
-  /// so as well. Once a second it is looked at whether it submitted something, and four times a
-  /// second what it changed, which live queries then show. Each transaction tells the others what it
-  /// changed, so that only the live queries which that concerns run again; a change costs a little
-  /// more for it. Which of them synchronizes they settle by themselves, with this or without; each
-  /// callback that is owed is made in one of them.
+  /// Whether another process of the app (an extension) opens the same database and changes it too;
+  /// set it in both. Once a second the session checks whether the other process has submitted
+  /// something, and four times a second what it has changed, for live queries. Each transaction
+  /// records its changes for the other process, so that only affected live queries run again; a
+  /// change costs a little more. The processes agree which of them synchronizes, also without this
+  /// setting. Each owed callback is made in one of them.
   public var isDatabaseShared: Bool = false
   /// Whether a saved change is submitted by itself. With false the app collects its changes, and sends
   /// them with `submit`, `submitPending` or `submitPendingOperations`; see

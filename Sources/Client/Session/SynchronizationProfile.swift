@@ -1,9 +1,8 @@
-/// How requests travel.
+/// The protocol of requests.
 public enum NetworkProtocol: String, Sendable, Hashable { case http, https }
 
-/// Who synchronizes, and with which server: what an app sets before the login, and may change while
-/// the database is open (sync/I1, I3; the reference's synchronization profile).
-///
+/// The user and the server of a synchronization. An app sets it before the login, and may change it
+/// while the database is open (the reference's synchronization profile).
 /// ```swift
 /// try database.updateSynchronizationProfile { profile in
 ///   profile.user = "nancy"
@@ -12,26 +11,27 @@ public enum NetworkProtocol: String, Sendable, Hashable { case http, https }
 /// try await database.onlineLogin()
 /// ```
 public struct SynchronizationProfile: Sendable, Equatable {
-  /// Who logs in with `onlineLogin()`; kept over restarts.
+  /// The user for `onlineLogin()`; kept over restarts.
   public var user: String?
-  /// With what; in memory only, until the database is closed.
+  /// The user's password; in memory only, until the database is closed.
   public var password: String?
-  /// Where the server is. Without a word of the app, what the connection template of the server says;
-  /// and before its first word, what the `ConnectionProfile` said that the database was opened with.
+  /// The server's address. If the app does not set it, the server's connection template decides;
+  /// before the template has arrived, the `ConnectionProfile` with which the database was opened.
   public var serverName: String
   public var networkProtocol: NetworkProtocol
   public var portNumber: Int
-  /// Behind the port, where a proxy needs it; empty for none.
+  /// The path after the port, if a proxy needs one; empty for none.
   public var path: String
-  /// Whether synchronizations wait for the replay of what they sent; see `Database.asyncReplay`.
+  /// Whether synchronizations wait for the replay of the operations that they sent; see
+  /// `Database.asyncReplay`.
   public var asyncReplay: Bool
-  /// Whether changes arrive by themselves, or only in synchronizations that the app asks for. It may
-  /// change at any time (sync/R21): what waits is then sent, and what is missing fetched, the other
+  /// Whether changes arrive by themselves, or only in synchronizations that the app asks for. It
+  /// may be changed at any time: waiting operations and missing rows are then transferred the other
   /// way.
   public var synchronization: SynchronizationKind
   package private(set) var isReset = false
 
-  /// Takes back everything that the app said about the server: the template counts again.
+  /// Removes all values that the app set for the server: the template decides again.
   public mutating func useTemplate() { isReset = true }
 }
 

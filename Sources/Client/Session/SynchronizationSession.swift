@@ -12,7 +12,7 @@ import Synchronization
 public final class SynchronizationSession: Sendable {
   /// The synchronization groups, in the order in which they are downloaded.
   public let groups: [String]
-  /// What the app gave; the callback handler gets it back.
+  /// The value that the app passed; the callback handler receives it.
   public let userContext: (any Sendable)?
 
   private struct State {
@@ -33,8 +33,8 @@ public final class SynchronizationSession: Sendable {
     self.userContext = userContext
   }
 
-  /// All statuses from the first one on, for each caller; repeated ones carry more progress, and of
-  /// those that came before the call the last one. It ends with the synchronization.
+  /// All statuses from the beginning, for each caller; repeated statuses have more progress. Of
+  /// repeated statuses before the call only the last is included. It ends with the synchronization.
   public var statuses: AsyncStream<SynchronizationContext> {
     let (stream, continuation) = AsyncStream.makeStream(of: SynchronizationContext.self)
     state.withLock { state in
@@ -44,17 +44,17 @@ public final class SynchronizationSession: Sendable {
     return stream
   }
 
-  /// Returns when the synchronization has ended well; at once if it has.
+  /// Returns when the synchronization has ended without an error; at once if it already has.
   ///
-  /// Throws why it ended otherwise: `cancelled` after `cancel()` or CANCEL of the callback handler;
+  /// Otherwise throws the reason: `cancelled` after `cancel()` or CANCEL of the callback handler;
   /// `notSubscribed` before `subscribe` unless it only uploads; `notLoggedIn`; `offline` without a
   /// network; `closed` when the database is closed. If the waiting task is cancelled it throws
-  /// `cancelled` too, and the synchronization goes on.
+  /// `cancelled` too, and the synchronization continues.
   public var value: Void {
     get async throws(FerryError) { try await value(within: nil) }
   }
 
-  /// The same, and `timedOut` after `limit`; the synchronization goes on then.
+  /// The same, and throws `timedOut` after `limit`; the synchronization then continues.
   public func value(within limit: Duration?) async throws(FerryError) {
     let number = state.withLock { state in
       state.lastWaiter += 1

@@ -1,8 +1,8 @@
-/// Where an app gets the tokens of its company's own login: Entra ID, Keycloak, or another issuer that
-/// speaks OpenID Connect.
+/// Gives the tokens of the company's own login: Entra ID, Keycloak, or another issuer of OpenID
+/// Connect.
 ///
-/// Ferry keeps none of them. It sends one with the login, and a newer one with each renewal where the
-/// source has one, so that the server knows what the user may do now.
+/// Ferry stores none of them. It sends one with the login, and with each renewal a newer one if the
+/// source has it, so that the server knows the user's present rights.
 public protocol TokenSource: AnyObject, Sendable {
   /// A token of the issuer for the server, young enough to be sent now.
   ///
@@ -12,5 +12,5 @@ public protocol TokenSource: AnyObject, Sendable {
   func token(for use: TokenUse) async throws -> String
 }
 
-/// What a token of an issuer is wanted for.
+/// The purpose of a token.
 public enum TokenUse: Sendable, Hashable { case login, renewal }

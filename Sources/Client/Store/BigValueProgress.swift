@@ -1,29 +1,29 @@
 public import FerryModel
 
-/// How far the content of one big value is on its way, up or down.
+/// How much of the content of one big value has been sent or downloaded.
 ///
-/// It is told when a content begins or goes on, at most once for each percent of it, and when it is
-/// whole; where the one who hears is slower than the line, only the last is kept. What was there when
-/// a line broke or the app was killed stays counted. A content that turns out to be damaged, or was
-/// replaced meanwhile, begins again at 0.
+/// It is reported when a transfer begins or continues, at most once per percent, and when it is
+/// complete. If the handler is slower than the transfer, it gets only the latest report. Bytes that
+/// arrived before a lost connection or a restart of the app stay counted. A content that is
+/// damaged, or was replaced meanwhile, begins again at 0.
 public struct BigValueProgress: Sendable, Equatable {
-  /// Which way the content goes.
+  /// The direction of the transfer.
   public enum Direction: Sendable, Hashable {
-    /// To the server, behind the operation that names it.
+    /// To the server, after the operation that names the content.
     case upload
-    /// To this device, since the app asked for it.
+    /// To this device, because the app asked for it.
     case download
   }
 
   public let direction: Direction
   /// Name of the entity.
   public let entity: String
-  /// The object's key, a temporary one while the business system has not given another.
+  /// The object's key; temporary until the business system has given another one.
   public let key: Key
   public let surrogateKey: Int64
   /// Name of the attribute.
   public let attribute: String
-  /// Bytes that have arrived: an upload's on the server by its own word, a download's on the device.
+  /// Bytes that have arrived: on the server for an upload, on the device for a download.
   public let doneBytes: Int64
   /// Bytes in all.
   public let sizeBytes: Int64
@@ -42,8 +42,9 @@ public struct BigValueProgress: Sendable, Equatable {
     self.sizeBytes = sizeBytes
   }
 
-  /// Everything has arrived, and of a download was found to be what the row names. An upload's change
-  /// is not answered yet: `onReplaySuccess` or `onReplayFailure` tells of that.
+  /// Whether all bytes have arrived; a download was also checked against the row's digest. The
+  /// change of an upload may still be unanswered: `onReplaySuccess` or `onReplayFailure` reports
+  /// its answer.
   public var isWhole: Bool { doneBytes == sizeBytes }
 
   /// From 0 to 1.

@@ -2,9 +2,7 @@ import FerryJSON
 import FerrySQLite
 public import FerryWorld
 
-/// Where a database keeps its tokens and the key that it is sealed with: a store, and the database's
-/// name in it.
-///
+/// A secret store, and the name under which one database keeps its tokens and its key there.
 /// ```swift
 /// let secrets = DatabaseSecrets(name: "sales", in: vault)
 /// var profile = ConnectionProfile(server: "https://ferry.example.com")
@@ -12,10 +10,10 @@ public import FerryWorld
 /// let database = try Sales.open(at: path, key: secrets.key(), profile: profile)
 /// ```
 ///
-/// Without it the tokens are in the database itself, whose file only this user may read, and which is
-/// sealed where a key is given.
+/// Without it the tokens are in the database itself. Only this user may read its file, and the file
+/// is sealed if a key was given.
 public struct DatabaseSecrets: Sendable, Equatable {
-  /// Unlike that of every other database in the store.
+  /// A name that no other database in the store has.
   public let name: String
   public let store: any SecretStore
 
@@ -24,9 +22,10 @@ public struct DatabaseSecrets: Sendable, Equatable {
     self.store = store
   }
 
-  /// The key of the database: a random one that the first call makes.
+  /// The key of the database; the first call makes a random one.
   ///
-  /// `secrets` where the store cannot be read or written, as a locked vault.
+  /// Throws `secrets` if the store cannot be read or written, for example because a vault is
+  /// locked.
   public func key() throws(FerryError) -> DatabaseKey {
     do {
       if let bytes = try store.secret(keyName) { return try DatabaseKey(bytes: bytes) }
@@ -38,8 +37,8 @@ public struct DatabaseSecrets: Sendable, Equatable {
     }
   }
 
-  /// Removes the key and the tokens: nobody is logged in, and nothing opens a sealed database any
-  /// more. This is how a wipe makes the data unreadable.
+  /// Removes the key and the tokens: nobody is logged in, and a sealed database cannot be opened
+  /// any more. A wipe makes the data unreadable in this way.
   public func remove() throws(FerryError) {
     do {
       try store.removeSecret(keyName)

@@ -1,12 +1,12 @@
 import FerrySQLite
 
-/// What waits to be replayed for an object (the reference's pendingChange, facts/1.3).
+/// The pending change of an object (the reference's pendingChange).
 public enum PendingChange: String, Sendable, Hashable {
   case none = "N"
   case create = "C"
   case update = "U"
   case delete = "D"
-  /// Nothing of its own, but something that it owns is pending.
+  /// The object has no change of its own, but one of its parts is pending.
   case parent = "P"
 }
 

@@ -1,13 +1,13 @@
 import FerrySQLite
 
-/// How far the change of an object has come, in the reference's three numbers (facts/1.5).
+/// The state of an object's change in the reference's three counters.
 public struct ReplayState: Sendable, Hashable {
   /// Grows with each local change and each submit; 0 where nothing is pending.
   public let counter: Int64
-  /// The counter as it was when the change was submitted, while its answer is not here; else 0.
-  /// The object was changed again since exactly if `counter` is greater.
+  /// The counter at the time of the submit, until the answer is here; else 0. If `counter` is
+  /// greater, the object was changed again since.
   public let pending: Int64
-  /// The counter as it was when the change was refused, until it is submitted again; else 0.
+  /// The counter at the time of the refusal, until the change is submitted again; else 0.
   public let failure: Int64
 
   public static let none: ReplayState = ReplayState(counter: 0, pending: 0, failure: 0)

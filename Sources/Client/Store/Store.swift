@@ -265,7 +265,7 @@ extension Store {
   }
 }
 
-/// What a saved change survives.
+/// Which failures a saved change survives.
 public enum Durability: Sendable {
   /// A crash of the app.
   case application

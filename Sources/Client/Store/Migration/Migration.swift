@@ -3,17 +3,17 @@ import FerryModel
 import FerrySQLite
 import FerryWire
 
-/// What happens to pending changes that a newer model cannot express, and to values that only this
-/// device has where it has no place for them.
+/// What `open` does with pending changes that a newer model cannot express, and with client-only
+/// values for which it has no attribute.
 public enum MigrationPolicy: Sendable, Hashable {
-  /// The database is not opened, and stays as it is: the error says which, and what to do.
+  /// The database is not opened and not changed; the error names them and says what to do.
   case keepPending
-  /// They are thrown away, changes object by object, and each is written to the log; everything else
-  /// is kept. For an app that has asked its user.
+  /// They are discarded, object by object, and each is written to the log; everything else is kept.
+  /// Use it after the app has asked its user.
   ///
-  /// With a new object goes what is pending of the objects that refer to its temporary key, and of
-  /// its parts. What was replayed as one with a discarded change is submitted without it, or, where
-  /// some of it was sent already, the database is not opened all the same.
+  /// A discarded new object takes with it the pending changes of its parts and of objects that
+  /// refer to its temporary key. Changes that would be replayed as one with a discarded change are
+  /// submitted without it. If some of them were already sent, the database is not opened.
   case discardUnmigratable
 }
 
