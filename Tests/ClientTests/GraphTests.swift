@@ -177,7 +177,7 @@ struct GraphTests {
     #expect(error?.entity == "Order" && error?.attribute == "colour")
     #expect(
       error?.hint
-        == "The server speaks of another model; update the app or the server, and synchronize again."
+        == "The server uses another model; update the app or the server, and synchronize again."
     )
     #expect(try device.orders().isEmpty)
   }

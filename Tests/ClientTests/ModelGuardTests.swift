@@ -38,7 +38,7 @@ struct ModelGuardTests {
     for attempt in [{ try order.update() }, { _ = try shop.device.order(2) }] {
       let error = #expect(throws: FerryError.self) { try attempt() }
       #expect(error?.code == .incompatibleModel)
-      #expect(error?.message.contains("brought to Shop:1.1 by another process") == true)
+      #expect(error?.message.contains("another process migrated the database") == true)
       #expect(error?.hint.contains("Close it") == true)
     }
     #expect(throws: FerryError.self) { _ = try shop.device.request() }

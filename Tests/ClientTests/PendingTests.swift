@@ -219,7 +219,7 @@ struct PendingTests {
     try order.delete()
     let hidden = #expect(throws: FerryError.self) { try order.refresh() }
     #expect(hidden?.code == .objectNotFound)
-    #expect(hidden?.hint == "Its delete is pending here: cancelPending brings it back.")
+    #expect(hidden?.hint == "Its delete is pending here: cancelPending restores it.")
     try order.cancelPending()
     try order.refresh()
     #expect(!order.isDeleted && !order.isPending)

@@ -90,7 +90,7 @@ struct SchemaStepsTests {
       let error = #expect(throws: FerryError.self) { try open(path) }
       #expect(error?.code == .incompatibleModel)
       #expect(error?.message.contains("of version \(version)") == true)
-      #expect(error?.hint == "Update the app; the database was left as it is.")
+      #expect(error?.hint == "Update the app; the database was not changed.")
       #expect(try Data(contentsOf: URL(filePath: path)) == before)
     }
   }

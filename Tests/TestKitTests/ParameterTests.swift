@@ -145,7 +145,7 @@ struct ParameterTests {
     try database.save(ParameterSet(["year": 7]))
     #expect(try database.savedParameters().count == 200)
     #expect { try database.save(ParameterSet(["year": 201])) } throws: { error in
-      "\(error)".contains("200 sets of parameters are saved, and no more are taken")
+      "\(error)".contains("200 sets of parameters are already saved")
     }
     let saved = try database.savedParameters()
     #expect(saved.compactMap { $0.value(of: "year", as: Int.self) } == Array(1...200))

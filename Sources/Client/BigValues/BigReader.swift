@@ -55,7 +55,7 @@ public final class BigReader: Sendable {
           guard let piece = try self.contents.piece(of: self.number, at: state.position) else {
             throw FerryError(
               .notDownloaded, "the value was replaced while it was read",
-              hint: "Open it again: what it is now is another content.")
+              hint: "Open it again to read the new content.")
           }
           state.piece = piece
           continue

@@ -31,7 +31,7 @@ struct BigValue: Sendable {
       guard let object else {
         throw FerryError(
           .objectNotSaved, "\(shown) belongs to an object that was never saved",
-          hint: "Call create first; a big value is written into an object that is there.",
+          hint: "Call create first: only a saved object can have a big value.",
           entity: entity.name, attribute: attribute.name)
       }
       return ContentPlace(entity: entity, object: object, position: position)
@@ -124,7 +124,7 @@ struct BigValue: Sendable {
       throw FerryError(
         .tooLarge,
         "\(shown) has \(reference.sizeBytes) bytes, \(limitBytes) were allowed",
-        hint: "Read it with openForRead, or allow more.", entity: entity.name,
+        hint: "Read it with openForRead, or raise limitBytes.", entity: entity.name,
         attribute: attribute.name)
     }
     return try await openForRead().read(upTo: max(1, limitBytes)) ?? []
@@ -150,7 +150,7 @@ struct BigValue: Sendable {
     let isFull = (error as? PlainFile.Failure)?.isFull == true
     return FerryError(
       isFull ? .diskFull : .store, "the file of \(shown) cannot be used: \(error)",
-      hint: "Check that it is there and may be used; the object is as it was.",
+      hint: "Check that the file can be read or written; the object was not changed.",
       entity: entity.name, attribute: attribute.name, cause: error)
   }
 }

@@ -52,7 +52,7 @@ public final class BigWriter: Sendable {
       if let declared = self.declared, length > declared {
         throw FerryError(
           .writeOverLength,
-          "\(self.shown) was opened for \(declared) bytes, these would be \(length)",
+          "\(self.shown) was opened for \(declared) bytes, this write would make \(length)",
           hint: "Open it with the right length, or without one.")
       }
       var left = bytes[...]
@@ -97,8 +97,8 @@ public final class BigWriter: Sendable {
     state.draft = draft
     guard try contents.append(state.rest, to: draft, at: state.stored) else {
       throw FerryError(
-        .streamNotOpen, "what was written of \(shown) was lost",
-        hint: "All data of the database was cleaned meanwhile; write the value again.")
+        .streamNotOpen, "the written content of \(shown) was lost",
+        hint: "cleanAllData was called meanwhile; write the value again.")
     }
     state.hasher.update(state.rest)
     state.stored += Int64(state.rest.count)

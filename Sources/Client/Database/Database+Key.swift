@@ -58,6 +58,6 @@ extension Database {
 extension SQLiteError {
   /// Ends the rewriting; the app hears the refusal that came before it.
   fileprivate static func notOurs(_ path: String) -> SQLiteError {
-    SQLiteError(code: 1, message: "this database is none of a device", subject: path)
+    SQLiteError(code: 1, message: "this is not a device's database", subject: path)
   }
 }

@@ -82,7 +82,7 @@ extension Database {
     if new.portNumber != old.portNumber {
       guard (1...65_535).contains(new.portNumber) else {
         throw FerryError(
-          .badAddress, "\(new.portNumber) is no port number", hint: "Write one from 1 to 65535.")
+          .badAddress, "\(new.portNumber) is not a port number", hint: "Write one from 1 to 65535.")
       }
       try transaction.set(.profilePort, String(new.portNumber))
     }

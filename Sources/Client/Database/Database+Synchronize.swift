@@ -108,7 +108,7 @@ extension Database {
     }
     guard !names.isEmpty else {
       throw FerryError(
-        .invalidQuery, "a synchronization of no group has nothing to do",
+        .invalidQuery, "the list of synchronization groups is empty",
         hint: "Name at least one of \(known.joined(separator: ", ")).")
     }
     let session = SynchronizationSession(groups: names, userContext: context)

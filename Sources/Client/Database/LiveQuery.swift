@@ -128,7 +128,7 @@ extension BusinessObject {
         _ throws(FerryError) in
         throw FerryError(
           .objectNotSaved, "a \(entity.name) that was not saved cannot be watched",
-          hint: "Call create first, and live again.", entity: entity.name)
+          hint: "Call create first, then live again.", entity: entity.name)
       }
     }
     let query = Self.query(TestOf(.object(entity: entity.name, object)), [], 0, nil)

@@ -66,14 +66,14 @@ extension Submission {
   private func unanswered(_ limit: Duration) throws(FerryError) -> FerryError {
     guard !Task.isCancelled else {
       return FerryError(
-        .cancelled, "the wait for an answer was cancelled", hint: "Ask again.",
+        .cancelled, "the wait for an answer was cancelled", hint: "Call outcome again.",
         entity: Object.entity.name)
     }
     guard !store.isClosed else { return Store.closed(store.path) }
     let key = try present().map { " \($0.record.key)" } ?? ""
     return FerryError(
       .timedOut, "\(Object.entity.name)\(key) was not answered within \(limit)",
-      hint: "It stays on its way; ask again, or look at the connection.",
+      hint: "The change stays on its way; call outcome again, or check the connection.",
       entity: Object.entity.name, isTransient: true)
   }
 

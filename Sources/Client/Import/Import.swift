@@ -324,7 +324,7 @@ final class ImportRun {
     let wrong = try sql { () throws(SQLiteError) in try self.settle() }
     guard wrong.isEmpty else {
       throw FerryError(
-        .protocolViolation, "the partitions \(wrong) do not come to the server's sums",
+        .protocolViolation, "checksum mismatch in the partitions \(wrong)",
         hint: "They are downloaded again.", isTransient: true, cause: WrongSums(partitions: wrong))
     }
   }

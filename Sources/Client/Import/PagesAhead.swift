@@ -88,7 +88,7 @@ struct PagesAhead {
       throw FerryError(
         .protocolViolation, "a page of the partition \(page.partition) cannot be read \(error)",
         hint:
-          "The server speaks of another model; update the app or the server, and synchronize again.",
+          "The server uses another model; update the app or the server, and synchronize again.",
         entity: error.subject.first, attribute: error.subject.dropFirst().first,
         cause: UnfitPage(number: number, from: page.from))
     }

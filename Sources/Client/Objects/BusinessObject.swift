@@ -64,7 +64,7 @@ extension BusinessObject {
       throw FerryError(
         .objectNotFound, "\(Self.entity.name) \(record.key) is no longer on the device",
         hint: read != nil
-          ? "Its delete is pending here: cancelPending brings it back."
+          ? "Its delete is pending here: cancelPending restores it."
           : "Another user deleted it or it moved out of your data.", entity: Self.entity.name)
     }
     let old = record

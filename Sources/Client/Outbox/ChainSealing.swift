@@ -310,7 +310,7 @@ package struct ChainSealing {
       throw FerryError(
         .invalidReference,
         "the \(member.kind.rawValue) of \(entity.name) \(member.key) refers to a new "
-          + "\(target.name) that is no more: its create was refused, and it was deleted",
+          + "\(target.name) that no longer exists: its create was refused, and it was deleted",
         hint: "Let it refer to another one, or cancel it.", entity: entity.name,
         attribute: reference.relationship.attributes.first)
     }

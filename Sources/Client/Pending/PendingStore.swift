@@ -98,7 +98,7 @@ extension Store {
   /// The key belongs to another object that is visible.
   func taken(_ key: Key, of entity: Entity) -> FerryError {
     FerryError(
-      .objectExists, "\(entity.name) \(key) is there already",
+      .objectExists, "\(entity.name) \(key) already exists",
       hint: "Load it and update it, or choose another key.", entity: entity.name,
       attribute: entity.key.map { entity.attributes[$0].name }.joined(separator: ", "))
   }

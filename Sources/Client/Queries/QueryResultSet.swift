@@ -84,8 +84,8 @@ public struct QueryRow: Sendable, Hashable {
   ) throws(FerryError) -> Content {
     if let content = Content.converted(value) { return content }
     throw FerryError(
-      .invalidQuery, "column \(column) holds \(value.kind), which is no \(Content.self)",
-      hint: "Ask for a type that can hold it, or for the value as it is: `row[\"\(column)\"]`.",
+      .invalidQuery, "column \(column) has \(value.kind), which cannot be read as \(Content.self)",
+      hint: "Use a type that can hold it, or read the raw value: `row[\"\(column)\"]`.",
       attribute: column)
   }
 }

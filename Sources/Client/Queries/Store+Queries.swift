@@ -75,7 +75,8 @@ extension Store {
         }
         throw FerryError(
           .invalidQuery, "the SQL text cannot be run: \(error.message)",
-          hint: "One SELECT, of entities by their names, with a value for each `?`.", cause: error)
+          hint: "Write one SELECT over entities by their names, with a value for each `?`.",
+          cause: error)
       }
     }
   }

@@ -49,13 +49,13 @@ public struct ConnectionProfile: Sendable, Equatable {
       let host = parts[2].first, host != "/", host != ":", !server.contains(" ")
     else {
       throw FerryError(
-        .badAddress, "The server's address \"\(server)\" is none",
+        .badAddress, "The server's address \"\(server)\" is not valid",
         hint: "Write it with http:// or https://, as in https://ferry.example.com.")
     }
     guard parts[0].lowercased() == "https:" || allowsInsecureHTTP || isLoopback(parts[2]) else {
       throw FerryError(
         .badAddress,
-        "The server's address \"\(server)\" is of another machine and begins with http://",
+        "The server's address \"\(server)\" belongs to another machine and begins with http://",
         hint: "Write https://. For a network that you trust, set allowsInsecureHTTP.")
     }
   }

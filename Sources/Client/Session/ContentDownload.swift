@@ -133,8 +133,8 @@ package struct ContentDownload {
       guard current.stored > current.begun || current.isOvertaken else {
         throw missing(
           FerryError(
-            .protocolViolation, "the server sent nothing of the content",
-            hint: "Is there a Ferry server at this address?", isTransient: true))
+            .protocolViolation, "the server sent no bytes of the content",
+            hint: "Check that a Ferry server is at this address.", isTransient: true))
       }
     }
   }
@@ -179,8 +179,8 @@ package struct ContentDownload {
     guard stored <= current.reference.sizeBytes else {
       current.setback = .broken(
         FerryError(
-          .protocolViolation, "the server sent more than there is of the content",
-          hint: "Is there a Ferry server at this address?", isTransient: true))
+          .protocolViolation, "the server sent more bytes than the content has",
+          hint: "Check that a Ferry server is at this address.", isTransient: true))
       return
     }
     var hashing = try hashing(of: current)
@@ -194,8 +194,8 @@ package struct ContentDownload {
       try contents.discard(current.number)
       current.setback = .stale(
         FerryError(
-          .protocolViolation, "what came is not the content that the row names",
-          hint: "It is asked for again when the row is fresh.", isTransient: true))
+          .protocolViolation, "the downloaded content does not match the row",
+          hint: "It is downloaded again after the row is synchronized.", isTransient: true))
       return
     }
     guard try contents.append(current.rest, to: current.number, at: current.stored) else {
@@ -250,7 +250,7 @@ package struct ContentDownload {
     return FerryError(
       .notDownloaded,
       "the content of \(place.entity.name).\(place.attribute.name) is not on the device, and could "
-        + "not be had: \(error.message)",
+        + "not be downloaded: \(error.message)",
       hint: "Call download again when the server can be reached; \(here) of "
         + "\(reference?.sizeBytes ?? 0) bytes are here and are not sent again.",
       entity: place.entity.name, attribute: place.attribute.name, isTransient: error.isTransient,

@@ -55,7 +55,7 @@ extension Session {
     case .hello, .pull, .confirm, .replay, .report:
       throw FerryError(
         .protocolViolation, "the server sent a \(frame.kind), which only devices send",
-        hint: "Is there a Ferry server at this address?", isTransient: true)
+        hint: "Check that a Ferry server is at this address.", isTransient: true)
     }
     return message
   }

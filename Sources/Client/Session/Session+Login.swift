@@ -21,7 +21,7 @@ extension Session {
         .exchange,
         FerryError(
           .protocolViolation, "the answer to the login cannot be read",
-          hint: "Is there a Ferry server at this address?", isTransient: true))
+          hint: "Check that a Ferry server is at this address.", isTransient: true))
       return
     }
     let owner = try setting(.user)
@@ -155,8 +155,8 @@ extension Session {
     let node = try? JSONNode.parse(text)
     return FerryError(
       status == 403 ? .notAllowed : .server,
-      node?["message"]?.string ?? "the server answered \(status)",
-      hint: node?["hint"]?.string ?? "Look at the server's log.", isTransient: status != 403)
+      node?["message"]?.string ?? "the server answered with status \(status)",
+      hint: node?["hint"]?.string ?? "The server's log has the reason.", isTransient: status != 403)
   }
 
   private static func code(_ text: [UInt8]) -> String? {

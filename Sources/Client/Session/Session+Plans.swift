@@ -294,7 +294,7 @@ extension Session {
 
   static let cancelled = FerryError(
     .cancelled, "the app cancelled the synchronization",
-    hint: "What was sent stays sent; synchronize again for the rest.")
+    hint: "Sent operations stay sent; synchronize again to fetch the other data.")
 
   static func notSubscribed(isSuspended: Bool) -> FerryError {
     FerryError(

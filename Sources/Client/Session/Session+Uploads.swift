@@ -73,7 +73,7 @@ extension Session {
           .exchange,
           FerryError(
             .protocolViolation, "the answer to a piece cannot be read",
-            hint: "Is there a Ferry server at this address?", isTransient: true))
+            hint: "Check that a Ferry server is at this address.", isTransient: true))
       }
       let before = uploadOffsets.updateValue(progress.offset, forKey: upload.reference)
       if progress.isWhole { try endUpload(upload) }

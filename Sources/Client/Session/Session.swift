@@ -177,7 +177,8 @@ package final class Session {
         fail(
           lane,
           FerryError(
-            .offline, "the server fell silent", hint: "It is tried again.", isTransient: true))
+            .offline, "the server stopped answering", hint: "It is tried again.", isTransient: true)
+        )
         tellLoginDelay()
       }
       return .cancel(lane)
@@ -359,7 +360,7 @@ package final class Session {
       longest: Session.loadingRetry)
     lastFailure = FerryError(
       .server, "The server has not loaded all of this user's data yet",
-      hint: "It is asked again by itself.", isTransient: true)
+      hint: "The session asks again by itself.", isTransient: true)
   }
 
   /// The longest time between two questions whether the server has loaded.

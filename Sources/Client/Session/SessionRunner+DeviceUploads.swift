@@ -35,6 +35,6 @@ extension SessionRunner {
   }
 
   private static let noSession = FerryError(
-    .notLoggedIn, "there is no session that is good now",
+    .notLoggedIn, "there is no valid session now",
     hint: "Synchronize, which renews it, and send again.", isTransient: true)
 }

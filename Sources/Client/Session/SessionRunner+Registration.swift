@@ -23,7 +23,7 @@ extension SessionRunner {
         SessionRunner.logoutBody(token, device, isUnregistering: true), to: "logout")
       guard status == 200 else {
         let error = FerryError(
-          .offline, "the server was not reached to unregister this device",
+          .offline, "this device was not unregistered: the server cannot be reached",
           hint: "Try again with a network.", isTransient: true)
         session.tell(.registrationError, error)
         throw error

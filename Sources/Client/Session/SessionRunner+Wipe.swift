@@ -23,7 +23,7 @@ extension SessionRunner {
       }
       try wipe.mark()
       let error = FerryError(
-        .wiped, "the operator had the data of this device destroyed",
+        .wiped, "the data of this device was destroyed by order of the operator",
         hint: "Ask your administrator.")
       session.lastFailure = error
       session.observers.tell(.lasting) { $0.onLoginFailure(error) }

@@ -139,7 +139,9 @@ actor SessionRunner {
         .failure(
           FerryError(
             .inUse, "another process synchronizes the database \(session.store.path)",
-            hint: "It sends what is submitted here too; try again when it has ended.",
+            hint:
+              "That process also sends changes that are submitted here; try again when it has "
+              + "ended.",
             isTransient: true)))
     }
     wake(after: waiters.isEmpty ? SessionRunner.watchInterval : SessionRunner.leaseInterval)
@@ -209,7 +211,7 @@ actor SessionRunner {
     guard let place = waiters.firstIndex(where: { $0.number == number }) else { return }
     let error = FerryError(
       .cancelled, "the task that waited for the server was cancelled",
-      hint: "What was asked for goes on; a callback handler hears of its end.")
+      hint: "The work continues; a callback handler gets its result.")
     waiters.remove(at: place).continuation.resume(returning: .failure(error))
   }
 
@@ -255,7 +257,7 @@ actor SessionRunner {
       session.leave()
     } else if isSynchronization, await ask(.starting) == .cancel {
       let error = FerryError(
-        .cancelled, "the app cancelled the synchronization", hint: "Ask again when it suits.")
+        .cancelled, "the app cancelled the synchronization", hint: "Synchronize again later.")
       await end(lane, error, isSynchronization: true)
       return
     }
@@ -381,7 +383,8 @@ actor SessionRunner {
     waiters.removeAll { $0.deadline <= now }
     let error = FerryError(
       .timedOut, "the synchronization did not end in time",
-      hint: "It goes on by itself; \(session.lastFailure?.message ?? "the server is slow").",
+      hint:
+        "The synchronization continues; \(session.lastFailure?.message ?? "the server is slow").",
       isTransient: true)
     for waiter in late { waiter.continuation.resume(returning: .failure(error)) }
   }

@@ -84,10 +84,10 @@ public final class SynchronizationSession: Sendable {
       throw Task.isCancelled
         ? FerryError(
           .cancelled, "the task that waited for a synchronization was cancelled",
-          hint: "The synchronization goes on; call cancel() to end it.")
+          hint: "The synchronization continues; call cancel() to end it.")
         : FerryError(
           .timedOut, "the synchronization of \(groups.joined(separator: ", ")) did not end in time",
-          hint: "It goes on by itself; wait again, or call cancel().", isTransient: true)
+          hint: "The synchronization continues; wait again, or call cancel().", isTransient: true)
     }
     try result.get()
   }

@@ -45,7 +45,7 @@ struct AttributeCheck {
       return missing()
     case .double(let number) where number.isNaN && !attribute.isNullable:
       return AttributeCheck(
-        "NaN is no value, and it may not be null", "Set a number and save again.")
+        "NaN is not a value, and the attribute may not be null", "Set a number and save again.")
     case .text(let text): return beyondLimit(text, attribute)
     default: return nil
     }

@@ -25,7 +25,7 @@ enum DatabaseFiles {
       do { try FileManager.default.removeItem(atPath: file) } catch {
         throw FerryError(
           .store, "the file \(file) cannot be deleted: \(error)",
-          hint: "Check that its folder may be written.", cause: error)
+          hint: "Check that this app may write to its folder.", cause: error)
       }
     }
   }

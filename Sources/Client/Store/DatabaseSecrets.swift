@@ -88,7 +88,7 @@ public struct DatabaseSecrets: Sendable, Equatable {
   private func failure(_ what: String, _ done: String, _ cause: any Error) -> FerryError {
     FerryError(
       .secrets, "\(what) \(name) cannot be \(done): \(cause)",
-      hint: "Unlock the vault, or look at the folder of the secrets, and try again.",
+      hint: "Unlock the vault, or check the folder of the secrets, and try again.",
       cause: cause)
   }
 }

@@ -45,7 +45,7 @@ struct PartCheck {
       case .decimal:
         guard case .text(let decimal) = attribute.type.canonical(.text(text)) else {
           return AttributeCheck(
-            "\(text) is no decimal of at most \(Attribute.longestDecimal) digits",
+            "\(text) is not a decimal of at most \(Attribute.longestDecimal) digits",
             "Set a number with fewer digits and save again.", part: path)
         }
         return AttributeCheck.beyondLimit(decimal, attribute, part: path)

@@ -38,8 +38,8 @@ package struct Schema {
       throw FerryError(
         .incompatibleModel,
         "the database \(connection.path) was written by a newer version of Ferry: its tables are "
-          + "of version \(known), and \(Schema.version) is known here",
-        hint: "Update the app; the database was left as it is.")
+          + "of version \(known), and this app supports up to \(Schema.version)",
+        hint: "Update the app; the database was not changed.")
     }
     if known > 0 { try SchemaSteps(connection: connection).run(from: known) }
     let makeTables = { () throws(SQLiteError) in

@@ -10,7 +10,7 @@ extension Store {
     guard lease.withLock({ $0?.judge(now: now) }) == .over else { return }
     throw FerryError(
       .leaseEnded, "this device was without its server for too long: its data is closed",
-      hint: "Connect it. What is pending is safe, and the data opens with the server's answer.")
+      hint: "Connect to the server: its answer opens the data. Pending changes are safe.")
   }
 
   /// Takes up what the database says.

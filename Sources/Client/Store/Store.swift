@@ -99,7 +99,7 @@ package final class Store: Sendable {
     } catch let error as FerryError {
       throw error
     } catch {
-      throw FerryError(.store, "\(error)", hint: "Report this.", cause: error)
+      throw FerryError(.store, "\(error)", hint: "Report this as a bug.", cause: error)
     }
     try openLease()
   }
@@ -243,7 +243,7 @@ package final class Store: Sendable {
       hint = "The database \(path) could not be used."
     }
     return FerryError(
-      code, "the local database answered: \(error.message)", hint: hint,
+      code, "the local database reports: \(error.message)", hint: hint,
       isTransient: error.isFull || error.isOfTheDisk || error.isBusy, cause: error)
   }
 }

@@ -26,7 +26,7 @@ extension Migration {
     guard policy == .discardUnmigratable else {
       throw FerryError(
         .incompatibleModel,
-        "the model \(new.id) has no place for what this device has under \(old.id): "
+        "the model \(new.id) cannot hold all data of this device from \(old.id): "
           + lines.joined(separator: "; "),
         hint: "Open the database with the model \(old.id), correct, submit or cancel the changes "
           + "and copy the values elsewhere, or open it with `migration: .discardUnmigratable`, "

@@ -40,10 +40,10 @@ final class ModelGuard: Sendable {
     let package = (try? Settings.get(.package, connection)) ?? "another model"
     return FerryError(
       .incompatibleModel,
-      "the database \(connection.path) was brought to \(package) by another process, while it was "
+      "another process migrated the database \(connection.path) to \(package) while it was "
         + "open here with \(model.id)",
       hint:
         "Close it; an app or an extension of that model can open it. Nothing was read or "
-        + "saved, and what was saved before is there.")
+        + "saved now; earlier data was not changed.")
   }
 }
