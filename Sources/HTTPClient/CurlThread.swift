@@ -84,7 +84,7 @@
       for case .add(let transfer) in state.commands {
         transfer.mailbox.end(
           TransportError(
-            code: .other, message: message, hint: "Look at the limits of this process.",
+            code: .other, message: message, hint: "Check the limits of this process.",
             isTransient: true, requestWasSent: false))
       }
       state.commands = []

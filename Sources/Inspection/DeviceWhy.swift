@@ -81,7 +81,8 @@ package struct DeviceWhy {
     let imported = try connection.value(
       "SELECT count(*) FROM ferry_checkpoint WHERE era IS NOT NULL")
     if imported?.integer == 0 { return "Nothing was imported yet." }
-    return "It is not here: no partition of this device holds it. Ask the server with --data."
+    return
+      "It is not on this device: no partition of the device has it. Ask the server with --data."
   }
 
   /// What was typed can be no key of the entity.
@@ -98,7 +99,7 @@ package struct DeviceWhy {
       let type = try connection.value(
         "SELECT type FROM pragma_table_info(?) WHERE name = ?", .text(entity), .text(column))
       guard type?.text?.uppercased() == "INTEGER", parts?[place].integer == nil else { continue }
-      return "The key \(key) is none of \(entity): \(column) is a number."
+      return "\(key) is not a key of \(entity): \(column) is a number."
     }
     return nil
   }

@@ -370,7 +370,7 @@ public struct JSONScanner {
         throw failure("half of a surrogate pair is alone")
       }
       text.append(contentsOf: String(Character(scalar)).utf8)
-    default: throw failure("an escape that JSON does not know")
+    default: throw failure("an escape that JSON does not have")
     }
   }
 

@@ -17,13 +17,13 @@ extension ModelCheck {
       findings.error(
         attribute.place,
         "\(entity.shownName) has \"performs\" and cannot have the big value \(name)",
-        cure: "Move the big value to an entity with rows, and let \(entity.shownName) have its key."
+        cure: "Move the big value to an entity with rows, and give this entity that object's key."
       )
     }
     var uses: [String] = []
     if entity.key.contains(where: { $0.content == name }) { uses.append("its key") }
     if entity.unique.contains(where: { $0.contains { $0.content == name } }) {
-      uses.append("what is unique")
+      uses.append("\"unique\"")
     }
     if entity.relationships.contains(where: { $0.attributes.contains { $0.content == name } }) {
       uses.append("a relationship")

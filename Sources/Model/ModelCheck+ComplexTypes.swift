@@ -29,7 +29,7 @@ extension ModelCheck {
       checkLimits(part, shown)
       if let place = part.element?.place, part.type == .complex, holds(itself: name, in: part) {
         findings.error(
-          place, "a value of \(name) would hold another of \(name) in \(shown), without end",
+          place, "\(name) contains itself through \(shown), so its values would never end",
           cure: "Remove one part of the circle, or make the part a list, which can be empty.")
       }
       guard let given = part.name else { continue }

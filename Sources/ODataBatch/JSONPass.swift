@@ -154,7 +154,7 @@ struct JSONPass {
       case 0x22, 0x5C, 0x2F, UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"),
         UInt8(ascii: "r"), UInt8(ascii: "t"):
         state = .string
-      default: throw Problem("an escape that JSON does not know")
+      default: throw Problem("an escape that JSON does not have")
       }
     case .hexadecimal(let left):
       guard JSONText.digit(byte) != nil else {

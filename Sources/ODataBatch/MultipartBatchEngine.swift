@@ -112,7 +112,7 @@ final class MultipartBatchEngine: BatchEngine {
           .malformed,
           state == .partHead
             ? "the head of the part is not closed by an empty line"
-            : "the part holds no request and no response", at: place)
+            : "the part has neither a request nor a response", at: place)
       }
       try endHead()
       try endPart()
@@ -214,12 +214,12 @@ final class MultipartBatchEngine: BatchEngine {
     if let inner, let id, inner != id {
       try ledger.report(
         "the part has the Content-IDs \(BatchText.shown(id)) and \(BatchText.shown(inner))", place,
-        "the one of the part is taken")
+        "the value of the part is used")
     }
     part.id = [id ?? inner].compactMap { $0 }.first { !$0.isEmpty }
     part.headers = head.fields
     if group != nil, part.method == "GET" || part.method == "HEAD" {
-      try ledger.report("a changeset holds a \(part.method ?? "")", place, "it is read")
+      try ledger.report("a changeset has a \(part.method ?? "")", place, "it is read")
     }
     try ledger.enter(part, at: place)
     items.append(.part(part))

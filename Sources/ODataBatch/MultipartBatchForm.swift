@@ -43,7 +43,7 @@ struct MultipartBatchForm: BatchForm {
     }
     if part.group != nil, part.method == "GET" || part.method == "HEAD" {
       throw BatchCheck.unwritable(
-        "a changeset holds no \(part.method ?? "")", hint: "put it beside the changeset")
+        "a changeset cannot have a \(part.method ?? "")", hint: "put it outside the changeset")
     }
     // What a reader with these limits refuses is not written; one header is the length.
     let headers = BatchCheck.headers(part)

@@ -55,7 +55,7 @@ public struct ODataClientError: Error, Sendable, CustomStringConvertible {
       (error.place.map { "\($0): " } ?? "") + "\(error.message) [\(error.code.rawValue)]"
     case .redirect(let location): "the service redirects to \(location)"
     case .notCached: "nothing is in the cache for this address"
-    case .changedDownload(let change): "the download cannot go on: \(change.rawValue)"
+    case .changedDownload(let change): "the download cannot be continued: \(change.rawValue)"
     case .cancelled: "the request was cancelled before it was sent"
     case .call(let problem): problem
     }
@@ -114,7 +114,7 @@ public struct ODataHTTPError: Sendable, CustomStringConvertible {
     case 404, 410: "check the address; the object may have been deleted"
     case 405: "choose another method for the update"
     case 428: "read the object first, so that its ETag is known"
-    case 408, 429, 500...: "try again later, and look at the service's log"
+    case 408, 429, 500...: "try again later, and check the service's log"
     default: "read the message of the service"
     }
   }

@@ -141,7 +141,7 @@ public struct ODataPages<Element: Sendable>: AsyncSequence, Sendable {
       // Before V4 an empty page is the end: some services link on from it for ever.
       if emptyPages > 0 && service.metadata.version < .v4 { return }
       guard emptyPages <= ODataClientLimits.emptyPages else {
-        let problem = "\(emptyPages) pages in a row hold no entry, and each links to another"
+        let problem = "\(emptyPages) pages in a row have no entries and link to another page"
         throw ODataClientError(
           ODataError(.link, problem), "GET \(page.address)", wasSent: true)
       }

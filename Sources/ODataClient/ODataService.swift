@@ -43,7 +43,8 @@ public struct ODataService: Sendable {
         && metadata.entitySet(ODataURL.decoded($0.href)) == nil
     }
     if let stranger {
-      let problem = "the metadata knows no set \(stranger.name) of the service document"
+      let problem =
+        "the metadata has no entity set \(stranger.name), which the service document lists"
       throw ODataClientError(
         ODataError(
           .unexpectedDocument, problem,

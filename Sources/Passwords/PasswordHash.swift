@@ -93,13 +93,13 @@ public enum PasswordHash {
 
   private static var notAHash: PasswordError {
     PasswordError(
-      code: .notAHash, message: "this is no argon2id hash",
+      code: .notAHash, message: "the text is not an argon2id hash",
       hint: "Store what PasswordHash.make returns, from $argon2id to the end.")
   }
 
   private static func system(_ status: CInt) -> PasswordError {
     PasswordError(
       code: .system, message: "argon2: \(String(cString: argon2_error_message(status)))",
-      hint: "Look whether \(Parameters.memoryKilobytes / 1024) MB of memory are free.")
+      hint: "Check that \(Parameters.memoryKilobytes / 1024) MB of memory are free.")
   }
 }

@@ -28,7 +28,7 @@ public struct PostgreSQLAddress: Sendable, Equatable, CustomStringConvertible {
     options = try PostgreSQLAddress.parse(PostgreSQLAddress.connectionText(text))
     for option in options where PostgreSQLAddress.secrets.contains(option.keyword) {
       throw PostgreSQLError(
-        .address, message: "The address holds a secret, its \(option.keyword)",
+        .address, message: "The address has a secret, the \(option.keyword)",
         hint: "Put it into a password file (PGPASSFILE), a service file or PGPASSWORD.")
     }
   }

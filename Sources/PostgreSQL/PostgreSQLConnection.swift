@@ -174,7 +174,7 @@ public final class PostgreSQLConnection {
         close()
         throw PostgreSQLError(
           .deadline, message: "The database did not answer in time",
-          hint: "Look at its load, its locks and the network.")
+          hint: "Check its load, its locks and the network.")
       }
       var descriptor = pollfd(fd: PQsocket(handle), events: Int16(events), revents: 0)
       let found = poll(&descriptor, 1, milliseconds)

@@ -37,7 +37,7 @@ enum ColumnTypes {
     return .none(
       reason: "is declared \(column.declaredType), which no attribute can hold",
       cure:
-        "Keep it as text or jsonb, or in columns of plain types; the rest of the table is served.")
+        "Keep it as text or jsonb, or in columns of plain types; the other columns are served.")
   }
 
   /// What is longer is kept apart from the row.

@@ -76,10 +76,10 @@ public struct AnyPreferenceKey: Sendable {
     defaultValue = key.defaultValue.stored
     refusal = { stored in
       guard let value = Value(stored: stored) else {
-        return "it holds \(stored.typeName), the key is \(Value.typeName)"
+        return "the value has the type \(stored.typeName), the key \(Value.typeName)"
       }
-      if case .double(let number) = stored, !number.isFinite { return "it is no finite number" }
-      if case .float(let number) = stored, !number.isFinite { return "it is no finite number" }
+      if case .double(let number) = stored, !number.isFinite { return "the number is not finite" }
+      if case .float(let number) = stored, !number.isFinite { return "the number is not finite" }
       return key.refusal(value)
     }
   }

@@ -127,7 +127,7 @@ public struct Sealing: Sendable {
         ("the database is not sealed: seal it first, a key set now would come too late", .notSealed)
       case .damaged:
         ("the header of the sealed database was changed or damaged; restore a copy", .damaged)
-      default: ("the file is no database, neither sealed nor plain", .foreign)
+      default: ("the file is neither a sealed nor a plain database", .foreign)
       }
     return SQLiteError(code: SQLITE_NOTADB, message: message, subject: path, seal: problem)
   }

@@ -74,12 +74,12 @@ public final class Statement {
     }
     guard code == SQLITE_OK else { throw connection.failure(code, sql) }
     guard let made else {
-      throw SQLiteError(code: SQLITE_MISUSE, message: "the text holds no statement", subject: sql)
+      throw SQLiteError(code: SQLITE_MISUSE, message: "the text has no statement", subject: sql)
     }
     guard !(whole && rest) else {
       sqlite3_finalize(made)
       throw SQLiteError(
-        code: SQLITE_MISUSE, message: "the text holds more than one statement", subject: sql)
+        code: SQLITE_MISUSE, message: "the text has more than one statement", subject: sql)
     }
     connection.preparations += 1
     handle = made

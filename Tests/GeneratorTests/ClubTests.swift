@@ -81,7 +81,7 @@ struct ClubTests {
       (
         "\"type\": \"bigString\", \"nullable\": true }\n      ],",
         "\"type\": \"bigString\", \"nullable\": true }\n      ], \"unique\": [[\"terms\"]],",
-        "what is unique of Contract names it"
+        "\"unique\" of Contract names it"
       ),
       (
         "\"zip\", \"type\": \"string\"", "\"zip\", \"type\": \"bigString\"",
@@ -122,14 +122,14 @@ struct ClubTests {
       (
         "\"name\": \"since\", \"type\": \"date\"",
         "\"name\": \"since\", \"type\": \"complex\", \"of\": \"Address\"",
-        "a value of Address would hold another of Address in Address.since, without end"
+        "Address contains itself through Address.since, so its values would never end"
       ),
       (
         "\"types\": [",
         "\"types\": [{ \"name\": \"Flat\", \"attributes\": [{ \"name\": \"at\", \"type\": "
           + "\"complex\", \"of\": \"House\" }] }, { \"name\": \"House\", \"attributes\": "
           + "[{ \"name\": \"best\", \"type\": \"complex\", \"of\": \"Flat\" }] },",
-        "a value of House would hold another of House in House.best, without end"
+        "House contains itself through House.best, so its values would never end"
       ),
       (
         "\"types\": [", "\"types\": [{ \"name\": \"Flat\", \"attributes\": [] },",

@@ -15,14 +15,16 @@ extension ConnectorError {
     case (.deadline, _):
       self.init(
         "\(name) did not answer in time",
-        hint: "It is tried again; look at its load and its locks if this stays.", isTransient: true)
+        hint: "The server tries again. If the error stays, check the database's load and locks.",
+        isTransient: true)
     case (.server, "53"), (.server, "57"), (.server, "40"), (.server, "08"):
       self.init(
         "\(name) could not do it now: \(error)", hint: "It is tried again.", isTransient: true)
     case (.server, _) where error.sqlState == "55P03":
       self.init(
         "\(name) has a row or a table locked for too long: \(error.message)",
-        hint: "It is tried again; end the transaction that holds the lock if this stays.",
+        hint:
+          "The server tries again. If the error stays, end the transaction that holds the lock.",
         isTransient: true)
     case (.server, _) where error.sqlState == "25006":
       self.init(

@@ -96,7 +96,7 @@ final class News {
     }
     guard !troubles.isEmpty else { return nil }
     return troubles.sorted().joined(separator: "; ")
-      + ". All its rows are compared again and again; run `ferry prepare` to mend it"
+      + ". All its rows are compared again and again; run `ferry prepare` to repair it"
   }
 
   /// The beginning: from here on entries count, and all that was before is to be compared.

@@ -13,7 +13,7 @@ extension EdmCheck {
     for other in standard.dropFirst() {
       report(
         "\(standard[0].qualifiedName) is the default container as well", [other.qualifiedName],
-        "the first is taken for it")
+        "the first is used as default")
     }
   }
 

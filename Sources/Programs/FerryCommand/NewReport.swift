@@ -55,7 +55,7 @@ enum NewReport {
     let partition =
       switch entity.partition {
       case nil:
-        "everyone gets all rows" + (entity.operations.isEmpty ? ", nobody may change them" : "")
+        "every user gets all rows" + (entity.operations.isEmpty ? ", no user may change them" : "")
       case .through(let name): "partition of its \(name)"
       case .columns(let columns):
         "partition by "

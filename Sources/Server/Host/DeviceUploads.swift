@@ -96,10 +96,10 @@ struct DeviceUploads: Sendable {
           body.starts(with: Gzip.header)
           ? try Gzip.expand(body, limitBytes: textBytes) : body
       } catch {
-        throw .unreadable("the log is no whole file of gzip, or is too large")
+        throw .unreadable("the log is not a complete gzip file, or is too large")
       }
       guard !text.isEmpty, String(validating: text, as: UTF8.self) != nil, !text.contains(0) else {
-        throw .unreadable("the log is no text")
+        throw .unreadable("the log is not text")
       }
       return []
     case .traces:

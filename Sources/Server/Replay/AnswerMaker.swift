@@ -33,7 +33,7 @@ struct AnswerMaker {
   func unknown(_ operation: ConnectorOperation, reason: String) -> Answer {
     let record = record(
       operation, code: 500,
-      message: "whether the business system has taken the change is not known: \(reason)",
+      message: "it is unknown whether the business system performed the change: \(reason)",
       attribute: nil, baseValue: nil, currentValue: nil)
     return make(operation, .unknown, log: [record])
   }

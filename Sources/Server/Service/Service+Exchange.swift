@@ -301,7 +301,7 @@ extension Service {
         .badMessage,
         "\(hello.parameters.sets.count) sets of parameters have \(hello.parameters.bytes) bytes; "
           + "\(WireLimits.parameterSets) and \(WireLimits.parameterBytes) are allowed",
-        hint: "Purge sets that are no longer needed.")
+        hint: "Remove parameter sets that are no longer needed.")
     }
     if let device = identity.device, !device.hasBytes(of: hello.device) {
       throw WireFailure(
