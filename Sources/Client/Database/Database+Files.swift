@@ -1,6 +1,6 @@
 /// The life of a database's file. What other processes have open is not known here.
 extension Database {
-  /// Whether there is a database at `path` (the reference's `databaseExists`, facts/1.6).
+  /// Whether there is a database at `path` (the reference's `databaseExists`).
   public static func exists(at path: String) -> Bool { DatabaseFiles.exists(path) }
 
   /// Deletes the database at `path` with all its files and pending changes (the reference's

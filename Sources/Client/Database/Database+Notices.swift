@@ -1,6 +1,6 @@
 import FerryModel
 
-/// Sessions that the server begins, group by group (facts/1.4, 2.8).
+/// Sessions that the server begins, group by group.
 extension Database {
   /// Whether and how often the server notifies this device of something new in a synchronization
   /// group. Throws `invalidQuery` for a group that the model does not have.

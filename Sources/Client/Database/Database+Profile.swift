@@ -27,7 +27,7 @@ extension Database {
     act { session throws(FerryError) in try session.profileChanged(isOtherKind: isOtherKind) }
   }
 
-  /// Whether this database is message-based or replication-based by now (sync/R21).
+  /// Whether this database is message-based or replication-based by now.
   var synchronizationKind: SynchronizationKind {
     get throws(FerryError) {
       let stored = try store.read { connection throws(FerryError) in

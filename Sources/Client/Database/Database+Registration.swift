@@ -1,4 +1,4 @@
-/// The life of an application connection: registered once, then started and stopped (facts/1.2).
+/// The life of an application connection: registered once, then started and stopped.
 ///
 /// Each call does nothing where its state is reached already. With a `limit` of zero it returns at
 /// once; `onRegistrationStatusChange` and `onConnectionStatusChange` tell what comes of it.

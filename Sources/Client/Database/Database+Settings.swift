@@ -1,4 +1,4 @@
-/// What the server's connection template says (sync/I2, facts/2.10).
+/// What the server's connection template says.
 extension Database {
   /// The latest settings that the server's connection template gives this device; none before the
   /// device is registered, or if no template matches. `onApplicationSettingsChanged` reports each

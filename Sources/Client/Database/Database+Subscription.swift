@@ -1,4 +1,4 @@
-/// The life of a subscription after `subscribe` (facts/1.4). Each call returns at once; a callback
+/// The life of a subscription after `subscribe`. Each call returns at once; a callback
 /// tells what came of it, after the database shows it.
 extension Database {
   /// Ends the subscription: nothing more is downloaded (the reference's `unsubscribe`). Data stays

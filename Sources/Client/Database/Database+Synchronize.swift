@@ -53,7 +53,7 @@ extension Database {
   }
 
   /// Sends what is submitted on entities of these groups, then fetches what is new in them; returns
-  /// at once (facts/1.4).
+  /// at once.
   ///
   /// `groups` are downloaded in this order, and each one is visible when it is complete. Other
   /// groups are neither sent, fetched nor reported; only what is replayed as one with an operation
@@ -76,7 +76,7 @@ extension Database {
       groups: groups, context: context, uploadOnly: uploadOnly, awaitingAnswers: !asyncReplay)
   }
 
-  /// The same, and returns when it has ended (sync/R16).
+  /// The same, and returns when it has ended.
   ///
   /// With `awaitingAnswers` the server holds its answer until the operations were replayed, so their
   /// results are visible on return; with `uploadOnly` they are decided on return and fetched by the
