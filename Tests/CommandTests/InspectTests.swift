@@ -318,6 +318,6 @@ struct InspectTests {
     let other = device.folder.appending(path: "other.db").path
     try Connection(path: other).execute("CREATE TABLE t (a)")
     let foreign = try FerryProgram.run(["inspect", other])
-    #expect(foreign.code == 1 && foreign.said.contains("not one of a device"))
+    #expect(foreign.code == 1 && foreign.said.contains("not a device's database"))
   }
 }

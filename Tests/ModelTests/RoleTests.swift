@@ -163,7 +163,7 @@ import Testing
       ),
       (
         #""read": ["sales", "office"]"#, #""read": ["sales"]"#,
-        #"warning: "office" may update Sale and not read it: a user with no other role is refused. Add it to "read", unless its users have one of these roles as well."#
+        #"warning: "office" may update Sale but not read it: a user with no other role is refused. Add it to "read", unless all its users have another role that may read."#
       ),
       (
         #""operations": ["create", "delete"], "roles""#, #""clientOnly": true, "roles""#,

@@ -111,7 +111,7 @@ import Testing
     let cases: [(String, ODataVersion, String)] = [
       ("A(guid'01234567-89ab-cdef-0123-456789abcdef')", .v4, "bare"),
       ("A(datetime'2011-01-01T00:00')", .v4, "bare"), ("A(2011-01-01)", .v2, "datetime'"),
-      ("A(X'00')", .v4, "base64url"), ("A('a'b')", .v4, "mend"),
+      ("A(X'00')", .v4, "base64url"), ("A('a'b')", .v4, "correct"),
       ("A?$filter=B eq 5L", .v4, "without L"), ("A?$filter=B eq 2.5m", .v4, "without m"),
       ("A?$filter=B eq 5eq", .v4, "put a blank"), ("f(p={\"a\":1})", .v4, "(p=@p)?@p={…}"),
       ("f(p=[1])", .v4, "(p=@p)?@p=[…]"), ("f(p=#)", .v4, "single quotes"),

@@ -109,9 +109,9 @@ import Testing
     arguments: [
       ("A?$search=blue ", "a blank at the end", "leave it out"),
       ("A?$filter=B eq 1%20+", "a blank at the end", "leave it out"),
-      ("A?$search=blue )", ") where the end or a word was expected", "mend"),
-      ("A?$search=blue)", ") where the end or a word was expected", "mend"),
-      ("A?$filter=B eq 1 )", ") where the end or an operator such as eq was expected", "mend"),
+      ("A?$search=blue )", ") where the end or a word was expected", "correct"),
+      ("A?$search=blue)", ") where the end or a word was expected", "correct"),
+      ("A?$filter=B eq 1 )", ") where the end or an operator such as eq was expected", "correct"),
     ])
   func leftOver(_ uri: String, _ message: String, _ hint: String) {
     let error = fault { () throws(ODataError) in _ = try ODataAddress(parsing: uri) }

@@ -186,7 +186,7 @@ import Testing
       }
       #expect(reader.head.next ?? inlined == next, "\(text)")
       #expect(reader.diagnostics.count == faults, "\(text)")
-      #expect(reader.diagnostics.allSatisfy { $0.message.contains("is no address") })
+      #expect(reader.diagnostics.allSatisfy { $0.message.contains("is not an address") })
       let strict = ODataReadOptions(isStrict: true)
       #expect((try? ODataFeed.read(text.bytes, strict)) == nil || faults == 0, "\(text)")
     }

@@ -140,7 +140,7 @@ import Testing
       (
         "<ComplexType Name=\"X\"><Property Name=\"y\" Type=\"A.Y\" Nullable=\"false\"/></ComplexType>"
           + "<ComplexType Name=\"Y\"><Property Name=\"x\" Type=\"A.X\" Nullable=\"false\"/>"
-          + "</ComplexType>", "A.X needs itself"
+          + "</ComplexType>", "A.X contains itself"
       ),
       // What is allowed.
       (call("m:HttpMethod=\"GET\" ReturnType=\"Collection(A.E)\" EntitySet=\"S\"", part), nil),
@@ -172,7 +172,7 @@ import Testing
         + " Nullable=\"false\"/></ComplexType>"
     }
     let found = try EdmMetadata.read(document(chain.joined())).diagnostics
-    #expect(found.map(\.message) == ["A.T0 needs itself"])
+    #expect(found.map(\.message) == ["A.T0 contains itself"])
   }
 
   @Test(

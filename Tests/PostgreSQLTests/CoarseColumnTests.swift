@@ -39,6 +39,6 @@ import Testing
     let connector = PostgreSQLConnector(address, package: package)
     let found = try connector.mismatches(with: package).filter { $0.problem.contains("key") }
     #expect(found.map(\.place) == places)
-    #expect(found.allSatisfy { $0.cure.contains("equal values are written alike") })
+    #expect(found.allSatisfy { $0.cure.contains("writes equal values in the same way") })
   }
 }

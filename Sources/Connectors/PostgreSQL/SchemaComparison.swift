@@ -65,7 +65,7 @@ struct SchemaComparison {
         problem: "the column \(schema.name).\(column.name) is \(column.declaredType), which "
           + "\(trouble), and it is part of a key, a reference or a partition rule",
         cure:
-          "Give it a type with one text for each value, such as text, or remove it from the model."
+          "Give it a type that writes equal values in the same way, or remove it from the model."
       )
     }
   }

@@ -128,7 +128,7 @@ struct ColumnType: Equatable {
     }
     if profile.texts == 0 { return byValues(column) }
     guard profile.blobs == 0 else { return nil }
-    return ColumnType(.string, reason: "holds \(contents(profile)) in several forms of a date")
+    return ColumnType(.string, reason: "holds \(contents(profile)), not all in one form of a date")
   }
 
   private static func widened(

@@ -59,12 +59,12 @@ extension ConnectorSuite {
         of: proof.operation(
           .create, booking, nil, ["flightID": .integer(99), "passenger": .text("Cleo")]), code: 412)
       proof.equal(refusal?.attribute, "flightID", "attribute")
-      proof.equal(refusal?.message, "flightID 99 is in no row of Flights.", "message")
+      proof.equal(refusal?.message, "flightID 99 does not exist in Flights.", "message")
       let update = proof.refusal(
         of: proof.operation(
           .update, flight, seventeen, ["carrierID": .text("XX")], base: ["carrierID": .text("LH")]),
         code: 412)
-      proof.equal(update?.message, "carrierID \"XX\" is in no row of Carriers.", "message")
+      proof.equal(update?.message, "carrierID \"XX\" does not exist in Carriers.", "message")
     },
     ConnectorCase("A delete of what others refer to is refused and names them") { proof in
       let refusal = proof.refusal(
