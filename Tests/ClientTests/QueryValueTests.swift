@@ -95,7 +95,7 @@ struct QueryValueTests {
       let error = #expect(throws: FerryError.self) { try row.value(column, as: type) }
       #expect(error?.code == .invalidQuery && error?.attribute == column)
       #expect(
-        error?.message == "column \(column) holds \(kind), which is no \(type)",
+        error?.message == "column \(column) has \(kind), which cannot be read as \(type)",
         "\(error?.description ?? "")")
     }
     check("half", Int64.self, "a double")
