@@ -139,9 +139,7 @@ actor SessionRunner {
         .failure(
           FerryError(
             .inUse, "another process synchronizes the database \(session.store.path)",
-            hint:
-              "That process also sends changes that are submitted here; try again when it has "
-              + "ended.",
+            hint: "It also sends changes that are submitted here; try again when it has ended.",
             isTransient: true)))
     }
     wake(after: waiters.isEmpty ? SessionRunner.watchInterval : SessionRunner.leaseInterval)
@@ -383,8 +381,7 @@ actor SessionRunner {
     waiters.removeAll { $0.deadline <= now }
     let error = FerryError(
       .timedOut, "the synchronization did not end in time",
-      hint:
-        "The synchronization continues; \(session.lastFailure?.message ?? "the server is slow").",
+      hint: "It continues by itself; \(session.lastFailure?.message ?? "the server is slow").",
       isTransient: true)
     for waiter in late { waiter.continuation.resume(returning: .failure(error)) }
   }
