@@ -178,7 +178,7 @@ extension ConnectorError {
   /// A big value whose content did not come along.
   public static func noContent(of attribute: Attribute) -> ConnectorError {
     ConnectorError(
-      "The content of \(attribute.name) is not there", hint: "It is tried again.",
+      "The content of \(attribute.name) is missing on the server", hint: "It is tried again.",
       isTransient: true)
   }
 }
