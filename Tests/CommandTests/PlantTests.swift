@@ -9,10 +9,11 @@ struct PlantTests {
   ///
   /// Two of them break what is looked at first: a number that was drawn early belongs to a row that
   /// comes behind the clock (8), which a page has too soon (11), an import lacks (4) or a load puts
-  /// back (10), or is missing in a sum (9); an older snapshot ends a download too low (9), before what a device has (8), or
-  /// without rows of its checkpoint (4). What a reset sweeps away may be an answered change, of which the
-  /// app is never told (7). Rows of rights that have ended are no state of the server (4). A restored server
-  /// that opens no era gives a number twice: devices lack rows (4, 8), or their sums are wrong (9).
+  /// back (10), or is missing in a sum (9); an older snapshot ends a download too low (9), before what
+  /// a device has (8), or without rows of its checkpoint (4). What a reset sweeps away may be an
+  /// answered change, of which the app is never told (7). Rows of rights that have ended are no state
+  /// of the server (4). A restored server that opens no era gives a number twice: devices lack rows
+  /// (4, 8), or their sums are wrong (9).
   private static let broken: [PlantedBug: Set<Int>] = [
     .sequence: [4, 8, 9, 10, 11], .fixedBound: [4, 8, 9], .noMark: [10], .idAtSubmit: [2],
     .answerAfterCheckpoint: [6], .leaveIgnoresPartition: [4, 9], .stagedFloor: [4, 9],
@@ -28,7 +29,8 @@ struct PlantTests {
     .cancelHalf: [5, 9], .groupOvertakes: [3],
     .cursorBeforeCache: [9], .captureAfterCompare: [9], .oldKeyUnseen: [9],
     .recallTooEarly: [2, 5],
-    .wipeWithoutReceipt: [11], .currentTooEarly: [9], .batchForgotten: [7], .familyTooStrict: [11], .familyNeverEnds: [11], .oldRightsOfIssuer: [11],
+    .wipeWithoutReceipt: [11], .currentTooEarly: [9], .batchForgotten: [7], .familyTooStrict: [11],
+    .familyNeverEnds: [11], .oldRightsOfIssuer: [11],
   ]
 
   /// All of them, or those that FERRY_PLANTS names.

@@ -127,6 +127,7 @@ enum StateColumns {
     "ferry_outcome.whole": "Store",
     "ferry_outcome.ended": "Store",
     "ferry_shared_change.+": "Store",
+    "ferry_shared_change.content": "Store",
     "ferry_shared_change.-": "Store",
     "ferry_kept.+": "Store",
     "ferry_kept.-": "Store",

@@ -37,7 +37,7 @@ struct ParameterTable {
     let most = WireLimits.parameterSets
     guard !isNew || count <= most else {
       throw FerryError(
-        .tooLarge, "\(most) sets of parameters are saved, and no more are taken",
+        .tooLarge, "\(most) sets of parameters are already saved",
         hint: "Remove those that are no longer needed.")
     }
     return isNew

@@ -17,29 +17,45 @@ struct MemoryNotes {
   private(set) var commits: [Int] = []
   /// Raised at each reading that finds something, and set back with the notes.
   private(set) var mark = 0
+  /// From when on the reader follows the notes: another one each time it begins. Set back with them.
+  private var epoch = 0
+  /// Never set back, so that no two beginnings have one epoch.
+  private var epochs = 0
 
   struct Cursor {
-    var mark: Int
-    var place: Int
+    let epoch: Int
+    let mark: Int
+    let place: Int
 
-    init(mark: Int, place: Int) { (self.mark, self.place) = (mark, place) }
+    init(epoch: Int, mark: Int, place: Int) {
+      (self.epoch, self.mark, self.place) = (epoch, mark, place)
+    }
 
     init?(_ text: String?) {
       let parts = text?.split(separator: "|").compactMap { Int($0) } ?? []
-      guard parts.count == 2 else { return nil }
-      (mark, place) = (parts[0], parts[1])
+      guard parts.count == 3 else { return nil }
+      self.init(epoch: parts[0], mark: parts[1], place: parts[2])
     }
 
-    var text: String { "\(mark)|\(place)" }
+    var text: String { "\(epoch)|\(mark)|\(place)" }
   }
 
   mutating func add(_ commit: Int) { commits.append(commit) }
 
-  var end: Cursor { Cursor(mark: mark, place: commits.count) }
+  var end: Cursor { Cursor(epoch: epoch, mark: mark, place: commits.count) }
+
+  /// A reader begins to follow the notes.
+  mutating func begin() -> Cursor {
+    epochs += 1
+    epoch = epochs
+    return end
+  }
 
   /// The commits after the cursor; nil where the notes were set back behind it.
   mutating func take(_ cursor: inout Cursor) -> [Int]? {
-    guard cursor.mark <= mark, cursor.place <= commits.count else { return nil }
+    guard cursor.epoch == epoch, cursor.mark <= mark, cursor.place <= commits.count else {
+      return nil
+    }
     let taken = Array(commits.dropFirst(cursor.place))
     if !taken.isEmpty { mark += 1 }
     cursor = end
@@ -49,6 +65,7 @@ struct MemoryNotes {
   mutating func setBack(to cursor: Cursor) {
     commits.removeSubrange(min(cursor.place, commits.count)...)
     mark = cursor.mark
+    epoch = cursor.epoch
   }
 }
 
@@ -64,7 +81,7 @@ extension MemoryBusiness {
   public var notesChanges: Bool { state.withLock { $0.notes != nil } }
 
   /// From here on changes count; what was before is to be compared.
-  func beginNotes() -> String? { state.withLock { $0.notes?.end.text } }
+  func beginNotes() -> String? { state.withLock { $0.notes?.begin().text } }
 
   /// Whether nothing was noted after the cursor.
   public func isFollowed(_ cursor: String) -> Bool {

@@ -164,7 +164,7 @@ extension DeviceWatch {
         || Set(second.changed.keys).isSubset(of: new.changed.keys))
   }
 
-  /// The two changes of its object that were there, where the first was submitted and waited for
+  /// The first two changes of its object that were there, where the first was submitted and waited for
   /// others, and the second, which the app made since, is by itself no more. That one may have been
   /// submitted too: the first was on its way then, and was recalled with a part that was cancelled.
   func merged(
@@ -172,7 +172,7 @@ extension DeviceWatch {
   ) -> (first: PendingOperation, second: PendingOperation)? {
     let both = operations.values.filter { $0.name == old.name && !$0.isInFlight }
       .sorted { $0.sequence < $1.sequence }
-    guard both.count == 2, both.contains(where: { $0.sequence == old.sequence }),
+    guard both.count >= 2, both.prefix(2).contains(where: { $0.sequence == old.sequence }),
       both[0].wanted != .no, current[both[1].sequence] == nil
     else { return nil }
     return (both[0], both[1])
