@@ -13,16 +13,16 @@ struct ShrinkTests {
 
   @Test("A failing seed is made shorter: no fewer steps fail with the same invariant")
   func shorter() async throws {
-    let failed = SimulationRun.run(seed: 231, plan(.rollbackKeeps))
+    let failed = SimulationRun.run(seed: 97, plan(.rollbackKeeps))
     try #require(failed.invariant == 1)
     var shrink = SimulationShrink(failed, plan(.rollbackKeeps)) { _ in }
     await shrink.run()
     #expect(shrink.plan.steps <= 20)
-    #expect(SimulationRun.run(seed: 231, shrink.plan).invariant == 1)
+    #expect(SimulationRun.run(seed: 97, shrink.plan).invariant == 1)
     for steps in 1..<shrink.plan.steps {
       var less = shrink.plan
       less.steps = steps
-      #expect(SimulationRun.run(seed: 231, less).invariant != 1, "\(steps) steps")
+      #expect(SimulationRun.run(seed: 97, less).invariant != 1, "\(steps) steps")
     }
   }
 

@@ -181,7 +181,7 @@ extension Way {
       // The user file works beside it.
       #expect(try await Wires.login(daemon.address, "cleo", device: "c").status == 200)
       for (claims, part) in [
-        (#"{"sub":"u","agency":"AG-01","aud":"mail"}"#, "is for mail"),
+        (#"{"sub":"u","agency":"AG-01","aud":"mail"}"#, "audience is mail"),
         (#"{"sub":"u","agency":"AG-01","exp":\#(now - 31_536_000)}"#, "expired 365 days ago"),
         (#"{"sub":"u","agency":"AG-01","nbf":\#(now + 7_300)}"#, "is not valid yet, but in 2 h"),
         (#"{"sub":"u"}"#, "no rule of the mapping fits"),

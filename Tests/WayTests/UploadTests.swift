@@ -15,7 +15,7 @@ extension Way {
       let nobody = try Phone(business, "nobody", daemon.address)
       try await nobody.ask(#"["beginTrace"]"#)
       let refused = try await nobody.ask(#"["endTrace"]"#, mayFail: true)
-      #expect(refused["message"]?.string?.contains("no session") == true, "\(refused)")
+      #expect(refused["message"]?.string?.contains("no valid session") == true, "\(refused)")
       try await nobody.quit()
       for path in ["logs", "traces"] {
         #expect(

@@ -104,6 +104,10 @@ extension Simulation {
   /// `stride`: days that pass without the server's looking; a day that it has not seen does not
   /// count.
   func skip(days: Int, stride: Int64 = 1) throws {
+    // What the server has forgotten meanwhile is sent again, and completed with a later batch.
+    if Int64(days) >= SimulatedServer.limits.operationMemoryDays {
+      for device in devices { device.batches = [] }
+    }
     for _ in 0..<(days / Int(stride)) {
       time.advance(milliseconds: stride * 86_400_000)
       counts.skippedMilliseconds += Int(stride) * 86_400_000

@@ -11,7 +11,7 @@ extension Simulation {
     let overlap = SeededChance(seed ^ 0x07E2)
     let without = self.without
     business.setOverlap { held in
-      guard overlap.happens(250), !without.contains(.changedByOthers) else { return nil }
+      guard overlap.happens(400), !without.contains(.changedByOthers) else { return nil }
       return SimulatedBusiness.overlapping(overlap, held)
     }
     let chance = self.chance
@@ -59,7 +59,8 @@ extension Simulation {
   /// Others give a tag another key, or the operator sets the business system back to a backup.
   func troubleNotes() throws {
     guard business.notesChanges else { return }
-    if lateness.happens(60) { changeKey() }
+    // While the first comparison runs, more often.
+    if lateness.happens(step < 40 ? 300 : 60) { changeKey() }
     // Wanted until it can be done.
     if lateness.happens(60) { wantsSetBack = true }
     guard wantsSetBack, server.isRunning, try server.hasKeptCursor() else { return }
