@@ -56,7 +56,7 @@ extension Measure {
     var times: [Double] = []
     for number in 0..<count {
       let key = Int64(405 + number % 100)
-      var item = try Item.load(key: Key([.integer(key)]), in: database)
+      var item = try await Item.load(key: Key([.integer(key)]), in: database)
       item.name = "changed \(number)"
       let start = ContinuousClock.now
       try item.update()

@@ -67,7 +67,7 @@ private enum PostgreSQLRun {
   private static func send(_ count: Int, _ server: Server) throws -> Double {
     let share = count / devices
     let shared = FirstTrouble()
-    let time = try seconds {
+    let time = seconds {
       let ended = DispatchSemaphore(value: 0)
       for number in 0..<devices {
         Thread.detachNewThread {
