@@ -2,10 +2,7 @@ import FerryConnector
 import FerryModel
 import FerryPostgreSQL
 
-/// An operation that the model states in SQL, inside the transaction of its group.
-///
-/// Each statement must change a row: where nothing is found to change the operation is refused, as
-/// an update of a row that is gone would be.
+/// The statements of an operation that the model states in SQL.
 struct StatementWork {
   private let operation: ConnectorOperation
   private let connection: PostgreSQLConnection
@@ -17,47 +14,12 @@ struct StatementWork {
 
   /// The key of the operation itself.
   func perform() throws(Interruption) -> Key {
-    guard let key = operation.key, let parts = key.values(of: operation.entity) else {
-      throw .refused(
-        Refusal(code: 422, message: "\(operation.entity.name) does not say which one it is."))
+    try SQLStatementWork<Interruption>(operation, sign: "$").perform {
+      sql, values throws(Interruption) in
+      do throws(PostgreSQLError) {
+        return try connection.rows(sql, values.map(StatementWork.parameter)).affected > 0
+      } catch { throw .database(error) }
     }
-    var values = operation.changed
-    for (position, value) in zip(operation.entity.key, parts) { values[position] = value }
-    for statement in operation.entity.performs ?? [] {
-      let (sql, parameters) = StatementWork.numbered(statement) { name in
-        operation.entity.position(of: name).flatMap { values[$0] } ?? .null
-      }
-      let rows: PostgreSQLRows
-      do { rows = try connection.rows(sql, parameters) } catch { throw .database(error) }
-      guard rows.affected > 0 else {
-        throw .refused(
-          Refusal(
-            code: 404,
-            message: "\(operation.entity.name) found nothing in the business system to change."))
-      }
-    }
-    return key
-  }
-
-  /// The statement with `$1` for its first parameter; one that comes again has its number again.
-  static func numbered(
-    _ statement: String, value: (String) -> Value
-  ) -> (sql: String, parameters: [PostgreSQLValue]) {
-    var sql = ""
-    var parameters: [PostgreSQLValue] = []
-    var numbers: [String: Int] = [:]
-    for part in SQLText.parts(of: statement) {
-      switch part {
-      case .plain(let text): sql += text
-      case .parameter(let name):
-        if numbers[name] == nil {
-          parameters.append(parameter(value(name)))
-          numbers[name] = parameters.count
-        }
-        sql += "$\(numbers[name] ?? 0)"
-      }
-    }
-    return (sql, parameters)
   }
 
   private static func parameter(_ value: Value) -> PostgreSQLValue {
