@@ -15,6 +15,30 @@ extension DraftReader {
     return Placed(content: value, place: field.place)
   }
 
+  /// The values that an attribute may have, in the form of its type.
+  mutating func values(
+    _ fields: ModelFields, _ type: AttributeType?, of name: Placed<String>?
+  ) -> Placed<[Value]>? {
+    guard let field = fields["values"], let type else { return nil }
+    var values: [Value] = []
+    for (node, path) in elements(fields, "values") {
+      let place = ModelPlace(offset: node.offset, path: path)
+      let value = DraftReader.value(node, type).flatMap(type.canonical)
+      guard let value, !value.isNull else {
+        findings.error(
+          place, "a value of \(name?.content ?? "?") is not of type \(type.rawValue)",
+          cure: "Write a value of that type, texts in quotes and numbers without.")
+        continue
+      }
+      guard !values.contains(value) else {
+        findings.error(place, "\(value.shown) is in the list twice", cure: "Keep one of them.")
+        continue
+      }
+      values.append(value)
+    }
+    return Placed(content: values, place: field.place)
+  }
+
   private static func value(_ node: JSONNode, _ type: AttributeType) -> Value? {
     switch node.content {
     case .null: return .null

@@ -86,7 +86,8 @@ struct DraftReader {
       fullText: flag(fields, "fullText") ? fields["fullText"]?.place : nil,
       element: text(fields, "of"), defaultValue: defaultValue(fields, type, of: name),
       isClientOnly: flag(fields, "clientOnly"), precision: number(fields, "precision"),
-      scale: number(fields, "scale"), documentation: text(fields, "documentation"))
+      scale: number(fields, "scale"), values: values(fields, type, of: name),
+      documentation: text(fields, "documentation"))
   }
 
   private mutating func relationship(_ node: JSONNode, _ path: String) -> DraftRelationship? {

@@ -171,6 +171,10 @@ public struct Attribute: Sendable, Hashable {
   public let defaultValue: Value?
   /// Whether it stays on the device: it is neither sent nor downloaded.
   public let isClientOnly: Bool
+  /// The values that the business system allows, canonical, in its order; empty where it sets no
+  /// list. Only for strings and for byte, short, int and long. A value outside the list is refused
+  /// when the app saves it, and kept when it is downloaded.
+  public let values: [Value]
   /// What it means, for people who read the generated property; nil where the model says nothing.
   public let documentation: String?
 
@@ -178,7 +182,7 @@ public struct Attribute: Sendable, Hashable {
     name: String, column: String, type: AttributeType, isNullable: Bool, maxLength: Int? = nil,
     stored: StoredForm? = nil, fullText: Bool = false, element: String? = nil,
     defaultValue: Value? = nil, isClientOnly: Bool = false, precision: Int? = nil,
-    scale: Int? = nil, documentation: String? = nil
+    scale: Int? = nil, values: [Value] = [], documentation: String? = nil
   ) {
     self.name = name
     self.column = column
@@ -187,6 +191,7 @@ public struct Attribute: Sendable, Hashable {
     self.maxLength = maxLength
     self.precision = precision
     self.scale = scale
+    self.values = values
     self.documentation = documentation
     self.stored = stored
     self.fullText = fullText
@@ -206,6 +211,14 @@ extension Attribute {
     let parts = text.split(separator: ".")
     let whole = parts.first.map { $0.filter { $0 != "-" } } ?? ""
     return (whole == "0" ? 0 : whole.count, parts.count > 1 ? parts[1].count : 0)
+  }
+
+  /// Why a canonical value is not one of those that the model lists, and the cure; nil where it is,
+  /// where it is null, and where the model lists none.
+  public func unlisted(_ value: Value) -> (problem: String, cure: String)? {
+    guard !values.isEmpty, !value.isNull, !values.contains(value) else { return nil }
+    let allowed = values.map(\.shown).joined(separator: ", ")
+    return ("\(value.shown) is not one of \(allowed)", "Set one of these values and save again.")
   }
 
   /// Why a canonical text or decimal is longer than it may be, and the cure; nil where it fits.

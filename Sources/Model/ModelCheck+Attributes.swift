@@ -15,6 +15,7 @@ extension ModelCheck {
       checkElement(attribute)
       if type.isBig { checkBig(attribute, of: entity) }
       checkLimits(attribute, shown)
+      checkValues(attribute, of: entity, shown)
       if let stored = attribute.stored, type != .dateTime {
         findings.error(
           stored.place, "only dateTime has a \"stored\" form; \(shown) is of type \(type.rawValue)",

@@ -69,6 +69,8 @@ struct DraftAttribute {
   var isClientOnly: Bool = false
   var precision: Placed<Int64>?
   var scale: Placed<Int64>?
+  /// Nil where no list is written, or one that could not be read.
+  var values: Placed<[Value]>?
   var documentation: Placed<String>?
 }
 

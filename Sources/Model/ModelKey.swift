@@ -26,7 +26,7 @@ public struct ModelKey: Sendable, Hashable {
     ModelKey("name", required: true), ModelKey("column"), ModelKey("type", required: true),
     ModelKey("nullable"), ModelKey("maxLength"), ModelKey("stored"), ModelKey("fullText"),
     ModelKey("of"), ModelKey("default"), ModelKey("clientOnly"),
-    ModelKey("precision"), ModelKey("scale"), ModelKey("documentation"),
+    ModelKey("precision"), ModelKey("scale"), ModelKey("values"), ModelKey("documentation"),
   ]
 
   /// Of a part of a complex type: it stands in no column of its own.

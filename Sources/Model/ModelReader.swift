@@ -46,6 +46,7 @@ public enum ModelReader {
       check.run()
       findings = check.findings
       if !findings.hasErrors { package = draft.package() }
+      if let package { findings.warnOfUnnamedValues(package, in: draft) }
       for entity in draft.entities {
         openings.warnOfOpenWrites(entity)
         openings.warnOfAnyTargets(entity, in: draft)
@@ -129,7 +130,8 @@ extension DraftAttribute {
       maxLength: maxLength.map { Int($0.content) }, stored: stored?.content,
       fullText: fullText != nil, element: element?.content, defaultValue: defaultValue?.content,
       isClientOnly: isClientOnly, precision: precision.map { Int($0.content) },
-      scale: scale.map { Int($0.content) }, documentation: documentation?.content)
+      scale: scale.map { Int($0.content) }, values: values?.content ?? [],
+      documentation: documentation?.content)
   }
 }
 

@@ -8,7 +8,8 @@ public enum ModelWriter {
   /// The text of the file, ending with a line feed; `ModelReader` reads back an equal package.
   ///
   /// `source` names the business system for the server, such as `sqlite:shop.db`. `documented` is
-  /// false for a text that only programs compare: what people read changes no data.
+  /// false for a text that only programs compare: what people read changes no data, and lists of
+  /// values are only looked at when an app saves.
   public static func text(
     of package: Package, schema: String? = schemaFile, source: String? = nil,
     documented: Bool = true
@@ -125,6 +126,10 @@ public enum ModelWriter {
       fields.append("\"default\": \(shown(value, attribute.type))")
     }
     if attribute.isClientOnly { fields.append("\"clientOnly\": true") }
+    if documented, !attribute.values.isEmpty {
+      let values = attribute.values.map { shown($0, attribute.type) }
+      fields.append("\"values\": [\(values.joined(separator: ", "))]")
+    }
     if documented, let documentation = attribute.documentation {
       fields.append("\"documentation\": \(quote(documentation))")
     }

@@ -58,6 +58,11 @@ public enum ReservedName {
     clash(name, ["parameterSet", "hashValue"], "a member that every set of parameters has")
   }
 
+  /// Why a value of a list cannot have this name.
+  static func clashOfListed(_ name: String) -> String? {
+    clash(name, listedMembers, "a member that every type of listed values has")
+  }
+
   private static func clash(_ name: String, _ taken: Set<String>, _ reason: String) -> String? {
     if keywords.contains(name) { return "a keyword of Swift" }
     return taken.contains(name) ? reason : nil
@@ -106,6 +111,11 @@ public enum ReservedName {
   ]
 
   private static let queryParameters: Set<String> = ["Ferry", "database", "paths", "skip", "take"]
+
+  private static let listedMembers: Set<String> = [
+    "Ferry", "allCases", "converted", "description", "hash", "hashValue", "isStructured",
+    "rawValue", "value",
+  ]
 
   private static let partMembers: Set<String> = ["Ferry", "hashValue", "parts", "value"]
 }

@@ -59,6 +59,8 @@ public struct CatalogueColumn: Sendable, Equatable {
   /// False for a collation by which different bytes are equal.
   public let isDeterministic: Bool
   public let comment: String?
+  /// Of an enumeration: its values in their order; else empty.
+  public internal(set) var labels: [String] = []
 
   /// Characters that fit, for varchar and char.
   public var length: Int? {

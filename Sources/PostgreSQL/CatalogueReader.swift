@@ -81,7 +81,7 @@ public struct CatalogueReader {
       LEFT JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
       WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
       """, [.text(oid)])
-    return rows.texts.map { row in
+    var columns = rows.texts.map { row in
       CatalogueColumn(
         name: row[0] ?? "", isNotNull: row[1] == "t", isGenerated: row[2] == "t",
         isAlwaysIdentity: row[3] == "a", isIdentity: row[3] == "d", defaultValue: row[4],
@@ -89,6 +89,19 @@ public struct CatalogueReader {
         typeKind: row[8] ?? "", elementType: row[9], modifier: row[10].flatMap { Int($0) } ?? -1,
         isDeterministic: row[11] == "t", comment: row[12])
     }
+    for place in columns.indices where columns[place].typeKind == "e" {
+      columns[place].labels = try labels(columns[place].castName)
+    }
+    return columns
+  }
+
+  private func labels(_ type: String) throws(PostgreSQLError) -> [String] {
+    let rows = try connection.rows(
+      """
+      SELECT e.enumlabel FROM pg_catalog.pg_enum e
+      WHERE e.enumtypid = $1::pg_catalog.regtype ORDER BY e.enumsortorder
+      """, [.text(type)])
+    return rows.texts.compactMap { $0[0] }
   }
 
   private func keys(

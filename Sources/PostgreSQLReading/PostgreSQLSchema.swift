@@ -1,4 +1,5 @@
 public import FerryGenerator
+import FerryModel
 public import FerryPostgreSQL
 
 /// Reads the schema of a database of PostgreSQL, and how large its values are; changes nothing.
@@ -63,6 +64,7 @@ public enum PostgreSQLSchema {
   private static func translated(
     _ table: CatalogueTable, _ sizes: [String: Int]
   ) -> DatabaseSchema.Table {
+    let lists = CheckLists(ofChecks: table.checks.sorted { $0.key < $1.key }.map(\.value))
     let columns = table.columns.map { column in
       let isKey = table.primaryKey.contains(column.name)
       return DatabaseSchema.Column(
@@ -71,7 +73,7 @@ public enum PostgreSQLSchema {
         // Of an identity that is always generated nobody else may give a value.
         isGenerated: column.isGenerated || column.isAlwaysIdentity && !isKey,
         known: ColumnTypes.known(column, isKey: isKey, largestBytes: sizes[column.name] ?? 0),
-        comment: column.comment)
+        comment: column.comment, values: values(of: column, lists))
     }
     let key = table.primaryKey.count == 1 ? table.column(named: table.primaryKey[0]) : nil
     let isCounted = key.map { $0.isCounted && $0.typeName.hasPrefix("int") } ?? false
@@ -86,5 +88,14 @@ public enum PostgreSQLSchema {
         .filter { $0 != table.primaryKey },
       foreignKeys: foreign.sorted { $0.columns.lexicographicallyPrecedes($1.columns) },
       triggers: table.triggers, hasChecks: !table.checks.isEmpty, comment: table.comment)
+  }
+  /// Of a type that takes different texts for the same, a list allows more than its texts.
+  private static func values(of column: CatalogueColumn, _ lists: CheckLists) -> [Value] {
+    let list = lists[column.name]
+    if !list.isEmpty {
+      let isExact = column.isDeterministic && !["bpchar", "citext"].contains(column.typeName)
+      return isExact ? list : []
+    }
+    return column.labels.map(Value.text)
   }
 }

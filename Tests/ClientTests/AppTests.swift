@@ -38,7 +38,7 @@ private final class TravelDevice {
 struct AppTests {
   private func booking(_ passenger: String, _ database: Database) -> Booking {
     Booking(
-      agencyID: "A1", flightID: 17, passenger: passenger, cabin: "economy", seats: 1, in: database)
+      agencyID: "A1", flightID: 17, passenger: passenger, cabin: .economy, seats: 1, in: database)
   }
 
   @Test("sync/P1, P2, P23: the README's lines run without a network, and its change goes later")

@@ -20,7 +20,7 @@ struct DatabaseFilesTests {
 
   private func book(_ passenger: String, in database: Database) throws {
     var booking = Booking(
-      agencyID: "A07", flightID: 1, passenger: passenger, cabin: "economy", seats: 1, in: database)
+      agencyID: "A07", flightID: 1, passenger: passenger, cabin: .economy, seats: 1, in: database)
     try booking.create()
   }
 

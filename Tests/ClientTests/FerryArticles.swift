@@ -16,7 +16,7 @@ enum FerryArticles {
   static func book(in database: Database) async throws {
     // GUIDE begins
     let booking = try await Booking(
-      agencyID: "A07", flightID: 318, passenger: "Grace", cabin: "economy", seats: 1, in: database
+      agencyID: "A07", flightID: 318, passenger: "Grace", cabin: .economy, seats: 1, in: database
     ).save()
     let mine = try await Booking.find(Booking.Attributes.agencyID == "A07", in: database)
     // GUIDE ends

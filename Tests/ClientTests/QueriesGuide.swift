@@ -11,7 +11,7 @@ enum QueriesGuide {
     typealias B = Booking.Attributes
 
     let bookings = try Booking.findAll(
-      where: B.price > 100 && B.cabin == "economy", orderBy: .descending(B.bookedAt), take: 20,
+      where: B.price > 100 && B.cabin == .economy, orderBy: .descending(B.bookedAt), take: 20,
       in: database)
     let graces = try Booking.count(where: B.passenger.starts(with: "Grace"), in: database)
     // GUIDE ends
@@ -125,7 +125,7 @@ enum QueriesGuide {
     booking.seats = 2
     booking = try await booking.save(.later)
     let seats = try booking.submitPending()
-    booking.cabin = "business"
+    booking.cabin = .business
     booking = try await booking.save(.later)
     let cabin = try booking.submitPending()
     for submission in [seats, cabin] {

@@ -12,7 +12,7 @@ enum Readme {
 
     // None of this waits for the network.
     var booking = Booking(
-      agencyID: "A1", flightID: 17, passenger: "Ada", cabin: "economy", seats: 1, in: database)
+      agencyID: "A1", flightID: 17, passenger: "Ada", cabin: .economy, seats: 1, in: database)
     try booking.create()
     booking.seats = 2
     try booking.save()

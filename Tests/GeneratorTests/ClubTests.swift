@@ -32,7 +32,7 @@ struct ClubTests {
     let served = try club().served
     #expect(served.entity(named: "Reminder") == nil)
     #expect(served.entity(named: "Member")?.position(of: "draft") == nil)
-    #expect(served.entity(named: "Member")?.attributes.count == 20)
+    #expect(served.entity(named: "Member")?.attributes.count == 22)
     #expect(served.served == served)
   }
 

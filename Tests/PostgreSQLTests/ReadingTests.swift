@@ -73,6 +73,44 @@ struct ReadingTests {
     #expect(made.translation.notes(.leftOut).map(\.subject) == ["orders_seen"])
   }
 
+  @Test("Lists of checks and of enumerations become the values of their attributes")
+  func lists() throws {
+    let address = try Cluster.database()
+    let connection = try PostgreSQLConnection(address)
+    try connection.execute(
+      """
+      CREATE TYPE mood AS ENUM ('so so', 'sad');
+      ALTER TYPE mood ADD VALUE 'glad' BEFORE 'sad';
+      CREATE DOMAIN feeling AS mood;
+      CREATE TABLE things (
+        id bigserial PRIMARY KEY, a text CHECK (a IN ('x', 'it''s')),
+        b varchar(9) CHECK (b IN ('x', 'y')) NOT NULL, c int CHECK (c IN (-1, 2)),
+        "D" mood, e feeling, f char(3) CHECK (f IN ('x')), g text CHECK (g = 'x'),
+        h text CHECK (h IS NULL OR h IN ('x', 'y')), i text CHECK (i IN ('x') AND b <> 'y'),
+        j smallint CHECK (j IN (1, 2)), k text, CONSTRAINT k_is CHECK (k IN ('x', 'y')));
+      """)
+    func schema() throws -> DatabaseSchema { try PostgreSQLSchema.read(address) }
+    let package = try ModelMaker.make(
+      from: try schema(), options: TranslationOptions(name: "Shop"), file: "model.json"
+    ).translation.package
+    let thing = try #require(package.entity(named: "Things"))
+    let values = Dictionary(
+      uniqueKeysWithValues: thing.attributes.map {
+        ($0.column, $0.values.map(\.shown).joined(separator: " "))
+      })
+    let moods = #""so so" "glad" "sad""#
+    #expect(
+      values == [
+        "id": "", "a": #""x" "it's""#, "b": #""x" "y""#, "c": "-1 2", "D": moods, "e": moods,
+        "f": "", "g": #""x""#, "h": #""x" "y""#, "i": "", "j": "1 2", "k": #""x" "y""#,
+      ])
+    #expect(ModelDifference.compare(package, with: try schema()).changes == [])
+    try connection.execute("ALTER TYPE mood ADD VALUE 'mad'")
+    let changes = ModelDifference.compare(package, with: try schema()).changes
+    #expect(changes.map(\.what) == Array(repeating: "also takes \"mad\" now", count: 2))
+    #expect(changes.map(\.subject) == ["things.D", "things.e"] && changes.allSatisfy(\.canGoOn))
+  }
+
   @Test("Comments of tables and columns become the documentation of the model and of its Swift")
   func comments() throws {
     let made = try made(

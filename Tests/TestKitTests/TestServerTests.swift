@@ -46,7 +46,7 @@ struct TestServerTests {
 
   private func grace(in database: Database) throws -> Booking {
     var booking = Booking(
-      agencyID: "A07", flightID: 318, passenger: "Grace", cabin: "economy", seats: 1, in: database)
+      agencyID: "A07", flightID: 318, passenger: "Grace", cabin: .economy, seats: 1, in: database)
     try booking.create()
     try booking.submitPending()
     return booking

@@ -48,9 +48,11 @@ extension Record {
       let (value, misfit) = AttributeCheck.canonical(
         after[position], of: attribute, types: store.model.complexTypes,
         isGiven: entity.isGiven(position))
-      // What the app left as it was is not its fault: a newer model may ask for more.
-      if let misfit, kind == .create || value != seen[position] {
-        throw invalid(attribute, misfit)
+      // What the app left as it was is not its fault: a newer model may ask for more, and the
+      // business system may have values that no list has yet.
+      if kind == .create || value != seen[position] {
+        let misfit = misfit ?? AttributeCheck.unlisted(value, attribute)
+        if let misfit { throw invalid(attribute, misfit) }
       }
       after[position] = value
     }

@@ -5,7 +5,7 @@ import FerryModel
 /// booking.seats = 2
 /// try booking.update()
 /// let first = try booking.submitPending()
-/// booking.cabin = "business"
+/// booking.cabin = .business
 /// try booking.update()
 /// let second = try booking.submitPending()
 /// let (seats, cabin) = (try await first.outcome(), try await second.outcome())

@@ -55,6 +55,12 @@ struct AttributeCheck {
     AttributeCheck("it has no value", "Set one and save again.", part: part)
   }
 
+  /// Why a canonical value is not one that the model lists. Only for what is saved now: what was saved
+  /// under an older list is for the business system to judge.
+  static func unlisted(_ value: Value, _ attribute: Attribute) -> AttributeCheck? {
+    attribute.unlisted(value).map { AttributeCheck($0.problem, $0.cure) }
+  }
+
   /// Why a canonical text or decimal is longer than it may be.
   static func beyondLimit(
     _ text: String, _ attribute: Attribute, part: String = ""

@@ -115,12 +115,53 @@ public struct ModelDifference: Sendable, Equatable {
           + "\(attribute.maxLength.map { "\($0) characters" } ?? "any length") in the model",
         "The database refuses longer values during replay.")
     }
+    if let chosen, chosen.type == attribute.type || ListedNames.types.contains(attribute.type) {
+      var chosen = chosen
+      chosen.type = attribute.type
+      compareValues(attribute, chosen, column, subject)
+    }
     if isSame, attribute.type == .decimal, chosen?.digits != attribute.digits {
       allows(
         subject,
         "takes \(shown(chosen?.digits)) now, \(shown(attribute.digits)) in the model",
         "The database refuses values with more digits during replay.")
     }
+  }
+
+  /// Nothing is said where the database's list is of another type, as of texts for a date.
+  private mutating func compareValues(
+    _ attribute: Attribute, _ chosen: ColumnType, _ column: DatabaseSchema.Column, _ subject: String
+  ) {
+    let now = chosen.values(of: column)
+    let missing = now.filter { !attribute.values.contains($0) }
+    let other = attribute.values.filter { !now.contains($0) }
+    guard !missing.isEmpty || !other.isEmpty else { return }
+    if attribute.values.isEmpty {
+      allows(
+        subject, "takes only \(shown(now)) now, any value in the model",
+        "The database refuses other values during replay. With \"values\" the app gets a Swift type."
+      )
+    } else if now.isEmpty {
+      allows(
+        subject, "has no plain list of values now, \(shown(attribute.values)) in the model",
+        "Devices refuse to save other values.")
+    } else {
+      let parts = [
+        missing.isEmpty ? nil : "also takes \(shown(missing)) now",
+        other.isEmpty ? nil : "no longer takes \(shown(other))",
+      ]
+      let effects = [
+        missing.isEmpty ? nil : "Devices refuse to save the new values, and show them.",
+        other.isEmpty ? nil : "The database refuses the old values during replay.",
+      ]
+      allows(
+        subject, parts.compactMap(\.self).joined(separator: " and "),
+        effects.compactMap(\.self).joined(separator: " "))
+    }
+  }
+
+  private func shown(_ values: [Value]) -> String {
+    values.map(\.shown).joined(separator: ", ")
   }
 
   /// A comment that the database has not is no difference: the model's author may say more.

@@ -1,3 +1,5 @@
+import FerryModel
+
 /// What a database says of itself, before anything is decided.
 public struct DatabaseSchema: Sendable, Equatable {
   /// In the order of their names.
@@ -42,6 +44,8 @@ public struct DatabaseSchema: Sendable, Equatable {
     public var known: KnownType?
     /// What the database itself says of it, for people.
     public var comment: String?
+    /// The values that a plain check or an enumeration allows, in its order; empty where there is none.
+    public var values: [Value] = []
   }
 
   /// Columns that hold the key of a row elsewhere.

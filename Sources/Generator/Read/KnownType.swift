@@ -34,11 +34,12 @@ extension DatabaseSchema.Column {
   /// A column of another database than SQLite.
   public init(
     named name: String, declaredType: String, isNotNull: Bool, hasDefault: Bool,
-    isGenerated: Bool, known: KnownType, comment: String? = nil
+    isGenerated: Bool, known: KnownType, comment: String? = nil, values: [Value] = []
   ) {
     self.init(
       name: name, declaredType: declaredType, isNotNull: isNotNull, hasDefault: hasDefault,
-      isGenerated: isGenerated, profile: ColumnProfile(), known: known, comment: comment)
+      isGenerated: isGenerated, profile: ColumnProfile(), known: known, comment: comment,
+      values: values)
   }
 }
 

@@ -61,6 +61,8 @@ public enum SchemaReader {
     let triggers = try connection.rows(
       "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ? ORDER BY name",
       .text(name))
+    let lists = sql?.text.map { CheckLists(ofTable: $0) }
+    for index in columns.indices { columns[index].values = lists?[columns[index].name] ?? [] }
     if !isVirtual { try profile(&columns, of: name, connection) }
     return DatabaseSchema.Table(
       name: name, columns: columns, primaryKey: primaryKey,

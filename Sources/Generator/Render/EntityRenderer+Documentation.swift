@@ -17,6 +17,9 @@ extension EntityRenderer {
       case .app: break
       }
     }
+    if package.refersToGivenKey(entity, position), let name = assignedName(position) {
+      facts.append("temporary while it refers to a new object: show `\(name)`")
+    }
     if attribute.defaultValue != nil { facts.append("has a default") }
     if !entity.isClientOnly, attribute.isClientOnly { facts.append("stays on the device") }
     let sentence = source + facts.joined(separator: ", ")

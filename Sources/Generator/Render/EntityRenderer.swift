@@ -4,15 +4,19 @@ import FerryModel
 struct EntityRenderer {
   let package: Package
   let entity: Entity
+  /// Of the values that the model lists, by the position of their attribute; where they clash none.
+  let listed: [Int: ListedNames]
 
   init(_ package: Package, _ entity: Entity) {
     self.package = package
     self.entity = entity
+    listed = package.listedNames(of: entity).compactMapValues { try? $0.get() }
   }
 
   var text: String {
     let members =
-      [description, attributes, record, initializer, finder("find"), finder("load")]
+      [description, attributes] + listedTypes
+      + [record, initializer, finder("find"), finder("load")]
       + entity.attributes.indices.map(property) + assignedKeys
       + entity.relationships.flatMap { [manyToOne($0)] + [setter($0)].compactMap { $0 } }
       + inverses + entity.queries.map(query)
@@ -132,7 +136,7 @@ struct EntityRenderer {
     let names = small.map { position, attribute in
       indented(documentation(position)) + "\n"
         + "  public static var \(attribute.name): Ferry.AttributeOf<\(entity.name), "
-        + "\(SwiftLiteral.type(of: attribute))> { "
+        + "\(type(of: position))> { "
         + ".init(\(SwiftLiteral.text(attribute.name)), \(position)) }"
     }
     let ones = entity.relationships.map { relationship in
@@ -175,7 +179,7 @@ struct EntityRenderer {
     let ordered = given.filter { !isOptional($0) } + given.filter(isOptional)
     let parameters = ordered.map { position in
       let attribute = entity.attributes[position]
-      let type = SwiftLiteral.type(of: attribute)
+      let type = type(of: position)
       guard isOptional(position) else { return "  \(attribute.name): \(type)," }
       return "  \(attribute.name): \(type)\(attribute.isNullable ? "" : "?") = nil,"
     }
@@ -205,10 +209,10 @@ struct EntityRenderer {
 
   /// `find` and `load` by the key's own attributes and types; of several, each has its label.
   private func finder(_ name: String) -> String {
-    let key = entity.key.map { entity.attributes[$0] }
+    let key = entity.key.map { entity.attributes[$0].name }
     let label = key.count == 1 ? "_ " : ""
-    let parameters = key.map { "\(label)\($0.name): \(SwiftLiteral.type(of: $0))" }
-    let values = key.map { "\($0.name).value" }.joined(separator: ", ")
+    let parameters = zip(key, entity.key).map { "\(label)\($0): \(type(of: $1))" }
+    let values = key.map { "\($0).value" }.joined(separator: ", ")
     let comment =
       name == "find"
       ? "/// The object with this key; nil when it is not on the device."
@@ -231,7 +235,7 @@ struct EntityRenderer {
   private func property(_ position: Int) -> String {
     let attribute = entity.attributes[position]
     guard !attribute.type.isBig else { return bigProperty(position) }
-    let declaration = "public var \(attribute.name): \(SwiftLiteral.type(of: attribute))"
+    let declaration = "public var \(attribute.name): \(type(of: position))"
     if entity.key.contains(position) {
       return "\(documentation(position))\n\(declaration) { record.get(\(position)) }"
     }

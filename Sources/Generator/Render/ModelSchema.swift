@@ -93,6 +93,8 @@ public enum ModelSchema {
     "scale": "{ \"type\": \"integer\", \"minimum\": 0, \"maximum\": 38 }",
     "stored": choice(StoredForm.allCases.map(\.rawValue)),
     "fullText": "{ \"type\": \"boolean\" }", "documentation": text1,
+    "values": "{ \"type\": \"array\", \"items\": { \"type\": [\"string\", \"integer\"] }, "
+      + "\"minItems\": 1, \"uniqueItems\": true }",
   ]
 
   private static let relationship: [String: String] = [

@@ -56,6 +56,9 @@ enum SwiftLiteral {
     if attribute.isClientOnly { fields.append("isClientOnly: true") }
     if let precision = attribute.precision { fields.append("precision: \(precision)") }
     if let scale = attribute.scale { fields.append("scale: \(scale)") }
+    if !attribute.values.isEmpty {
+      fields.append("values: [\(attribute.values.map(value).joined(separator: ", "))]")
+    }
     return "\(indent)Ferry.Attribute(\(fields.joined(separator: ", "))),"
   }
 

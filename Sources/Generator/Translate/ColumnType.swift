@@ -63,6 +63,22 @@ struct ColumnType: Equatable {
     }
   }
 
+  /// The values that the database lists for the column, where all of them are of this type.
+  ///
+  /// A list of 0 and 1 is a flag, and needs no names.
+  func values(of column: DatabaseSchema.Column) -> [Value] {
+    let values = column.values
+    let isFlag = values.allSatisfy { $0 == .integer(0) || $0 == .integer(1) }
+    guard ListedNames.types.contains(type), !isFlag,
+      values.allSatisfy({ type.canonical($0) == $0 })
+    else { return [] }
+    let isTooLong = values.contains { value in
+      guard case .text(let text) = value, let maxLength else { return false }
+      return text.unicodeScalars.count > maxLength
+    }
+    return isTooLong ? [] : values
+  }
+
   private enum Declared {
     case type(AttributeType, Int?)
     case decimal(Digits?)

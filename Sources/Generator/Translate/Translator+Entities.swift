@@ -71,7 +71,7 @@ extension Translator {
           name: Naming.free(member, taken: &members, clash: ReservedName.clashOfMember),
           column: column.name, type: type.type, isNullable: !isKey && !column.isNotNull,
           maxLength: type.maxLength, stored: type.stored, precision: type.digits?.precision,
-          scale: type.digits?.scale,
+          scale: type.digits?.scale, values: values(of: column, type, in: table),
           documentation: DocumentationText.of(comment: column.comment)))
     }
     if !operations.contains(.create) {
@@ -157,6 +157,18 @@ extension Translator {
         ))
     }
     return type
+  }
+
+  /// None where the app does not make the values: a key that the database gives, or a reference to one.
+  private func values(
+    of column: DatabaseSchema.Column, _ type: ColumnType, in table: DatabaseSchema.Table
+  ) -> [Value] {
+    let isGiven =
+      table.rowIDAlias == column.name
+      || table.foreignKeys.contains { key in
+        key.columns.contains(column.name) && schema.table(named: key.target)?.rowIDAlias != nil
+      }
+    return isGiven ? [] : type.values(of: column)
   }
 
   private func shown(_ type: ColumnType) -> String {

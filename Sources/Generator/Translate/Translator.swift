@@ -64,7 +64,7 @@ public struct Translator {
     self.options = options
   }
 
-  private func result() -> Translation {
+  private mutating func result() -> Translation {
     var groups: [String] = []
     for name in options.groups.map(\.name) + drafts.map(\.group)
     where !groups.contains(name) && drafts.contains(where: { $0.group == name }) {
@@ -81,8 +81,21 @@ public struct Translator {
     let package = Package(
       name: packageName(taken: &taken), version: options.version, entities: entities,
       groups: groups.map(SynchronizationGroup.init(name:)))
+    tellUnnamedValues(package)
     let ordered = Note.Kind.allCases.flatMap { kind in notes.filter { $0.kind == kind } }
     return Translation(package: package, notes: ordered)
+  }
+
+  private mutating func tellUnnamedValues(_ package: Package) {
+    for entity in package.entities {
+      for (position, names) in package.listedNames(of: entity).sorted(by: { $0.key < $1.key }) {
+        guard case .failure(let clash) = names else { continue }
+        notes.append(
+          Note(
+            .told, "\(entity.table).\(entity.attributes[position].column)",
+            "its list of values gets no Swift type: \(clash.problem)", cure: clash.cure))
+      }
+    }
   }
 
   private func packageName(taken: inout Set<String>) -> String {

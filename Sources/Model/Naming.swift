@@ -1,10 +1,8 @@
-import FerryModel
-
 /// Makes identifiers from the names of a database, always the same ones from the same names.
-public enum Naming {
+package enum Naming {
   /// `Order Details` -> `OrderDetails`, `CUSTOMER_ORDERS` -> `CustomerOrders`; `fallback` where
   /// nothing of the name can be kept.
-  public static func typeName(_ name: String, fallback: String) -> String {
+  package static func typeName(_ name: String, fallback: String) -> String {
     let words = words(name)
     guard !words.isEmpty else { return fallback }
     let isUpper = isUpper(name) && (words.count > 1 || words[0].count > 3)
@@ -13,7 +11,7 @@ public enum Naming {
   }
 
   /// `EmployeeID` -> `employeeID`, `URL` -> `url`, `ship_city` -> `shipCity`.
-  public static func memberName(_ name: String, fallback: String) -> String {
+  package static func memberName(_ name: String, fallback: String) -> String {
     let words = words(name)
     guard let first = words.first else { return fallback }
     let isUpper = isUpper(name)
@@ -23,7 +21,7 @@ public enum Naming {
   }
 
   /// The name, with an underscore where it is reserved and a number where it is taken already.
-  static func free(
+  package static func free(
     _ name: String, taken: inout Set<String>, clash: (String) -> String?
   ) -> String {
     let wanted = clash(name) == nil ? name : name + "_"
@@ -37,7 +35,7 @@ public enum Naming {
   }
 
   /// `OrderDetails` -> `orderDetails`.
-  static func lowerLead(_ word: String) -> String {
+  package static func lowerLead(_ word: String) -> String {
     let run = word.prefix { $0.isUppercase }
     if run.count <= 1 || run.count == word.count {
       return run.lowercased() + word.dropFirst(run.count)
@@ -59,12 +57,12 @@ public enum Naming {
   }
 
   /// `orders` and `countries` are plural, `address`, `status` and `analysis` are not.
-  static func isPlural(_ word: String) -> Bool {
+  package static func isPlural(_ word: String) -> Bool {
     let low = word.lowercased()
     return low.hasSuffix("s") && !["ss", "us", "is"].contains { low.hasSuffix($0) }
   }
 
-  static func upperFirst(_ word: String) -> String {
+  package static func upperFirst(_ word: String) -> String {
     word.prefix(1).uppercased() + word.dropFirst()
   }
 
