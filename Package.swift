@@ -128,12 +128,12 @@ let stores: [Target] = [
       "Ferry", "FerryModel", "FerryJSON", "FerryWorld", "FerryHTTP", "FerryCrypto",
       "FerryHTTPClient",
     ]),
-  // Issuers whose tokens let users in (Decision 0053).
+  // Issuers and authorities whose tokens and certificates let users in (Decisions 0053, 0074).
   module(
     "FerryIssuers", "Issuers",
     [
       "FerryServer", "FerryModel", "FerryJSON", "FerryWorld", "FerryCrypto", "FerryHTTP",
-      "FerryHTTPClient",
+      "FerryHTTPClient", "FerryCertificates",
     ]),
 ]
 
@@ -175,7 +175,7 @@ let samples: [Target] = [
     "FerryDevice", "Samples/Device",
     [
       "Ferry", "FerryModel", "FerryJSON", "FerrySQLite", "FerryHTTPClient", "FerryWorld",
-      "FerryOpenID", "FerryTrace", "FerryLogger", "FerryTelemetry",
+      "FerryOpenID", "FerryTrace", "FerryLogger", "FerryTelemetry", "FerryODataClient",
     ]),
 ]
 
@@ -272,8 +272,7 @@ let proofs: [Target] = [
     [
       "FerryServer", "FerrySQLiteStore", "FerryTestKit", "FerryConnector", "FerryHTTP",
       "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite", "FerryCrypto",
-      "FerryFaultVFS",
-      "FerryCompression",
+      "FerryFaultVFS", "FerryCompression", "FerryTrace",
     ]),
   tests(
     "FerryOpenIDTests", "OpenIDTests",
@@ -285,6 +284,7 @@ let proofs: [Target] = [
     "FerryIssuersTests", "IssuersTests",
     [
       "FerryIssuers", "FerryServer", "FerryModel", "FerryJSON", "FerryWorld", "FerryCrypto",
+      "FerryCertificates",
     ]),
   tests(
     "FerryClientTests", "ClientTests",
@@ -378,7 +378,7 @@ var products: [Product] = [
       "Ferryd", "Sources/Programs/Ferryd",
       [
         "FerryArguments", "FerryServer", "FerrySQLiteStore", "FerryHTTPServer", "FerryHTTP",
-        "FerryIssuers", "FerryHTTPClient", "FerryPasswords",
+        "FerryIssuers", "FerryHTTPClient", "FerryPasswords", "FerryCertificates",
         "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLConnector", "FerryConnector",
         "FerrySQLite", "FerryCrypto", "FerryGenerator",
         "FerryWire", "FerryPostgreSQL", "FerryPostgreSQLConnector", "FerryPostgreSQLStore",
@@ -441,7 +441,7 @@ var products: [Product] = [
         "Ferryd", "FerryCommand", "FerryDevice", "FerrySample", "Ferry", "FerryServer",
         "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite", "FerrySQLConnector",
         "FerryFlights", "FerryPasswords", "FerryHTTP", "FerryHTTPClient", "FerryDemo",
-        "FerryFaultVFS",
+        "FerryFaultVFS", "FerryCertificates", "FerryHTTPServer",
       ]),
   ]
   targets += serverLibraries + serverHands + serverParts + serverStores + serverTools

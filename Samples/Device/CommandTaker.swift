@@ -74,6 +74,13 @@ struct CommandTaker {
       }
       return
     case "endTrace": try await telemetry.end(database)
+    case "entries":
+      let count = try await telemetry.entries(of: try text(words, 2), at: try text(words, 1))
+      output.write { writer in
+        writer.field("ok", true)
+        writer.field("count", count)
+      }
+      return
     case "network": database.networkIsBack()
     case "adopt": try await database.adoptServer()
     case "submitAll": try database.submitPendingOperations()

@@ -1,6 +1,7 @@
 import Ferry
 import FerryHTTPClient
 import FerryLogger
+import FerryODataClient
 import FerryTelemetry
 import FerryTrace
 import FerryWorld
@@ -23,6 +24,14 @@ struct Telemetry {
     let id = try trace.record().rootID.hexadecimal
     log.info("the user saved", tag: "Bookings", correlationID: id)
     return id
+  }
+
+  /// How many entries an entity set of an OData service has, over requests of the same trace.
+  func entries(of set: String, at root: String) async throws -> Int {
+    let service = try await ODataService.open(root, session: ODataSession(transport))
+    var count = 0
+    for try await _ in service.entries(set) { count += 1 }
+    return count
   }
 
   /// Ends the trace and sends it and the log to the server.

@@ -1,4 +1,5 @@
 import FerryCrypto
+import Foundation
 
 /// A certificate with a signature over it, which a server accepts as a login without a password:
 /// `SEQUENCE { OCTET STRING certificate, OCTET STRING signature, INTEGER algorithm }`.
@@ -18,6 +19,39 @@ public enum CertBlob {
       let signature = try? key.sign(certificate, algorithm == .sha1 ? .sha1 : .sha256)
     else { return nil }
     return bytes(certificate, signature, algorithm.rawValue)
+  }
+
+  /// What a blob holds.
+  public struct Parts: Sendable, Equatable {
+    public let certificate: X509Certificate
+    public let algorithm: Algorithm
+    let signature: [UInt8]
+
+    /// Whether the key of the certificate made the signature: whoever made the blob had that key.
+    public var isSigned: Bool {
+      guard let key = certificate.rsaPublicKey else { return false }
+      return RSAKey.verify(
+        signature, of: certificate.der, publicDER: key, algorithm == .sha1 ? .sha1 : .sha256)
+    }
+  }
+
+  /// Reads a blob; nothing of it is checked. Throws `.damaged`, `.unsupported` for another algorithm
+  /// byte, `.tooLarge`.
+  public static func read(_ bytes: [UInt8]) throws(CertificateError) -> Parts {
+    var outer = DERReader(bytes[...])
+    let blob = try outer.next(0x30)
+    var parts = DERReader(blob.content)
+    let (certificate, signature) = (try parts.next(0x04), try parts.next(0x04))
+    let number = try parts.next(0x02).content
+    guard outer.isAtEnd, parts.isAtEnd else {
+      throw CertificateError(.damaged, "more bytes follow the end of the blob")
+    }
+    guard number.count == 1, let algorithm = number.first.flatMap(Algorithm.init) else {
+      throw CertificateError(.unsupported, "the algorithm byte of the blob is neither 1 nor 2")
+    }
+    return Parts(
+      certificate: try X509Certificate(der: Array(certificate.content)), algorithm: algorithm,
+      signature: Array(signature.content))
   }
 
   /// The two-pass form. Without memory it returns only the size. If the memory is too small, it
@@ -70,6 +104,12 @@ public struct LoginCertificate: Sendable, Equatable {
   public let subjectCN: String
   /// The blob, not the certificate alone.
   public let signedCertificate: [UInt8]
+
+  /// The blob as Base64: a connection profile takes `subjectCN` as its user and this as its password.
+  ///
+  /// A server that was started with `--login-authority` accepts it. It stays the same for each login,
+  /// so treat it as a password.
+  public var password: String { Data(signedCertificate).base64EncodedString() }
 
   /// nil when the certificate has no common name or the blob cannot be made.
   public init?(

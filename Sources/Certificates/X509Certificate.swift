@@ -62,6 +62,46 @@ public struct X509Certificate: Sendable, Equatable {
     self.der = der
   }
 
+  /// All certificates of a text of PEM, in its order; nothing between and around them matters.
+  ///
+  /// Throws `.damaged` when it has none, and the errors of reading one.
+  public static func all(pem text: String) throws(CertificateError) -> [X509Certificate] {
+    var found: [X509Certificate] = []
+    var base64: String?
+    for line in text.split(whereSeparator: \.isNewline) {
+      if line.contains("-----BEGIN CERTIFICATE-----") {
+        base64 = ""
+      } else if line.contains("-----END CERTIFICATE-----"), let whole = base64 {
+        guard let der = Data(base64Encoded: whole, options: .ignoreUnknownCharacters) else {
+          throw CertificateError(.damaged, "certificate \(found.count + 1) is not valid Base64")
+        }
+        found.append(try X509Certificate(der: [UInt8](der)))
+        base64 = nil
+      } else {
+        base64?.append(contentsOf: line)
+      }
+    }
+    guard !found.isEmpty, base64 == nil else {
+      throw CertificateError(.damaged, "the text has no complete certificate in PEM")
+    }
+    return found
+  }
+
+  /// The public key as RSAPublicKey of PKCS#1; nil for a key of another kind.
+  var rsaPublicKey: [UInt8]? {
+    do throws(CertificateError) {
+      var outer = DERReader(publicKeyInfo[...])
+      var info = DERReader(try outer.next(0x30).content)
+      var algorithm = DERReader(try info.next(0x30).content)
+      guard DER.identifier(try algorithm.next(0x06).content) == "1.2.840.113549.1.1.1" else {
+        return nil
+      }
+      let bits = try info.next(0x03).content
+      // No bits of the last byte are unused.
+      return bits.first == 0 ? Array(bits.dropFirst()) : nil
+    } catch { return nil }
+  }
+
   /// The issuer as text, as `CN=Authority, O=Example`.
   public var issuer: String { Self.text(issuerParts) }
   /// The subject as text.

@@ -1,6 +1,7 @@
 import FerryConnector
 import FerryHTTP
 import FerryModel
+import FerryTrace
 import FerryWire
 import FerryWorld
 import Foundation
@@ -88,10 +89,28 @@ struct TraceTests {
     "A device's trace id is in the log of the request, of the operation, and with the business system (ios/SRV-23; adr/BTX-2)"
   )
   func oneID() async throws {
+    let seen = TakingConnector.Seen()
+    let own = try await traced(
+      [
+        ["traceparent": "00-\(Self.trace)-\(Self.span)-01"], [:],
+        ["traceparent": "00-\(Self.trace)-\(Self.span)-00"],
+      ], seen)
+    #expect(seen.traces == [Self.trace, nil, nil])
+    #expect(
+      own.sorted() == [
+        "a traced operation was performed trace=\(Self.trace) operation=\(String(repeating: "0", count: 31))1 entity=Order",
+        "a traced request was taken trace=\(Self.trace) parent=\(Self.span) user=anna operations=1",
+      ])
+  }
+
+  /// The lines of the log on traced work, after requests with these headers and one operation each.
+  private func traced(
+    _ requests: [HTTPHeaders], _ seen: TakingConnector.Seen = TakingConnector.Seen()
+  ) async throws -> [String] {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("ferry-trace-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let (log, seen) = (FieldLog(), TakingConnector.Seen())
+    let log = FieldLog()
     let world = World(clock: SystemClock(), chance: SystemChance(), log: log)
     let host = try await PackageHost.start(
       Shop.package, folder: folder, doorkeeper: Doorkeeper(AnyoneMayEnter(), world: world),
@@ -102,15 +121,14 @@ struct TraceTests {
       HTTPRequest(
         method: .post, path: "/ferry/1/login",
         body: Array(#"{"user":"anna","password":"p","device":"phone"}"#.utf8)))
-    guard case .bytes(let bytes) = login.body else { return }
+    guard case .bytes(let bytes) = login.body else { return [] }
     let answer = try #require(
       try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
     let token = try #require(answer["accessToken"] as? String)
-    let headers = ["00-\(Self.trace)-\(Self.span)-01", nil, "00-\(Self.trace)-\(Self.span)-00"]
-    for (number, header) in headers.enumerated() {
+    for (number, headers) in requests.enumerated() {
       let id = String(repeating: "0", count: 31) + String(number + 1)
-      var fields: HTTPHeaders = ["Authorization": "Bearer \(token)"]
-      fields["traceparent"] = header
+      var fields = headers
+      fields["Authorization"] = "Bearer \(token)"
       let taken = await host.answer(
         HTTPRequest(
           method: .post, path: "/ferry/1/exchange", headers: fields,
@@ -120,13 +138,7 @@ struct TraceTests {
       while seen.traces.count <= number, ContinuousClock.now < end { await Task.yield() }
     }
     await host.stop()
-    #expect(seen.traces == [Self.trace, nil, nil])
-    let own = log.lines.filter { $0.contains("traced") }
-    #expect(
-      own.sorted() == [
-        "a traced operation was performed trace=\(Self.trace) operation=\(String(repeating: "0", count: 31))1 entity=Order",
-        "a traced request was taken trace=\(Self.trace) parent=\(Self.span) user=anna operations=1",
-      ])
+    return log.lines.filter { $0.contains("traced") }
   }
 
   @Test(
@@ -138,6 +150,56 @@ struct TraceTests {
     ])
   func otherForms(_ text: String) {
     #expect(RequestTrace(["traceparent": text]) == nil)
+  }
+
+  @Test(
+    "A passport alone is a trace, and its flags say how much the server records (ios/SRV-23)",
+    arguments: [
+      (TraceLevel.clientOnly, nil), (.low, nil), (.medium, RequestTrace.Level.medium),
+      (.high, .high),
+    ])
+  func passport(_ level: TraceLevel, _ expected: RequestTrace.Level?) throws {
+    let passport = Passport(SystemChance(), level: level, action: "GET Ünits")
+    var headers: HTTPHeaders = ["SAP-PASSPORT": passport.header]
+    let alone = RequestTrace(headers)
+    #expect(alone?.level == expected)
+    #expect((alone == nil) == (expected == nil))
+    if let alone {
+      #expect(alone.traceID == passport.rootID.hexadecimal)
+      #expect(alone.correlationID == passport.correlationID)
+      #expect(alone.parentID == String(passport.correlationID.prefix(16)))
+    }
+    // With W3C's header its ids count; one without flags then asks for the least.
+    headers["traceparent"] = "00-\(Self.trace)-\(Self.span)-01"
+    let both = try #require(RequestTrace(headers))
+    #expect(both.traceID == Self.trace && both.parentID == Self.span)
+    #expect(both.level == expected ?? .low)
+    headers["traceparent"] = "00-\(Self.trace)-\(Self.span)-00"
+    #expect(RequestTrace(headers) == nil)
+    // Cut or changed it is none.
+    for bad in [String(passport.header.dropLast()), "00" + passport.header.dropFirst(2)] {
+      #expect(RequestTrace(["SAP-PASSPORT": bad]) == nil)
+    }
+  }
+
+  @Test("A level below medium records the request alone; high records sizes too (ios/SRV-23)")
+  func levels() async throws {
+    for (level, operations, hasSizes) in [
+      (TraceLevel.low, 0, false), (.medium, 1, false), (.high, 1, true),
+    ] {
+      let passport = Passport(SystemChance(), level: level)
+      let lines = try await traced([
+        [
+          "traceparent": "00-\(Self.trace)-\(Self.span)-01", "SAP-PASSPORT": passport.header,
+          "X-CorrelationID": passport.correlationID,
+        ]
+      ])
+      let requests = lines.filter { $0.contains("a traced request was taken") }
+      #expect(requests.count == 1)
+      #expect(requests.first?.contains("correlation=\(passport.correlationID)") == true)
+      #expect((requests.first?.contains("answerBytes=") == true) == hasSizes)
+      #expect(lines.count { $0.contains("a traced operation was performed") } == operations)
+    }
   }
 
   @Test("Of more than 10,000 traced operations that wait the oldest are forgotten")

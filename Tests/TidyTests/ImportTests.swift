@@ -2,6 +2,28 @@ import Testing
 
 @Suite("The walls")
 struct ImportTests {
+  @Test(
+    "An app links the OData SDK without the synchronization, and the synchronization without the SDK (adr/SET-2)"
+  )
+  func separateProducts() {
+    /// The modules of a product with all that they import.
+    func modules(_ product: String) -> Set<String> {
+      var found: Set<String> = []
+      var next = House.map.products.filter { $0.name == product }.flatMap(\.targets)
+      #expect(!next.isEmpty, "the package has no product \(product)")
+      while let name = next.popLast() {
+        guard found.insert(name).inserted else { continue }
+        next += House.map.target(named: name)?.dependencies ?? []
+      }
+      return found
+    }
+    let (synchronization, requests) = (modules("Ferry"), modules("FerryODataClient"))
+    #expect(synchronization.isSuperset(of: ["Ferry", "FerryWire", "FerryHTTPClient"]))
+    #expect(requests.isSuperset(of: ["FerryODataClient", "FerryOData", "FerryHTTPClient"]))
+    #expect(requests.isDisjoint(with: ["Ferry", "FerryWire", "FerrySQLite", "FerryServer"]))
+    #expect(!synchronization.contains { $0.hasPrefix("FerryOData") || $0 == "FerryServer" })
+  }
+
   @Test("Every import stands in its target's line of Package.swift")
   func imports() {
     expectNone(House.files.flatMap { ImportRules.violations(in: $0, map: House.map) })

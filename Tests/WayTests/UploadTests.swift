@@ -1,12 +1,62 @@
+import FerryHTTP
+import FerryHTTPServer
 import FerryJSON
 import FerrySQLite
 import Foundation
+import Synchronization
 import Testing
+
+/// An OData service with two units; it notes who asked.
+private final class ODataUnits: Sendable {
+  private static let metadata = """
+    <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx">
+    <edmx:DataServices><Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm">
+    <EntityType Name="Unit"><Key><PropertyRef Name="ID"/></Key>
+    <Property Name="ID" Type="Edm.Int32" Nullable="false"/></EntityType>
+    <EntityContainer Name="C"><EntitySet Name="Units" EntityType="S.Unit"/></EntityContainer>
+    </Schema></edmx:DataServices></edmx:Edmx>
+    """
+  private final class Seen: Sendable {
+    let parents = Mutex<[String]>([])
+  }
+
+  private let server: HTTPServer
+  private let seen: Seen
+  let url: String
+
+  init() throws {
+    let seen = Seen()
+    self.seen = seen
+    server = try HTTPServer(configuration: HTTPServerConfiguration(port: 0)) { request in
+      seen.parents.withLock { $0.append(request.headers["traceparent"] ?? "") }
+      let (type, body) =
+        switch request.path {
+        case "/service/":
+          (
+            "application/json",
+            #"{"@odata.context":"$metadata","value":[{"name":"Units","kind":"EntitySet","url":"Units"}]}"#
+          )
+        case "/service/$metadata": ("application/xml", ODataUnits.metadata)
+        default:
+          ("application/json", #"{"@odata.context":"$metadata#Units","value":[{"ID":1},{"ID":2}]}"#)
+        }
+      return HTTPResponse(
+        status: 200, headers: ["Content-Type": type], body: .bytes(Array(body.utf8)))
+    }
+    try server.start()
+    url = "http://127.0.0.1:\(server.boundPort)/service/"
+    let server = self.server
+    Thread.detachNewThread { server.run() }
+  }
+
+  var traceParents: [String] { seen.parents.withLock { $0 } }
+  func stop() { server.stop(grace: .zero) }
+}
 
 extension Way {
   @Suite struct UploadTests {
     @Test(
-      "One id goes from the button to the business system: it is in the app's log, in the server's, and in the trace beside it (adr/SV-35; ios/SRV-23)"
+      "One id goes from the button to the business system and to an OData service: it is in the app's log, in the server's, and in the trace beside it (adr/SV-35; ios/SRV-23)"
     )
     func oneID() async throws {
       let business = try await Business.flights(bookings: 200)
@@ -43,6 +93,14 @@ extension Way {
           $0.contains("a traced operation was performed") && $0.contains(id)
         }
       }
+      let service = try ODataUnits()
+      let entries = try await phone.ask(#"["entries","\#(service.url)","Units"]"#)
+      #expect(entries["count"]?.integer == 2)
+      // Each request of the service has the id, and each its own span.
+      let parents = service.traceParents
+      #expect(parents.count == 3 && Set(parents).count == 3)
+      #expect(parents.allSatisfy { $0.hasPrefix("00-\(id)-") }, "\(parents)")
+      service.stop()
       try await phone.ask(#"["endTrace"]"#)
       let log = daemon.process.errorText.split(separator: "\n").filter { $0.contains(id) }
       #expect(log.contains { $0.contains("a traced request was taken") })
@@ -53,6 +111,7 @@ extension Way {
       let trace = try String(
         contentsOfFile: "\(daemon.data)/device-traces/\(traces[0])", encoding: .utf8)
       #expect(trace.contains(id) && trace.contains("/ferry/1/exchange"))
+      #expect(trace.contains("\(service.url)Units"))
       let logs = try FileManager.default.contentsOfDirectory(atPath: "\(daemon.data)/device-logs")
       #expect(logs.count == 1)
       let ferry = try ChildProcess(

@@ -38,7 +38,7 @@ enum ServerProgram {
     let spans = settings.collector.map { SpanExport($0) }
     let log = StandardLog(least: settings.logLevel, spans: spans)
     let world = World.system(log: log)
-    let users = try Users(settings, log: log)
+    let users = try Users(settings, world: world)
     for model in settings.models {
       try model.check(settings.replay)
     }

@@ -1,4 +1,5 @@
 import FerryArguments
+import FerryCertificates
 import FerryModel
 import FerryPostgreSQL
 import FerryPostgreSQLStore
@@ -20,6 +21,8 @@ struct Settings {
   /// The file of connection templates; there need be none.
   let templates: String
   let issuers: IssuerSettings
+  /// Those whose certificates let users in; nil: none do.
+  let loginAuthorities: [X509Certificate]?
   let address: String
   let port: Int
   let replay: ReplaySettings
@@ -72,6 +75,10 @@ struct Settings {
     CommandOption(
       "issuer-ca", "FILE",
       "with --issuer: certificates (PEM) to trust for issuers instead of the system's"),
+    CommandOption(
+      "login-authority", "FILE",
+      "authorities (PEM) whose certificates let users in: a device sends a login certificate in place "
+        + "of the password, and its common name is the user's name in the user file"),
     CommandOption(
       "address", "ADDRESS", "the address of this machine to listen on (default 127.0.0.1)"),
     CommandOption(
@@ -156,6 +163,20 @@ struct Settings {
     users = try development?.users ?? arguments.value("users") ?? "\(folder)/users.json"
     templates = try arguments.value("templates") ?? "\(folder)/templates.json"
     issuers = try IssuerSettings(arguments, models.map(\.package))
+    loginAuthorities = try arguments.value("login-authority").map { path in
+      guard let bytes = FileManager.default.contents(atPath: path) else {
+        throw UsageError(
+          "the file of authorities \(path) cannot be read",
+          hint: "Name a file that exists (--login-authority).")
+      }
+      do throws(CertificateError) {
+        return try X509Certificate.all(pem: String(decoding: bytes, as: UTF8.self))
+      } catch {
+        throw StartFailure(
+          "the file of authorities \(path) cannot be used: \(error.message)",
+          hint: "Write each certificate as PEM (--login-authority).")
+      }
+    }
     address = try arguments.value("address") ?? "127.0.0.1"
     let portText = try arguments.value("port") ?? "8080"
     guard let port = Int(portText), (0...65_535).contains(port) else {

@@ -1,3 +1,4 @@
+import FerryIssuers
 import FerryPasswords
 import FerryServer
 import FerryWorld
@@ -10,9 +11,15 @@ struct Users: Sendable {
   let templates: Templates
   private let file: ReloadedUsers?
 
-  init(_ settings: Settings, log: any Log) throws {
+  init(_ settings: Settings, world: World) throws {
+    let log = world.log
     templates = try Templates(path: settings.templates)
     guard settings.issuers.isEmpty || FileManager.default.fileExists(atPath: settings.users) else {
+      guard settings.loginAuthorities == nil else {
+        throw StartFailure(
+          "--login-authority needs a user file, and \(settings.users) does not exist",
+          hint: "Add the users with ferry user add.")
+      }
       file = nil
       provider = TokenUsers()
       return
@@ -24,7 +31,9 @@ struct Users: Sendable {
       }
     }
     self.file = file
-    provider = file
+    provider =
+      settings.loginAuthorities.map { CertificateUsers(file, authorities: $0, world: world) }
+      ?? file
   }
 
   var records: [UserRecord] { file?.records ?? [] }

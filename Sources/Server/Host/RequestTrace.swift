@@ -5,30 +5,91 @@ import FerryModel
 import FerryWorld
 import Synchronization
 
-/// The ids of a trace that a request carries in W3C's header `traceparent`.
+/// The ids of a trace that a request carries: in W3C's header `traceparent`, else in `SAP-PASSPORT`.
 struct RequestTrace: Sendable, Equatable {
+  /// How much the server records, from the flags of the passport; medium without one.
+  enum Level: Int, Sendable, Comparable {
+    /// The request with its time.
+    case low = 1
+    /// Each operation that it brings, too.
+    case medium = 2
+    /// The sizes of request and answer, too.
+    case high = 3
+
+    static func < (one: Level, other: Level) -> Bool { one.rawValue < other.rawValue }
+  }
+
   /// 32 digits, the same from the user's action to the business system.
   let traceID: String
   /// 16 digits, those of the device's own span.
   let parentID: String
+  let level: Level
+  /// The request's own id, 32 digits: the header `X-CorrelationID`, else that of the passport.
+  let correlationID: String?
   /// 16 digits, those of the server's span; empty where nobody wants to know of spans.
   var spanID: String = ""
 
-  /// nil without the header, for one of another form, and where the device asks for no trace.
+  /// nil without the headers, for headers of another form, and where the device asks for no trace.
   init?(_ headers: HTTPHeaders) {
-    guard let text = headers["traceparent"], text.utf8.count == 55 else { return nil }
-    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.count == 4, parts[0] == "00", parts[1].utf8.count == 32, parts[2].utf8.count == 16,
-      parts.allSatisfy({ $0.utf8.allSatisfy(RequestTrace.isDigit) }),
-      parts[1].contains(where: { $0 != "0" }), parts[2].contains(where: { $0 != "0" }),
-      let flags = UInt8(parts[3], radix: 16), flags & 1 == 1
+    let passport = headers["SAP-PASSPORT"].flatMap { PassportFields($0) }
+    let own = headers["X-CorrelationID"].map { $0.lowercased() }
+    correlationID = own.flatMap { RequestTrace.isID($0, 32) ? $0 : nil } ?? passport?.transactionID
+    guard let text = headers["traceparent"] else {
+      // Without flags the device traces for itself alone.
+      guard let passport, let level = passport.level else { return nil }
+      traceID = passport.rootID
+      parentID = String(passport.transactionID.prefix(16))
+      self.level = level
+      return
+    }
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+    guard text.utf8.count == 55, parts.count == 4, parts[0] == "00",
+      RequestTrace.isID(parts[1], 32), RequestTrace.isID(parts[2], 16),
+      parts[3].utf8.allSatisfy(RequestTrace.isDigit), let flags = UInt8(parts[3], radix: 16),
+      flags & 1 == 1
     else { return nil }
-    traceID = String(parts[1])
-    parentID = String(parts[2])
+    traceID = parts[1]
+    parentID = parts[2]
+    level = passport.map { $0.level ?? .low } ?? .medium
+  }
+
+  /// Lower-case hexadecimal digits, not all of them zero.
+  fileprivate static func isID(_ text: String, _ count: Int) -> Bool {
+    text.utf8.count == count && text.utf8.allSatisfy(isDigit) && text.contains { $0 != "0" }
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool {
     (48...57).contains(byte) || (97...102).contains(byte)
+  }
+}
+
+/// What the server reads of the header `SAP-PASSPORT`: 230 bytes as hexadecimal digits.
+private struct PassportFields {
+  let rootID: String
+  let transactionID: String
+  /// nil where the flags ask servers for nothing.
+  let level: RequestTrace.Level?
+
+  /// nil for a text that is no passport of version 3.
+  init?(_ header: String) {
+    guard header.utf8.count == 460 else { return nil }
+    let digits = Array(header.lowercased().utf8)
+    func text(_ bytes: Range<Int>) -> String {
+      String(decoding: digits[2 * bytes.lowerBound..<2 * bytes.upperBound], as: UTF8.self)
+    }
+    // "*TH*" at both ends, the version and the size.
+    guard text(0..<4) == "2a54482a", text(226..<230) == "2a54482a", text(4..<7) == "0300e6" else {
+      return nil
+    }
+    (rootID, transactionID) = (text(186..<202), text(202..<218))
+    guard RequestTrace.isID(rootID, 32), RequestTrace.isID(transactionID, 32),
+      let flags = UInt16(text(7..<9), radix: 16)
+    else { return nil }
+    switch flags {
+    case 0: level = nil
+    case 0x9F0D: level = .high
+    default: level = .medium
+    }
   }
 }
 
@@ -87,17 +148,23 @@ struct TraceLog: Sendable {
     return trace
   }
 
+  /// `bytes`: of the request, and of the first part of its answer.
   func opened(
-    _ trace: RequestTrace, user: String, operations: Int, since start: Duration,
+    _ trace: RequestTrace, user: String, operations: Int, bytes: (Int, Int), since start: Duration,
     _ result: Result<some Any, ServerError>
   ) {
     var failure: String?
     switch result {
     case .success:
-      world.log.info(
-        "a traced request was taken", ("trace", trace.traceID), ("parent", trace.parentID),
-        ("user", user), ("operations", String(operations)),
-        ("milliseconds", milliseconds(since: start)))
+      var fields: [(String, String)] = [("trace", trace.traceID), ("parent", trace.parentID)]
+      if let id = trace.correlationID { fields.append(("correlation", id)) }
+      fields += [("user", user), ("operations", String(operations))]
+      if trace.level == .high {
+        fields += [("requestBytes", String(bytes.0)), ("answerBytes", String(bytes.1))]
+      }
+      world.log.write(
+        .info, "a traced request was taken",
+        fields + [("milliseconds", milliseconds(since: start))])
     case .failure(let error): failure = error.code.rawValue
     }
     send(

@@ -312,7 +312,7 @@ public struct Router: Sendable {
       operations = exchange.replays.flatMap(\.operations).compactMap {
         try? Operation.identity(of: $0)
       }
-      service.traces.note(operations, trace)
+      if trace.level >= .medium { service.traces.note(operations, trace) }
     }
     let opened: Result<ServiceHost.Opening, ServerError>
     do throws(ServerError) {
@@ -321,7 +321,8 @@ public struct Router: Sendable {
     } catch { opened = .failure(error) }
     if let trace {
       TraceLog(world: world).opened(
-        trace, user: identity.user, operations: operations.count, since: start, opened)
+        trace, user: identity.user, operations: operations.count,
+        bytes: (body.count, (try? opened.get())?.bytes.count ?? 0), since: start, opened)
     }
     return opened.map { ($0, service) }
   }
