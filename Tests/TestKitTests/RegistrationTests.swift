@@ -138,6 +138,31 @@ struct RegistrationTests: TradeSuite {
     await server.stop()
   }
 
+  @Test(
+    "facts/2.10: who guesses activation codes is locked out, and then the right one is not tried")
+  func guessed() async throws {
+    let server = try await Trade.server()
+    let database = try server.unsynchronized(user: "nancy", callbackHandler: witness)
+    try database.updateSynchronizationProfile { $0.user = "nancy" }
+    let code = try await server.activationCode(user: "nancy")
+    var guesses = 0
+    var answer: FerryError?
+    while answer?.isTransient != true, guesses < 50 {
+      guesses += 1
+      do throws(FerryError) {
+        try await database.registerApplication(
+          activationCode: "AAAA-AAAA-AA\(guesses + 10)", within: .seconds(20))
+      } catch { answer = error }
+    }
+    #expect(guesses < 12, "\(String(describing: answer))")
+    #expect(answer?.message.contains("too many") == true, "\(String(describing: answer))")
+    await #expect(throws: FerryError.self) {
+      try await database.registerApplication(activationCode: code, within: .milliseconds(500))
+    }
+    #expect(try Trade.Order.findAll(in: database).isEmpty)
+    await server.stop()
+  }
+
   @Test("facts/2.10: a code that met no network registers after a restart of the app")
   func activationAfterRestart() async throws {
     let server = try await Trade.server()

@@ -45,6 +45,33 @@ struct SettingsTests: TradeSuite {
     await server.stop()
   }
 
+  @Test(
+    "sync/Q9: a device whose template is deleted keeps its settings and goes on, and hears of it when it is back"
+  )
+  func deletedTemplate() async throws {
+    let server = try await Trade.server()
+    await server.setTemplate("field", ["custom.color": .text("green")])
+    let witness = SettingsWitness()
+    let database = try await server.database(user: "nancy", callbackHandler: witness)
+    try move("Jena", in: database)
+    await server.set([])
+    try await database.synchronize()
+    #expect(cities(server) == ["Jena"], "what was pending goes out all the same")
+    // Another template is for other devices: this one is registered by "field".
+    await server.setTemplate("office", ["custom.color": .text("red")])
+    try await database.synchronize()
+    #expect(try database.applicationSettings.template == "field")
+    #expect(try database.applicationSettings.text("custom.color") == "green")
+    #expect(witness.heard.count == 1)
+    // Back with a value of another type: asked for as a text it is none.
+    await server.setTemplate("field", ["custom.color": .integer(7)])
+    try await database.synchronize()
+    #expect(witness.heard.last == ["custom.color"])
+    #expect(try database.applicationSettings.text("custom.color") == nil)
+    #expect(try database.applicationSettings.integer("custom.color") == 7)
+    await server.stop()
+  }
+
   @Test("sync/R23: in a replication-based database settings come, and no rows with them")
   func replicationBased() async throws {
     let server = try await Trade.server()
