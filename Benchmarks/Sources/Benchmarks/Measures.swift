@@ -17,5 +17,6 @@ extension Measure {
     rights,
     bounds,
     requests,
+    sessions,
   ]
 }
