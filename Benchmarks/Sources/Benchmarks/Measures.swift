@@ -13,6 +13,7 @@ extension Measure {
     encryption,
     simulation,
     postgreSQL,
+    modes,
     kit,
     rights,
     bounds,
