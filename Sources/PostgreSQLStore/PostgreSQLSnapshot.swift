@@ -3,23 +3,34 @@ import FerryPostgreSQL
 import FerryServer
 import FerryWire
 
+/// What is needed to read the rows of a package: its number in the store, and its entities by theirs.
+struct PackageNumbers: Sendable {
+  let package: Package
+  let number: Int64
+  let positions: [Int64: Int]
+
+  var value: PostgreSQLValue { .integer(number) }
+}
+
 /// One state of the store, as the reader's transaction sees it.
 struct PostgreSQLSnapshot: StoreSnapshot {
   let clock: Int64
   private let isLoaded: Bool
   private let eraList: EraList
-  private let store: PostgreSQLStore
+  private let numbers: PackageNumbers
+  private let line: Line
 
   /// Begins the transaction; whoever makes one ends it.
-  init(_ store: PostgreSQLStore) throws(StoreError) {
-    self.store = store
-    let answers = try store.reader.begin(
+  init(_ numbers: PackageNumbers, _ line: Line) throws(StoreError) {
+    self.numbers = numbers
+    self.line = line
+    let answers = try line.begin(
       "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
       [
-        PostgreSQLConnection.Request(PostgreSQLStore.clock, [store.number]),
+        PostgreSQLConnection.Request(PostgreSQLStore.clock, [numbers.value]),
         PostgreSQLConnection.Request(
-          "SELECT loaded FROM ferry_store.package WHERE id = $1", [store.number]),
-        PostgreSQLConnection.Request(PostgreSQLSnapshot.eras, [store.number]),
+          "SELECT loaded FROM ferry_store.package WHERE id = $1", [numbers.value]),
+        PostgreSQLConnection.Request(PostgreSQLSnapshot.eras, [numbers.value]),
       ])
     clock = answers[0].integer(0, 0) ?? 0
     isLoaded = answers[1].first?.flag(0, 0) ?? false
@@ -40,11 +51,11 @@ struct PostgreSQLSnapshot: StoreSnapshot {
   func eras() -> EraList { eraList }
 
   func partition(_ number: Int64) throws(StoreError) -> PartitionState? {
-    let rows = try store.reader.rows(
+    let rows = try line.rows(
       """
       SELECT id, version, floor, sum, count FROM ferry_store.partition
       WHERE id = $1 AND package = $2
-      """, [.integer(number), store.number])
+      """, [.integer(number), numbers.value])
     return PostgreSQLSnapshot.states(rows, isLoaded: isLoaded).first
   }
 
@@ -68,7 +79,7 @@ struct PostgreSQLSnapshot: StoreSnapshot {
     var writer = RowsPageWriter()
     var to = Cursor.end(of: clock)
     var last = from
-    let rows = try store.reader.rows(
+    let rows = try line.rows(
       """
       SELECT m.version, m.row, m.has_left, r.entity, r.key, CASE WHEN NOT m.has_left THEN r.body END
       FROM ferry_store.member AS m JOIN ferry_store.row AS r ON r.id = m.row
@@ -84,11 +95,11 @@ struct PostgreSQLSnapshot: StoreSnapshot {
         to = last
         break
       }
-      guard let number = rows.integer(row, 3), let position = store.entityPositions[number],
+      guard let number = rows.integer(row, 3), let position = numbers.positions[number],
         let version = rows.integer(row, 0), let id = rows.integer(row, 1),
         let key = rows.text(row, 4)
       else { throw StoreError.damaged("a row of another package is in partition \(partition)") }
-      let entity = store.package.entities[position]
+      let entity = numbers.package.entities[position]
       last = Cursor(version: version, row: id)
       if !rows.flag(row, 2) {
         _ = rows.bytes(row, 5) { writer.row(entity, body: $0) }
@@ -106,7 +117,7 @@ struct PostgreSQLSnapshot: StoreSnapshot {
   func answers(
     group: String, _ owner: Owner, open: [OperationID], upTo: Int64
   ) throws(StoreError) -> [Answer] {
-    let rows = try store.reader.rows(
+    let rows = try line.rows(
       """
       SELECT answer, id FROM ferry_store.operation
       WHERE user_name = $1 AND state = 'answered' AND package = $3 AND group_name = $4
@@ -114,7 +125,7 @@ struct PostgreSQLSnapshot: StoreSnapshot {
       ORDER BY answer_version, sequence
       """,
       [
-        .exact(owner.user), .exact(owner.device), store.number, .exact(group), .integer(upTo),
+        .exact(owner.user), .exact(owner.device), numbers.value, .exact(group), .integer(upTo),
         .texts(open.map(\.text)),
       ])
     var answers: [Answer] = []

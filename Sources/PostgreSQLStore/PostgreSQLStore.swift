@@ -305,14 +305,19 @@ package final class PostgreSQLStore: Store {
   package func snapshot<Result>(
     _ body: (any StoreSnapshot) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
-    let view = try PostgreSQLSnapshot(self)
-    let result: Result
-    do throws(StoreError) { result = try body(view) } catch {
-      reader.rollBack()
-      throw error
+    try PostgreSQLStoreReader(numbers, reader).snapshot(body)
+  }
+
+  private var numbers: PackageNumbers {
+    PackageNumbers(package: package, number: packageNumber, positions: entityPositions)
+  }
+
+  package var readerMaker: StoreReaderMaker {
+    let (numbers, address) = (numbers, address)
+    let name = term == nil ? "ferryd follows, reads pages" : "ferryd leads, reads pages"
+    return { () throws(StoreError) in
+      PostgreSQLStoreReader(numbers, Line(address, application: name))
     }
-    reader.rollBack()
-    return result
   }
 
   package func replica<Result>(

@@ -6,19 +6,21 @@ import FerryWire
 /// One state of the store, as a connection that is in a transaction sees it.
 struct SQLiteSnapshot: StoreSnapshot {
   let clock: Int64
-  private let store: SQLiteStore
+  private let numbers: PackageNumbers
   private let connection: Connection
 
-  init(_ store: SQLiteStore, _ connection: Connection) throws(StoreError) {
-    self.store = store
+  init(_ numbers: PackageNumbers, _ connection: Connection) throws(StoreError) {
+    self.numbers = numbers
     self.connection = connection
-    clock = try store.sql { () throws(SQLiteError) in try store.clock(connection) }
+    clock = try sql { () throws(SQLiteError) in
+      try connection.value("SELECT version FROM package WHERE id = ?", numbers.value)?.integer ?? 0
+    }
   }
 
   func eras() throws(StoreError) -> EraList {
-    let rows = try store.sql { () throws(SQLiteError) in
+    let rows = try sql { () throws(SQLiteError) in
       try connection.rows(
-        "SELECT id, first_version FROM era WHERE package = ? ORDER BY number", store.number)
+        "SELECT id, first_version FROM era WHERE package = ? ORDER BY number", numbers.value)
     }
     return EraList(
       eras: rows.compactMap { row in
@@ -28,7 +30,7 @@ struct SQLiteSnapshot: StoreSnapshot {
   }
 
   func partition(_ number: Int64) throws(StoreError) -> PartitionState? {
-    let row = try store.sql { () throws(SQLiteError) in
+    let row = try sql { () throws(SQLiteError) in
       try connection.row(
         "SELECT version, floor, sum, count, loaded FROM partition WHERE id = ?", .integer(number))
     }
@@ -64,10 +66,10 @@ struct SQLiteSnapshot: StoreSnapshot {
           to = last
           break
         }
-        guard let position = store.entityPositions[statement.integer(at: 3)] else {
+        guard let position = numbers.positions[statement.integer(at: 3)] else {
           throw StoreError.damaged("a row of another package is in partition \(partition)")
         }
-        let entity = store.package.entities[position]
+        let entity = numbers.package.entities[position]
         last = Cursor(version: statement.integer(at: 0), row: statement.integer(at: 1))
         if statement.integer(at: 2) == 0 {
           statement.withBytes(at: 5, isText: false) { writer.row(entity, body: $0) }
@@ -90,13 +92,13 @@ struct SQLiteSnapshot: StoreSnapshot {
   func answers(
     group: String, _ owner: Owner, open: [OperationID], upTo: Int64
   ) throws(StoreError) -> [Answer] {
-    var rows = try store.sql { () throws(SQLiteError) in
+    var rows = try sql { () throws(SQLiteError) in
       var rows = try connection.rows(
         """
         SELECT answer_version, sequence, answer, id FROM operation
         WHERE device = ? AND user = ? AND state = 'answered' AND package = ? AND group_name = ?
           AND answer_version <= ?
-        """, .text(owner.device.text), .text(owner.user.text), store.number, .text(group),
+        """, .text(owner.device.text), .text(owner.user.text), numbers.value, .text(group),
         .integer(upTo))
       let known = Set(rows.compactMap { $0[3].text })
       for id in open where !known.contains(id.text) {
@@ -105,7 +107,7 @@ struct SQLiteSnapshot: StoreSnapshot {
           SELECT answer_version, sequence, answer, id FROM operation
           WHERE id = ? AND user = ? AND state = 'answered' AND package = ? AND group_name = ?
             AND answer_version <= ?
-          """, .text(id.text), .text(owner.user.text), store.number, .text(group), .integer(upTo))
+          """, .text(id.text), .text(owner.user.text), numbers.value, .text(group), .integer(upTo))
       }
       return rows
     }

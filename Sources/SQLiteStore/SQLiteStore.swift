@@ -76,7 +76,19 @@ package final class SQLiteStore: Store {
 
   /// What SQLite answers, in the words of the server.
   func sql<Result>(_ body: () throws(SQLiteError) -> Result) throws(StoreError) -> Result {
-    do { return try body() } catch { throw StoreError(error) }
+    try FerrySQLiteStore.sql(body)
+  }
+
+  /// What a connection needs to know of the package to read for devices.
+  private var numbers: PackageNumbers {
+    PackageNumbers(package: package, number: packageNumber, positions: entityPositions)
+  }
+
+  package var readerMaker: StoreReaderMaker {
+    let (numbers, era, path, vfs) = (numbers, era, file.path, file.vfs)
+    return { () throws(StoreError) in
+      try SQLiteStoreReader(numbers, era: era, path: path, vfs: vfs)
+    }
   }
 
   var number: SQLiteValue { .integer(packageNumber) }
@@ -138,7 +150,7 @@ package final class SQLiteStore: Store {
     _ body: (any StoreSnapshot) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     try reader.transaction(.deferred, wrap: { StoreError($0) }) { () throws(StoreError) in
-      try body(try SQLiteSnapshot(self, reader))
+      try body(try SQLiteSnapshot(numbers, reader))
     }
   }
 
@@ -160,7 +172,7 @@ package final class SQLiteStore: Store {
       if !replica.isInTransaction { try replica.execute("BEGIN") }
       return replica
     }
-    return try body(try SQLiteSnapshot(self, replica))
+    return try body(try SQLiteSnapshot(numbers, replica))
   }
 
   // The start.
@@ -229,6 +241,11 @@ package final class SQLiteStore: Store {
     }
     return number
   }
+}
+
+/// What SQLite answers, in the words of the server.
+func sql<Result>(_ body: () throws(SQLiteError) -> Result) throws(StoreError) -> Result {
+  do { return try body() } catch { throw StoreError(error) }
 }
 
 extension StoreError {

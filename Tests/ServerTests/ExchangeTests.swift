@@ -142,16 +142,33 @@ import Testing
 
   @Test("A frame cache keeps to its bytes and drops what was used longest ago")
   func cacheBound() {
-    var cache = FrameCache(limitBytes: 100)
+    let cache = FrameCache(limitBytes: 100)
     for number in 0..<20 as Range<Int64> {
       cache.keep(
         Page(to: .end(of: 5), at: 5, bytes: [UInt8](repeating: 0, count: 10), rows: 1),
         at: .init(partition: number, from: .start))
       #expect(cache.byteCount <= 100)
     }
-    #expect(cache.page(at: .init(partition: 19, from: .start), partitionVersion: 5) != nil)
-    #expect(cache.page(at: .init(partition: 0, from: .start), partitionVersion: 5) == nil)
-    #expect(cache.page(at: .init(partition: 19, from: .start), partitionVersion: 6) == nil)
+    func page(_ partition: Int64, version: Int64, clock: Int64) -> Page? {
+      cache.page(
+        at: .init(partition: partition, from: .start), partitionVersion: version, clock: clock)
+    }
+    #expect(page(19, version: 5, clock: 5) != nil)
+    #expect(page(0, version: 5, clock: 5) == nil)
+    // A snapshot of before may not show what the page has.
+    #expect(page(19, version: 3, clock: 4) == nil)
+    #expect(page(19, version: 5, clock: 5) != nil)
+    #expect(page(19, version: 6, clock: 6) == nil)
+  }
+
+  @Test("A page of an older snapshot does not take the place of a newer one")
+  func cacheKeepsNewest() {
+    let cache = FrameCache(limitBytes: 100)
+    let place = FrameCache.Place(partition: 1, from: .start)
+    cache.keep(Page(to: .end(of: 7), at: 7, bytes: [7], rows: 1), at: place)
+    cache.keep(Page(to: .end(of: 5), at: 5, bytes: [5], rows: 1), at: place)
+    #expect(cache.page(at: place, partitionVersion: 7, clock: 7)?.bytes == [7])
+    #expect(cache.byteCount == 1)
   }
 
   @Test("What is no exchange of this server is refused, each with its code and a cure")

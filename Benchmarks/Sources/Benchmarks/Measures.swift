@@ -19,5 +19,6 @@ extension Measure {
     bounds,
     requests,
     sessions,
+    readers,
   ]
 }

@@ -10,12 +10,14 @@ actor Parts {
   private let doorkeeper: Doorkeeper
   private let audit: AuditLog
   private let server: ServerHost
-  private let threads = ServerThreads(processors: ProcessInfo.processInfo.activeProcessorCount)
+  private let threads: ServerThreads
   private var deployer: Deployer?
 
   init(_ settings: Settings, _ world: World, _ users: Users) {
     self.settings = settings
     self.world = world
+    threads = ServerThreads(
+      processors: ProcessInfo.processInfo.activeProcessorCount, readers: settings.limits.readers)
     doorkeeper = Doorkeeper(
       users.provider, tokens: settings.issuers.providers(world), templates: users.templates,
       world: world)

@@ -115,6 +115,10 @@ struct Settings {
       "replay-connections", "N",
       "on how many connections to a business database of PostgreSQL operations of different users are "
         + "performed side by side (default 4)"),
+    CommandOption(
+      "readers", "N",
+      "threads that read rows for devices with much to download, each with a connection of its own "
+        + "to the store (default: the number of processors, at most 4; 0: none)"),
     CommandOption("log", "LEVEL", "debug, info, warn or error (default info)"),
     CommandOption(
       "forget-operations", nil,
@@ -222,6 +226,13 @@ struct Settings {
           "--comparison-hour is not an hour", hint: "Write a number from 0 to 23, or never.")
       }
       limits.comparisonHour = hour
+    }
+    if let text = try arguments.value("readers") {
+      guard let readers = Int(text), (0...64).contains(readers) else {
+        throw UsageError(
+          "--readers \(text) is not a number of threads", hint: "Write a number from 0 to 64.")
+      }
+      limits.readers = readers
     }
     let connectionText = try arguments.value("connections") ?? "2048"
     guard let connections = Int(connectionText), (64...100_000).contains(connections) else {

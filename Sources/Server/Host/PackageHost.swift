@@ -28,7 +28,9 @@ public struct PackageHost: Sendable {
     store: @escaping @Sendable (Package) throws(ServerError) -> any Store,
     connector: () -> sending any Connector
   ) async throws(ServerError) -> PackageHost {
-    let service = try await ServiceHost(world: world, on: threads?.service) {
+    let readers =
+      threads == nil ? ReaderThreads.make(limits.readers ?? 2) : threads?.readers
+    let service = try await ServiceHost(world: world, on: threads?.service, readers: readers) {
       () throws(ServerError) in
       let service = try Service(
         package: package, world: world, limits: limits,

@@ -6,17 +6,21 @@ import Synchronization
 /// All services are on one thread, as they have one store. Replays and loads, which wait for business
 /// systems, have a thread each where the machine has a processor for it; more packages take turns. So
 /// on two processors or more a server has at most four threads more than processors: these, that of
-/// the contents, that of the network, and that of the passwords.
+/// the contents, that of the network, and that of the passwords. Those that read for devices which are
+/// far behind come on top, one for each processor and at most 4 where the operator says nothing.
 public final class ServerThreads: Sendable {
   let service = ThreadExecutor(name: "ferry-service")
   let contents = ThreadExecutor(name: "ferry-contents")
+  let readers: ReaderThreads?
   let users: Confined<SharedUsers>
   private let replays: [ThreadExecutor]
   private let loads: [ThreadExecutor]
   private let packages = Atomic<Int>(0)
 
-  public init(processors: Int) {
+  /// `readers`: how many threads read for devices that are far behind; 0: that of the services.
+  public init(processors: Int, readers: Int? = nil) {
     let count = max(1, processors / 2)
+    self.readers = ReaderThreads.make(readers ?? min(4, max(1, processors)))
     replays = (0..<count).map { _ in ThreadExecutor(name: "ferry-replay") }
     loads = (0..<count).map { _ in ThreadExecutor(name: "ferry-load") }
     users = Confined(SharedUsers(), on: service)

@@ -41,6 +41,14 @@ extension ServiceHost {
 
   func endComparison() { service.endComparison() }
 
+  func finish(_ task: ReadBackTask, _ rows: [RowImage]) throws(ServerError) {
+    try service.finish(task, rows)
+  }
+
+  func abandon(_ task: ReadBackTask) { service.abandon(task) }
+
+  func sourceCursor() throws(ServerError) -> String? { try service.sourceCursor() }
+
   func abandonLoad(_ ticket: LoadTicket) { service.abandonLoad(ticket) }
 
   /// Takes rows of a load, from the thread that loads, and returns at once. What is returned waits

@@ -25,6 +25,7 @@ public actor ServiceHost {
   /// Days after which an inactive device leaves the register.
   nonisolated let inactiveDays: Int64
   nonisolated let rules: PartitionRules
+  private nonisolated let pageReaders: PageReaders?
   private var exchanges: [ExchangeID: Exchange] = [:]
   private var waiting: [ExchangeID: Waiting] = [:]
   /// Exchanges that were stirred after they had said that they wait, and before somebody did: on
@@ -59,17 +60,20 @@ public actor ServiceHost {
     let service: Service
     let operatorKey: String
     let isLoaded: Bool
+    let readerMaker: StoreReaderMaker
 
     init(_ service: Service) throws(ServerError) {
+      readerMaker = service.store.readerMaker
       self.service = service
       operatorKey = try service.operatorKey()
       isLoaded = try service.isLoaded()
     }
   }
 
-  /// `makeService` is called on the host's thread, which is its own where none is given.
+  /// `makeService` is called on the host's thread, which is its own where none is given. `readers`:
+  /// who reads for devices that are far behind; nil: the host's thread.
   public init(
-    world: World, on thread: ThreadExecutor? = nil,
+    world: World, on thread: ThreadExecutor? = nil, readers: ReaderThreads? = nil,
     makeService: @escaping @Sendable () throws(ServerError) -> sending Service
   ) async throws(ServerError) {
     self.world = world
@@ -92,11 +96,17 @@ public actor ServiceHost {
     leads = service.leads
     inactiveDays = service.limits.inactiveDays
     rules = service.rules
+    pageReaders = readers.map { PageReaders($0, made.readerMaker) }
     operatorKey = made.operatorKey
     service.onStir = { [weak self] id in
       self?.assumeIsolated { host in host.stirred(id) }
     }
     service.onTrouble = { pulse.tell($0) }
+    if let pageReaders {
+      service.onRead = { [weak self] pending in
+        pageReaders.read(pending.read) { [weak self] result in self?.finish(pending, result) }
+      }
+    }
     service.onArrival = { [weak self] in self?.assumeIsolated { host in host.wakeWorkers() } }
     pulse.beat(isLoaded: made.isLoaded)
     ticking()
@@ -172,7 +182,8 @@ public actor ServiceHost {
         missed.remove(id)
         return nil
       case .waiting:
-        exchange.state.newsSince = nil
+        // What is being read has not left yet.
+        if exchange.state.reading == nil { exchange.state.newsSince = nil }
         let isStirred = await wait(id)
         guard !Task.isCancelled else {
           close(id)
@@ -223,26 +234,6 @@ public actor ServiceHost {
     executor.perform { self.assumeIsolated { host in host.close(id) } }
   }
 
-  // Contents.
-
-  func take(
-    _ piece: ContentPiece, from identity: Identity
-  ) throws(ServerError) -> Result<(progress: ContentProgress, isTaken: Bool), ContentRefusal> {
-    guard !isStopped else { throw ServiceHost.stopped }
-    try service.check(identity)
-    let arrived = service.arrivedOperations
-    let result = try service.take(piece, from: identity)
-    if service.arrivedOperations != arrived { wakeWorkers() }
-    return result
-  }
-
-  func reference(
-    _ question: ContentQuestion, for identity: Identity
-  ) throws(ServerError) -> Result<(BigReference, Entity, Int), ContentRefusal> {
-    try service.check(identity)
-    return try service.reference(question, for: identity)
-  }
-
   // Work for the replay and load hosts.
 
   /// The next chains of operations to perform, in this order; none when none came for about
@@ -277,14 +268,6 @@ public actor ServiceHost {
     seenReaderCalls = readerCalls
     return try service.nextReadBack()
   }
-
-  func finish(_ task: ReadBackTask, _ rows: [RowImage]) throws(ServerError) {
-    try service.finish(task, rows)
-  }
-
-  func abandon(_ task: ReadBackTask) { service.abandon(task) }
-
-  func sourceCursor() throws(ServerError) -> String? { try service.sourceCursor() }
 
   /// Whether a load must begin from now on.
   func take(_ changes: BusinessChanges) throws(ServerError) -> Bool {
@@ -388,12 +371,22 @@ public actor ServiceHost {
     }
   }
 
-  /// Ends all waiting; the store is closed when the last exchange lets go.
-  public func stop() {
+  /// How long the end of a service waits for what is being read.
+  static let readingPatience: Duration = .seconds(5)
+
+  /// Ends all waiting; the store is closed when the last exchange lets go, and the last reader. Returns
+  /// when nothing is read any more, or after 5 s.
+  public func stop() async {
     isStopped = true
     service.users.remove(service)
     for id in waiting.keys { stirred(id) }
     wakeWorkers()
     wakeReaders()
+    guard let pageReaders else { return }
+    if await !pageReaders.drain(within: ServiceHost.readingPatience, timer: executor) {
+      world.log.warn(
+        "the store is still being read for devices after 5 s; the server ends all the same",
+        ("store", service.store.name))
+    }
   }
 }

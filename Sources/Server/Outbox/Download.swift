@@ -4,14 +4,16 @@ import FerryWorld
 
 /// The download of one synchronization group to one device: rounds of pages until one snapshot
 /// shows the end of all partitions.
-struct Download {
-  enum Step {
+struct Download: Sendable {
+  enum Step: Sendable {
     /// Bytes to send; there is more.
     case pages([UInt8])
     /// Bytes to send, with the checkpoint at their end.
     case checkpoint([UInt8], version: Int64, answers: Int)
     /// A partition's cursor fell below its floor: the device must be told first.
     case overtaken
+    /// More is to be read than `nearRows`: a reader does that.
+    case far
   }
 
   let group: String
@@ -22,6 +24,8 @@ struct Download {
   /// The snapshots in which partitions were begun from their start. What left by then is in no page,
   /// so a floor up to there takes nothing away.
   private var begun: [Int64: Int64] = [:]
+  /// Whether the last round had no place for the rest, so that a reader goes on.
+  private(set) var isFar: Bool = false
   /// Only with the planted bug `fixedBound`.
   private var bound: Int64?
 
@@ -32,7 +36,7 @@ struct Download {
   }
 
   /// Who asks, for the answers of the checkpoint.
-  struct Asker {
+  struct Asker: Sendable {
     let owner: Owner
     let open: [OperationID]
     let rightsVersion: String
@@ -42,10 +46,16 @@ struct Download {
   }
 
   /// One round: everything in one snapshot, up to the round's limits.
+  ///
+  /// `nearRows`: how many rows are read of the store at most, beside the pages that are known. Where
+  /// there are more the step is `far`, and what is here must not be used any more. `made`: pages that
+  /// were read, which the caller keeps when it knows that they are good.
   mutating func round(
     _ view: any StoreSnapshot, _ world: World, _ limits: ServiceLimits,
-    frames: inout FrameCache, asker: Asker
+    frames: FrameCache, made: inout [(place: FrameCache.Place, page: Page)], asker: Asker,
+    nearRows: Int = .max
   ) throws(StoreError) -> Step {
+    var near = nearRows
     var clock = view.clock
     if world.has(.fixedBound) {
       clock = bound ?? clock
@@ -77,15 +87,22 @@ struct Download {
             || world.has(.endlessRound)
         else {
           at = clock
+          isFar = true
           return .pages(bytes)
         }
         let place = FrameCache.Place(partition: partition, from: cursors[index].cursor)
         let page: Page
-        if let known = frames.page(at: place, partitionVersion: state.version) {
+        if let known = frames.page(at: place, partitionVersion: state.version, clock: view.clock) {
           page = known
         } else {
-          page = try view.page(partition, from: place.from, upTo: bound ?? .max, limits)
-          frames.keep(page, at: place)
+          // All of a partition that is begun comes.
+          if place.from == .start, state.count > near { return .far }
+          var pageLimits = limits
+          pageLimits.pageRows = min(limits.pageRows, near)
+          page = try view.page(partition, from: place.from, upTo: bound ?? .max, pageLimits)
+          near -= page.rows
+          guard nearRows == .max || page.to == .end(of: view.clock) else { return .far }
+          made.append((place, page))
         }
         bytes += page.bytes
         rows += page.rows
@@ -97,6 +114,7 @@ struct Download {
     }
     at = clock
     bound = nil
+    isFar = false
     let answers = try view.answers(
       group: group, asker.owner, open: asker.open,
       upTo: world.has(.answerAfterCheckpoint) ? clock - 1 : clock)

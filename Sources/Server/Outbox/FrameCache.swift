@@ -1,8 +1,12 @@
 import FerryWire
+import Synchronization
 
 /// Frames of rows as they travel, for all devices that stand at the same cursor.
-struct FrameCache {
-  struct Place: Hashable {
+///
+/// Any thread may ask for pages. The service's thread keeps them, once it knows that the store from which
+/// they were read is still its own.
+final class FrameCache: Sendable {
+  struct Place: Hashable, Sendable {
     let partition: Int64
     let from: Cursor
   }
@@ -12,42 +16,59 @@ struct FrameCache {
     var used: Int64
   }
 
-  private var entries: [Place: Entry] = [:]
-  private var uses: Int64 = 0
-  private(set) var byteCount: Int = 0
-  private(set) var hits: Int = 0
+  private struct State {
+    var entries: [Place: Entry] = [:]
+    var uses: Int64 = 0
+    var byteCount = 0
+    var hits = 0
+
+    mutating func remove(_ place: Place) {
+      guard let entry = entries.removeValue(forKey: place) else { return }
+      byteCount -= entry.page.bytes.count
+    }
+  }
+
+  private let state = Mutex(State())
   let limitBytes: Int
 
   init(limitBytes: Int) { self.limitBytes = limitBytes }
 
+  var byteCount: Int { state.withLock { $0.byteCount } }
+  var hits: Int { state.withLock { $0.hits } }
+
   /// The page, while the partition has not changed since it was made.
-  mutating func page(at place: Place, partitionVersion: Int64) -> Page? {
-    guard let entry = entries[place] else { return nil }
-    guard partitionVersion <= entry.page.at else {
-      remove(place)
-      return nil
+  ///
+  /// `clock`: that of the snapshot that shows the partition at `partitionVersion`. A page of a newer
+  /// snapshot may have what this one does not.
+  func page(at place: Place, partitionVersion: Int64, clock: Int64) -> Page? {
+    state.withLock { state in
+      guard let entry = state.entries[place] else { return nil }
+      guard partitionVersion <= entry.page.at else {
+        state.remove(place)
+        return nil
+      }
+      guard entry.page.at <= clock else { return nil }
+      state.uses += 1
+      state.hits += 1
+      state.entries[place]?.used = state.uses
+      return entry.page
     }
-    uses += 1
-    hits += 1
-    entries[place]?.used = uses
-    return entry.page
   }
 
-  mutating func keep(_ page: Page, at place: Place) {
+  /// Keeps the page, unless there is one of a newer snapshot.
+  func keep(_ page: Page, at place: Place) {
     guard page.bytes.count <= limitBytes else { return }
-    remove(place)
-    uses += 1
-    entries[place] = Entry(page: page, used: uses)
-    byteCount += page.bytes.count
-    guard byteCount > limitBytes else { return }
-    for (place, _) in entries.sorted(by: { $0.value.used < $1.value.used }) {
-      guard byteCount > limitBytes / 2 else { break }
-      remove(place)
+    state.withLock { state in
+      if let known = state.entries[place], known.page.at > page.at { return }
+      state.remove(place)
+      state.uses += 1
+      state.entries[place] = Entry(page: page, used: state.uses)
+      state.byteCount += page.bytes.count
+      guard state.byteCount > limitBytes else { return }
+      for (place, _) in state.entries.sorted(by: { $0.value.used < $1.value.used }) {
+        guard state.byteCount > limitBytes / 2 else { break }
+        state.remove(place)
+      }
     }
-  }
-
-  private mutating func remove(_ place: Place) {
-    guard let entry = entries.removeValue(forKey: place) else { return }
-    byteCount -= entry.page.bytes.count
   }
 }

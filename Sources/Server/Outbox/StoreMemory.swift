@@ -14,6 +14,8 @@ struct StoreMemory {
   private var devices: [Owner: StoredDevice] = [:]
   /// Those for whom no answer waits.
   private var unanswered: Set<Asker> = []
+  /// Changes when answers were given, or may be given again.
+  private(set) var answersGeneration: Int64 = 0
 
   private struct Asker: Hashable {
     let owner: Owner
@@ -23,7 +25,11 @@ struct StoreMemory {
   /// How many of each are kept; what is over is asked for again.
   static let limit: Int = 100_000
 
-  mutating func forget() { self = StoreMemory() }
+  mutating func forget() {
+    let generation = answersGeneration
+    self = StoreMemory()
+    answersGeneration = generation + 1
+  }
 
   /// A numbered transaction was committed that changed these partitions; `clock` is nil where it wrote
   /// nothing.
@@ -42,15 +48,22 @@ struct StoreMemory {
   mutating func dayEnded() { devices = [:] }
 
   mutating func note(_ answered: [AnsweredOperation]) {
+    if !answered.isEmpty { answersGeneration += 1 }
     for answer in answered {
       unanswered.remove(Asker(owner: answer.owner, group: answer.group))
     }
   }
 
   /// Answers that were confirmed may be given again, to whomever.
-  mutating func noteAnswersOfAnybody() { unanswered = [] }
+  mutating func noteAnswersOfAnybody() {
+    unanswered = []
+    answersGeneration += 1
+  }
 
-  mutating func noteNoAnswer(for owner: Owner, group: String) {
+  /// A look for answers found none, which began when `generation` was that of the answers: what was
+  /// answered since then may not have been seen.
+  mutating func noteNoAnswer(for owner: Owner, group: String, since generation: Int64) {
+    guard generation == answersGeneration else { return }
     if unanswered.count >= StoreMemory.limit { unanswered = [] }
     unanswered.insert(Asker(owner: owner, group: group))
   }

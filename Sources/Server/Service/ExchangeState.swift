@@ -18,6 +18,8 @@ struct ExchangeState {
   var downloads: [Download] = []
   /// Positions in `downloads` that have something new.
   var dirty: [Int] = []
+  /// A round that a reader reads, or has read. Its download is not dirty unless something came since.
+  var reading: PendingRead?
   var rightsVersion: String = ""
   /// What its user had when it was last welcomed.
   var grants = Grants()

@@ -173,40 +173,42 @@ extension Service {
   }
 
   private func advance(_ exchange: Exchange) throws(ServerError) -> Exchange.Step {
+    if let reading = exchange.state.reading, reading.result == nil { return .waiting }
     if try isHeld(exchange) { return .waiting }
     if !exchange.state.ready.isEmpty { return next(of: exchange) }
-    if exchange.state.dirty.isEmpty, !exchange.state.isStale { return try stirred(exchange) }
+    let isIdle = exchange.state.dirty.isEmpty && exchange.state.reading == nil
+    if isIdle, !exchange.state.isStale { return try stirred(exchange) }
     if try haveRightsChanged(exchange) { return try welcomeAgain(exchange) }
     exchange.state.isStale = false
+    if let round = try takeRead(of: exchange) { return try give(round, to: exchange) }
     guard let index = exchange.state.dirty.first else { return try stirred(exchange) }
-    var download = exchange.state.downloads[index]
-    let state = exchange.state
-    let asker = Download.Asker(
-      owner: state.owner, open: state.hello.open, rightsVersion: state.rightsVersion,
-      era: store.era,
-      currency: try currency(state))
-    let step = try reading { () throws(StoreError) in
-      if !world.isPlanted,
-        let view = memory.view(download, for: asker.owner, open: asker.open)
-      {
-        return try download.round(view, world, limits, frames: &self.frames, asker: asker)
-      }
-      return try store.replica { view throws(StoreError) in
-        try download.round(view, world, limits, frames: &self.frames, asker: asker)
-      }
-    }
-    if case .checkpoint(_, _, let answers) = step, answers == 0, asker.open.isEmpty {
-      memory.noteNoAnswer(for: asker.owner, group: download.group)
-    }
+    let read = try read(index, of: exchange)
+    // What is committed from now on makes it dirty again.
+    exchange.state.dirty.removeFirst()
+    if let near = try near(read) { return try give((read, near), to: exchange) }
+    return try begin(read, of: exchange)
+  }
+
+  /// What a round has brought goes to the device.
+  func give(
+    _ done: (read: PageRead, round: PageRead.Round), to exchange: Exchange
+  ) throws(ServerError) -> Exchange.Step {
+    let (read, round) = done
+    switch round.step {
     // Pages of a round that was overtaken are not sent, so their cursors do not hold.
-    if case .overtaken = step { return try welcomeAgain(exchange) }
-    exchange.state.downloads[index] = download
-    switch step {
-    case .pages(let bytes): return .bytes(bytes)
-    case .checkpoint(let bytes, _, _):
-      exchange.state.dirty.removeFirst()
+    case .overtaken, .far: return try welcomeAgain(exchange)
+    case .pages(let bytes):
+      exchange.state.downloads[read.index] = round.download
+      exchange.state.dirty.removeAll { $0 == read.index }
+      exchange.state.dirty.insert(read.index, at: 0)
       return .bytes(bytes)
-    case .overtaken: return try welcomeAgain(exchange)
+    case .checkpoint(let bytes, _, let answers):
+      exchange.state.downloads[read.index] = round.download
+      if answers == 0, read.asker.open.isEmpty {
+        memory.noteNoAnswer(
+          for: read.asker.owner, group: round.download.group, since: read.answersGeneration)
+      }
+      return .bytes(bytes)
     }
   }
 
@@ -257,6 +259,7 @@ extension Service {
     }
     let bytes = try welcome(&state, exchange.id, pulls: pulls)
     state.dirty = Array(state.downloads.indices)
+    state.reading = nil
     state.isStale = false
     exchange.state = state
     return .bytes(bytes)

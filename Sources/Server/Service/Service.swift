@@ -19,6 +19,7 @@ public final class Service {
   let inbox: Inbox
   let reports: ReportInbox
   var frames: FrameCache
+  var lastRead: Int64 = 0
   var memory = StoreMemory()
   var marks = Marks()
   var freshness = Freshness()
@@ -84,6 +85,10 @@ public final class Service {
 
   /// Called where operations to perform have come in another package's request.
   var onArrival: (() -> Void)?
+
+  /// Called with a round for another thread to read, which gives the result to `finish`; nil: rounds
+  /// are read at once, on the service's thread.
+  var onRead: ((PendingRead) -> Void)?
 
   /// Called with the exchanges that have something new since they said `.waiting`.
   public var onStir: ((ExchangeID) -> Void)?

@@ -33,6 +33,12 @@ public struct ServiceLimits: Sendable {
   /// one snapshot, must fit, else it is cut into pages and tried again.
   public var roundRows: Int = 50_000
   public var roundBytes: Int = 4 << 20
+  /// Rows that are read for one device on the thread that serves all; where there are more, a reader's
+  /// thread reads them. 500 rows take about 3 ms.
+  public var nearRows: Int = 500
+  /// Threads that read for devices which are far behind; 0: the thread that serves all. nil: one for
+  /// each processor, at most 4; 2 for a package that has threads of its own.
+  public var readers: Int?
   /// Frames kept so that devices at one cursor share them.
   public var frameCacheBytes: Int = 32 << 20
   /// What a device may have stored and not answered; the rest waits on the device.

@@ -52,6 +52,9 @@ package protocol Store: SessionStore, OperationStore, ContentStore, PartitionSto
   func replica<Result>(
     _ body: (any StoreSnapshot) throws(StoreError) -> Result
   ) throws(StoreError) -> Result
+
+  /// Makes connections for other threads, each of which reads by itself.
+  var readerMaker: StoreReaderMaker { get }
 }
 
 extension Store {

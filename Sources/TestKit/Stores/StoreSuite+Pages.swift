@@ -67,6 +67,29 @@ extension StoreSuite {
       proof.expectEqual(state?.sum, sum, "the sum")
       proof.expectEqual(state?.count, 40, "the count")
     },
+    StoreCase("A reader of its own shows what is committed, and nothing of an open transaction") {
+      proof in
+      let partition = try proof.put(1...5, in: place("A"))
+      let reader = try proof.store.readerMaker()
+      func look() throws -> (clock: Int64, count: Int64?, rows: Int) {
+        try reader.snapshot { view throws(StoreError) in
+          let page = try view.page(partition, from: .start, upTo: .max, .standard)
+          return (view.clock, try view.partition(partition)?.count, page.rows)
+        }
+      }
+      let store = proof.store
+      let clock = try store.clock()
+      proof.expect(try look() == (clock, 5, 5), "the reader is not at the end")
+      var changes = CacheChanges()
+      try proof.change(6, "new", to: .known(partition), &changes)
+      let decided = changes
+      try store.numbered { transaction throws(StoreError) in
+        _ = try store.apply(decided, transaction)
+        let seen = Result { try look() }
+        proof.expect((try? seen.get().count) == 5, "a reader sees what is not committed")
+      }
+      proof.expect(try look() == (clock + 1, 6, 6), "the reader does not see what is committed")
+    },
     StoreCase("Children and parents are found by the names they have now") { proof in
       var changes = CacheChanges()
       changes.places = [place("A")]
