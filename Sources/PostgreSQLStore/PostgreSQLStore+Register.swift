@@ -49,6 +49,21 @@ extension PostgreSQLStore {
       ])
   }
 
+  package func keep(seen devices: [SeenDevice]) throws(StoreError) {
+    try write(
+      devices.map { device in
+        PostgreSQLConnection.Request(
+          """
+          UPDATE ferry_store.registered_device SET last_seen = $3, pending = $4, cursors = $5
+          WHERE user_name = $1 AND device = $2
+          """,
+          [
+            .exact(device.owner.user), .exact(device.owner.device), .integer(device.lastSeen),
+            device.pending.map { .integer($0) } ?? .null, .exact(device.cursors),
+          ])
+      })
+  }
+
   package func forgetRegistered(_ owner: Owner) throws(StoreError) {
     try write(
       """

@@ -206,19 +206,24 @@ extension PostgreSQLStore {
       incarnation: incarnation, rightsVersion: rights, isOfToday: rows.flag(0, 2))
   }
 
-  package func keep(_ device: StoredDevice, of owner: Owner) throws(StoreError) {
+  package func keep(
+    _ devices: [(owner: Owner, device: StoredDevice)]
+  ) throws(StoreError) {
     try write(
-      """
-      INSERT INTO ferry_store.device
-        (id, user_name, package, incarnation, rights_version, last_day)
-      VALUES ($1, $2, $3, $4, $5, \(PostgreSQLStore.today))
-      ON CONFLICT (user_name, id, package) DO UPDATE SET incarnation = excluded.incarnation,
-        rights_version = excluded.rights_version, last_day = excluded.last_day
-      """,
-      [
-        .exact(owner.device), .exact(owner.user), number, .exact(device.incarnation),
-        .text(device.rightsVersion),
-      ])
+      devices.map { owner, device in
+        PostgreSQLConnection.Request(
+          """
+          INSERT INTO ferry_store.device
+            (id, user_name, package, incarnation, rights_version, last_day)
+          VALUES ($1, $2, $3, $4, $5, \(PostgreSQLStore.today))
+          ON CONFLICT (user_name, id, package) DO UPDATE SET incarnation = excluded.incarnation,
+            rights_version = excluded.rights_version, last_day = excluded.last_day
+          """,
+          [
+            .exact(owner.device), .exact(owner.user), number, .exact(device.incarnation),
+            .text(device.rightsVersion),
+          ])
+      })
   }
 
   package func forgetDevices(of owner: Owner, beyond count: Int) throws(StoreError) {

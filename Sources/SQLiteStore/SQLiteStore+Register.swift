@@ -43,6 +43,22 @@ extension SQLiteStore {
     }
   }
 
+  package func keep(seen devices: [SeenDevice]) throws(StoreError) {
+    try transaction { () throws(StoreError) in
+      try sql { () throws(SQLiteError) in
+        for device in devices {
+          try writer.run(
+            """
+            UPDATE registered_device SET last_seen = ?, pending = ?, cursors = ?
+            WHERE user = ? AND device = ?
+            """, .integer(device.lastSeen), device.pending.map(SQLiteValue.integer) ?? .null,
+            .text(device.cursors), .text(device.owner.user.text),
+            .text(device.owner.device.text))
+        }
+      }
+    }
+  }
+
   package func forgetRegistered(_ owner: Owner) throws(StoreError) {
     try sql { () throws(SQLiteError) in
       try writer.run(

@@ -200,14 +200,20 @@ extension SQLiteStore {
       incarnation: incarnation, rightsVersion: rights, isOfToday: row[2].integer == 1)
   }
 
-  package func keep(_ device: StoredDevice, of owner: Owner) throws(StoreError) {
-    try sql { () throws(SQLiteError) in
-      try writer.run(
-        """
-        INSERT OR REPLACE INTO device (id, user, package, incarnation, rights_version, last_day)
-        SELECT ?, ?, ?, ?, ?, days FROM server
-        """, .text(owner.device.text), .text(owner.user.text), number, .text(device.incarnation),
-        .text(device.rightsVersion))
+  package func keep(
+    _ devices: [(owner: Owner, device: StoredDevice)]
+  ) throws(StoreError) {
+    try transaction { () throws(StoreError) in
+      try sql { () throws(SQLiteError) in
+        for (owner, device) in devices {
+          try writer.run(
+            """
+            INSERT OR REPLACE INTO device (id, user, package, incarnation, rights_version, last_day)
+            SELECT ?, ?, ?, ?, ?, days FROM server
+            """, .text(owner.device.text), .text(owner.user.text), number,
+            .text(device.incarnation), .text(device.rightsVersion))
+        }
+      }
     }
   }
 

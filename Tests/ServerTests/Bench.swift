@@ -37,11 +37,14 @@ final class SeededChance: Chance {
 }
 
 final class KeptLog: Log {
-  private let kept = Mutex<[String]>([])
+  private let kept = Mutex<[(line: String, hint: String?)]>([])
 
-  var lines: [String] { kept.withLock { $0 } }
+  var lines: [String] { kept.withLock { $0.map(\.line) } }
+  /// What the lines told the operator to do.
+  var hints: [String] { kept.withLock { $0.compactMap(\.hint) } }
   func write(_ level: LogLevel, _ message: String, _ fields: [(String, String)]) {
-    kept.withLock { $0.append("\(level.name) \(message)") }
+    let hint = fields.first { $0.0 == "hint" }?.1
+    kept.withLock { $0.append(("\(level.name) \(message)", hint)) }
   }
 }
 
@@ -55,13 +58,19 @@ final class Bench {
   let business = Business()
   var limits: ServiceLimits
   private let plant: PlantedBug?
+  private let vfs: String?
+  private let wrap: (any Store) -> any Store
   private var running: Service?
 
+  /// `vfs`: the disk of the store; `wrap`: what is around it.
   init(
     _ package: Package = Shop.package, limits: ServiceLimits = .standard, seed: UInt64 = 1,
-    plant: PlantedBug? = nil
+    plant: PlantedBug? = nil, vfs: String? = nil,
+    wrap: @escaping (any Store) -> any Store = { $0 }
   ) throws {
     self.plant = plant
+    self.vfs = vfs
+    self.wrap = wrap
     self.package = package
     self.limits = limits
     chance = SeededChance(seed)
@@ -89,8 +98,12 @@ final class Bench {
   func start() throws -> Service {
     let world = World(
       clock: clock, chance: chance, log: log, planted: plant.map { [$0] } ?? [])
-    let service = try Service(
-      package: package, folder: folder, world: world, limits: limits, synchronous: .normal)
+    let service = try Service(package: package, world: world, limits: limits) {
+      package throws(ServerError) in
+      wrap(
+        try SQLiteStore(
+          folder: folder, package: package, world: world, synchronous: .normal, vfs: vfs))
+    }
     running = service
     return service
   }

@@ -167,6 +167,9 @@ enum StateColumns {
     "device_of_server.+": "Start",
     "registered_device.+": "Register",
     "registered_device.-": "Register",
+    "registered_device.last_seen": "Register",
+    "registered_device.pending": "Register",
+    "registered_device.cursors": "Register",
     "device.+": "Sessions",
     "device.-": "Sessions",
 

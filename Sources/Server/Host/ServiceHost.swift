@@ -102,6 +102,7 @@ public actor ServiceHost {
       self?.assumeIsolated { host in host.stirred(id) }
     }
     service.onTrouble = { pulse.tell($0) }
+    service.collectsVisits = true
     if let pageReaders {
       service.onRead = { [weak self] pending in
         pageReaders.read(pending.read) { [weak self] result in self?.finish(pending, result) }
@@ -339,6 +340,7 @@ public actor ServiceHost {
     let now = world.clock.moment
     checkStore()
     catchUp()
+    service.keepDueVisits()
     meter.note(
       PackageMeter.Levels(
         channels: service.channelCount, waitingOperations: service.queue.count,
@@ -378,6 +380,9 @@ public actor ServiceHost {
   /// when nothing is read any more, or after 5 s.
   public func stop() async {
     isStopped = true
+    do throws(ServerError) { try service.keepVisits() } catch {
+      world.log.warn("the last visits of devices are not noted", ("reason", error.message))
+    }
     service.users.remove(service)
     for id in waiting.keys { stirred(id) }
     wakeWorkers()

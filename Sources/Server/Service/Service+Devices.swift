@@ -27,9 +27,8 @@ extension Service {
     if registered.count > limits.registeredInMemory { registered = [:] }
     let now = world.clock.now.milliseconds
     let template = try guarded { () throws(StoreError) in
-      var device =
-        try store.registeredDevice(owner)
-        ?? RegisteredDevice(user: identity.user, device: hello.device)
+      let known = try store.registeredDevice(owner)
+      var device = known ?? RegisteredDevice(user: identity.user, device: hello.device)
       if device.firstSeen == 0 { device.firstSeen = now }
       device.lastSeen = now
       device.incarnation = hello.incarnation
@@ -44,7 +43,12 @@ extension Service {
         device.parameters = subscription.isEmpty ? "[]" : Service.parameters(hello)
       }
       if device.template == nil { device.template = templateOfOld(device) }
-      try store.keep(device)
+      if collectsVisits, let known, known.differsByVisit(from: device) {
+        visits.note(SeenDevice(device), at: moment)
+      } else {
+        visits.forget(owner)
+        try store.keep(device)
+      }
       return device.template
     }
     registered[owner] = Registration(
@@ -107,7 +111,8 @@ extension Service {
 
   /// All devices that were here.
   package func devices() throws(ServerError) -> [RegisteredDevice] {
-    try guarded { () throws(StoreError) in try store.registeredDevices() }
+    try keepAllVisits()
+    return try guarded { () throws(StoreError) in try store.registeredDevices() }
   }
 
   /// What an operator does with a device.
@@ -119,6 +124,7 @@ extension Service {
   package func decide(
     _ verb: DeviceVerb, _ owner: Owner, reason: String, withPending: Bool
   ) throws(ServerError) -> RegisteredDevice {
+    try keepAllVisits()
     let known = try guarded { () throws(StoreError) in try store.registeredDevice(owner) }
     guard var device = known, device.state != .activating || verb == .forget else {
       throw ServerError(
@@ -194,6 +200,7 @@ extension Service {
   package func take(
     _ receipt: Receipt, _ text: String, from owner: Owner
   ) throws(ServerError) {
+    try keepAllVisits()
     let isKnown = try guarded { () throws(StoreError) -> Bool in
       guard var device = try store.registeredDevice(owner), let known = device.receipt,
         equalInConstantTime(Array(known.utf8), Array(text.utf8))

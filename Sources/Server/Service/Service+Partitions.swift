@@ -43,6 +43,7 @@ extension Service {
   ) throws(ServerError) -> [Int64: String] {
     let limit = limits.emptyPartitionsPerUser
     let user = owner.user.text
+    try keepVisits()
     let empty = try reading { () throws(StoreError) in try store.emptyPartitions(askedBy: user) }
     let over = empty.count + missing.count - limit
     let inUse = over > 0 ? partitionsInUse().union(needed) : []
@@ -89,8 +90,13 @@ extension Service {
     try guarded { () throws(StoreError) in
       let known = try store.device(state.owner)
       guard known != now else { return }
+      if collectsVisits, let known, known.incarnation.hasBytes(of: now.incarnation),
+        known.rightsVersion == now.rightsVersion
+      {
+        return visits.note(now, of: state.owner, numbers, at: world.clock.moment)
+      }
       try store.transaction { () throws(StoreError) in
-        try store.keep(now, of: state.owner)
+        try store.keep([(state.owner, now)])
         try store.asked(numbers)
         if known == nil { try store.forgetDevices(of: state.owner, beyond: limits.devicesPerUser) }
       }

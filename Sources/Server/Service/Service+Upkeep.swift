@@ -16,6 +16,7 @@ extension Service {
   /// Purges what is old or too much. Call it once an hour; days count as they are seen.
   @discardableResult
   public func compact() throws(ServerError) -> Compaction {
+    try keepAllVisits()
     try forgetInactive()
     let compactor = Compactor(store: store, limits: limits)
     let safe = marks.earliestVersion

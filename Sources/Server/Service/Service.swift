@@ -20,6 +20,9 @@ public final class Service {
   let reports: ReportInbox
   var frames: FrameCache
   var lastRead: Int64 = 0
+  var visits = Visits()
+  /// Whether the driver calls `keepDueVisits`; without it each visit is written at once.
+  var collectsVisits = false
   var memory = StoreMemory()
   var marks = Marks()
   var freshness = Freshness()

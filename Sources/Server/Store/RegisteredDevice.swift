@@ -58,3 +58,19 @@ package struct RegisteredDevice: Sendable, Equatable {
 
   package var owner: Owner { Owner(device: device, user: user) }
 }
+
+/// That a device was here, and what is different each time.
+package struct SeenDevice: Sendable, Equatable {
+  package let owner: Owner
+  /// In milliseconds since 1970.
+  package let lastSeen: Int64
+  package let pending: Int64?
+  package let cursors: String
+
+  package init(_ device: RegisteredDevice) {
+    owner = device.owner
+    lastSeen = device.lastSeen
+    pending = device.pending
+    cursors = device.cursors
+  }
+}

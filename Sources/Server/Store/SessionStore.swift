@@ -28,6 +28,8 @@ package protocol SessionStore: AnyObject {
   func registeredDevices() throws(StoreError) -> [RegisteredDevice]
   func registeredDevice(_ owner: Owner) throws(StoreError) -> RegisteredDevice?
   func keep(_ device: RegisteredDevice) throws(StoreError)
+  /// One write for many devices that were here. One that is not in the register any more stays out.
+  func keep(seen devices: [SeenDevice]) throws(StoreError)
   func forgetRegistered(_ owner: Owner) throws(StoreError)
 
   /// The user's personalization keys by name, as canonical text.
@@ -41,8 +43,8 @@ package protocol SessionStore: AnyObject {
   ) throws(StoreError)
 
   func device(_ owner: Owner) throws(StoreError) -> StoredDevice?
-  /// Notes that it was here today.
-  func keep(_ device: StoredDevice, of owner: Owner) throws(StoreError)
+  /// Notes that they were here today, in one write.
+  func keep(_ devices: [(owner: Owner, device: StoredDevice)]) throws(StoreError)
   /// Keeps `count` of the user's devices: this one, and those that were here last.
   func forgetDevices(of owner: Owner, beyond count: Int) throws(StoreError)
   func forgetDevices(unseenForDays days: Int64) throws(StoreError)

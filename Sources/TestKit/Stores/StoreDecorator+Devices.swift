@@ -58,6 +58,10 @@ extension StoreDecorator {
     try inner.keep(device)
   }
 
+  package func keep(seen devices: [SeenDevice]) throws(StoreError) {
+    try inner.keep(seen: devices)
+  }
+
   package func forgetRegistered(_ owner: Owner) throws(StoreError) {
     try inner.forgetRegistered(owner)
   }
@@ -80,8 +84,8 @@ extension StoreDecorator {
     try inner.device(owner)
   }
 
-  package func keep(_ device: StoredDevice, of owner: Owner) throws(StoreError) {
-    try inner.keep(device, of: owner)
+  package func keep(_ devices: [(owner: Owner, device: StoredDevice)]) throws(StoreError) {
+    try inner.keep(devices)
   }
 
   package func forgetDevices(of owner: Owner, beyond count: Int) throws(StoreError) {

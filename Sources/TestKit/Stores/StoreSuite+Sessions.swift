@@ -90,15 +90,33 @@ extension StoreSuite {
       try store.forgetRegistered(device.owner)
       proof.expectEqual(try store.registeredDevices(), [], "a device that was forgotten")
     },
+    StoreCase("A write of many visits makes no device and undoes no decision") { proof in
+      let store = proof.store
+      var devices = ["pho\u{0}ne", "tablet", "gone"].map {
+        RegisteredDevice(user: "ada", device: $0)
+      }
+      devices[1].state = .locked
+      devices[1].reason = "lost"
+      for device in devices.prefix(2) { try store.keep(device) }
+      for position in devices.indices {
+        devices[position].lastSeen = Int64(position) + 7
+        devices[position].pending = position == 0 ? 3 : nil
+        devices[position].cursors = "[{}]"
+      }
+      try store.keep(seen: devices.map { SeenDevice($0) })
+      let kept = try store.registeredDevices().sorted { $0.lastSeen < $1.lastSeen }
+      proof.expectEqual(kept, Array(devices.prefix(2)), "the register")
+      try store.keep(seen: [])
+      try store.keep([(owner: Owner, device: StoredDevice)]())
+    },
     StoreCase("Names that differ in bytes only are different names, even with the character 0") {
       proof in
       let store = proof.store
       let names = ["e\u{301}", "\u{e9}", "a\u{0}b", "a\u{0}c", "a", "a\u{1}0b", "'; \\ \" {,}"]
       for (number, name) in names.enumerated() {
         try store.keep([(name: name, value: "\"\(number)\"")], of: name)
-        try store.keep(
-          StoredDevice(incarnation: "\(number)", rightsVersion: "r", isOfToday: true),
-          of: Owner(device: name, user: name))
+        let device = StoredDevice(incarnation: "\(number)", rightsVersion: "r", isOfToday: true)
+        try store.keep([(Owner(device: name, user: name), device)])
       }
       for (number, name) in names.enumerated() {
         let keys = try store.personalKeys(of: name)
@@ -116,7 +134,7 @@ extension StoreSuite {
       let store = proof.store
       let device = StoredDevice(incarnation: "1", rightsVersion: "r", isOfToday: true)
       for name in ["one", "two", "three"] {
-        try store.keep(device, of: Owner(device: name, user: "ada"))
+        try store.keep([(Owner(device: name, user: "ada"), device)])
         proof.stage.advance(days: 1)
         try store.countDay()
       }
