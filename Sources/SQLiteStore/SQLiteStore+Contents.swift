@@ -34,13 +34,15 @@ extension SQLiteStore {
   package func appendContent(
     _ id: Int64, at start: Int64, _ bytes: [UInt8]
   ) throws(StoreError) {
-    try sql { () throws(SQLiteError) in
-      try writer.run(
-        "INSERT INTO content_piece (content, start, bytes) VALUES (?, ?, ?)", .integer(id),
-        .integer(start), .blob(bytes))
-      try writer.run(
-        "UPDATE content SET stored = ?, day = (SELECT days FROM server) WHERE id = ?",
-        .integer(start + Int64(bytes.count)), .integer(id))
+    try transaction { () throws(StoreError) in
+      try sql { () throws(SQLiteError) in
+        try writer.run(
+          "INSERT INTO content_piece (content, start, bytes) VALUES (?, ?, ?)", .integer(id),
+          .integer(start), .blob(bytes))
+        try writer.run(
+          "UPDATE content SET stored = ?, day = (SELECT days FROM server) WHERE id = ?",
+          .integer(start + Int64(bytes.count)), .integer(id))
+      }
     }
   }
 
