@@ -128,6 +128,8 @@ let stores: [Target] = [
       "Ferry", "FerryModel", "FerryJSON", "FerryWorld", "FerryHTTP", "FerryCrypto",
       "FerryHTTPClient",
     ]),
+  // The reference's own names, on the public API alone (Decision 0071).
+  module("FerryReference", "Reference", ["Ferry", "FerryWorld"]),
   // Issuers and authorities whose tokens and certificates let users in (Decisions 0053, 0074).
   module(
     "FerryIssuers", "Issuers",
@@ -174,8 +176,9 @@ let samples: [Target] = [
   program(
     "FerryDevice", "Samples/Device",
     [
-      "Ferry", "FerryModel", "FerryJSON", "FerrySQLite", "FerryHTTPClient", "FerryWorld",
-      "FerryOpenID", "FerryTrace", "FerryLogger", "FerryTelemetry", "FerryODataClient",
+      "Ferry", "FerryReference", "FerryModel", "FerryJSON", "FerrySQLite", "FerryHTTPClient",
+      "FerryWorld", "FerryOpenID", "FerryTrace", "FerryLogger", "FerryTelemetry",
+      "FerryODataClient",
     ]),
 ]
 
@@ -235,12 +238,14 @@ let proofs: [Target] = [
     "FerryGeneratorTests", "GeneratorTests",
     ["FerryGenerator", "FerryModel", "FerryJSON", "FerrySQLite", "FerryFlights"]),
   tests(
-    "FerryGeneratedTests", "GeneratedTests", ["Ferry", "FerryTestKit"], plugins: ["FerryPlugin"]),
+    "FerryGeneratedTests", "GeneratedTests", ["Ferry", "FerryReference", "FerryTestKit"],
+    plugins: ["FerryPlugin"]),
   tests("FerryReadmeTests", "ReadmeTests", ["Ferry", "FerryTestKit"], plugins: ["FerryPlugin"]),
   tests(
     "FerryTestKitTests", "TestKitTests",
     [
-      "FerryTestKit", "Ferry", "FerryTravel", "FerryModel", "FerrySQLite", "FerryHTTP",
+      "FerryTestKit", "Ferry", "FerryReference", "FerryTravel", "FerryModel", "FerrySQLite",
+      "FerryHTTP",
       "FerryHTTPClient", "FerryWorld", "FerryConnector", "FerryMemoryConnector", "FerryWire",
       "FerryVault",
     ]),
@@ -289,8 +294,8 @@ let proofs: [Target] = [
   tests(
     "FerryClientTests", "ClientTests",
     [
-      "Ferry", "FerryInspection", "FerryTravel", "FerryWire", "FerryModel", "FerryJSON",
-      "FerryWorld", "FerrySQLite",
+      "Ferry", "FerryReference", "FerryInspection", "FerryTravel", "FerryWire", "FerryModel",
+      "FerryJSON", "FerryWorld", "FerrySQLite",
       "FerryHTTPClient", "FerryFaultVFS", "FerryCrypto",
     ]),
 ]
@@ -305,6 +310,7 @@ var targets =
   words + hands + parts + sides + stores + tools + samples + kits + proofs + clientLibraries
 var products: [Product] = [
   .library(name: "Ferry", targets: ["Ferry"]),
+  .library(name: "FerryReference", targets: ["FerryReference"]),
   .library(name: "FerryOData", targets: ["FerryOData", "FerryODataAddress", "FerryODataBatch"]),
   .library(name: "FerryTestKit", targets: ["FerryTestKit"]),
   .library(name: "FerryVault", targets: ["FerryVault"]),
@@ -368,7 +374,8 @@ var products: [Product] = [
     module(
       "FerrySimulation", "Simulation",
       [
-        "Ferry", "FerryServer", "FerrySQLiteStore", "FerryModel", "FerryJSON", "FerryWire",
+        "Ferry", "FerryReference", "FerryServer", "FerrySQLiteStore", "FerryModel", "FerryJSON",
+        "FerryWire",
         "FerryWorld", "FerryHTTP", "FerrySQLite", "FerryFaultVFS", "FerryConnector",
         "FerryMemoryConnector", "FerryCrypto",
       ])

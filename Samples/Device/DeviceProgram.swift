@@ -2,6 +2,7 @@ import Ferry
 import FerryHTTPClient
 import FerryJSON
 import FerryModel
+import FerryReference
 import Foundation
 import Synchronization
 
@@ -54,7 +55,7 @@ enum DeviceProgram {
       let telemetry = Telemetry(profile)
       let database = try Database.open(
         at: arguments[2], package: package, profile: profile,
-        callbackHandler: Announcer(output: output), transport: telemetry.transport)
+        handler: Announcer(output: output), transport: telemetry.transport)
       let device = CommandTaker(
         database: database, package: package, output: output, telemetry: telemetry)
       while let line = readLine(strippingNewline: true) {

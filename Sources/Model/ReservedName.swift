@@ -103,11 +103,9 @@ public enum ReservedName {
 
   /// What a generated type itself has, beside its objects.
   public static let typeMembers: Set<String> = [
-    "Attributes", "cancelPendingOperations", "changes", "count", "countPendingObjects",
-    "countReplayPendingObjects", "countWithQuery", "entity", "find", "findAll",
-    "findByPrimaryKey", "findFirst", "findWithQuery", "first", "getPendingObjects",
-    "getReplayPendingObjects", "live", "liveCount", "load", "matches", "query",
-    "submitPendingOperations",
+    "Attributes", "cancelPendingOperations", "changes", "count", "entity", "find", "findAll",
+    "findFirst", "first", "live", "liveCount", "load", "matches", "pendingCount",
+    "pendingObjects", "query", "submitPendingOperations", "submittedCount", "submittedObjects",
   ]
 
   private static let queryParameters: Set<String> = ["Ferry", "database", "paths", "skip", "take"]

@@ -1,5 +1,6 @@
 import Ferry
 import FerryHTTPClient
+import FerryReference
 import FerrySQLite
 import FerryTravel
 import FerryWorld

@@ -1,4 +1,5 @@
 import Ferry
+import FerryReference
 import FerryTravel
 
 /// Where apps call Ferry from, under complete checking. Objects are values: they are handed over

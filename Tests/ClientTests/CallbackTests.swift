@@ -1,6 +1,7 @@
 import Ferry
 import FerryHTTPClient
 import FerryModel
+import FerryReference
 import FerrySQLite
 import FerryWire
 import FerryWorld
@@ -270,10 +271,10 @@ struct CallbackTests {
     let witness = Witness(isOnMain: true)
     observers.register(witness, on: MainActor.shared)
     let refused = FerryError(.notLoggedIn, "no", hint: "no")
-    observers.tell(.lasting) { $0.onLoginFailure(refused) }
-    for _ in 0..<Observers.waitingLimit { observers.tell { $0.onTransactionCommit() } }
+    observers.tell(.signInFailed(refused), .lasting)
+    for _ in 0..<Observers.waitingLimit { observers.tell(.committed) }
     for _ in 0..<Observers.waitingLimit {
-      observers.tell(.passing) { $0.onMessageStart(sizeBytes: 1) }
+      observers.tell(.messageBegan(sizeBytes: 1), .passing)
     }
     try await observers.deliver(of: device.store)
     #expect(witness.heard.first == "login failed")

@@ -1,5 +1,6 @@
 import Ferry
 import FerryModel
+import FerryReference
 import Foundation
 import Observation
 import Testing

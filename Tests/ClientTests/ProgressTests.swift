@@ -1,4 +1,5 @@
 import Ferry
+import FerryReference
 import FerryWire
 import Synchronization
 import Testing
@@ -84,7 +85,7 @@ struct ProgressTests {
       observers.tell(photo(2, done, of: 10))
       observers.tell(ImportProgress(receivedRows: Int(done)))
     }
-    observers.tell { $0.onConnect() }
+    observers.tell(.connected)
     observers.tell(photo(1, 10, of: 10))
     try await observers.deliver(of: device.store)
     #expect(

@@ -61,14 +61,7 @@ enum QueriesGuide {
     let query = Query(from: "Booking", as: "b")
       .join("Flight", as: "f", "f.flightID", "b.flightID")
       .select("b.passenger, f.destination")
-      .where(
-        CompositeTest(
-          .and,
-          [
-            AttributeTest("b.seats", .greaterThan, 1),
-            AttributeTest("f.destination", .in, ["JFK", "EWR"]),
-          ])
-      )
+      .where(SelectItem("b.seats") > 1 && SelectItem("f.destination").isIn(["JFK", "EWR"]))
       .orderBy(.ascending("b.passenger"))
     let rows = try database.executeQuery(query)
     // GUIDE ends

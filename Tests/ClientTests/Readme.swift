@@ -19,7 +19,7 @@ enum Readme {
     try booking.submitPending()
 
     // What the business refused stays, with its reason, until it is corrected or cancelled.
-    for var refused in try Booking.getPendingObjects(in: database) where refused.replayFailed {
+    for var refused in try Booking.pendingObjects(in: database) where refused.replayFailed {
       for record in try refused.logRecords { print(record.code, record.message) }
       refused.seats = 1
       try refused.save()

@@ -1,5 +1,6 @@
 import Ferry
 import FerryModel
+import FerryReference
 import FerryWire
 import Synchronization
 import Testing

@@ -1,6 +1,7 @@
 import Ferry
 import FerryHTTPClient
 import FerryModel
+import FerryReference
 import FerryWorld
 import Foundation
 

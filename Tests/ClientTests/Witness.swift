@@ -1,4 +1,5 @@
 import Ferry
+import FerryReference
 import Synchronization
 
 /// Writes down every callback, and whether it came on the main actor.

@@ -1,4 +1,5 @@
 import Ferry
+import FerryReference
 import FerryTestKit
 import Foundation
 import Synchronization
@@ -130,7 +131,7 @@ struct AppUpdateTests {
     let server = try await TestServer(After.package)
     try await server.insert(Member.self, ["id": 1, "name": "Ada"], ["id": 2, "name": "Bo"])
     let heard = Heard()
-    let database = try await server.database(user: "nancy", callbackHandler: heard)
+    let database = try await server.database(user: "nancy", handler: heard)
     func change(_ id: Int64) async throws -> ReplayOutcome<Member> {
       var member = try await Member.load(key: Key([.integer(id)]), in: database)
       member.email = "new"

@@ -1,5 +1,6 @@
 import Ferry
 import FerryModel
+import FerryReference
 import FerryTestKit
 import Foundation
 import Testing

@@ -1,4 +1,5 @@
 import Ferry
+import FerryReference
 import FerryTestKit
 import Testing
 

@@ -1,4 +1,5 @@
 import Ferry
+import FerryReference
 import FerryTestKit
 import Foundation
 import Synchronization
@@ -31,7 +32,7 @@ struct RegistrationTests: TradeSuite {
   private let witness = ApplicationWitness()
 
   private func database(_ server: TestServer) throws -> Database {
-    let database = try server.unsynchronized(user: "nancy", callbackHandler: witness)
+    let database = try server.unsynchronized(user: "nancy", handler: witness)
     try database.updateSynchronizationProfile { profile in
       profile.user = "nancy"
       profile.password = "secret"
@@ -116,7 +117,7 @@ struct RegistrationTests: TradeSuite {
   @Test("facts/2.10: an activation code lets one device in, once, without a password")
   func activation() async throws {
     let server = try await Trade.server()
-    let database = try server.unsynchronized(user: "nancy", callbackHandler: witness)
+    let database = try server.unsynchronized(user: "nancy", handler: witness)
     try database.updateSynchronizationProfile { $0.user = "nancy" }
     let code = try await server.activationCode(user: "nancy")
     await #expect {
@@ -142,7 +143,7 @@ struct RegistrationTests: TradeSuite {
     "facts/2.10: who guesses activation codes is locked out, and then the right one is not tried")
   func guessed() async throws {
     let server = try await Trade.server()
-    let database = try server.unsynchronized(user: "nancy", callbackHandler: witness)
+    let database = try server.unsynchronized(user: "nancy", handler: witness)
     try database.updateSynchronizationProfile { $0.user = "nancy" }
     let code = try await server.activationCode(user: "nancy")
     var guesses = 0
@@ -171,7 +172,7 @@ struct RegistrationTests: TradeSuite {
     let code = try await server.activationCode(user: "nancy")
     await server.setReachable(false)
     try await database.registerApplication(activationCode: code)
-    let again = try await server.reopen(database, callbackHandler: witness)
+    let again = try await server.reopen(database, handler: witness)
     await server.setReachable(true)
     again.networkIsBack()
     await witness.hears("registered")

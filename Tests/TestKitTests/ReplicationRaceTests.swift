@@ -99,7 +99,7 @@ struct ReplicationRaceTests: TradeSuite {
     // It may have ended in time.
     do { try await session.value } catch { #expect(error.code == .closed) }
     let second = StatusWitness()
-    database = try await server.reopen(database, callbackHandler: second)
+    database = try await server.reopen(database, handler: second)
     server.releaseReplays()
     await second.hears(.asyncReplayCompleted)
     await second.hears(.finishing)

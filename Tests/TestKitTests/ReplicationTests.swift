@@ -287,7 +287,7 @@ struct ReplicationTests: TradeSuite {
     var database = try await device(server, witness)
     #expect(try database.asyncReplay)
     try database.setAsyncReplay(false)
-    database = try await server.reopen(database, callbackHandler: witness)
+    database = try await server.reopen(database, handler: witness)
     #expect(try !database.asyncReplay)
     try move("Kiel", in: database)
     database.beginSynchronize()

@@ -1,4 +1,5 @@
 import Ferry
+import FerryReference
 import FerryTestKit
 import Foundation
 import Synchronization
@@ -28,7 +29,7 @@ struct SettingsTests: TradeSuite {
     let server = try await Trade.server()
     await server.setTemplate("field", ["custom.color": .text("green")])
     let witness = SettingsWitness()
-    let database = try await server.database(user: "nancy", callbackHandler: witness)
+    let database = try await server.database(user: "nancy", handler: witness)
     #expect(try database.applicationSettings.text("custom.color") == "green")
     #expect(try database.applicationSettings.template == "field")
     #expect(witness.heard == [["custom.color"]])
@@ -52,7 +53,7 @@ struct SettingsTests: TradeSuite {
     let server = try await Trade.server()
     await server.setTemplate("field", ["custom.color": .text("green")])
     let witness = SettingsWitness()
-    let database = try await server.database(user: "nancy", callbackHandler: witness)
+    let database = try await server.database(user: "nancy", handler: witness)
     try move("Jena", in: database)
     await server.set([])
     try await database.synchronize()
@@ -78,7 +79,7 @@ struct SettingsTests: TradeSuite {
     await server.setTemplate("field", ["custom.color": .text("green")])
     let witness = SettingsWitness()
     let database = try await server.database(
-      user: "nancy", callbackHandler: witness, settings: Trade.replication)
+      user: "nancy", handler: witness, settings: Trade.replication)
     database.startBackgroundSynchronization()
     try await server.insert(Trade.Order.self, ["id": 11, "customer": 1, "city": "Ulm"])
     await server.setTemplate("field", ["custom.color": .text("blue")])

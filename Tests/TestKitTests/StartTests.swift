@@ -1,5 +1,6 @@
 import Ferry
 import FerryHTTPClient
+import FerryReference
 import FerryTestKit
 import FerryWorld
 import Foundation
@@ -209,7 +210,7 @@ struct StartTests: TradeSuite {
   func replayCallbacks() async throws {
     let server = try await Trade.server()
     let database = try await server.database(
-      user: "nancy", callbackHandler: steps, settings: Trade.replication)
+      user: "nancy", handler: steps, settings: Trade.replication)
     server.refuse(
       Trade.Order.self, code: 422, "no lorry goes there",
       when: { $0["city"] as String? == "Rom" })
@@ -232,7 +233,7 @@ struct StartTests: TradeSuite {
     _ path: String, _ profile: ConnectionProfile, _ transport: any Transport
   ) throws(FerryError) -> Database {
     try Database.open(
-      at: path, package: Trade.package, profile: profile, callbackHandler: steps,
+      at: path, package: Trade.package, profile: profile, handler: steps,
       transport: transport)
   }
 }

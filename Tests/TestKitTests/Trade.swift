@@ -1,4 +1,5 @@
 import Ferry
+import FerryReference
 import FerryTestKit
 import Foundation
 import Synchronization
@@ -99,7 +100,7 @@ extension TradeSuite {
     _ server: TestServer, _ handler: StatusWitness, settings: SessionSettings = Trade.replication
   ) async throws -> Database {
     let database = try await server.database(
-      user: "nancy", callbackHandler: handler, settings: settings)
+      user: "nancy", handler: handler, settings: settings)
     handler.forget()
     return database
   }

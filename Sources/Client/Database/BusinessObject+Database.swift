@@ -29,17 +29,12 @@ extension BusinessObject {
     return object
   }
 
-  /// The object with this business key, under the reference's name; see `find`.
-  public static func findByPrimaryKey(
-    _ key: Key, in database: Database
-  ) throws(FerryError) -> Self? { try find(key: key, in: database) }
-
   /// The objects with a pending change of their own, in the order of their surrogate keys; with a
   /// `change`, only those with this pending change.
   ///
   /// Objects with a pending delete are included, although no query returns them: their `isDeleted`
   /// is true, and `cancelPending` restores them. A negative `skip` or `take` is `invalidQuery`.
-  public static func getPendingObjects(
+  public static func pendingObjects(
     _ change: PendingChange? = nil, skip: Int = 0, take: Int? = nil, in database: Database
   ) throws(FerryError) -> [Self] {
     try database.store.pendingRecords(entity, change, .all, skip: skip, take: take)
@@ -47,12 +42,12 @@ extension BusinessObject {
   }
 
   /// How many objects have a pending change of their own.
-  public static func countPendingObjects(
+  public static func pendingCount(
     _ change: PendingChange? = nil, in database: Database
   ) throws(FerryError) -> Int { try database.store.pendingCount(entity, change, .all) }
 
   /// The objects whose change was submitted and is not answered.
-  public static func getReplayPendingObjects(
+  public static func submittedObjects(
     skip: Int = 0, take: Int? = nil, in database: Database
   ) throws(FerryError) -> [Self] {
     try database.store.pendingRecords(entity, nil, .replaying, skip: skip, take: take)
@@ -60,7 +55,7 @@ extension BusinessObject {
   }
 
   /// The number of objects whose change was submitted and is not answered.
-  public static func countReplayPendingObjects(in database: Database) throws(FerryError) -> Int {
+  public static func submittedCount(in database: Database) throws(FerryError) -> Int {
     try database.store.pendingCount(entity, nil, .replaying)
   }
 

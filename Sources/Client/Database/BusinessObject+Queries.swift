@@ -19,7 +19,7 @@ extension BusinessObject {
     where test: TestOf<Self>? = nil, orderBy order: SortCriteria..., skip: Int = 0,
     take: Int? = nil, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
   ) throws(FerryError) -> [Self] {
-    try findWithQuery(query(test, order, skip, take), prefetching: paths, in: database)
+    try findAll(query(test, order, skip, take), prefetching: paths, in: database)
   }
 
   /// The same with an array of sort criteria.
@@ -27,7 +27,7 @@ extension BusinessObject {
     where test: TestOf<Self>? = nil, orderBy order: [SortCriteria], skip: Int = 0,
     take: Int? = nil, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
   ) throws(FerryError) -> [Self] {
-    try findWithQuery(query(test, order, skip, take), prefetching: paths, in: database)
+    try findAll(query(test, order, skip, take), prefetching: paths, in: database)
   }
 
   /// The first of the objects that pass a test, or of all; nil if there is none.
@@ -35,7 +35,7 @@ extension BusinessObject {
     where test: TestOf<Self>? = nil, orderBy order: SortCriteria...,
     prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
   ) throws(FerryError) -> Self? {
-    try findWithQuery(query(test, order, 0, 1), prefetching: paths, in: database).first
+    try findAll(query(test, order, 0, 1), prefetching: paths, in: database).first
   }
 
   /// The same with an array of sort criteria.
@@ -43,13 +43,13 @@ extension BusinessObject {
     where test: TestOf<Self>? = nil, orderBy order: [SortCriteria],
     prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
   ) throws(FerryError) -> Self? {
-    try findWithQuery(query(test, order, 0, 1), prefetching: paths, in: database).first
+    try findAll(query(test, order, 0, 1), prefetching: paths, in: database).first
   }
 
   /// The objects that a query finds, each once, even if a join gives several rows of one object.
   /// The query must begin with this entity; its selection has no effect. For `prefetching` see
   /// `findAll`.
-  public static func findWithQuery(
+  public static func findAll(
     _ query: Query, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
   ) throws(FerryError) -> [Self] {
     try database.store.objects(query, prefetching: paths)
@@ -62,8 +62,8 @@ extension BusinessObject {
     try database.store.count(query(test, [], 0, nil))
   }
 
-  /// The number of objects that a query finds (the reference's getSize).
-  public static func countWithQuery(
+  /// The number of objects that a query finds.
+  public static func count(
     _ query: Query, in database: Database
   ) throws(FerryError) -> Int {
     try database.store.count(query)

@@ -1,7 +1,7 @@
 /// The life of an application connection: registered once, then started and stopped.
 ///
 /// Each call does nothing where its state is reached already. With a `limit` of zero it returns at
-/// once; `onRegistrationStatusChange` and `onConnectionStatusChange` tell what comes of it.
+/// once; `registrationChanged` and `connectionChanged` tell what comes of it.
 ///
 /// ```swift
 /// try database.updateSynchronizationProfile { $0.user = "nancy" }

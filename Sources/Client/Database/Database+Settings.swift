@@ -1,7 +1,7 @@
 /// What the server's connection template says.
 extension Database {
   /// The latest settings that the server's connection template gives this device; none before the
-  /// device is registered, or if no template matches. `onApplicationSettingsChanged` reports each
+  /// device is registered, or if no template matches. `settingsChanged` reports each
   /// change.
   /// ```swift
   /// let color = try database.applicationSettings.text("custom.color") ?? "blue"

@@ -5,14 +5,14 @@ extension Database {
   /// on the device until `cleanAllData`, and so do pending changes; submitted changes are sent and
   /// answered as before. The server has no register of subscriptions, so it need not be asked.
   ///
-  /// `onUnsubscribeSuccess` and `onSubscriptionEnd` report the end, or `onUnsubscribeFailure` if
+  /// `unsubscribed` and `subscriptionEnded` report the end, or `unsubscribeFailed` if
   /// nothing was subscribed. A later `subscribe` continues from the same data.
   public func unsubscribe() { act { session throws(FerryError) in try session.unsubscribe() } }
 
   /// Downloads nothing until `resumeSubscription`, also over restarts. Submitted changes are still
   /// sent and answered; an answer brings its rows.
   ///
-  /// `onSuspendSubscriptionSuccess` reports it, or `onSuspendSubscriptionFailure` if nothing is
+  /// `suspended` reports it, or `suspendFailed` if nothing is
   /// subscribed. A second call has no further effect.
   public func suspendSubscription() {
     act { session throws(FerryError) in try session.suspendSubscription() }
@@ -20,7 +20,7 @@ extension Database {
 
   /// Continues a suspended subscription from its last state, and fetches at once.
   ///
-  /// `onResumeSubscriptionSuccess` reports it, or `onResumeSubscriptionFailure` if nothing is
+  /// `resumed` reports it, or `resumeFailed` if nothing is
   /// subscribed.
   public func resumeSubscription() {
     act { session throws(FerryError) in try session.resumeSubscription() }
@@ -30,8 +30,8 @@ extension Database {
   /// data is complete; pending changes are kept. It is not needed in normal use: checksums find
   /// differences by themselves.
   ///
-  /// `onRecoverSuccess` reports when all data is visible, also after lost connections and restarts;
-  /// `onRecoverFailure` if nothing is subscribed, or the server gives this user no data.
+  /// `recovered` reports when all data is visible, also after lost connections and restarts;
+  /// `recoverFailed` if nothing is subscribed, or the server gives this user no data.
   public func recover() { act { session throws(FerryError) in try session.recover() } }
 
   /// Whether the subscription is suspended.

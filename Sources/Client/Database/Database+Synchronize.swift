@@ -63,7 +63,7 @@ extension Database {
   /// With `uploadOnly` nothing is fetched. Where `asyncReplay` is on, the server then replays the
   /// operations by itself; when it has ended, a second synchronization of the same groups begins by
   /// itself and fetches the results, also after a restart of the app. `statuses` of the returned
-  /// session, or `onSynchronize` of the callback handler with `context`, report each step.
+  /// session, or `StepHandler.answer` of the callback handler with `context`, report each step.
   ///
   /// Synchronizations run one after the other, in the order of the calls. Throws `invalidQuery` for
   /// a group that the model does not have, or no group at all. Everything else is reported by the

@@ -1,7 +1,7 @@
 /// Login by what the synchronization profile has, or by the company's own issuer.
 extension Database {
   /// Logs in without waiting: with user and password of the synchronization profile, or if it has
-  /// none with a token of the `tokenSource`. `onLoginSuccess` or `onLoginFailure` reports the
+  /// none with a token of the `tokenSource`. `signedIn` or `signInFailed` reports the
   /// result.
   public func beginOnlineLogin() {
     do throws(FerryError) {

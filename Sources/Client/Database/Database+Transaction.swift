@@ -67,7 +67,7 @@ extension Database {
   private func tellTransaction(isCommitted: Bool) {
     guard observers.isHeard else { return }
     act { [observers] _ in
-      observers.tell { isCommitted ? $0.onTransactionCommit() : $0.onTransactionRollback() }
+      observers.tell(isCommitted ? .committed : .rolledBack)
     }
   }
 

@@ -59,7 +59,7 @@ public final class Database: Sendable {
   /// `transport` sends the requests instead of the system's transport, for example a traced one.
   public static func open(
     at path: String, key: DatabaseKey? = nil, package: Package, profile: ConnectionProfile,
-    durability: Durability = .application, callbackHandler: (any CallbackHandler)? = nil,
+    durability: Durability = .application, handler: (any StepHandler)? = nil,
     migration: MigrationPolicy = .keepPending, transport: (any Transport)? = nil,
     world: World = .system()
   ) throws(FerryError) -> Database {
@@ -74,12 +74,12 @@ public final class Database: Sendable {
     return try Database(
       Store(
         path: path, model: package, world: world, durability: durability, key: key,
-        migration: migration), profile, callbackHandler,
+        migration: migration), profile, handler,
       transport ?? SystemTransport.make(profile.transport), world)
   }
 
   package init(
-    _ store: Store, _ profile: ConnectionProfile, _ handler: (any CallbackHandler)?,
+    _ store: Store, _ profile: ConnectionProfile, _ handler: (any StepHandler)?,
     _ transport: any Transport, _ world: World
   ) {
     self.store = store
@@ -153,13 +153,13 @@ public final class Database: Sendable {
     store.close()
   }
 
-  /// Sets the handler that receives every event from now on, in place of the one before, and the
-  /// calls that were owed while there was none.
+  /// Sets the handler that hears every step from now on, in place of the one before, and those that
+  /// were owed while there was none.
   ///
-  /// Its functions are called on `actor`, one after the other. nil is the session's own thread;
-  /// there a slow callback delays the synchronization.
-  public func registerCallbackHandler(
-    _ handler: any CallbackHandler, on actor: (any Actor)? = nil
+  /// It is called on `actor`, one after the other. nil is the session's own thread;
+  /// there a slow handler delays the synchronization.
+  public func register(
+    _ handler: any StepHandler, on actor: (any Actor)? = nil
   ) {
     observers.register(handler, on: actor)
     act { session throws(FerryError) in try session.tellOwed() }
@@ -170,10 +170,10 @@ public final class Database: Sendable {
   ///
   /// An owed call is forgotten when the database's handler has received it. So register the
   /// handlers of entities before the database's handler: each then receives the calls that are owed
-  /// for its entity, once. A handler that is registered later, also after `callbackHandler:` of
-  /// `open`, receives only later events.
-  public func registerCallbackHandler<Object: BusinessObject>(
-    _ handler: any CallbackHandler, of type: Object.Type, on actor: (any Actor)? = nil
+  /// for its entity, once. A handler that is registered later, also after `handler:` of `open`,
+  /// receives only later events.
+  public func register<Object: BusinessObject>(
+    _ handler: any StepHandler, of type: Object.Type, on actor: (any Actor)? = nil
   ) {
     observers.register(handler, of: Object.entity.name, on: actor)
     act { session throws(FerryError) in try session.tellOwed() }
@@ -181,7 +181,7 @@ public final class Database: Sendable {
 
   // Login.
 
-  /// Logs in without waiting; `onLoginSuccess` or `onLoginFailure` reports the result.
+  /// Logs in without waiting; `signedIn` or `signInFailed` reports the result.
   ///
   /// The password is kept in memory until the server has answered; afterwards the device has a
   /// token that is renewed automatically.
@@ -198,7 +198,7 @@ public final class Database: Sendable {
 
   // Synchronization.
 
-  /// Asks the server for the data of this user; `onSubscribeSuccess` or `onSubscribeFailure`
+  /// Asks the server for the data of this user; `subscribed` or `subscribeFailed`
   /// reports the result. A second call has no further effect.
   ///
   /// In a replication-based database it downloads no rows: it only informs the server of this

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Turns what callbacks report into events for those who follow them.
-package final class EventBoard: CallbackHandler {
+/// Turns the steps that most apps need into events for those who follow them.
+package final class EventBoard: StepHandler {
   /// Events that wait for a loop that is busy; of more the oldest are dropped.
   package static let waitingLimit = 1_000
 
@@ -18,37 +18,36 @@ package final class EventBoard: CallbackHandler {
     loops.follow((), keeping: EventBoard.waitingLimit)
   }
 
-  /// Hears a callback, if anybody follows.
-  func hear(_ call: Observers.Call) { if isFollowed { call(self) } }
+  /// Hears a step, if anybody follows.
+  func hear(_ step: DatabaseStep) { if isFollowed { handle(step) } }
 
   /// The database is closed: every loop ends.
   package func close() { loops.close() }
 
   private func post(_ event: DatabaseEvent) { loops.post(event) }
 
-  package func onConnect() { post(.connected) }
-  package func onDisconnect(_ error: FerryError) { post(.disconnected(error)) }
-  package func onLoginFailure(_ error: FerryError) {
-    if !error.isTransient { post(.signInNeeded(error)) }
-  }
-  package func onImportProgress(_ progress: ImportProgress) { post(.downloading(progress)) }
-  package func onImport(_ changes: EntityChanges) {
-    imported.withLock { imported in _ = imported.insert(changes.entity) }
-  }
-  package func onImportSuccess(group: String) {
-    let entities = imported.withLock { imported in
-      defer { imported = [] }
-      return imported
+  package func handle(_ step: DatabaseStep) {
+    switch step {
+    case .connected: post(.connected)
+    case .disconnected(let error): post(.disconnected(error))
+    case .signInFailed(let error): if !error.isTransient { post(.signInNeeded(error)) }
+    case .downloading(let progress): post(.downloading(progress))
+    case .imported(let changes):
+      imported.withLock { imported in _ = imported.insert(changes.entity) }
+    case .importEnded:
+      let entities = imported.withLock { imported in
+        defer { imported = [] }
+        return imported
+      }
+      post(.imported(entities: entities))
+    case .accepted(let object): post(.accepted(reference(object)))
+    case .refused(let object): post(.refused(reference(object), Refusal(of: object.record)))
+    case .unknown(let object): post(.unknown(reference(object)))
+    case .storageLow: post(.storageLow)
+    case .storageRecovered: post(.storageRecovered)
+    default: break
     }
-    post(.imported(entities: entities))
   }
-  package func onReplaySuccess(_ object: ReplayedObject) { post(.accepted(reference(object))) }
-  package func onReplayFailure(_ object: ReplayedObject) {
-    post(.refused(reference(object), Refusal(of: object.record)))
-  }
-  package func onReplayUnknown(_ object: ReplayedObject) { post(.unknown(reference(object))) }
-  package func onStorageSpaceLow() { post(.storageLow) }
-  package func onStorageSpaceRecovered() { post(.storageRecovered) }
 
   private func reference(_ object: ReplayedObject) -> ObjectReference {
     ObjectReference(entity: object.entity, key: object.key)

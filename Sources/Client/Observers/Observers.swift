@@ -5,10 +5,8 @@ import Synchronization
 
 /// Tells the app what has happened.
 package final class Observers: Sendable {
-  package typealias Call = @Sendable (any CallbackHandler) -> Void
-
   private struct Registration: Sendable {
-    let handler: any CallbackHandler
+    let handler: any StepHandler
     /// Only what concerns this entity; nil for the handler of the database.
     let entity: String?
     /// Where it is called; nil for the thread that tells.
@@ -25,15 +23,15 @@ package final class Observers: Sendable {
   }
 
   private enum Item {
-    case call(Weight, Call)
-    /// A call that a later one of the same makes superfluous.
-    case progress(Progress, Call)
+    case step(Weight, DatabaseStep)
+    /// A step that a later one of the same makes superfluous.
+    case progress(Progress, DatabaseStep)
     case owed
 
     /// Nil for what is never let go.
     var weight: Weight? {
       switch self {
-      case .call(let weight, _): weight
+      case .step(let weight, _): weight
       case .progress: .passing
       case .owed: nil
       }
@@ -67,7 +65,7 @@ package final class Observers: Sendable {
 
   /// Takes the place of the handler before it, of the database or of this entity.
   package func register(
-    _ handler: any CallbackHandler, of entity: String? = nil, on actor: (any Actor)? = nil
+    _ handler: any StepHandler, of entity: String? = nil, on actor: (any Actor)? = nil
   ) {
     state.withLock { state in
       state.registrations.removeAll { $0.entity == entity }
@@ -79,33 +77,33 @@ package final class Observers: Sendable {
   package func onWork(_ work: (@Sendable () -> Void)?) { state.withLock { $0.onWork = work } }
 
   /// Without a handler the data is processed all the same and nothing is told (sync/M3).
-  package func tell(_ weight: Weight = .ordinary, _ call: @escaping Call) {
-    tell(.call(weight, call), call)
+  package func tell(_ step: DatabaseStep, _ weight: Weight = .ordinary) {
+    tell(.step(weight, step), step)
   }
 
   /// Of several that wait, the last is enough.
   package func tell(_ progress: ImportProgress) {
-    let call: Call = { $0.onImportProgress(progress) }
-    tell(.progress(.rows, call), call)
+    let step: DatabaseStep = .downloading(progress)
+    tell(.progress(.rows, step), step)
   }
 
   /// Of several that wait of one value, the last is enough.
   package func tell(_ progress: BigValueProgress) {
     let value = Progress.bigValue(
       entity: progress.entity, object: progress.surrogateKey, attribute: progress.attribute)
-    let call: Call = { $0.onBigValueProgress(progress) }
-    tell(.progress(value, call), call)
+    let step: DatabaseStep = .bigValue(progress)
+    tell(.progress(value, step), step)
   }
 
-  private func tell(_ item: Item, _ call: Call) {
-    events.hear(call)
+  private func tell(_ item: Item, _ step: DatabaseStep) {
+    events.hear(step)
     guard let handler = registration(of: nil) else { return }
-    if isDirect { call(handler.handler) } else { put(item) }
+    if isDirect { handler.handler.handle(step) } else { put(item) }
   }
 
   /// Asks the handler of the database; without one, the answer is `otherwise`.
   package func ask<Answer: Sendable>(
-    otherwise: Answer, _ question: @escaping @Sendable (any CallbackHandler) -> Answer
+    otherwise: Answer, _ question: @escaping @Sendable (any StepHandler) -> Answer
   ) async -> Answer {
     guard let registration = registration(of: nil) else { return otherwise }
     guard let actor = registration.actor else { return question(registration.handler) }
@@ -127,9 +125,9 @@ package final class Observers: Sendable {
     defer { store.endTelling() }
     while let (notice, handlers) = try next(of: store) {
       if store.world.has(.callbackKept), notice.kind == .replayFailure { return }
-      if let call = try call(of: notice, store) {
-        if !handlers.contains(where: isEvents) { events.hear(call) }
-        for handler in handlers { call(handler.handler) }
+      if let step = try step(of: notice, store) {
+        if !handlers.contains(where: isEvents) { events.hear(step) }
+        for handler in handlers { handler.handler.handle(step) }
       }
       try forget(notice, of: store, isWhole: handlers.contains { $0.entity == nil })
     }
@@ -142,8 +140,8 @@ package final class Observers: Sendable {
     guard begin() else { return }
     while let item = next() {
       switch item {
-      case .call(_, let call), .progress(_, let call):
-        if let handler = registration(of: nil) { await make(call, handler) }
+      case .step(_, let step), .progress(_, let step):
+        if let handler = registration(of: nil) { await report(step, to: handler) }
       case .owed:
         do throws(FerryError) { try await deliverOwed(of: store) } catch {
           state.withLock { $0.isDelivering = false }
@@ -159,27 +157,27 @@ package final class Observers: Sendable {
     guard try store.beginTelling() else { return }
     defer { store.endTelling() }
     while let (notice, handlers) = try next(of: store) {
-      if let call = try call(of: notice, store) {
-        if !handlers.contains(where: isEvents) { events.hear(call) }
-        for handler in handlers { await make(call, handler) }
+      if let step = try step(of: notice, store) {
+        if !handlers.contains(where: isEvents) { events.hear(step) }
+        for handler in handlers { await report(step, to: handler) }
       }
       try forget(notice, of: store, isWhole: handlers.contains { $0.entity == nil })
     }
   }
 
-  private func make(
-    _ call: @escaping Call, _ registration: Registration,
+  private func report(
+    _ step: DatabaseStep, to registration: Registration,
     isolation: isolated (any Actor)? = #isolation
   ) async {
     guard let actor = registration.actor else {
-      call(registration.handler)
+      registration.handler.handle(step)
       return
     }
-    await Observers.make(call, registration.handler, on: actor)
+    await Observers.make({ $0.handle(step) }, registration.handler, on: actor)
   }
 
   private static func make<Answer: Sendable>(
-    _ call: @Sendable (any CallbackHandler) -> Answer, _ handler: any CallbackHandler,
+    _ call: @Sendable (any StepHandler) -> Answer, _ handler: any StepHandler,
     on actor: isolated any Actor
   ) -> Answer { call(handler) }
 
@@ -190,7 +188,7 @@ package final class Observers: Sendable {
       return state.isSpaceLow != isLow
     }
     guard isNew else { return }
-    tell { isLow ? $0.onStorageSpaceLow() : $0.onStorageSpaceRecovered() }
+    tell(isLow ? .storageLow : .storageRecovered)
   }
 
   /// Whether there is a handler of the database.
@@ -307,24 +305,13 @@ package final class Observers: Sendable {
   }
 
   /// Nil for what the model does not have any more.
-  private func call(of notice: Notice, _ store: Store) throws(FerryError) -> Call? {
+  private func step(of notice: Notice, _ store: Store) throws(FerryError) -> DatabaseStep? {
     switch notice.kind {
-    case .importSuccess:
-      let group = notice.content ?? ""
-      return { $0.onImportSuccess(group: group) }
-    case .entityImported:
-      guard let changes = EntityChanges(notice) else { return nil }
-      return { $0.onImport(changes) }
-    case .replaySuccess, .replayFailure, .replayUnknown:
-      guard let replayed = try replayed(notice, store) else { return nil }
-      let kind = notice.kind
-      return { handler in
-        switch kind {
-        case .replaySuccess: handler.onReplaySuccess(replayed)
-        case .replayFailure: handler.onReplayFailure(replayed)
-        default: handler.onReplayUnknown(replayed)
-        }
-      }
+    case .importSuccess: .importEnded(group: notice.content ?? "")
+    case .entityImported: EntityChanges(notice).map { .imported($0) }
+    case .replaySuccess: try replayed(notice, store).map { .accepted($0) }
+    case .replayFailure: try replayed(notice, store).map { .refused($0) }
+    case .replayUnknown: try replayed(notice, store).map { .unknown($0) }
     }
   }
 

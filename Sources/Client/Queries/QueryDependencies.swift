@@ -76,7 +76,7 @@ package struct QueryDependencies: Sendable {
       addInner(inner)
     case .and(let tests), .or(let tests): for test in tests { addInner(test) }
     case .not(let test): addInner(test)
-    case .constant, .compare, .like, .inList, .unfit, .unsuited, .fullText, .match, .object,
+    case .constant, .compare, .like, .inList, .invalid, .fullText, .match, .object,
       .pending:
       break
     }

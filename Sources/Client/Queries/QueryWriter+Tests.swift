@@ -20,12 +20,7 @@ extension QueryWriter {
     case .inQuery(let item, let query):
       let left = try write(item).sql
       return "\(left) IN (\(try innerQuery(query, items: 1)))"
-    case .unfit(let item, let operation, let value):
-      throw invalid(
-        "\(item.shown) is tested with \(operation), which takes a text, not \(value.shown)",
-        hint: "Give a text; numbers, dates and the like are compared with equal and its kin.")
-    case .unsuited(let operation, let given):
-      throw invalid("the test \(operation) does not take \(given)", hint: operation.takes)
+    case .invalid(let problem, let hint): throw invalid(problem, hint: hint)
     case .exists(let query): return "EXISTS (\(try innerQuery(query, items: nil)))"
     case .related(let entity, let name, let inverse, let target, let test):
       return try related(entity, name, inverse, target, test)

@@ -89,7 +89,7 @@ package struct RowTest: Sendable {
     case .and(let tests): return .and(tests.map { node($0, names) })
     case .or(let tests): return .or(tests.map { node($0, names) })
     case .not(let test): return .not(node(test, names))
-    case .inQuery, .unfit, .unsuited, .exists, .related, .fullText, .match, .pending: return .open
+    case .inQuery, .invalid, .exists, .related, .fullText, .match, .pending: return .open
     }
   }
 

@@ -141,7 +141,7 @@ extension Session {
     }
     connected()
     if isAccepted {
-      observers.tell(.lasting) { $0.onSubscribeSuccess() }
+      observers.tell(.subscribed, .lasting)
     }
   }
 
@@ -160,7 +160,7 @@ extension Session {
       return
     }
     let group = checkpoint.group
-    observers.tell { $0.beforeImport(group: group) }
+    observers.tell(.importBegins(group: group))
     switch try importer.run(batch) {
     case .imported(let changes):
       if lane == .exchange { plan?.currencies[group] = checkpoint.currency }
@@ -173,7 +173,7 @@ extension Session {
         if machine.isChannelOpen { machine.isExchangeWanted = true }
       }
       try observers.tellOwed(of: store)
-      if changes.isReset { observers.tell { $0.onResetSuccess(group: group) } }
+      if changes.isReset { observers.tell(.downloadedAgain(group: group)) }
     case .restarted: machine.isExchangeWanted = true
     }
   }

@@ -54,7 +54,7 @@ extension Session {
     isLeaseEndTold = state == .over
     let end = Timestamp(milliseconds: lease.end)
     let isOver = state == .over
-    observers.tell(.lasting) { $0.onLeaseEnd(at: end, isOver: isOver) }
+    observers.tell(.leaseEnds(at: end, isOver: isOver), .lasting)
   }
 
   /// Seven days before the user has to log in again, once for each session.
@@ -72,6 +72,6 @@ extension Session {
       try transaction.set(.sessionEndTold, text)
     }
     let moment = Timestamp(milliseconds: end)
-    observers.tell(.lasting) { $0.onSessionEnd(at: moment) }
+    observers.tell(.sessionEnds(at: moment), .lasting)
   }
 }

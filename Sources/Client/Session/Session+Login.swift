@@ -11,8 +11,8 @@ extension Session {
     guard !isConnected else { return }
     isConnected = true
     isConnecting = false
-    observers.tell { $0.onConnect() }
-    observers.tell { $0.onConnectionStatusChange(.connected) }
+    observers.tell(.connected)
+    observers.tell(.connectionChanged(.connected))
   }
 
   func loggedIn(_ reception: Reception) throws(FerryError) {
@@ -53,7 +53,7 @@ extension Session {
     guard reception.kind == .login else { return }
     credentials = nil
     machine.hasCredentials = false
-    observers.tell(.lasting) { $0.onLoginSuccess() }
+    observers.tell(.signedIn, .lasting)
     try registered()
   }
 
@@ -86,7 +86,7 @@ extension Session {
       // The subscription stays: the operator may unlock the device at any time.
       let locked = FerryError(.deviceLocked, message, hint: hint)
       fail(lane, locked)
-      if !isLockTold { observers.tell(.lasting) { $0.onLoginFailure(locked) } }
+      if !isLockTold { observers.tell(.signInFailed(locked), .lasting) }
       isLockTold = true
       try registrationFailed(locked)
       return
@@ -146,7 +146,7 @@ extension Session {
   func tellLoginDelay() {
     guard credentials != nil, !isLoginDelayTold, let error = lastFailure else { return }
     isLoginDelayTold = true
-    observers.tell(.lasting) { $0.onLoginFailure(error) }
+    observers.tell(.signInFailed(error), .lasting)
   }
 
   /// What an answer with an error says. Whatever stands at the address may be another server
@@ -168,7 +168,7 @@ extension Session {
     lastFailure = error
     isServerLoading = false
     isLoginTold = true
-    observers.tell(.lasting) { $0.onLoginFailure(error) }
+    observers.tell(.signInFailed(error), .lasting)
     try registrationFailed(error)
     try tellSubscribeFailure()
   }
@@ -183,7 +183,7 @@ extension Session {
   func tellSubscribeFailure() throws(FerryError) {
     guard let error = lastFailure, try setting(.subscribing) != nil else { return }
     try forget([.subscribing])
-    observers.tell(.lasting) { $0.onSubscribeFailure(error) }
+    observers.tell(.subscribeFailed(error), .lasting)
   }
 
   func forget(_ names: [Settings.Name]) throws(FerryError) {

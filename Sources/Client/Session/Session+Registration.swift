@@ -60,11 +60,11 @@ extension Session {
   }
 
   func tell(_ status: RegistrationStatus, _ error: FerryError? = nil) {
-    observers.tell(.lasting) { $0.onRegistrationStatusChange(status, error: error) }
+    observers.tell(.registrationChanged(status, error), .lasting)
   }
 
   func tellConnection(_ status: ConnectionStatus) {
-    observers.tell(.lasting) { $0.onConnectionStatusChange(status) }
+    observers.tell(.connectionChanged(status), .lasting)
   }
 
   func tellConnecting() {

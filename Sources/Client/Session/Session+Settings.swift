@@ -38,7 +38,7 @@ extension Session {
     let names = settings.changes(since: older)
     guard !names.isEmpty else { return }
     if names.contains(where: { $0.hasPrefix("synchronization.") }) { noticesChanged() }
-    observers.tell(.lasting) { $0.onApplicationSettingsChanged(names: names) }
+    observers.tell(.settingsChanged(names: names), .lasting)
   }
 
   /// The channel was opened for other notices.

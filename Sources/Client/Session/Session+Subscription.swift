@@ -5,38 +5,38 @@ import FerryWire
 extension Session {
   package func unsubscribe() throws(FerryError) {
     guard try isDataWanted() else {
-      observers.tell(.lasting) { $0.onUnsubscribeFailure(Session.notSubscribed) }
+      observers.tell(.unsubscribeFailed(Session.notSubscribed), .lasting)
       return
     }
     try forget([.subscribed, .subscribing, .suspended, .recovering])
     machine.channelWentAstray()
-    observers.tell(.lasting) { $0.onUnsubscribeSuccess() }
-    observers.tell(.lasting) { $0.onSubscriptionEnd() }
+    observers.tell(.unsubscribed, .lasting)
+    observers.tell(.subscriptionEnded, .lasting)
   }
 
   package func suspendSubscription() throws(FerryError) {
     guard try isDataWanted() else {
-      observers.tell(.lasting) { $0.onSuspendSubscriptionFailure(Session.notSubscribed) }
+      observers.tell(.suspendFailed(Session.notSubscribed), .lasting)
       return
     }
     try note(.suspended)
     machine.channelWentAstray()
-    observers.tell(.lasting) { $0.onSuspendSubscriptionSuccess() }
+    observers.tell(.suspended, .lasting)
   }
 
   package func resumeSubscription() throws(FerryError) {
     guard try isDataWanted() else {
-      observers.tell(.lasting) { $0.onResumeSubscriptionFailure(Session.notSubscribed) }
+      observers.tell(.resumeFailed(Session.notSubscribed), .lasting)
       return
     }
     try forget([.suspended])
-    observers.tell(.lasting) { $0.onResumeSubscriptionSuccess() }
+    observers.tell(.resumed, .lasting)
     requestExchange()
   }
 
   package func recover() throws(FerryError) {
     guard try isDataWanted() else {
-      observers.tell(.lasting) { $0.onRecoverFailure(Session.notSubscribed) }
+      observers.tell(.recoverFailed(Session.notSubscribed), .lasting)
       return
     }
     try inbox.restartAll()
@@ -49,7 +49,7 @@ extension Session {
   func tellRecovered() throws(FerryError) {
     guard try setting(.recovering) != nil, try inbox.isComplete() else { return }
     // Told first: after a crash in between it is told again, unless it waits for an actor by then.
-    observers.tell(.lasting) { $0.onRecoverSuccess() }
+    observers.tell(.recovered, .lasting)
     try forget([.recovering])
   }
 
@@ -58,10 +58,10 @@ extension Session {
     guard try setting(.subscribed) != nil, !isEndTold else { return }
     isEndTold = true
     if try setting(.recovering) != nil {
-      observers.tell(.lasting) { $0.onRecoverFailure(error) }
+      observers.tell(.recoverFailed(error), .lasting)
       try forget([.recovering])
     }
-    observers.tell(.lasting) { $0.onSubscriptionEnd() }
+    observers.tell(.subscriptionEnded, .lasting)
   }
 
   private func isDataWanted() throws(FerryError) -> Bool {

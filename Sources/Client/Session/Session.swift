@@ -211,7 +211,7 @@ package final class Session {
     let error = secretsFailure ?? Session.notLoggedIn
     lastFailure = error
     isServerLoading = false
-    observers.tell(.lasting) { $0.onLoginFailure(error) }
+    observers.tell(.signInFailed(error), .lasting)
   }
 
   // What came.
@@ -255,7 +255,7 @@ package final class Session {
           break
         }
         let sizeBytes = frame.travelledBytes
-        observers.tell(.passing) { $0.onMessageStart(sizeBytes: sizeBytes) }
+        observers.tell(.messageBegan(sizeBytes: sizeBytes), .passing)
         let message = try take(frame, &reception, lane)
         // An import may take long; what the line brought meanwhile waits, and it was not silent.
         hear(&reception, lane)
@@ -278,7 +278,7 @@ package final class Session {
         ("reason", error.description))
       try tellSubscribeFailure()
     }
-    observers.tell { $0.onMessageException(error) }
+    observers.tell(.messageFailed(error))
     if (error.cause as? SQLiteError)?.isFull == true { observers.space(isLow: true) }
     throw error
   }
@@ -382,8 +382,8 @@ package final class Session {
     if isConnected || lane == .exchange, error.code == .offline {
       offlineSince = offlineSince ?? store.world.clock.now
       if isConnected {
-        observers.tell { $0.onDisconnect(error) }
-        if !isApplicationUsed { observers.tell { $0.onConnectionStatusChange(.disconnected) } }
+        observers.tell(.disconnected(error))
+        if !isApplicationUsed { observers.tell(.connectionChanged(.disconnected)) }
       }
       tellConnectionError()
       isConnected = false

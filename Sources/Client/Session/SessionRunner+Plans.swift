@@ -22,7 +22,7 @@ extension SessionRunner {
     let groups = plan?.groups ?? groups
     plan?.session?.post(context)
     return await session.observers.ask(otherwise: .proceed) {
-      $0.onSynchronize(groups: groups, context: context)
+      $0.answer(to: context, of: groups)
     }
   }
 
@@ -44,13 +44,13 @@ extension SessionRunner {
     if error?.code != .cancelled, plan.currentWait == nil {
       _ = await ask(plan, plan.context(error == nil ? .finishing : .error, error))
       let groups = plan.groups
-      session.observers.tell { handler in
+      let step: DatabaseStep =
         if let error {
-          handler.onSynchronizeFailure(groups: groups, error)
+          .synchronizeFailed(groups: groups, error)
         } else {
-          handler.onSynchronizeSuccess(groups: groups)
+          .synchronized(groups: groups)
         }
-      }
+      session.observers.tell(step)
     }
     plan.session?.end(error)
   }

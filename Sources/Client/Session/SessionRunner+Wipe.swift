@@ -16,7 +16,7 @@ extension SessionRunner {
           "this device is to be wiped, and has \(pending) changes that were not sent",
           hint: "Ask your administrator. The data stays until then.")
         session.lastFailure = error
-        if !session.isLockTold { session.observers.tell(.lasting) { $0.onLoginFailure(error) } }
+        if !session.isLockTold { session.observers.tell(.signInFailed(error), .lasting) }
         session.isLockTold = true
         _ = await send(wipe.body(pending: pending))
         return
@@ -26,7 +26,7 @@ extension SessionRunner {
         .wiped, "the data of this device was destroyed by order of the operator",
         hint: "Ask your administrator.")
       session.lastFailure = error
-      session.observers.tell(.lasting) { $0.onLoginFailure(error) }
+      session.observers.tell(.signInFailed(error), .lasting)
       await deliver()
       stop()
       store.close()

@@ -316,7 +316,7 @@ actor SessionRunner {
     let groups = groups
     let context = SynchronizationContext(status: status, error: nil)
     return await session.observers.ask(otherwise: .proceed) {
-      $0.onSynchronize(groups: groups, context: context)
+      $0.answer(to: context, of: groups)
     }
   }
 
@@ -325,15 +325,15 @@ actor SessionRunner {
     let context = SynchronizationContext(
       status: error == nil ? .finishing : .error, error: error)
     _ = await session.observers.ask(otherwise: .proceed) {
-      $0.onSynchronize(groups: groups, context: context)
+      $0.answer(to: context, of: groups)
     }
-    session.observers.tell { handler in
+    let step: DatabaseStep =
       if let error {
-        handler.onSynchronizeFailure(groups: groups, error)
+        .synchronizeFailed(groups: groups, error)
       } else {
-        handler.onSynchronizeSuccess(groups: groups)
+        .synchronized(groups: groups)
       }
-    }
+    session.observers.tell(step)
   }
 
   func finished(_ lane: SessionMachine.Lane) {

@@ -43,7 +43,7 @@ public struct BigValueProgress: Sendable, Equatable {
   }
 
   /// Whether all bytes have arrived; a download was also checked against the row's digest. The
-  /// change of an upload may still be unanswered: `onReplaySuccess` or `onReplayFailure` reports
+  /// change of an upload may still be unanswered: `accepted` or `refused` reports
   /// its answer.
   public var isWhole: Bool { doneBytes == sizeBytes }
 

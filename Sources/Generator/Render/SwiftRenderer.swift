@@ -87,12 +87,12 @@ public enum SwiftRenderer {
         public static func open(
           at path: String, key: Ferry.DatabaseKey? = nil, profile: Ferry.ConnectionProfile,
           durability: Ferry.Durability = .application,
-          callbackHandler: (any Ferry.CallbackHandler)? = nil,
+          handler: (any Ferry.StepHandler)? = nil,
           migration: Ferry.MigrationPolicy = .keepPending
         ) throws(Ferry.FerryError) -> Ferry.Database {
           try Ferry.Database.open(
             at: path, key: key, package: package, profile: profile, durability: durability,
-            callbackHandler: callbackHandler, migration: migration)
+            handler: handler, migration: migration)
         }\(parameters.members)
       }
       """

@@ -1,5 +1,6 @@
 import Ferry
 import FerryModel
+import FerryReference
 import Synchronization
 
 /// Keeps what the app was told.

@@ -71,7 +71,7 @@ extension TestServer {
 
   /// From now on nobody learns what became of these operations: the line to the business system
   /// breaks while they are performed, and it does not remember them. Their outcome is `unknown`
-  /// (`replayOutcome`, `onReplayUnknown`) and stays so; what is replayed as one with them shares it.
+  /// (`replayOutcome`, `unknown`) and stays so; what is replayed as one with them shares it.
   ///
   /// `performed` says whether the business system did them all the same: `rows(of:)` shows it.
   public func leaveUnknown<Object: BusinessObject>(

@@ -98,12 +98,12 @@ public final class TestServer: Sendable {
   /// their devices. The session is as the app's is with the same `settings`: without a word
   /// `synchronize()` does not wait for answers, and `synchronize(awaitingAnswers: true)` does.
   public func database(
-    user: String, claims: [String: [String]] = [:], callbackHandler: (any CallbackHandler)? = nil,
+    user: String, claims: [String: [String]] = [:], handler: (any StepHandler)? = nil,
     settings: SessionSettings = SessionSettings()
   ) async throws(FerryError) -> Database {
     users.add(user, claims: claims)
     let path = folder.appending(path: "\(UUID().uuidString).db").path
-    let database = try open(path, callbackHandler, settings)
+    let database = try open(path, handler, settings)
     try await database.onlineLogin(user: user, password: "")
     try database.subscribe()
     try await database.synchronize()
@@ -112,23 +112,23 @@ public final class TestServer: Sendable {
 
   /// A device's database of this user that nobody has logged in, subscribed or synchronized.
   public func unsynchronized(
-    user: String, claims: [String: [String]] = [:], callbackHandler: (any CallbackHandler)? = nil,
+    user: String, claims: [String: [String]] = [:], handler: (any StepHandler)? = nil,
     settings: SessionSettings = SessionSettings()
   ) throws(FerryError) -> Database {
     users.add(user, claims: claims)
     return try open(
-      folder.appending(path: "\(UUID().uuidString).db").path, callbackHandler, settings)
+      folder.appending(path: "\(UUID().uuidString).db").path, handler, settings)
   }
 
   /// Closes a database of this server and opens its file again, as when the app is started anew: what
   /// was saved and submitted is there, and nobody need log in. Objects of the closed one keep their
   /// values and throw `closed`.
   public func reopen(
-    _ database: Database, callbackHandler: (any CallbackHandler)? = nil
+    _ database: Database, handler: (any StepHandler)? = nil
   ) async throws(FerryError) -> Database {
     await database.close()
     databases.withLock { $0.removeAll { $0 === database } }
-    return try open(database.store.path, callbackHandler, database.settings)
+    return try open(database.store.path, handler, database.settings)
   }
 
   /// Opens a copy of a device's file that an older version of the app has left, with the model of this
@@ -144,7 +144,7 @@ public final class TestServer: Sendable {
   /// `migration` does not let go.
   public func open(
     copyOf path: String, user: String, claims: [String: [String]] = [:], key: DatabaseKey? = nil,
-    migration: MigrationPolicy = .keepPending, callbackHandler: (any CallbackHandler)? = nil
+    migration: MigrationPolicy = .keepPending, handler: (any StepHandler)? = nil
   ) throws(FerryError) -> Database {
     users.add(user, claims: claims)
     let copy = folder.appending(path: "\(UUID().uuidString).db").path
@@ -163,14 +163,14 @@ public final class TestServer: Sendable {
         .store, "there is no file \(path)", hint: "Name a device's database that was closed.")
     }
     return try open(
-      copy, callbackHandler, SessionSettings(), key: key, migration: migration, isForeign: true)
+      copy, handler, SessionSettings(), key: key, migration: migration, isForeign: true)
   }
 
   /// The file of a database that this server made; it goes with `stop()`.
   public func file(of database: Database) -> String { database.store.path }
 
   private func open(
-    _ path: String, _ handler: (any CallbackHandler)?, _ settings: SessionSettings,
+    _ path: String, _ handler: (any StepHandler)?, _ settings: SessionSettings,
     key: DatabaseKey? = nil, migration: MigrationPolicy = .keepPending, isForeign: Bool = false
   ) throws(FerryError) -> Database {
     let store = try Store(

@@ -1,5 +1,5 @@
-import FerryModel
-public import FerryWorld
+import Ferry
+import FerryWorld
 
 /// The callbacks of the synchronization, as in the reference.
 ///
@@ -28,7 +28,7 @@ public import FerryWorld
 /// }
 /// database.registerCallbackHandler(handler, on: MainActor.shared)
 /// ```
-public protocol CallbackHandler: Sendable {
+public protocol CallbackHandler: StepHandler {
   // The line.
 
   /// The server answered, after the start or after it could not be reached.
@@ -182,54 +182,4 @@ extension CallbackHandler {
   public func onTransactionRollback() {}
   public func onStorageSpaceLow() {}
   public func onStorageSpaceRecovered() {}
-}
-
-/// Whether the server can be reached.
-public enum ConnectionStatus: Int, Sendable, Hashable {
-  /// The numbers are those of the reference.
-  case connectionError = 101
-  case connecting = 102
-  case connected = 103
-  case disconnecting = 104
-  case disconnected = 105
-  case notificationWait = 106
-}
-
-/// Whether this device's application is registered with the server.
-public enum RegistrationStatus: Int, Sendable, Hashable {
-  /// The numbers are those of the reference.
-  case registrationError = 201
-  case registering = 202
-  case registered = 203
-  case unregistering = 204
-  case unregistered = 205
-}
-
-/// An object with an answered operation.
-public struct ReplayedObject: Sendable {
-  /// Name of the entity.
-  public let entity: String
-  /// The object's key at the time of the answer.
-  public let key: Key
-  public let operation: OperationKind
-  /// The object now; nil if it was deleted, as after an accepted delete.
-  public let record: Record?
-
-  /// For the tests of an app's handler; Ferry makes its own.
-  public init(entity: String, key: Key, operation: OperationKind, record: Record?) {
-    self.entity = entity
-    self.key = key
-    self.operation = operation
-    self.record = record
-  }
-
-  /// The same, made from an object: `handler.onReplayFailure(ReplayedObject(booking, .create))`.
-  public init(_ object: some BusinessObject, _ operation: OperationKind) {
-    self.init(
-      entity: object.record.entity.name, key: object.record.key, operation: operation,
-      record: object.record)
-  }
-
-  /// The object as its generated type.
-  public func `as`<Object: BusinessObject>(_ type: Object.Type) -> Object? { record?.as(type) }
 }
