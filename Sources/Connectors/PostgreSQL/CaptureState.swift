@@ -92,10 +92,7 @@ struct CaptureState {
       pg_catalog.md5(pg_catalog.string_agg(pg_catalog.concat_ws(
         ' ', state.oid, state.relfilenode, state.triggers), ',' ORDER BY state.oid)),
       pg_catalog.bool_and(state.enabled = 2),
-      (SELECT pg_catalog.md5(pg_catalog.string_agg(pg_catalog.concat_ws(
-        ' ', a.attnum, a.attname, a.atttypid, a.atttypmod, a.attcollation), ',' ORDER BY a.attnum))
-        FROM pg_catalog.pg_attribute AS a
-        WHERE a.attrelid = state.root AND a.attnum > 0 AND NOT a.attisdropped),
+      \(EntityTables.shape(of: "state.root")),
       (SELECT g.tgargs FROM pg_catalog.pg_trigger AS g
         WHERE g.tgrelid = state.root AND g.tgname = 'ferry_row'),
       (SELECT pg_catalog.array_to_json(pg_catalog.array_agg(

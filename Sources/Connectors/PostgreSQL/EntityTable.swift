@@ -18,10 +18,7 @@ struct EntityTable: Sendable {
     var columns: [ColumnForm] = []
     for attribute in entity.attributes {
       guard let column = schema.column(named: attribute.column) else {
-        throw ConnectorError(
-          "Table \(schema.name) has no column \(attribute.column), which \(entity.name) needs",
-          hint: "Run `ferry diff` to see what changed, then deploy a model that fits.",
-          isTransient: false)
+        throw .noColumn(attribute.column, inTable: schema.name.description, for: entity)
       }
       columns.append(ColumnForm(attribute: attribute, column: column))
     }
@@ -133,29 +130,36 @@ struct EntityTable: Sendable {
 /// The tables of a package as they were when the connection was made, or after they were found to
 /// have changed.
 struct EntityTables {
-  private let package: Package
-  private var tables: [String: EntityTable] = [:]
-  private var failures: [String: ConnectorError] = [:]
-  /// By the oid of the table.
-  private(set) var byOID: [String: [EntityTable]] = [:]
+  private var all: SQLTables<EntityTable, String>
   /// What the columns were, by oid.
   private var shapes: [String: String] = [:]
 
-  init(_ package: Package) { self.package = package }
+  init(_ package: Package) { all = SQLTables(package) }
+
+  /// By the oid of the table.
+  var byOID: [String: [EntityTable]] { all.byName }
+
+  /// The fingerprint of the columns of relation `oid`, for a SELECT.
+  static func shape(of oid: String) -> String {
+    """
+    (SELECT pg_catalog.md5(pg_catalog.string_agg(pg_catalog.concat_ws(
+      ' ', a.attnum, a.attname, a.atttypid, a.atttypmod, a.attcollation), ',' ORDER BY a.attnum))
+      FROM pg_catalog.pg_attribute AS a
+      WHERE a.attrelid = \(oid) AND a.attnum > 0 AND NOT a.attisdropped)
+    """
+  }
 
   /// Asks for the columns of the entities' tables, as far as they were read.
   func shapeRequest(_ entities: [Entity]) -> PostgreSQLConnection.Request {
-    let oids = Set(entities.compactMap { tables[$0.name]?.schema.oid }).sorted()
+    let oids = Set(entities.compactMap { all.known($0)?.schema.oid }).sorted()
     return EntityTables.shapes(oids)
   }
 
   private static func shapes(_ oids: [String]) -> PostgreSQLConnection.Request {
     PostgreSQLConnection.Request(
       """
-      SELECT a.attrelid, pg_catalog.md5(pg_catalog.string_agg(pg_catalog.concat_ws(
-        ' ', a.attnum, a.attname, a.atttypid, a.atttypmod, a.attcollation), ',' ORDER BY a.attnum))
-      FROM pg_catalog.pg_attribute AS a WHERE a.attrelid = ANY ($1::pg_catalog.oid[])
-        AND a.attnum > 0 AND NOT a.attisdropped GROUP BY a.attrelid
+      SELECT r.oid, \(shape(of: "r.oid"))
+      FROM pg_catalog.unnest($1::pg_catalog.oid[]) AS r (oid)
       """, [.text("{\(oids.joined(separator: ","))}")])
   }
 
@@ -164,45 +168,38 @@ struct EntityTables {
     let now = EntityTables.byOID(found)
     return entities.allSatisfy { entity in
       guard !entity.isOperation else { return true }
-      guard let oid = tables[entity.name]?.schema.oid, let shape = now[oid] else { return false }
+      guard let oid = all.known(entity)?.schema.oid, let shape = now[oid] else { return false }
       return shapes[oid] == shape
     }
   }
 
+  /// A table that is gone has no columns, and no shape.
   private static func byOID(_ rows: PostgreSQLRows) -> [String: String] {
-    Dictionary(rows.texts.map { ($0[0] ?? "", $0[1] ?? "") }) { first, _ in first }
+    var shapes: [String: String] = [:]
+    for row in rows.texts { if let oid = row[0], let shape = row[1] { shapes[oid] = shape } }
+    return shapes
   }
 
   /// To be called in a transaction whose `search_path` is empty.
   mutating func read(_ connection: PostgreSQLConnection) throws(PostgreSQLError) {
-    (tables, failures, byOID) = ([:], [:], [:])
     let reader = CatalogueReader(connection)
-    for entity in package.entities where !entity.isOperation {
-      var schema: CatalogueTable?
-      if let name = TableName(entity.table) { schema = try reader.table(name) }
-      do throws(ConnectorError) {
-        guard let schema else {
-          throw ConnectorError(
-            "The business database has no table \(entity.table), which \(entity.name) needs",
-            hint: "Run `ferry diff` to see what changed, then deploy a model that fits.",
-            isTransient: false)
-        }
-        let table = try EntityTable(entity, schema)
-        tables[entity.name] = table
-        byOID[schema.oid, default: []].append(table)
-      } catch {
-        failures[entity.name] = error
+    var failure: PostgreSQLError?
+    all.read { entity throws(ConnectorError) in
+      guard failure == nil, let name = TableName(entity.table) else { return nil }
+      let schema: CatalogueTable?
+      do throws(PostgreSQLError) { schema = try reader.table(name) } catch {
+        failure = error
+        return nil
       }
+      guard let schema else { return nil }
+      return (schema.oid, try EntityTable(entity, schema))
     }
+    if let failure { throw failure }
     let request = EntityTables.shapes(byOID.keys.sorted())
     shapes = EntityTables.byOID(try connection.rows(request.sql, request.parameters))
   }
 
   func table(of entity: Entity) throws(ConnectorError) -> EntityTable {
-    if let table = tables[entity.name] { return table }
-    throw failures[entity.name]
-      ?? ConnectorError(
-        "\(entity.name) is not an entity of \(package.id)",
-        hint: "Give the connector and the server the same model.", isTransient: false)
+    try all.table(of: entity)
   }
 }

@@ -75,28 +75,26 @@ final class Writer {
       rollBack()
       return [failed(error)]
     }
-    var results: [PerformResult] = []
-    var effective: [Int] = []
-    for group in groups.prefix(Writer.groupsInTransaction) where results.isEmpty || goesOn() {
+    let run = SQLSavepoints(groups.prefix(Writer.groupsInTransaction), while: goesOn) { group in
       let (result, isEffective) = inSavepoint(group)
-      results.append(result)
-      if isEffective { effective.append(results.count - 1) }
-      guard connection.isInTransaction else {
-        // Nothing of any group is there.
-        connection.close()
-        return results.map { _ in Writer.undone(result) }
-      }
-      if case .notDone = result { break }
+      return SQLSavepoints.End(
+        result: result, isEffective: isEffective, isTransactionOpen: connection.isInTransaction)
     }
-    guard let last = effective.last else {
+    guard run.isTransactionOpen else {
+      // Nothing of any group is there.
+      connection.close()
+      let last = run.results.last
+      return run.results.map { _ in Writer.undone(last) }
+    }
+    guard let last = run.effective.last else {
       rollBack()
-      return results
+      return run.results
     }
-    return commit(results, lastEffective: last, effective: Set(effective))
+    return commit(run.results, lastEffective: last, effective: Set(run.effective))
   }
 
-  private static func undone(_ result: PerformResult) -> PerformResult {
-    if case .notDone = result { return result }
+  private static func undone(_ result: PerformResult?) -> PerformResult {
+    if case .notDone? = result, let result { return result }
     return .notDone(reason: "The business database ended the transaction.")
   }
 
@@ -195,36 +193,28 @@ final class Writer {
     } catch {
       return (failed(error), false)
     }
-    var outcomes: [OperationOutcome] = []
-    var touched = TouchedRows()
-    var keys = GivenKeys()
-    var index = 0
-    var last: ConnectorOperation?
-    do throws(Interruption) {
-      for (place, given) in group.enumerated() {
-        index = place
-        let operation = keys.applied(to: given)
-        last = operation
-        let (key, isRepeated) = try performOnce(given, operation, &touched)
-        keys.learn(given, key: key)
-        outcomes.append(.accepted(key: key, isRepeated: isRepeated))
-      }
-      do throws(PostgreSQLError) {
-        // Rules that wait for the commit speak now, while it is known whom they are about.
-        try connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
-      } catch { throw .database(error) }
-      do throws(PostgreSQLError) {
-        try capture.collect(&touched, tables, connection)
-        let images = try touched.images(connection)
-        try connection.execute("RELEASE ferry_group")
-        attempts.forget(group.map(\.id))
-        return (.done(outcomes, touched: images), true)
-      } catch {
-        // It is not the operation that was refused here.
-        throw .failed(ConnectorError(error, settings.address))
-      }
+    let work = GroupWork(self)
+    let outcomes: [OperationOutcome]
+    do throws(SQLGroupInterruption<Interruption>) { outcomes = try work.performAll(group) } catch {
+      return (ended(error.reason, error.operation, at: error.index, of: group), false)
+    }
+    do throws(PostgreSQLError) {
+      // Rules that wait for the commit speak now, while it is known whom they are about.
+      try connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
     } catch {
-      return (ended(error, last ?? group[index], at: index, of: group), false)
+      let last = work.last ?? group[group.count - 1]
+      return (ended(.database(error), last, at: group.count - 1, of: group), false)
+    }
+    do throws(PostgreSQLError) {
+      try capture.collect(&work.touched, tables, connection)
+      let images = try work.touched.images(connection)
+      try connection.execute("RELEASE ferry_group")
+      attempts.forget(group.map(\.id))
+      return (.done(outcomes, touched: images), true)
+    } catch {
+      // It is not the operation that was refused here.
+      let failure = ConnectorError(error, settings.address)
+      return (ended(.failed(failure), group[0], at: group.count - 1, of: group), false)
     }
   }
 
@@ -301,45 +291,51 @@ final class Writer {
     return .notDone(reason: ConnectorError(error, settings.address).description)
   }
 
-  private func performOnce(
-    _ given: ConnectorOperation, _ operation: ConnectorOperation, _ touched: inout TouchedRows
-  ) throws(Interruption) -> (key: Key, isRepeated: Bool) {
-    guard settings.remembersOperations else { return (try work(operation, &touched), false) }
-    let claim: OperationClaim
-    do { claim = try AppliedOperations.claim(given, connection) } catch { throw .database(error) }
-    switch claim {
-    case .performed(let key):
-      if !operation.entity.isOperation { touched.note(try table(of: operation.entity), key) }
-      return (key, true)
-    case .otherContent:
-      throw .refused(
-        Refusal(code: 422, message: "An earlier form of this change was accepted already."))
-    case .new:
-      let key = try work(operation, &touched)
-      do { try AppliedOperations.finish(given, key: key, connection) } catch {
+  /// A group while it is performed, and the rows that it changed.
+  private final class GroupWork: SQLGroupWork {
+    private let writer: Writer
+    var touched = TouchedRows()
+    /// The one that was performed last.
+    private(set) var last: ConnectorOperation?
+
+    init(_ writer: Writer) { self.writer = writer }
+
+    var remembersOperations: Bool { writer.settings.remembersOperations }
+    private var connection: PostgreSQLConnection { writer.connection }
+
+    func claim(_ operation: ConnectorOperation) throws(Interruption) -> OperationClaim {
+      do { return try AppliedOperations.claim(operation, connection) } catch {
         throw .database(error)
       }
-      return (key, false)
     }
-  }
 
-  /// Its own row counts as touched even where nothing changed, so that the caller has it fresh.
-  private func work(
-    _ operation: ConnectorOperation, _ touched: inout TouchedRows
-  ) throws(Interruption) -> Key {
-    guard !operation.entity.isOperation else {
-      return try StatementWork(operation, connection).perform()
+    func finish(_ operation: ConnectorOperation, key: Key) throws(Interruption) {
+      do { try AppliedOperations.finish(operation, key: key, connection) } catch {
+        throw .database(error)
+      }
     }
-    let table = try table(of: operation.entity)
-    let key = try SQLOperationWork(
-      operation, PostgreSQLDialect(operation, table, tables, connection)
-    ).perform()
-    touched.note(table, key)
-    return key
-  }
 
-  private func table(of entity: Entity) throws(Interruption) -> EntityTable {
-    do { return try tables.table(of: entity) } catch { throw .failed(error) }
+    func work(_ operation: ConnectorOperation) throws(Interruption) -> Key {
+      last = operation
+      guard !operation.entity.isOperation else {
+        return try StatementWork(operation, connection).perform()
+      }
+      let table = try table(of: operation.entity)
+      let key = try SQLOperationWork(
+        operation, PostgreSQLDialect(operation, table, writer.tables, connection)
+      ).perform()
+      touched.note(table, key)
+      return key
+    }
+
+    func touch(_ operation: ConnectorOperation, _ key: Key) throws(Interruption) {
+      last = operation
+      touched.note(try table(of: operation.entity), key)
+    }
+
+    private func table(of entity: Entity) throws(Interruption) -> EntityTable {
+      do { return try writer.tables.table(of: entity) } catch { throw .failed(error) }
+    }
   }
 }
 

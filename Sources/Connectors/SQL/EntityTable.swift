@@ -26,10 +26,7 @@ struct EntityTable: Sendable {
     var positions: [Int] = []
     for attribute in entity.attributes {
       guard let column = schema.column(named: attribute.column) else {
-        throw ConnectorError(
-          "Table \(schema.name) has no column \(attribute.column), which \(entity.name) needs",
-          hint: "Run `ferry diff` to see what changed, then deploy a model that fits.",
-          isTransient: false)
+        throw .noColumn(attribute.column, inTable: schema.name, for: entity)
       }
       columns.append(
         ColumnForm(attribute: attribute, affinity: Affinity(declaredType: column.declaredType)))
@@ -189,49 +186,27 @@ extension SQLiteValue {
 
 /// The tables of a package, read again when the schema of the database changes.
 struct EntityTables {
-  private let package: Package
-  private var version: SQLiteValue?
-  private var tables: [String: EntityTable] = [:]
-  private var failures: [String: ConnectorError] = [:]
-  /// By lower-case name of the table: what the change hook asks.
-  private(set) var byTable: [String: [EntityTable]] = [:]
+  private var all: SQLTables<EntityTable, SQLiteValue?>
 
-  init(_ package: Package) { self.package = package }
+  init(_ package: Package) { all = SQLTables(package) }
+
+  /// By lower-case name of the table: what the change hook asks.
+  var byTable: [String: [EntityTable]] { all.byName }
 
   /// To be called inside a transaction, so that the schema stays as it was found.
   mutating func refresh(_ connection: Connection) throws(SQLiteError) {
-    let now = try connection.value("PRAGMA schema_version")
-    guard now != version else { return }
-    tables = [:]
-    failures = [:]
-    byTable = [:]
-    for entity in package.entities where !entity.isOperation {
-      do throws(ConnectorError) {
-        let schema: TableSchema?
-        do { schema = try TableSchema(entity.table, in: connection) } catch {
-          throw ConnectorError(error, connection.path)
-        }
-        guard let schema else {
-          throw ConnectorError(
-            "The business database has no table \(entity.table), which \(entity.name) needs",
-            hint: "Run `ferry diff` to see what changed, then deploy a model that fits.",
-            isTransient: false)
-        }
-        let table = try EntityTable(entity, schema)
-        tables[entity.name] = table
-        byTable[schema.name.lowercased(), default: []].append(table)
-      } catch {
-        failures[entity.name] = error
+    all.refresh(try connection.value("PRAGMA schema_version")) {
+      entity throws(ConnectorError) in
+      let schema: TableSchema?
+      do throws(SQLiteError) { schema = try TableSchema(entity.table, in: connection) } catch {
+        throw ConnectorError(error, connection.path)
       }
+      guard let schema else { return nil }
+      return (schema.name.lowercased(), try EntityTable(entity, schema))
     }
-    version = now
   }
 
   func table(of entity: Entity) throws(ConnectorError) -> EntityTable {
-    if let table = tables[entity.name] { return table }
-    throw failures[entity.name]
-      ?? ConnectorError(
-        "\(entity.name) is not an entity of \(package.id)",
-        hint: "Give the connector and the server the same model.", isTransient: false)
+    try all.table(of: entity)
   }
 }

@@ -16,28 +16,30 @@ extension Writer {
       rollBack()
       return [.notDone(reason: error.description)]
     }
-    var results: [PerformResult] = []
-    var effective: [OperationID] = []
-    for group in groups where results.isEmpty || goesOn() {
+    let run = SQLSavepoints(groups, while: goesOn) { group in
       do throws(SQLiteError) {
         let (result, isEffective) = try inSavepoint(group)
-        results.append(result)
-        if isEffective { effective += group.map(\.id) }
-        if case .notDone = result { break }
+        return SQLSavepoints.End(
+          result: result, isEffective: isEffective, isTransactionOpen: true)
       } catch {
-        // The rule of a group, or the disk, ended the transaction of all: each for itself then.
-        rollBack()
-        return groups.prefix(results.count + 1).map { perform($0) }
+        return SQLSavepoints.End(
+          result: .notDone(reason: error.message), isEffective: false, isTransactionOpen: false)
       }
     }
-    guard !effective.isEmpty else {
+    guard run.isTransactionOpen else {
+      // The rule of a group, or the disk, ended the transaction of all: each for itself then.
       rollBack()
-      return results
+      return groups.prefix(run.results.count).map { perform($0) }
+    }
+    guard !run.effective.isEmpty else {
+      rollBack()
+      return run.results
     }
     do { try commit() } catch {
-      return notCommitted(error, effective, done: results)
+      return notCommitted(
+        error, run.effective.flatMap { groups[$0].map(\.id) }, done: run.results)
     }
-    return results
+    return run.results
   }
 
   /// Throws where the savepoint is gone, and the transaction with it.

@@ -13,7 +13,7 @@ enum Interruption: SQLInterruption {
 /// The connection that performs, one group per transaction.
 final class Writer {
   let connection: Connection
-  private let remembersOperations: Bool
+  let remembersOperations: Bool
   private(set) var tables: EntityTables
   private let touched: TouchedRows
   /// The last entry of triggers before the transaction; nil where there are none.
@@ -53,19 +53,12 @@ final class Writer {
   /// A group inside a transaction. Where it is not effective what it did is to be undone.
   func work(_ group: [ConnectorOperation]) -> (result: PerformResult, isEffective: Bool) {
     touched.begin(tables.byTable)
-    var outcomes: [OperationOutcome] = []
-    var keys = GivenKeys()
-    for (index, given) in group.enumerated() {
-      do throws(Interruption) {
-        let (key, isRepeated) = try performOnce(given, keys.applied(to: given))
-        keys.learn(given, key: key)
-        outcomes.append(.accepted(key: key, isRepeated: isRepeated))
-      } catch {
-        switch error {
-        case .refused(let refusal):
-          return (PerformResult.refused(refusal, at: index, of: group.count), false)
-        case .failed(let error): return (.notDone(reason: error.description), false)
-        }
+    let outcomes: [OperationOutcome]
+    do throws(SQLGroupInterruption<Interruption>) { outcomes = try performAll(group) } catch {
+      switch error.reason {
+      case .refused(let refusal):
+        return (PerformResult.refused(refusal, at: error.index, of: group.count), false)
+      case .failed(let error): return (.notDone(reason: error.description), false)
       }
     }
     do { return (.done(outcomes, touched: try touched.images(connection)), true) } catch {
@@ -109,47 +102,6 @@ final class Writer {
   func rollBack() {
     guard connection.isInTransaction else { return }
     do { try connection.execute("ROLLBACK") } catch { return }
-  }
-
-  private func performOnce(
-    _ given: ConnectorOperation, _ operation: ConnectorOperation
-  ) throws(Interruption) -> (key: Key, isRepeated: Bool) {
-    guard remembersOperations else { return (try work(operation), false) }
-    let claim: OperationClaim
-    do { claim = try AppliedOperations.claim(given, connection) } catch {
-      throw .failed(ConnectorError(error, connection.path))
-    }
-    switch claim {
-    case .performed(let key):
-      if !operation.entity.isOperation { touched.note(try table(of: operation.entity), key) }
-      return (key, true)
-    case .otherContent:
-      throw .refused(
-        Refusal(code: 422, message: "An earlier form of this change was accepted already."))
-    case .new:
-      let key = try work(operation)
-      do { try AppliedOperations.finish(given, key: key, connection) } catch {
-        throw .failed(ConnectorError(error, connection.path))
-      }
-      return (key, false)
-    }
-  }
-
-  private func table(of entity: Entity) throws(Interruption) -> EntityTable {
-    do { return try tables.table(of: entity) } catch { throw .failed(error) }
-  }
-
-  /// Its own row counts as touched even where nothing changed, so that the caller has it fresh.
-  private func work(_ operation: ConnectorOperation) throws(Interruption) -> Key {
-    guard !operation.entity.isOperation else {
-      return try StatementWork(operation, connection).perform()
-    }
-    let table = try table(of: operation.entity)
-    let key = try SQLOperationWork(
-      operation, SQLiteDialect(operation, table, tables, connection)
-    ).perform()
-    touched.note(table, key)
-    return key
   }
 
   /// A deferred rule is the business's no; a lock leaves the transaction open, to be undone. After
@@ -197,6 +149,40 @@ final class Writer {
       if let refusal = explanation.brokenForeignKey(at: key) { return (index, refusal) }
     }
     return (group.count - 1, Explanation.plain(error))
+  }
+}
+
+extension Writer: SQLGroupWork {
+  func claim(_ operation: ConnectorOperation) throws(Interruption) -> OperationClaim {
+    do { return try AppliedOperations.claim(operation, connection) } catch {
+      throw .failed(ConnectorError(error, connection.path))
+    }
+  }
+
+  func finish(_ operation: ConnectorOperation, key: Key) throws(Interruption) {
+    do { try AppliedOperations.finish(operation, key: key, connection) } catch {
+      throw .failed(ConnectorError(error, connection.path))
+    }
+  }
+
+  func work(_ operation: ConnectorOperation) throws(Interruption) -> Key {
+    guard !operation.entity.isOperation else {
+      return try StatementWork(operation, connection).perform()
+    }
+    let table = try table(of: operation.entity)
+    let key = try SQLOperationWork(
+      operation, SQLiteDialect(operation, table, tables, connection)
+    ).perform()
+    touched.note(table, key)
+    return key
+  }
+
+  func touch(_ operation: ConnectorOperation, _ key: Key) throws(Interruption) {
+    touched.note(try table(of: operation.entity), key)
+  }
+
+  private func table(of entity: Entity) throws(Interruption) -> EntityTable {
+    do { return try tables.table(of: entity) } catch { throw .failed(error) }
   }
 }
 
