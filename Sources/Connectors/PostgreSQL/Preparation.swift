@@ -53,10 +53,13 @@ public struct Preparation: Sendable {
     triggers.flatMap(\.removal) + ["DROP SCHEMA IF EXISTS ferry CASCADE"]
   }
 
+  /// The numbers are no part of the table: a transaction holds their lock even behind a savepoint that
+  /// was rolled back, and would wait for the table while DROP TABLE waits for the numbers.
   private static let changes: [String] = [
+    "CREATE SEQUENCE IF NOT EXISTS ferry.change_number",
     """
     CREATE TABLE IF NOT EXISTS ferry.change (
-      id bigint GENERATED ALWAYS AS IDENTITY,
+      id bigint NOT NULL DEFAULT nextval('ferry.change_number'),
       xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
       at timestamptz NOT NULL DEFAULT clock_timestamp(),
       relation oid NOT NULL, old_key text[], new_key text[])
@@ -78,7 +81,7 @@ public struct Preparation: Sendable {
 /// The triggers of one table, which write the primary key of each row that changes.
 struct CaptureTriggers: Sendable {
   /// Of the function that is written here: another one is made anew by `ferry prepare`.
-  static let version: String = "2"
+  static let version: String = "3"
 
   private let table: CatalogueTable
   /// Its partitions, on every level: TRUNCATE of one needs a trigger of its own.
@@ -159,14 +162,26 @@ struct CaptureTriggers: Sendable {
   /// The function looks for its table and for the key's columns before it writes. Where somebody
   /// dropped, renamed or retyped one of them the customer's own writes go on, and the entry says
   /// that any row may have changed. (A cached plan fails on a column of another type; a handler of
-  /// errors would cost a subtransaction for each row.)
+  /// errors around each entry would cost a subtransaction for each row.)
+  ///
+  /// The first entry of a transaction locks the table of entries until its end, so that nobody drops
+  /// it between the look and a write. Who waits for the lock behind DROP TABLE finds no table then:
+  /// that is caught once in a transaction. A savepoint that is rolled back gives back the lock and
+  /// forgets the setting with it.
   private var body: String {
     let insert = "INSERT INTO ferry.change (relation, old_key, new_key) VALUES (\(table.oid), "
     return """
       CREATE OR REPLACE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
       SET search_path = ''\(forms) AS $ferry$
       BEGIN
-        IF pg_catalog.to_regclass('ferry.change') IS NULL THEN RETURN NULL; END IF;
+        IF pg_catalog.current_setting('ferry.notes', true) IS DISTINCT FROM 'yes' THEN
+          IF pg_catalog.to_regclass('ferry.change') IS NULL THEN RETURN NULL; END IF;
+          BEGIN
+            LOCK TABLE ferry.change IN ROW EXCLUSIVE MODE;
+            PERFORM pg_catalog.set_config('ferry.notes', 'yes', true);
+          EXCEPTION WHEN undefined_table OR invalid_schema_name THEN RETURN NULL;
+          END;
+        END IF;
         IF TG_OP = 'TRUNCATE' OR NOT \(isKeyThere) THEN
           \(insert)NULL, NULL);
         ELSIF TG_OP = 'INSERT' THEN
