@@ -33,6 +33,11 @@ public protocol Connector: AnyObject {
   /// need not have it.
   func lead(_ store: String)
 
+  /// Takes over now, where it was not done yet; with `again` also where another one has taken over
+  /// since. True where this call did it: whoever shares a store then asks the store whether it still
+  /// leads there, before it performs anything. A connector need not have it.
+  func takeLead(again: Bool) throws(ConnectorError) -> Bool
+
   /// What the business system remembers of operations performed before; nil where it knows for
   /// certain that one was not performed. Throws where it cannot tell.
   func recall(_ operations: [OperationID]) throws(ConnectorError) -> [OperationOutcome?]
@@ -259,6 +264,7 @@ public struct ConnectorError: Error, Sendable, Equatable, CustomStringConvertibl
 
 extension Connector {
   public func lead(_ store: String) {}
+  public func takeLead(again: Bool) throws(ConnectorError) -> Bool { false }
 
   public var isUnreachable: Bool { false }
 

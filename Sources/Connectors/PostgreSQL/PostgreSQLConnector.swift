@@ -32,6 +32,8 @@ public final class PostgreSQLConnector: Connector {
   private var lastSeen: String?
   private var store: String?
   private(set) var leadership: Leadership?
+  /// Another one has taken over since.
+  private var isSuperseded = false
   /// Operations whose outcome this instance itself could not tell.
   private var doubted: Set<OperationID> = []
   public private(set) var isUnreachable: Bool = false
@@ -57,6 +59,16 @@ public final class PostgreSQLConnector: Connector {
 
   public func lead(_ store: String) { self.store = store }
 
+  public func takeLead(again: Bool) throws(ConnectorError) -> Bool {
+    guard store != nil, settings.remembersOperations,
+      leadership == nil || isSuperseded && again
+    else { return false }
+    openWriter?.connection.close()
+    (leadership, isSuperseded, lanes) = (nil, false, [])
+    _ = try writer()
+    return true
+  }
+
   public func perform(_ group: [ConnectorOperation]) -> PerformResult {
     guard !group.isEmpty else { return .done([], touched: []) }
     return perform([group], while: { false })[0]
@@ -71,6 +83,7 @@ public final class PostgreSQLConnector: Connector {
       let taken = shared != nil || writer.takesGroups ? groups : Array(groups.prefix(1))
       let results =
         shared.map { perform(taken, in: $0, writer) } ?? writer.perform(taken, while: goesOn)
+      if results.contains(.notDone(reason: Leadership.lost)) { isSuperseded = true }
       for (group, result) in zip(taken, results) {
         if case .unknown = result { doubted.formUnion(group.map(\.id)) }
       }

@@ -16,6 +16,8 @@ public actor ReplayHost {
   private var cursor: String?
   private var nextQuietCursor: Timestamp?
   private var breaker = CircuitBreaker()
+  /// Whether the store has confirmed this node as the leader since the business system did.
+  private var isLeadProven = false
   private var trouble = LastingTrouble(
     "the business system cannot be asked for changes",
     over: "the business system can be asked for changes again")
@@ -60,6 +62,10 @@ public actor ReplayHost {
         continue
       }
       do throws(ServerError) {
+        guard try await hasLead() else {
+          if await look() { load() }
+          continue
+        }
         try await perform(
           try await service.nextReplays(
             limit: ReplayHost.groupChains, patience: connector.lookInterval))
@@ -71,6 +77,26 @@ public actor ReplayHost {
       // Without a cursor everything is compared again and again already.
       if schedule?.isDue(world.clock.now) == true, cursor != nil { compare() }
     }
+  }
+
+  /// Of several nodes one that was stopped may take over the business system after its successor has:
+  /// it must not perform then, and the successor takes over once more. So the store is asked behind
+  /// each take-over.
+  private func hasLead() async throws(ServerError) -> Bool {
+    guard service.sharesStore else { return true }
+    do throws(ConnectorError) {
+      if try connector.takeLead(again: true) { isLeadProven = false }
+    } catch {
+      trouble.tell(error.description, world.log)
+      service.pulse.tellBusiness(error.description)
+      await executor.sleep(for: ReplayHost.groupWait)
+      return false
+    }
+    if !isLeadProven {
+      try await service.requireLead()
+      isLeadProven = true
+    }
+    return true
   }
 
   private func warnOfJudgement() {

@@ -6,3 +6,8 @@ extension ServiceHost {
 
   func failLook(_ look: Int64) { service.failLook(look) }
 }
+
+extension ServiceHost {
+  /// Throws where another node leads in the store by now.
+  func requireLead() throws(ServerError) { try service.probe() }
+}
