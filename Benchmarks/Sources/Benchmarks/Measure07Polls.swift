@@ -41,7 +41,7 @@ extension Measure {
   }
 
   /// Seconds for `count` requests over 32 lines that are kept open.
-  private static func load(
+  static func load(
     _ request: [UInt8], _ port: Int, _ count: Int, expects status: Int
   ) throws -> Double {
     let lines = try (0..<32).map { _ in try Line(port: port) }

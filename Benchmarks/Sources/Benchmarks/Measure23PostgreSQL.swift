@@ -13,7 +13,7 @@ extension Measure {
   }
 }
 
-private enum PostgreSQLRun {
+enum PostgreSQLRun {
   static let devices = 16
 
   /// Durable replay of sixteen users, a tenth sent twice, against one-row inserts of 16 clients.
@@ -21,16 +21,7 @@ private enum PostgreSQLRun {
     let count = setting.n(8_000, quick: 320)
     var (ours, raw, one): ([Double], [Double], [Double]) = ([], [], [])
     for round in setting.eachRound(of: 3) {
-      try peer.makeItems(0, in: "limit")
-      try peer.sql("CREATE SEQUENCE number CACHE 100", in: "limit")
-      raw.append(
-        try peer.pgbench(
-          """
-          INSERT INTO items SELECT n, n * 31 % 100000, n * 17 % 5000000, 7, n * 0.25, n % 360,
-            'Alfreds Futterkiste', 'Niederberg',
-            'a note of some ninety letters, as somebody writes it who has been at the customer',
-            'A-17' FROM nextval('number') AS n;
-          """, clients: 16, seconds: setting.isQuick ? 1 : 6, in: "limit", setting))
+      raw.append(try limit(peer, setting))
       for connections in [1, 4] {
         try peer.makeItems(0)
         try peer.prepare(setting)
@@ -63,8 +54,22 @@ private enum PostgreSQLRun {
     ]
   }
 
+  /// One-row inserts a second, without Ferry, by 16 clients.
+  static func limit(_ peer: PostgreSQLPeer, _ setting: Setting) throws -> Double {
+    try peer.makeItems(0, in: "limit")
+    try peer.sql("CREATE SEQUENCE number CACHE 100", in: "limit")
+    return try peer.pgbench(
+      """
+      INSERT INTO items SELECT n, n * 31 % 100000, n * 17 % 5000000, 7, n * 0.25, n % 360,
+        'Alfreds Futterkiste', 'Niederberg',
+        'a note of some ninety letters, as somebody writes it who has been at the customer',
+        'A-17' FROM nextval('number') AS n;
+      """, clients: 16, seconds: setting.isQuick ? 1 : 6, in: "limit", setting)
+  }
+
   /// Seconds until every operation is answered.
-  private static func send(_ count: Int, _ server: Server) throws -> Double {
+  /// `first`: the number before that of the first operation.
+  static func send(_ count: Int, after first: Int = 0, _ server: Server) throws -> Double {
     let share = count / devices
     let shared = FirstTrouble()
     let time = seconds {
@@ -73,7 +78,7 @@ private enum PostgreSQLRun {
         Thread.detachNewThread {
           do {
             let device = try WireDevice(server, name: "device-\(number)", user: "user-\(number)")
-            let all = (0..<share).map { ReplayRun.operation(number * share + $0 + 1) }
+            let all = (0..<share).map { ReplayRun.operation(first + number * share + $0 + 1) }
             var again: [[UInt8]] = []
             for start in stride(from: 0, to: share, by: 100) {
               let bytes = all[start..<min(start + 100, share)].map(\.bytes)

@@ -11,6 +11,7 @@ extension Measure {
     liveQueries,
     odata,
     encryption,
+    nodes,
     simulation,
     postgreSQL,
     modes,
