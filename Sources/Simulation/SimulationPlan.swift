@@ -7,6 +7,9 @@ public struct SimulationPlan: Sendable {
   public var planted: Set<PlantedBug> = []
   /// Each device has an encrypted database.
   public var isSealed: Bool = false
+  /// Servers that share a store. More than one is a run of another kind: it has the lease and what
+  /// several nodes can do wrong, devices as small as they can be, and none of the other faults.
+  public var nodes: Int = 1
   /// What does not strike: it is decided as before, and nothing comes of it.
   public var without: Set<SimulatedFault> = []
   /// A folder that gets the databases of a run that fails, as `seed-N`.

@@ -56,6 +56,25 @@ public struct SimulationResult: Sendable {
   public let kept: String?
 }
 
+/// A world that a seed controls.
+protocol SeededRun: AnyObject {
+  var step: Int { get }
+  var digest: UInt64 { get }
+  var lastEvents: [String] { get }
+  /// Called as each step begins.
+  var onStep: (Int) -> Void { get set }
+  func run(steps: Int) throws
+  func finalCounts() -> SimulationCounts
+  func end()
+}
+
+extension Simulation: SeededRun {}
+
+extension NodeSimulation: SeededRun {
+  var lastEvents: [String] { log.last }
+  var digest: UInt64 { log.digest }
+}
+
 /// Runs seeds.
 public enum SimulationRun {
   /// Runs many seeds, as many at one time as there are cores, and gives each result in the order of
@@ -129,11 +148,14 @@ public enum SimulationRun {
     defer { place.leave() }
     let folder = makeFolder(seed)
     defer { removeFolder(folder) }
-    var simulation: Simulation?
+    var simulation: (any SeededRun)?
     // Disks outlive their connections.
     defer { simulation?.end() }
     do {
-      let made = try Simulation(seed: seed, folder: folder, plan, trace: trace)
+      let made: any SeededRun =
+        try plan.nodes > 1
+        ? NodeSimulation(seed: seed, folder: folder, plan, trace: trace)
+        : Simulation(seed: seed, folder: folder, plan, trace: trace)
       simulation = made
       made.onStep = { step in
         place.enter(step: step)
@@ -149,7 +171,9 @@ public enum SimulationRun {
         counts: simulation?.finalCounts() ?? SimulationCounts(), failure: "\(error)",
         invariant: (error as? SimulationFailure)?.invariant ?? 0, step: simulation?.step,
         lastEvents: simulation?.lastEvents ?? [],
-        kept: plan.keep.flatMap { simulation?.keepDisks(in: "\($0)/seed-\(seed)") })
+        kept: plan.keep.flatMap {
+          (simulation as? Simulation)?.keepDisks(in: "\($0)/seed-\(seed)")
+        })
     }
   }
 

@@ -84,10 +84,31 @@ public enum PlantedBug: String, Sendable, Hashable, CaseIterable {
   case oldKeyUnseen
   /// The business system says "not performed" while the transaction is still running.
   case recallTooEarly
+  /// A business system that was set back to a backup is followed on as if nothing had happened.
+  case markIgnored
   /// A device counts as wiped once the order was sent to it, before it has sent the receipt.
   case wipeWithoutReceipt
   /// A look for changes of others counts for questions that came after it had begun.
   case currentTooEarly
+  /// A leader writes as long as it takes its lease for its own; the store does not compare its term.
+  case leaseWithoutTerm
+  /// The fence of a term that is over raises no error: what was sent behind it is committed.
+  case fenceWithoutError
+  /// What a new leader has refused an earlier one may still perform.
+  case refusedThenPerformed
+  /// A node that follows answers from what it remembers though the device has seen later states.
+  case nodeBehind
+  /// A numbered transaction takes its number from a clock that was read before the lock.
+  case readBeforeLock
   /// A finished batch is forgotten when the synchronization for its results begins, not when it ends.
   case batchForgotten
+
+  /// Whether it is about servers that share a store: only a run with several nodes meets it.
+  public var isOfNodes: Bool {
+    switch self {
+    case .leaseWithoutTerm, .fenceWithoutError, .refusedThenPerformed, .nodeBehind, .readBeforeLock:
+      true
+    default: false
+    }
+  }
 }

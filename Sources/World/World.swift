@@ -20,10 +20,10 @@ public struct World: Sendable {
     self.planted = planted
   }
 
-  /// Whether a simulation has switched this bug on; never outside one.
-  /// Whether there is any.
-  package var isPlanted: Bool { !planted.isEmpty }
+  /// Whether there is any but those of what is remembered.
+  package var isPlanted: Bool { !planted.isEmpty && planted != [.nodeBehind] }
 
+  /// Whether a simulation has switched this bug on; never outside one.
   package func has(_ bug: PlantedBug) -> Bool { !planted.isEmpty && planted.contains(bug) }
 }
 

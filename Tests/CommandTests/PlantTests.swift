@@ -28,7 +28,9 @@ struct PlantTests {
     .equivalentNames: [4, 9, 11], .chosenKey: [3, 11],
     .cancelHalf: [5, 9], .groupOvertakes: [3],
     .cursorBeforeCache: [9], .captureAfterCompare: [9], .oldKeyUnseen: [9],
-    .recallTooEarly: [2, 5],
+    .recallTooEarly: [2, 5], .markIgnored: [9],
+    .leaseWithoutTerm: [2, 8, 10], .fenceWithoutError: [2, 8, 10], .refusedThenPerformed: [2],
+    .nodeBehind: [8], .readBeforeLock: [4, 8, 9],
     .wipeWithoutReceipt: [11], .currentTooEarly: [9], .batchForgotten: [7], .familyTooStrict: [11],
     .familyNeverEnds: [11], .oldRightsOfIssuer: [11],
   ]
@@ -57,8 +59,10 @@ struct PlantTests {
     "Seeds 1-200 find each bug: exit 1, seed and invariant are named, and without it the run holds",
     arguments: drawn)
   func found(bug: PlantedBug) throws {
+    let nodes = bug.isOfNodes ? ["--nodes", "2"] : []
     let end = try RunningFerry.run(
-      ["simulate", "--plant", bug.rawValue, "--seeds", "1-200", "--json"], withErrors: false)
+      ["simulate", "--plant", bug.rawValue, "--seeds", "1-200", "--json"] + nodes,
+      withErrors: false)
     #expect(end.code == 1)
     let failed = end.said.split(separator: "\n").filter { $0.contains(#""invariant":"#) }
       .compactMap { try? JSONDecoder().decode(Failed.self, from: Data($0.utf8)) }
@@ -67,7 +71,7 @@ struct PlantTests {
     #expect(invariants.contains(first.invariant), "seed \(first.seed): \(first.failure)")
     #expect(first.failure.hasPrefix("invariant \(first.invariant) at step \(first.step): "))
     let control = try RunningFerry.run(
-      ["simulate", "--seed", String(first.seed), "--steps", String(max(1, first.step))])
+      ["simulate", "--seed", String(first.seed), "--steps", String(max(1, first.step))] + nodes)
     #expect(control.code == 0, "without the bug: \(control.said)")
   }
 }

@@ -21,6 +21,8 @@ public final class MemoryBusiness: Sendable {
     /// Groups of which the connector knows no outcome, and that are performed later.
     var late: [[ConnectorOperation]] = []
     var notes: MemoryNotes?
+    /// How many connectors have performed for each store.
+    var terms: [String: Int] = [:]
   }
 
   public let package: Package

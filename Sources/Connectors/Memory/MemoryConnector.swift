@@ -24,6 +24,7 @@ public final class MemoryConnector: Connector {
   private var ownCommits: Set<Int> = []
   private var commitsOfOthers: Int?
   private var hasCompared = false
+  private var leadership: (store: String, term: Int?)?
 
   public var holdsJudgedRows: Bool { business.holdsJudgedRows }
 
@@ -37,7 +38,38 @@ public final class MemoryConnector: Connector {
     }
   }
 
+  public func lead(_ store: String) { leadership = (store, nil) }
+
+  /// Waits for what earlier ones for the same store have begun, the first time.
+  private func takeOver() throws(ConnectorError) {
+    guard let leadership, leadership.term == nil else { return }
+    guard let term = business.takeOver(leadership.store) else {
+      throw ConnectorError(
+        "A transaction of an earlier server is still running", hint: "It is tried again.",
+        isTransient: true)
+    }
+    self.leadership = (leadership.store, term)
+  }
+
+  public func takeLead(again: Bool) throws(ConnectorError) -> Bool {
+    guard let leadership, leadership.term == nil || again && !mayPerform else { return false }
+    self.leadership = (leadership.store, nil)
+    try takeOver()
+    return true
+  }
+
+  private var mayPerform: Bool {
+    guard let leadership, !business.flaws.contains(.leaderUnchecked) else { return true }
+    return business.term(of: leadership.store) == leadership.term
+  }
+
   public func perform(_ group: [ConnectorOperation]) -> PerformResult {
+    do throws(ConnectorError) { try takeOver() } catch {
+      return .notDone(reason: error.description)
+    }
+    guard mayPerform else {
+      return .notDone(reason: "Another server performs for this store now.")
+    }
     let fault = business.fault(at: .perform)
     if fault == .away { return .notDone(reason: MemoryConnector.away.description) }
     if fault == .timeoutBeforeCommit { return .unknown(reason: "The line broke") }
@@ -56,6 +88,7 @@ public final class MemoryConnector: Connector {
 
   public func recall(_ operations: [OperationID]) throws(ConnectorError) -> [OperationOutcome?] {
     try meet(.recall)
+    try takeOver()
     guard business.remembersOperations else {
       throw ConnectorError(
         "The business system in memory does not record performed operations",

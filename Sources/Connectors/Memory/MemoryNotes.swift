@@ -9,6 +9,10 @@ public enum MemoryFlaw: Sendable, Hashable, CaseIterable {
   case oldKeyUnnoted
   /// Operations count as not performed while a transaction of them is still running.
   case recallTooEarly
+  /// Whoever performed for a store before may go on when another one does.
+  case leaderUnchecked
+  /// Whoever follows the notes does not see that they were set back behind its place.
+  case markIgnored
 }
 
 /// The notes of a business system in memory: which commits there were. A cursor is a place in them.
@@ -51,11 +55,13 @@ struct MemoryNotes {
     return end
   }
 
+  private func fits(_ cursor: Cursor) -> Bool {
+    cursor.epoch == epoch && cursor.mark <= mark && cursor.place <= commits.count
+  }
+
   /// The commits after the cursor; nil where the notes were set back behind it.
-  mutating func take(_ cursor: inout Cursor) -> [Int]? {
-    guard cursor.epoch == epoch, cursor.mark <= mark, cursor.place <= commits.count else {
-      return nil
-    }
+  mutating func take(_ cursor: inout Cursor, ignoringMark: Bool) -> [Int]? {
+    guard fits(cursor) || ignoringMark else { return nil }
     let taken = Array(commits.dropFirst(cursor.place))
     if !taken.isEmpty { mark += 1 }
     cursor = end
@@ -73,6 +79,12 @@ struct MemoryNotes {
 public struct MemoryBackup: Sendable {
   fileprivate let tables: [String: [Key: [Value]]]
   fileprivate let notes: MemoryNotes.Cursor?
+
+  /// Whether the mark of this cursor was made later, so that it does not fit the backup.
+  public func isBehind(_ cursor: String) -> Bool {
+    guard let notes, let cursor = MemoryNotes.Cursor(cursor) else { return false }
+    return cursor.epoch != notes.epoch || cursor.mark > notes.mark
+  }
 }
 
 /// Notes of changes, transactions that end later, and backups.
@@ -83,16 +95,11 @@ extension MemoryBusiness {
   /// From here on changes count; what was before is to be compared.
   func beginNotes() -> String? { state.withLock { $0.notes?.begin().text } }
 
-  /// Whether nothing was noted after the cursor.
-  public func isFollowed(_ cursor: String) -> Bool {
-    state.withLock { $0.notes?.end.text == cursor }
-  }
-
   /// Hints at what others have changed since the cursor; nil where that cannot be said.
   func changes(since cursor: String?, without own: Set<Int>) -> BusinessChanges? {
     state.withLock { state in
       guard var cursor = MemoryNotes.Cursor(cursor),
-        let commits = state.notes?.take(&cursor)
+        let commits = state.notes?.take(&cursor, ignoringMark: flaws.contains(.markIgnored))
       else { return nil }
       var keys: [String: Set<Key>] = [:]
       for number in commits where !own.contains(number) {
@@ -123,6 +130,18 @@ extension MemoryBusiness {
 
   /// The operations of transactions that have not ended, and whose line broke.
   public var late: [OperationID] { state.withLock { $0.late.joined().map(\.id) } }
+
+  /// From here on the last one to call this performs for the store; gives its term. nil while a
+  /// transaction that was begun before has not ended.
+  func takeOver(_ store: String) -> Int? {
+    state.withLock { state in
+      guard state.late.isEmpty else { return nil }
+      state.terms[store, default: 0] += 1
+      return state.terms[store]
+    }
+  }
+
+  func term(of store: String) -> Int? { state.withLock { $0.terms[store] } }
 
   /// Performs the groups of `MemoryFault.commitsLater`. Gives how many there were.
   @discardableResult

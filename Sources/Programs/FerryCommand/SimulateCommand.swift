@@ -13,6 +13,8 @@ enum SimulateCommand: Subcommand {
     CommandOption("seeds", "A-B", "all seeds from A to B (default 1-20)"),
     CommandOption("steps", "M", "steps with faults in each run, 1 to 1000000 (default 500)"),
     CommandOption("plant", "BUG", "switch a known bug on; end at the first seed that finds it"),
+    CommandOption(
+      "nodes", "N", "2 to 5 servers on one store, with a lease that moves (default 1)"),
     CommandOption("sealed", nil, "encrypt the devices' databases"),
     CommandOption(
       "without", "FAULT,…", "leave these faults out; all other decisions stay the same"),
@@ -27,7 +29,8 @@ enum SimulateCommand: Subcommand {
     business system. Messages are lost, doubled, delayed, reordered and cut. Devices and server
     crash at any write and restart; their files are copied and restored. The business system fails
     before and after its commits. The invariants are checked after every step and at the end.
-    Documentation/Simulation.md describes it.
+    Documentation/Simulation.md describes it. With --nodes the run is another one: servers share a
+    store, one leads, leaders stop and go on. Some bugs need it: \(nodeBugs).
 
     Bugs: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", ")).
 
@@ -52,6 +55,7 @@ enum SimulateCommand: Subcommand {
     plan.without = try without(arguments)
     plan.isSealed = arguments.flag("sealed")
     plan.keep = try arguments.value("keep")
+    plan.nodes = try nodes(arguments, plan)
     if arguments.flag("shrink"), try arguments.value("seed") == nil {
       throw UsageError("--shrink works only with --seed", hint: "Write --seed 7 --shrink.")
     }
@@ -103,6 +107,7 @@ enum SimulateCommand: Subcommand {
   private static func words(_ plan: SimulationPlan) -> String {
     let without = plan.without.map(\.rawValue).sorted().joined(separator: ",")
     return "--steps \(plan.steps)" + (plan.isSealed ? " --sealed" : "")
+      + (plan.nodes > 1 ? " --nodes \(plan.nodes)" : "")
       + plan.planted.map { " --plant \($0.rawValue)" }.sorted().joined()
       + (without.isEmpty ? "" : " --without \(without)")
   }
@@ -134,6 +139,27 @@ enum SimulateCommand: Subcommand {
         hint: "Known: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", ")).")
     }
     return [bug]
+  }
+
+  private static let nodeBugs: String = PlantedBug.allCases.filter(\.isOfNodes).map(\.rawValue)
+    .joined(separator: ", ")
+
+  private static func nodes(_ arguments: Arguments, _ plan: SimulationPlan) throws -> Int {
+    let text = try arguments.value("nodes") ?? "1"
+    guard let nodes = Int(text), (1...5).contains(nodes) else {
+      throw UsageError("--nodes \(text) is not a number from 1 to 5", hint: "Write --nodes 2.")
+    }
+    if let bug = plan.planted.first, bug.isOfNodes != (nodes > 1) {
+      throw UsageError(
+        "the planted bug \(bug.rawValue) is never met with \(nodes > 1 ? "several nodes" : "one node")",
+        hint: nodes > 1 ? "Leave out --nodes." : "Write --nodes 2.")
+    }
+    guard nodes == 1 || !plan.isSealed && plan.without.isEmpty && plan.keep == nil else {
+      throw UsageError(
+        "--nodes cannot be used with --sealed, --without or --keep",
+        hint: "Leave out one of them.")
+    }
+    return nodes
   }
 
   private static func without(_ arguments: Arguments) throws -> Set<SimulatedFault> {

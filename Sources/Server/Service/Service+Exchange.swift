@@ -120,7 +120,9 @@ extension Service {
     _ numbers: [Int64: String], _ hello: Hello, _ pulls: [Pull]
   ) throws(ServerError) -> (WelcomeMachine.Judgement, clock: Int64, era: String) {
     try reading { () throws(StoreError) in
-      if !world.isPlanted, let view = memory.view(of: numbers.keys) {
+      if !world.isPlanted, let view = memory.view(of: numbers.keys),
+        try Service.isRecent(view, for: hello, pulls) || world.has(.nodeBehind)
+      {
         let era = try view.eras().eras.last?.id ?? store.era
         return (try judge(numbers, hello, pulls, view).0, view.clock, era)
       }
@@ -330,6 +332,19 @@ extension Service {
   private static func rightsVersion(_ user: String, _ numbers: [Int64: String]) -> String {
     let text = user + numbers.keys.sorted().map { "\n\($0)" }.joined()
     return String(hexadecimal(SHA256Digest.hash(Array(text.utf8))).prefix(16))
+  }
+
+  /// Whether what is remembered is as late as what the device has seen. A node that follows, or that
+  /// led before, may remember an earlier state: then the store is asked, and not the device's data
+  /// declared lost.
+  private static func isRecent(
+    _ view: any StoreSnapshot, for hello: Hello, _ pulls: [Pull]
+  ) throws(StoreError) -> Bool {
+    let cursors = hello.partitions + pulls.flatMap(\.staged)
+    let versions = hello.groups.map(\.version) + pulls.map(\.at) + cursors.map(\.cursor.version)
+    guard view.clock >= versions.max() ?? 0 else { return false }
+    let known = Set(try view.eras().eras.map(\.id))
+    return hello.groups.allSatisfy { $0.era.map(known.contains) ?? true }
   }
 
   private static func positions(

@@ -36,7 +36,7 @@ extension Service {
   }
 
   /// Throws where what is remembered may be too old to be given to a device.
-  func requireRecentView() throws(ServerError) {
+  package func requireRecentView() throws(ServerError) {
     guard store.isShared, world.clock.moment > lastLook.advanced(by: Service.patience) else {
       return
     }

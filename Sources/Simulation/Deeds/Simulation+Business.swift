@@ -61,14 +61,17 @@ extension Simulation {
     guard business.notesChanges else { return }
     // While the first comparison runs, more often.
     if lateness.happens(step < 40 ? 300 : 60) { changeKey() }
-    // Wanted until it can be done.
-    if lateness.happens(60) { wantsSetBack = true }
-    guard wantsSetBack, server.isRunning, try server.hasKeptCursor() else { return }
-    wantsSetBack = false
+    // Wanted until it can be done. Seldom, for all is compared then, and what was missed before shows
+    // no more.
+    if lateness.happens(8) { wantsSetBack = true }
+    guard wantsSetBack, server.isRunning else { return }
     guard let backup = businessBackup else {
+      wantsSetBack = false
       businessBackup = business.backup()
       return
     }
+    guard try server.wouldNotice(backup) else { return }
+    wantsSetBack = false
     business.setBack(to: backup)
     businessBackup = nil
     log.say("step \(step): the business system is set back to a backup")

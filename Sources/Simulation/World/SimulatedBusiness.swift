@@ -142,7 +142,8 @@ enum SimulatedBusiness {
   private static func flaws(_ planted: Set<PlantedBug>) -> Set<MemoryFlaw> {
     let flaws: [PlantedBug: MemoryFlaw] = [
       .captureAfterCompare: .notesAfterComparison, .oldKeyUnseen: .oldKeyUnnoted,
-      .recallTooEarly: .recallTooEarly,
+      .recallTooEarly: .recallTooEarly, .markIgnored: .markIgnored,
+      .refusedThenPerformed: .leaderUnchecked,
     ]
     return Set(planted.compactMap { flaws[$0] })
   }

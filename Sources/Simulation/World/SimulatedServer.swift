@@ -136,11 +136,12 @@ final class SimulatedServer {
     try replay.step(hasFaults: hasFaults)
   }
 
-  /// Whether the store has the place of the last change. If it has an earlier one, the server cannot
-  /// know that the business system was set back behind what it has read since.
-  func hasKeptCursor() throws(ServerError) -> Bool {
-    guard isIdle, let cursor, business.isFollowed(cursor) else { return false }
-    return try service.sourceCursor() == cursor
+  /// Whether its mark would show that the business system was set back to this backup, also after a
+  /// crash. If the store has an earlier place it cannot know; what it has read and not written yet
+  /// would be taken for the latest.
+  func wouldNotice(_ backup: MemoryBackup) throws(ServerError) -> Bool {
+    guard isReplayIdle, readBack == nil, let kept = try service.sourceCursor() else { return false }
+    return backup.isBehind(kept)
   }
 
   /// Asks what others have changed. Of a business system that notes changes the answer may be long

@@ -1,0 +1,240 @@
+import FerryConnector
+import FerryModel
+import FerrySQLiteStore
+import FerryServer
+import FerryWire
+import FerryWorld
+
+/// The verbs of the store: each reaches the file as far as this node may use it.
+extension NodeView: Store {
+  var name: String { "the shared store" }
+  var server: String { shared.rows.server }
+  var leads: Bool { term != nil }
+  var isShared: Bool { true }
+
+  func secret(_ name: String, make: () -> [UInt8]) throws(ServerError) -> [UInt8] {
+    try shared.rows.secret(name, make: make)
+  }
+
+  func knownSecret(_ name: String) throws(ServerError) -> [UInt8]? {
+    try shared.rows.knownSecret(name)
+  }
+
+  func check() throws(StoreError) {}
+  func probe() throws(StoreError) {
+    if term == nil {
+      try any { store throws(StoreError) in try store.probe() }
+    } else {
+      try lead { store throws(StoreError) in try store.probe() }
+    }
+  }
+
+  func transaction<Result>(
+    _ body: () throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    try any { store throws(StoreError) in try store.transaction(body) }
+  }
+
+  func numbered<Result>(
+    drawn: Int64?, _ body: (NumberedTransaction) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    try numbered(body)
+  }
+
+  func drawNumber() throws(StoreError) -> Int64 { try clock() + 1 }
+
+  func snapshot<Result>(
+    _ body: (any StoreSnapshot) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    try any { store throws(StoreError) in try store.snapshot(body) }
+  }
+
+  func replica<Result>(
+    _ body: (any StoreSnapshot) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    try snapshot(body)
+  }
+
+  func receive(_ operations: [NewOperation]) throws(StoreError) -> [ReceivedOperation] {
+    let received = try any { store throws(StoreError) in try store.receive(operations) }
+    shared.touch(received.map(\.operation.id))
+    return received
+  }
+
+  func tell(_ open: [OperationID], of owner: Owner, hasNews: Bool) throws(StoreError) {
+    guard term == nil, !open.isEmpty else { return }
+    try any { _ throws(StoreError) in shared.name(open, hasNews: hasNews) }
+  }
+
+  func contentReader(_ id: Int64) -> @Sendable (Int64) throws(ConnectorError) -> [UInt8] {
+    shared.rows.contentReader(id)
+  }
+
+  func known(_ ids: [OperationID]) throws(StoreError) -> [KnownOperation?] {
+    try any { store throws(StoreError) in try store.known(ids) }
+  }
+
+  func members(of chain: OperationID, _ owner: Owner) throws(StoreError) -> [ChainMember] {
+    try any { store throws(StoreError) in try store.members(of: chain, owner) }
+  }
+
+  func confirm(_ ids: [OperationID], upTo version: Int64, user: String) throws(StoreError) {
+    try any { store throws(StoreError) in try store.confirm(ids, upTo: version, user: user) }
+  }
+
+  func ended(_ id: OperationID) throws(StoreError) -> EndedOperation? {
+    try any { store throws(StoreError) in try store.ended(id) }
+  }
+
+  func answerAgain(_ id: OperationID, _ answer: [UInt8]) throws(StoreError) {
+    try any { store throws(StoreError) in try store.answerAgain(id, answer) }
+  }
+
+  func finishedChains(of owner: Owner) throws(StoreError) -> [OperationID] {
+    try any { store throws(StoreError) in try store.finishedChains(of: owner) }
+  }
+
+  func takeUp() throws(StoreError) -> [(ReceivedOperation, wasClaimed: Bool)] {
+    try lead { store throws(StoreError) in try store.takeUp() }
+  }
+
+  func operation(_ id: OperationID) throws(StoreError) -> ReceivedOperation {
+    try any { store throws(StoreError) in try store.operation(id) }
+  }
+
+  func state(of id: OperationID, user: String) throws(StoreError) -> OperationState? {
+    try any { store throws(StoreError) in try store.state(of: id, user: user) }
+  }
+
+  func unknownOperations() throws(StoreError) -> [OperationID] {
+    try any { store throws(StoreError) in try store.unknownOperations() }
+  }
+
+  func claim(_ claims: [(ids: [OperationID], mark: Mark)]) throws(StoreError) {
+    try lead { store throws(StoreError) in try store.claim(claims) }
+  }
+
+  func release(_ ids: [OperationID], mayHaveRun: Bool) throws(StoreError) {
+    try lead { store throws(StoreError) in try store.release(ids, mayHaveRun: mayHaveRun) }
+  }
+
+  func answer(_ answers: [Answer], _ transaction: NumberedTransaction) throws(StoreError) {
+    try lead { store throws(StoreError) in try store.answer(answers, transaction) }
+  }
+
+  func partition(at place: Place) throws(StoreError) -> Int64? {
+    try any { store throws(StoreError) in try store.partition(at: place) }
+  }
+
+  func place(of partition: Int64) throws(StoreError) -> Place? {
+    try any { store throws(StoreError) in try store.place(of: partition) }
+  }
+
+  func places(group: String, rule: String) throws(StoreError) -> [Place] {
+    try any { store throws(StoreError) in try store.places(group: group, rule: rule) }
+  }
+
+  func makePartition(
+    _ place: Place, for user: String?, _ transaction: NumberedTransaction
+  ) throws(StoreError) -> Int64 {
+    try any { store throws(StoreError) in try store.makePartition(place, for: user, transaction) }
+  }
+
+  func asked(_ partitions: some Sequence<Int64>) throws(StoreError) {
+    try any { store throws(StoreError) in try store.asked(partitions) }
+  }
+
+  func emptyPartitions(askedBy user: String) throws(StoreError) -> [Int64] {
+    try any { store throws(StoreError) in try store.emptyPartitions(askedBy: user) }
+  }
+
+  func emptyPartitions(unaskedForDays days: Int64) throws(StoreError) -> [Int64] {
+    try any { store throws(StoreError) in try store.emptyPartitions(unaskedForDays: days) }
+  }
+
+  func removePartitions(
+    _ partitions: [Int64], _ transaction: NumberedTransaction
+  ) throws(StoreError) {
+    try lead { store throws(StoreError) in try store.removePartitions(partitions, transaction) }
+  }
+
+  func row(_ name: FerryServer.RowName) throws(StoreError) -> CachedRow? {
+    try any { store throws(StoreError) in try store.row(name) }
+  }
+
+  func children(_ name: ParentName) throws(StoreError) -> [CachedRow] {
+    try any { store throws(StoreError) in try store.children(name) }
+  }
+
+  func parents(_ name: ParentName) throws(StoreError) -> [CachedRow] {
+    try any { store throws(StoreError) in try store.parents(name) }
+  }
+
+  func partitions(ofRow id: Int64) throws(StoreError) -> [Int64] {
+    try any { store throws(StoreError) in try store.partitions(ofRow: id) }
+  }
+
+  func apply(
+    _ changes: CacheChanges, _ transaction: NumberedTransaction
+  ) throws(StoreError) -> [FerryServer.RowName: Int64] {
+    try lead { store throws(StoreError) in try store.apply(changes, transaction) }
+  }
+
+  func hasRow(of entity: Int) throws(StoreError) -> Bool {
+    try any { store throws(StoreError) in try store.hasRow(of: entity) }
+  }
+
+  func insert(_ rows: [NewRow], _ transaction: NumberedTransaction) throws(StoreError) -> [Int64?] {
+    try lead { store throws(StoreError) in try store.insert(rows, transaction) }
+  }
+
+  func isLoaded() throws(StoreError) -> Bool {
+    try any { store throws(StoreError) in try store.isLoaded() }
+  }
+
+  func emptyStage() throws(StoreError) {
+    try lead { store throws(StoreError) in try store.emptyStage() }
+  }
+
+  func stage(_ rows: [StagedRow]) throws(StoreError) {
+    try lead { store throws(StoreError) in try store.stage(rows) }
+  }
+
+  func stage(rejected rows: [RejectedRow]) throws(StoreError) {
+    try lead { store throws(StoreError) in try store.stage(rejected: rows) }
+  }
+
+  func nextStaged(limit: Int) throws(StoreError) -> [StagedRow] {
+    try any { store throws(StoreError) in try store.nextStaged(limit: limit) }
+  }
+
+  func dropStaged(_ names: [FerryServer.RowName]) throws(StoreError) {
+    try lead { store throws(StoreError) in try store.dropStaged(names) }
+  }
+
+  func keep(rejected row: RejectedRow) throws(StoreError) {
+    try lead { store throws(StoreError) in try store.keep(rejected: row) }
+  }
+
+  func absentRows(
+    isSeen: (Int64) -> Bool
+  ) throws(StoreError) -> [(partition: Int64, rows: [Int64], live: Int64)] {
+    try any { store throws(StoreError) in try store.absentRows(isSeen: isSeen) }
+  }
+
+  func name(ofRow id: Int64) throws(StoreError) -> (name: FerryServer.RowName, version: Int64)? {
+    try any { store throws(StoreError) in try store.name(ofRow: id) }
+  }
+
+  func closeLoad(_ transaction: NumberedTransaction) throws(StoreError) -> Set<Int64> {
+    try lead { store throws(StoreError) in try store.closeLoad(transaction) }
+  }
+
+  func sourceCursor() throws(StoreError) -> String? {
+    try any { store throws(StoreError) in try store.sourceCursor() }
+  }
+
+  func keep(sourceCursor: String) throws(StoreError) {
+    try lead { store throws(StoreError) in try store.keep(sourceCursor: sourceCursor) }
+  }
+}
