@@ -1,5 +1,4 @@
 import Ferry
-import FerryModel
 import FerryReference
 import FerrySQLite
 import Foundation

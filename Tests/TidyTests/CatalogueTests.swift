@@ -21,7 +21,8 @@ struct CatalogueTests {
 
   /// Public types of the module, and those of FerryModel, which it exports.
   private static func symbols() throws -> Set<String> {
-    let declaration = /^public (?:final )?(?:struct|class|enum|protocol|actor|typealias) (\w+)/
+    let declaration =
+      /^(?:@\w+ )*public (?:final )?(?:struct|class|enum|protocol|actor|typealias) (\w+)/
     var found: Set<String> = []
     for file in House.sources
     where file.path.hasPrefix("Sources/Client/") || file.path.hasPrefix("Sources/Model/") {

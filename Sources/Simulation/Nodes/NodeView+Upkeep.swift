@@ -65,6 +65,10 @@ extension NodeView {
     try any { store throws(StoreError) in try store.keep(device) }
   }
 
+  func keep(seen devices: [SeenDevice]) throws(StoreError) {
+    try any { store throws(StoreError) in try store.keep(seen: devices) }
+  }
+
   func forgetRegistered(_ owner: Owner) throws(StoreError) {
     try any { store throws(StoreError) in try store.forgetRegistered(owner) }
   }
@@ -89,8 +93,8 @@ extension NodeView {
     try any { store throws(StoreError) in try store.device(owner) }
   }
 
-  func keep(_ device: StoredDevice, of owner: Owner) throws(StoreError) {
-    try any { store throws(StoreError) in try store.keep(device, of: owner) }
+  func keep(_ devices: [(owner: Owner, device: StoredDevice)]) throws(StoreError) {
+    try any { store throws(StoreError) in try store.keep(devices) }
   }
 
   func forgetDevices(of owner: Owner, beyond count: Int) throws(StoreError) {

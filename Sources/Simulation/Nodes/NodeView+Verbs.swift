@@ -55,6 +55,9 @@ extension NodeView: Store {
     try snapshot(body)
   }
 
+  /// Nobody reads on another thread here: what is far behind is read at once.
+  var readerMaker: StoreReaderMaker { shared.rows.readerMaker }
+
   func receive(_ operations: [NewOperation]) throws(StoreError) -> [ReceivedOperation] {
     let received = try any { store throws(StoreError) in try store.receive(operations) }
     shared.touch(received.map(\.operation.id))
