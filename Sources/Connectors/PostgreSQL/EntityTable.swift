@@ -173,7 +173,7 @@ struct EntityTables {
     }
   }
 
-  /// A table that is gone has no columns, and no shape.
+  /// A table that was dropped has no columns, and no shape.
   private static func byOID(_ rows: PostgreSQLRows) -> [String: String] {
     var shapes: [String: String] = [:]
     for row in rows.texts { if let oid = row[0], let shape = row[1] { shapes[oid] = shape } }

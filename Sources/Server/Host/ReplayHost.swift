@@ -83,7 +83,7 @@ public actor ReplayHost {
   /// it must not perform then, and the successor takes over once more. So the store is asked behind
   /// each take-over.
   private func hasLead() async throws(ServerError) -> Bool {
-    guard service.sharesStore else { return true }
+    guard await service.sharesStore else { return true }
     do throws(ConnectorError) {
       if try connector.takeLead(again: true) { isLeadProven = false }
     } catch {

@@ -8,6 +8,9 @@ extension ServiceHost {
 }
 
 extension ServiceHost {
+  /// Whether other nodes use the store.
+  var sharesStore: Bool { service.store.isShared }
+
   /// Throws where another node leads in the store by now.
   func requireLead() throws(ServerError) { try service.probe() }
 }

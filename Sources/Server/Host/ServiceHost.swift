@@ -22,8 +22,6 @@ public actor ServiceHost {
   /// Under which the business system knows who performs.
   nonisolated let storeName: String
   nonisolated let leads: Bool
-  /// Whether other nodes use the store.
-  nonisolated let sharesStore: Bool
   /// Days after which an inactive device leaves the register.
   nonisolated let inactiveDays: Int64
   nonisolated let rules: PartitionRules
@@ -96,7 +94,6 @@ public actor ServiceHost {
     provider = service.provider
     storeName = service.leadership
     leads = service.leads
-    sharesStore = service.store.isShared
     inactiveDays = service.limits.inactiveDays
     rules = service.rules
     pageReaders = readers.map { PageReaders($0, made.readerMaker) }

@@ -97,7 +97,7 @@ final class NodeDevice {
         problem: "\(name) is to download the partitions \(welcome.reset) anew, and nothing was lost"
       )
     }
-    (server, era) = (welcome.server, welcome.era)
+    server = welcome.server
     for place in welcome.start {
       cursors[place.partition] = .start
       groups[place.partition] = place.group
@@ -127,6 +127,7 @@ final class NodeDevice {
   }
 
   private func take(_ checkpoint: Checkpoint) throws -> Checkpoint {
+    era = checkpoint.era
     let last = versions[checkpoint.group] ?? 0
     guard checkpoint.version >= last else {
       throw SimulationFailure(

@@ -79,6 +79,11 @@ final class NodeSimulation {
     } catch var failure as SimulationFailure {
       failure.step = step
       throw failure
+    } catch let error as ServerError where error.code == .damagedStore {
+      var failure = SimulationFailure(
+        invariant: 2, problem: "an answered operation is to be performed again: \(error.message)")
+      failure.step = step
+      throw failure
     }
   }
 
@@ -172,16 +177,15 @@ final class NodeSimulation {
     log.say("step \(step): \(device.name) gives \(name) \(seats.shown) seats")
   }
 
-  /// A whole request, of whose answer the end may be lost.
+  /// A whole request, whose answer may be lost.
   private func exchange(_ device: NodeDevice, with node: SimulatedNode) throws {
     guard !node.isAway(at: now), let messages = node.answer(device.request(), of: device, at: now)
     else {
       return
     }
-    let kept =
-      hasFaults && chance.happens(150) ? chance.number(below: messages.count + 1) : messages.count
     try observe()
-    for message in messages.prefix(kept) {
+    guard !hasFaults || !chance.happens(150) else { return }
+    for message in messages {
       guard let checkpoint = try device.take(message) else { continue }
       log.say(
         "step \(step): \(device.name) has \(checkpoint.version) of \(checkpoint.group) from node "
@@ -223,7 +227,7 @@ final class NodeSimulation {
       if calm > 8 { return try watch.checkEnd(business) }
     }
     throw SimulationFailure(
-      invariant: 9, problem: "the nodes do not come to rest without faults")
+      invariant: 9, problem: "the nodes do not become quiet without faults")
   }
 
   /// What was counted.

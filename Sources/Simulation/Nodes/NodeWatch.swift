@@ -70,7 +70,7 @@ struct NodeWatch {
       throw SimulationFailure(
         invariant: 9,
         problem:
-          "\(device.name) is told that \(checkpoint.version) is the last state, and \(due) was "
+          "\(device.name) has \(checkpoint.version) as the last state, and \(due) was "
           + "committed more than 6 s ago")
     }
     let all = states.compactMapValues { $0.last { $0.version <= checkpoint.version }?.body }
