@@ -207,19 +207,20 @@ struct BadStoreTests {
       }
       #expect(device.state == (verb == .lock ? .locked : .active))
     }
-    let (store, service) = (bench.service.store, bench.service)
     let content = Array("a photo".utf8)
     let reference = BigReference(
       sizeBytes: Int64(content.count), digest: hexadecimal(SHA256Digest.hash(content)))
     let begun = try filled.verb("content") {
-      try service.guarded { () throws(StoreError) in try store.beginContent("anna", reference) }
-    }
-    try filled.verb("piece") {
-      try service.guarded { () throws(StoreError) in
-        try store.appendContent(begun.id, at: 0, content)
+      try bench.service.guarded { () throws(StoreError) in
+        try bench.service.store.beginContent("anna", reference)
       }
     }
-    #expect(try store.contentPiece(begun.id, at: 0) == content)
+    try filled.verb("piece") {
+      try bench.service.guarded { () throws(StoreError) in
+        try bench.service.store.appendContent(begun.id, at: 0, content)
+      }
+    }
+    #expect(try bench.service.store.contentPiece(begun.id, at: 0) == content)
     // All is there that was told, and a start on the same disk finds it.
     try bench.restart()
     let device = try Device(bench, "tablet").exchange()
