@@ -7,7 +7,7 @@ extension Way {
   @Suite struct KillTests {
     @Test("kill -9 of ferryd while it loads and while a device imports loses nothing (sync/P26)")
     func serverInImport() async throws {
-      let business = try await Business.flights(bookings: 12_000)
+      let business = try await Business.flights(bookings: 24_000)
       var daemon = try await Daemon.start(business)
       let port = daemon.port
       // Where this process looked when the load was over already, another is begun.
