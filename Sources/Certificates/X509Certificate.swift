@@ -67,22 +67,14 @@ public struct X509Certificate: Sendable, Equatable {
   /// Throws `.damaged` when it has none, and the errors of reading one.
   public static func all(pem text: String) throws(CertificateError) -> [X509Certificate] {
     var found: [X509Certificate] = []
-    var base64: String?
-    for line in text.split(whereSeparator: \.isNewline) {
-      if line.contains("-----BEGIN CERTIFICATE-----") {
-        base64 = ""
-      } else if line.contains("-----END CERTIFICATE-----"), let whole = base64 {
-        guard let der = Data(base64Encoded: whole, options: .ignoreUnknownCharacters) else {
-          throw CertificateError(.damaged, "certificate \(found.count + 1) is not valid Base64")
-        }
-        found.append(try X509Certificate(der: [UInt8](der)))
-        base64 = nil
-      } else {
-        base64?.append(contentsOf: line)
+    for der in PEM.certificates(text) {
+      guard let der else {
+        throw CertificateError(.damaged, "certificate \(found.count + 1) is not complete PEM")
       }
+      found.append(try X509Certificate(der: der))
     }
-    guard !found.isEmpty, base64 == nil else {
-      throw CertificateError(.damaged, "the text has no complete certificate in PEM")
+    guard !found.isEmpty else {
+      throw CertificateError(.damaged, "the text has no certificate in PEM")
     }
     return found
   }

@@ -57,7 +57,7 @@
         var line = found.pointee.certinfo[number]
         while let item = line {
           let text = String(cString: item.pointee.data)
-          if text.hasPrefix("Cert:"), let certificate = PEM.certificates(text).first {
+          if text.hasPrefix("Cert:"), let certificate = ServerCertificate.all(pem: text).first {
             chain.append(certificate)
           }
           line = item.pointee.next

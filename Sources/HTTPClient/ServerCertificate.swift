@@ -15,6 +15,11 @@ public struct ServerCertificate: Sendable, Equatable {
   /// SHA-256 of the public key, as `sha256//` and Base64: what stays when it is renewed.
   public let publicKeyPin: String
 
+  /// The certificates of a text of PEM; what is none is passed over.
+  static func all(pem text: String) -> [ServerCertificate] {
+    PEM.certificates(text).compactMap { $0.flatMap { ServerCertificate(der: $0) } }
+  }
+
   /// Nil for bytes that are no certificate of X.509.
   public init?(der: [UInt8]) {
     var outer = DERReader(der[...])

@@ -47,7 +47,7 @@
     private func problem(of trust: SecTrust) -> String? {
       if case .file(let file) = options.trust {
         let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
-        let anchors = PEM.certificates(text).compactMap {
+        let anchors = ServerCertificate.all(pem: text).compactMap {
           SecCertificateCreateWithData(nil, Data($0.der) as CFData)
         }
         guard !anchors.isEmpty,

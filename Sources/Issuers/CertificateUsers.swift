@@ -33,13 +33,13 @@ public struct CertificateUsers: AuthenticationProvider {
       world.log.warn(
         "a login certificate was refused", ("user", user), ("reason", reason),
         ("subject", blob.certificate.subject), ("fingerprint", blob.certificate.fingerprint))
-      throw CertificateUsers.wrong
+      throw .wrongLogin
     }
     guard let record = users.record(of: user) else {
       world.log.warn(
         "a login certificate was refused", ("user", user),
         ("reason", "the user is not in the user file"))
-      throw CertificateUsers.wrong
+      throw .wrongLogin
     }
     return record
   }
@@ -67,7 +67,4 @@ public struct CertificateUsers: AuthenticationProvider {
       of: blob.certificate.der, authorities: authorities,
       atSeconds: world.clock.now.milliseconds / 1_000)
   }
-
-  private static let wrong = ServerError(
-    .wrongLogin, "the name or the password is wrong", hint: "Check both and log in again.")
 }

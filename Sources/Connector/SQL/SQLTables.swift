@@ -32,7 +32,7 @@ public struct SQLTables<Table, Fingerprint: Equatable> {
         guard let (name, table) = try read(entity) else {
           throw ConnectorError(
             "The business database has no table \(entity.table), which \(entity.name) needs",
-            hint: SQLTables.changed, isTransient: false)
+            hint: ConnectorError.modelDiffers, isTransient: false)
         }
         tables[entity.name] = table
         byName[name, default: []].append(table)
@@ -53,20 +53,19 @@ public struct SQLTables<Table, Fingerprint: Equatable> {
 
   /// The same; nil where it could not be read.
   public func known(_ entity: Entity) -> Table? { tables[entity.name] }
-
-  private static var changed: String {
-    "Run `ferry diff` to see what changed, then deploy a model that fits."
-  }
 }
 
 extension ConnectorError {
+  /// The cure where the database is not what the model says.
+  public static let modelDiffers =
+    "Run `ferry diff` to see what changed, then deploy a model that fits."
+
   /// A column that the entity needs is not in its table.
   public static func noColumn(
     _ column: String, inTable table: String, for entity: Entity
   ) -> ConnectorError {
     ConnectorError(
       "Table \(table) has no column \(column), which \(entity.name) needs",
-      hint: "Run `ferry diff` to see what changed, then deploy a model that fits.",
-      isTransient: false)
+      hint: modelDiffers, isTransient: false)
   }
 }

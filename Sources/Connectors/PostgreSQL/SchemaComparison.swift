@@ -6,7 +6,6 @@ import FerryPostgreSQL
 /// is empty.
 struct SchemaComparison {
   private let reader: CatalogueReader
-  private static let redo = "Run `ferry diff` to see what changed, then deploy a model that fits."
 
   init(_ connection: PostgreSQLConnection) { reader = CatalogueReader(connection) }
 
@@ -21,7 +20,7 @@ struct SchemaComparison {
       return [
         Mismatch(
           place: entity.name, problem: "the database has no table \(entity.table)",
-          cure: SchemaComparison.redo)
+          cure: ConnectorError.modelDiffers)
       ]
     }
     guard schema.kind == .table || schema.kind == .partitioned else {
@@ -41,7 +40,7 @@ struct SchemaComparison {
           place: entity.name,
           problem: "the model's key (\(key.joined(separator: ", "))) is not unique in "
             + "\(schema.name), whose key is (\(schema.primaryKey.joined(separator: ", ")))",
-          cure: SchemaComparison.redo))
+          cure: ConnectorError.modelDiffers))
     }
     return found + inexact(entity, schema) + unwritable(entity, schema)
   }
@@ -78,7 +77,7 @@ struct SchemaComparison {
       return [
         Mismatch(
           place: place, problem: "\(schema.name) has no column \(attribute.column)",
-          cure: SchemaComparison.redo)
+          cure: ConnectorError.modelDiffers)
       ]
     }
     if !ColumnForm(attribute: attribute, column: column).isKept {
@@ -87,7 +86,7 @@ struct SchemaComparison {
           place: place,
           problem: "the column \(schema.name).\(column.name) is \(column.declaredType), "
             + "which does not keep a \(attribute.type.rawValue)",
-          cure: SchemaComparison.redo)
+          cure: ConnectorError.modelDiffers)
       ]
     }
     if column.isGenerated, !entity.operations.isDisjoint(with: [.create, .update]) {

@@ -5,7 +5,6 @@ import FerrySQLite
 /// Finds where a model does not fit the tables of the database.
 struct SchemaComparison {
   private let connection: Connection
-  private static let redo = "Run `ferry diff` to see what changed, then deploy a model that fits."
 
   init(_ connection: Connection) { self.connection = connection }
 
@@ -43,7 +42,7 @@ struct SchemaComparison {
       return [
         Mismatch(
           place: entity.name, problem: "the database has no table \(entity.table)",
-          cure: SchemaComparison.redo)
+          cure: ConnectorError.modelDiffers)
       ]
     }
     if schema.isView {
@@ -64,7 +63,7 @@ struct SchemaComparison {
           place: entity.name,
           problem: "the model's key (\(key.joined(separator: ", "))) is not unique in "
             + "\(schema.name), whose key is (\(schema.keyColumns.joined(separator: ", ")))",
-          cure: SchemaComparison.redo))
+          cure: ConnectorError.modelDiffers))
     }
     return found + unwritable(entity, schema)
   }
@@ -102,7 +101,7 @@ struct SchemaComparison {
       return [
         Mismatch(
           place: place, problem: "\(schema.name) has no column \(attribute.column)",
-          cure: SchemaComparison.redo)
+          cure: ConnectorError.modelDiffers)
       ]
     }
     let form = ColumnForm(
@@ -113,7 +112,7 @@ struct SchemaComparison {
           place: place,
           problem: "the column \(schema.name).\(column.name) is \(column.declaredType), "
             + "which cannot store a \(attribute.type.rawValue)",
-          cure: SchemaComparison.redo)
+          cure: ConnectorError.modelDiffers)
       ]
     }
     if column.isGenerated, !entity.operations.isDisjoint(with: [.create, .update]) {

@@ -19,6 +19,12 @@ public struct UserRecord: Sendable, Equatable {
   }
 }
 
+extension ServerError {
+  /// For a wrong name, password or certificate alike, so that nobody learns which names exist.
+  public static let wrongLogin = ServerError(
+    .wrongLogin, "the name or the password is wrong", hint: "Check both and log in again.")
+}
+
 /// Tells who someone is: the user file, or a directory of the house.
 ///
 /// It may block and take long on purpose; call it from a thread of its own.

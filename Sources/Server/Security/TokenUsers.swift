@@ -28,8 +28,7 @@ public final class TokenUsers: AuthenticationProvider {
   }
 
   public func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {
-    throw ServerError(
-      .wrongLogin, "the name or the password is wrong", hint: "Check both and log in again.")
+    throw .wrongLogin
   }
 
   public func record(of user: String) -> UserRecord? {

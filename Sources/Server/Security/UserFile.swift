@@ -73,10 +73,7 @@ public struct UserFile: AuthenticationProvider {
   public func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {
     let known = users[ExactText(user)]
     let fits = verify(password, known?.passwordHash ?? decoy)
-    guard fits, let known else {
-      throw ServerError(
-        .wrongLogin, "the name or the password is wrong", hint: "Check both and log in again.")
-    }
+    guard fits, let known else { throw .wrongLogin }
     return known.record
   }
 

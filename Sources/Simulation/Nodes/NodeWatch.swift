@@ -25,17 +25,8 @@ struct NodeWatch {
       throw SimulationFailure(
         invariant: 8, problem: "the store's clock went from \(clock) back to \(found)")
     }
-    let rows = try connection.rows(
-      """
-      SELECT entity.name, row.key, row.body, row.version, row.deleted FROM row
-      JOIN entity ON entity.id = row.entity
-      """)
-    for row in rows {
-      guard let entity = row[0].text, let key = row[1].text, let version = row[3].integer else {
-        continue
-      }
-      let body = row[4].integer == 1 ? nil : row[2].blob
-      try observe(RowName(entity: entity, key: Key(text: key)), version, body, upTo: found)
+    for row in try ObservedRow.all(connection) {
+      try observe(row.name, row.version, row.body, upTo: found)
     }
     if found != clock { clocks.append((now, found)) }
     clock = found

@@ -104,16 +104,8 @@ final class Oracle {
     _ connection: Connection, seen: Int64, clock: Int64, _ server: SimulatedServer
   ) throws {
     var applied: Set<RowName> = []
-    let rows = try connection.rows(
-      """
-      SELECT entity.name, row.key, row.body, row.version, row.deleted FROM row
-      JOIN entity ON entity.id = row.entity
-      """)
-    for row in rows {
-      guard let entity = row[0].text, let key = row[1].text, let version = row[3].integer else {
-        continue
-      }
-      let name = RowName(entity: entity, key: Key(text: key))
+    for row in try ObservedRow.all(connection) {
+      let (name, version) = (row.name, row.version)
       let last = branches[current].states[name]?.last
       guard version != last?.version else { continue }
       guard version > seen, version <= clock else {
@@ -122,7 +114,7 @@ final class Oracle {
           problem: "\(name) has the number \(version) where the clock went from \(seen) to \(clock)"
         )
       }
-      let body = row[4].integer == 1 ? nil : row[2].blob
+      let body = row.body
       branches[current].states[name, default: []].append(State(version: version, body: body))
       let place = business.place(of: name, body: body, from: branches[current].places[name] ?? 0)
       if let place {

@@ -1,21 +1,21 @@
 /// Certificates as text.
-enum PEM {
-  /// The certificates between the marks of a text; what is none is passed over.
-  static func certificates(_ text: String) -> [ServerCertificate] {
-    var found: [ServerCertificate] = []
+public enum PEM {
+  /// What is between the marks of certificates in a text, in its order; what is around them does not
+  /// matter. nil where it is no Base64, or where the second mark is missing.
+  public static func certificates(_ text: String) -> [[UInt8]?] {
+    var found: [[UInt8]?] = []
     var body: String?
     for line in text.split(whereSeparator: \.isNewline) {
       if line.contains("-----BEGIN CERTIFICATE-----") {
         body = ""
       } else if line.contains("-----END CERTIFICATE-----") {
-        if let certificate = body.flatMap(decode).flatMap({ ServerCertificate(der: $0) }) {
-          found.append(certificate)
-        }
+        if let whole = body { found.append(decode(whole)) }
         body = nil
       } else {
         body?.append(contentsOf: line)
       }
     }
+    if body != nil { found.append(nil) }
     return found
   }
 
