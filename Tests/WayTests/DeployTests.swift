@@ -125,7 +125,11 @@ extension Way {
       let business = try await Business.flights(bookings: 50)
       let daemon = try await Daemon.start(business)
       try await daemon.ready()
-      let before = try await deploy(daemon, "--list", "--json").1
+      // Its first load is over, and so is what the list says of it.
+      let before = try await poll("the list is at rest") { () -> String? in
+        let list = try await deploy(daemon, "--list", "--json").1
+        return list.contains(#""load""#) ? nil : list
+      }
       let broken = try business.place.write("{", to: "broken.json")
       var (code, text) = try await deploy(daemon, broken)
       #expect(code == 1 && text.contains("broken.json"), "\(text)")

@@ -42,12 +42,14 @@ extension Way {
         try await happen(fault, nodes, &chance)
         for phone in [ada, ben] { try await phone.ask(#"["network"]"#) }
         let wanted = Int64(booked)
+        let seconds: Double
         do {
-          try await until("all are done after \(fault)") { try nodes.business.booked() >= wanted }
+          seconds = try await until("all are done after \(fault)") { try nodes.business.booked() >= wanted }
         } catch {
-          throw WayFailure("seed \(seed), round \(round), \(fault): \(error)")
+          throw WayFailure(
+            "seed \(seed), round \(round), \(fault): \(error)\n\(await nodes.account(of: ada))")
         }
-        tell("seed \(seed), round \(round): \(fault), \(booked) bookings")
+        tell("seed \(seed), round \(round): \(fault), \(booked) bookings after \(seconds) s")
       }
       try nodes.business.expectOnce(booked)
       try await Shores.agree(
@@ -112,6 +114,18 @@ final class Nodes {
   func leader() async throws -> Int {
     let holder = try await server.psql(database, "SELECT holder FROM ferry_store.lease")
     return daemons.firstIndex { holder.hasSuffix(" \($0.process.id)") } ?? 0
+  }
+
+  /// What a reader of a failure asks first: who leads, what waits on the device, and what each said.
+  func account(of phone: Phone) async -> String {
+    let lease = try? await server.psql(database, "SELECT * FROM ferry_store.lease")
+    let pending = try? await phone.ask(#"["pending"]"#, mayFail: true)
+    let said = daemons.enumerated().map { index, daemon in
+      "node \(index), process \(daemon.process.id):\n"
+        + daemon.process.errorLines.suffix(12).joined(separator: "\n")
+    }
+    return (["lease: \(lease ?? "not readable")", "pending: \(pending?.shown ?? "no answer")"] + said)
+      .joined(separator: "\n")
   }
 
   func restart(_ node: Int, inOrder: Bool = false) async throws {
