@@ -38,7 +38,7 @@ package final class PostgreSQLStore: Store {
   var rowNumbers: Range<Int64> = 0..<0
   /// Whether days are those of the world's clock, in tests that set it.
   package var countsDaysOfWorld = false
-  /// What happened before was seen; nil before the first look.
+  /// What happened before was seen; nil on a node that leads, and while a follower opens the store.
   var seen: Seen?
   /// What `arrivals` has not given yet begins here.
   var arrivalCursor: String?
@@ -73,7 +73,8 @@ package final class PostgreSQLStore: Store {
       try numberEntities()
       // What a device names in the new era, at another node, comes after this cursor.
       arrivalCursor = try line.rows("SELECT pg_catalog.pg_current_snapshot()::text").text(0, 0)
-      era = try term == nil ? followEra() : openEra()
+      // A follower's first look is here: what happens from now on is news to it.
+      if term == nil { _ = try news() } else { era = try openEra() }
     } catch {
       throw ServerError(error, store: address.text)
     }
@@ -331,13 +332,6 @@ package final class PostgreSQLStore: Store {
   var number: PostgreSQLValue { .integer(packageNumber) }
 
   func number(of entity: Int) -> PostgreSQLValue { .integer(entityNumbers[entity]) }
-
-  /// The era of the leader, as far as this node knows; empty before there was one.
-  private func followEra() throws(StoreError) -> String {
-    let rows = try line.rows(
-      "SELECT id FROM ferry_store.era WHERE package = $1 ORDER BY number DESC LIMIT 1", [number])
-    return rows.first?.text(0, 0) ?? ""
-  }
 
   private func openEra() throws(StoreError) -> String {
     let term = try leading()

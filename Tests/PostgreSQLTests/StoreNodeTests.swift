@@ -259,7 +259,9 @@ struct StoreNodeTests {
     )
     let id = leader.newID()
     _ = try leader.store.receive([leader.operation(id)])
-    #expect(try node.news()?.clock == leader.store.clock())
+    // What happened since the node opened the store is news.
+    let first = try #require(try node.news())
+    #expect(try first.clock == leader.store.clock() && first.partitions == [a, b])
     #expect(try node.news()?.partitions == [])
     try leader.put(3...3, in: StoreSuite.place("B"))
     try leader.answer([id])
@@ -279,6 +281,15 @@ struct StoreNodeTests {
     #expect(news.haveBeenRemoved)
     try leader.reopen()
     news = try #require(try node.news())
+    #expect(news.isNewEra && node.era == leader.store.era)
+  }
+
+  @Test("A node that has just opened the store learns that a new leader has opened an era")
+  func firstLook() throws {
+    let leader = StoreProof(database, try open())
+    let node = try follow()
+    try leader.reopen()
+    let news = try #require(try node.news())
     #expect(news.isNewEra && node.era == leader.store.era)
   }
 
