@@ -100,6 +100,9 @@ public struct PackageHost: Sendable {
   /// each night where changes of others are noted.
   public func compare() { load.wantComparison() }
 
+  /// Does at once what is done each second: the clock may have gone far ahead.
+  package func timeHasPassed() async { await service.tick() }
+
   /// Looks at once at what other nodes have done; without being asked it does so each second.
   public func look() { service.look() }
 

@@ -336,7 +336,7 @@ public actor ServiceHost {
     for id in waiting.keys where !service.leads && exchanges[id]?.isHeld == true { stirred(id) }
   }
 
-  private func tick() {
+  func tick() {
     let now = world.clock.moment
     checkStore()
     catchUp()

@@ -38,7 +38,10 @@ public final class TestServer: Sendable {
   private let templates = Templates()
   let network: TestNetwork
   let folder: URL
+  let clock: TestClock = TestClock()
+  private let world: World
   private let databases = Mutex<[Database]>([])
+  var openDatabases: [Database] { databases.withLock { $0 } }
 
   /// Starts a server whose tables are empty. `operations` says what the model's operations that are
   /// none of the three do (entities with `performs`), by the entity's name.
@@ -73,11 +76,13 @@ public final class TestServer: Sendable {
     self.doubts = doubts
     let gate = TestGate()
     self.gate = gate
+    let world = World(clock: clock, chance: SystemChance(), log: SilentLog())
+    self.world = world
     do {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       host = try await PackageHost.start(
         package, folder: folder.appending(path: "server").path,
-        doorkeeper: Doorkeeper(users, templates: templates, world: .system()), world: .system(),
+        doorkeeper: Doorkeeper(users, templates: templates, world: world), world: world,
         limits: limits
       ) { TestConnector(business, doubts, gate) }
     } catch let error as ServerError {
@@ -174,7 +179,7 @@ public final class TestServer: Sendable {
     key: DatabaseKey? = nil, migration: MigrationPolicy = .keepPending, isForeign: Bool = false
   ) throws(FerryError) -> Database {
     let store = try Store(
-      path: path, model: package, world: .system(), durability: .application, key: key,
+      path: path, model: package, world: world, durability: .application, key: key,
       migration: migration)
     if isForeign {
       try store.withTransaction { transaction throws(FerryError) in
@@ -183,7 +188,7 @@ public final class TestServer: Sendable {
     }
     let database = Database(
       store, ConnectionProfile(server: "http://test.invalid", session: settings), handler, network,
-      .system())
+      world)
     databases.withLock { $0.append(database) }
     return database
   }

@@ -1,0 +1,13 @@
+import FerryWorld
+import Synchronization
+
+/// The machine's clocks, ahead by what a test let pass.
+final class TestClock: WorldClock {
+  private let system: SystemClock = SystemClock()
+  private let ahead = Mutex<Duration>(.zero)
+
+  var now: Timestamp { system.now.advanced(by: ahead.withLock { $0 }) }
+  var uptime: Duration { system.uptime + ahead.withLock { $0 } }
+
+  func advance(by duration: Duration) { ahead.withLock { $0 += duration } }
+}
