@@ -166,6 +166,32 @@ struct BigValueTests {
     await server.stop()
   }
 
+  @Test("A token that ends in the middle of an upload is renewed, and the upload goes on (sync/P1)")
+  func tokenEnds() async throws {
+    let server = try await album()
+    let bytes = picture(1_000_000)
+    try await withFolder { folder in
+      let network = CuttingNetwork(server)
+      let database = try await device(server, network, at: "\(folder)/a.db")
+      try await database.synchronize(awaitingAnswers: true)
+      // One question and four pieces.
+      network.delay(put: 3)
+      var photo = Photo("late", in: database)
+      try photo.create()
+      try photo.image.write(bytes)
+      try photo.submitPending()
+      try await database.synchronize(awaitingAnswers: true)
+      #expect(network.renewals == 1)
+      let lost = 256 << 10
+      #expect(network.sentBytes == bytes.count + lost, "the piece that was refused is sent again")
+      let row = try #require(server.rows(of: Photo.self).first)
+      #expect(server.content(of: row, "image") == bytes)
+      #expect(try Photo.getPendingObjects(in: database).isEmpty)
+      await database.close()
+    }
+    await server.stop()
+  }
+
   @Test("A refused photo keeps its content; corrected, it is not sent a second time (sync/P15)")
   func refused() async throws {
     let server = try await album()

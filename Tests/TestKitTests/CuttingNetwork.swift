@@ -22,16 +22,26 @@ final class CuttingNetwork: Transport {
     var cutAt: (put: Int, cut: Cut)?
     var downloadLimit: Int?
     var isDead = false
+    var renewals = 0
+    var lateAt: Int?
   }
 
+  private let host: TestServer
   private let server: TestNetwork
   private let state = Mutex(State())
 
-  init(_ server: TestServer) { self.server = server.network }
+  init(_ server: TestServer) {
+    host = server
+    self.server = server.network
+  }
 
   /// Bytes of contents that left the device.
   var sentBytes: Int { state.withLock { $0.sentBytes } }
   var puts: Int { state.withLock { $0.puts } }
+  /// Sessions that were renewed.
+  var renewals: Int { state.withLock { $0.renewals } }
+  /// Before this piece arrives, an hour passes at the server, and not at the device.
+  func delay(put: Int) { state.withLock { $0.lateAt = put } }
   /// The `Range` of each download.
   var starts: [String] { state.withLock { $0.starts } }
   func cut(atPut put: Int, _ cut: Cut) { state.withLock { $0.cutAt = (put, cut) } }
@@ -41,6 +51,7 @@ final class CuttingNetwork: Transport {
   func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
     let cut = try state.withLock { state throws(TransportError) -> Cut? in
       guard !state.isDead else { throw CuttingNetwork.broken }
+      if request.url.hasSuffix("/token") { state.renewals += 1 }
       if request.method == .get, let range = request.headers["Range"] { state.starts.append(range) }
       guard request.method == .put else { return nil }
       state.puts += 1
@@ -49,6 +60,12 @@ final class CuttingNetwork: Transport {
       state.isDead = true
       return planned.cut
     }
+    let isLate = state.withLock { state in
+      guard request.method == .put, state.lateAt == state.puts else { return false }
+      state.lateAt = nil
+      return true
+    }
+    if isLate { await host.advance(by: .seconds(3_600)) }
     if cut == .request { throw CuttingNetwork.broken }
     let response = try await server.send(request)
     if cut == .response {

@@ -116,6 +116,50 @@ extension Way {
       try await scene.goesOn("deep JSON")
     }
 
+    @Test("Devices that never read what they asked for hold a few megabytes each, and nobody up")
+    func neverReads() async throws {
+      let business = try await Business.flights(bookings: 20_000)
+      // What does not become small on its way.
+      try business.run("UPDATE Bookings SET Note = hex(randomblob(1200))")
+      let daemon = try await Daemon.start(business)
+      try await daemon.ready()
+      let phone = try await Phone.start(business, "ada", user: "ada", daemon.address)
+      let key = try business.value(
+        """
+        SELECT BookingID FROM Bookings JOIN Flights USING (FlightID)
+        WHERE AgencyID = 'AG-01' AND Status = 'planned' LIMIT 1
+        """)
+      let scene = Scene(
+        business: business, daemon: daemon, phone: phone, token: "", key: String(key))
+      let before = scene.residentKilobytes
+      var sockets: [RawSocket] = []
+      for number in 0..<10 {
+        let device = "silent\(number)"
+        let token = try await Wires.token(daemon.address, "dora", device: device)
+        let body = Letters.first(business, device: device)
+        let socket = try RawSocket(port: daemon.port, receiveBytes: 4_096)
+        socket.send(
+          Array(
+            """
+            POST /ferry/1/exchange HTTP/1.1\r
+            Host: x\r
+            Authorization: Bearer \(token)\r
+            Content-Length: \(body.count)\r
+            \r
+
+            """.utf8) + body)
+        sockets.append(socket)
+      }
+      try await until("each has an answer") { sockets.allSatisfy(\.hasAnswer) }
+      try await scene.goesOn("silent devices")
+      let growth = scene.residentKilobytes - before
+      tell("10 devices that never read 24 MB each: the server grew by \(growth) KB")
+      // A round of 4 MB for each, beside the server's cache of 32 MB and what a round needs.
+      #expect(growth < 120 * 1_024)
+      #expect(try await daemon.stopInOrder() == .exit(0))
+      #expect(sockets.count == 10, "they were open all the time")
+    }
+
     @Test("A frame cut anywhere, or with any byte changed, is answered and harms nothing")
     func cut() async throws {
       let scene = try await Scene.make()

@@ -4,8 +4,13 @@ import Glibc
 final class RawSocket {
   private let descriptor: Int32
 
-  init(port: Int) throws {
+  /// `receiveBytes`: how much the system takes in before the connection reads; nil for its own size.
+  init(port: Int, receiveBytes: Int32? = nil) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    if var receiveBytes {
+      setsockopt(
+        descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBytes, socklen_t(MemoryLayout<Int32>.size))
+    }
     var limit = timeval(tv_sec: Int(patience.components.seconds), tv_usec: 0)
     let size = socklen_t(MemoryLayout<timeval>.size)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
