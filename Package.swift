@@ -189,7 +189,7 @@ let kits: [Target] = [
     [
       "Ferry", "FerryServer", "FerrySQLiteStore", "FerryConnector", "FerryMemoryConnector",
       "FerryModel", "FerryJSON", "FerryWire", "FerryHTTP", "FerryHTTPClient", "FerryWorld",
-      "FerryCrypto",
+      "FerryCrypto", "FerrySQLite",
     ]),
   // What a fuzzer throws bytes at; the tests of the corpora call the same functions.
   module(
@@ -377,7 +377,7 @@ var products: [Product] = [
         "Ferry", "FerryReference", "FerryServer", "FerrySQLiteStore", "FerryModel", "FerryJSON",
         "FerryWire",
         "FerryWorld", "FerryHTTP", "FerrySQLite", "FerryFaultVFS", "FerryConnector",
-        "FerryMemoryConnector", "FerryCrypto",
+        "FerryMemoryConnector", "FerryCrypto", "FerryTestKit",
       ])
   ]
   let programs: [Target] = [

@@ -272,9 +272,9 @@ package final class PostgreSQLStore: Store {
     "SELECT coalesce(max(version), 0) FROM ferry_store.number WHERE package = $1"
 
   package func numbered<Result>(
-    drawn: Int64?, _ body: (NumberedTransaction) throws(StoreError) -> Result
+    _ body: (NumberedTransaction) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
-    let next = if let drawn { drawn } else { try clock() + 1 }
+    let next = try clock() + 1
     let transaction = NumberedTransaction(version: next)
     pending = Pending()
     defer { pending = nil }
@@ -300,8 +300,6 @@ package final class PostgreSQLStore: Store {
     }
     return result
   }
-
-  package func drawNumber() throws(StoreError) -> Int64 { try clock() + 1 }
 
   package func snapshot<Result>(
     _ body: (any StoreSnapshot) throws(StoreError) -> Result

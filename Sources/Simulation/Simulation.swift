@@ -80,7 +80,7 @@ final class Simulation {
     server = SimulatedServer(
       folder: "\(folder)/server", business: business, users: users,
       world: World(clock: clock, chance: SeededChance(seed ^ 0xFE77), log: log, planted: planted),
-      clock: clock, chance: chance, ledger: ledger)
+      clock: clock, chance: chance, ledger: ledger, planted: planted)
     try startServer()
     let names = SimulatedUsers.names
     try addDevice(

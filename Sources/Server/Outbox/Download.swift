@@ -1,6 +1,5 @@
 import FerryModel
 import FerryWire
-import FerryWorld
 
 /// The download of one synchronization group to one device: rounds of pages until one snapshot
 /// shows the end of all partitions.
@@ -26,8 +25,6 @@ struct Download: Sendable {
   private var begun: [Int64: Int64] = [:]
   /// Whether the last round had no place for the rest, so that a reader goes on.
   private(set) var isFar: Bool = false
-  /// Only with the planted bug `fixedBound`.
-  private var bound: Int64?
 
   init(group: String, cursors: [PartitionCursor], at: Int64) {
     self.group = group
@@ -51,19 +48,13 @@ struct Download: Sendable {
   /// there are more the step is `far`, and what is here must not be used any more. `made`: pages that
   /// were read, which the caller keeps when it knows that they are good.
   mutating func round(
-    _ view: any StoreSnapshot, _ world: World, _ limits: ServiceLimits,
-    frames: FrameCache, made: inout [(place: FrameCache.Place, page: Page)], asker: Asker,
+    _ view: any StoreSnapshot, _ limits: ServiceLimits, frames: FrameCache,
+    made: inout [(place: FrameCache.Place, page: Page)], asker: Asker,
     nearRows: Int = .max
   ) throws(StoreError) -> Step {
     var near = nearRows
-    var clock = view.clock
-    if world.has(.fixedBound) {
-      clock = bound ?? clock
-      bound = clock
-    }
-    guard clock >= at || world.has(.olderSnapshot) else {
-      throw StoreError.damaged("the clock \(clock) is behind \(at)")
-    }
+    let clock = view.clock
+    guard clock >= at else { throw StoreError.damaged("the clock \(clock) is behind \(at)") }
     var bytes: [UInt8] = []
     var rows = 0
     var sums: [PartitionSum] = []
@@ -77,31 +68,28 @@ struct Download: Sendable {
       }
       if cursors[index].cursor == .start { begun[partition] = clock }
       if WelcomeMachine.isBelow(cursors[index].cursor, floor: state.floor),
-        state.floor > begun[partition] ?? -1, !world.has(.stagedFloor)
+        state.floor > begun[partition] ?? -1
       {
         return .overtaken
       }
-      while cursors[index].cursor < .end(of: min(state.version, bound ?? .max)) {
-        guard
-          rows < limits.roundRows && bytes.count < limits.roundBytes
-            || world.has(.endlessRound)
-        else {
+      while cursors[index].cursor < .end(of: state.version) {
+        guard rows < limits.roundRows && bytes.count < limits.roundBytes else {
           at = clock
           isFar = true
           return .pages(bytes)
         }
         let place = FrameCache.Place(partition: partition, from: cursors[index].cursor)
         let page: Page
-        if let known = frames.page(at: place, partitionVersion: state.version, clock: view.clock) {
+        if let known = frames.page(at: place, partitionVersion: state.version, clock: clock) {
           page = known
         } else {
           // All of a partition that is begun comes.
           if place.from == .start, state.count > near { return .far }
           var pageLimits = limits
           pageLimits.pageRows = min(limits.pageRows, near)
-          page = try view.page(partition, from: place.from, upTo: bound ?? .max, pageLimits)
+          page = try view.page(partition, from: place.from, upTo: .max, pageLimits)
           near -= page.rows
-          guard nearRows == .max || page.to == .end(of: view.clock) else { return .far }
+          guard nearRows == .max || page.to == .end(of: clock) else { return .far }
           made.append((place, page))
         }
         bytes += page.bytes
@@ -113,11 +101,9 @@ struct Download: Sendable {
           partition: partition, cursor: cursors[index].cursor, sum: state.sum, count: state.count))
     }
     at = clock
-    bound = nil
     isFar = false
     let answers = try view.answers(
-      group: group, asker.owner, open: asker.open,
-      upTo: world.has(.answerAfterCheckpoint) ? clock - 1 : clock)
+      group: group, asker.owner, open: asker.open, upTo: clock)
     var checkpoint = Checkpoint(
       group: group, era: try view.eras().eras.last?.id ?? asker.era, version: clock,
       partitions: sums, answers: answers,

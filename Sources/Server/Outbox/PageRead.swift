@@ -1,5 +1,4 @@
 import FerryWire
-import FerryWorld
 
 /// One round for a device that is far behind, as a value that another thread can read.
 ///
@@ -23,7 +22,6 @@ struct PageRead: Sendable {
   /// Of the answers that the service's memory knew when the read began.
   let answersGeneration: Int64
   let frames: FrameCache
-  let world: World
   let limits: ServiceLimits
 
   /// Other devices at these places get the pages too.
@@ -36,7 +34,7 @@ struct PageRead: Sendable {
     var download = download
     var made: [(place: FrameCache.Place, page: Page)] = []
     let step = try download.round(
-      view, world, limits, frames: frames, made: &made, asker: asker, nearRows: nearRows)
+      view, limits, frames: frames, made: &made, asker: asker, nearRows: nearRows)
     return Round(download: download, step: step, clock: view.clock, made: made)
   }
 }

@@ -31,8 +31,6 @@ struct WelcomeMachine {
 
   let eras: EraList
   let clock: Int64
-  /// Only with the planted bug `stagedFloor`.
-  var forgetsStagedFloor: Bool = false
 
   /// Groups whose rows are asked for; nil where all are. Others count for no progress.
   var pulled: Set<String>?
@@ -84,7 +82,6 @@ struct WelcomeMachine {
       guard let position, let era = position.era,
         eras.holds(era: era, version: max(position.stagedAt, staged.version), clock: clock)
       else { return nil }
-      if forgetsStagedFloor { return staged }
       cursor = staged
     } else if let applied, applied != .start {
       guard let position, let era = position.era,

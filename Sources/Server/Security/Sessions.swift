@@ -43,10 +43,7 @@ struct Sessions {
         return .unknown
       }
       guard session.ended == nil, !isTooOld(session) else { return .over(session) }
-      var machine = RefreshMachine()
-      machine.isTooStrict = world.has(.familyTooStrict)
-      machine.neverEnds = world.has(.familyNeverEnds)
-      switch machine.judge(number, used: session.used) {
+      switch RefreshMachine().judge(number, used: session.used) {
       case .reused:
         session.ended = Ending.reused
         try store.keep(session)

@@ -90,11 +90,6 @@ extension Service {
     var error = ServerError(
       .deviceWiped, "the data of this device is to be destroyed\(reason)",
       hint: "Ask your administrator.")
-    if world.has(.wipeWithoutReceipt) {
-      var wiped = device
-      wiped.state = .wiped
-      try guarded { () throws(StoreError) in try store.keep(wiped) }
-    }
     error.wipe = WipeOrder(
       server: store.server, device: device.device, incarnation: device.incarnation,
       receipt: receipt, withPending: device.withPending)

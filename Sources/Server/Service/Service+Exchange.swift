@@ -149,7 +149,6 @@ extension Service {
     }
     var machine = WelcomeMachine(eras: try view.eras(), clock: view.clock)
     if !pulls.isEmpty { machine.pulled = Set(pulls.map(\.group)) }
-    machine.forgetsStagedFloor = world.has(.stagedFloor)
     let judgement = machine.judge(
       partitions, positions: Service.positions(hello, pulls),
       applied: Service.cursors(hello.partitions),

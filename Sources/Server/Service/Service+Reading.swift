@@ -23,7 +23,7 @@ extension Service {
       asker: Download.Asker(
         owner: state.owner, open: state.hello.open, rightsVersion: state.rightsVersion,
         era: store.era, currency: try currency(state)),
-      answersGeneration: memory.answersGeneration, frames: frames, world: world, limits: limits)
+      answersGeneration: memory.answersGeneration, frames: frames, limits: limits)
   }
 
   /// The round, where what it needs is in memory or little; nil where a reader has to read it.

@@ -29,8 +29,6 @@ struct ActiveReplay {
   var areRightsJudged: Bool = true
   /// The group did not come whole in time.
   var isOver: Bool = false
-  /// Only with the planted bug `sequence`.
-  var drawnNumber: Int64?
 }
 
 /// Replay: operations against the business system, in order, once.
@@ -127,9 +125,6 @@ extension Service {
     replay.machine.retriesUnknown = world.has(.retryUnknown)
     replay.machine.performsInParts = world.has(.groupInParts)
     replay.machine.neverRecalls = world.has(.unknownAlways)
-    if world.has(.sequence) {
-      replay.drawnNumber = try guarded { () throws(StoreError) in try store.drawNumber() }
-    }
     replays[replay.id] = replay
     if !chain.mayHaveRun, try refuse(&replay) != nil {
       _ = try carryOut(.settle, replay.id)

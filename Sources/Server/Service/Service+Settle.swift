@@ -66,8 +66,7 @@ extension Service {
   private func writeAnswers(
     _ active: [ActiveReplay]
   ) throws(ServerError) -> [Int64: [ObjectName]] {
-    try write(drawn: active.lazy.compactMap(\.drawnNumber).first) {
-      transaction, machine throws(StoreError) in
+    try write { transaction, machine throws(StoreError) in
       var touched: [Int64: [ObjectName]] = [:]
       // All are looked at before the first is written. They were performed one after the other, so
       // that of two images of one row the later one is the newer.
@@ -76,8 +75,7 @@ extension Service {
         if !names.isEmpty { touched[replay.id] = names }
       }
       var answered: [AnsweredOperation] = []
-      let number = transaction.version + (world.has(.numberAhead) ? 1 : 0)
-      let maker = AnswerMaker(version: number, now: world.clock.now)
+      let maker = AnswerMaker(version: transaction.version, now: world.clock.now)
       for replay in active where touched[replay.id] == nil {
         for (name, seen) in replay.machine.seen.sorted(by: { $0.key < $1.key }) {
           guard let position = rules.position(of: name.entity) else { continue }

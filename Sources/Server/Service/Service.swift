@@ -114,7 +114,7 @@ public final class Service {
     meter = PackageMeter(now: world.clock.moment)
     self.rules = rules
     self.store = store
-    directory = PartitionDirectory(store, world)
+    directory = PartitionDirectory(store)
     cache = CacheReader(store: store, rules: rules, directory: directory)
     inbox = Inbox(store: store, package: package, limits: limits, world: world)
     reports = ReportInbox(store: store, limits: limits)
@@ -254,17 +254,15 @@ public final class Service {
 
   /// One numbered transaction; afterwards those whom its changes concern are stirred.
   func write<Result>(
-    drawn: Int64? = nil,
     _ body: (NumberedTransaction, inout CacheMachine) throws(StoreError) -> (
       Result, [AnsweredOperation]
     )
   ) throws(ServerError) -> Result {
-    try writeRows(drawn: drawn, body).result
+    try writeRows(body).result
   }
 
   /// The same; gives the numbers of new rows too.
   func writeRows<Result>(
-    drawn: Int64? = nil,
     _ body: (NumberedTransaction, inout CacheMachine) throws(StoreError) -> (
       Result, [AnsweredOperation]
     )
@@ -272,7 +270,7 @@ public final class Service {
     var written = Written()
     let start = world.clock.uptime
     let result = try guarded { () throws(StoreError) -> Result in
-      try store.numbered(drawn: drawn) { transaction throws(StoreError) -> Result in
+      try store.numbered { transaction throws(StoreError) -> Result in
         var machine = CacheMachine(rules)
         let (result, answered) = try body(transaction, &machine)
         let made = try store.apply(machine.changes, transaction)

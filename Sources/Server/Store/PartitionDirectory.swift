@@ -1,18 +1,12 @@
-import FerryWorld
-
 /// The numbers of partitions; a partition is made when something belongs to it or asks for it.
 final class PartitionDirectory {
   private let store: any Store
-  private let world: World
   private var numbers: [Place: Int64] = [:]
   private var places: [Int64: Place] = [:]
   /// How many are kept in memory; what is over is read again.
   static let limit: Int = 100_000
 
-  init(_ store: any Store, _ world: World) {
-    self.store = store
-    self.world = world
-  }
+  init(_ store: any Store) { self.store = store }
 
   /// To be called when a transaction that may have made partitions was rolled back.
   func forget() {
@@ -21,7 +15,7 @@ final class PartitionDirectory {
   }
 
   func number(of place: Place) throws(StoreError) -> Int64? {
-    if let known = numbers[place] ?? equivalent(to: place) { return known }
+    if let known = numbers[place] { return known }
     guard let number = try store.partition(at: place) else { return nil }
     note(number, place)
     return number
@@ -56,15 +50,6 @@ final class PartitionDirectory {
   /// All places of one rule in one group, in the order of their numbers.
   func places(group: String, rule: String) throws(StoreError) -> [Place] {
     try store.places(group: group, rule: rule)
-  }
-
-  /// Only with the planted bug `equivalentNames`.
-  private func equivalent(to place: Place) -> Int64? {
-    guard world.has(.equivalentNames) else { return nil }
-    return numbers.first { known, _ in
-      known.group == place.group && known.rule == place.rule
-        && known.values.text == place.values.text
-    }?.value
   }
 
   private func note(_ number: Int64, _ place: Place) {

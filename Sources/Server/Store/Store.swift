@@ -32,12 +32,10 @@ package protocol Store: SessionStore, OperationStore, ContentStore, PartitionSto
   ) throws(StoreError) -> Result
 
   /// The only way to change rows, members, partitions and eras, or to set an answer: all that is
-  /// written gets one number. Where nothing was written the clock stays. `drawn`: only with the
-  /// planted bug `sequence`.
+  /// written gets one number. Where nothing was written the clock stays.
   func numbered<Result>(
-    drawn: Int64?, _ body: (NumberedTransaction) throws(StoreError) -> Result
+    _ body: (NumberedTransaction) throws(StoreError) -> Result
   ) throws(StoreError) -> Result
-  func drawNumber() throws(StoreError) -> Int64
 
   /// The number of the last numbered transaction.
   func clock() throws(StoreError) -> Int64
@@ -59,12 +57,6 @@ package protocol Store: SessionStore, OperationStore, ContentStore, PartitionSto
 
 extension Store {
   package var leads: Bool { true }
-
-  package func numbered<Result>(
-    _ body: (NumberedTransaction) throws(StoreError) -> Result
-  ) throws(StoreError) -> Result {
-    try numbered(drawn: nil, body)
-  }
 }
 
 /// One numbered transaction while it is open.

@@ -35,14 +35,6 @@ extension NodeView: Store {
     try any { store throws(StoreError) in try store.transaction(body) }
   }
 
-  func numbered<Result>(
-    drawn: Int64?, _ body: (NumberedTransaction) throws(StoreError) -> Result
-  ) throws(StoreError) -> Result {
-    try numbered(body)
-  }
-
-  func drawNumber() throws(StoreError) -> Int64 { try clock() + 1 }
-
   func snapshot<Result>(
     _ body: (any StoreSnapshot) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {

@@ -90,9 +90,14 @@ final class NodeView {
         throw StoreError(.busy, "the store has another clock", isTransient: true)
       }
       // The next number of the clock that was read before the lock: it may be taken.
-      let drawn = try known == store.clock() ? nil : known + 1
-      let result = try store.numbered(drawn: drawn, body)
-      if drawn == nil, shared.takeLostAnswer() {
+      let isTaken = try known != store.clock()
+      let result =
+        try isTaken
+        ? store.transaction { () throws(StoreError) in
+          try body(NumberedTransaction(version: known + 1))
+        }
+        : store.numbered(body)
+      if !isTaken, shared.takeLostAnswer() {
         knownClock = has(.readBeforeLock) ? known : nil
         throw NodeView.unreachable
       }

@@ -4,6 +4,7 @@ import FerryModel
 import FerrySQLite
 import FerrySQLiteStore
 import FerryServer
+import FerryTestKit
 import FerryWire
 import FerryWorld
 
@@ -16,6 +17,7 @@ final class SimulatedServer {
   private let world: World
   private let chance: SeededChance
   private let ledger: Ledger
+  private let planted: Set<PlantedBug>
   private(set) var disk = SimulatedDisk()
   private var running: Service?
   /// Counts starts.
@@ -40,8 +42,9 @@ final class SimulatedServer {
 
   init(
     folder: String, business: MemoryBusiness, users: SimulatedUsers, world: World,
-    clock: SimulatedClock, chance: SeededChance, ledger: Ledger
+    clock: SimulatedClock, chance: SeededChance, ledger: Ledger, planted: Set<PlantedBug>
   ) {
+    self.planted = planted
     self.ledger = ledger
     self.folder = folder
     self.business = business
@@ -82,9 +85,14 @@ final class SimulatedServer {
   func start() throws(ServerError) {
     stop()
     life += 1
+    var limits = SimulatedServer.limits
+    if planted.contains(.endlessRound) { (limits.roundRows, limits.roundBytes) = (.max, .max) }
     let service = try Service(
-      package: SimulatedBusiness.package, folder: folder, world: world,
-      limits: SimulatedServer.limits, vfs: disk.vfs)
+      package: SimulatedBusiness.package, world: world, limits: limits
+    ) { package throws(ServerError) in
+      let store = try SQLiteStore(folder: folder, package: package, world: world, vfs: disk.vfs)
+      return planted.isEmpty ? store : FlawedStore(store, planted)
+    }
     service.provider = users
     if business.notesChanges {
       cursor = try service.sourceCursor()

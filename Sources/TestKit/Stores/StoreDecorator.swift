@@ -41,13 +41,9 @@ extension StoreDecorator {
   }
 
   package func numbered<Result>(
-    drawn: Int64?, _ body: (NumberedTransaction) throws(StoreError) -> Result
+    _ body: (NumberedTransaction) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
-    try inner.numbered(drawn: drawn, body)
-  }
-
-  package func drawNumber() throws(StoreError) -> Int64 {
-    try inner.drawNumber()
+    try inner.numbered(body)
   }
 
   package func clock() throws(StoreError) -> Int64 {

@@ -1,5 +1,6 @@
 import FerryConnector
 import FerryModel
+import FerryTestKit
 import FerryWire
 import FerryWorld
 import Synchronization
@@ -55,7 +56,9 @@ final class RightsWorld {
     dice = Dice(seed)
     package = RandomRules.package(dice)
     truth = Truth(package: package)
-    bench = try Bench(package, seed: seed, plant: plant)
+    bench = try Bench(package, seed: seed, plant: plant) { store in
+      plant.map { FlawedStore(store, [$0]) } ?? store
+    }
     bench.business.comparesFirst = comparesFirst
     bench.service.provider = provider
     for name in RandomRules.names { people.append(.random(name, dice)) }
