@@ -2,6 +2,7 @@ import FerryConnector
 import FerryJSON
 import FerryModel
 import FerrySQLite
+import FerryTestKit
 import FerryWire
 import FerryWorld
 import Foundation
@@ -140,7 +141,9 @@ final class Bench {
     do throws(ConnectorError) {
       switch step {
       case .recall(let ids): return .recalled(try business.recall(ids))
-      case .perform(let operations): return .performed(business.perform(operations))
+      case .perform(let operations):
+        let spoiled = FlawedConnector.spoiled(operations, plant.map { [$0] } ?? [])
+        return .performed(business.perform(spoiled))
       case .read(let entity, let keys): return .read(try business.read(entity, keys: keys))
       case .done, .retry: return nil
       }

@@ -16,16 +16,9 @@ package struct LocalChange: Equatable {
 
   /// The object's values as they are now with what the app changed: its copy may be older. Nil for a
   /// delete.
-  ///
-  /// `dropsLast`: only with the planted bug `saveDropsValue`.
-  func applied(to now: [Value], dropsLast: Bool = false) -> [Value]? {
+  func applied(to now: [Value]) -> [Value]? {
     guard let after else { return nil }
-    var values = now.indices.map { after[$0] != seen[$0] ? after[$0] : now[$0] }
-    if dropsLast {
-      let changed = values.indices.filter { values[$0] != now[$0] }
-      if changed.count > 1, let last = changed.last { values[last] = now[last] }
-    }
-    return values
+    return now.indices.map { after[$0] != seen[$0] ? after[$0] : now[$0] }
   }
 }
 

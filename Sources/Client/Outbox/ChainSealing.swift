@@ -205,11 +205,6 @@ package struct ChainSealing {
     if isNew, count > 1, let key = member.key.values(of: entity) {
       for (position, value) in zip(entity.key, key) { changed[position] = value }
     }
-    if store.world.has(.lostAttribute), member.kind == .update, changed.count > 1,
-      let last = changed.keys.max()
-    {
-      changed[last] = nil
-    }
     let payload = Operation(
       id: member.id, chain: chain, position: position, count: count, entity: entity.name,
       kind: member.kind, key: isNew ? nil : member.key, changed: changed, base: member.base

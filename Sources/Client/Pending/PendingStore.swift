@@ -138,8 +138,7 @@ extension Store {
     let entity = change.entity
     let rows = rows(of: entity)
     let (object, before) = try present(change, connection)
-    let dropsLast = world.has(.saveDropsValue)
-    guard let after = change.applied(to: before.values, dropsLast: dropsLast) else { return nil }
+    guard let after = change.applied(to: before.values) else { return nil }
     // A temporary key that was replaced meanwhile is no change of the app's.
     guard entity.key.allSatisfy({ after[$0] == before.values[$0] }) else {
       throw FerryError(

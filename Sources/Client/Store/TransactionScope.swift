@@ -57,7 +57,7 @@ extension Store {
         hint: "Call it inside the body that is given to `transaction`, on the thread that runs it; "
           + "nothing was undone.")
     }
-    scope.withLock { $0.isRolledBack = !world.has(.rollbackKeeps) }
+    scope.withLock { $0.isRolledBack = true }
   }
 
   /// What the transaction that this thread is in created; nil outside of one.

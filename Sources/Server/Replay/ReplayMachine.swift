@@ -73,12 +73,6 @@ struct ReplayMachine {
   }
 
   var rest: Rest = .performed
-  /// Only with the planted bug of that name.
-  var retriesUnknown: Bool = false
-  /// Only with the planted bug of that name.
-  var performsInParts: Bool = false
-  /// Only with the planted bug `unknownAlways`.
-  var neverRecalls: Bool = false
 
   init(
     _ operations: [ConnectorOperation], mayHaveRun: Bool, isDecided: Bool = false,
@@ -151,7 +145,7 @@ struct ReplayMachine {
   private mutating func performed(_ result: PerformResult, _ mark: Mark) -> Action {
     switch result {
     case .done(let found, let touched):
-      let asked = next
+      let asked = open
       guard found.count == asked.count else {
         return .giveUp(reason: "the business system answered \(found.count) of \(asked.count)")
       }
@@ -165,10 +159,8 @@ struct ReplayMachine {
       return goOn()
     case .notDone(let reason):
       return .release(reason: reason, mayHaveRun: outcomes.contains { $0 != nil })
-    case .unknown(let reason) where retriesUnknown:
-      return .release(reason: reason, mayHaveRun: false)
     case .unknown(let reason):
-      guard !wasUnknown, !neverRecalls else { return .giveUp(reason: reason) }
+      guard !wasUnknown else { return .giveUp(reason: reason) }
       wasUnknown = true
       return .ask(.recall(operations.map(\.id)))
     }
@@ -201,9 +193,6 @@ struct ReplayMachine {
   /// What has no outcome.
   var open: [Int] { outcomes.indices.filter { outcomes[$0] == nil } }
 
-  /// What is to be performed next.
-  private var next: [Int] { performsInParts ? Array(open.prefix(1)) : open }
-
   /// Performs what has no outcome, then reads what was not seen, then settles.
   private mutating func goOn() -> Action {
     if let stop = outcomes.firstIndex(where: { $0.map(ReplayMachine.isRefused) ?? false }) {
@@ -213,7 +202,7 @@ struct ReplayMachine {
     }
     if !open.isEmpty {
       switch rest {
-      case .performed: return .ask(.perform(next.map { operations[$0] }))
+      case .performed: return .ask(.perform(open.map { operations[$0] }))
       case .kept:
         return .release(
           reason: "its device has not named it since the start",

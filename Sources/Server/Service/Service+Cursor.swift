@@ -30,9 +30,7 @@ extension Service {
       }
     }
     if let cursor = changes.cursor {
-      let isEarly = world.has(.cursorBeforeCache)
-      cursors.deliver(
-        cursor, names: isEarly ? [] : toBeRead, needsLoad: isEarly ? false : needsLoad)
+      cursors.deliver(cursor, names: toBeRead, needsLoad: needsLoad)
       keepCursor()
     }
     return needsLoad

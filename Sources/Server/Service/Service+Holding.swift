@@ -8,9 +8,7 @@ extension Service {
   /// Notes that the answer is to be held. Interest is registered before anything is looked at.
   func hold(_ state: inout ExchangeState, _ id: ExchangeID) throws(ServerError) {
     guard !state.isChannel else { return }
-    if state.hello.asksCurrent {
-      state.lookNeeded = world.has(.currentTooEarly) ? freshness.begun : freshness.needed
-    }
+    if state.hello.asksCurrent { state.lookNeeded = freshness.needed }
     guard state.hello.wait > 0, !state.heldFor.isEmpty || state.lookNeeded != nil else { return }
     let held = exchanges.values.count { $0.state.holdUntil != nil }
     guard held < limits.heldAnswers else { return }

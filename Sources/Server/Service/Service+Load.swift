@@ -161,8 +161,7 @@ extension Service {
   ) -> Bool {
     // The business system may give the key of an object that is gone to another.
     let mayBeNew = !isThere && claims.mayHaveCreated(name.entity, readAt: moment)
-    let isTouched =
-      marks.isTouched(name, version: version, since: ticket.mark) && !world.has(.noMark)
+    let isTouched = marks.isTouched(name, version: version, since: ticket.mark)
     let isClaimed = (claims.holds(name) || mayBeNew) && !world.has(.loadIgnoresClaim)
     return isClaimed || isTouched
   }

@@ -122,9 +122,6 @@ extension Service {
       id: lastTask, name: chain.name, rights: rights, machine: machine, step: .done, mark: mark,
       marks: [mark], attempts: chain.attempts)
     replay.isOver = chain.isOver
-    replay.machine.retriesUnknown = world.has(.retryUnknown)
-    replay.machine.performsInParts = world.has(.groupInParts)
-    replay.machine.neverRecalls = world.has(.unknownAlways)
     replays[replay.id] = replay
     if !chain.mayHaveRun, try refuse(&replay) != nil {
       _ = try carryOut(.settle, replay.id)
@@ -362,9 +359,7 @@ extension Service {
   private func judge(
     of entity: Entity, for kind: OperationKind, _ rights: JudgedRights
   ) -> RowJudge? {
-    if world.has(.rightsIgnored) || world.has(.rightsFromCache) { return nil }
-    if world.has(.parentUnread), case .through = entity.partition { return nil }
-    return rights.judge(of: entity, for: kind)
+    world.has(.rightsIgnored) ? nil : rights.judge(of: entity, for: kind)
   }
 
   func connectorOperation(

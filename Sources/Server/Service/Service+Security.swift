@@ -197,15 +197,6 @@ extension Service {
     .staleRights, "the newest issuer token of this user is too old",
     hint: "Send a newer one with the login or the renewal. Pending changes wait.")
 
-  /// The user as the provider has it; with a planted bug as it was at the first login.
-  private func plantedRecord(_ record: UserRecord) -> UserRecord {
-    guard world.has(.staleClaims) else { return record }
-    let user = ExactText(record.name)
-    let first = firstRecords[user] ?? record
-    firstRecords[user] = first
-    return UserRecord(name: record.name, roles: record.roles, claims: first.claims)
-  }
-
   /// Ends the sessions of a user, on one device or on all, and closes their open lines. A business
   /// transaction that has begun is finished.
   public func revoke(
@@ -269,7 +260,6 @@ extension Service {
 
   private func pair(_ record: UserRecord, _ session: StoredSession, _ refresh: String) -> TokenPair
   {
-    let record = plantedRecord(record)
     let access = accessTokens.issue(
       record, device: session.device, session: session.id, now: world.clock.now)
     var pair = TokenPair(

@@ -59,8 +59,6 @@ public final class Service {
   var registered: [Owner: Registration] = [:]
   /// What devices get by which they are registered.
   public var templates = Templates()
-  /// Only with the planted bug `staleClaims`.
-  var firstRecords: [ExactText: UserRecord] = [:]
   /// Verifies the tokens of requests; a value that may go to any thread.
   public let accessTokens: AccessTokens
   var queue = ReplayQueue()

@@ -61,13 +61,13 @@ extension Simulation {
         let before = device.watch.deeds
         try store.transaction { () throws(FerryError) in
           try changeSomething(device)
-          try store.rollback()
+          try FlawedApp.rollback(store, planted)
         }
         device.watch.deeds = before
       }
       if chance.happens(60) {
         log.say("step \(step): device \(device.number) takes its transaction back")
-        try store.rollback()
+        try FlawedApp.rollback(store, planted)
         isTakenBack = true
       } else {
         counts.add(.transaction)

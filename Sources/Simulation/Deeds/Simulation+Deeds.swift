@@ -9,7 +9,9 @@ extension Simulation {
     let change = try record.change(kind)
     try note(change, of: record, device)
     let saved: Record?
-    do throws(FerryError) { saved = try device.store.save(change) } catch {
+    do throws(FerryError) {
+      saved = try device.store.save(FlawedApp.spoiled(change, planted))
+    } catch {
       if kind == .create, !device.disk.isDying { device.watch.deeds.madeIsNot() }
       throw error
     }

@@ -127,7 +127,7 @@ extension Simulation {
     let before = try server.service.knownSession(token)
     let isOpen = before.map { $0.isOpen } ?? false
     do throws(ServerError) {
-      let pair = try server.service.renew(token, device: device, provider: users)
+      let pair = try server.service.renew(token, device: device, provider: server.provider)
       if let before, number < before.used {
         tokenFailure =
           "the token \(number) of a session is taken, though \(before.used) was presented before"

@@ -47,6 +47,7 @@ extension Simulation {
 
   private func send(_ request: SessionRequest, _ device: SimulatedDevice, _ program: Int) {
     var made = Transfer.Request(request)
+    if !planted.isEmpty, !made.isContent { made.body = FlawedWire.spoiled(made.body, planted) }
     if hasFaults, !made.body.isEmpty, made.isContent, chance.happens(350), may(.pieceTorn) {
       counts.add(.pieceTorn)
       made.body[chance.number(below: made.body.count)] ^= 1

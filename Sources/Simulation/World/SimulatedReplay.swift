@@ -2,6 +2,7 @@ import FerryConnector
 import FerryMemoryConnector
 import FerryModel
 import FerryServer
+import FerryTestKit
 import FerryWorld
 
 /// The replays of one life of the server, a small piece of work at a time, as `ReplayHost` does
@@ -30,7 +31,7 @@ final class SimulatedReplay {
 
   private let service: Service
   private let business: MemoryBusiness
-  private let connector: MemoryConnector
+  private let connector: any Connector
   private let world: World
   private let chance: SeededChance
   private let ledger: Ledger
@@ -48,7 +49,7 @@ final class SimulatedReplay {
 
   init(
     service: Service, business: MemoryBusiness, world: World, chance: SeededChance, ledger: Ledger,
-    users: SimulatedUsers
+    users: SimulatedUsers, planted: Set<PlantedBug>
   ) {
     self.service = service
     self.business = business
@@ -56,7 +57,8 @@ final class SimulatedReplay {
     self.chance = chance
     self.ledger = ledger
     self.users = users
-    connector = MemoryConnector(business)
+    let connector = MemoryConnector(business)
+    self.connector = planted.isEmpty ? connector : FlawedConnector(connector, planted)
   }
 
   var isIdle: Bool { claimed.isEmpty && reports.isEmpty && following.isEmpty }

@@ -19,6 +19,8 @@ final class SimulatedServer {
   private let ledger: Ledger
   private let planted: Set<PlantedBug>
   private(set) var disk = SimulatedDisk()
+  /// What the server asks of the users.
+  private(set) var provider: any AuthenticationProvider
   private var running: Service?
   /// Counts starts.
   private(set) var life = 0
@@ -31,6 +33,8 @@ final class SimulatedServer {
   private var hinted: (changes: BusinessChanges, steps: Int)?
   /// The look that it was.
   private var looking: Int64?
+  /// Rows that were read before the load began that will give them.
+  private var early: EarlyRows?
   private var readBack: (task: ReadBackTask, rows: [RowImage])?
   /// Rows that a load lacked although the business system has them.
   private(set) var withheld: Set<RowName> = []
@@ -45,6 +49,7 @@ final class SimulatedServer {
     clock: SimulatedClock, chance: SeededChance, ledger: Ledger, planted: Set<PlantedBug>
   ) {
     self.planted = planted
+    provider = users
     self.ledger = ledger
     self.folder = folder
     self.business = business
@@ -93,7 +98,8 @@ final class SimulatedServer {
       let store = try SQLiteStore(folder: folder, package: package, world: world, vfs: disk.vfs)
       return planted.isEmpty ? store : FlawedStore(store, planted)
     }
-    service.provider = users
+    provider = planted.isEmpty ? users : FlawedUsers(users, planted)
+    service.provider = provider
     if business.notesChanges {
       cursor = try service.sourceCursor()
       isLoadWanted = cursor == nil
@@ -101,7 +107,7 @@ final class SimulatedServer {
     running = service
     replay = SimulatedReplay(
       service: service, business: business, world: world, chance: chance, ledger: ledger,
-      users: users)
+      users: users, planted: planted)
   }
 
   func stop() {
@@ -111,7 +117,7 @@ final class SimulatedServer {
     replay = nil
     load = nil
     readBack = nil
-    (cursor, hinted, looking) = (nil, nil, nil)
+    (cursor, hinted, looking, early) = (nil, nil, nil, nil)
     isLoadWanted = true
   }
 
@@ -158,10 +164,10 @@ final class SimulatedServer {
     if let (changes, steps) = hinted {
       hinted = steps > 0 ? (changes, steps - 1) : nil
       guard hinted == nil else { return }
-      let needsLoad = try service.take(changes)
+      let needsLoad = try take(changes)
       if needsLoad { isLoadWanted = true }
       cursor = changes.cursor
-      if let looking { service.endLook(looking, needsLoad: needsLoad) }
+      service.endLook(looking ?? service.beginLook(), needsLoad: needsLoad)
       return
     }
     guard business.notesChanges else {
@@ -170,11 +176,11 @@ final class SimulatedServer {
       }
       return
     }
-    let number = service.beginLook()
-    looking = number
+    // With the planted bug the look begins when its findings are here.
+    looking = planted.contains(.currentTooEarly) ? nil : service.beginLook()
     guard let changes = try replay?.changes(since: cursor) else { return }
     guard !changes.hints.isEmpty || changes.cursor != cursor else {
-      service.endLook(number, needsLoad: false)
+      service.endLook(looking ?? service.beginLook(), needsLoad: false)
       return
     }
     let isLate = hasFaults && chance.happens(200)
@@ -182,6 +188,12 @@ final class SimulatedServer {
       BusinessChanges(cursor: changes.cursor, hints: disturbed(changes.hints)),
       isLate ? chance.number(below: 12) : 0
     )
+  }
+
+  private func take(_ changes: BusinessChanges) throws(ServerError) -> Bool {
+    guard planted.contains(.cursorBeforeCache) else { return try service.take(changes) }
+    _ = try service.take(BusinessChanges(cursor: changes.cursor, hints: []))
+    return try service.take(BusinessChanges(cursor: nil, hints: changes.hints))
   }
 
   private func disturbed(_ hints: [ChangeHint]) -> [ChangeHint] {
@@ -207,8 +219,13 @@ final class SimulatedServer {
       return
     }
     guard isLoadWanted else { return }
+    if planted.contains(.noMark), !readEarly() { return }
     isLoadWanted = false
-    do { load = SimulatedLoad(ticket: try service.beginLoad(), chance: chance) } catch {
+    do {
+      load = SimulatedLoad(
+        ticket: try service.beginLoad(), chance: chance, early: early?.rows ?? [:])
+      early = nil
+    } catch {
       isLoadWanted = true
       throw error
     }
@@ -235,11 +252,31 @@ final class SimulatedServer {
     }
   }
 
-  /// The business system gives its tables one after the other, not from one snapshot.
-  private func read(_ entity: Entity, _ current: SimulatedLoad) throws {
+  /// With the planted bug `noMark` the rows are read some steps before the load begins. Whether it may
+  /// begin now.
+  private func readEarly() -> Bool {
+    if early == nil {
+      var rows: [String: [RowImage]] = [:]
+      for entity in SimulatedBusiness.package.entities {
+        guard let found = try? rowsNow(entity) else { return false }
+        rows[entity.name] = found
+      }
+      early = EarlyRows(rows: rows)
+    }
+    early?.steps -= 1
+    return early.map { $0.steps < 0 } ?? false
+  }
+
+  private func rowsNow(_ entity: Entity) throws -> [RowImage] {
     var rows: [RowImage] = []
     try MemoryConnector(business).load(
       [entity], each: { _, batch throws(ConnectorError) in rows += batch }, rejected: { _ in })
+    return rows
+  }
+
+  /// The business system gives its tables one after the other, not from one snapshot.
+  private func read(_ entity: Entity, _ current: SimulatedLoad) throws {
+    var rows = try current.early[entity.name] ?? rowsNow(entity)
     if hasFaults, !business.notesChanges, rows.count > 3, chance.happens(15) {
       // Nothing but a load finds them again. Broken paging: half an answer that looks whole.
       let count = chance.number(below: rows.count)
@@ -266,15 +303,24 @@ final class SimulatedServer {
   }
 }
 
+/// What a load will give, by entity, and for how many steps it does not begin yet.
+private struct EarlyRows {
+  var rows: [String: [RowImage]]
+  var steps: Int = 5
+}
+
 /// A load while it lasts: its tables in any order, each in small pieces.
 private final class SimulatedLoad {
   let ticket: LoadTicket
+  /// Rows that were read before it began.
+  let early: [String: [RowImage]]
   private var entities: [Entity]
   private var batches: [(Entity, [RowImage])] = []
   private let chance: SeededChance
 
-  init(ticket: LoadTicket, chance: SeededChance) {
+  init(ticket: LoadTicket, chance: SeededChance, early: [String: [RowImage]]) {
     self.ticket = ticket
+    self.early = early
     self.chance = chance
     entities = SimulatedBusiness.package.entities
     // Parents and children come in any order.

@@ -1,0 +1,37 @@
+import FerryModel
+import FerryServer
+import FerryWorld
+import Synchronization
+
+/// Users of whom a planted bug says something that is not so.
+final class FlawedUsers: AuthenticationProvider {
+  private let inner: SimulatedUsers
+  private let flaws: Set<PlantedBug>
+  /// As each user was when somebody asked first.
+  private let first = Mutex<[ExactText: UserRecord]>([:])
+
+  init(_ inner: SimulatedUsers, _ flaws: Set<PlantedBug>) {
+    self.inner = inner
+    self.flaws = flaws
+  }
+
+  func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {
+    spoiled(try inner.authenticate(user: user, password: password))
+  }
+
+  func record(of user: String) -> UserRecord? { inner.record(of: user).map(spoiled) }
+
+  func areRightsKnown(of user: String, now: Timestamp) -> Bool {
+    flaws.contains(.oldRightsOfIssuer) || inner.areRightsKnown(of: user, now: now)
+  }
+
+  private func spoiled(_ record: UserRecord) -> UserRecord {
+    guard flaws.contains(.staleClaims) else { return record }
+    let known = first.withLock { first in
+      let known = first[ExactText(record.name)] ?? record
+      first[ExactText(record.name)] = known
+      return known
+    }
+    return UserRecord(name: record.name, roles: record.roles, claims: known.claims)
+  }
+}

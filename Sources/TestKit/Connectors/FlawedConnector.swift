@@ -1,0 +1,130 @@
+import FerryConnector
+import FerryModel
+import FerryWorld
+
+/// A connector with planted bugs: each call does what the one inside does, but those that a bug spoils.
+///
+/// What ships has none of it.
+package final class FlawedConnector: Connector {
+  private let inner: any Connector
+  private let flaws: Set<PlantedBug>
+  /// What became of the first members of groups that are not answered.
+  private var parts: [OperationID: OperationOutcome] = [:]
+
+  /// `flaws`: those that are not of a connector change nothing.
+  package init(_ inner: any Connector, _ flaws: Set<PlantedBug>) {
+    self.inner = inner
+    self.flaws = flaws
+  }
+
+  /// The operations as they reach the business system: with fewer judges of their rows.
+  package static func spoiled(
+    _ group: [ConnectorOperation], _ flaws: Set<PlantedBug>
+  ) -> [ConnectorOperation] {
+    group.map { operation in
+      var isUnjudged = flaws.contains(.rightsFromCache)
+      if flaws.contains(.parentUnread), case .through = operation.entity.partition {
+        isUnjudged = true
+      }
+      guard isUnjudged else { return operation }
+      return ConnectorOperation(
+        id: operation.id, entity: operation.entity, kind: operation.kind, key: operation.key,
+        changed: operation.changed, base: operation.base, temporaryKey: operation.temporaryKey,
+        contents: operation.contents, judge: nil, user: operation.user)
+    }
+  }
+
+  package func perform(_ group: [ConnectorOperation]) -> PerformResult {
+    let group = FlawedConnector.spoiled(group, flaws)
+    let isInParts = flaws.contains(.groupInParts) && group.count > 1
+    let result = isInParts ? performInParts(group) : inner.perform(group)
+    if flaws.contains(.retryUnknown), case .unknown(let reason) = result {
+      return .notDone(reason: reason)
+    }
+    return result
+  }
+
+  private func performInParts(_ group: [ConnectorOperation]) -> PerformResult {
+    var outcomes: [OperationOutcome] = []
+    var touched: [RowImage] = []
+    for operation in group {
+      switch outcomes.last {
+      case .refused, .notTried:
+        outcomes.append(.notTried)
+        continue
+      case .accepted, nil: break
+      }
+      if let known = parts[operation.id] {
+        outcomes.append(known)
+        continue
+      }
+      let result = inner.perform([operation])
+      guard case .done(let found, let images) = result, let outcome = found.first else {
+        return result
+      }
+      parts[operation.id] = outcome
+      outcomes.append(outcome)
+      touched += images
+    }
+    return .done(outcomes, touched: touched)
+  }
+
+  package func recall(
+    _ operations: [OperationID]
+  ) throws(ConnectorError) -> [OperationOutcome?] {
+    guard !flaws.contains(.unknownAlways) else {
+      throw ConnectorError(
+        "the business system does not tell", hint: "It is a planted bug.", isTransient: false)
+    }
+    return try inner.recall(operations)
+  }
+
+  // What no bug spoils.
+
+  package func mismatches(with package: Package) throws(ConnectorError) -> [Mismatch] {
+    try inner.mismatches(with: package)
+  }
+
+  package func lead(_ store: String) { inner.lead(store) }
+
+  package func takeLead(again: Bool) throws(ConnectorError) -> Bool {
+    try inner.takeLead(again: again)
+  }
+
+  package func read(_ entity: Entity, keys: [Key]) throws(ConnectorError) -> [RowImage] {
+    try inner.read(entity, keys: keys)
+  }
+
+  package func load(
+    _ entities: [Entity], each: (Entity, [RowImage]) throws(ConnectorError) -> Void,
+    rejected: (RejectedRow) -> Void
+  ) throws(ConnectorError) {
+    try inner.load(entities, each: each, rejected: rejected)
+  }
+
+  package func slice(
+    of entity: Entity, after place: [Value]?, count: Int
+  ) throws(ConnectorError) -> EntitySlice? {
+    try inner.slice(of: entity, after: place, count: count)
+  }
+
+  package func rowCount(_ entities: [Entity]) throws(ConnectorError) -> Int? {
+    try inner.rowCount(entities)
+  }
+
+  package func content(
+    _ entity: Entity, key: Key, position: Int, offset: Int64, count: Int
+  ) throws(ConnectorError) -> [UInt8]? {
+    try inner.content(entity, key: key, position: position, offset: offset, count: count)
+  }
+
+  package func changedByOthers() throws(ConnectorError) -> Bool { try inner.changedByOthers() }
+
+  package func changes(since cursor: String?) throws(ConnectorError) -> BusinessChanges {
+    try inner.changes(since: cursor)
+  }
+
+  package var isUnreachable: Bool { inner.isUnreachable }
+  package var holdsJudgedRows: Bool { inner.holdsJudgedRows }
+  package var lookInterval: Duration { inner.lookInterval }
+}
