@@ -18,6 +18,7 @@ public struct AccessTokens: Sendable {
 
   private let keys: KeyRing
   private let server: String
+  private let verified: VerifiedTokens = VerifiedTokens()
 
   package init(key: [UInt8], server: String) { self.init(keys: KeyRing(key), server: server) }
 
@@ -55,7 +56,22 @@ public struct AccessTokens: Sendable {
 
   /// Who the token speaks for. Throws `forgedToken`, `otherServersToken` or `expiredToken`.
   public func verify(_ token: String, now: Timestamp) throws(ServerError) -> Identity {
-    // Bytes, not characters: every request comes through here.
+    let generation = keys.generation
+    let known = verified.identity(of: token, generation)
+    let identity = if let known { known } else { try read(token) }
+    if known == nil { verified.remember(identity, of: token, generation) }
+    guard identity.isGood(at: now) else {
+      let problem =
+        now < identity.expires
+        ? "the token was issued in the future: the server's clock was set back"
+        : "the token has expired"
+      throw ServerError(.expiredToken, problem, hint: "Renew it with the refresh token.")
+    }
+    return identity
+  }
+
+  /// Without looking at the clock.
+  private func read(_ token: String) throws(ServerError) -> Identity {
     let bytes = Array(token.utf8)
     let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard parts.count == 3, bytes.count <= 1 << 16,
@@ -73,19 +89,11 @@ public struct AccessTokens: Sendable {
     guard let node, let user = node["sub"]?.string, node["iss"]?.string == server,
       let issued = AccessTokens.time(node["iat"]), let expires = AccessTokens.time(node["exp"])
     else { throw AccessTokens.forged }
-    let identity = Identity(
+    return Identity(
       user: user, device: node["dev"]?.string,
       roles: (node["roles"]?.array ?? []).compactMap(\.string),
       claims: ClaimText.decode(node["claims"]), issued: issued, expires: expires,
       session: node["sid"]?.string)
-    guard identity.isGood(at: now) else {
-      let problem =
-        now < expires
-        ? "the token was issued in the future: the server's clock was set back"
-        : "the token has expired"
-      throw ServerError(.expiredToken, problem, hint: "Renew it with the refresh token.")
-    }
-    return identity
   }
 
   /// Seconds since 1970; nil where they lie beyond all time.

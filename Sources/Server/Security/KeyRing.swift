@@ -73,6 +73,9 @@ package final class KeyRing: Sendable {
     add(try store.secret(KeyRing.name(name, count + 1), make: make), now)
   }
 
+  /// Changes whenever there is another key, and an old one may open no more.
+  var generation: Int { count }
+
   private var count: Int { state.withLock { $0.keys.count } }
 
   private func add(_ key: [UInt8], _ now: Timestamp?) {

@@ -60,9 +60,40 @@ final class KeyRingTests {
     _ = try renew(pair.refreshToken)
     let other = try bench.service.login(
       users.authenticate(user: "anna", password: ""), device: "phone")
+    #expect(isGood(other))
     for _ in 0..<9 { try bench.service.rotateKeys() }
     #expect(throws: ServerError.self) { _ = try renew(pair.refreshToken) }
     #expect(!isGood(other))
+  }
+
+  @Test("A token that was verified before is refused when its time is over, or the clock set back")
+  func remembered() throws {
+    let pair = try bench.service.login(
+      users.authenticate(user: "anna", password: ""), device: "phone")
+    for _ in 0..<2 { #expect(isGood(pair)) }
+    bench.clock.advance(-61)
+    #expect(!isGood(pair))
+    bench.clock.advance(61 + 15 * 60)
+    #expect(!isGood(pair))
+    var text = pair.accessToken
+    text.removeLast()
+    #expect(throws: ServerError.self) {
+      try bench.service.accessTokens.verify(text, now: bench.clock.now)
+    }
+  }
+
+  @Test("What is remembered of verified tokens has a bound, and ends with a change of the keys")
+  func bounded() {
+    let tokens = VerifiedTokens()
+    let identity = Identity(
+      user: "anna", device: nil, roles: [], claims: [:], issued: bench.clock.now,
+      expires: bench.clock.now, session: nil)
+    for number in 0..<VerifiedTokens.limit { tokens.remember(identity, of: "\(number)", 1) }
+    #expect(tokens.identity(of: "0", 1) == identity && tokens.identity(of: "0", 2) == nil)
+    tokens.remember(identity, of: "another", 1)
+    #expect(tokens.identity(of: "0", 1) == nil && tokens.identity(of: "another", 1) == identity)
+    tokens.remember(identity, of: "later", 2)
+    #expect(tokens.identity(of: "another", 1) == nil && tokens.identity(of: "later", 2) == identity)
   }
 
   @Test("Two nodes change keys and each takes the other's")
