@@ -56,15 +56,15 @@ enum PostgreSQLRun {
 
   /// One-row inserts a second, without Ferry, by 16 clients.
   static func limit(_ peer: PostgreSQLPeer, _ setting: Setting) throws -> Double {
-    try peer.makeItems(0, in: "limit")
-    try peer.sql("CREATE SEQUENCE number CACHE 100", in: "limit")
+    try peer.makeItems(0, in: "raw")
+    try peer.sql("CREATE SEQUENCE number CACHE 100", in: "raw")
     return try peer.pgbench(
       """
       INSERT INTO items SELECT n, n * 31 % 100000, n * 17 % 5000000, 7, n * 0.25, n % 360,
         'Alfreds Futterkiste', 'Niederberg',
         'a note of some ninety letters, as somebody writes it who has been at the customer',
         'A-17' FROM nextval('number') AS n;
-      """, clients: 16, seconds: setting.isQuick ? 1 : 6, in: "limit", setting)
+      """, clients: 16, seconds: setting.isQuick ? 1 : 6, in: "raw", setting)
   }
 
   /// Seconds until every operation is answered.
