@@ -84,11 +84,6 @@ package struct OperationQueue {
     }
   }
 
-  /// Only with the planted bug `cancelHalf`.
-  func forgetSending() throws(FerryError) {
-    try transaction.run("UPDATE ferry_operation SET sent = 0 WHERE state = 'submitted'")
-  }
-
   /// Another server is asked from now on, which knows of no operation what became of it before.
   func mayHaveRun() throws(FerryError) {
     try transaction.run(

@@ -28,7 +28,6 @@ extension Session {
       plan = SynchronizationPlan(
         number: nextPlanNumber(), groups: batch.groups, origin: .completion(batch: batch.number),
         session: batchSessions[batch.number])
-      if store.world.has(.batchForgotten) { removeBatch(batch.number) }
     } else if !notified.isEmpty, !machine.isResting, facts.isSubscribed {
       let groups = store.model.groups.map(\.name).filter(notified.contains)
       notified = []
@@ -133,11 +132,7 @@ extension Session {
       lanes[.exchange] = nil
       machine.cancelled(.exchange)
     }
-    if plan.isUnsent {
-      try takeBack(plan)
-    } else if store.world.has(.cancelHalf) {
-      try takeForStored()
-    }
+    if plan.isUnsent { try takeBack(plan) }
     endPlan(Session.cancelled)
   }
 
@@ -152,16 +147,6 @@ extension Session {
     let isUnderWay = plan?.isUnderWay == true
     try cancelPlan()
     if isUnderWay { cutLane = .exchange }
-  }
-
-  /// Only with the planted bug `cancelHalf`.
-  private func takeForStored() throws(FerryError) {
-    try store.withTransaction { transaction throws(FerryError) in
-      let sent = try transaction.rows("SELECT id FROM ferry_operation WHERE sent = 1")
-      let queue = OperationQueue(transaction)
-      try queue.acknowledge(sent.compactMap { OperationID($0[0].text ?? "") })
-      try queue.forgetSending()
-    }
   }
 
   /// Nothing of the request has left, so none of its operations belongs to the plan's batch.

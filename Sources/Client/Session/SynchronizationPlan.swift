@@ -36,7 +36,7 @@ package struct SynchronizationPlan: Sendable {
   /// Its request asks for rows.
   var pulls = false
   /// Nothing of its request has left: the app is still asked.
-  var isUnsent = false
+  package internal(set) var isUnsent = false
   /// Of the operations that it sent.
   package internal(set) var batch: Int64?
   /// Not before this time, where the answers are not here yet.

@@ -21,7 +21,9 @@ extension Simulation {
     let session = device.programs[program].session
     takeEnded(session, device)
     do throws(FerryError) {
-      switch try session.next() {
+      let next = try session.next()
+      try FlawedSession.began(session, device, planted)
+      switch next {
       case .wait: return false
       case .cancel(let lane): endTransfers(of: device, program, lane)
       case .send(let request):

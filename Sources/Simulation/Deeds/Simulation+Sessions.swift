@@ -66,7 +66,9 @@ extension Simulation {
         log.say("step \(step): device \(device.number) cancels at \(status)")
         counts.sessionsCancelled += 1
       }
+      let isSent = session.plan.map { !$0.isUnsent } ?? false
       guard try session.answer(isCancelled ? .cancel : .proceed) else {
+        if isSent { try FlawedSession.cancelled(device, planted) }
         takeEnded(session, device)
         return false
       }
