@@ -36,21 +36,21 @@ package final class PostgreSQLStore: Store {
   /// The highest number that was ever seen to be committed.
   private var highest: Int64 = 0
   var rowNumbers: Range<Int64> = 0..<0
-  /// Whether days are those of the world's clock, in tests that set it.
+  /// Whether days are counted by the world's clock. Only for tests.
   package var countsDaysOfWorld = false
-  /// What happened before was seen; nil on a node that leads, and while a follower opens the store.
+  /// Up to where changes were seen. Nil on a leader, and while a follower opens the store.
   var seen: Seen?
-  /// What `arrivals` has not given yet begins here.
+  /// The cursor from which `arrivals` continues.
   var arrivalCursor: String?
 
   private struct Pending {
     var requests: [PostgreSQLConnection.Request] = []
-    /// Leaves that are to be purged: partitions and up to which number.
+    /// Leaves to purge: for each partition, the number up to which they are purged.
     var purges: [(partition: Int64, upTo: Int64)] = []
   }
 
-  /// Opens the store for the node that has the lease, which opens an era; or, without a lease, for
-  /// one that follows. `folder`: where the operator finds a key.
+  /// Opens the store. A node with a lease leads and opens an era. A node without one follows.
+  /// `folder` is where the operator finds a key.
   package init(
     _ address: PostgreSQLAddress, package: Package, world: World, lease term: Term?,
     folder: Folder? = nil
@@ -71,9 +71,9 @@ package final class PostgreSQLStore: Store {
       }
       self.server = server
       try numberEntities()
-      // What a device names in the new era, at another node, comes after this cursor.
+      // Taken before the era opens: what a device names in it at another node comes later.
       arrivalCursor = try line.rows("SELECT pg_catalog.pg_current_snapshot()::text").text(0, 0)
-      // A follower's first look is here: what happens from now on is news to it.
+      // This is a follower's first look. Later changes are news to it.
       if term == nil { _ = try news() } else { era = try openEra() }
     } catch {
       throw ServerError(error, store: address.text)

@@ -1,22 +1,24 @@
 import FerryWorld
 import Synchronization
 
-/// Tokens whose seal was good, with who they speak for: each request looks at its token twice, and a
-/// device sends one for 15 minutes. Any thread.
+/// Remembers the identity of each token whose seal was valid, to avoid verifying it again.
+///
+/// Each request looks at its token twice, and a device sends the same token for 15 minutes. Safe on
+/// any thread.
 final class VerifiedTokens: Sendable {
-  /// How many are remembered: about 8 MB with tokens of the usual size. When there are more, all
-  /// are forgotten and verified again.
+  /// The most tokens that are remembered, about 8 MB at their usual size. When there are more, all
+  /// are forgotten, and each is verified again at its next use.
   static let limit: Int = 8_192
 
   private struct State {
-    /// Of the keys; with other keys nothing is remembered.
+    /// The generation of the keys that verified the tokens. Lookups with another one find nothing.
     var generation: Int = 0
     var identities: [String: Identity] = [:]
   }
 
   private let state = Mutex(State())
 
-  /// Nil where it has to be verified. Whether it has expired is for the caller to see.
+  /// Returns nil if the token must be verified. The caller checks whether it has expired.
   func identity(of token: String, _ generation: Int) -> Identity? {
     state.withLock { $0.generation == generation ? $0.identities[token] : nil }
   }

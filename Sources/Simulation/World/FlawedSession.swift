@@ -3,9 +3,10 @@ import FerryModel
 import FerrySQLite
 import FerryWorld
 
-/// What a planted bug of a synchronization does to its device's database, behind the session.
+/// Changes that a planted bug makes to a device's database without its session's knowledge.
 enum FlawedSession {
-  /// The request had left before the app cancelled: what was sent counts as stored.
+  /// The app cancelled after the request had left. With `cancelHalf`, sent operations count as
+  /// stored.
   static func cancelled(
     _ device: SimulatedDevice, _ flaws: Set<PlantedBug>
   ) throws(FerryError) {
@@ -18,7 +19,7 @@ enum FlawedSession {
     }
   }
 
-  /// The finished batch whose results the session is to fetch is forgotten.
+  /// With `batchForgotten`, deletes the finished batch before the session fetches its results.
   static func began(
     _ session: Session, _ device: SimulatedDevice, _ flaws: Set<PlantedBug>
   ) throws(FerryError) {

@@ -3,11 +3,11 @@ import FerryServer
 import FerryWorld
 import Synchronization
 
-/// Users of whom a planted bug says something that is not so.
+/// A wrapper of the simulated users. A planted bug makes it report something false about them.
 final class FlawedUsers: AuthenticationProvider {
   private let inner: SimulatedUsers
   private let flaws: Set<PlantedBug>
-  /// As each user was when somebody asked first.
+  /// Each user's record at the first request for it.
   private let first = Mutex<[ExactText: UserRecord]>([:])
 
   init(_ inner: SimulatedUsers, _ flaws: Set<PlantedBug>) {

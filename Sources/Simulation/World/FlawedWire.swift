@@ -16,7 +16,7 @@ enum FlawedWire {
     }
   }
 
-  /// An update of several values without the last of them.
+  /// Returns an update of several values without its last value, and other operations unchanged.
   private static func withoutLastValue(_ bytes: [UInt8]) -> [UInt8] {
     let package = SimulatedBusiness.package
     guard let operation = try? Operation(bytes, in: package), operation.kind == .update,

@@ -2,22 +2,23 @@ import FerryConnector
 import FerryModel
 import FerryWorld
 
-/// A connector with planted bugs: each call does what the one inside does, but those that a bug spoils.
+/// A wrapper that plants bugs in a connector.
 ///
-/// What ships has none of it.
+/// Each method does what the wrapped connector does, unless a planted bug changes it. The wrapper
+/// does not ship.
 package final class FlawedConnector: Connector {
   private let inner: any Connector
   private let flaws: Set<PlantedBug>
-  /// What became of the first members of groups that are not answered.
+  /// Outcomes of operations whose group was performed in parts. A repeated group reuses them.
   private var parts: [OperationID: OperationOutcome] = [:]
 
-  /// `flaws`: those that are not of a connector change nothing.
+  /// Bugs in `flaws` that do not concern a connector have no effect.
   package init(_ inner: any Connector, _ flaws: Set<PlantedBug>) {
     self.inner = inner
     self.flaws = flaws
   }
 
-  /// The operations as they reach the business system: with fewer judges of their rows.
+  /// Returns the operations, without their `judge` where a planted bug removes it.
   package static func spoiled(
     _ group: [ConnectorOperation], _ flaws: Set<PlantedBug>
   ) -> [ConnectorOperation] {
@@ -79,7 +80,7 @@ package final class FlawedConnector: Connector {
     return try inner.recall(operations)
   }
 
-  // What no bug spoils.
+  // Calls that no planted bug changes.
 
   package func mismatches(with package: Package) throws(ConnectorError) -> [Mismatch] {
     try inner.mismatches(with: package)

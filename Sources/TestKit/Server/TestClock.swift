@@ -1,7 +1,7 @@
 import FerryWorld
 import Synchronization
 
-/// The machine's clocks, ahead by what a test let pass.
+/// The machine's clocks, plus the time that a test has let pass.
 final class TestClock: WorldClock {
   private let system: SystemClock = SystemClock()
   private let ahead = Mutex<Duration>(.zero)

@@ -4,10 +4,12 @@ import Ferry
 extension TestServer {
   /// Lets time pass for the server and for all devices that it made.
   ///
-  /// What depends on time happens as it would in the field: access tokens end after 15 minutes, a
-  /// session after 60 days, a lease closes the data, outcomes of operations are forgotten after 30
-  /// days, and the server removes what is too old. Longer times pass in steps of a day, each with
-  /// the server's daily work. Returns when the server has done that; devices go on by themselves.
+  /// Everything that depends on time happens as in production. Access tokens expire after 15
+  /// minutes, and sessions after 60 days. An expired lease closes the data. Outcomes of operations
+  /// are forgotten after 30 days. The server removes data that is too old.
+  ///
+  /// A duration of more than a day passes in steps of one day. In each step the server does its
+  /// daily work. Returns when that work is done, but does not wait for the work of devices.
   ///
   /// ```swift
   /// await server.setReachable(false)
@@ -16,8 +18,8 @@ extension TestServer {
   /// // The session has ended: the app must ask the user to log in again.
   /// ```
   ///
-  /// Limits of calls that wait (`within:`) count the time of the test, not this one. `duration` must
-  /// not be negative: the clocks of Ferry never go back.
+  /// Timeouts (`within:`) measure real time, which this call does not change. `duration` must not
+  /// be negative: the clocks of Ferry never go back.
   public func advance(by duration: Duration) async {
     precondition(duration >= .zero, "time does not go back")
     var rest = duration

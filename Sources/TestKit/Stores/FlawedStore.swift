@@ -5,25 +5,26 @@ import FerryServer
 import FerryWire
 import FerryWorld
 
-/// A store with planted bugs: each verb does what the one inside does, but those that a bug spoils.
+/// A wrapper that plants bugs in a store.
 ///
-/// What ships has none of it. Use it from one thread, as any store.
+/// Each method does what the wrapped store does, unless a planted bug changes it. The wrapper does
+/// not ship. Use it from one thread, like any store.
 package final class FlawedStore: StoreDecorator {
   package let inner: any Store
   private let flaws: Set<PlantedBug>
   private var firstEra: String?
-  /// Numbers that were drawn when their work began.
+  /// Numbers that were drawn early, when the operations were claimed.
   private var drawn: [OperationID: Int64] = [:]
-  /// Writes with such a number, inside the transaction that has another one.
+  /// Has a number that was drawn early. Writes of the current transaction get this number.
   private var early: NumberedTransaction?
-  /// Inside a transaction that has no number: what is read there is judged there.
+  /// True inside a transaction without a number: a session that is read there is judged there.
   private var isJudging = false
   private var laggard: Connection?
   private var reads = 0
-  /// The clock that rounds go on to.
+  /// The store's clock, taken at every fifth `replica` call. With `fixedBound`, reads end there.
   private var bound: Int64 = 0
 
-  /// `flaws`: those that are not of a store change nothing.
+  /// Bugs in `flaws` that do not concern a store have no effect.
   package init(_ inner: any Store, _ flaws: Set<PlantedBug>) {
     self.inner = inner
     self.flaws = flaws
@@ -146,7 +147,7 @@ package final class FlawedStore: StoreDecorator {
 
   // What is kept of users and devices.
 
-  /// The same number for places whose names only look alike.
+  /// With `equivalentNames`, returns the same number for places whose names look alike but differ.
   package func partition(at place: Place) throws(StoreError) -> Int64? {
     guard flaws.contains(.equivalentNames) else { return try inner.partition(at: place) }
     let alike = try inner.places(group: place.group.text, rule: place.rule.text).first {
@@ -173,7 +174,7 @@ package final class FlawedStore: StoreDecorator {
   }
 }
 
-/// A state of the store that is not what it says.
+/// A snapshot of the store that planted bugs make wrong.
 private struct FlawedSnapshot: StoreSnapshot {
   let clock: Int64
   private let view: any StoreSnapshot
