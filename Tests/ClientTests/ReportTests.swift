@@ -33,7 +33,7 @@ struct ReportTests {
     #expect(record.code == 7 && record.level == .warn)
     let other = try #require(try shop.device.order(2)).createLogRecord(.info, "seen")
     #expect(other.operation == nil && other.requestID != record.requestID)
-    #expect(try shop.device.store.reports() == [record, other])
+    #expect(try Reports(shop.device.store).all() == [record, other])
     #expect(try reports(in: #require(try shop.device.request())).isEmpty)
     // Undone with the transaction they belong to.
     #expect(throws: FerryError.self) {
@@ -42,7 +42,7 @@ struct ReportTests {
         throw FerryError(.cancelled, "no", hint: "")
       }
     }
-    #expect(try shop.device.store.reports().count == 2)
+    #expect(try Reports(shop.device.store).all().count == 2)
   }
 
   @Test("are sent until the server has them, across lost answers and restarts, under the same ids")
@@ -69,7 +69,7 @@ struct ReportTests {
     }
     #expect(kept == written)
     #expect(try !shop.device.session.facts().hasOutgoing)
-    #expect(try shop.device.store.reports() == [later])
+    #expect(try Reports(shop.device.store).all() == [later])
   }
 
   @Test("stay on the device while the server is older and takes none, which hinders nothing else")
@@ -88,7 +88,7 @@ struct ReportTests {
     #expect(try reports(in: request).isEmpty)
     try shop.device.take(try shop.shore.respond(to: request.body))
     #expect(shop.shore.stored.count == 1)
-    #expect(try shop.device.store.reports() == [record])
+    #expect(try Reports(shop.device.store).all() == [record])
     try shop.device.restart()
     #expect(try !shop.device.session.facts().hasOutgoing)
     // The server is brought up to date.
@@ -112,7 +112,7 @@ struct ReportTests {
         try connection.execute(
           """
           INSERT INTO ferry_report (number, id, record)
-          VALUES (1, 'old', '{}'), (\(Store.reportsKept), 'b', '{}')
+          VALUES (1, 'old', '{}'), (\(Reports.kept), 'b', '{}')
           """)
       }
     }
@@ -122,6 +122,6 @@ struct ReportTests {
         try connection.rows("SELECT number FROM ferry_report ORDER BY number").map { $0[0].integer }
       }
     }
-    #expect(left == [Int64(Store.reportsKept), Int64(Store.reportsKept) + 1])
+    #expect(left == [Int64(Reports.kept), Int64(Reports.kept) + 1])
   }
 }

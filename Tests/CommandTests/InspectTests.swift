@@ -38,7 +38,7 @@ private final class InspectedDevice {
 
   /// What the app wrote itself, personalization keys, and a content on its way.
   func write(_ message: String, about key: String) throws {
-    _ = try store.report(
+    _ = try Reports(store).write(
       .warn, message, code: 7, component: "Customer", entityKey: key, operation: nil)
     let digest = String(repeating: "0f", count: 32)
     try store.write { connection throws(FerryError) in

@@ -12,7 +12,7 @@ struct StoreRules {
       "Objects/Prefetch", "Objects/BusinessObject", "BigValues/Contents",
       "Queries/Store+Queries",
       "Import/RefusedHere", "Import/AnswerTaker", "Pending/PendingObjects", "Pending/Chain",
-      "Pending/Parts", "Outbox/BigValue+Write", "Pending/Reports", "Pending/LogRecords",
+      "Pending/LogRecords",
       "Pending/Cancel", "Pending/PendingStore", "Pending/OlderCopies", "Pending/ClientOnly",
       "Pending/JoinedChanges",
     ].map { "Sources/Client/\($0).swift" })

@@ -311,14 +311,14 @@ public final class Database: Sendable {
   public func createLogRecord(
     _ level: LogRecord.Level, _ message: String, code: Int = 0
   ) throws(FerryError) -> LogRecord {
-    try store.report(
+    try Reports(store).write(
       level, message, code: code, component: "", entityKey: "", operation: nil)
   }
 
   /// The app's own log records that the server does not have yet, oldest first. At most 10,000 are
   /// kept; beyond that the oldest are deleted.
   public var createdLogRecords: [LogRecord] {
-    get throws(FerryError) { try store.reports() }
+    get throws(FerryError) { try Reports(store).all() }
   }
 
   /// Sends the log records that the app has written so far with the next exchange, which begins

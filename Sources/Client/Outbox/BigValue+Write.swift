@@ -84,7 +84,7 @@ extension BigValue {
     let store = self.store
     return BigWriter(contents, declared: length, shown: shown) {
       draft, reference throws(FerryError) in
-      try store.keep(reference, at: place, draft: draft)
+      try place.keep(reference, draft: draft, in: store)
     }
   }
 
@@ -117,7 +117,7 @@ extension BigValue {
   func setNull() throws(FerryError) {
     let place = try place
     try checkChangeable(place)
-    try store.keep(nil, at: place, draft: nil)
+    try place.keep(nil, draft: nil, in: store)
   }
 
   /// The model allows updates, or the object's create waits and takes the value along.
@@ -139,28 +139,29 @@ extension BigValue {
   }
 }
 
-extension Store {
+extension ContentPlace {
   /// Makes a content the value of its attribute and the change a pending one, in one transaction.
-  func keep(
-    _ reference: BigReference?, at place: ContentPlace, draft: Int64?
+  fileprivate func keep(
+    _ reference: BigReference?, draft: Int64?, in store: Store
   ) throws(FerryError) {
-    try write { connection throws(FerryError) in
-      let row = try self.sql { () throws(SQLiteError) -> VisibleRow? in
+    try store.withTransaction { transaction throws(FerryError) in
+      let row = try transaction.sql { connection throws(SQLiteError) -> VisibleRow? in
         if let draft, let reference { try Contents.finish(draft, as: reference, connection) }
-        return try self.rows(of: place.entity).visible(connection, object: place.object)
+        return try store.rows(of: entity).visible(connection, object: object)
       }
       guard let row else {
         throw FerryError(
-          .objectNotFound, "the \(place.entity.name) to write to is no longer on the device",
-          hint: "It was deleted, here or by another user.", entity: place.entity.name)
+          .objectNotFound, "the \(entity.name) to write to is no longer on the device",
+          hint: "It was deleted, here or by another user.", entity: entity.name)
       }
       var after = row.values
-      after[place.position] = reference.map { .text($0.description) } ?? .null
-      _ = try Outbox(self).save(
-        LocalChange(
-          entity: place.entity, kind: .update, object: place.object, seen: row.values, after: after),
-        nil)
-      try self.sql { () throws(SQLiteError) in try self.sweepContents(connection) }
+      after[position] = reference.map { .text($0.description) } ?? .null
+      let change = LocalChange(
+        entity: entity, kind: .update, object: object, seen: row.values, after: after)
+      _ = try Outbox(store).save(change, nil)
+      try transaction.sql { connection throws(SQLiteError) in
+        try store.sweepContents(connection)
+      }
     }
   }
 }

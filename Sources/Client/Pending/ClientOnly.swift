@@ -10,7 +10,7 @@ extension Store {
     guard change.kind != .create else { return try createHere(change, connection) }
     let (object, before) = try present(change, connection)
     guard let after = change.applied(to: before.values) else {
-      try deleteParts(of: entity, before.values, connection)
+      try Parts(self, connection).delete(of: entity, before.values)
       try sql { () throws(SQLiteError) in
         try rows.deleteVisible(connection, object: object)
         try self.sweepContents(connection)

@@ -163,7 +163,7 @@ extension Store {
           after: served(after, of: entity), image: image),
         known, entity, object, entity.key(of: before.values), after, connection)
       if let last = known.last, last.kind == .delete, last.isOpen {
-        try self.bringBackParts(of: LocalObject(entity.name, object), last.chain, connection)
+        try Parts(self, connection).bringBack(of: LocalObject(entity.name, object), last.chain)
       }
       var row = try self.lay(
         now, on: image, over: before, entity, object, shown: after, connection)
@@ -185,7 +185,7 @@ extension Store {
     // Based on what the app saw, under the key that the object has now.
     var base = change.seen
     for position in entity.key { base[position] = before.values[position] }
-    try deleteParts(of: entity, before.values, connection)
+    try Parts(self, connection).delete(of: entity, before.values)
     return try sql { () throws(SQLiteError) -> Record? in
       let known = try self.operations.of(entity, object, connection)
       if known.allSatisfy({ $0.state == .withdrawn }) {

@@ -15,18 +15,23 @@ extension BusinessObject {
   public func createLogRecord(
     _ level: LogRecord.Level, _ message: String, code: Int = 0
   ) throws(FerryError) -> LogRecord {
-    try record.store.report(
+    try Reports(record.store).write(
       level, message, code: code, component: Self.entity.name,
       entityKey: record.object == nil ? "" : record.key.text,
       operation: ["C": .create, "U": .update, "D": .delete][record.pending.rawValue])
   }
 }
 
-extension Store {
-  /// How many reports wait on a device at most; the oldest go for new ones.
-  package static let reportsKept = 10_000
+/// The log records of the app that the server does not have yet.
+package struct Reports {
+  private let store: Store
 
-  package func report(
+  package init(_ store: Store) { self.store = store }
+
+  /// How many reports wait on a device at most; the oldest go for new ones.
+  package static let kept = 10_000
+
+  package func write(
     _ level: LogRecord.Level, _ message: String, code: Int, component: String, entityKey: String,
     operation: OperationKind?
   ) throws(FerryError) -> LogRecord {
@@ -39,31 +44,27 @@ extension Store {
     }
     let record = LogRecord(
       component: component, entityKey: entityKey, code: code, message: message,
-      operation: operation, requestID: newOperationID(),
-      timestamp: world.clock.now.milliseconds, level: level)
+      operation: operation, requestID: store.newOperationID(),
+      timestamp: store.world.clock.now.milliseconds, level: level)
     var writer = JSONWriter()
     writer.logRecord(record)
     let text = writer.text
-    try write { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in
-        try connection.run(
-          "INSERT INTO ferry_report (id, record) VALUES (?, ?)", .text(record.requestID.text),
-          .text(text))
-        try connection.run(
-          "DELETE FROM ferry_report WHERE number <= ?",
-          .integer(connection.lastInsertRowID - Int64(Store.reportsKept)))
-      }
+    try store.withTransaction { transaction throws(FerryError) in
+      try transaction.run(
+        "INSERT INTO ferry_report (id, record) VALUES (?, ?)", .text(record.requestID.text),
+        .text(text))
+      try transaction.run(
+        "DELETE FROM ferry_report WHERE number <= ?",
+        .integer(transaction.connection.lastInsertRowID - Int64(Reports.kept)))
     }
     return record
   }
 
-  /// The reports that the server does not have yet, oldest first.
-  package func reports() throws(FerryError) -> [LogRecord] {
-    try read { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in
-        try connection.rows("SELECT record FROM ferry_report ORDER BY number").compactMap { row in
-          row[0].text.flatMap { try? LogRecord(json: Array($0.utf8)) }
-        }
+  /// Oldest first.
+  package func all() throws(FerryError) -> [LogRecord] {
+    try store.withSnapshot { transaction throws(FerryError) in
+      try transaction.rows("SELECT record FROM ferry_report ORDER BY number").compactMap { row in
+        row[0].text.flatMap { try? LogRecord(json: Array($0.utf8)) }
       }
     }
   }
