@@ -44,7 +44,9 @@ extension Way {
         let wanted = Int64(booked)
         let seconds: Double
         do {
-          seconds = try await until("all are done after \(fault)") { try nodes.business.booked() >= wanted }
+          seconds = try await until("all are done after \(fault)") {
+            try nodes.business.booked() >= wanted
+          }
         } catch {
           throw WayFailure(
             "seed \(seed), round \(round), \(fault): \(error)\n\(await nodes.account(of: ada))")
@@ -116,7 +118,7 @@ final class Nodes {
     return daemons.firstIndex { holder.hasSuffix(" \($0.process.id)") } ?? 0
   }
 
-  /// What a reader of a failure asks first: who leads, what waits on the device, and what each said.
+  /// Who leads, what waits on the device, and what each node said last; for a failure of the test.
   func account(of phone: Phone) async -> String {
     let lease = try? await server.psql(database, "SELECT * FROM ferry_store.lease")
     let pending = try? await phone.ask(#"["pending"]"#, mayFail: true)
@@ -124,7 +126,8 @@ final class Nodes {
       "node \(index), process \(daemon.process.id):\n"
         + daemon.process.errorLines.suffix(12).joined(separator: "\n")
     }
-    return (["lease: \(lease ?? "not readable")", "pending: \(pending?.shown ?? "no answer")"] + said)
+    return
+      (["lease: \(lease ?? "not readable")", "pending: \(pending?.shown ?? "no answer")"] + said)
       .joined(separator: "\n")
   }
 
