@@ -319,12 +319,6 @@ package final class PostgreSQLStore: Store {
     }
   }
 
-  package func replica<Result>(
-    _ body: (any StoreSnapshot) throws(StoreError) -> Result
-  ) throws(StoreError) -> Result {
-    try snapshot(body)
-  }
-
   // The start.
 
   var number: PostgreSQLValue { .integer(packageNumber) }

@@ -149,12 +149,6 @@ package final class SQLiteStore: Store {
     try SQLiteSnapshot(numbers, connection)
   }
 
-  package func replica<Result>(
-    _ body: (any StoreSnapshot) throws(StoreError) -> Result
-  ) throws(StoreError) -> Result {
-    try snapshot(body)
-  }
-
   // The start.
 
   private func openEra() throws(StoreError) -> String {

@@ -256,9 +256,6 @@ public final class Database: Sendable {
   /// the next retry.
   public func networkIsBack() { act { session in session.wake() } }
 
-  /// Looks again at what is due: the clock may have gone far ahead.
-  package func timeHasPassed() { Task { [runner] in await runner.run() } }
-
   /// In the order of the calls.
   func act(_ body: @escaping @Sendable (Session) throws(FerryError) -> Void) {
     runner.enqueue(body)

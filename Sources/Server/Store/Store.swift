@@ -46,7 +46,8 @@ package protocol Store: SessionStore, OperationStore, ContentStore, PartitionSto
     _ body: (any StoreSnapshot) throws(StoreError) -> Result
   ) throws(StoreError) -> Result
 
-  /// As `snapshot`, where pages alone are read: a copy of the store may give it.
+  /// As `snapshot`, where pages alone are read: a copy of the store may give it. Without a copy it is
+  /// `snapshot`.
   func replica<Result>(
     _ body: (any StoreSnapshot) throws(StoreError) -> Result
   ) throws(StoreError) -> Result
@@ -57,6 +58,12 @@ package protocol Store: SessionStore, OperationStore, ContentStore, PartitionSto
 
 extension Store {
   package var leads: Bool { true }
+
+  package func replica<Result>(
+    _ body: (any StoreSnapshot) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    try snapshot(body)
+  }
 }
 
 /// One numbered transaction while it is open.

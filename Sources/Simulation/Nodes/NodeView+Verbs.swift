@@ -41,12 +41,6 @@ extension NodeView: Store {
     try any { store throws(StoreError) in try store.snapshot(body) }
   }
 
-  func replica<Result>(
-    _ body: (any StoreSnapshot) throws(StoreError) -> Result
-  ) throws(StoreError) -> Result {
-    try snapshot(body)
-  }
-
   /// Nobody reads on another thread here: what is far behind is read at once.
   var readerMaker: StoreReaderMaker { shared.rows.readerMaker }
 

@@ -28,7 +28,8 @@ extension TestServer {
       clock.advance(by: step)
       rest -= step
       await host.timeHasPassed()
-      for database in openDatabases { database.timeHasPassed() }
+      // Each device looks again at what is due.
+      for database in openDatabases { database.store.bell.ring() }
     }
   }
 }

@@ -236,7 +236,7 @@ public final class TestServer: Sendable {
   /// Closes the databases that it made, ends and removes its folder.
   public func stop() async {
     releaseReplays()
-    for database in databases.withLock({ $0 }) { await database.close() }
+    for database in openDatabases { await database.close() }
     await host.stop()
     try? FileManager.default.removeItem(at: folder)
   }
