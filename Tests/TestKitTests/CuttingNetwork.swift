@@ -26,14 +26,10 @@ final class CuttingNetwork: Transport {
     var lateAt: Int?
   }
 
-  private let host: TestServer
-  private let server: TestNetwork
+  private let server: TestServer
   private let state = Mutex(State())
 
-  init(_ server: TestServer) {
-    host = server
-    self.server = server.network
-  }
+  init(_ server: TestServer) { self.server = server }
 
   /// Bytes of contents that left the device.
   var sentBytes: Int { state.withLock { $0.sentBytes } }
@@ -49,25 +45,21 @@ final class CuttingNetwork: Transport {
   func limitDownloads(_ bytes: Int?) { state.withLock { $0.downloadLimit = bytes } }
 
   func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
-    let cut = try state.withLock { state throws(TransportError) -> Cut? in
+    let (cut, isLate) = try state.withLock { state throws(TransportError) -> (Cut?, Bool) in
       guard !state.isDead else { throw CuttingNetwork.broken }
       if request.url.hasSuffix("/token") { state.renewals += 1 }
       if request.method == .get, let range = request.headers["Range"] { state.starts.append(range) }
-      guard request.method == .put else { return nil }
+      guard request.method == .put else { return (nil, false) }
       state.puts += 1
       state.sentBytes += request.body.count
-      guard let planned = state.cutAt, planned.put == state.puts else { return nil }
+      let isLate = state.lateAt == state.puts
+      guard let planned = state.cutAt, planned.put == state.puts else { return (nil, isLate) }
       state.isDead = true
-      return planned.cut
+      return (planned.cut, isLate)
     }
-    let isLate = state.withLock { state in
-      guard request.method == .put, state.lateAt == state.puts else { return false }
-      state.lateAt = nil
-      return true
-    }
-    if isLate { await host.advance(by: .seconds(3_600)) }
+    if isLate { await server.advance(by: .seconds(3_600)) }
     if cut == .request { throw CuttingNetwork.broken }
-    let response = try await server.send(request)
+    let response = try await server.network.send(request)
     if cut == .response {
       _ = try await response.body.collect()
       throw CuttingNetwork.broken

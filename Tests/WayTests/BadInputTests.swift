@@ -14,8 +14,10 @@ extension Way {
       let token: String
       let key: String
 
-      static func make() async throws -> Scene {
-        let business = try await Business.flights(bookings: 300)
+      /// `note`: what SQL gives as the note of each booking; nil for none.
+      static func make(bookings: Int = 300, note: String? = nil) async throws -> Scene {
+        let business = try await Business.flights(bookings: bookings)
+        if let note { try business.run("UPDATE Bookings SET Note = \(note)") }
         let daemon = try await Daemon.start(business)
         let phone = try await Phone.start(business, "ada", user: "ada", daemon.address)
         let token = try await Wires.token(daemon.address, "ada", device: "bad")
@@ -26,6 +28,11 @@ extension Way {
           """)
         return Scene(
           business: business, daemon: daemon, phone: phone, token: token, key: String(key))
+      }
+
+      /// The head of an exchange without its last lines, for what no client of HTTP sends.
+      func head(_ token: String) -> String {
+        "POST /ferry/1/exchange HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(token)\r\n"
       }
 
       func exchange(_ body: [UInt8]) async throws -> Wires.Reply {
@@ -56,8 +63,7 @@ extension Way {
     func huge() async throws {
       let scene = try await Scene.make()
       let before = scene.residentKilobytes
-      let head =
-        "POST /ferry/1/exchange HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(scene.token)\r\n"
+      let head = scene.head(scene.token)
       let announced = try RawSocket(port: scene.daemon.port)
       announced.send(Array("\(head)Content-Length: 1073741824\r\n\r\n".utf8))
       let answer = announced.answer(untilEnd: false)
@@ -118,36 +124,16 @@ extension Way {
 
     @Test("Devices that never read what they asked for hold a few megabytes each, and nobody up")
     func neverReads() async throws {
-      let business = try await Business.flights(bookings: 20_000)
-      // What does not become small on its way.
-      try business.run("UPDATE Bookings SET Note = hex(randomblob(1200))")
-      let daemon = try await Daemon.start(business)
-      try await daemon.ready()
-      let phone = try await Phone.start(business, "ada", user: "ada", daemon.address)
-      let key = try business.value(
-        """
-        SELECT BookingID FROM Bookings JOIN Flights USING (FlightID)
-        WHERE AgencyID = 'AG-01' AND Status = 'planned' LIMIT 1
-        """)
-      let scene = Scene(
-        business: business, daemon: daemon, phone: phone, token: "", key: String(key))
+      // Notes that do not become small on their way.
+      let scene = try await Scene.make(bookings: 20_000, note: "hex(randomblob(1200))")
       let before = scene.residentKilobytes
       var sockets: [RawSocket] = []
       for number in 0..<10 {
         let device = "silent\(number)"
-        let token = try await Wires.token(daemon.address, "dora", device: device)
-        let body = Letters.first(business, device: device)
-        let socket = try RawSocket(port: daemon.port, receiveBytes: 4_096)
-        socket.send(
-          Array(
-            """
-            POST /ferry/1/exchange HTTP/1.1\r
-            Host: x\r
-            Authorization: Bearer \(token)\r
-            Content-Length: \(body.count)\r
-            \r
-
-            """.utf8) + body)
+        let token = try await Wires.token(scene.daemon.address, "dora", device: device)
+        let body = Letters.first(scene.business, device: device)
+        let socket = try RawSocket(port: scene.daemon.port, receiveBytes: 4_096)
+        socket.send(Array("\(scene.head(token))Content-Length: \(body.count)\r\n\r\n".utf8) + body)
         sockets.append(socket)
       }
       try await until("each has an answer") { sockets.allSatisfy(\.hasAnswer) }
@@ -156,7 +142,7 @@ extension Way {
       tell("10 devices that never read 24 MB each: the server grew by \(growth) KB")
       // A round of 4 MB for each, beside the server's cache of 32 MB and what a round needs.
       #expect(growth < 120 * 1_024)
-      #expect(try await daemon.stopInOrder() == .exit(0))
+      #expect(try await scene.daemon.stopInOrder() == .exit(0))
       #expect(sockets.count == 10, "they were open all the time")
     }
 

@@ -22,7 +22,7 @@ extension Way {
       let cores = ProcessInfo.processInfo.activeProcessorCount
       tell("200 busy devices: \(most.most) threads on \(cores) cores")
       #expect(most.most > 1)
-      #expect(most.most <= cores + 4 + min(4, cores))
+      #expect(most.most <= Daemon.mostThreads)
       let phone = try await Phone.start(business, "ada", user: "ada", daemon.address)
       try await Shores.agree(business, daemon, [phone], belongs: Shores.firstAgency(business))
     }

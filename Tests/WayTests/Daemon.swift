@@ -73,6 +73,12 @@ final class Daemon: Sendable {
     return (try await process.ended(), process.errorText)
   }
 
+  /// How many threads `ferryd` has at most: a few beside the cores, and its readers.
+  static var mostThreads: Int {
+    let cores = ProcessInfo.processInfo.activeProcessorCount
+    return cores + 4 + min(4, cores)
+  }
+
   func stopNow() async throws {
     watcher.kill()
     try await process.killNow()

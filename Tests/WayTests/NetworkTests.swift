@@ -150,9 +150,7 @@ extension Way {
       #expect(healthUnder.at(0.99) < limit)
       #expect(healthAgain.at(0.99) < limit)
       #expect(deltaUnder.at(0.5) < max(delta.at(0.5) * 20, .seconds(1)))
-      let cores = ProcessInfo.processInfo.activeProcessorCount
-      // Beside the readers.
-      #expect(under.threads <= cores + 4 + min(4, cores))
+      #expect(under.threads <= Daemon.mostThreads)
       #expect(under.bytes - before.bytes < 64 * 1_024)
       try await Shores.agree(business, daemon, [ada, ben], belongs: Shores.firstAgency(business))
     }

@@ -45,9 +45,8 @@ extension Way {
         token: try String(contentsOfFile: "\(daemon.data)/operator.key", encoding: .utf8))
       let models = (list.node?["devices"]?.array ?? []).compactMap { $0["model"]?.string }
       #expect(models.sorted() == [flights.package.id, notes.package.id].sorted())
-      let processors = ProcessInfo.processInfo.activeProcessorCount
-      // Beside the readers, which the packages share.
-      #expect(daemon.process.threadCount <= processors + 4 + min(4, processors))
+      // The packages share the readers, too.
+      #expect(daemon.process.threadCount <= Daemon.mostThreads)
       // After a restart both go on with the sessions that they have.
       let port = daemon.port
       try await daemon.stopNow()
