@@ -90,7 +90,7 @@ struct CommandTaker {
       return
     case "count":
       let entity = try entity(words)
-      let count = try database.store.count(entity)
+      let count = try Records(database.store).count(entity)
       output.write { writer in
         writer.field("ok", true)
         writer.field("count", count)
@@ -104,7 +104,7 @@ struct CommandTaker {
     case "copyFrom", "copyTo", "length", "walk":
       let key = Key(text: String(try text(words, 2).dropFirst().dropLast()))
       let file = name == "length" ? "" : try text(words, 4)
-      guard let record = try database.store.record(try entity(words), key: key) else {
+      guard let record = try Records(database.store).of(try entity(words), key: key) else {
         throw Problem("\(key) is not here")
       }
       try await onBigValue(name, record, try text(words, 3), file)
@@ -161,7 +161,7 @@ struct CommandTaker {
       _ = try database.store.cancel(entity, object)
       output.write { $0.field("ok", true) }
     case "logs":
-      let records = try database.store.logRecords(
+      let records = try LogRecords(database.store).select(
         "WHERE entity = ? AND object = ?", [.text(entity.name), .integer(object)])
       output.write { writer in
         writer.field("ok", true)
@@ -190,9 +190,9 @@ struct CommandTaker {
 
   /// A pending delete hides its object: it is found to be submitted or cancelled.
   private func record(_ entity: Entity, _ key: Key, for command: String) throws -> Record? {
-    if let record = try database.store.record(entity, key: key) { return record }
+    if let record = try Records(database.store).of(entity, key: key) { return record }
     guard ["submit", "cancel", "logs"].contains(command) else { return nil }
-    return try database.store.pendingRecords(entity, .delete, .all, skip: 0, take: nil)
+    return try PendingObjects(database.store).all(entity, .delete, .all, skip: 0, take: nil)
       .first { $0.key == key }
   }
 
@@ -205,7 +205,7 @@ struct CommandTaker {
       }
     }
     let listed = try operations.map { operation in
-      let records = try store.logRecords(
+      let records = try LogRecords(store).select(
         "WHERE entity = ? AND object = ?", [.text(operation.entity), .integer(operation.object)])
       return (operation, records.count)
     }
@@ -252,7 +252,9 @@ struct CommandTaker {
 
   /// Every visible row in its canonical form, by key.
   private func dump(_ entity: Entity) throws {
-    let records = try database.store.records(entity, "", []).sorted { $0.key.text < $1.key.text }
+    let records = try Records(database.store).all(entity, "", []).sorted {
+      $0.key.text < $1.key.text
+    }
     output.write { writer in
       writer.field("ok", true)
       writer.key("rows")

@@ -167,7 +167,7 @@ struct BadInputTests {
     }
 
     var cities: [String?] {
-      get throws { try store.records(Order.entity, "", []).map { Order(record: $0).city } }
+      get throws { try Records(store).all(Order.entity, "", []).map { Order(record: $0).city } }
     }
   }
 
@@ -206,7 +206,7 @@ struct BadInputTests {
     let again = try Store(
       path: "/device.db", model: Shop.package, world: .system(), durability: .machine,
       vfs: trial.disk.vfs)
-    #expect(try again.records(Order.entity, "", []).count == 1)
+    #expect(try Records(again).all(Order.entity, "", []).count == 1)
     again.close()
   }
 

@@ -128,16 +128,16 @@ struct Filled {
   }
 
   func basket(_ id: Int64) throws -> Basket? {
-    try device.store.record(Basket.entity, key: Key([.integer(id)])).map(Basket.init(record:))
+    try Records(device.store).of(Basket.entity, key: Key([.integer(id)])).map(Basket.init(record:))
   }
 
   func item(_ number: Int64) throws -> Item? {
-    try device.store.record(Item.entity, key: Key([.integer(1), .integer(number)]))
+    try Records(device.store).of(Item.entity, key: Key([.integer(1), .integer(number)]))
       .map(Item.init(record:))
   }
 
   func names(_ entity: Entity) throws -> [String] {
-    try device.store.records(entity, "ORDER BY _id", []).map {
+    try Records(device.store).all(entity, "ORDER BY _id", []).map {
       "\($0.key) \($0.pending.rawValue)\($0.failed ? "!" : "")"
     }
   }

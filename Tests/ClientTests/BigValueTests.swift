@@ -183,7 +183,7 @@ struct BigValueTests {
     try kept.lines.write(picture(20))
     _ = try device.photo("c", picture(10))
     try device.store.cleanAllData(keepsClientOnly: true)
-    try device.store.sweepContents()
+    try Contents(device.store).sweep()
     #expect(try device.contents() == [1, 1, 0])
     #expect(try kept.lines.length == 20, "what stays on the device keeps its content")
     _ = try device.photo("c", picture(10))
@@ -292,7 +292,7 @@ struct BigValueTests {
     shore.put(
       Photo.entity, [.integer(1), .text("quay"), .text(reference.description), .null])
     try device.exchange(shore)
-    let photo = try #require(try device.store.records(Photo.entity, "ORDER BY _id", []).first)
+    let photo = try #require(try Records(device.store).all(Photo.entity, "ORDER BY _id", []).first)
     let place = ContentPlace(entity: Photo.entity, object: try #require(photo.object), position: 2)
     /// Takes what one answer brings.
     func take(_ bytes: [UInt8]) throws -> Bool {

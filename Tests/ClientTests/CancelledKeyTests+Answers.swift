@@ -45,7 +45,7 @@ extension CancelledKeyTests {
       told.dropFirst() == [
         "replayFailure Maker 1 failed true", "replayFailure Maker \(child.key) failed true",
       ])
-    let records = try device.store.logRecords(LogRecordQuery(component: "Maker", code: 422))
+    let records = try LogRecords(device.store).of(LogRecordQuery(component: "Maker", code: 422))
     #expect(records.count == 2 && records.allSatisfy { $0.attribute == "owner" })
     #expect(records[0].message.contains("refers to a new Maker that no longer exists"))
     let error = #expect(throws: FerryError.self) { try submit(second) }
@@ -54,7 +54,7 @@ extension CancelledKeyTests {
     try update(1, owner: .integer(2), name: "one")
     try submit(1)
     for new in [child, second] {
-      let known = try device.store.record(Self.maker, object: try #require(new.object))
+      let known = try Records(device.store).of(Self.maker, object: try #require(new.object))
       var record = try #require(known)
       record.values[2] = .integer(2)
       _ = try device.store.save(try record.change(.update))
@@ -78,7 +78,7 @@ extension CancelledKeyTests {
     let id = try device.operations()[0].id
     try device.store.transaction { () throws(FerryError) in
       for (number, owner) in [(1, new.values[0]), (2, .integer(1))] as [(Int64, Value)] {
-        let known = try device.store.record(Self.maker, key: Key([.integer(number)]))
+        let known = try Records(device.store).of(Self.maker, key: Key([.integer(number)]))
         guard var record = known else { continue }
         record.values[2] = owner
         _ = try device.store.save(try record.change(.update))
@@ -86,9 +86,10 @@ extension CancelledKeyTests {
     }
     try submit(1)
     _ = try device.store.save(try new.change(.delete))
-    try device.store.takeRefused([
-      Answer(id: id, version: 0, outcome: .replayFailed, newKey: nil, logRecords: [])
-    ])
+    try AnswerTaker.take(
+      refused: [
+        Answer(id: id, version: 0, outcome: .replayFailed, newKey: nil, logRecords: [])
+      ], in: device.store)
     try device.exchange(shore)
     #expect(shore.stored.count == 1, "the create alone was ever sent")
     #expect(try device.operations().map(\.state) == [.replayFailed, .replayFailed])

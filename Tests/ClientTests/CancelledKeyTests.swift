@@ -51,7 +51,7 @@ struct CancelledKeyTests {
   }
 
   func maker(_ id: Int64) throws -> Record {
-    try #require(try device.store.record(Self.maker, key: Key([.integer(id)])))
+    try #require(try Records(device.store).of(Self.maker, key: Key([.integer(id)])))
   }
 
   func cancel(_ record: Record) throws -> [Key] {
@@ -277,14 +277,14 @@ struct CancelledKeyTests {
     _ = try Outbox(device.store).submit(Self.maker, object)
     try device.exchange(shore)
     let new = try create("new")
-    let known = try device.store.record(Self.maker, object: object)
+    let known = try Records(device.store).of(Self.maker, object: object)
     var referring = try #require(known)
     referring.values[2] = new.values[0]
     _ = try device.store.save(try referring.change(.update))
     _ = try cancel(new)
     let operations = try device.operations()
     #expect(operations.map(\.state) == [.submitted])
-    let left = try device.store.record(Self.maker, object: object)
+    let left = try Records(device.store).of(Self.maker, object: object)
     #expect(left?.values[2].isNull == true)
   }
 

@@ -287,7 +287,7 @@ struct ChainTests {
 
   private func edit(_ shop: Stocked, _ id: Int64, _ city: String) throws(FerryError) {
     var order = Order(
-      record: try shop.device.store.records(Order.entity, "WHERE id = ?", [.integer(id)])[0])
+      record: try Records(shop.device.store).all(Order.entity, "WHERE id = ?", [.integer(id)])[0])
     order.city = city
     try order.update()
   }

@@ -31,7 +31,8 @@ struct ChangeLogTests {
   }
 
   private func remark(_ id: String) throws -> Remark {
-    Remark(record: try #require(try shop.device.store.record(Remark.entity, key: Key([.text(id)]))))
+    Remark(
+      record: try #require(try Records(shop.device.store).of(Remark.entity, key: Key([.text(id)]))))
   }
 
   @Test("facts/1.11: a changed part is noted with the owner of its graph, and the owner with it")
@@ -127,7 +128,7 @@ struct ChangeLogTests {
     let device = shop.device
     var item = Item(
       record: try #require(
-        try device.store.record(Item.entity, key: Key([.integer(1), .integer(2)]))))
+        try Records(device.store).of(Item.entity, key: Key([.integer(1), .integer(2)]))))
     try item.delete()
     try item.cancelPending()
     let rows = try device.store.read { connection throws(FerryError) in

@@ -77,15 +77,17 @@ struct ClientOnlyTests {
   }
 
   private func contact(_ id: Int64) throws -> Contact? {
-    try device.store.record(Contact.entity, key: Key([.integer(id)])).map(Contact.init(record:))
+    try Records(device.store).of(Contact.entity, key: Key([.integer(id)])).map(
+      Contact.init(record:))
   }
 
   private func reminders() throws -> Int {
-    try device.store.records(Contact.reminder, "", []).count
+    try Records(device.store).all(Contact.reminder, "", []).count
   }
 
   private func reminder(_ id: Int64) throws -> Reminder? {
-    try device.store.record(Contact.reminder, key: Key([.integer(id)])).map(Reminder.init(record:))
+    try Records(device.store).of(Contact.reminder, key: Key([.integer(id)])).map(
+      Reminder.init(record:))
   }
 
   private func remind(_ id: Int64) throws -> Reminder {
@@ -163,7 +165,7 @@ struct ClientOnlyTests {
     put(1, "Ada Lovelace")
     try device.exchange(shore)
     let deleted = try #require(
-      try device.store.pendingRecords(Contact.entity, nil, .all, skip: 0, take: nil).first)
+      try PendingObjects(device.store).all(Contact.entity, nil, .all, skip: 0, take: nil).first)
     var again = Contact(record: deleted)
     try again.submitPending()
     try device.exchange(shore)
@@ -194,7 +196,8 @@ struct ClientOnlyTests {
 
   private func submitDelete() throws -> OperationID {
     let known = Set(shore.stored.keys)
-    let pending = try device.store.pendingRecords(Contact.entity, nil, .all, skip: 0, take: nil)
+    let pending = try PendingObjects(device.store).all(
+      Contact.entity, nil, .all, skip: 0, take: nil)
     var deleted = Contact(record: try #require(pending.first))
     try deleted.submitPending()
     try device.exchange(shore)
@@ -231,7 +234,8 @@ struct ClientOnlyTests {
       shore.accept(create)
       try device.exchange(shore)
     }
-    let pending = try device.store.pendingRecords(Contact.entity, nil, .all, skip: 0, take: nil)
+    let pending = try PendingObjects(device.store).all(
+      Contact.entity, nil, .all, skip: 0, take: nil)
     let object = try #require(pending.first?.object)
     _ = try device.store.cancel(Contact.entity, object)
     if afterwards {

@@ -38,10 +38,10 @@ struct CompositeDependencyTests {
     for number in [1, 2] as [Int64] { shore.put(Self.berth, [.integer(1), .integer(number)]) }
     shore.put(Self.ship, [.integer(5), .integer(1), .integer(1)])
     try device.exchange(shore)
-    var ship = try #require(try device.store.record(Self.ship, key: Key([.integer(5)])))
+    var ship = try #require(try Records(device.store).of(Self.ship, key: Key([.integer(5)])))
     ship.set(2, Int64(2))
     _ = try device.store.save(try ship.change(.update))
-    let berth = try device.store.record(Self.berth, key: Key([.integer(1), .integer(1)]))
+    let berth = try Records(device.store).of(Self.berth, key: Key([.integer(1), .integer(1)]))
     _ = try device.store.save(try #require(berth).change(.delete))
     try Outbox(device.store).submitAll([Self.berth, Self.ship])
     for _ in 0..<2 { try device.exchange(shore) }
@@ -65,7 +65,9 @@ struct CompositeDependencyTests {
 
   /// A new berth (1, 2), and the ship led to it by the second attribute alone.
   private func move(_ device: Device) throws(FerryError) {
-    guard var ship = try device.store.record(Self.ship, key: Key([.integer(5)])) else { return }
+    guard var ship = try Records(device.store).of(Self.ship, key: Key([.integer(5)])) else {
+      return
+    }
     ship.set(2, Int64(2))
     _ = try device.store.save(try ship.change(.update))
     var berth = Record(Self.berth, store: device.store)

@@ -55,7 +55,7 @@ struct CopyTests {
     let operation = try shop.device.operations()[0]
     #expect(operation.changed == [2: .text("Kiel")])
     #expect(operation.key == Key([.integer(77)]))
-    #expect(try shop.device.store.record(Order.entity, key: temporary)?.key == operation.key)
+    #expect(try Records(shop.device.store).of(Order.entity, key: temporary)?.key == operation.key)
     try copy.delete()
     #expect(try shop.device.operations()[0].base[0] == .integer(77))
   }

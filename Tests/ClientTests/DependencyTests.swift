@@ -17,7 +17,7 @@ struct DependencyTests {
   }
 
   func record(_ entity: Entity, _ id: Int64) throws -> Record {
-    try #require(try device.store.record(entity, key: Key([.integer(id)])))
+    try #require(try Records(device.store).of(entity, key: Key([.integer(id)])))
   }
 
   func create(maker id: Int64, owner: Int64? = nil) throws {
@@ -236,7 +236,7 @@ struct DependencyTests {
     shore.put(part, [.integer(10), .integer(1)] + names.map { _ in .text("delete") })
     for _ in 0..<3 { try device.exchange(shore) }
     for (entity, id) in [(part, 10), (Maker.entity, 1)] as [(Entity, Int64)] {
-      let record = try #require(try device.store.record(entity, key: Key([.integer(id)])))
+      let record = try #require(try Records(device.store).of(entity, key: Key([.integer(id)])))
       _ = try device.store.save(try record.change(.delete))
     }
     try Outbox(device.store).submitAll([Maker.entity, part])
@@ -285,7 +285,7 @@ struct DependencyTests {
     #expect(try chains() == [["update Maker 1", "delete Maker 2", "delete Maker 1"]])
     let operations = try received().sorted { $0.position < $1.position }
     #expect(operations[0].changed == [3: .null] && operations[2].base[3] == .null)
-    #expect(try device.store.record(Maker.entity, key: Key([.integer(1)])) == nil)
+    #expect(try Records(device.store).of(Maker.entity, key: Key([.integer(1)])) == nil)
     for operation in operations { shore.refuse(operation.id) }
     try exchange()
     let left = try device.operations()

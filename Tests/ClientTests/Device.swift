@@ -86,11 +86,11 @@ final class Device {
   }
 
   func orders() throws -> [Order] {
-    try store.records(Order.entity, "ORDER BY id", []).map(Order.init(record:))
+    try Records(store).all(Order.entity, "ORDER BY id", []).map(Order.init(record:))
   }
 
   func order(_ id: Int64) throws -> Order? {
-    try store.record(Order.entity, key: Key([.integer(id)])).map(Order.init(record:))
+    try Records(store).of(Order.entity, key: Key([.integer(id)])).map(Order.init(record:))
   }
 
   func newOrder(_ city: String?, customer: String = "ALFKI") -> Order {

@@ -92,7 +92,7 @@ struct DeviceLogTests {
       shore.refuse(operation.id, code: number == 0 ? 412 : 500, "no \(number)")
     }
     try device.exchange(shore)
-    let find = { (query: LogRecordQuery) in try device.store.logRecords(query).map(\.message) }
+    let find = { (query: LogRecordQuery) in try LogRecords(device.store).of(query).map(\.message) }
     #expect(try find(LogRecordQuery()) == ["no 0", "no 1"])
     #expect(try find(LogRecordQuery(code: 412)) == ["no 0"])
     #expect(try find(LogRecordQuery(component: "Order", entityKey: "2")) == ["no 1"])
@@ -101,7 +101,7 @@ struct DeviceLogTests {
     #expect(try find(LogRecordQuery(atLeast: .fatal)) == [])
     #expect(try find(LogRecordQuery(since: 1, before: 2)) == ["no 0", "no 1"])
     #expect(try find(LogRecordQuery(since: 2)) == [])
-    try device.store.deleteLogRecords(LogRecordQuery(code: 412))
+    try LogRecords(device.store).delete(LogRecordQuery(code: 412))
     #expect(try find(LogRecordQuery()) == ["no 1"])
     #expect(try device.order(1)?.replayFailed == true)
   }

@@ -57,7 +57,7 @@ struct FormerKeyTests {
     var basket = copies.basket
     try basket.submitPending()
     for _ in 0..<3 { try await database.synchronize() }
-    try #require(try database.store.record(Basket.entity, key: Key([.integer(7)])) != nil)
+    try #require(try Records(database.store).of(Basket.entity, key: Key([.integer(7)])) != nil)
   }
 
   @Test("leads to its owners and its parts, and is found, by the key that replaced it")
@@ -77,7 +77,7 @@ struct FormerKeyTests {
     // A part that was made since never had another key itself.
     _ = try new(.integer(7), .integer(2), .text("pear"), of: Item.entity)
     let key = Key([old.basket.record.values[0], .integer(2)])
-    #expect(try database.store.record(Item.entity, key: key)?["text"] == .text("pear"))
+    #expect(try Records(database.store).of(Item.entity, key: key)?["text"] == .text("pear"))
   }
 
   @Test("passes and fails the tests that the key which replaced it does")

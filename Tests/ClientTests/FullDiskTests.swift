@@ -91,7 +91,7 @@ struct FullDiskTests {
         try shown.operations.select("", [], connection)
       }
     }
-    let rows = try shown.records(shown.model.entities[0], "", [])
+    let rows = try Records(shown).all(shown.model.entities[0], "", [])
     return [operations.count, operations.count { $0.state == .submitted }, rows.count]
   }
 

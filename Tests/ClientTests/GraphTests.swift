@@ -62,7 +62,8 @@ struct GraphTests {
     #expect(try shop.names(Item.entity) == ["1,1 N", "1,2 N", "7,1 N"])
     #expect(try shop.names(Remark.entity) == ["\"r1\" N", "\"r2\" N"])
     #expect(
-      try shop.device.store.records(Remark.entity, "ORDER BY _id", [])[1]["basketID"] == .integer(7)
+      try Records(shop.device.store).all(Remark.entity, "ORDER BY _id", [])[1]["basketID"]
+        == .integer(7)
     )
     #expect(try shop.names(Receipt.entity) == ["7 C"], "not part of the graph: it waits, rekeyed")
     try receipt.refresh()
@@ -120,7 +121,8 @@ struct GraphTests {
     try item.update()
     let basket = try #require(try shop.basket(1))
     #expect(basket.isPending && basket.pendingChange == .parent && !basket.isUpdated)
-    let own = try shop.device.store.pendingRecords(Basket.entity, nil, .all, skip: 0, take: nil)
+    let own = try PendingObjects(shop.device.store).all(
+      Basket.entity, nil, .all, skip: 0, take: nil)
     #expect(own.isEmpty)
     var owner = basket
     try owner.submitPending()
@@ -133,7 +135,7 @@ struct GraphTests {
   func middleOwner() throws {
     let shop = try Filled()
     var remark = try #require(
-      try shop.device.store.record(Remark.entity, key: Key([.text("r1")]))
+      try Records(shop.device.store).of(Remark.entity, key: Key([.text("r1")]))
     )
     let letters = {
       try [shop.basket(1)?.record, shop.item(1)?.record, shop.item(2)?.record].map {
@@ -141,8 +143,10 @@ struct GraphTests {
       }
     }
     let filtered = { (entity: Entity, filter: EntityFilter) in
-      try shop.device.store.objects(entity, Query(from: entity.name).entityFilter(filter)) { $0 }
-        .count
+      try Query(from: entity.name).entityFilter(filter).objects(of: entity, in: shop.device.store) {
+        $0
+      }
+      .count
     }
     remark.values[3] = .text("sweet")
     remark = try #require(try shop.device.store.save(try remark.change(.update)))

@@ -27,12 +27,12 @@ struct GroupAgainTests {
   }
 
   private func answer(_ places: Int...) throws {
-    try shop.device.store.takeRefused(
-      places.map { place in
+    try AnswerTaker.take(
+      refused: places.map { place in
         Answer(
           id: sent[place].id, version: 0, outcome: .notTried, newKey: nil, logRecords: [],
           isToBeSentAgain: true)
-      })
+      }, in: shop.device.store)
   }
 
   private func again() -> [Operation] {
@@ -80,9 +80,10 @@ struct GroupAgainTests {
 
   @Test("A refused member holds it back: the app decides")
   func refused() throws {
-    try shop.device.store.takeRefused([
-      Answer(id: sent[0].id, version: 0, outcome: .replayFailed, newKey: nil, logRecords: [])
-    ])
+    try AnswerTaker.take(
+      refused: [
+        Answer(id: sent[0].id, version: 0, outcome: .replayFailed, newKey: nil, logRecords: [])
+      ], in: shop.device.store)
     try answer(1)
     try shop.device.exchange(shop.shore)
     #expect(again().isEmpty)

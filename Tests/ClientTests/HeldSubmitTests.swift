@@ -136,7 +136,7 @@ struct HeldSubmitTests {
     var line = shop.device.newLine(of: child.id, 1, "nail")
     try line.create()
     try line.submitPending()
-    #expect(try store.pendingCount(Line.entity, nil, .replaying) == 1)
+    #expect(try PendingObjects(store).count(Line.entity, nil, .replaying) == 1)
   }
 
   @Test("A line that is added to the graph after it is not sent with it")
@@ -225,7 +225,8 @@ struct HeldSubmitTests {
   }
 
   private func edit(_ shop: Stocked, _ id: Int64, _ city: String) throws(FerryError) {
-    guard var order = try shop.device.store.record(Order.entity, key: Key([.integer(id)])) else {
+    guard var order = try Records(shop.device.store).of(Order.entity, key: Key([.integer(id)]))
+    else {
       return
     }
     order.set(2, city as String?)

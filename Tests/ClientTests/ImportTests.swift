@@ -395,6 +395,6 @@ struct ImportTests {
       try session.received(message.frame.encoded(), on: .exchange)
     }
     try session.ended(.exchange, nil)
-    #expect(try store.count(Order.entity) == 1)
+    #expect(try Records(store).count(Order.entity) == 1)
   }
 }

@@ -148,7 +148,7 @@ struct LiveQueryTests {
       watches.map { !$0.signal.takeChanges().entities.isEmpty }
     }
     let remark = try #require(
-      try store.record(Remark.entity, key: Key([.text("r1")])).map(Remark.init(record:)))
+      try Records(store).of(Remark.entity, key: Key([.text("r1")])).map(Remark.init(record:)))
     try await remark.delete()
     #expect(rung() == [true, true])
     #expect(try filled.basket(1)?.isPending == true)

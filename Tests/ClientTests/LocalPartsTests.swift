@@ -65,12 +65,12 @@ struct LocalPartsTests {
   }
 
   private func delete(_ name: String, _ id: Int64) throws {
-    let record = try device.store.record(try entity(name), key: Key([.integer(id)]))
+    let record = try Records(device.store).of(try entity(name), key: Key([.integer(id)]))
     _ = try device.store.save(try #require(record).change(.delete))
   }
 
   private func ids(_ name: String) throws -> [Int64] {
-    try device.store.records(try entity(name), "ORDER BY id", []).map { $0.get(0) }
+    try Records(device.store).all(try entity(name), "ORDER BY id", []).map { $0.get(0) }
   }
 
   @Test("go with an owner that stays on the device, and their parts with them")

@@ -80,7 +80,7 @@ struct LocalReferenceTests {
 
   private func references(_ store: Store? = nil) throws -> [Value] {
     try [Self.note, Self.label, Self.stamp].flatMap { entity in
-      try (store ?? device.store).records(entity, "ORDER BY id", []).map { $0.values[1] }
+      try Records(store ?? device.store).all(entity, "ORDER BY id", []).map { $0.values[1] }
     }
   }
 
@@ -92,7 +92,7 @@ struct LocalReferenceTests {
     #expect(Set(others) == told && others.count == 3)
     let key = new.values[0]
     #expect(try references() == [.null, .integer(7), key, key])
-    let note = try #require(try device.store.record(Self.note, key: Key([.integer(1)])))
+    let note = try #require(try Records(device.store).of(Self.note, key: Key([.integer(1)])))
     #expect(note.values[2] == .text("Note 1") && note.pending == .none)
     #expect(try device.operations().isEmpty)
   }
@@ -105,7 +105,7 @@ struct LocalReferenceTests {
       try device.store.rollback()
     }
     #expect(try references() == [key, .integer(7), key, key])
-    let again = try #require(try device.store.record(Self.order, key: Key([key])))
+    let again = try #require(try Records(device.store).of(Self.order, key: Key([key])))
     _ = try device.store.save(try again.change(.delete))
     #expect(try references() == [.null, .integer(7), key, key])
   }
@@ -134,7 +134,7 @@ struct LocalReferenceTests {
     _ = try Outbox(device.store).submit(Self.order, object)
     try device.exchange(shore)
     let id = try #require(try device.operations().first).id
-    let sent = try #require(try device.store.record(Self.order, key: Key([key])))
+    let sent = try #require(try Records(device.store).of(Self.order, key: Key([key])))
     _ = try device.store.save(try sent.change(.delete))
     #expect(try references() == [key, .integer(7), key, key])
     shore.refuse(id)
@@ -158,7 +158,7 @@ struct LocalReferenceTests {
       durability: .application, migration: .discardUnmigratable)
     let key = new.values[0]
     #expect(
-      try newer.records(newer.model.entities[0], "", []).map { $0.values[0] } == [.integer(7)])
+      try Records(newer).all(newer.model.entities[0], "", []).map { $0.values[0] } == [.integer(7)])
     #expect(try references(newer) == [.null, .integer(7), key, key])
     newer.close()
   }
@@ -172,10 +172,10 @@ struct LocalReferenceTests {
     try device.exchange(shore)
     #expect(
       try references() == [.integer(42), .integer(7), .integer(42), .integer(42)])
-    let label = try #require(try device.store.record(Self.label, key: Key([.integer(42)])))
+    let label = try #require(try Records(device.store).of(Self.label, key: Key([.integer(42)])))
     #expect(label.values[2] == .text("Label 3") && label.pending == .none)
     // A copy that was read before is saved where it is now.
-    var copy = try #require(try device.store.record(Self.note, key: Key([.integer(1)])))
+    var copy = try #require(try Records(device.store).of(Self.note, key: Key([.integer(1)])))
     copy.set(2, "new" as String?)
     _ = try device.store.save(try copy.change(.update))
     #expect(try references().first == .integer(42))

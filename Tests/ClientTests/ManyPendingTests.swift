@@ -51,11 +51,13 @@ struct ManyPendingTests {
         }
       }
     }
-    #expect(try timed("counted") { try store.pendingCount(Order.entity, nil, .all) } == count)
+    #expect(
+      try timed("counted") { try PendingObjects(store).count(Order.entity, nil, .all) } == count)
     let (page, statements) = try timed("a page of 100 from the middle") {
       try store.write { connection throws(FerryError) in
         let start = connection.executions
-        let page = try store.pendingRecords(Order.entity, nil, .all, skip: count / 2, take: 100)
+        let page = try PendingObjects(store).all(
+          Order.entity, nil, .all, skip: count / 2, take: 100)
         return (page.count, connection.executions - start)
       }
     }
@@ -80,12 +82,12 @@ struct ManyPendingTests {
     }
     let cities = Set(shop.shore.stored.values.compactMap { $0.changed[2] })
     #expect(shop.shore.stored.count == count && cities.count == count)
-    #expect(try store.pendingCount(Order.entity, nil, .replaying) == count)
+    #expect(try PendingObjects(store).count(Order.entity, nil, .replaying) == count)
     try timed("opened again") { try shop.device.restart() }
     let again = shop.device.store
-    #expect(try again.pendingCount(Order.entity, nil, .replaying) == count)
+    #expect(try PendingObjects(again).count(Order.entity, nil, .replaying) == count)
     try timed("all cancelled") { try Outbox(again).cancelAll(Order.entity) }
-    #expect(try again.pendingCount(Order.entity, nil, .all) == 0)
+    #expect(try PendingObjects(again).count(Order.entity, nil, .all) == 0)
     #expect(try shop.device.orders().allSatisfy { !$0.isPending })
     let grown = (try residentBytes() - before) >> 20
     print("\(count) pending: \(grown) MB more in memory")

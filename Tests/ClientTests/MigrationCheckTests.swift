@@ -69,7 +69,7 @@ struct MigrationCheckTests {
 
   private func orders(_ store: Store) throws -> [Record] {
     let entity = try #require(store.model.entity(named: "Order"))
-    return try store.records(entity, "ORDER BY _id", [])
+    return try Records(store).all(entity, "ORDER BY _id", [])
   }
 
   private func update(_ shop: Stocked, _ id: Int64, city: String?) throws {

@@ -66,7 +66,7 @@ struct MigrationLossTests {
   }
 
   private func record(_ name: String, _ id: Int64) throws -> Record? {
-    try device.store.record(
+    try Records(device.store).of(
       try #require(device.model.entity(named: name)), key: Key([.integer(id)]))
   }
 
@@ -84,7 +84,7 @@ struct MigrationLossTests {
 
   private func rows(_ store: Store, _ name: String) throws -> [String] {
     guard let entity = store.model.entity(named: name) else { return [] }
-    return try store.records(entity, "ORDER BY id", []).map { record in
+    return try Records(store).all(entity, "ORDER BY id", []).map { record in
       record.values.map(\.shown).joined(separator: " ")
     }
   }

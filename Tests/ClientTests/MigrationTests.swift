@@ -52,7 +52,7 @@ struct MigrationTests {
 
   private func orders(_ store: Store) throws -> [[String]] {
     guard let entity = store.model.entity(named: "Order") else { return [] }
-    return try store.records(entity, "ORDER BY _id", []).map { record in
+    return try Records(store).all(entity, "ORDER BY _id", []).map { record in
       record.values.map { value in
         if case .text(let text) = value { text } else { value.shown }
       } + [record.pending.rawValue]
@@ -102,7 +102,7 @@ struct MigrationTests {
     let shop = try Stocked()
     try changed(shop)
     let model = newer([attribute("note", .string)] + attributes, key: [1])
-    let numbers = try shop.device.store.records(Order.entity, "ORDER BY _id", []).map(\.object)
+    let numbers = try Records(shop.device.store).all(Order.entity, "ORDER BY _id", []).map(\.object)
     let store = try open(shop, model)
     let shore = Shore(model)
     shore.partitions = [7]
@@ -133,7 +133,7 @@ struct MigrationTests {
         ["n1", "1", "Kiel"], ["n2", "2", "Bremen"],
         ["null", try orders(store)[2][1], "Jena"],
       ])
-    let kept = try store.records(entity, "ORDER BY _id", []).map(\.object)
+    let kept = try Records(store).all(entity, "ORDER BY _id", []).map(\.object)
     #expect(kept == [numbers[0], numbers[1], numbers[3]])
     #expect(shore.stored.count == 1)
   }
@@ -204,7 +204,7 @@ struct MigrationTests {
     try shop.device.store.transaction { () throws(FerryError) in
       var line = shop.device.newLine(of: order, 1, "tea")
       try line.create()
-      var record = try shop.device.store.records(Order.entity, "WHERE id = 1", [])[0]
+      var record = try Records(shop.device.store).all(Order.entity, "WHERE id = 1", [])[0]
       record.set(2, "Kiel" as String?)
       _ = try shop.device.store.save(try record.change(.update))
     }
@@ -218,7 +218,7 @@ struct MigrationTests {
     #expect(try shop.device.operations().map(\.state) == [.submitted, .submitted])
     let store = try open(shop, withoutText, .discardUnmigratable)
     #expect(try operations(store).map(\.entity) == ["Order"])
-    let record = try #require(try store.record(Order.entity, key: Key([.integer(1)])))
+    let record = try #require(try Records(store).of(Order.entity, key: Key([.integer(1)])))
     #expect(record.replay.pending == record.replay.counter && record.pending == .update)
     let session = Session(store: store, observers: Observers(), settings: SessionSettings())
     session.requestExchange()
@@ -279,7 +279,7 @@ struct MigrationTests {
       world: World(clock: SystemClock(), chance: SystemChance(), log: log),
       durability: .application, migration: .discardUnmigratable)
     #expect(try operations(store).map(\.key.text) == ["1,1"])
-    #expect(try store.count(Line.entity) == 1)
+    #expect(try Records(store).count(Line.entity) == 1)
     #expect(log.lines.contains { $0.contains("1 × Line, which refers to a new Order that goes") })
     #expect(log.lines.contains { $0.contains("1 × Order.city") })
   }
@@ -293,7 +293,7 @@ struct MigrationTests {
       _ = try open(shop, newer(attributes, lines: false))
     } throws: { "\($0)".contains("1 × Line, which the model no longer has") }
     try shop.device.restart()
-    let kept = try shop.device.store.record(Line.entity, key: Key([.integer(1), .integer(1)]))
+    let kept = try Records(shop.device.store).of(Line.entity, key: Key([.integer(1), .integer(1)]))
     var again = Line(record: try #require(kept))
     try again.cancelPending()
     let store = try open(shop, newer(attributes, lines: false))

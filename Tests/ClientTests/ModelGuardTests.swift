@@ -71,7 +71,7 @@ struct ModelGuardTests {
     let second = try open(shop, shop.device.store.model)
     order.city = "Kiel"
     try order.update()
-    let cities = try second.records(Order.entity, "ORDER BY _id", []).map { $0.values[2] }
+    let cities = try Records(second).all(Order.entity, "ORDER BY _id", []).map { $0.values[2] }
     #expect(cities.first == .text("Kiel"))
   }
 }

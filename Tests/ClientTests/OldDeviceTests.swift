@@ -65,7 +65,7 @@ struct OldDeviceTests {
         "Order update submitted", "Order update waiting",
       ])
     let alias = Key([.integer(-5_779_233_503_071_354_090)])
-    #expect(try device.store.record(Order.entity, key: alias)?.key == Key([.integer(5)]))
+    #expect(try Records(device.store).of(Order.entity, key: alias)?.key == Key([.integer(5)]))
     let header = try Connection(path: device.path)
     #expect(try header.value("PRAGMA application_id") == .integer(FileOwner.application))
     #expect(try header.value("PRAGMA user_version") == .integer(Schema.version))
@@ -106,7 +106,7 @@ struct OldDeviceTests {
 
   @Test("compares decimals as numbers in plain SQL, as a new one does")
   func decimals() throws {
-    let rows = try device.store.rows(
+    let rows = try Records(device.store).rows(
       sql: #"SELECT id FROM "Order" WHERE freight > ? ORDER BY freight"#, [.text("9")])
     #expect(rows.map { $0.get(0, as: Int64.self) } == [2, -8_543_584_508_092_325_881, 3])
   }

@@ -160,9 +160,9 @@ struct OneToOneTests {
       shore.accept(operation.id, newKey: Key([.integer(7)]), changing: [0: .integer(7)])
     }
     try device.exchange(shore)
-    #expect(try store.records(Passport.entity, "", []).map(\.key.text) == ["7"])
+    #expect(try Records(store).all(Passport.entity, "", []).map(\.key.text) == ["7"])
     #expect(
-      try store.records(Berth.entity, "", []).map(\.key.text) == ["7"], "it refers to the key")
+      try Records(store).all(Berth.entity, "", []).map(\.key.text) == ["7"], "it refers to the key")
     try sailor.refresh()
     #expect(!sailor.isPending && sailor.id == 7)
     try passport.refresh()

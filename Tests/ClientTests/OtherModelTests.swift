@@ -92,7 +92,7 @@ struct OtherModelTests {
     for isFirst in [true, false] {
       let device = try Device().loggedIn()
       if !isFirst { try device.exchange(shore([Order.entity, Line.entity])) }
-      let lines = try device.store.records(Line.entity, "", []).count
+      let lines = try Records(device.store).all(Line.entity, "", []).count
       var order = device.newOrder("Jena")
       try order.create()
       try order.submitPending()
@@ -107,7 +107,7 @@ struct OtherModelTests {
       }
       #expect(device.handler.exceptions.map(\.entity) == [wrong.entity, wrong.entity])
       #expect(try device.orders().map(\.city) == ["Jena"], "nothing of it is seen")
-      #expect(try device.store.records(Line.entity, "", []).count == lines)
+      #expect(try Records(device.store).all(Line.entity, "", []).count == lines)
       #expect(try device.operations().count == 1 && order.isPending)
 
       let mended = shore([Order.entity, Line.entity])
@@ -115,7 +115,7 @@ struct OtherModelTests {
       // The operation had come before; the mended server is the same one.
       try device.exchange(mended)
       #expect(try device.order(9)?.city == "Bremen")
-      #expect(try device.store.records(Line.entity, "", []).count == 1)
+      #expect(try Records(device.store).all(Line.entity, "", []).count == 1)
       let id = try #require(try device.operations().first).id
       spoiled.stored.forEach { mended.take($1) }
       mended.accept(id, newKey: Key([.integer(10)]))
@@ -209,7 +209,7 @@ struct OtherModelTests {
     }
     #expect(error?.entity == "Order" && error?.attribute == "customer")
     #expect(device.handler.exceptions.map(\.entity) == ["Order"])
-    #expect(try device.store.records(line, "", []).count == 1)
+    #expect(try Records(device.store).all(line, "", []).count == 1)
     #expect(try device.orders().isEmpty)
   }
 }

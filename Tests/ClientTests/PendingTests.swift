@@ -82,7 +82,7 @@ struct PendingTests {
   private func changeCities(_ shop: Stocked, _ cities: [String]) throws(FerryError) {
     for (index, city) in cities.enumerated() {
       let key = Key([.integer(Int64(index + 1))])
-      guard let record = try shop.device.store.record(Order.entity, key: key) else { continue }
+      guard let record = try Records(shop.device.store).of(Order.entity, key: key) else { continue }
       var order = Order(record: record)
       order.city = city
       try order.update()

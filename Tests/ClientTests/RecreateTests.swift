@@ -16,7 +16,7 @@ import Testing
 
   private func line() throws -> Line {
     let key = Key([.integer(1), .integer(1)])
-    return try #require(try shop.device.store.record(Line.entity, key: key).map(Line.init))
+    return try #require(try Records(shop.device.store).of(Line.entity, key: key).map(Line.init))
   }
 
   @Test("Deleting and creating again with the same key is one update")

@@ -117,7 +117,7 @@ struct ReplayOutcomeTests {
     let store = try Store(
       path: path, model: depot.database.store.model, world: .system(), durability: .application)
     let object = try #require(article.record.object)
-    let record = try #require(try store.record(Article.entity, object: object))
+    let record = try #require(try Records(store).of(Article.entity, object: object))
     guard case .accepted(let found?) = try await Article(record: record).replayOutcome() else {
       Issue.record("not accepted")
       return

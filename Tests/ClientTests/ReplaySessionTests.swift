@@ -98,7 +98,7 @@ struct ReplaySessionTests {
     var seen: [Int] { counts.withLock { $0 } }
 
     func onImport(_ changes: EntityChanges) {
-      let count = try? store.count(Order.entity)
+      let count = try? Records(store).count(Order.entity)
       counts.withLock { $0.append(count ?? -1) }
     }
   }

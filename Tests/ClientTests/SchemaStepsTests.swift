@@ -31,7 +31,7 @@ struct SchemaStepsTests {
     try withFile { path in
       try Connection(path: path).execute(String(contentsOf: fixture, encoding: .utf8))
       let store = try open(path)
-      let orders = try store.records(Order.entity, "ORDER BY id", []).map(Order.init(record:))
+      let orders = try Records(store).all(Order.entity, "ORDER BY id", []).map(Order.init(record:))
       #expect(orders.map(\.city) == ["Jena", "Kiel", "Bremen", "Ulm"])
       #expect(orders.map(\.pendingChange) == [.create, .update, .none, .update])
       #expect(orders[1].replayCounter == 2_000 && orders[1].replayPending == 2_000)
@@ -46,7 +46,7 @@ struct SchemaStepsTests {
       #expect(refused.city == "Bremen")
       store.close()
       let again = try open(path)
-      #expect(try again.records(Order.entity, "", []).count == 4)
+      #expect(try Records(again).all(Order.entity, "", []).count == 4)
       again.close()
     }
   }

@@ -91,7 +91,7 @@ struct SealedDeviceTests {
     try Database.changeKey(at: device.path, from: first, to: second)
     try Database.unseal(at: device.path, key: second)
     try device.restart()
-    let rates = try device.store.records(entity, "ORDER BY rate", [])
+    let rates = try Records(device.store).all(entity, "ORDER BY rate", [])
     #expect(rates.map { $0.value(at: 0) } == [.text("2.5"), .text("9"), .text("10")])
     let file = try DeviceFile(path: device.path)
     #expect(try file.why(entity: "Rate", key: #""10""#).values?.contains("10") == true)

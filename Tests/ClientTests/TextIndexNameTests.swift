@@ -47,7 +47,7 @@ struct TextIndexNameTests {
     _ type: Object.Type, _ words: String, _ store: Store
   ) throws -> [Int64] {
     let query = Query(from: type).where(Object.matches(words))
-    return try store.objects(Object.entity, query) { $0.get(0) }
+    return try query.objects(of: Object.entity, in: store) { $0.get(0) }
   }
 
   @Test("An entity may have the name of any table that the index of another one needs")
@@ -61,7 +61,7 @@ struct TextIndexNameTests {
       #expect(try ids(Sheet.self, "thin", device.store) == [2])
       try device.restart()
     }
-    let search = try device.store.count(Query(from: Sheet.self).where(Sheet.matches("nail")))
+    let search = try Query(from: Sheet.self).where(Sheet.matches("nail")).count(in: device.store)
     #expect(search == 0)
   }
 

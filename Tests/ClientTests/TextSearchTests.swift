@@ -131,14 +131,14 @@ struct TextSearchTests {
         path: depot.path, model: Warehouse.package(searched: searched), world: .system(),
         durability: .application)
       let query = Query(from: Article.self).where(Article.matches("thin"))
-      let found = try store.objects(Article.described(searched), query) { $0 }
+      let found = try query.objects(of: Article.described(searched), in: store) { $0 }
       #expect(found.map { $0.values[0] } == expected.map(Value.integer))
     }
     let none = try Store(
       path: depot.path, model: Warehouse.package(searched: []), world: .system(),
       durability: .application)
     #expect(throws: FerryError.self) {
-      try none.count(Query(from: Article.self).where(Article.matches("thin")))
+      try Query(from: Article.self).where(Article.matches("thin")).count(in: none)
     }
   }
 

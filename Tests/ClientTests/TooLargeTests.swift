@@ -44,7 +44,7 @@ struct TooLargeTests {
   }
 
   private func sheet(_ id: Int64) throws(FerryError) -> Record {
-    guard let record = try device.store.record(Self.sheet, key: Key([.integer(id)])) else {
+    guard let record = try Records(device.store).of(Self.sheet, key: Key([.integer(id)])) else {
       throw FerryError(.objectNotFound, "no sheet \(id)", hint: "none")
     }
     return record
@@ -100,7 +100,7 @@ struct TooLargeTests {
     #expect(shown.pending == .update && shown.replay.pending == 0, "it is not submitted any more")
     #expect(shown.failed)
     #expect(device.handler.heard == ["replayFailure Sheet 1 failed true"])
-    let records = try device.store.logRecords(LogRecordQuery(code: 422))
+    let records = try LogRecords(device.store).of(LogRecordQuery(code: 422))
     #expect(records.count == 1 && records[0].message.contains("are allowed. Make its texts"))
     #expect(await heard(answers) == waiting)
     let error = #expect(throws: FerryError.self) {

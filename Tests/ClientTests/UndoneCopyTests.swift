@@ -37,7 +37,7 @@ struct UndoneCopyTests {
       order.city = "Kiel"
       try order.update()
       places[order] = 1
-      let read = try store.records(Order.entity, "WHERE id = 1", []).map(Order.init(record:))
+      let read = try Records(store).all(Order.entity, "WHERE id = 1", []).map(Order.init(record:))
       places[read[0], default: 0] += 1
       try store.rollback()
     }

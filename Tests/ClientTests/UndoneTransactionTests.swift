@@ -36,7 +36,7 @@ struct UndoneTransactionTests {
     }
 
     func update(_ city: String) throws(FerryError) {
-      var record = try store.records(Order.entity, "", [])[0]
+      var record = try Records(store).all(Order.entity, "", [])[0]
       record.set(2, city)
       _ = try store.save(try record.change(.update))
     }
@@ -58,7 +58,7 @@ struct UndoneTransactionTests {
     }
 
     var cities: [String?] {
-      get throws { try store.records(Order.entity, "", []).map { Order(record: $0).city } }
+      get throws { try Records(store).all(Order.entity, "", []).map { Order(record: $0).city } }
     }
 
     var pending: Int {
@@ -121,7 +121,7 @@ struct UndoneTransactionTests {
         do throws(FerryError) {
           try shop.store.transaction { () throws(FerryError) in _ = shop.fill() }
         } catch {}
-        do throws(FerryError) { _ = try shop.store.records(Order.entity, "", []) } catch {
+        do throws(FerryError) { _ = try Records(shop.store).all(Order.entity, "", []) } catch {
           read = error
         }
       }

@@ -21,7 +21,7 @@ struct WakingTests {
   init() throws { shop = try Stocked() }
 
   private func edit(_ id: Int64, _ city: String) throws(FerryError) {
-    guard var order = try store.record(Order.entity, key: Key([.integer(id)])) else {
+    guard var order = try Records(store).of(Order.entity, key: Key([.integer(id)])) else {
       throw FerryError(.objectNotFound, "no order \(id)", hint: "none")
     }
     order.set(2, city as String?)
@@ -79,7 +79,7 @@ struct WakingTests {
     shop.shore.put(Line.entity, [.integer(1), .integer(1), .text("tea")])
     try shop.device.exchange(shop.shore)
     let key = Key([.integer(1), .integer(1)])
-    var line = try #require(try store.record(Line.entity, key: key).map(Line.init))
+    var line = try #require(try Records(store).of(Line.entity, key: key).map(Line.init))
     line.text = "nail"
     try line.update()
     try line.submitPending()
@@ -115,9 +115,10 @@ struct WakingTests {
     }
     try Outbox(store).submitAll(Order.entity)
     #expect(try shop.device.operations().map(\.wanted) == [.no, .yes, .yes])
-    try store.takeRefused([
-      Answer(id: id, version: 0, outcome: .replayFailed, newKey: nil, logRecords: [])
-    ])
+    try AnswerTaker.take(
+      refused: [
+        Answer(id: id, version: 0, outcome: .replayFailed, newKey: nil, logRecords: [])
+      ], in: store)
     #expect(try isOutgoing())
     try shop.device.exchange(shop.shore)
     #expect(sent(1) == [[2: .text("Ulm")]])

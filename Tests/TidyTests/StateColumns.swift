@@ -118,7 +118,7 @@ enum StateColumns {
       because: "the oldest go for new ones, the others when the server has them"),
 
     "ferry_alias.+": "Import",
-    "ferry_log_record.+": "Import",
+    "ferry_log_record.+": "Pending",
     "ferry_outcome.+": "Store",
     "ferry_outcome.-": "Store",
     "ferry_outcome.number": "Store",
@@ -136,10 +136,10 @@ enum StateColumns {
     "ferry_change_log.-": "Store",
     "ferry_log_record.-": .shared(
       "Pending", "Import", because: "a cancelled change takes its log records along"),
-    "ferry_notice.+": "Import",
-    "ferry_notice.-": "Import",
-    "ferry_notice_heard.+": "Import",
-    "ferry_notice_heard.-": "Import",
+    "ferry_notice.+": "Pending",
+    "ferry_notice.-": "Pending",
+    "ferry_notice_heard.+": "Pending",
+    "ferry_notice_heard.-": "Pending",
   ]
 
   static let server: [String: ColumnWriter] = [

@@ -9,20 +9,12 @@ struct StoreRules {
 
   static let extendingFiles: Set<String> = Set(
     [
-      "Objects/Prefetch", "Objects/BusinessObject", "BigValues/Contents",
-      "Queries/Store+Queries",
-      "Import/RefusedHere", "Import/AnswerTaker", "Pending/PendingObjects", "Pending/Chain",
-      "Pending/LogRecords",
-      "Pending/Cancel", "Pending/PendingStore", "Pending/OlderCopies", "Pending/ClientOnly",
+      "Pending/Chain", "Pending/Cancel", "Pending/PendingStore", "Pending/ClientOnly",
       "Pending/JoinedChanges",
     ].map { "Sources/Client/\($0).swift" })
 
   /// A stage calls a member of the store that a later stage has added.
-  static let backwardCalls: Set<String> = [
-    "Objects calls followed of Pending",
-    "Objects calls key of Pending", "Objects calls recordOrHidden of Pending",
-    "Outbox calls refuseHere of Import",
-  ]
+  static let backwardCalls: Set<String> = []
 
   private static let rule = "the store is the file, and a stage is a type over a transaction"
 

@@ -36,7 +36,7 @@ extension Way {
       }
       try await disk.setReadOnly(false)
       let again = try open("phone.db")
-      #expect(try again.records(entity, "", []).map { $0["passenger"] } == [.text("Ada")])
+      #expect(try Records(again).all(entity, "", []).map { $0["passenger"] } == [.text("Ada")])
       again.close()
       try open("new.db").close()
     }

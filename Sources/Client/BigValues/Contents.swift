@@ -21,10 +21,8 @@ package struct Contents {
   }
 
   package func entry(_ reference: BigReference) throws(FerryError) -> Entry? {
-    try store.read { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        try Contents.entry(reference, connection)
-      }
+    try read { connection throws(SQLiteError) in
+      try Contents.entry(reference, connection)
     }
   }
 
@@ -42,26 +40,22 @@ package struct Contents {
 
   /// Begins a content that is written here; its reference is known when it is whole.
   func beginDraft() throws(FerryError) -> Int64 {
-    try store.write { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        try connection.run(
-          "INSERT INTO ferry_content (made) VALUES (?)", .integer(self.now))
-        return connection.lastInsertRowID
-      }
+    try write { connection throws(SQLiteError) in
+      try connection.run(
+        "INSERT INTO ferry_content (made) VALUES (?)", .integer(now))
+      return connection.lastInsertRowID
     }
   }
 
   /// Begins a content that is downloaded, or finds how far it is here.
   package func beginDownload(_ reference: BigReference) throws(FerryError) -> Entry {
-    try store.write { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        if let entry = try Contents.entry(reference, connection) { return entry }
-        try connection.run(
-          "INSERT INTO ferry_content (reference, size, made) VALUES (?, ?, ?)",
-          .text(reference.description), .integer(reference.sizeBytes), .integer(self.now))
-        return Entry(
-          number: connection.lastInsertRowID, sizeBytes: reference.sizeBytes, storedBytes: 0)
-      }
+    try write { connection throws(SQLiteError) in
+      if let entry = try Contents.entry(reference, connection) { return entry }
+      try connection.run(
+        "INSERT INTO ferry_content (reference, size, made) VALUES (?, ?, ?)",
+        .text(reference.description), .integer(reference.sizeBytes), .integer(now))
+      return Entry(
+        number: connection.lastInsertRowID, sizeBytes: reference.sizeBytes, storedBytes: 0)
     }
   }
 
@@ -70,17 +64,15 @@ package struct Contents {
   package func append(
     _ bytes: [UInt8], to number: Int64, at start: Int64
   ) throws(FerryError) -> Bool {
-    try store.write { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        try connection.run(
-          "UPDATE ferry_content SET stored = stored + ?1 WHERE number = ?2 AND stored = ?3",
-          .integer(Int64(bytes.count)), .integer(number), .integer(start))
-        guard connection.changes == 1 else { return false }
-        try connection.run(
-          "INSERT INTO ferry_content_piece (content, start, bytes) VALUES (?, ?, ?)",
-          .integer(number), .integer(start), .blob(bytes))
-        return true
-      }
+    try write { connection throws(SQLiteError) in
+      try connection.run(
+        "UPDATE ferry_content SET stored = stored + ?1 WHERE number = ?2 AND stored = ?3",
+        .integer(Int64(bytes.count)), .integer(number), .integer(start))
+      guard connection.changes == 1 else { return false }
+      try connection.run(
+        "INSERT INTO ferry_content_piece (content, start, bytes) VALUES (?, ?, ?)",
+        .integer(number), .integer(start), .blob(bytes))
+      return true
     }
   }
 
@@ -88,18 +80,16 @@ package struct Contents {
   func piece(
     of number: Int64, at offset: Int64
   ) throws(FerryError) -> (start: Int64, bytes: [UInt8])? {
-    try store.read { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        let row = try connection.row(
-          """
-          SELECT start, bytes FROM ferry_content_piece WHERE content = ? AND start <= ?
-          ORDER BY start DESC LIMIT 1
-          """, .integer(number), .integer(offset))
-        guard let row, let start = row[0].integer, let bytes = row[1].blob,
-          offset < start + Int64(bytes.count)
-        else { return nil }
-        return (start, bytes)
-      }
+    try read { connection throws(SQLiteError) in
+      let row = try connection.row(
+        """
+        SELECT start, bytes FROM ferry_content_piece WHERE content = ? AND start <= ?
+        ORDER BY start DESC LIMIT 1
+        """, .integer(number), .integer(offset))
+      guard let row, let start = row[0].integer, let bytes = row[1].blob,
+        offset < start + Int64(bytes.count)
+      else { return nil }
+      return (start, bytes)
     }
   }
 
@@ -110,10 +100,8 @@ package struct Contents {
   }
 
   package func discard(_ number: Int64) throws(FerryError) {
-    try store.write { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        try Contents.discard(number, connection)
-      }
+    try write { connection throws(SQLiteError) in
+      try Contents.discard(number, connection)
     }
   }
 
@@ -136,6 +124,18 @@ package struct Contents {
       .text(reference.description), .integer(number))
   }
 
+  private func read<Result>(
+    _ body: (Connection) throws(SQLiteError) -> Result
+  ) throws(FerryError) -> Result {
+    try store.withSnapshot { transaction throws(FerryError) in try transaction.sql(body) }
+  }
+
+  private func write<Result>(
+    _ body: (Connection) throws(SQLiteError) -> Result
+  ) throws(FerryError) -> Result {
+    try store.withTransaction { transaction throws(FerryError) in try transaction.sql(body) }
+  }
+
   private var now: Int64 { store.world.clock.now.milliseconds }
 
   /// Throws away what was begun and left by a process that is no more.
@@ -143,37 +143,31 @@ package struct Contents {
   /// Also what was begun while the clock was wrong, and seems to lie ahead.
   package func discardOldDrafts() throws(FerryError) {
     let life = Contents.draftLife.components.seconds * 1_000
-    let now = self.now
-    try store.write { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        let old = try connection.rows(
-          """
-          SELECT number FROM ferry_content
-          WHERE reference IS NULL AND (made < ?1 - ?2 OR made > ?1 + ?2)
-          """, .integer(now), .integer(life))
-        for number in old.compactMap({ $0[0].integer }) {
-          try Contents.discard(number, connection)
-        }
+    let now = now
+    try write { connection throws(SQLiteError) in
+      let old = try connection.rows(
+        """
+        SELECT number FROM ferry_content
+        WHERE reference IS NULL AND (made < ?1 - ?2 OR made > ?1 + ?2)
+        """, .integer(now), .integer(life))
+      for number in old.compactMap({ $0[0].integer }) {
+        try Contents.discard(number, connection)
       }
     }
   }
-}
 
-extension Store {
   /// The same in a transaction of its own, whatever the model has now.
-  package func sweepContents() throws(FerryError) {
-    try write { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in try self.sweepContents(connection, always: true) }
-    }
+  package func sweep() throws(FerryError) {
+    try write { connection throws(SQLiteError) in try sweep(connection, always: true) }
   }
 
   /// Throws away contents that no row and no pending change names any more: a change may wait behind
   /// one that hides its row or shows another content. Inside the transaction that may have let go of
   /// one; `always` also where the model has no big values, since an older one may have had some.
-  package func sweepContents(
+  func sweep(
     _ connection: Connection, always: Bool = false
   ) throws(SQLiteError) {
-    guard always || !bigAttributes.isEmpty else { return }
+    guard always || !store.bigAttributes.isEmpty else { return }
     // A change that was taken back before it was sent may have another content by now, or none.
     try connection.run(
       """
@@ -182,7 +176,7 @@ extension Store {
         AND (owner.state NOT IN ('waiting', 'replayFailed')
           OR instr(owner.changed, ferry_upload.reference)))
       """)
-    let rows = bigAttributes.flatMap { entity, attribute in
+    let rows = store.bigAttributes.flatMap { entity, attribute in
       [Schema.table(entity), Schema.original(entity)].map { table in
         "AND NOT EXISTS (SELECT 1 FROM \(table) AS place "
           + "WHERE place.\(quoted(attribute.name)) = ferry_content.reference)"

@@ -75,9 +75,9 @@ extension BusinessObject {
   public func refusal() async throws(FerryError) -> Refusal? {
     try await record.store.work.read { () throws(FerryError) -> Refusal? in
       guard let object = try self.createdBefore().record.object,
-        let now = try self.record.store.recordOrHidden(Self.entity, object: object), now.failed
+        let now = try PendingObjects(self.record.store).record(Self.entity, object), now.failed
       else { return nil }
-      return Refusal(try self.record.store.logRecords(of: Self.entity, object), of: now)
+      return Refusal(try LogRecords(self.record.store).of(Self.entity, object), of: now)
     }
   }
 

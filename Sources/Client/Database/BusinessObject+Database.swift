@@ -14,7 +14,7 @@ extension BusinessObject {
   public static func find(
     key: Key, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
   ) throws(FerryError) -> Self? {
-    try database.store.object(key: key, prefetching: paths)
+    try Records(database.store).object(key: key, prefetching: paths)
   }
 
   /// The object with this business key; throws `objectNotFound` if it is not on the device.
@@ -37,26 +37,26 @@ extension BusinessObject {
   public static func pendingObjects(
     _ change: PendingChange? = nil, skip: Int = 0, take: Int? = nil, in database: Database
   ) throws(FerryError) -> [Self] {
-    try database.store.pendingRecords(entity, change, .all, skip: skip, take: take)
+    try PendingObjects(database.store).all(entity, change, .all, skip: skip, take: take)
       .map(Self.init(record:))
   }
 
   /// How many objects have a pending change of their own.
   public static func pendingCount(
     _ change: PendingChange? = nil, in database: Database
-  ) throws(FerryError) -> Int { try database.store.pendingCount(entity, change, .all) }
+  ) throws(FerryError) -> Int { try PendingObjects(database.store).count(entity, change, .all) }
 
   /// The objects whose change was submitted and is not answered.
   public static func submittedObjects(
     skip: Int = 0, take: Int? = nil, in database: Database
   ) throws(FerryError) -> [Self] {
-    try database.store.pendingRecords(entity, nil, .replaying, skip: skip, take: take)
+    try PendingObjects(database.store).all(entity, nil, .replaying, skip: skip, take: take)
       .map(Self.init(record:))
   }
 
   /// The number of objects whose change was submitted and is not answered.
   public static func submittedCount(in database: Database) throws(FerryError) -> Int {
-    try database.store.pendingCount(entity, nil, .replaying)
+    try PendingObjects(database.store).count(entity, nil, .replaying)
   }
 
   /// The objects that a query of the model finds, with the objects that `paths` lead to; generated
@@ -65,11 +65,11 @@ extension BusinessObject {
     _ rest: String, _ parameters: [Value], skip: Int = 0, take: Int? = nil,
     prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
   ) throws(FerryError) -> [Self] {
-    try Store.checkPage(skip: skip, take: take)
+    try Query.checkPage(skip: skip, take: take)
     let count = parameters.count
     let rest = "\(rest) LIMIT ?\(count + 1) OFFSET ?\(count + 2)"
     let values = parameters + [.integer(Int64(take ?? -1)), .integer(Int64(skip))]
-    return try database.store.objects(rest, values, prefetching: paths)
+    return try Records(database.store).objects(rest, values, prefetching: paths)
   }
 
   /// Submits the pending change of every object of this type, as `submitPending` does.

@@ -25,7 +25,7 @@ extension BusinessObject {
   ) async throws(FerryError) -> [Self] {
     let store = database.store
     return try await store.work.read { () throws(FerryError) -> [Self] in
-      try store.objects(query, prefetching: paths)
+      try query.objects(prefetching: paths, in: store)
     }
   }
 
@@ -42,7 +42,7 @@ extension BusinessObject {
     _ test: TestOf<Self>? = nil, in database: Database
   ) async throws(FerryError) -> Int {
     let (store, query) = (database.store, query(test, [], 0, nil))
-    return try await store.work.read { () throws(FerryError) -> Int in try store.count(query) }
+    return try await store.work.read { () throws(FerryError) -> Int in try query.count(in: store) }
   }
 
   /// The object with this business key; nil if it is not on the device.
@@ -53,7 +53,7 @@ extension BusinessObject {
   ) async throws(FerryError) -> Self? {
     let store = database.store
     return try await store.work.read { () throws(FerryError) -> Self? in
-      try store.object(key: key, prefetching: paths)
+      try Records(store).object(key: key, prefetching: paths)
     }
   }
 
@@ -72,7 +72,7 @@ extension Database {
   public func rows(_ query: Query) async throws(FerryError) -> QueryResultSet {
     let store = store
     return try await store.work.read { () throws(FerryError) -> QueryResultSet in
-      try store.rows(query)
+      try query.rows(in: store)
     }
   }
 
@@ -82,7 +82,7 @@ extension Database {
   ) async throws(FerryError) -> QueryResultSet {
     let (store, values) = (store, parameters.map(\.value))
     return try await store.work.read { () throws(FerryError) -> QueryResultSet in
-      try store.rows(sql: text, values)
+      try Records(store).rows(sql: text, values)
     }
   }
 

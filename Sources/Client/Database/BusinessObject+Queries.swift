@@ -52,21 +52,21 @@ extension BusinessObject {
   public static func findAll(
     _ query: Query, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
   ) throws(FerryError) -> [Self] {
-    try database.store.objects(query, prefetching: paths)
+    try query.objects(prefetching: paths, in: database.store)
   }
 
   /// The number of objects that pass a test; of all objects without a test.
   public static func count(
     where test: TestOf<Self>? = nil, in database: Database
   ) throws(FerryError) -> Int {
-    try database.store.count(query(test, [], 0, nil))
+    try query(test, [], 0, nil).count(in: database.store)
   }
 
   /// The number of objects that a query finds.
   public static func count(
     _ query: Query, in database: Database
   ) throws(FerryError) -> Int {
-    try database.store.count(query)
+    try query.count(in: database.store)
   }
 
   package static func query(
@@ -84,7 +84,7 @@ extension BusinessObject {
 extension Database {
   /// The rows that a query gives.
   public func executeQuery(_ query: Query) throws(FerryError) -> QueryResultSet {
-    try store.rows(query)
+    try query.rows(in: store)
   }
 
   /// The rows of a SQL text: one SELECT over the entities' names, with a value for each `?`. It can
@@ -102,5 +102,5 @@ extension Database {
   /// The same with an array of values, in the order of the `?`.
   public func executeSQL(
     _ text: String, values: [any AttributeConvertible]
-  ) throws(FerryError) -> QueryResultSet { try store.rows(sql: text, values.map(\.value)) }
+  ) throws(FerryError) -> QueryResultSet { try Records(store).rows(sql: text, values.map(\.value)) }
 }

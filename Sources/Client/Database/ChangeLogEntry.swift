@@ -46,7 +46,7 @@ extension Database {
   public func getChangeLogs(
     of entity: String? = nil, after number: Int64 = 0, take: Int? = nil
   ) throws(FerryError) -> [ChangeLogEntry] {
-    try Store.checkPage(skip: 0, take: take)
+    try Query.checkPage(skip: 0, take: take)
     let rows = try store.read { connection throws(FerryError) in
       try store.sql { () throws(SQLiteError) in
         try connection.rows(

@@ -33,7 +33,7 @@ extension Database {
   /// Submitted changes may still be performed; the app gets no answer to them any more.
   public func cleanAllData(keepClientOnly: Bool = false) throws(FerryError) {
     try store.cleanAllData(keepsClientOnly: keepClientOnly)
-    try store.sweepContents()
+    try Contents(store).sweep()
     store.bell.ring()
   }
 

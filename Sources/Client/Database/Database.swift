@@ -294,13 +294,13 @@ public final class Database: Sendable {
   /// The log records that the app has not deleted, oldest first; all, or those that match a query.
   public func logRecords(
     _ query: LogRecordQuery = LogRecordQuery()
-  ) throws(FerryError) -> [LogRecord] { try store.logRecords(query) }
+  ) throws(FerryError) -> [LogRecord] { try LogRecords(store).of(query) }
 
   /// Deletes log records: all, or those that match a query. Pending changes stay, and refused ones
   /// stay marked as refused.
   public func deleteLogRecords(
     _ query: LogRecordQuery = LogRecordQuery()
-  ) throws(FerryError) { try store.deleteLogRecords(query) }
+  ) throws(FerryError) { try LogRecords(store).delete(query) }
 
   /// Writes a log record of the app that is not about an object; see
   /// `BusinessObject.createLogRecord`.

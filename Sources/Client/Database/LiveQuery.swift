@@ -99,7 +99,7 @@ extension BusinessObject {
     let store = database.store
     let dependencies = QueryDependencies(query, with: paths, store.model)
     return LiveQuery(database.live, dependencies) { _ throws(FerryError) in
-      try store.objects(query, prefetching: paths)
+      try query.objects(prefetching: paths, in: store)
     }
   }
 
@@ -110,7 +110,7 @@ extension BusinessObject {
     let query = query(test, [], 0, nil)
     let store = database.store
     return LiveQuery(database.live, QueryDependencies(query, store.model)) {
-      _ throws(FerryError) in try store.count(query)
+      _ throws(FerryError) in try query.count(in: store)
     }
   }
 
@@ -134,8 +134,8 @@ extension BusinessObject {
     let query = Self.query(TestOf(.object(entity: entity.name, object)), [], 0, nil)
     let dependencies = QueryDependencies(query, with: paths, store.model)
     return LiveQuery(database.live, dependencies) { _ throws(FerryError) in
-      guard paths.isEmpty else { return try store.objects(query, prefetching: paths).first }
-      return try store.record(entity, object: object).map(Self.init(record:))
+      guard paths.isEmpty else { return try query.objects(prefetching: paths, in: store).first }
+      return try Records(store).of(entity, object: object).map(Self.init(record:))
     }
   }
 
@@ -156,7 +156,7 @@ extension Database {
   public func live(_ query: Query) -> LiveQuery<QueryResultSet> {
     let store = store
     return LiveQuery(live, QueryDependencies(query, store.model)) {
-      _ throws(FerryError) in try store.rows(query)
+      _ throws(FerryError) in try query.rows(in: store)
     }
   }
 }

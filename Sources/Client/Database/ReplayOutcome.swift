@@ -65,7 +65,7 @@ extension BusinessObject {
     guard waiting.isEmpty else {
       return try await Submission(record.store, object, waiting).outcome(within: limit)
     }
-    let now = try record.store.record(Self.entity, object: object).map(Self.init(record:))
+    let now = try Records(record.store).of(Self.entity, object: object).map(Self.init(record:))
     guard let now, now.isPending else {
       switch last {
       case .accepted: return .accepted(now)

@@ -92,6 +92,6 @@ extension Submission {
   }
 
   private func present() throws(FerryError) -> Object? {
-    try store.record(Object.entity, object: object).map(Object.init(record:))
+    try Records(store).of(Object.entity, object: object).map(Object.init(record:))
   }
 }

@@ -3,7 +3,7 @@ import FerrySQLite
 import FerryWire
 
 /// Applies the answers of a checkpoint to the pending operations, inside the import's transaction.
-struct AnswerTaker {
+package struct AnswerTaker {
   private let store: Store
   private let connection: Connection
   private let answers: [Answer]
@@ -263,7 +263,7 @@ struct AnswerTaker {
 
   private func keep(_ records: [LogRecord], _ operation: PendingOperation) throws(SQLiteError) {
     for record in records {
-      try LogRecordTable.keep(
+      try LogRecords.keep(
         record, entity: operation.entity, object: operation.object, connection)
     }
   }
@@ -283,21 +283,21 @@ struct AnswerTaker {
   }
 }
 
-extension Store {
+extension AnswerTaker {
   /// Takes answers that the server gives at the door, for operations it will never perform; they
   /// carry no version and concern no import.
-  package func takeRefused(_ answers: [Answer]) throws(FerryError) {
+  package static func take(refused answers: [Answer], in store: Store) throws(FerryError) {
     guard !answers.isEmpty else { return }
-    try write { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in
-        let taker = AnswerTaker(self, connection, answers)
+    try store.withTransaction { transaction throws(FerryError) in
+      try transaction.sql { connection throws(SQLiteError) in
+        let taker = AnswerTaker(store, connection, answers)
         let touched = try taker.take(try taker.takeKeys())
         for object in touched {
-          guard let entity = self.model.entity(named: object.entity) else { continue }
-          try self.show(entity, object.object, shown: nil, connection)
+          guard let entity = store.model.entity(named: object.entity) else { continue }
+          try store.show(entity, object.object, shown: nil, connection)
         }
-        try self.sweepContents(connection)
-        for answer in touched.flatMap(\.answered) { self.ended(answer) }
+        try Contents(store).sweep(connection)
+        for answer in touched.flatMap(\.answered) { store.ended(answer) }
       }
     }
   }

@@ -110,7 +110,7 @@ final class ImportRun {
     try sql { () throws(SQLiteError) in try self.giveBackKept() }
     try finish()
     try ChainSealing(Transaction(store, connection)).sealWanted()
-    try sql { () throws(SQLiteError) in try self.store.sweepContents(self.connection) }
+    try sql { () throws(SQLiteError) in try Contents(self.store).sweep(self.connection) }
     let entities = changes.values.sorted { $0.entity < $1.entity }
     if isFirst || !entities.isEmpty {
       try sql { () throws(SQLiteError) in

@@ -10,20 +10,6 @@ struct CreatedCopy: Sendable {
 }
 
 extension Record {
-  /// The object that was created from another copy of this new one, with what this copy changed since;
-  /// the record itself where there is none.
-  func createdBefore() throws(FerryError) -> Record {
-    guard object == nil, !deleted, let created = origin.created.withLock({ $0 }),
-      var now = try store.recordOrHidden(entity, object: created.object)
-    else { return self }
-    var values = now.values
-    for position in values.indices where value(at: position) != created.values[position] {
-      values[position] = value(at: position)
-    }
-    if values != now.values { now.values = values }
-    return now
-  }
-
   /// An asynchronous save has created an object from this new one.
   func wasCreated(as saved: Record) {
     guard let object = saved.object else { return }

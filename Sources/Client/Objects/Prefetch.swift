@@ -42,27 +42,29 @@ struct PrefetchTree {
   }
 }
 
-extension Store {
+extension Records {
   /// The objects that `rest` leaves of an entity, with what `paths` lead to.
   package func objects<Object: BusinessObject>(
     _ rest: String, _ parameters: [Value], prefetching paths: [any RelationshipPath<Object>]
   ) throws(FerryError) -> [Object] {
     guard !paths.isEmpty else {
-      return try objects(Object.entity, rest, parameters, Object.init(record:))
+      return try read { connection throws(SQLiteError) in
+        try objects(Object.entity, rest, parameters, connection, Object.init(record:))
+      }
     }
     return try objects(prefetching: paths) { connection throws(SQLiteError) in
-      try self.objects(Object.entity, rest, parameters, connection) { $0 }
+      try objects(Object.entity, rest, parameters, connection) { $0 }
     }
   }
 
-  /// The objects that `read` gives and what `paths` lead to from them, of one snapshot.
+  /// The objects that `body` gives and what `paths` lead to from them, of one snapshot.
   func objects<Object: BusinessObject>(
     prefetching paths: [any RelationshipPath<Object>],
-    _ read: (Connection) throws(SQLiteError) -> [Record]
+    _ body: (Connection) throws(SQLiteError) -> [Record]
   ) throws(FerryError) -> [Object] {
-    try reading { connection throws(SQLiteError) in
-      var records = try read(connection)
-      try self.prefetch(PrefetchTree(paths), of: &records, connection)
+    try read { connection throws(SQLiteError) in
+      var records = try body(connection)
+      try prefetch(PrefetchTree(paths), of: &records, connection)
       return records.map(Object.init(record:))
     }
   }
@@ -74,7 +76,7 @@ extension Store {
   ) throws(SQLiteError) {
     guard !records.isEmpty else { return }
     try tree.forEach { step, rest throws(SQLiteError) in
-      try self.prefetch(step, rest, of: &records, connection)
+      try prefetch(step, rest, of: &records, connection)
     }
   }
 
@@ -82,7 +84,8 @@ extension Store {
     _ step: RelationshipStep, _ rest: PrefetchTree, of records: inout [Record],
     _ connection: Connection
   ) throws(SQLiteError) {
-    guard let entity = records.first?.entity, let target = model.entity(named: step.target) else {
+    guard let entity = records.first?.entity, let target = store.model.entity(named: step.target)
+    else {
       return
     }
     let way =
@@ -92,7 +95,8 @@ extension Store {
     guard !way.types.contains(.binary) else { return }
     let keys = records.map { way.key(of: $0) }
     var found = try objects(
-      target, "WHERE \(Store.isWanted(way.columns))\(target.orderByKey)", [.text(Store.list(keys))],
+      target, "WHERE \(Records.isWanted(way.columns))\(target.orderByKey)",
+      [.text(Records.list(keys))],
       connection
     ) { $0 }
     try prefetch(rest, of: &found, connection)

@@ -27,14 +27,12 @@ extension Record {
   private func read<Object: BusinessObject>(
     _ way: Way, _ order: String
   ) throws(FerryError) -> [Object] {
-    try store.checkLease()
-    return try store.read { connection throws(FerryError) in
-      try store.sql { () throws(SQLiteError) in
-        let own = try store.key(of: self, on: way, connection)
-        return try store.objects(
-          Object.entity, "WHERE \(matching(way.columns))\(order)", own, connection,
-          Object.init(record:))
-      }
+    let records = Records(store)
+    return try records.read { connection throws(SQLiteError) in
+      let own = try FormerKeys(store, connection).key(of: self, on: way)
+      return try records.objects(
+        Object.entity, "WHERE \(matching(way.columns))\(order)", own, connection,
+        Object.init(record:))
     }
   }
 

@@ -322,7 +322,7 @@ package final class Observers: Sendable {
       let object = notice.object, let key = notice.key,
       let operation = OperationKind(rawValue: notice.content ?? "")
     else { return nil }
-    let record = try store.record(entity, object: object)
+    let record = try Records(store).of(entity, object: object)
     return ReplayedObject(
       entity: entity.name, key: record?.key ?? key, operation: operation, record: record)
   }

@@ -160,7 +160,7 @@ extension ContentPlace {
         entity: entity, kind: .update, object: object, seen: row.values, after: after)
       _ = try Outbox(store).save(change, nil)
       try transaction.sql { connection throws(SQLiteError) in
-        try store.sweepContents(connection)
+        try Contents(store).sweep(connection)
       }
     }
   }

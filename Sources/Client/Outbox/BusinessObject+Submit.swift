@@ -37,7 +37,7 @@ extension BusinessObject {
     }
     let submission = Submission<Self>(
       store, object, operations, isTakenBack: operations.isEmpty, transaction: store.creations)
-    guard let read = try store.recordOrHidden(Self.entity, object: object) else {
+    guard let read = try PendingObjects(store).record(Self.entity, object) else {
       return submission
     }
     let old = record

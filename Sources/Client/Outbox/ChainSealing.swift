@@ -271,9 +271,7 @@ package struct ChainSealing {
           guard error.code.keepsChange else { throw error }
           // It grew while it waited. The import must not fail for it.
           isRefused = true
-          try transaction.sql { connection throws(SQLiteError) in
-            try self.store.refuseHere(members, for: error, connection)
-          }
+          try transaction.sql { _ throws(SQLiteError) in try refuse(members, for: error) }
         }
       }
       // Those that may go before another one; each time one of them goes.

@@ -32,7 +32,7 @@ extension Outbox {
       else { return saved }
       store.freed()
       // A delete that is pending is hidden; a delete of an unsent create leaves nothing.
-      return try store.recordOrHidden(change.entity, object: object)
+      return try PendingObjects(store).record(change.entity, object)
     }
   }
 

@@ -31,7 +31,7 @@ extension Outbox {
           _ = try self.store.cancel(entity, object, transaction.connection)
         }
         try transaction.sql { connection throws(SQLiteError) in
-          try self.store.sweepContents(connection)
+          try Contents(self.store).sweep(connection)
         }
       }
     }

@@ -1,6 +1,29 @@
 import FerryModel
 
 extension BusinessObject {
+  /// Reads the object again; changes in memory are dropped.
+  ///
+  /// Errors: `objectNotFound` for a new object, for one with a pending delete, and if it is no
+  /// longer on the device; the hint says which.
+  public mutating func refresh() throws(FerryError) {
+    guard let object = record.object else {
+      throw FerryError(
+        .objectNotFound, "the \(Self.entity.name) to refresh was not saved",
+        hint: "Call create or save first.", entity: Self.entity.name)
+    }
+    let read = try PendingObjects(record.store).record(Self.entity, object)
+    guard let read, !read.deleted else {
+      throw FerryError(
+        .objectNotFound, "\(Self.entity.name) \(record.key) is no longer on the device",
+        hint: read != nil
+          ? "Its delete is pending here: cancelPending restores it."
+          : "Another user deleted it or it moved out of your data.", entity: Self.entity.name)
+    }
+    let old = record
+    record = read
+    record.follows(old, in: old.store.creations, dropped: true)
+  }
+
   /// Nothing of the object is left on the device.
   mutating func end() {
     record.deleted = true
@@ -20,7 +43,7 @@ extension BusinessObject {
     guard let object = record.object else { return [] }
     let gone = try record.store.cancel(Self.entity, object)
     let old = record
-    if let read = try record.store.record(Self.entity, object: object) {
+    if let read = try Records(record.store).of(Self.entity, object: object) {
       record = read
     } else {
       end()

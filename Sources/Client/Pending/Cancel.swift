@@ -12,7 +12,7 @@ extension Store {
   package func cancel(_ entity: Entity, _ object: Int64) throws(FerryError) -> [Key] {
     try write { connection throws(FerryError) in
       let others = try self.cancel(entity, object, connection)
-      try self.sql { () throws(SQLiteError) in try self.sweepContents(connection) }
+      try self.sql { () throws(SQLiteError) in try Contents(self).sweep(connection) }
       return others
     }
   }
@@ -47,9 +47,7 @@ extension Store {
         try operations.update(operation, connection)
       }
     }
-    try connection.run(
-      "DELETE FROM ferry_log_record WHERE entity = ? AND object = ?", .text(entity.name),
-      .integer(object))
+    try LogRecords.forget(entity: entity.name, object: object, connection)
     try show(entity, object, shown: nil, connection)
     // What was recalled with it waits again, and can be changed.
     for create in creates { try takeBackReferences(to: create, entity, connection, &done) }
@@ -197,9 +195,7 @@ extension Store {
       if change.changed.isEmpty {
         try operations.delete(change, connection)
         done.operations.append(change)
-        try connection.run(
-          "DELETE FROM ferry_log_record WHERE entity = ? AND object = ?", .text(child.name),
-          .integer(object))
+        try LogRecords.forget(entity: child.name, object: object, connection)
       } else {
         change.counter = counter(after: change.counter)
         if let shown {

@@ -13,7 +13,7 @@ extension Store {
       try Parts(self, connection).delete(of: entity, before.values)
       try sql { () throws(SQLiteError) in
         try rows.deleteVisible(connection, object: object)
-        try self.sweepContents(connection)
+        try Contents(self).sweep(connection)
       }
       return nil
     }

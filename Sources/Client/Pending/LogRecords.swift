@@ -1,3 +1,4 @@
+import FerryJSON
 import FerryModel
 import FerrySQLite
 public import FerryWire
@@ -66,47 +67,71 @@ extension BusinessObject {
   public var logRecords: [LogRecord] {
     get throws(FerryError) {
       guard let object = record.object else { return [] }
-      return try record.store.logRecords(of: Self.entity, object)
+      return try LogRecords(record.store).of(Self.entity, object)
     }
   }
 }
 
-extension Store {
-  /// The log records about the operations of one object, oldest first.
-  func logRecords(of entity: Entity, _ object: Int64) throws(FerryError) -> [LogRecord] {
-    try logRecords(
+/// The log records about operations, until those are accepted or cancelled.
+package struct LogRecords {
+  private let store: Store
+
+  package init(_ store: Store) { self.store = store }
+
+  /// Those about the operations of one object, oldest first.
+  func of(_ entity: Entity, _ object: Int64) throws(FerryError) -> [LogRecord] {
+    try select(
       "WHERE entity = ? AND object = ? ORDER BY number", [.text(entity.name), .integer(object)])
   }
 
-  /// The log records that a query gives, oldest first.
-  package func logRecords(_ query: LogRecordQuery) throws(FerryError) -> [LogRecord] {
-    try Store.checkPage(skip: query.skip, take: query.take)
+  /// Those that a query gives, oldest first.
+  package func of(_ query: LogRecordQuery) throws(FerryError) -> [LogRecord] {
+    try Query.checkPage(skip: query.skip, take: query.take)
     let (tests, parameters) = query.tests
-    return try logRecords(
+    return try select(
       "WHERE \(tests) ORDER BY number LIMIT ? OFFSET ?",
       parameters + [.integer(Int64(query.take ?? -1)), .integer(Int64(query.skip))])
   }
 
-  /// Forgets the log records that a query gives; its skip and take say nothing here.
-  package func deleteLogRecords(_ query: LogRecordQuery) throws(FerryError) {
+  /// Forgets those that a query gives; its skip and take say nothing here.
+  package func delete(_ query: LogRecordQuery) throws(FerryError) {
     let (tests, parameters) = query.tests
-    try write { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in
+    try store.withTransaction { transaction throws(FerryError) in
+      try transaction.sql { connection throws(SQLiteError) in
         try connection.run("DELETE FROM ferry_log_record WHERE \(tests)", parameters)
       }
     }
   }
 
-  package func logRecords(
+  package func select(
     _ rest: String, _ parameters: [SQLiteValue]
   ) throws(FerryError) -> [LogRecord] {
-    let texts = try read { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in
+    let texts = try store.withSnapshot { transaction throws(FerryError) in
+      try transaction.sql { connection throws(SQLiteError) in
         try connection.rows("SELECT record FROM ferry_log_record \(rest)", parameters)
       }
     }
     return texts.compactMap { row in
       row[0].text.flatMap { try? LogRecord(json: Array($0.utf8)) }
     }
+  }
+
+  static func keep(
+    _ record: LogRecord, entity: String, object: Int64, _ connection: Connection
+  ) throws(SQLiteError) {
+    var writer = JSONWriter()
+    writer.logRecord(record)
+    try connection.run(
+      "INSERT INTO ferry_log_record (entity, object, record) VALUES (?, ?, ?)",
+      .text(entity), .integer(object), .text(writer.text))
+  }
+
+  /// Nothing is left to say of an object's operations.
+  static func forget(
+    entity: String, object: Int64, _ connection: Connection
+  ) throws(SQLiteError) {
+    try connection.run(
+      "DELETE FROM ferry_log_record WHERE entity = ? AND object = ?", .text(entity),
+      .integer(object))
   }
 }

@@ -20,9 +20,7 @@ struct Parts {
         last.kind == .delete, last.isOpen, last.chain == chain
       else { continue }
       try store.letGo(last, connection)
-      try connection.run(
-        "DELETE FROM ferry_log_record WHERE entity = ? AND object = ?", .text(part.entity),
-        .integer(part.object))
+      try LogRecords.forget(entity: part.entity, object: part.object, connection)
       store.ended(AnsweredOperation(last, .cancelled))
       try store.show(child, part.object, shown: nil, connection)
     }

@@ -2,17 +2,29 @@ import FerryModel
 import FerrySQLite
 
 /// Objects by what is pending of them.
-extension Store {
+package struct PendingObjects {
+  private let store: Store
+
+  package init(_ store: Store) { self.store = store }
+
   /// An object that is visible, or whose delete is pending; nil for any other.
-  func recordOrHidden(_ entity: Entity, object: Int64) throws(FerryError) -> Record? {
-    try read { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) -> Record? in
-        if let row = try self.rows(of: entity).visible(connection, object: object) {
-          return Record(entity, store: self, row: row)
-        }
-        return try self.hidden(entity, object, connection)
-      }
+  func record(_ entity: Entity, _ object: Int64) throws(FerryError) -> Record? {
+    try read { connection throws(SQLiteError) in try record(entity, object, connection) }
+  }
+
+  private func record(
+    _ entity: Entity, _ object: Int64, _ connection: Connection
+  ) throws(SQLiteError) -> Record? {
+    if let row = try store.rows(of: entity).visible(connection, object: object) {
+      return Record(entity, store: store, row: row)
     }
+    return try hidden(entity, object, connection)
+  }
+
+  private func read<Result>(
+    _ body: (Connection) throws(SQLiteError) -> Result
+  ) throws(FerryError) -> Result {
+    try store.withSnapshot { transaction throws(FerryError) in try transaction.sql(body) }
   }
 
   /// The record of an object whose delete is pending, which no table of visible rows holds; nil
@@ -20,15 +32,15 @@ extension Store {
   func hidden(
     _ entity: Entity, _ object: Int64, _ connection: Connection
   ) throws(SQLiteError) -> Record? {
-    let live = try operations.of(entity, object, connection).filter { $0.state != .withdrawn }
+    let live = try store.operations.of(entity, object, connection).filter { $0.state != .withdrawn }
     guard let last = live.last, last.kind == .delete else { return nil }
-    var values = try rows(of: entity).original(connection, object: object)?.values
+    var values = try store.rows(of: entity).original(connection, object: object)?.values
     if values == nil, last.base.count == entity.servedCount {
       values = entity.attributes.indices.map { last.base[$0] ?? .null }
     }
     guard let values else { return nil }
     var record = Record(
-      entity, store: self,
+      entity, store: store,
       row: VisibleRow(
         object: object, pending: .delete,
         failed: live.contains { $0.state == .replayFailed },
@@ -39,38 +51,27 @@ extension Store {
 
   /// Pending objects in the order of their surrogate keys, pending deletes among them; those with
   /// operations in one of `states`, and with this pending change if one is given.
-  package func pendingRecords(
+  package func all(
     _ entity: Entity, _ change: PendingChange?, _ states: PendingStates, skip: Int, take: Int?
   ) throws(FerryError) -> [Record] {
-    try Store.checkPage(skip: skip, take: take)
-    return try read { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in
-        let objects = try self.pendingObjects(entity, change, states, connection)
-        var records: [Record] = []
-        let rows = self.rows(of: entity)
-        for object in objects.dropFirst(skip).prefix(take ?? objects.count) {
-          if let row = try rows.visible(connection, object: object) {
-            records.append(Record(entity, store: self, row: row))
-          } else if let record = try self.hidden(entity, object, connection) {
-            records.append(record)
-          }
-        }
-        return records
-      }
+    try Query.checkPage(skip: skip, take: take)
+    return try read { connection throws(SQLiteError) in
+      let objects = try objects(entity, change, states, connection)
+      return try objects.dropFirst(skip).prefix(take ?? objects.count)
+        .map { object throws(SQLiteError) in try record(entity, object, connection) }
+        .compactMap { $0 }
     }
   }
 
-  package func pendingCount(
+  package func count(
     _ entity: Entity, _ change: PendingChange?, _ states: PendingStates
   ) throws(FerryError) -> Int {
-    try read { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in
-        try self.pendingObjects(entity, change, states, connection).count
-      }
+    try read { connection throws(SQLiteError) in
+      try objects(entity, change, states, connection).count
     }
   }
 
-  private func pendingObjects(
+  private func objects(
     _ entity: Entity, _ change: PendingChange?, _ states: PendingStates, _ connection: Connection
   ) throws(SQLiteError) -> [Int64] {
     let statement = try connection.statement(
@@ -121,6 +122,20 @@ package enum PendingStates: Sendable {
 }
 
 extension Record {
+  /// The object that was created from another copy of this new one, with what this copy changed since;
+  /// the record itself where there is none.
+  func createdBefore() throws(FerryError) -> Record {
+    guard object == nil, !deleted, let created = origin.created.withLock({ $0 }),
+      var now = try PendingObjects(store).record(entity, created.object)
+    else { return self }
+    var values = now.values
+    for position in values.indices where value(at: position) != created.values[position] {
+      values[position] = value(at: position)
+    }
+    if values != now.values { now.values = values }
+    return now
+  }
+
   /// The image beneath the pending change.
   func downloaded() throws(FerryError) -> Record? {
     try beneath { connection, object throws(SQLiteError) in

@@ -24,7 +24,9 @@ extension Store {
   private func saved(_ change: LocalChange) throws(FerryError) -> Record? {
     try checkLease()
     return try write { connection throws(FerryError) in
-      let change = try self.followed(change, connection)
+      let change = try self.sql { () throws(SQLiteError) in
+        try FormerKeys(self, connection).followed(change)
+      }
       guard !change.entity.isClientOnly else { return try self.saveHere(change, connection) }
       switch change.kind {
       case .create:
@@ -40,7 +42,7 @@ extension Store {
           change.entity.ownsChildren
           ? try self.transaction { () throws(FerryError) in try self.delete(change, connection) }
           : try self.delete(change, connection)
-        try self.sql { () throws(SQLiteError) in try self.sweepContents(connection) }
+        try self.sql { () throws(SQLiteError) in try Contents(self).sweep(connection) }
         return hidden
       }
     }
@@ -206,7 +208,7 @@ extension Store {
         PendingMachine.delete(known, before: served(base, of: entity), below: below), known,
         entity, object, entity.key(of: before.values), before.values, connection)
       try self.show(entity, object, shown: nil, connection)
-      return try self.hidden(entity, object, connection)
+      return try PendingObjects(self).hidden(entity, object, connection)
     }
   }
 

@@ -46,7 +46,7 @@ public struct Refusal: Sendable, Hashable {
       return
     }
     // An answer is reported all the same where the disk cannot be read.
-    self.init((try? record.store.logRecords(of: record.entity, object)) ?? [], of: record)
+    self.init((try? LogRecords(record.store).of(record.entity, object)) ?? [], of: record)
   }
 }
 

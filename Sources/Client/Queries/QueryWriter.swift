@@ -88,7 +88,7 @@ struct QueryWriter {
 
   private mutating func limit(_ query: Query) throws(FerryError) -> String {
     guard query.taken != nil || query.skipped != 0 else { return "" }
-    try Store.checkPage(skip: query.skipped, take: query.taken)
+    try Query.checkPage(skip: query.skipped, take: query.taken)
     parameters += [.integer(Int64(query.taken ?? -1)), .integer(Int64(query.skipped))]
     return " LIMIT ? OFFSET ?"
   }

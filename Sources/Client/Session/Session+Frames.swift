@@ -37,7 +37,7 @@ extension Session {
         try OperationQueue(transaction).acknowledge(stored.ids)
         try ReportQueue(transaction).forget(stored.ids)
       }
-      try store.takeRefused(stored.refused)
+      try AnswerTaker.take(refused: stored.refused, in: store)
       try observers.tellOwed(of: store)
       reception.stored += 1
       hold(reception, lane)

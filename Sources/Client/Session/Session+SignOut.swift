@@ -16,7 +16,7 @@ extension Session {
       try store.cleanAllData()
     }
     try store.keepLease(nil)
-    try store.sweepContents()
+    try Contents(store).sweep()
     try store.withTransaction { transaction throws(FerryError) in
       try transaction.sql { connection throws(SQLiteError) in
         try SharedChanges.forgetContents(connection)

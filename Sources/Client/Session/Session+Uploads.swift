@@ -11,7 +11,7 @@ extension Session {
   /// Contents that a process which is no more left behind, or a model that is no more.
   package func tidyContents() throws(FerryError) {
     try Contents(store).discardOldDrafts()
-    try store.sweepContents()
+    try Contents(store).sweep()
   }
 
   func nextUpload() throws(FerryError) -> Step {

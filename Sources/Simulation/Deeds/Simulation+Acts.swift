@@ -40,7 +40,7 @@ extension Simulation {
     _ act: StatedAct.Act, to operation: PendingOperation, on device: SimulatedDevice
   ) throws -> Bool {
     guard let entity = SimulatedBusiness.package.entity(named: operation.entity),
-      let record = try device.store.record(entity, object: operation.object)
+      let record = try Records(device.store).of(entity, object: operation.object)
     else { return false }
     try actAsApp(device) { () throws(FerryError) in
       switch act {

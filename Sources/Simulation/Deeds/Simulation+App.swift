@@ -116,16 +116,18 @@ extension Simulation {
 
   /// The order first: what it must be performed after comes later.
   private func deleteWithLines(_ device: SimulatedDevice) throws(FerryError) {
-    let orders = try device.store.records(SimulatedBusiness.order, "ORDER BY _id", [])
+    let orders = try Records(device.store).all(SimulatedBusiness.order, "ORDER BY _id", [])
     guard !orders.isEmpty else { return }
     let order = chance.pick(orders)
-    let lines = try device.store.records(SimulatedBusiness.line, "ORDER BY _id", [])
-    let tags = try device.store.records(SimulatedBusiness.tag, "ORDER BY _id", [])
+    let lines = try Records(device.store).all(SimulatedBusiness.line, "ORDER BY _id", [])
+    let tags = try Records(device.store).all(SimulatedBusiness.tag, "ORDER BY _id", [])
     _ = try save(order, .delete, device)
     // Lines of an order that was only here have gone with it.
     for line in lines + tags where line.values[line.entity.name == "Tag" ? 1 : 0] == order.values[0]
     {
-      guard try device.store.record(line.entity, object: line.object ?? 0) != nil else { continue }
+      guard try Records(device.store).of(line.entity, object: line.object ?? 0) != nil else {
+        continue
+      }
       _ = try save(line, .delete, device)
     }
   }
@@ -156,7 +158,7 @@ extension Simulation {
       record.set(2, number)
       record.set(3, "tag")
     default:
-      let orders = try device.store.records(SimulatedBusiness.order, "ORDER BY _id", [])
+      let orders = try Records(device.store).all(SimulatedBusiness.order, "ORDER BY _id", [])
       guard !orders.isEmpty else { return nil }
       let order: Int64 = chance.pick(orders).get(0)
       record.set(0, order)
@@ -170,7 +172,7 @@ extension Simulation {
 
   /// Of an order; a new one rather than another.
   private func customer(_ device: SimulatedDevice) throws(FerryError) -> String? {
-    let customers = try device.store.records(SimulatedBusiness.customer, "ORDER BY _id", [])
+    let customers = try Records(device.store).all(SimulatedBusiness.customer, "ORDER BY _id", [])
     let new = customers.filter { $0.pending == .create }
     let among = new.isEmpty || chance.happens(300) ? customers : new
     return among.isEmpty ? nil : chance.pick(among).get(0)
@@ -178,7 +180,7 @@ extension Simulation {
 
   /// For a tag; a new one rather than another.
   private func line(_ device: SimulatedDevice) throws(FerryError) -> Record? {
-    let lines = try device.store.records(SimulatedBusiness.line, "ORDER BY _id", [])
+    let lines = try Records(device.store).all(SimulatedBusiness.line, "ORDER BY _id", [])
     let new = lines.filter { $0.pending == .create }
     let among = new.isEmpty || chance.happens(300) ? lines : new
     return among.isEmpty ? nil : chance.pick(among)
@@ -191,7 +193,7 @@ extension Simulation {
   private func newCode() -> String { "N\(chance.number(below: 100_000))" }
 
   private func update(_ entity: Entity, _ device: SimulatedDevice) throws(FerryError) {
-    let records = try device.store.records(entity, "ORDER BY _id", [])
+    let records = try Records(device.store).all(entity, "ORDER BY _id", [])
     guard !records.isEmpty else { return }
     // People come back to what they were at: that is where edits meet answers.
     let pending = records.filter { $0.pending != .none }
@@ -223,7 +225,7 @@ extension Simulation {
   }
 
   private func delete(_ entity: Entity, _ device: SimulatedDevice) throws(FerryError) {
-    let records = try device.store.records(entity, "ORDER BY _id", [])
+    let records = try Records(device.store).all(entity, "ORDER BY _id", [])
     guard !records.isEmpty else { return }
     let record = chance.pick(records)
     _ = try save(record, .delete, device)
@@ -233,7 +235,7 @@ extension Simulation {
   /// All of an entity, or one object.
   private func submit(_ device: SimulatedDevice, _ entity: Entity) throws(FerryError) {
     if chance.happens(250) {
-      let pending = try device.store.records(entity, "WHERE _pending <> 'N' ORDER BY _id", [])
+      let pending = try Records(device.store).all(entity, "WHERE _pending <> 'N' ORDER BY _id", [])
       guard !pending.isEmpty, let object = chance.pick(pending).object else { return }
       device.watch.deeds.submit(.object(ObjectNumber(entity: entity.name, number: object)))
       _ = try Outbox(device.store).submit(entity, object)
@@ -251,7 +253,7 @@ extension Simulation {
   }
 
   private func cancel(_ device: SimulatedDevice, _ entity: Entity) throws(FerryError) {
-    let pending = try device.store.records(entity, "WHERE _pending <> 'N' ORDER BY _id", [])
+    let pending = try Records(device.store).all(entity, "WHERE _pending <> 'N' ORDER BY _id", [])
     guard !pending.isEmpty else { return }
     try cancel(chance.pick(pending), device)
   }

@@ -48,7 +48,7 @@ extension Simulation {
     _ device: SimulatedDevice
   ) throws(FerryError) -> (record: Record, position: Int)? {
     let entity = chance.pick([SimulatedBusiness.customer, SimulatedBusiness.order])
-    let records = try device.store.records(entity, "ORDER BY _id", [])
+    let records = try Records(device.store).all(entity, "ORDER BY _id", [])
     guard !records.isEmpty, let position = entity.bigPositions.first else { return nil }
     let pending = records.filter { $0.pending != .none }
     let record = chance.pick(chance.happens(500) && !pending.isEmpty ? pending : records)

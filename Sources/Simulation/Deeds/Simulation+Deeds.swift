@@ -31,7 +31,7 @@ extension Simulation {
       return
     }
     // What the app did not change stays what it is by now.
-    guard let present = try device.store.record(change.entity, object: object) else { return }
+    guard let present = try Records(device.store).of(change.entity, object: object) else { return }
     var values = present.values
     for position in values.indices where after[position] != change.seen[position] {
       values[position] = after[position]
@@ -45,7 +45,7 @@ extension Simulation {
   func touchLines(of record: Record, _ device: SimulatedDevice) throws(FerryError) {
     try touchTags(of: record, device)
     guard record.entity.name == "Order" else { return }
-    let lines = try device.store.records(
+    let lines = try Records(device.store).all(
       SimulatedBusiness.line, "WHERE _pending = 'C' ORDER BY _id", [])
     for line in lines where line.values[0] == record.values[0] {
       guard let object = line.object else { continue }
@@ -53,7 +53,7 @@ extension Simulation {
     }
     for made in device.watch.operations.values
     where made.entity == "Line" && made.kind == .create && made.changed[0] == record.values[0] {
-      guard try device.store.record(SimulatedBusiness.line, object: made.object) == nil else {
+      guard try Records(device.store).of(SimulatedBusiness.line, object: made.object) == nil else {
         continue
       }
       device.watch.deeds.touch(made.name)
@@ -66,7 +66,7 @@ extension Simulation {
     guard ["Order", "Line"].contains(record.entity.name) else { return }
     let isOfLine = record.entity.name == "Line"
     let order = record.values[0]
-    let tags = try device.store.records(
+    let tags = try Records(device.store).all(
       SimulatedBusiness.tag, "WHERE _pending <> 'N' ORDER BY _id", [])
     for tag in tags where tag.values[1] == order && (!isOfLine || tag.values[2] == record.values[1])
     {
@@ -75,7 +75,7 @@ extension Simulation {
     }
     for made in device.watch.operations.values where made.entity == "Tag" {
       guard made.changed[1] == order else { continue }
-      guard try device.store.record(SimulatedBusiness.tag, object: made.object) == nil else {
+      guard try Records(device.store).of(SimulatedBusiness.tag, object: made.object) == nil else {
         continue
       }
       device.watch.deeds.touch(made.name)
@@ -87,7 +87,7 @@ extension Simulation {
     _ reference: BigReference?, of record: Record, _ position: Int, _ device: SimulatedDevice
   ) throws(FerryError) {
     guard let object = record.object,
-      let present = try device.store.record(record.entity, object: object)
+      let present = try Records(device.store).of(record.entity, object: object)
     else { return }
     var values: [Int: Value] = [:]
     for (place, value) in present.values.enumerated() { values[place] = value }

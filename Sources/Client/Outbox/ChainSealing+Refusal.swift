@@ -1,0 +1,39 @@
+import FerryModel
+import FerrySQLite
+import FerryWire
+
+extension ChainSealing {
+  /// What was submitted and had to wait cannot be sent as it is by now: the app hears of it as of a
+  /// refusal of the business system, with a log record of code 422 that the device writes. It is
+  /// pending, and can be corrected or cancelled.
+  func refuse(
+    _ members: [PendingOperation], for reason: FerryError
+  ) throws(SQLiteError) {
+    let (store, connection) = (transaction.store, transaction.connection)
+    store.world.log.error("a change cannot be sent", ("reason", reason.description))
+    for var member in members {
+      (member.wanted, member.state) = (.no, .replayFailed)
+      member.failure = member.counter
+      try store.operations.update(member, connection)
+    }
+    for member in members {
+      // It may have gone with a new object that one of them left nothing of.
+      guard let entity = store.model.entity(named: member.entity),
+        try store.operations.with(member.id, connection) != nil
+      else { continue }
+      let record = LogRecord(
+        component: member.entity, entityKey: member.isTemporary ? "" : member.key.text, code: 422,
+        message: "\(reason.message). \(reason.hint)", operation: member.kind,
+        requestID: member.id, timestamp: store.world.clock.now.milliseconds, level: .error,
+        attribute: reason.entity == member.entity ? reason.attribute : nil)
+      // What was changed since it was submitted is in the app's hand with it.
+      guard try store.giveBack(entity, member.object, telling: .refused([record]), connection)
+      else { continue }
+      store.ended(AnsweredOperation(member, .refused([record])))
+      try LogRecords.keep(record, entity: member.entity, object: member.object, connection)
+      try NoticeTable.owe(
+        .replayFailure, entity: member.entity, object: member.object, key: member.key,
+        content: member.kind.rawValue, connection)
+    }
+  }
+}
