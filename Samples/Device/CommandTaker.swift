@@ -133,7 +133,7 @@ struct CommandTaker {
     if name == "create" {
       var record = Record(entity, in: database)
       try set(&record, try node(words, 2))
-      try answer(try database.store.save(try record.change(.create)))
+      try answer(try PendingStore.save(try record.change(.create), in: database.store))
       return
     }
     let key = Key(text: String(try text(words, 2).dropFirst().dropLast()))
@@ -150,15 +150,15 @@ struct CommandTaker {
     switch name {
     case "update":
       try set(&record, try node(words, 3))
-      try answer(try database.store.save(try record.change(.update)))
+      try answer(try PendingStore.save(try record.change(.update), in: database.store))
     case "delete":
-      _ = try database.store.save(try record.change(.delete))
+      _ = try PendingStore.save(try record.change(.delete), in: database.store)
       output.write { $0.field("ok", true) }
     case "submit":
       _ = try Outbox(database.store).submit(entity, object)
       output.write { $0.field("ok", true) }
     case "cancel":
-      _ = try database.store.cancel(entity, object)
+      _ = try PendingStore.cancel(entity, object, in: database.store)
       output.write { $0.field("ok", true) }
     case "logs":
       let records = try LogRecords(database.store).select(
@@ -201,7 +201,7 @@ struct CommandTaker {
     let store = database.store
     let operations = try store.read { connection throws(FerryError) in
       try store.sql { () throws(SQLiteError) in
-        try store.operations.select("ORDER BY sequence", [], connection)
+        try OperationTable(store, connection).select("ORDER BY sequence", [])
       }
     }
     let listed = try operations.map { operation in

@@ -66,7 +66,7 @@ struct BadInputTests {
       record.set(0, 1 as Int64)
       record.values[1] = .text(amount)
       let error = #expect(throws: FerryError.self) {
-        try device.store.save(try record.change(.create))
+        try PendingStore.save(try record.change(.create), in: device.store)
       }
       #expect(error?.entity == "Price" && error?.attribute == "amount" && error?.hint == cure)
     }
@@ -163,7 +163,7 @@ struct BadInputTests {
       var record = Record(Order.entity, store: store)
       record.set(1, "ALFKI")
       record.set(2, city)
-      _ = try store.save(try record.change(.create))
+      _ = try PendingStore.save(try record.change(.create), in: store)
     }
 
     var cities: [String?] {

@@ -31,7 +31,7 @@ extension CancelledKeyTests {
     let second = try create("second", owner: new.values[0])
     let waiting = Set(try device.operations()[1...2].map(\.id))
     let (_, answers) = device.store.answers.wait(for: waiting)
-    _ = try device.store.save(try new.change(.delete))
+    _ = try PendingStore.save(try new.change(.delete), in: device.store)
     if isSubmitted { try submit(new) }
     shore.refuse(id)
     device.handler.forget()
@@ -57,7 +57,7 @@ extension CancelledKeyTests {
       let known = try Records(device.store).of(Self.maker, object: try #require(new.object))
       var record = try #require(known)
       record.values[2] = .integer(2)
-      _ = try device.store.save(try record.change(.update))
+      _ = try PendingStore.save(try record.change(.update), in: device.store)
       try submit(record)
     }
     try device.exchange(shore)
@@ -81,11 +81,11 @@ extension CancelledKeyTests {
         let known = try Records(device.store).of(Self.maker, key: Key([.integer(number)]))
         guard var record = known else { continue }
         record.values[2] = owner
-        _ = try device.store.save(try record.change(.update))
+        _ = try PendingStore.save(try record.change(.update), in: device.store)
       }
     }
     try submit(1)
-    _ = try device.store.save(try new.change(.delete))
+    _ = try PendingStore.save(try new.change(.delete), in: device.store)
     try AnswerTaker.take(
       refused: [
         Answer(id: id, version: 0, outcome: .replayFailed, newKey: nil, logRecords: [])

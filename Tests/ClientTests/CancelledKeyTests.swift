@@ -40,14 +40,14 @@ struct CancelledKeyTests {
     var record = Record(Self.maker, store: device.store)
     record.values[1] = .text(name)
     record.values[2] = owner
-    return try #require(try device.store.save(try record.change(.create)))
+    return try #require(try PendingStore.save(try record.change(.create), in: device.store))
   }
 
   func update(_ id: Int64, owner: Value, name: String? = nil) throws {
     var record = try maker(id)
     record.values[2] = owner
     if let name { record.values[1] = .text(name) }
-    _ = try device.store.save(try record.change(.update))
+    _ = try PendingStore.save(try record.change(.update), in: device.store)
   }
 
   func maker(_ id: Int64) throws -> Record {
@@ -55,7 +55,7 @@ struct CancelledKeyTests {
   }
 
   func cancel(_ record: Record) throws -> [Key] {
-    try device.store.cancel(Self.maker, try #require(record.object))
+    try PendingStore.cancel(Self.maker, try #require(record.object), in: device.store)
   }
 
   func shown(_ id: Int64) throws -> String {
@@ -85,8 +85,8 @@ struct CancelledKeyTests {
     let third = try create("third", owner: second.values[0])
     _ = try Outbox(device.store).submitAll(Self.maker)
     #expect(try device.operations().map(\.wanted) == [.no, .yes, .yes])
-    _ = try device.store.save(try third.change(.delete))
-    _ = try device.store.save(try second.change(.delete))
+    _ = try PendingStore.save(try third.change(.delete), in: device.store)
+    _ = try PendingStore.save(try second.change(.delete), in: device.store)
     _ = try Outbox(device.store).submit(Self.maker, try #require(second.object))
     #expect(try device.operations().map(\.key) == [first.key])
     for _ in 0..<3 { try device.exchange(shore) }
@@ -97,7 +97,7 @@ struct CancelledKeyTests {
   func deleted() throws {
     let new = try create("new")
     try update(1, owner: new.values[0], name: "one")
-    _ = try device.store.save(try new.change(.delete))
+    _ = try PendingStore.save(try new.change(.delete), in: device.store)
     #expect(try shown(1) == "\"one\" 3 U")
     #expect(try device.operations().map(\.changed) == [[1: .text("one")]])
   }
@@ -233,7 +233,7 @@ struct CancelledKeyTests {
     _ = try create("child", owner: new.values[0])
     let held = try device.operations()[1].id
     let (_, answers) = device.store.answers.wait(for: [held])
-    _ = try device.store.save(try new.change(.delete))
+    _ = try PendingStore.save(try new.change(.delete), in: device.store)
     _ = try Outbox(device.store).submit(Self.maker, new.object ?? 0)
     #expect(try device.operations().count == 1, "the parent's create")
     device.store.answers.close()
@@ -255,13 +255,15 @@ struct CancelledKeyTests {
         var record = Record(Self.maker, store: device.store)
         record.values[1] = .text(name)
         record.values[2] = records[records.count - 1].values[0]
-        if let made = try device.store.save(try record.change(.create)) { records.append(made) }
+        if let made = try PendingStore.save(try record.change(.create), in: device.store) {
+          records.append(made)
+        }
       }
-      _ = try device.store.save(try second.change(.update))
+      _ = try PendingStore.save(try second.change(.update), in: device.store)
       return records[1]
     }
     _ = try Outbox(device.store).submit(Self.maker, new.object ?? 0)
-    _ = try device.store.save(try new.change(.delete))
+    _ = try PendingStore.save(try new.change(.delete), in: device.store)
     _ = try Outbox(device.store).submit(Self.maker, new.object ?? 0)
     #expect(try device.operations().map(\.kind) == [.create, .update])
     try device.exchange(shore)
@@ -280,7 +282,7 @@ struct CancelledKeyTests {
     let known = try Records(device.store).of(Self.maker, object: object)
     var referring = try #require(known)
     referring.values[2] = new.values[0]
-    _ = try device.store.save(try referring.change(.update))
+    _ = try PendingStore.save(try referring.change(.update), in: device.store)
     _ = try cancel(new)
     let operations = try device.operations()
     #expect(operations.map(\.state) == [.submitted])
@@ -294,7 +296,7 @@ struct CancelledKeyTests {
     let ids = try device.operations().map(\.id)
     let (_, answers) = device.store.answers.wait(for: Set(ids))
     try device.store.transaction { () throws(FerryError) in
-      _ = try device.store.cancel(Self.maker, new.object ?? 0)
+      _ = try PendingStore.cancel(Self.maker, new.object ?? 0, in: device.store)
       try device.store.rollback()
     }
     device.store.answers.close()

@@ -68,7 +68,7 @@ struct ClientOnlyTests {
     }
     var record = Record(Contact.reminder, store: device.store)
     record.set(0, 7 as Int64)
-    _ = try device.store.save(try record.change(.create))
+    _ = try PendingStore.save(try record.change(.create), in: device.store)
   }
 
   private func put(_ id: Int64, _ name: String) {
@@ -237,7 +237,7 @@ struct ClientOnlyTests {
     let pending = try PendingObjects(device.store).all(
       Contact.entity, nil, .all, skip: 0, take: nil)
     let object = try #require(pending.first?.object)
-    _ = try device.store.cancel(Contact.entity, object)
+    _ = try PendingStore.cancel(Contact.entity, object, in: device.store)
     if afterwards {
       #expect(try contact(3)?.note == "owes me a book")
     } else {

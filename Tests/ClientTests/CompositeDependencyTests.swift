@@ -40,9 +40,9 @@ struct CompositeDependencyTests {
     try device.exchange(shore)
     var ship = try #require(try Records(device.store).of(Self.ship, key: Key([.integer(5)])))
     ship.set(2, Int64(2))
-    _ = try device.store.save(try ship.change(.update))
+    _ = try PendingStore.save(try ship.change(.update), in: device.store)
     let berth = try Records(device.store).of(Self.berth, key: Key([.integer(1), .integer(1)]))
-    _ = try device.store.save(try #require(berth).change(.delete))
+    _ = try PendingStore.save(try #require(berth).change(.delete), in: device.store)
     try Outbox(device.store).submitAll([Self.berth, Self.ship])
     for _ in 0..<2 { try device.exchange(shore) }
     let sent = { try shore.received.map { try Operation($0, in: model) } }
@@ -69,11 +69,11 @@ struct CompositeDependencyTests {
       return
     }
     ship.set(2, Int64(2))
-    _ = try device.store.save(try ship.change(.update))
+    _ = try PendingStore.save(try ship.change(.update), in: device.store)
     var berth = Record(Self.berth, store: device.store)
     berth.set(0, Int64(1))
     berth.set(1, Int64(2))
-    _ = try device.store.save(try berth.change(.create))
+    _ = try PendingStore.save(try berth.change(.create), in: device.store)
   }
 
   @Test("Row 3: what one attribute leads to a new object waits for its create")

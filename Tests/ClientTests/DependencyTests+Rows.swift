@@ -10,11 +10,12 @@ extension DependencyTests {
   private func rename(maker id: Int64) throws {
     var maker = try record(Maker.entity, id)
     maker.set(1, "Bo")
-    _ = try device.store.save(try maker.change(.update))
+    _ = try PendingStore.save(try maker.change(.update), in: device.store)
   }
 
   private func cancel(_ entity: Entity, _ id: Int64) throws {
-    _ = try device.store.cancel(entity, try #require(try record(entity, id).object))
+    _ = try PendingStore.cancel(
+      entity, try #require(try record(entity, id).object), in: device.store)
   }
 
   private func refuse(_ place: Int) throws {
@@ -32,7 +33,7 @@ extension DependencyTests {
     #expect(try sent() == ["delete Article 10"])
     var article = try record(Article.entity, 10)
     article.set(2, "Saw")
-    _ = try device.store.save(try article.change(.update))
+    _ = try PendingStore.save(try article.change(.update), in: device.store)
     try exchange()
     #expect(try sent() == ["delete Article 10", "delete Maker 1"])
   }
@@ -109,7 +110,7 @@ extension DependencyTests {
     let object = try #require(try record(Maker.entity, 1).object)
     try delete(Maker.entity, 1)
     try submit([Maker.entity])
-    _ = try device.store.cancel(Maker.entity, object)
+    _ = try PendingStore.cancel(Maker.entity, object, in: device.store)
     try delete(Maker.entity, 1)
     try submit([Maker.entity])
     try create(maker: 1)
@@ -178,6 +179,6 @@ extension DependencyTests {
       return
     }
     maker.set(1, name)
-    _ = try device.store.save(try maker.change(.update))
+    _ = try PendingStore.save(try maker.change(.update), in: device.store)
   }
 }

@@ -25,7 +25,7 @@ struct DependencyTests {
     record.set(0, id)
     record.set(1, "Ada")
     record.set(3, owner)
-    _ = try device.store.save(try record.change(.create))
+    _ = try PendingStore.save(try record.change(.create), in: device.store)
   }
 
   func create(article id: Int64, maker: Int64) throws {
@@ -34,17 +34,17 @@ struct DependencyTests {
     record.set(1, maker)
     record.set(2, "Nail")
     record.set(7, true)
-    _ = try device.store.save(try record.change(.create))
+    _ = try PendingStore.save(try record.change(.create), in: device.store)
   }
 
   func update(article id: Int64, maker: Int64?) throws {
     var record = try record(Article.entity, id)
     record.set(1, maker)
-    _ = try device.store.save(try record.change(.update))
+    _ = try PendingStore.save(try record.change(.update), in: device.store)
   }
 
   func delete(_ entity: Entity, _ id: Int64) throws {
-    _ = try device.store.save(try record(entity, id).change(.delete))
+    _ = try PendingStore.save(try record(entity, id).change(.delete), in: device.store)
   }
 
   /// Submits all, in the order that is worst, and exchanges until nothing more is sent.
@@ -126,7 +126,7 @@ struct DependencyTests {
     // Corrected, it goes, and then what waited for it.
     var maker = try record(Maker.entity, 1)
     maker.set(1, "Bo")
-    _ = try device.store.save(try maker.change(.update))
+    _ = try PendingStore.save(try maker.change(.update), in: device.store)
     try submit([Maker.entity])
     try accept(1)
     #expect(try sent() == ["create Maker 1", "create Maker 1", "create Article 10"])
@@ -153,10 +153,10 @@ struct DependencyTests {
     try exchange()
     var article = try record(Article.entity, 10)
     article.set(1, Int64?.none)
-    _ = try device.store.save(try article.change(.update))
+    _ = try PendingStore.save(try article.change(.update), in: device.store)
     var other = try record(Article.entity, 11)
     other.set(2, "Axe")
-    _ = try device.store.save(try other.change(.update))
+    _ = try PendingStore.save(try other.change(.update), in: device.store)
     try delete(Maker.entity, 1)
     try Outbox(device.store).submitAll([Maker.entity])
     try Outbox(device.store).submitAll(Article.entity)
@@ -171,9 +171,9 @@ struct DependencyTests {
     try stock()
     var article = try record(Article.entity, 10)
     article.set(1, Int64?.none)
-    _ = try device.store.save(try article.change(.update))
+    _ = try PendingStore.save(try article.change(.update), in: device.store)
     try submit([Article.entity])
-    _ = try device.store.cancel(Article.entity, try #require(article.object))
+    _ = try PendingStore.cancel(Article.entity, try #require(article.object), in: device.store)
     try delete(Maker.entity, 1)
     try submit([Maker.entity])
     #expect(try sent() == ["update Article 10"])
@@ -237,7 +237,7 @@ struct DependencyTests {
     for _ in 0..<3 { try device.exchange(shore) }
     for (entity, id) in [(part, 10), (Maker.entity, 1)] as [(Entity, Int64)] {
       let record = try #require(try Records(device.store).of(entity, key: Key([.integer(id)])))
-      _ = try device.store.save(try record.change(.delete))
+      _ = try PendingStore.save(try record.change(.delete), in: device.store)
     }
     try Outbox(device.store).submitAll([Maker.entity, part])
     for _ in 0..<3 { try device.exchange(shore) }
@@ -307,7 +307,8 @@ struct DependencyTests {
     try Outbox(device.store).submitAll(Article.entity)
     try exchange()
     #expect(try sent() == [])
-    _ = try device.store.cancel(Maker.entity, try #require(try record(Maker.entity, 1).object))
+    _ = try PendingStore.cancel(
+      Maker.entity, try #require(try record(Maker.entity, 1).object), in: device.store)
     try exchange()
     #expect(try sent() == ["create Article 10"])
   }
@@ -321,7 +322,7 @@ struct DependencyTests {
     try exchange()
     var maker = try record(Maker.entity, 1)
     maker.set(1, "Bo")
-    _ = try device.store.save(try maker.change(.update))
+    _ = try PendingStore.save(try maker.change(.update), in: device.store)
     let left = try device.operations()
     #expect(left.map(\.kind) == [.update] && left[0].changed == [1: .text("Bo")])
     try submit([Maker.entity])

@@ -119,7 +119,7 @@ final class Device {
   func operations() throws -> [PendingOperation] {
     try store.read { connection throws(FerryError) in
       try self.store.sql { () throws(SQLiteError) in
-        try self.store.operations.select("ORDER BY sequence", [], connection)
+        try OperationTable(self.store, connection).select("ORDER BY sequence", [])
       }
     }
   }

@@ -36,7 +36,7 @@ struct FormerKeyTests {
   private func new(_ values: Value?..., of entity: Entity) throws -> Record {
     var record = Record(entity, in: database)
     for (position, value) in values.enumerated() { record.values[position] = value ?? .null }
-    return try #require(try database.store.save(try record.change(.create)))
+    return try #require(try PendingStore.save(try record.change(.create), in: database.store))
   }
 
   private func copies() throws -> Copies {

@@ -66,7 +66,7 @@ struct FullDiskTests {
       var record = Record(Order.entity, store: store)
       record.set(1, "ALFKI")
       record.set(2, String(repeating: "city ", count: 600))
-      _ = try store.save(try record.change(.create))
+      _ = try PendingStore.save(try record.change(.create), in: store)
     }
     store.close()
   }
@@ -88,7 +88,7 @@ struct FullDiskTests {
     defer { if store == nil { shown.close() } }
     let operations = try shown.read { connection throws(FerryError) in
       try shown.sql { () throws(SQLiteError) in
-        try shown.operations.select("", [], connection)
+        try OperationTable(shown, connection).select("", [])
       }
     }
     let rows = try Records(shown).all(shown.model.entities[0], "", [])
@@ -174,7 +174,7 @@ struct FullDiskTests {
     for _ in 0..<count {
       var record = Record(Order.entity, store: store)
       record.set(1, "ALFKI")
-      _ = try store.save(try record.change(.create))
+      _ = try PendingStore.save(try record.change(.create), in: store)
     }
     var done: Set<Int> = []
     var place = 1

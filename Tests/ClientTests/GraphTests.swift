@@ -149,14 +149,14 @@ struct GraphTests {
       .count
     }
     remark.values[3] = .text("sweet")
-    remark = try #require(try shop.device.store.save(try remark.change(.update)))
+    remark = try #require(try PendingStore.save(try remark.change(.update), in: shop.device.store))
     #expect(try letters() == ["P", "P", "N"])
     #expect(try filtered(Basket.entity, .pending) == 1 && filtered(Basket.entity, .notPending) == 0)
     #expect(try filtered(Item.entity, .pending) == 1 && filtered(Item.entity, .notPending) == 1)
     #expect(try filtered(Item.entity, .updated) == 0)
-    _ = try shop.device.store.cancel(Remark.entity, try #require(remark.object))
+    _ = try PendingStore.cancel(Remark.entity, try #require(remark.object), in: shop.device.store)
     #expect(try letters() == ["N", "N", "N"])
-    _ = try shop.device.store.save(try remark.change(.delete))
+    _ = try PendingStore.save(try remark.change(.delete), in: shop.device.store)
     #expect(try letters() == ["P", "P", "N"], "a delete that is pending below it")
     try shop.device.store.cleanAllData()
     try shop.device.exchange(shop.shore)

@@ -230,7 +230,7 @@ struct HeldSubmitTests {
       return
     }
     order.set(2, city as String?)
-    _ = try shop.device.store.save(try order.change(.update))
+    _ = try PendingStore.save(try order.change(.update), in: shop.device.store)
   }
 
   @Test("A refused change that is submitted with one that must wait goes with it")

@@ -55,7 +55,7 @@ struct LocalPartsTests {
         var record = Record(try entity(name), store: device.store)
         record.set(0, Int64(index + 1))
         if let owner { record.set(1, owner) }
-        _ = try device.store.save(try record.change(.create))
+        _ = try PendingStore.save(try record.change(.create), in: device.store)
       }
     }
   }
@@ -66,7 +66,7 @@ struct LocalPartsTests {
 
   private func delete(_ name: String, _ id: Int64) throws {
     let record = try Records(device.store).of(try entity(name), key: Key([.integer(id)]))
-    _ = try device.store.save(try #require(record).change(.delete))
+    _ = try PendingStore.save(try #require(record).change(.delete), in: device.store)
   }
 
   private func ids(_ name: String) throws -> [Int64] {

@@ -65,7 +65,7 @@ struct LocalReferenceTests {
     try device.exchange(shore)
     new = Record(Self.order, store: device.store)
     new.set(1, "Jena" as String?)
-    new = try #require(try device.store.save(try new.change(.create)))
+    new = try #require(try PendingStore.save(try new.change(.create), in: device.store))
     let key = new.values[0]
     for (entity, id, about) in [
       (Self.note, 1, key), (Self.note, 2, .integer(7)), (Self.label, 3, key), (Self.stamp, 4, key),
@@ -74,7 +74,7 @@ struct LocalReferenceTests {
       record.set(0, id)
       record.values[1] = about
       record.set(2, "\(entity.name) \(id)" as String?)
-      _ = try device.store.save(try record.change(.create))
+      _ = try PendingStore.save(try record.change(.create), in: device.store)
     }
   }
 
@@ -88,7 +88,7 @@ struct LocalReferenceTests {
 
   @Test("are null where the new object is cancelled, or stay where they cannot be, and are told")
   func cancelled() throws {
-    let others = try device.store.cancel(Self.order, try #require(new.object))
+    let others = try PendingStore.cancel(Self.order, try #require(new.object), in: device.store)
     #expect(Set(others) == told && others.count == 3)
     let key = new.values[0]
     #expect(try references() == [.null, .integer(7), key, key])
@@ -101,12 +101,12 @@ struct LocalReferenceTests {
   func deleted() throws {
     let key = new.values[0]
     try device.store.transaction { () throws(FerryError) in
-      _ = try device.store.save(try new.change(.delete))
+      _ = try PendingStore.save(try new.change(.delete), in: device.store)
       try device.store.rollback()
     }
     #expect(try references() == [key, .integer(7), key, key])
     let again = try #require(try Records(device.store).of(Self.order, key: Key([key])))
-    _ = try device.store.save(try again.change(.delete))
+    _ = try PendingStore.save(try again.change(.delete), in: device.store)
     #expect(try references() == [.null, .integer(7), key, key])
   }
 
@@ -118,7 +118,7 @@ struct LocalReferenceTests {
     _ = try Outbox(device.store).submit(Self.order, object)
     try device.exchange(shore)
     let id = try #require(try device.operations().first).id
-    _ = try device.store.cancel(Self.order, object)
+    _ = try PendingStore.cancel(Self.order, object, in: device.store)
     #expect(try references() == [key, .integer(7), key, key])
     if isAccepted { shore.accept(id, newKey: Key([.integer(9)])) } else { shore.refuse(id) }
     try device.exchange(shore)
@@ -135,7 +135,7 @@ struct LocalReferenceTests {
     try device.exchange(shore)
     let id = try #require(try device.operations().first).id
     let sent = try #require(try Records(device.store).of(Self.order, key: Key([key])))
-    _ = try device.store.save(try sent.change(.delete))
+    _ = try PendingStore.save(try sent.change(.delete), in: device.store)
     #expect(try references() == [key, .integer(7), key, key])
     shore.refuse(id)
     try device.exchange(shore)
@@ -177,7 +177,7 @@ struct LocalReferenceTests {
     // A copy that was read before is saved where it is now.
     var copy = try #require(try Records(device.store).of(Self.note, key: Key([.integer(1)])))
     copy.set(2, "new" as String?)
-    _ = try device.store.save(try copy.change(.update))
+    _ = try PendingStore.save(try copy.change(.update), in: device.store)
     #expect(try references().first == .integer(42))
   }
 }

@@ -46,7 +46,7 @@ struct ManyPendingTests {
             var record = Record(Order.entity, store: store)
             record.set(1, "ALFKI")
             record.set(2, "city \(number)")
-            _ = try store.save(try record.change(.create))
+            _ = try PendingStore.save(try record.change(.create), in: store)
           }
         }
       }

@@ -62,7 +62,7 @@ struct MigrationCheckTests {
   private func operations(_ store: Store) throws -> [PendingOperation] {
     try store.read { connection throws(FerryError) in
       try store.sql { () throws(SQLiteError) in
-        try store.operations.select("ORDER BY sequence", [], connection)
+        try OperationTable(store, connection).select("ORDER BY sequence", [])
       }
     }
   }
@@ -91,9 +91,9 @@ struct MigrationCheckTests {
     #expect(try orders(store).map { $0["level"] } == [.integer(3), .integer(3), .integer(3)])
     var record = try orders(store)[0]
     record.set(2, "Bonn" as String?)
-    #expect(try store.save(try record.change(.update)) != nil)
+    #expect(try PendingStore.save(try record.change(.update), in: store) != nil)
     #expect(try operations(store).map(\.changed) == [[2: .text("Bonn")]])
-    _ = try store.cancel(record.entity, try #require(record.object))
+    _ = try PendingStore.cancel(record.entity, try #require(record.object), in: store)
     #expect(try orders(store)[0]["level"] == .integer(3), "the image has it too")
   }
 
@@ -136,11 +136,11 @@ struct MigrationCheckTests {
     let store = try open(shop, newer(attributes + [attribute("note")]))
     var record = try orders(store)[0]
     record.set(2, "Bonn" as String?)
-    let saved = try store.save(try record.change(.update))
+    let saved = try PendingStore.save(try record.change(.update), in: store)
     #expect(try operations(store).map(\.changed) == [[2: .text("Bonn")]])
     record = try #require(saved)
     record.set(4, "x")
-    record = try #require(try store.save(try record.change(.update)))
+    record = try #require(try PendingStore.save(try record.change(.update), in: store))
     record.values[4] = .null
     let error = #expect(throws: FerryError.self) { _ = try record.change(.update) }
     #expect(error?.entity == "Order" && error?.attribute == "note")
@@ -155,7 +155,7 @@ struct MigrationCheckTests {
     var record = try orders(store)[0]
     record.set(3, "9" as String?)
     record.values[3] = .text("9")
-    #expect(try store.save(try record.change(.update)) != nil)
+    #expect(try PendingStore.save(try record.change(.update), in: store) != nil)
     record = try orders(store)[1]
     record.set(2, "Kiel" as String?)
     let error = #expect(throws: FerryError.self) { _ = try record.change(.update) }

@@ -55,13 +55,13 @@ struct MigrationLossTests {
     for (id, remark) in [(1, "tea"), (2, "17")] as [(Int64, String)] {
       var record = try #require(try record("Guest", id))
       record.set(2, remark as String?)
-      _ = try device.store.save(try record.change(.update))
+      _ = try PendingStore.save(try record.change(.update), in: device.store)
     }
     for (id, text) in [(1, "sail"), (2, "17"), (3, nil)] as [(Int64, String?)] {
       var record = Record(try #require(model.entity(named: "Idea")), store: device.store)
       record.set(0, id)
       record.set(1, text)
-      _ = try device.store.save(try record.change(.create))
+      _ = try PendingStore.save(try record.change(.create), in: device.store)
     }
   }
 
@@ -154,7 +154,8 @@ struct MigrationLossTests {
   @Test(
     "of an object whose pending delete is hidden, or that is away until a download, is seen too")
   func hidden() throws {
-    _ = try device.store.save(try #require(try record("Guest", 1)).change(.delete))
+    _ = try PendingStore.save(
+      try #require(try record("Guest", 1)).change(.delete), in: device.store)
     #expect {
       _ = try open(Self.model("1.1", guest: [Self.id, Self.name]), .keepPending)
     } throws: { "\($0)".contains("2 × Guest.remark, only on this device") }
@@ -179,10 +180,10 @@ struct MigrationLossTests {
   func keptOnDiscard() throws {
     var changed = try #require(try record("Guest", 1))
     changed.set(1, "Grace" as String?)
-    _ = try device.store.save(try changed.change(.update))
+    _ = try PendingStore.save(try changed.change(.update), in: device.store)
     var again = try #require(try record("Guest", 1))
     again.set(2, "coffee" as String?)
-    _ = try device.store.save(try again.change(.update))
+    _ = try PendingStore.save(try again.change(.update), in: device.store)
     let store = try open(
       Self.model("1.1", guest: [Self.id, Self.attribute("remark")]), .discardUnmigratable)
     #expect(try rows(store, "Guest").first == #"1 "coffee""#)

@@ -92,7 +92,7 @@ struct MigrationTests {
   private func operations(_ store: Store) throws -> [PendingOperation] {
     try store.read { connection throws(FerryError) in
       try store.sql { () throws(SQLiteError) in
-        try store.operations.select("ORDER BY sequence", [], connection)
+        try OperationTable(store, connection).select("ORDER BY sequence", [])
       }
     }
   }
@@ -206,7 +206,7 @@ struct MigrationTests {
       try line.create()
       var record = try Records(shop.device.store).all(Order.entity, "WHERE id = 1", [])[0]
       record.set(2, "Kiel" as String?)
-      _ = try shop.device.store.save(try record.change(.update))
+      _ = try PendingStore.save(try record.change(.update), in: shop.device.store)
     }
     try Outbox(shop.device.store).submitAll(Order.entity)
   }

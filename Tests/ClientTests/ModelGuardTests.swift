@@ -44,7 +44,7 @@ struct ModelGuardTests {
     #expect(throws: FerryError.self) { _ = try shop.device.request() }
     let left = try newer.read { connection throws(FerryError) in
       try newer.sql { () throws(SQLiteError) in
-        try newer.operations.select("ORDER BY sequence", [], connection)
+        try OperationTable(newer, connection).select("ORDER BY sequence", [])
       }
     }
     #expect(left.map(\.changed) == [[2: .text("Kiel")]])

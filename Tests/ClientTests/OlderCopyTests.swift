@@ -15,11 +15,11 @@ struct OlderCopyTests {
   private func new(_ values: Value?..., of entity: Entity) throws -> Record {
     var record = Record(entity, store: shop.device.store)
     for (position, value) in values.enumerated() { record.values[position] = value ?? .null }
-    return try #require(try shop.device.store.save(try record.change(.create)))
+    return try #require(try PendingStore.save(try record.change(.create), in: shop.device.store))
   }
 
   private func delete(_ record: Record) throws {
-    _ = try shop.device.store.save(try record.change(.delete))
+    _ = try PendingStore.save(try record.change(.delete), in: shop.device.store)
   }
 
   /// A basket, an item of it and a remark on that, from before the basket got the key 7.
@@ -80,16 +80,16 @@ struct OlderCopyTests {
     let old = try copies()
     var copy = old.remark
     copy.values[1] = .integer(7)
-    var saved = try #require(try shop.device.store.save(try copy.change(.update)))
+    var saved = try #require(try PendingStore.save(try copy.change(.update), in: shop.device.store))
     #expect(try shop.device.operations().isEmpty && saved.pending == .none)
     copy = old.remark
     copy.values[1] = .integer(1)
-    saved = try #require(try shop.device.store.save(try copy.change(.update)))
+    saved = try #require(try PendingStore.save(try copy.change(.update), in: shop.device.store))
     #expect(try shop.device.operations().map(\.changed) == [[1: .integer(1)]])
     #expect(try shop.device.operations().map(\.base) == [[1: .integer(7)]])
     // Back to the object, by the key that the app knew it by.
     saved.values[1] = old.basket.values[0]
-    saved = try #require(try shop.device.store.save(try saved.change(.update)))
+    saved = try #require(try PendingStore.save(try saved.change(.update), in: shop.device.store))
     #expect(saved.values[1] == .integer(7))
   }
 
@@ -97,7 +97,7 @@ struct OlderCopyTests {
   func part() throws {
     var item = try copies().item
     item.values[2] = .text("fig")
-    item = try #require(try shop.device.store.save(try item.change(.update)))
+    item = try #require(try PendingStore.save(try item.change(.update), in: shop.device.store))
     #expect(item.key == Key([.integer(7), .integer(1)]))
     try delete(item)
     let base = try shop.device.operations().first { $0.entity == "Item" }?.base

@@ -31,7 +31,7 @@ struct OlderLocalCopyTests {
     let made = { (id: Int64) throws in
       var pin = Record(Self.pin, store: device.store)
       pin.values = [.integer(id), .integer(order.id), .text("new")]
-      return try #require(try device.store.save(try pin.change(.create)))
+      return try #require(try PendingStore.save(try pin.change(.create), in: device.store))
     }
     var old = try made(1)
     #expect(old.values[1] == .integer(order.id))
@@ -42,7 +42,7 @@ struct OlderLocalCopyTests {
     // A new one, made from a copy of the order that is older than its key, and an old one changed.
     #expect(try made(2).values[1] == .integer(7))
     old.values[2] = .text("changed")
-    let saved = try #require(try device.store.save(try old.change(.update)))
+    let saved = try #require(try PendingStore.save(try old.change(.update), in: device.store))
     #expect(saved.values == [.integer(1), .integer(7), .text("changed")])
     #expect(try device.operations().isEmpty)
   }

@@ -46,7 +46,7 @@ struct OwnNamesTests {
   private func create(_ entity: Entity, _ values: [Value], _ depot: Depot) throws -> Record {
     var record = Record(entity, in: depot.database)
     for (position, value) in values.enumerated() { record.values[position] = value }
-    return try #require(try depot.database.store.save(try record.change(.create)))
+    return try #require(try PendingStore.save(try record.change(.create), in: depot.database.store))
   }
 
   @Test("open, and each relationship has an index, beside those of Ferry's own tables")

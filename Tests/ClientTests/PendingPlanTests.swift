@@ -100,7 +100,7 @@ struct PendingPlanTests {
       for entity in [Article.entity, Maker.entity] {
         for id in 1...count {
           let record = try Records(device.store).of(entity, key: Key([.integer(id)]))
-          _ = try device.store.save(try #require(record).change(.delete))
+          _ = try PendingStore.save(try #require(record).change(.delete), in: device.store)
         }
       }
       try Outbox(device.store).submitAll([Maker.entity, Article.entity])

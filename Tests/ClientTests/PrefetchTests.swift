@@ -207,7 +207,7 @@ struct PrefetchTests {
     func add(_ values: Value..., of entity: Entity) throws {
       var record = Record(entity, in: database)
       record.values = values
-      _ = try database.store.save(try record.change(.create))
+      _ = try PendingStore.save(try record.change(.create), in: database.store)
     }
     try add(.null, .text("fruit"), of: Basket.entity)
     let basket = try #require(try Basket.findAll(in: database).first)

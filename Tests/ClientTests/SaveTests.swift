@@ -92,7 +92,7 @@ struct SaveTests {
     }
     record.set(1, -Double.infinity)
     record.set(2, nil as Decimal?)
-    let saved = try #require(try device.store.save(try record.change(.create)))
+    let saved = try #require(try PendingStore.save(try record.change(.create), in: device.store))
     #expect(saved.value(at: 1) == .double(-.infinity))
   }
 

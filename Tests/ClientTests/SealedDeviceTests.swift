@@ -83,7 +83,7 @@ struct SealedDeviceTests {
     for rate in ["9", "10", "2.5"] {
       var record = Record(entity, store: device.store)
       record.set(0, Decimal(string: rate))
-      _ = try device.store.save(try record.change(.create))
+      _ = try PendingStore.save(try record.change(.create), in: device.store)
     }
     device.store.close()
     let (first, second) = (DatabaseKey.random(), DatabaseKey.random())

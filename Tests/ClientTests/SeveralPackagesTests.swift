@@ -41,7 +41,7 @@ struct SeveralPackagesTests {
     func create(_ values: [Value], of entity: Entity) throws -> Record {
       var record = Record(entity, in: database)
       record.values = values
-      return try #require(try database.store.save(try record.change(.create)))
+      return try #require(try PendingStore.save(try record.change(.create), in: database.store))
     }
   }
 

@@ -40,7 +40,7 @@ struct TextIndexNameTests {
     var record = Record(entity, store: store)
     record.set(0, id)
     record.set(1, text as String?)
-    _ = try store.save(try record.change(.create))
+    _ = try PendingStore.save(try record.change(.create), in: store)
   }
 
   private func ids<Object: BusinessObject>(

@@ -53,7 +53,7 @@ struct TooLargeTests {
   private func write(_ id: Int64, _ position: Int, _ text: String) throws(FerryError) {
     var record = try sheet(id)
     record.values[position] = .text(text)
-    _ = try device.store.save(try record.change(.update))
+    _ = try PendingStore.save(try record.change(.update), in: device.store)
   }
 
   private func object(_ id: Int64) throws -> Int64 { try #require(try sheet(id).object) }
@@ -83,9 +83,9 @@ struct TooLargeTests {
     _ = try Outbox(device.store).submit(Self.sheet, try object(1))
     #expect(try device.operations().map(\.wanted) == [.no, .no, .yes])
     // The chain of the first loses a member, the graph of both another.
-    _ = try device.store.cancel(Self.sheet, try object(2))
+    _ = try PendingStore.cancel(Self.sheet, try object(2), in: device.store)
     try write(3, 2, "short")
-    _ = try device.store.cancel(Self.sheet, try object(3))
+    _ = try PendingStore.cancel(Self.sheet, try object(3), in: device.store)
     #expect(try device.operations().map(\.wanted) == [.again, .yes])
     let waiting = Set(try device.operations().map(\.id))
     let (_, answers) = device.store.answers.wait(for: waiting)
@@ -123,12 +123,12 @@ struct TooLargeTests {
       try write(1, 2, long)
       var new = Record(Self.sheet, store: device.store)
       (new.values[0], new.values[1]) = (.integer(9), .integer(1))
-      _ = try device.store.save(try new.change(.create))
+      _ = try PendingStore.save(try new.change(.create), in: device.store)
     }
     _ = try Outbox(device.store).submit(Self.sheet, try object(1))
     let create = try #require(try device.operations().last)
     #expect(create.kind == .create && create.wanted == .yes)
-    _ = try device.store.save(try sheet(9).change(.delete))
+    _ = try PendingStore.save(try sheet(9).change(.delete), in: device.store)
     try write(1, 3, long)
     let (_, answers) = device.store.answers.wait(for: [create.id])
     let before = try device.operations()

@@ -32,13 +32,13 @@ struct UndoneTransactionTests {
       var record = Record(Order.entity, store: store)
       record.set(1, "ALFKI")
       record.set(2, city)
-      _ = try store.save(try record.change(.create))
+      _ = try PendingStore.save(try record.change(.create), in: store)
     }
 
     func update(_ city: String) throws(FerryError) {
       var record = try Records(store).all(Order.entity, "", [])[0]
       record.set(2, city)
-      _ = try store.save(try record.change(.update))
+      _ = try PendingStore.save(try record.change(.update), in: store)
     }
 
     /// A setting of the connection that writes, which no transaction undoes.
@@ -65,7 +65,7 @@ struct UndoneTransactionTests {
       get throws {
         try store.read { connection throws(FerryError) in
           try store.sql { () throws(SQLiteError) in
-            try store.operations.select("ORDER BY sequence", [], connection).count
+            try OperationTable(store, connection).select("ORDER BY sequence", []).count
           }
         }
       }

@@ -31,7 +31,7 @@ struct WaitingCircleTests {
   private func make(_ other: Value) throws -> Record {
     var record = Record(Self.club, store: device.store)
     record.values[1] = other
-    return try #require(try device.store.save(try record.change(.create)))
+    return try #require(try PendingStore.save(try record.change(.create), in: device.store))
   }
 
   private func received() throws -> [Operation] {
@@ -45,7 +45,7 @@ struct WaitingCircleTests {
     var first = try make(.null)
     let second = try make(first.values[0])
     first.values[1] = second.values[0]
-    _ = try device.store.save(try first.change(.update))
+    _ = try PendingStore.save(try first.change(.update), in: device.store)
     try Outbox(device.store).submitAll([Self.club])
     try exchange()
     let sent = try received().sorted { $0.position < $1.position }
@@ -67,7 +67,7 @@ struct WaitingCircleTests {
     var first = try make(.null)
     let second = try make(first.values[0])
     first.values[1] = second.values[0]
-    _ = try device.store.save(try first.change(.update))
+    _ = try PendingStore.save(try first.change(.update), in: device.store)
     _ = try Outbox(device.store).submit(Self.club, try #require(first.object))
     try exchange()
     #expect(try received().isEmpty)
@@ -117,7 +117,8 @@ struct WaitingCircleTests {
     let middle = try make(top.values[0])
     _ = try make(middle.values[0])
     _ = try Outbox(device.store).submit(Self.club, try #require(middle.object))
-    #expect(try device.store.cancel(Self.club, try #require(top.object)).count == 2)
+    #expect(
+      try PendingStore.cancel(Self.club, try #require(top.object), in: device.store).count == 2)
     #expect(try device.operations().isEmpty)
     try exchange()
     #expect(try received().isEmpty)

@@ -25,7 +25,7 @@ struct WakingTests {
       throw FerryError(.objectNotFound, "no order \(id)", hint: "none")
     }
     order.set(2, city as String?)
-    _ = try store.save(try order.change(.update))
+    _ = try PendingStore.save(try order.change(.update), in: store)
   }
 
   /// The order is on its way with "Kiel".

@@ -63,7 +63,7 @@ private final class InspectedDevice {
     record.set(0, code)
     record.set(1, name)
     record.set(2, credit)
-    _ = try store.save(try record.change(.create))
+    _ = try PendingStore.save(try record.change(.create), in: store)
   }
 
   /// As an import keeps it.

@@ -12,9 +12,9 @@ struct StageTests {
     expectNone(StageOrder.server.violations(in: House.sources))
   }
 
-  @Test("The device's store is extended, and called from earlier stages, nowhere but as listed")
+  @Test("No stage of the device extends the store or its transaction")
   func store() {
-    expectNone(StoreRules().violations(in: House.sources))
+    expectNone(StoreRules.violations(in: House.sources))
   }
 
   @Test("Each column of a stage's state has one stage that writes it")
@@ -79,31 +79,16 @@ struct StageRulesTests {
       ]) == [])
   }
 
-  private func inStore(_ texts: [(String, String)], files: Set<String> = []) -> [String] {
-    StoreRules(files: files, calls: []).violations(
-      in: texts.map { SourceFile(path: "Sources/Client/" + $0.0, $0.1) }
-    ).map(\.found)
-  }
-
-  @Test("A stage that extends the store is found, and an entry of the list that nothing needs")
+  @Test("A stage that extends the store or its transaction is found; the store's folder is free")
   func extendsStore() {
-    let later = ("Outbox/A.swift", "package extension Store {\n  func seal() { let a = 1 }\n}")
-    #expect(inStore([later]) == ["Sources/Client/Outbox/A.swift extends Store"])
-    #expect(inStore([later], files: ["Sources/Client/Outbox/A.swift"]) == [])
+    let text = "package extension Store {\n  func seal() { let a = 1 }\n}\nextension Transaction {}"
+    let files = ["Outbox/A.swift", "Store/A.swift"].map {
+      SourceFile(path: "Sources/Client/" + $0, text)
+    }
     #expect(
-      inStore([("Store/A.swift", later.1)], files: ["Sources/Client/Outbox/A.swift"])
-        == ["Sources/Client/Outbox/A.swift is listed, and nothing needs that"])
-  }
-
-  @Test("A call of what a later stage has added to the store is found, also by its bare name")
-  func callsLater() {
-    let outbox = ("Outbox/A.swift", "extension Store {\n  func seal() { show() }\n}")
-    let pending = ("Pending/B.swift", "extension Store {\n  func show() { seal() }\n}")
-    let objects = ("Objects/C.swift", "func f() { store.show(); other.seal() }")
-    let files: Set = ["Sources/Client/Outbox/A.swift", "Sources/Client/Pending/B.swift"]
-    #expect(
-      inStore([outbox, pending, objects], files: files) == [
-        "Pending calls seal of Outbox", "Objects calls show of Pending",
+      StoreRules.violations(in: files).map { "\($0.line) \($0.found)" } == [
+        "1 Sources/Client/Outbox/A.swift extends Store",
+        "4 Sources/Client/Outbox/A.swift extends Transaction",
       ])
   }
 

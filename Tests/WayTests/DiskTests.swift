@@ -109,7 +109,7 @@ extension Way {
           ("agencyID", Value.text("AG-01")), ("flightID", .integer(1)),
           ("passenger", .text(passenger)), ("cabin", .text("economy")), ("seats", .integer(1)),
         ] { record.values[try #require(entity.position(of: name))] = value }
-        _ = try store.save(try record.change(.create))
+        _ = try PendingStore.save(try record.change(.create), in: store)
       }
       func counts() throws -> [Int64?] {
         try store.read { connection throws(FerryError) in

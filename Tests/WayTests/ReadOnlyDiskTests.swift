@@ -24,7 +24,7 @@ extension Way {
         ("agencyID", Value.text("AG-01")), ("flightID", .integer(1)), ("passenger", .text("Ada")),
         ("cabin", .text("economy")), ("seats", .integer(1)),
       ] { record.values[try #require(entity.position(of: name))] = value }
-      _ = try store.save(try record.change(.create))
+      _ = try PendingStore.save(try record.change(.create), in: store)
       store.close()
       try await disk.setReadOnly(true)
       for name in ["phone.db", "new.db"] {

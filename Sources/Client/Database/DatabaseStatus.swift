@@ -58,8 +58,8 @@ extension DatabaseStatus {
         "SELECT count(*) FROM ferry_operation WHERE state NOT IN ('withdrawn', 'replayFailed')")?
         .integer ?? 0)
     let operations = try transaction.sql { connection throws(SQLiteError) in
-      try transaction.store.operations.select(
-        "WHERE state = 'replayFailed' ORDER BY sequence", [], connection)
+      try OperationTable(transaction.store, connection).select(
+        "WHERE state = 'replayFailed' ORDER BY sequence", [])
     }
     var seen: Set<ObjectReference> = []
     for operation in operations {

@@ -6,11 +6,13 @@ import FerryWire
 package struct AnswerTaker {
   private let store: Store
   private let connection: Connection
+  private let pending: PendingStore
   private let answers: [Answer]
 
   init(_ store: Store, _ connection: Connection, _ answers: [Answer]) {
     self.store = store
     self.connection = connection
+    pending = PendingStore(store, connection)
     self.answers = answers
   }
 
@@ -28,7 +30,7 @@ package struct AnswerTaker {
     for answer in answers {
       // On a device that was set back it may not have been sent: what is here may be another form of
       // the change. Once it is sent, the server tells the answer again, or that it is another form.
-      guard let operation = try store.operations.with(answer.id, connection),
+      guard let operation = try pending.operations.with(answer.id),
         operation.isInFlight, operation.isSent
       else { continue }
       known.append((operation, answer))
@@ -51,11 +53,11 @@ package struct AnswerTaker {
     let over = try groupsToSendAgain(known)
     for (taken, answer) in known {
       // Read again: a key may have changed since.
-      guard let operation = try store.operations.with(taken.id, connection),
+      guard let operation = try pending.operations.with(taken.id),
         let entity = store.model.entity(named: operation.entity)
       else { continue }
       // At most two: one that was submitted and waits for this answer, one that was not.
-      let waiting = try store.operations.of(entity, operation.object, connection)
+      let waiting = try pending.operations.of(entity, operation.object)
         .filter { $0.sequence > operation.sequence && !$0.isInFlight }
       var answered = [AnsweredOperation(operation, .init(answer))]
       switch answer.outcome {
@@ -70,7 +72,7 @@ package struct AnswerTaker {
       case .unknown:
         var unknown = operation
         if unknown.state != .withdrawn { unknown.state = .unknown }
-        try store.operations.update(unknown, connection)
+        try pending.operations.update(unknown)
       }
       // The server says it again until it hears that it was heard.
       if answer.outcome != .unknown || operation.state != .unknown {
@@ -106,13 +108,13 @@ package struct AnswerTaker {
   /// Nobody refused it: it goes again by itself once all of it was answered. Where the app has taken
   /// back a part of it, the rest waits for the app.
   private func sendAgain(_ chain: OperationID, of count: Int) throws(SQLiteError) {
-    let members = try store.operations.select("WHERE chain = ?", [.text(chain.text)], connection)
+    let members = try pending.operations.select("WHERE chain = ?", [.text(chain.text)])
     guard members.count == count,
       members.allSatisfy({ $0.state == .waiting && $0.wanted == .no })
     else { return }
     for var member in members {
       member.wanted = .again
-      try store.operations.update(member, connection)
+      try pending.operations.update(member)
     }
   }
 
@@ -120,10 +122,10 @@ package struct AnswerTaker {
   /// with it, may refer to its temporary key, which nobody will ever replace. What refers to a create
   /// that was refused, and deleted meanwhile, stays as it was saved: see `Store.checkReferences`.
   private func letGo(_ operation: PendingOperation) throws(SQLiteError) {
-    try store.letGo(operation, connection)
+    try pending.letGo(operation)
     guard let entity = store.model.entity(named: operation.entity) else { return }
     if operation.state == .withdrawn {
-      try store.forgetKey(of: operation, entity, connection)
+      try pending.forgetKey(of: operation, entity)
     } else {
       // What stays on the device has nobody to refuse it.
       try LocalReferences(model: store.model, connection: connection).forget(operation, of: entity)
@@ -140,10 +142,10 @@ package struct AnswerTaker {
     if !waiting.isEmpty, !store.world.has(.baseNotMoved) {
       let written = written(answer, entity)
       for rebased in PendingMachine.rebase(waiting, after: operation, written: written) {
-        try store.operations.update(rebased, connection)
+        try pending.operations.update(rebased)
       }
     }
-    try store.operations.delete(operation, connection)
+    try pending.operations.delete(operation)
     if operation.kind == .delete { try showAgain(operation, entity) }
     // Another change of the object may have been refused: one that was made while it was here twice.
     try connection.run(
@@ -168,13 +170,13 @@ package struct AnswerTaker {
   /// deleted.
   private func showAgain(_ delete: PendingOperation, _ entity: Entity) throws(SQLiteError) {
     let rows = store.rows(of: entity)
-    let rest = try store.operations.of(entity, delete.object, connection)
+    let rest = try pending.operations.of(entity, delete.object)
     guard rest.contains(where: { $0.state != .withdrawn && $0.kind == .update }),
       let values = AnswerTaker.values(delete.base, of: entity),
       try rows.visible(connection, object: delete.object) == nil,
       try rows.downloaded(connection, key: entity.key.map { values[$0] }) == nil
     else { return }
-    try store.show(entity, delete.object, shown: values, connection)
+    try pending.show(entity, delete.object, shown: values)
   }
 
   /// All values of an object; nil where `known` has not all of them.
@@ -199,11 +201,11 @@ package struct AnswerTaker {
   ) throws(SQLiteError) -> (joined: [PendingOperation], gone: [PendingOperation]) {
     guard operation.state != .withdrawn else { return ([], [operation]) }
     // What is ahead of it is of its own chain, answered before it, and may have been refused.
-    let all = try store.operations.of(entity, operation.object, connection)
+    let all = try pending.operations.of(entity, operation.object)
       .filter { $0.sequence == operation.sequence || !$0.isInFlight }
     let state = all.contains { $0.state == .replayFailed } ? .replayFailed : answered
     let held = all.filter { $0.sequence > operation.sequence && $0.wanted != .no }
-    let found = try store.join(all, connection)
+    let found = try pending.join(all)
     let first = all.first ?? operation
     // What came after what left nothing is a change of its own.
     guard let left = found.left, left.sequence == first.sequence else {
@@ -211,23 +213,22 @@ package struct AnswerTaker {
     }
     guard try !isOfNothing(left, state) else { return (found.joined, [left]) }
     if !held.isEmpty { try standDown(operation.chain) }
-    try store.operations.update(renewed(left, state, failed: operation.counter), connection)
+    try pending.operations.update(renewed(left, state, failed: operation.counter))
     return (found.joined, [])
   }
 
   /// A change was not taken, and what was submitted behind it waits to be submitted again with it: so
   /// does the rest of that, which is not replayed by itself (Decision 0018, 5).
   private func standDown(_ chain: OperationID) throws(SQLiteError) {
-    let held = try store.operations.select(
-      "WHERE chain = ? AND wanted > 0", [.text(chain.text)], connection)
+    let held = try pending.operations.select("WHERE chain = ? AND wanted > 0", [.text(chain.text)])
     for var operation in held {
       operation.wanted = .no
-      try store.operations.update(operation, connection)
+      try pending.operations.update(operation)
     }
     for operation in held {
       guard let entity = store.model.entity(named: operation.entity),
-        try store.operations.with(operation.id, connection) != nil,
-        try store.giveBack(entity, operation.object, telling: .notTried, connection)
+        try pending.operations.with(operation.id) != nil,
+        try pending.giveBack(entity, operation.object, telling: .notTried)
       else { continue }
       store.ended(AnsweredOperation(operation, .notTried))
     }
@@ -294,7 +295,7 @@ extension AnswerTaker {
         let touched = try taker.take(try taker.takeKeys())
         for object in touched {
           guard let entity = store.model.entity(named: object.entity) else { continue }
-          try store.show(entity, object.object, shown: nil, connection)
+          try taker.pending.show(entity, object.object, shown: nil)
         }
         try Contents(store).sweep(connection)
         for answer in touched.flatMap(\.answered) { store.ended(answer) }

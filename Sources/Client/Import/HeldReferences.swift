@@ -12,14 +12,12 @@ final class HeldReferences {
     let value: Value
   }
 
-  private let store: Store
-  private let connection: Connection
+  private let operations: OperationTable
   private var read: Set<String> = []
   private var objects: [Place: Set<Int64>] = [:]
 
   init(_ store: Store, _ connection: Connection) {
-    self.store = store
-    self.connection = connection
+    operations = OperationTable(store, connection)
   }
 
   /// The objects of `entity` that may have one of the `old` values where the `new` one is to stand.
@@ -56,10 +54,10 @@ final class HeldReferences {
   }
 
   private func read(_ entity: Entity) throws(SQLiteError) {
-    let held = try store.operations.select(
+    let held = try operations.select(
       """
       WHERE entity = ? AND (wanted > 0 OR object NOT IN (SELECT _id FROM \(Schema.table(entity))))
-      """, [.text(entity.name)], connection)
+      """, [.text(entity.name)])
     for operation in held { note(operation, of: entity) }
   }
 }

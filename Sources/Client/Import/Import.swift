@@ -99,11 +99,12 @@ final class ImportRun {
         self.touched[object.entity, default: []].insert(object.object)
         self.answered += object.answered
       }
+      let pending = PendingStore(self.store, self.connection)
       for (name, objects) in self.touched.sorted(by: { $0.key < $1.key }) {
         guard let entity = self.store.model.entity(named: name) else { continue }
         for object in objects.sorted() {
-          try self.store.show(entity, object, shown: nil, self.connection)
-          try self.store.operations.markWaiters(for: entity, object, self.connection)
+          try pending.show(entity, object, shown: nil)
+          try pending.operations.markWaiters(for: entity, object)
         }
       }
     }
@@ -176,8 +177,9 @@ final class ImportRun {
         }
         count(partition, minus: row[1].integer ?? 0)
         if store.world.has(.resetSweepsPending) {
-          for operation in try store.operations.of(entity, object, connection) {
-            try store.operations.delete(operation, connection)
+          let operations = OperationTable(store, connection)
+          for operation in try operations.of(entity, object) {
+            try operations.delete(operation)
           }
         }
         try remove(entity, object, isAside: row[2].integer == 1)

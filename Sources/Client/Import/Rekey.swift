@@ -6,11 +6,13 @@ import FerrySQLite
 struct Rekey {
   private let store: Store
   private let connection: Connection
+  private let pending: PendingStore
   private let held: HeldReferences
 
   init(_ store: Store, _ connection: Connection) {
     self.store = store
     self.connection = connection
+    pending = PendingStore(store, connection)
     held = HeldReferences(store, connection)
   }
 
@@ -20,20 +22,20 @@ struct Rekey {
     let other = try giveWay(entity, object, to: new)
     let positions = entity.key
     try replace(entity, object, positions, newValues)
-    for var operation in try store.operations.of(entity, object, connection) {
+    for var operation in try pending.operations.of(entity, object) {
       operation.key = new
       operation.isTemporary = false
       for (index, position) in positions.enumerated() {
         if operation.base[position] != nil { operation.base[position] = newValues[index] }
         if operation.changed[position] != nil { operation.changed[position] = newValues[index] }
       }
-      try store.operations.update(operation, connection)
+      try pending.operations.update(operation)
     }
     // Whoever follows its parent's key has no answer that would show it again. What showed only
     // because a change waits, on what others have deleted, shows on.
     if let other {
       let own = try store.rows(of: entity).visible(connection, object: object)
-      try store.show(entity, object, shown: own == nil ? other.shown : nil, connection)
+      try pending.show(entity, object, shown: own == nil ? other.shown : nil)
     }
     try connection.run(
       "INSERT OR REPLACE INTO ferry_alias (entity, old_key, object) VALUES (?, ?, ?)",
@@ -77,10 +79,10 @@ struct Rekey {
     held.forget()
     // Each of the two may have had a change that waits; one object has one. Their places do not tell
     // which was made last.
-    let open = try store.operations.of(entity, object, connection).filter(\.isOpen)
+    let open = try pending.operations.of(entity, object).filter(\.isOpen)
       .sorted { ($0.counter, $0.sequence) < ($1.counter, $1.sequence) }
-    for operation in try store.join(open, connection).gone {
-      try store.letGo(operation, connection)
+    for operation in try pending.join(open).gone {
+      try pending.letGo(operation)
     }
     if var image {
       image.object = object
@@ -122,12 +124,12 @@ struct Rekey {
     {
       try replace(child, object, positions, new)
     }
-    for var operation in try store.operations.of(child, object, connection) {
+    for var operation in try pending.operations.of(child, object) {
       for (index, position) in positions.enumerated() {
         if operation.changed[position] == old[index] { operation.changed[position] = new[index] }
         if operation.base[position] == old[index] { operation.base[position] = new[index] }
       }
-      try store.operations.update(operation, connection)
+      try pending.operations.update(operation)
       held.note(operation, of: child)
     }
   }

@@ -125,7 +125,7 @@ extension BigValue {
     guard !entity.operations.contains(.update), !entity.isClientOnly else { return }
     let isOpenCreate = try store.read { connection throws(FerryError) in
       try self.store.sql { () throws(SQLiteError) in
-        try self.store.operations.of(self.entity, place.object, connection).last
+        try OperationTable(self.store, connection).of(self.entity, place.object).last
           .map(\.isOpenCreate) ?? false
       }
     }

@@ -14,12 +14,12 @@ extension ChainSealing {
     for var member in members {
       (member.wanted, member.state) = (.no, .replayFailed)
       member.failure = member.counter
-      try store.operations.update(member, connection)
+      try pending.operations.update(member)
     }
     for member in members {
       // It may have gone with a new object that one of them left nothing of.
       guard let entity = store.model.entity(named: member.entity),
-        try store.operations.with(member.id, connection) != nil
+        try pending.operations.with(member.id) != nil
       else { continue }
       let record = LogRecord(
         component: member.entity, entityKey: member.isTemporary ? "" : member.key.text, code: 422,
@@ -27,7 +27,7 @@ extension ChainSealing {
         requestID: member.id, timestamp: store.world.clock.now.milliseconds, level: .error,
         attribute: reason.entity == member.entity ? reason.attribute : nil)
       // What was changed since it was submitted is in the app's hand with it.
-      guard try store.giveBack(entity, member.object, telling: .refused([record]), connection)
+      guard try pending.giveBack(entity, member.object, telling: .refused([record]))
       else { continue }
       store.ended(AnsweredOperation(member, .refused([record])))
       try LogRecords.keep(record, entity: member.entity, object: member.object, connection)

@@ -10,6 +10,7 @@ package struct ChainSealing {
 
   private var store: Store { transaction.store }
   private var connection: Connection { transaction.connection }
+  var pending: PendingStore { PendingStore(store, connection) }
 
   /// Submits what waits of an object, and all that is replayed with it; see `Outbox.submit`.
   func submit(
@@ -56,7 +57,7 @@ package struct ChainSealing {
     for member in members {
       guard let own = changes.removeValue(forKey: LocalObject(member.entity, member.object))
       else { continue }
-      let joined = try store.join(own, connection)
+      let joined = try pending.join(own)
       gone += joined.gone
       // Two may have been submitted: where what kept them apart was recalled with a cancelled part.
       for part in joined.joined where part.wanted != .no {
@@ -66,12 +67,11 @@ package struct ChainSealing {
       if let operation = joined.left { left.append(operation) }
     }
     guard !gone.isEmpty else { return left }
-    try store.forget(gone, connection)
+    try pending.forget(gone)
     // Others of the chain went with a new object that is gone, or gave their reference to it back.
     var rest: [PendingOperation] = []
     for member in left {
-      rest += try store.operations.select(
-        "WHERE sequence = ?", [.integer(member.sequence)], connection)
+      rest += try pending.operations.select("WHERE sequence = ?", [.integer(member.sequence)])
     }
     return rest
   }
@@ -89,7 +89,7 @@ package struct ChainSealing {
     case .behind(let others):
       try hold(members)
       try transaction.sql { connection throws(SQLiteError) in
-        try self.store.operations.mark(others, connection)
+        try pending.operations.mark(others)
       }
     }
   }
@@ -155,14 +155,14 @@ package struct ChainSealing {
   ) throws(FerryError) {
     let payloads = try payloads(of: members)
     for (member, bytes) in payloads {
-      var sealed = member.submitted(store)
+      var sealed = member.submitted(in: pending)
       (sealed.wanted, sealed.state) = (.no, .submitted)
       try transaction.sql { connection throws(SQLiteError) in
         if sealed.sequence == 0 {
-          sealed.sequence = try self.store.operations.insert(
-            sealed, made: self.store.world.clock.now.milliseconds, connection)
+          sealed.sequence = try pending.operations.insert(
+            sealed, made: self.store.world.clock.now.milliseconds)
         } else {
-          try self.store.operations.update(sealed, connection)
+          try pending.operations.update(sealed)
         }
       }
       guard let entity = store.model.entity(named: sealed.entity) else { continue }
@@ -171,7 +171,7 @@ package struct ChainSealing {
         .integer(sealed.sequence))
       try Uploads(transaction).note(sealed, entity)
       try transaction.sql { connection throws(SQLiteError) in
-        try self.store.show(entity, sealed.object, shown: nil, connection)
+        try pending.show(entity, sealed.object, shown: nil)
       }
     }
   }
@@ -183,13 +183,13 @@ package struct ChainSealing {
     try transaction.sql { connection throws(SQLiteError) in
       let references = References(self.store, connection)
       for member in members {
-        var held = member.submitted(store)
+        var held = member.submitted(in: pending)
         (held.wanted, held.state) = (.yes, .waiting)
         held.chain = chain ?? held.chain
-        try self.store.operations.update(held, connection)
+        try pending.operations.update(held)
         try references.noteMade(by: held)
         guard let entity = self.store.model.entity(named: held.entity) else { continue }
-        try self.store.show(entity, held.object, shown: nil, connection)
+        try pending.show(entity, held.object, shown: nil)
       }
     }
   }
@@ -241,13 +241,13 @@ package struct ChainSealing {
     var isRefused = false
     var marked = try transaction.sql { connection throws(SQLiteError) in
       try References(self.store, connection).noteAll()
-      return try self.store.operations.marked(connection)
+      return try pending.operations.marked()
     }
     while !marked.isEmpty {
       for mark in marked {
         // One that was looked at before may have taken it along, or a reference from it.
         let now = try transaction.sql { connection throws(SQLiteError) in
-          try self.store.operations.with(mark.id, connection)
+          try pending.operations.with(mark.id)
         }
         guard let operation = now, operation.wanted == .again else { continue }
         let members = try transaction.sql { connection throws(SQLiteError) in
@@ -258,7 +258,7 @@ package struct ChainSealing {
           try transaction.sql { connection throws(SQLiteError) in
             for var member in members where member.wanted == .again {
               member.wanted = .yes
-              try self.store.operations.update(member, connection)
+              try pending.operations.update(member)
               try References(self.store, connection).noteMade(by: member)
             }
           }
@@ -276,7 +276,7 @@ package struct ChainSealing {
       }
       // Those that may go before another one; each time one of them goes.
       marked = try transaction.sql { connection throws(SQLiteError) in
-        try self.store.operations.marked(connection)
+        try pending.operations.marked()
       }
     }
     return isRefused
@@ -312,9 +312,9 @@ package struct ChainSealing {
 
 extension PendingOperation {
   /// It counts as submitted once, however often it is looked at.
-  fileprivate func submitted(_ store: Store) -> PendingOperation {
+  fileprivate func submitted(in pending: PendingStore) -> PendingOperation {
     var submitted = self
-    if wanted == .no { submitted.counter = store.counter(after: counter) }
+    if wanted == .no { submitted.counter = pending.counter(after: counter) }
     submitted.failure = 0
     return submitted
   }

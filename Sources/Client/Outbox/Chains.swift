@@ -4,12 +4,12 @@ import FerryWire
 
 /// Which pending operations are replayed as one.
 struct Chains {
-  let store: Store
-  let connection: Connection
+  private let store: Store
+  private let operations: OperationTable
 
   init(_ store: Store, _ connection: Connection) {
     self.store = store
-    self.connection = connection
+    operations = OperationTable(store, connection)
   }
 
   /// The test for what is replayed as one with an operation that is submitted and waits: what was
@@ -18,15 +18,15 @@ struct Chains {
 
   /// What waits of the object itself, else of what it owns.
   func unsealed(_ object: LocalObject) throws(SQLiteError) -> [PendingOperation] {
-    let own = try store.operations.select(
+    let own = try operations.select(
       "WHERE entity = ? AND object = ? AND \(OperationTable.isUnsealed)",
-      [.text(object.entity), .integer(object.object)], connection)
+      [.text(object.entity), .integer(object.object)])
     guard own.isEmpty, store.model.entity(named: object.entity)?.ownsChildren == true else {
       return own
     }
-    return try store.operations.select(
+    return try operations.select(
       "WHERE root_entity = ? AND root_object = ? AND \(OperationTable.isUnsealed)",
-      [.text(object.entity), .integer(object.object)], connection)
+      [.text(object.entity), .integer(object.object)])
   }
 
   /// Everything that waits and is replayed with these: other changes of their transactions and of
@@ -43,13 +43,12 @@ struct Chains {
     while let next = queue.popLast() {
       guard members.updateValue(next, forKey: next.sequence) == nil else { continue }
       if chains.insert(next.chain).inserted {
-        queue += try store.operations.select(
-          "WHERE chain = ? AND \(test)", [.text(next.chain.text)], connection)
+        queue += try operations.select("WHERE chain = ? AND \(test)", [.text(next.chain.text)])
       }
       if roots.insert(next.root).inserted {
-        queue += try store.operations.select(
+        queue += try operations.select(
           "WHERE root_entity = ? AND root_object = ? AND \(test)",
-          [.text(next.root.entity), .integer(next.root.object)], connection)
+          [.text(next.root.entity), .integer(next.root.object)])
       }
     }
     return members.values.sorted { $0.sequence < $1.sequence }

@@ -18,6 +18,7 @@ struct Dependencies {
 
   private let store: Store
   private let connection: Connection
+  private let operations: OperationTable
   private let references: References
   /// By the sequence of their first member.
   private var chains: [Int64: Chain] = [:]
@@ -26,6 +27,7 @@ struct Dependencies {
   init(_ store: Store, _ connection: Connection) {
     self.store = store
     self.connection = connection
+    operations = OperationTable(store, connection)
     references = References(store, connection)
   }
 
@@ -107,7 +109,7 @@ struct Dependencies {
 
   /// Of the same object; or of another one that had its key.
   private func earlier(_ member: PendingOperation) throws(SQLiteError) -> [PendingOperation] {
-    try store.operations.select(
+    try operations.select(
       """
       WHERE sequence IN (
         SELECT sequence FROM ferry_operation WHERE entity = ?1 AND object = ?2 AND sequence < ?3
@@ -118,7 +120,7 @@ struct Dependencies {
       [
         .text(member.entity), .integer(member.object), .integer(member.sequence),
         .text(member.key.text),
-      ], connection)
+      ])
   }
 
   /// The creates of what it makes its object refer to.
@@ -126,9 +128,9 @@ struct Dependencies {
     var creates: [PendingOperation] = []
     for target in try references.made(by: member)
     where target.isTemporary || !store.world.has(.referenceAhead) {
-      creates += try store.operations.select(
+      creates += try operations.select(
         "WHERE entity = ? AND key = ? AND kind = 'create'",
-        [.text(target.entity.name), .text(Key(target.key).text)], connection)
+        [.text(target.entity.name), .text(Key(target.key).text)])
     }
     return creates
   }
@@ -138,12 +140,12 @@ struct Dependencies {
     _ member: PendingOperation, after last: Int64
   ) throws(SQLiteError) -> [PendingOperation] {
     guard member.kind == .delete else { return [] }
-    return try store.operations.select(
+    return try operations.select(
       """
       WHERE sequence IN (SELECT sequence FROM ferry_reference
         WHERE entity = ? AND key = ? AND ends = 1 AND sequence > ? ORDER BY sequence LIMIT 64)
       ORDER BY sequence
-      """, [.text(member.entity), .text(member.key.text), .integer(last)], connection)
+      """, [.text(member.entity), .text(member.key.text), .integer(last)])
   }
 
   private func isLeft(

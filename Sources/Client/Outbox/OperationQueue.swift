@@ -97,16 +97,17 @@ package struct OperationQueue {
   package func neverSeen(_ id: OperationID) throws(FerryError) {
     let store = transaction.store
     try transaction.sql { connection throws(SQLiteError) in
-      let withdrawn = try store.operations.select(
+      let pending = PendingStore(store, connection)
+      let withdrawn = try pending.operations.select(
         """
         WHERE id = ? AND state = 'withdrawn' AND NOT EXISTS (
           SELECT 1 FROM ferry_operation AS other WHERE other.chain = ferry_operation.chain
             AND other.sequence <> ferry_operation.sequence)
-        """, [.text(id.text)], connection)
+        """, [.text(id.text)])
       for operation in withdrawn {
-        try store.letGo(operation, connection)
+        try pending.letGo(operation)
         if let entity = store.model.entity(named: operation.entity) {
-          try store.forgetKey(of: operation, entity, connection)
+          try pending.forgetKey(of: operation, entity)
         }
       }
     }

@@ -11,10 +11,10 @@ extension Outbox {
   ) throws(FerryError) -> Record? {
     guard store.isInTransaction else {
       let isNow = submitting.map { $0 == .now } ?? store.submitsAutomatically.withLock { $0 }
-      return isNow ? try saveAndSubmit(change) : try store.save(change)
+      return isNow ? try saveAndSubmit(change) : try PendingStore.save(change, in: store)
     }
     if submitting == .now { return try saveAndSubmit(change) }
-    let saved = try store.save(change)
+    let saved = try PendingStore.save(change, in: store)
     if submitting == .later {
       collect(.later)
     } else if let object = saved?.object {
@@ -26,7 +26,7 @@ extension Outbox {
 
   private func saveAndSubmit(_ change: LocalChange) throws(FerryError) -> Record? {
     try store.withTransaction { transaction throws(FerryError) -> Record? in
-      let saved = try store.save(change)
+      let saved = try PendingStore.save(change, in: store)
       guard let object = saved?.object,
         try ChainSealing(transaction).submit(change.entity, object) != nil
       else { return saved }

@@ -28,7 +28,7 @@ extension Outbox {
     for entity in entities {
       try eachThousand(of: entity) { objects, transaction throws(FerryError) in
         for object in objects {
-          _ = try self.store.cancel(entity, object, transaction.connection)
+          _ = try PendingStore(self.store, transaction.connection).cancel(entity, object)
         }
         try transaction.sql { connection throws(SQLiteError) in
           try Contents(self.store).sweep(connection)

@@ -41,7 +41,7 @@ extension BusinessObject {
   @discardableResult
   public mutating func cancelPending() throws(FerryError) -> [Key] {
     guard let object = record.object else { return [] }
-    let gone = try record.store.cancel(Self.entity, object)
+    let gone = try PendingStore.cancel(Self.entity, object, in: record.store)
     let old = record
     if let read = try Records(record.store).of(Self.entity, object: object) {
       record = read

@@ -32,7 +32,9 @@ package struct PendingObjects {
   func hidden(
     _ entity: Entity, _ object: Int64, _ connection: Connection
   ) throws(SQLiteError) -> Record? {
-    let live = try store.operations.of(entity, object, connection).filter { $0.state != .withdrawn }
+    let live = try OperationTable(store, connection).of(entity, object).filter {
+      $0.state != .withdrawn
+    }
     guard let last = live.last, last.kind == .delete else { return nil }
     var values = try store.rows(of: entity).original(connection, object: object)?.values
     if values == nil, last.base.count == entity.servedCount {
@@ -147,7 +149,7 @@ extension Record {
   /// have changed the image since.
   func original() throws(FerryError) -> Record? {
     try beneath { connection, object throws(SQLiteError) in
-      let live = try store.operations.of(entity, object, connection)
+      let live = try OperationTable(store, connection).of(entity, object)
         .filter { $0.state != .withdrawn }
       guard let first = live.first, first.kind != .create else { return nil }
       let rows = store.rows(of: entity)

@@ -76,7 +76,8 @@ extension AnsweredOperation {
 
 /// Reads and writes the table of pending operations.
 package struct OperationTable {
-  package let model: Package
+  private let model: Package
+  let connection: Connection
   private static let columns =
     "sequence, id, entity, object, kind, key, temporary, changed, base, chain, state, wanted, sent, "
     + "counter, failure, root_entity, root_object"
@@ -90,23 +91,20 @@ package struct OperationTable {
   /// The test for operations that the app has submitted and that are not answered.
   package static let isSubmitted = "(state IN ('submitted', 'unknown') OR wanted > 0)"
 
-  package init(model: Package) { self.model = model }
+  package init(_ store: Store, _ connection: Connection) {
+    model = store.model
+    self.connection = connection
+  }
 
   /// The operations of one object, in the order of the changes.
-  package func of(
-    _ entity: Entity, _ object: Int64, _ connection: Connection
-  ) throws(SQLiteError)
-    -> [PendingOperation]
-  {
+  package func of(_ entity: Entity, _ object: Int64) throws(SQLiteError) -> [PendingOperation] {
     try connection.rows(
       OperationTable.selectOfObject, .text(entity.name), .integer(object)
     ).map { row throws(SQLiteError) in try operation(row) }
   }
 
   /// The pending objects of a composite graph, its top excepted.
-  package func parts(
-    of root: LocalObject, _ connection: Connection
-  ) throws(SQLiteError) -> [LocalObject] {
+  package func parts(of root: LocalObject) throws(SQLiteError) -> [LocalObject] {
     try connection.rows(
       """
       SELECT entity, object FROM ferry_operation
@@ -118,16 +116,12 @@ package struct OperationTable {
     }
   }
 
-  package func with(
-    _ id: OperationID, _ connection: Connection
-  ) throws(SQLiteError)
-    -> PendingOperation?
-  {
-    try select("WHERE id = ?", [.text(id.text)], connection).first
+  package func with(_ id: OperationID) throws(SQLiteError) -> PendingOperation? {
+    try select("WHERE id = ?", [.text(id.text)]).first
   }
 
   package func select(
-    _ rest: String, _ parameters: [SQLiteValue], _ connection: Connection
+    _ rest: String, _ parameters: [SQLiteValue]
   ) throws(SQLiteError) -> [PendingOperation] {
     let rows = try connection.rows(
       "SELECT \(OperationTable.columns) FROM ferry_operation \(rest)", parameters)
@@ -136,9 +130,7 @@ package struct OperationTable {
 
   /// Returns the operation's place among all.
   @discardableResult
-  package func insert(
-    _ operation: PendingOperation, made: Int64, _ connection: Connection
-  ) throws(SQLiteError) -> Int64 {
+  package func insert(_ operation: PendingOperation, made: Int64) throws(SQLiteError) -> Int64 {
     let entity = try entity(of: operation)
     try connection.run(
       """
@@ -149,13 +141,11 @@ package struct OperationTable {
       [.text(operation.id.text), .text(operation.entity), .integer(operation.object)]
         + parameters(operation, entity) + [.integer(made)])
     let sequence = connection.lastInsertRowID
-    try noteOwners(of: operation, sequence, connection)
+    try noteOwners(of: operation, sequence)
     return sequence
   }
 
-  private func noteOwners(
-    of operation: PendingOperation, _ sequence: Int64, _ connection: Connection
-  ) throws(SQLiteError) {
+  private func noteOwners(of operation: PendingOperation, _ sequence: Int64) throws(SQLiteError) {
     guard let owners = operation.owners, !owners.isEmpty else { return }
     try connection.run("DELETE FROM ferry_owner WHERE sequence = ?", .integer(sequence))
     for owner in owners {
@@ -166,7 +156,7 @@ package struct OperationTable {
   }
 
   /// Writes everything but the payload, which a change of the content empties.
-  package func update(_ operation: PendingOperation, _ connection: Connection) throws(SQLiteError) {
+  package func update(_ operation: PendingOperation) throws(SQLiteError) {
     let entity = try entity(of: operation)
     try connection.run(
       """
@@ -181,13 +171,11 @@ package struct OperationTable {
         + [SQLiteValue](repeating: .flag(!operation.isInFlight), count: 3) + [
           .integer(operation.sequence)
         ])
-    try noteOwners(of: operation, operation.sequence, connection)
+    try noteOwners(of: operation, operation.sequence)
   }
 
   /// Waits in one chain from now on.
-  package func unite(
-    _ chain: OperationID, into other: OperationID, _ connection: Connection
-  ) throws(SQLiteError) {
+  package func unite(_ chain: OperationID, into other: OperationID) throws(SQLiteError) {
     guard chain != other else { return }
     try connection.run(
       """
@@ -195,7 +183,7 @@ package struct OperationTable {
       """, .text(other.text), .text(chain.text))
   }
 
-  package func delete(_ operation: PendingOperation, _ connection: Connection) throws(SQLiteError) {
+  package func delete(_ operation: PendingOperation) throws(SQLiteError) {
     try connection.run(
       "DELETE FROM ferry_operation WHERE sequence = ?", .integer(operation.sequence))
   }

@@ -1,79 +1,77 @@
-import FerryCrypto
 import FerryModel
 import FerrySQLite
 
-extension Store {
-  package var operations: OperationTable { OperationTable(model: model) }
+/// The pending changes of objects, inside one transaction.
+package struct PendingStore {
+  let store: Store
+  let connection: Connection
+  let operations: OperationTable
 
-  /// 128 random bits.
-  package func newOperationID() -> OperationID {
-    guard let id = OperationID(hexadecimal(world.chance.bytes(16))) else {
-      preconditionFailure("32 hexadecimal digits are an operation id")
-    }
-    return id
+  package init(_ store: Store, _ connection: Connection) {
+    self.store = store
+    self.connection = connection
+    operations = OperationTable(store, connection)
   }
 
   /// Keeps a change beside its object, in one transaction; returns the object as it then is, nil
   /// when it is gone (sync/P1).
-  package func save(_ change: LocalChange) throws(FerryError) -> Record? {
-    do throws(FerryError) { return try saved(change) } catch {
-      throw error.about(change.entity.name)
+  package static func save(_ change: LocalChange, in store: Store) throws(FerryError) -> Record? {
+    do throws(FerryError) {
+      try store.checkLease()
+      return try store.write { connection throws(FerryError) in
+        try PendingStore(store, connection).save(change)
+      }
+    } catch { throw error.about(change.entity.name) }
+  }
+
+  private func save(_ change: LocalChange) throws(FerryError) -> Record? {
+    let change = try store.sql { () throws(SQLiteError) in
+      try FormerKeys(store, connection).followed(change)
+    }
+    guard !change.entity.isClientOnly else { return try saveHere(change) }
+    switch change.kind {
+    case .create:
+      let (record, isTemporary) = try create(change)
+      if let object = record.object {
+        store.noteCreation(change.entity, object, isTemporary: isTemporary)
+      }
+      return record
+    case .update: return try update(change)
+    case .delete:
+      // What it owns goes with it, as one.
+      let hidden =
+        change.entity.ownsChildren
+        ? try store.transaction { () throws(FerryError) in try delete(change) }
+        : try delete(change)
+      try store.sql { () throws(SQLiteError) in try Contents(store).sweep(connection) }
+      return hidden
     }
   }
 
-  private func saved(_ change: LocalChange) throws(FerryError) -> Record? {
-    try checkLease()
-    return try write { connection throws(FerryError) in
-      let change = try self.sql { () throws(SQLiteError) in
-        try FormerKeys(self, connection).followed(change)
-      }
-      guard !change.entity.isClientOnly else { return try self.saveHere(change, connection) }
-      switch change.kind {
-      case .create:
-        let (record, isTemporary) = try self.create(change, connection)
-        if let object = record.object {
-          self.noteCreation(change.entity, object, isTemporary: isTemporary)
-        }
-        return record
-      case .update: return try self.update(change, connection)
-      case .delete:
-        // What it owns goes with it, as one.
-        let hidden =
-          change.entity.ownsChildren
-          ? try self.transaction { () throws(FerryError) in try self.delete(change, connection) }
-          : try self.delete(change, connection)
-        try self.sql { () throws(SQLiteError) in try Contents(self).sweep(connection) }
-        return hidden
-      }
-    }
-  }
-
-  private func create(
-    _ change: LocalChange, _ connection: Connection
-  ) throws(FerryError) -> (Record, isTemporary: Bool) {
+  private func create(_ change: LocalChange) throws(FerryError) -> (Record, isTemporary: Bool) {
     let entity = change.entity
-    let rows = rows(of: entity)
+    let rows = store.rows(of: entity)
     var values = change.after ?? []
-    let id = newOperationID()
+    let id = store.newOperationID()
     makeKey(entity, &values)
     let isTemporary =
       entity.keyOrigin == .businessSystem
       && (change.keepsTemporaryKey || entity.key.contains { values[$0].isNull })
     if isTemporary {
       for position in entity.key where values[position].isNull {
-        values[position] = entity.attributes[position].type.temporaryKey(world.chance, id)
+        values[position] = entity.attributes[position].type.temporaryKey(store.world.chance, id)
       }
     }
     let key = entity.key(of: values)
-    let result = try sql { () throws(SQLiteError) -> VisibleRow? in
+    let result = try store.sql { () throws(SQLiteError) -> VisibleRow? in
       let keyValues = entity.key.map { values[$0] }
       if let hidden = try rows.original(connection, key: keyValues) {
         guard try rows.visible(connection, key: keyValues) == nil else { return nil }
-        return try self.recreate(hidden, values, id, entity, connection)
+        return try recreate(hidden, values, id, entity)
       }
-      let counter = self.counter(after: 0)
+      let counter = counter(after: 0)
       let replay = ReplayState(counter: counter, pending: 0, failure: 0)
-      try self.passSpent(entity, connection)
+      try store.passSpent(entity, connection)
       let inserted = try rows.insertVisible(
         connection, object: nil, values: values, pending: .create, replay: replay)
       guard let object = inserted else { return nil }
@@ -82,19 +80,19 @@ extension Store {
       where !values[position].isNull && !(isTemporary && entity.key.contains(position)) {
         changed[position] = values[position]
       }
-      let owners = try self.owners(of: entity, object, values, connection)
+      let owners = try owners(of: entity, object, values)
       let operation = PendingOperation(
         sequence: 0, id: id, entity: entity.name, object: object, kind: .create, key: key,
         isTemporary: isTemporary, changed: changed,
-        base: [:], chain: self.chain(ofNew: id), state: .waiting,
+        base: [:], chain: store.chain(else: id), state: .waiting,
         counter: counter, root: owners.root, owners: owners.between)
-      try self.operations.insert(operation, made: self.world.clock.now.milliseconds, connection)
+      try operations.insert(operation, made: store.world.clock.now.milliseconds)
       return VisibleRow(
         object: object, pending: .create, failed: false, replay: replay,
         values: values.map(\.asStored))
     }
     guard let result else { throw taken(key, of: entity) }
-    return (Record(entity, store: self, row: result), isTemporary)
+    return (Record(entity, store: store, row: result), isTemporary)
   }
 
   /// The key belongs to another object that is visible.
@@ -107,39 +105,37 @@ extension Store {
 
   /// The key belongs to an object whose delete is pending: it comes back.
   private func recreate(
-    _ hidden: OriginalRow, _ values: [Value], _ id: OperationID, _ entity: Entity,
-    _ connection: Connection
+    _ hidden: OriginalRow, _ values: [Value], _ id: OperationID, _ entity: Entity
   ) throws(SQLiteError) -> VisibleRow? {
-    let known = try operations.of(entity, hidden.object, connection)
+    let known = try operations.of(entity, hidden.object)
     if let last = known.last, last.isOpen, last.kind == .delete {
       _ = try carryOut(
         PendingMachine.recreate(
           last, after: served(values, of: entity), image: hidden.values), known, entity,
-        hidden.object, last.key, values, connection)
+        hidden.object, last.key, values)
     } else {
       let changed = Dictionary(
         uniqueKeysWithValues: served(values, of: entity).enumerated().map {
           ($0.offset, $0.element)
         })
-      let owners = try owners(of: entity, hidden.object, values, connection)
+      let owners = try owners(of: entity, hidden.object, values)
       let operation = PendingOperation(
         sequence: 0, id: id, entity: entity.name, object: hidden.object, kind: .create,
         key: entity.key(of: values), isTemporary: false,
         changed: changed.filter { !$0.value.isNull },
-        base: [:], chain: chain(ofNew: id), state: .waiting,
+        base: [:], chain: store.chain(else: id), state: .waiting,
         counter: counter(after: known.last?.counter ?? 0),
         root: owners.root, owners: owners.between)
-      try operations.insert(operation, made: world.clock.now.milliseconds, connection)
+      try operations.insert(operation, made: store.world.clock.now.milliseconds)
     }
-    try show(entity, hidden.object, shown: values, connection)
-    return try rows(of: entity).visible(connection, object: hidden.object)
+    try show(entity, hidden.object, shown: values)
+    return try store.rows(of: entity).visible(connection, object: hidden.object)
   }
 
-  private func update(_ change: LocalChange, _ connection: Connection) throws(FerryError) -> Record?
-  {
+  private func update(_ change: LocalChange) throws(FerryError) -> Record? {
     let entity = change.entity
-    let rows = rows(of: entity)
-    let (object, before) = try present(change, connection)
+    let rows = store.rows(of: entity)
+    let (object, before) = try present(change)
     guard let after = change.applied(to: before.values) else { return nil }
     // A temporary key that was replaced meanwhile is no change of the app's.
     guard entity.key.allSatisfy({ after[$0] == before.values[$0] }) else {
@@ -149,26 +145,25 @@ extension Store {
         attribute: entity.key.first { after[$0] != before.values[$0] }
           .map { entity.attributes[$0].name })
     }
-    let row = try sql { () throws(SQLiteError) -> VisibleRow? in
-      let known = try self.operations.of(entity, object, connection)
+    let row = try store.sql { () throws(SQLiteError) -> VisibleRow? in
+      let known = try operations.of(entity, object)
       var image: [Value]?
-      if known.allSatisfy({ $0.state == .withdrawn }), !self.world.has(.forgottenOriginal),
+      if known.allSatisfy({ $0.state == .withdrawn }), !store.world.has(.forgottenOriginal),
         try rows.keepOriginal(connection, object: object)
       {
         image = before.values
       } else {
         image = try rows.original(connection, object: object)?.values
       }
-      let now = try self.carryOut(
+      let now = try carryOut(
         PendingMachine.update(
           known, seen: change.seen, before: served(before.values, of: entity),
           after: served(after, of: entity), image: image),
-        known, entity, object, entity.key(of: before.values), after, connection)
+        known, entity, object, entity.key(of: before.values), after)
       if let last = known.last, last.kind == .delete, last.isOpen {
-        try Parts(self, connection).bringBack(of: LocalObject(entity.name, object), last.chain)
+        try bringBackParts(of: LocalObject(entity.name, object), last.chain)
       }
-      var row = try self.lay(
-        now, on: image, over: before, entity, object, shown: after, connection)
+      var row = try lay(now, on: image, over: before, entity, object, shown: after)
       if after.dropFirst(entity.servedCount) != before.values.dropFirst(entity.servedCount) {
         try rows.updateClientOnly(connection, object: object, values: after)
         for position in entity.servedCount..<after.count {
@@ -177,50 +172,46 @@ extension Store {
       }
       return row
     }
-    return row.map { Record(entity, store: self, row: $0) }
+    return row.map { Record(entity, store: store, row: $0) }
   }
 
-  func delete(_ change: LocalChange, _ connection: Connection) throws(FerryError) -> Record? {
+  func delete(_ change: LocalChange) throws(FerryError) -> Record? {
     let entity = change.entity
-    let rows = rows(of: entity)
-    let (object, before) = try present(change, connection)
+    let rows = store.rows(of: entity)
+    let (object, before) = try present(change)
     // Based on what the app saw, under the key that the object has now.
     var base = change.seen
     for position in entity.key { base[position] = before.values[position] }
-    try Parts(self, connection).delete(of: entity, before.values)
-    return try sql { () throws(SQLiteError) -> Record? in
-      let known = try self.operations.of(entity, object, connection)
+    try deleteParts(of: entity, before.values)
+    return try store.sql { () throws(SQLiteError) -> Record? in
+      let known = try operations.of(entity, object)
       if known.allSatisfy({ $0.state == .withdrawn }) {
         _ = try rows.keepOriginal(connection, object: object)
       }
       if try rows.original(connection, object: object) == nil, !known.allSatisfy(\.isOpen) {
         // The image comes with the answer to its create; the delete may yet be refused.
-        try KeptValues(store: self).keepHidden(entity, object, before.values, connection)
+        try KeptValues(store: store).keepHidden(entity, object, before.values, connection)
       } else {
         try rows.keepClientOnly(connection, object: object)
       }
       var below: [Value]?
       if let last = known.last, last.isOpenCreate {
-        below = try self.below(last, connection)
-        if below == nil { try self.forgetKey(of: last, entity, connection) }
+        below = try self.below(last)
+        if below == nil { try forgetKey(of: last, entity) }
       }
-      _ = try self.carryOut(
+      _ = try carryOut(
         PendingMachine.delete(known, before: served(base, of: entity), below: below), known,
-        entity, object, entity.key(of: before.values), before.values, connection)
-      try self.show(entity, object, shown: nil, connection)
-      return try PendingObjects(self).hidden(entity, object, connection)
+        entity, object, entity.key(of: before.values), before.values)
+      try show(entity, object, shown: nil)
+      return try PendingObjects(store).hidden(entity, object, connection)
     }
   }
 
   /// The row to change as it is now; `objectNotFound` where it is gone.
-  func present(
-    _ change: LocalChange, _ connection: Connection
-  ) throws(FerryError)
-    -> (Int64, VisibleRow)
-  {
-    let row = try sql { () throws(SQLiteError) -> VisibleRow? in
+  func present(_ change: LocalChange) throws(FerryError) -> (Int64, VisibleRow) {
+    let row = try store.sql { () throws(SQLiteError) -> VisibleRow? in
       guard let object = change.object else { return nil }
-      return try self.rows(of: change.entity).visible(connection, object: object)
+      return try store.rows(of: change.entity).visible(connection, object: object)
     }
     guard let row else {
       throw FerryError(
@@ -241,33 +232,33 @@ extension Store {
   /// then are.
   private func carryOut(
     _ decision: PendingMachine.Decision, _ known: [PendingOperation], _ entity: Entity,
-    _ object: Int64, _ key: Key, _ values: [Value], _ connection: Connection
+    _ object: Int64, _ key: Key, _ values: [Value]
   ) throws(SQLiteError) -> [PendingOperation] {
     switch decision {
     case .append(let kind, let changed, let base):
-      let id = newOperationID()
-      let owners = try owners(of: entity, object, values, connection)
+      let id = store.newOperationID()
+      let owners = try owners(of: entity, object, values)
       var operation = PendingOperation(
         sequence: 0, id: id, entity: entity.name, object: object, kind: kind, key: key,
         isTemporary: known.contains(where: \.isTemporary), changed: changed, base: base,
-        chain: chain(ofNew: id), state: .waiting,
+        chain: store.chain(else: id), state: .waiting,
         counter: counter(after: known.last?.counter ?? 0),
         root: owners.root, owners: owners.between)
       operation.sequence = try operations.insert(
-        operation, made: world.clock.now.milliseconds, connection)
+        operation, made: store.world.clock.now.milliseconds)
       return known + [operation]
     case .merge(var operation):
       operation.counter = counter(after: operation.counter)
-      operation.chain = try chain(ofOpen: operation, connection)
-      let owners = try owners(of: entity, object, values, connection)
+      operation.chain = try chain(of: operation)
+      let owners = try owners(of: entity, object, values)
       (operation.root, operation.owners) = (owners.root, owners.between)
-      try operations.update(operation, connection)
-      if known.last?.kind != operation.kind || References(self, connection).concerns(operation) {
-        try wakeMarked(connection)
+      try operations.update(operation)
+      if known.last?.kind != operation.kind || References(store, connection).concerns(operation) {
+        try wakeMarked()
       }
       return known.map { $0.sequence == operation.sequence ? operation : $0 }
     case .remove(let operation):
-      try letGo(operation, connection)
+      try letGo(operation)
       return known.filter { $0.sequence != operation.sequence }
     case .nothing: return known
     }
@@ -276,26 +267,24 @@ extension Store {
   /// Makes the visible row of an object what its image and its operations say.
   ///
   /// `shown` stands in for an image that there is not.
-  package func show(
-    _ entity: Entity, _ object: Int64, shown: [Value]?, _ connection: Connection
-  ) throws(SQLiteError) {
-    let rows = rows(of: entity)
+  package func show(_ entity: Entity, _ object: Int64, shown: [Value]?) throws(SQLiteError) {
+    let rows = store.rows(of: entity)
     _ = try lay(
-      try operations.of(entity, object, connection),
+      try operations.of(entity, object),
       on: try rows.original(connection, object: object)?.values,
-      over: try rows.visible(connection, object: object), entity, object, shown: shown, connection)
+      over: try rows.visible(connection, object: object), entity, object, shown: shown)
   }
 
   /// The same for who has read operations, image and visible row. Returns the row as it then is.
   private func lay(
     _ operations: [PendingOperation], on image: [Value]?, over visible: VisibleRow?,
-    _ entity: Entity, _ object: Int64, shown: [Value]?, _ connection: Connection
+    _ entity: Entity, _ object: Int64, shown: [Value]?
   ) throws(SQLiteError) -> VisibleRow? {
-    let rows = rows(of: entity)
-    try References(self, connection).note(operations, image: image)
+    let rows = store.rows(of: entity)
+    try References(store, connection).note(operations, image: image)
     let live = operations.filter { $0.state != .withdrawn }
     guard !live.isEmpty else {
-      return try bare(entity, object, visible, hasImage: image != nil, connection)
+      return try bare(entity, object, visible, hasImage: image != nil)
     }
     let values = PendingMachine.lay(live, on: image, shown: shown ?? visible?.values)
     guard var values else {
@@ -307,7 +296,7 @@ extension Store {
       values[position] = (visible?.values ?? shown ?? values)[position]
     }
     if visible == nil {
-      let kept = try KeptValues(store: self).takeHidden(entity, object, connection)
+      let kept = try KeptValues(store: store).takeHidden(entity, object, connection)
       if shown == nil { values.replace(kept) }
     }
     let row = VisibleRow(
@@ -331,12 +320,11 @@ extension Store {
 
   /// Not pending: the image itself, where it was put aside, or nothing.
   private func bare(
-    _ entity: Entity, _ object: Int64, _ visible: VisibleRow?, hasImage: Bool,
-    _ connection: Connection
+    _ entity: Entity, _ object: Int64, _ visible: VisibleRow?, hasImage: Bool
   ) throws(SQLiteError) -> VisibleRow? {
-    let rows = rows(of: entity)
+    let rows = store.rows(of: entity)
     let kept =
-      visible == nil ? try KeptValues(store: self).takeHidden(entity, object, connection) : [:]
+      visible == nil ? try KeptValues(store: store).takeHidden(entity, object, connection) : [:]
     guard hasImage, var image = try rows.original(connection, object: object) else {
       guard let visible, visible.pending != .none, visible.pending != .parent else {
         return visible

@@ -23,10 +23,12 @@ struct References {
 
   private let store: Store
   private let connection: Connection
+  private let operations: OperationTable
 
   init(_ store: Store, _ connection: Connection) {
     self.store = store
     self.connection = connection
+    operations = OperationTable(store, connection)
   }
 
   /// The objects that a change makes its object refer to and that may be new. What has its final key
@@ -100,8 +102,8 @@ struct References {
     try connection.run("DELETE FROM ferry_reference WHERE entity = ''")
     for entity in store.model.entities where store.keyReferences[entity.name]?.isEmpty == false {
       let rows = store.rows(of: entity)
-      let pending = try store.operations.select(
-        "WHERE entity = ? AND kind <> 'create'", [.text(entity.name)], connection)
+      let pending = try operations.select(
+        "WHERE entity = ? AND kind <> 'create'", [.text(entity.name)])
       for operation in pending {
         let image = try rows.original(connection, object: operation.object)
         try note([operation], image: image?.values)
@@ -156,7 +158,7 @@ struct References {
   ) throws(SQLiteError) -> Value {
     guard let entity = store.model.entity(named: operation.entity) else { return .null }
     let rows = store.rows(of: entity)
-    let all = try store.operations.of(entity, operation.object, connection)
+    let all = try operations.of(entity, operation.object)
     let earlier = all.last {
       $0.sequence < operation.sequence && $0.kind != .delete && $0.state != .withdrawn
         && ($0.kind == .create || $0.changed[position] != nil)

@@ -5,16 +5,16 @@ import FerrySQLite
 /// for. Triggers mark whom to look at (`Schema`); nobody but `Dependencies` says who waits.
 extension OperationTable {
   /// Those to look at now, in the order of the changes.
-  package func marked(_ connection: Connection) throws(SQLiteError) -> [PendingOperation] {
-    try select("WHERE wanted = 2 ORDER BY sequence", [], connection)
+  package func marked() throws(SQLiteError) -> [PendingOperation] {
+    try select("WHERE wanted = 2 ORDER BY sequence", [])
   }
 
-  func hasMarked(_ connection: Connection) throws(SQLiteError) -> Bool {
+  func hasMarked() throws(SQLiteError) -> Bool {
     try connection.value("SELECT 1 FROM ferry_operation WHERE wanted = 2 LIMIT 1") != nil
   }
 
   /// These are looked at again.
-  func mark(_ operations: [PendingOperation], _ connection: Connection) throws(SQLiteError) {
+  func mark(_ operations: [PendingOperation]) throws(SQLiteError) {
     for operation in operations {
       try connection.run(
         "UPDATE ferry_operation SET wanted = 2 WHERE sequence = ? AND wanted = 1",
@@ -24,9 +24,7 @@ extension OperationTable {
 
   /// The image under an object's changes is another one: a delete may wait for what they end, or no
   /// longer.
-  func markWaiters(
-    for entity: Entity, _ object: Int64, _ connection: Connection
-  ) throws(SQLiteError) {
+  func markWaiters(for entity: Entity, _ object: Int64) throws(SQLiteError) {
     try connection.run(
       """
       UPDATE ferry_operation SET wanted = 2
@@ -43,7 +41,7 @@ extension OperationTable {
 
   /// The objects of an entity of which something waits for a create, or as one with it.
   func objects(
-    of child: Entity, waitingFor create: PendingOperation, _ connection: Connection
+    of child: Entity, waitingFor create: PendingOperation
   ) throws(SQLiteError) -> [Int64] {
     // The entity has the most operations of all that is asked for: its index is passed by.
     try connection.rows(

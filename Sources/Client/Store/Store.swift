@@ -1,3 +1,4 @@
+import FerryCrypto
 import FerryModel
 import FerrySQLite
 import FerryWorld
@@ -161,6 +162,14 @@ package final class Store: Sendable {
 
   /// Inside a transaction: the session is woken when it is committed.
   func freed() { open.withLock { $0.releases = true } }
+
+  /// 128 random bits.
+  package func newOperationID() -> OperationID {
+    guard let id = OperationID(hexadecimal(world.chance.bytes(16))) else {
+      preconditionFailure("32 hexadecimal digits are an operation id")
+    }
+    return id
+  }
 
   /// From now on this one hears of each commit, too.
   func listen(_ listener: any CommitListener) { listeners.withLock { $0.append(listener) } }

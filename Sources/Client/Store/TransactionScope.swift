@@ -65,6 +65,16 @@ extension Store {
     writer.withHeldConnection { _ in self.scope.withLock { $0.creations } } ?? nil
   }
 
+  /// The chain of a change: that of the transaction that is open, which is `own` from its first
+  /// change on; outside of one `own`.
+  func chain(else own: OperationID) -> OperationID {
+    scope.withLock { scope in
+      guard scope.depth > 0 else { return own }
+      if scope.chain == nil { scope.chain = own }
+      return scope.chain ?? own
+    }
+  }
+
   /// The objects in the app's hands are new again if the transaction that is open is undone.
   func noteCreation(_ entity: Entity, _ object: Int64, isTemporary: Bool) {
     creations?.note(LocalObject(entity.name, object), isTemporary: isTemporary)

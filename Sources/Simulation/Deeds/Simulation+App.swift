@@ -262,7 +262,7 @@ extension Simulation {
     guard let object = record.object else { return }
     try touchLines(of: record, device)
     device.watch.deeds.cancel(ObjectNumber(entity: record.entity.name, number: object))
-    _ = try device.store.cancel(record.entity, object)
+    _ = try PendingStore.cancel(record.entity, object, in: device.store)
     counts.cancelled += 1
     log.say("step \(step): device \(device.number) cancels \(record.entity.name) object \(object)")
   }

@@ -10,7 +10,7 @@ extension Simulation {
     try note(change, of: record, device)
     let saved: Record?
     do throws(FerryError) {
-      saved = try device.store.save(FlawedApp.spoiled(change, planted))
+      saved = try PendingStore.save(FlawedApp.spoiled(change, planted), in: device.store)
     } catch {
       if kind == .create, !device.disk.isDying { device.watch.deeds.madeIsNot() }
       throw error

@@ -163,7 +163,7 @@ final class SimulatedDevice {
 
   func operations() throws(FerryError) -> [PendingOperation] {
     try sql { (connection) throws(SQLiteError) in
-      try self.store.operations.select("ORDER BY sequence", [], connection)
+      try OperationTable(self.store, connection).select("ORDER BY sequence", [])
     }
   }
 
