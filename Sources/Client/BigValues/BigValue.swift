@@ -43,10 +43,8 @@ struct BigValue: Sendable {
     get throws(FerryError) {
       let place = try place
       try store.checkLease()
-      let value = try store.read { connection throws(FerryError) in
-        try self.store.sql { () throws(SQLiteError) in
-          try Contents.rowValue(of: place, connection)
-        }
+      let value = try store.read { connection throws(SQLiteError) in
+        try Contents.rowValue(of: place, connection)
       }
       guard let value else {
         throw FerryError(

@@ -21,7 +21,7 @@ package struct Contents {
   }
 
   package func entry(_ reference: BigReference) throws(FerryError) -> Entry? {
-    try read { connection throws(SQLiteError) in
+    try store.read { connection throws(SQLiteError) in
       try Contents.entry(reference, connection)
     }
   }
@@ -40,7 +40,7 @@ package struct Contents {
 
   /// Begins a content that is written here; its reference is known when it is whole.
   func beginDraft() throws(FerryError) -> Int64 {
-    try write { connection throws(SQLiteError) in
+    try store.write { connection throws(SQLiteError) in
       try connection.run(
         "INSERT INTO ferry_content (made) VALUES (?)", .integer(now))
       return connection.lastInsertRowID
@@ -49,7 +49,7 @@ package struct Contents {
 
   /// Begins a content that is downloaded, or finds how far it is here.
   package func beginDownload(_ reference: BigReference) throws(FerryError) -> Entry {
-    try write { connection throws(SQLiteError) in
+    try store.write { connection throws(SQLiteError) in
       if let entry = try Contents.entry(reference, connection) { return entry }
       try connection.run(
         "INSERT INTO ferry_content (reference, size, made) VALUES (?, ?, ?)",
@@ -64,7 +64,7 @@ package struct Contents {
   package func append(
     _ bytes: [UInt8], to number: Int64, at start: Int64
   ) throws(FerryError) -> Bool {
-    try write { connection throws(SQLiteError) in
+    try store.write { connection throws(SQLiteError) in
       try connection.run(
         "UPDATE ferry_content SET stored = stored + ?1 WHERE number = ?2 AND stored = ?3",
         .integer(Int64(bytes.count)), .integer(number), .integer(start))
@@ -80,7 +80,7 @@ package struct Contents {
   func piece(
     of number: Int64, at offset: Int64
   ) throws(FerryError) -> (start: Int64, bytes: [UInt8])? {
-    try read { connection throws(SQLiteError) in
+    try store.read { connection throws(SQLiteError) in
       let row = try connection.row(
         """
         SELECT start, bytes FROM ferry_content_piece WHERE content = ? AND start <= ?
@@ -100,7 +100,7 @@ package struct Contents {
   }
 
   package func discard(_ number: Int64) throws(FerryError) {
-    try write { connection throws(SQLiteError) in
+    try store.write { connection throws(SQLiteError) in
       try Contents.discard(number, connection)
     }
   }
@@ -124,18 +124,6 @@ package struct Contents {
       .text(reference.description), .integer(number))
   }
 
-  private func read<Result>(
-    _ body: (Connection) throws(SQLiteError) -> Result
-  ) throws(FerryError) -> Result {
-    try store.withSnapshot { transaction throws(FerryError) in try transaction.sql(body) }
-  }
-
-  private func write<Result>(
-    _ body: (Connection) throws(SQLiteError) -> Result
-  ) throws(FerryError) -> Result {
-    try store.withTransaction { transaction throws(FerryError) in try transaction.sql(body) }
-  }
-
   private var now: Int64 { store.world.clock.now.milliseconds }
 
   /// Throws away what was begun and left by a process that is no more.
@@ -144,7 +132,7 @@ package struct Contents {
   package func discardOldDrafts() throws(FerryError) {
     let life = Contents.draftLife.components.seconds * 1_000
     let now = now
-    try write { connection throws(SQLiteError) in
+    try store.write { connection throws(SQLiteError) in
       let old = try connection.rows(
         """
         SELECT number FROM ferry_content
@@ -158,7 +146,7 @@ package struct Contents {
 
   /// The same in a transaction of its own, whatever the model has now.
   package func sweep() throws(FerryError) {
-    try write { connection throws(SQLiteError) in try sweep(connection, always: true) }
+    try store.write { connection throws(SQLiteError) in try sweep(connection, always: true) }
   }
 
   /// Throws away contents that no row and no pending change names any more: a change may wait behind

@@ -47,14 +47,12 @@ extension Database {
     of entity: String? = nil, after number: Int64 = 0, take: Int? = nil
   ) throws(FerryError) -> [ChangeLogEntry] {
     try Query.checkPage(skip: 0, take: take)
-    let rows = try store.read { connection throws(FerryError) in
-      try store.sql { () throws(SQLiteError) in
-        try connection.rows(
-          """
-          SELECT number, entity, object, operation, root_entity, root_object FROM ferry_change_log
-          WHERE number > ?1 AND (?2 IS NULL OR entity = ?2) ORDER BY number LIMIT ?3
-          """, .integer(number), .optional(entity), .integer(Int64(take ?? -1)))
-      }
+    let rows = try store.read { connection throws(SQLiteError) in
+      try connection.rows(
+        """
+        SELECT number, entity, object, operation, root_entity, root_object FROM ferry_change_log
+        WHERE number > ?1 AND (?2 IS NULL OR entity = ?2) ORDER BY number LIMIT ?3
+        """, .integer(number), .optional(entity), .integer(Int64(take ?? -1)))
     }
     return rows.compactMap { row in
       guard let number = row[0].integer, let entity = row[1].text, let object = row[2].integer,
@@ -81,8 +79,6 @@ extension Database {
   private func changeLog(
     _ change: (Connection) throws(SQLiteError) -> Void
   ) throws(FerryError) {
-    try store.write { connection throws(FerryError) in
-      try store.sql { () throws(SQLiteError) in try change(connection) }
-    }
+    try store.write { connection throws(SQLiteError) in try change(connection) }
   }
 }

@@ -66,10 +66,8 @@ extension Database {
   private func value(
     _ question: String, _ parameters: SQLiteValue...
   ) throws(FerryError) -> SQLiteValue? {
-    try store.read { connection throws(FerryError) in
-      try store.sql { () throws(SQLiteError) in
-        try connection.rows(question, parameters).first?.first
-      }
+    try store.read { connection throws(SQLiteError) in
+      try connection.rows(question, parameters).first?.first
     }
   }
 }

@@ -30,8 +30,8 @@ extension Database {
   /// Whether this database is message-based or replication-based by now.
   var synchronizationKind: SynchronizationKind {
     get throws(FerryError) {
-      let stored = try store.read { connection throws(FerryError) in
-        try store.sql { () throws(SQLiteError) in try Settings.get(.synchronization, connection) }
+      let stored = try store.read { connection throws(SQLiteError) in
+        try Settings.get(.synchronization, connection)
       }
       return stored.flatMap(SynchronizationKind.init) ?? settings.synchronization
     }

@@ -138,8 +138,8 @@ extension Database {
   /// `SessionSettings.asyncReplay` or `setAsyncReplay` say otherwise.
   public var asyncReplay: Bool {
     get throws(FerryError) {
-      let stored = try store.read { connection throws(FerryError) in
-        try store.sql { () throws(SQLiteError) in try Settings.get(.asyncReplay, connection) }
+      let stored = try store.read { connection throws(SQLiteError) in
+        try Settings.get(.asyncReplay, connection)
       }
       return stored.map { $0 == "yes" } ?? settings.asyncReplay
     }
@@ -147,10 +147,8 @@ extension Database {
 
   /// Saves the choice in the database, for this and later starts of the app.
   public func setAsyncReplay(_ isOn: Bool) throws(FerryError) {
-    try store.write { connection throws(FerryError) in
-      try store.sql { () throws(SQLiteError) in
-        try Settings.set(.asyncReplay, isOn ? "yes" : "no", connection)
-      }
+    try store.write { connection throws(SQLiteError) in
+      try Settings.set(.asyncReplay, isOn ? "yes" : "no", connection)
     }
   }
 }

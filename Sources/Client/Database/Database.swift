@@ -213,8 +213,8 @@ public final class Database: Sendable {
   /// Whether the server has accepted the subscription; true until `unsubscribe`.
   public var isSubscribed: Bool {
     get throws(FerryError) {
-      try store.read { connection throws(FerryError) in
-        try store.sql { () throws(SQLiteError) in try Settings.get(.subscribed, connection) != nil }
+      try store.read { connection throws(SQLiteError) in
+        try Settings.get(.subscribed, connection) != nil
       }
     }
   }
@@ -266,11 +266,9 @@ public final class Database: Sendable {
 
   public var hasPendingOperations: Bool {
     get throws(FerryError) {
-      try store.read { connection throws(FerryError) in
-        try store.sql { () throws(SQLiteError) in
-          try connection.value("SELECT 1 FROM ferry_operation WHERE state <> 'withdrawn' LIMIT 1")
-            != nil
-        }
+      try store.read { connection throws(SQLiteError) in
+        try connection.value("SELECT 1 FROM ferry_operation WHERE state <> 'withdrawn' LIMIT 1")
+          != nil
       }
     }
   }

@@ -289,17 +289,15 @@ extension AnswerTaker {
   /// carry no version and concern no import.
   package static func take(refused answers: [Answer], in store: Store) throws(FerryError) {
     guard !answers.isEmpty else { return }
-    try store.withTransaction { transaction throws(FerryError) in
-      try transaction.sql { connection throws(SQLiteError) in
-        let taker = AnswerTaker(store, connection, answers)
-        let touched = try taker.take(try taker.takeKeys())
-        for object in touched {
-          guard let entity = store.model.entity(named: object.entity) else { continue }
-          try taker.pending.show(entity, object.object, shown: nil)
-        }
-        try Contents(store).sweep(connection)
-        for answer in touched.flatMap(\.answered) { store.ended(answer) }
+    try store.write { connection throws(SQLiteError) in
+      let taker = AnswerTaker(store, connection, answers)
+      let touched = try taker.take(try taker.takeKeys())
+      for object in touched {
+        guard let entity = store.model.entity(named: object.entity) else { continue }
+        try taker.pending.show(entity, object.object, shown: nil)
       }
+      try Contents(store).sweep(connection)
+      for answer in touched.flatMap(\.answered) { store.ended(answer) }
     }
   }
 }

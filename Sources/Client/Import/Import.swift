@@ -40,15 +40,13 @@ package struct Import {
 
   private func repair(_ partitions: [Int64]) throws(FerryError) {
     let day = store.world.clock.now.day
-    try store.write { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        let inbox = Inbox(self.store)
-        for partition in partitions {
-          try inbox.restart(partition, connection)
-          try connection.run(
-            "UPDATE ferry_partition SET repaired_day = ? WHERE number = ?", .integer(day),
-            .integer(partition))
-        }
+    try store.write { connection throws(SQLiteError) in
+      let inbox = Inbox(self.store)
+      for partition in partitions {
+        try inbox.restart(partition, connection)
+        try connection.run(
+          "UPDATE ferry_partition SET repaired_day = ? WHERE number = ?", .integer(day),
+          .integer(partition))
       }
     }
   }

@@ -17,14 +17,12 @@ package struct Inbox {
   /// `place`. False, and nothing is changed, where the word is of another era than the device's and
   /// the device has moved since it asked: the numbers of one era say nothing in another.
   package func take(_ welcome: Welcome, to place: DevicePosition?) throws(FerryError) -> Bool {
-    try store.write { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        if try !self.isPresent(welcome.era, connection) {
-          guard try self.positions(connection) == place else { return false }
-        }
-        try self.take(welcome, connection)
-        return true
+    try store.write { connection throws(SQLiteError) in
+      if try !self.isPresent(welcome.era, connection) {
+        guard try self.positions(connection) == place else { return false }
       }
+      try self.take(welcome, connection)
+      return true
     }
   }
 
@@ -97,33 +95,27 @@ package struct Inbox {
 
   /// Downloads all partitions from their starts.
   package func restartAll() throws(FerryError) {
-    try store.write { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        for row in try connection.rows("SELECT number FROM ferry_partition WHERE state <> 'drop'") {
-          if let partition = row[0].integer { try self.restart(partition, connection) }
-        }
+    try store.write { connection throws(SQLiteError) in
+      for row in try connection.rows("SELECT number FROM ferry_partition WHERE state <> 'drop'") {
+        if let partition = row[0].integer { try self.restart(partition, connection) }
       }
     }
   }
 
   /// The synchronization group of a partition that the device has.
   func group(of partition: Int64) throws(FerryError) -> String? {
-    try store.read { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        try connection.value(
-          "SELECT grp FROM ferry_partition WHERE number = ?", .integer(partition))?
-          .text
-      }
+    try store.read { connection throws(SQLiteError) in
+      try connection.value(
+        "SELECT grp FROM ferry_partition WHERE number = ?", .integer(partition))?
+        .text
     }
   }
 
   /// Whether no partition is being downloaded from its start.
   package func isComplete() throws(FerryError) -> Bool {
-    try store.read { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        try connection.value(
-          "SELECT 1 FROM ferry_partition WHERE state IN ('new', 'reset') LIMIT 1") == nil
-      }
+    try store.read { connection throws(SQLiteError) in
+      try connection.value(
+        "SELECT 1 FROM ferry_partition WHERE state IN ('new', 'reset') LIMIT 1") == nil
     }
   }
 
@@ -131,28 +123,26 @@ package struct Inbox {
   /// for again from `cursor` on, where the page goes on from, and may come from a server that was
   /// mended meanwhile. Without a cursor the whole partition is.
   func discard(from page: Int64, to cursor: Cursor?) throws(FerryError) {
-    try store.write { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        let found = try connection.value(
-          "SELECT partition FROM ferry_page WHERE number = ?", .integer(page))
-        guard let partition = found?.integer else { return }
-        guard let cursor else { return try self.restart(partition, connection) }
-        let following = "FROM ferry_page WHERE partition = ? AND number >= ?"
-        var progress = try ProgressTable.read(connection)
-        for row in try connection.rows(
-          "SELECT bytes \(following)", .integer(partition), .integer(page))
-        {
-          guard let bytes = row[0].blob else { continue }
-          progress.receivedRows -= (try? RowsPage(kept: bytes).rowCount) ?? 0
-          progress.receivedBytes -= bytes.count
-        }
-        try ProgressTable.write(progress, connection)
-        try connection.run("DELETE \(following)", .integer(partition), .integer(page))
-        try connection.run(
-          "UPDATE ferry_partition SET staged_version = ?, staged_row = ? WHERE number = ?",
-          .integer(cursor.version), .integer(cursor.row), .integer(partition))
-        try ProgressTable.restartIfEmpty(connection)
+    try store.write { connection throws(SQLiteError) in
+      let found = try connection.value(
+        "SELECT partition FROM ferry_page WHERE number = ?", .integer(page))
+      guard let partition = found?.integer else { return }
+      guard let cursor else { return try self.restart(partition, connection) }
+      let following = "FROM ferry_page WHERE partition = ? AND number >= ?"
+      var progress = try ProgressTable.read(connection)
+      for row in try connection.rows(
+        "SELECT bytes \(following)", .integer(partition), .integer(page))
+      {
+        guard let bytes = row[0].blob else { continue }
+        progress.receivedRows -= (try? RowsPage(kept: bytes).rowCount) ?? 0
+        progress.receivedBytes -= bytes.count
       }
+      try ProgressTable.write(progress, connection)
+      try connection.run("DELETE \(following)", .integer(partition), .integer(page))
+      try connection.run(
+        "UPDATE ferry_partition SET staged_version = ?, staged_row = ? WHERE number = ?",
+        .integer(cursor.version), .integer(cursor.row), .integer(partition))
+      try ProgressTable.restartIfEmpty(connection)
     }
   }
 
@@ -166,30 +156,28 @@ package struct Inbox {
   package func keep(
     _ page: RowsPage, bytes: [UInt8], of era: String?
   ) throws(FerryError) -> ImportProgress? {
-    try store.write { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        let row = try connection.row(
-          "SELECT staged_version, staged_row, state, grp FROM ferry_partition WHERE number = ?",
-          .integer(page.partition))
-        guard let row, let version = row[0].integer, let position = row[1].integer,
-          row[2].text != "drop", Cursor(version: version, row: position) == page.from,
-          let era, try self.era(of: row[3].text, connection) == era
-        else { return nil }
-        try connection.run(
-          "INSERT INTO ferry_page (partition, bytes) VALUES (?, ?)", .integer(page.partition),
-          .blob(bytes))
-        try connection.run(
-          "UPDATE ferry_partition SET staged_version = ?, staged_row = ? WHERE number = ?",
-          .integer(page.to.version), .integer(page.to.row), .integer(page.partition))
-        try connection.run(
-          "UPDATE ferry_checkpoint SET staged_at = max(staged_at, ?) WHERE grp = ?",
-          .integer(page.at), row[3])
-        var progress = try ProgressTable.read(connection)
-        progress.receivedRows += page.rowCount
-        progress.receivedBytes += bytes.count
-        try ProgressTable.write(progress, connection)
-        return progress
-      }
+    try store.write { connection throws(SQLiteError) in
+      let row = try connection.row(
+        "SELECT staged_version, staged_row, state, grp FROM ferry_partition WHERE number = ?",
+        .integer(page.partition))
+      guard let row, let version = row[0].integer, let position = row[1].integer,
+        row[2].text != "drop", Cursor(version: version, row: position) == page.from,
+        let era, try self.era(of: row[3].text, connection) == era
+      else { return nil }
+      try connection.run(
+        "INSERT INTO ferry_page (partition, bytes) VALUES (?, ?)", .integer(page.partition),
+        .blob(bytes))
+      try connection.run(
+        "UPDATE ferry_partition SET staged_version = ?, staged_row = ? WHERE number = ?",
+        .integer(page.to.version), .integer(page.to.row), .integer(page.partition))
+      try connection.run(
+        "UPDATE ferry_checkpoint SET staged_at = max(staged_at, ?) WHERE grp = ?",
+        .integer(page.at), row[3])
+      var progress = try ProgressTable.read(connection)
+      progress.receivedRows += page.rowCount
+      progress.receivedBytes += bytes.count
+      try ProgressTable.write(progress, connection)
+      return progress
     }
   }
 
@@ -197,27 +185,25 @@ package struct Inbox {
   /// that a partition is no longer ours, or that the server is in another era; or when it is older
   /// than what is here. A group without partitions has nothing else that could tell.
   package func close(_ checkpoint: Checkpoint) throws(FerryError) -> ImportBatch? {
-    let complete = try store.read { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        guard try self.era(of: checkpoint.group, connection) == checkpoint.era else { return false }
-        let shown = try connection.value(
-          "SELECT version FROM ferry_checkpoint WHERE grp = ? AND era = ?",
-          .text(checkpoint.group), .text(checkpoint.era))?.integer
-        if let shown, checkpoint.version < shown { return false }
-        for partition in checkpoint.partitions {
-          let row = try connection.row(
-            "SELECT staged_version, staged_row, state FROM ferry_partition WHERE number = ?",
-            .integer(partition.partition))
-          guard let row, row[2].text != "drop", row[0].integer == partition.cursor.version,
-            row[1].integer == partition.cursor.row
-          else { return false }
-        }
-        let ours = try connection.rows(
-          "SELECT number FROM ferry_partition WHERE grp = ? AND state <> 'drop'",
-          .text(checkpoint.group))
-        return Set(ours.compactMap { $0[0].integer })
-          .isSubset(of: checkpoint.partitions.map(\.partition))
+    let complete = try store.read { connection throws(SQLiteError) in
+      guard try self.era(of: checkpoint.group, connection) == checkpoint.era else { return false }
+      let shown = try connection.value(
+        "SELECT version FROM ferry_checkpoint WHERE grp = ? AND era = ?",
+        .text(checkpoint.group), .text(checkpoint.era))?.integer
+      if let shown, checkpoint.version < shown { return false }
+      for partition in checkpoint.partitions {
+        let row = try connection.row(
+          "SELECT staged_version, staged_row, state FROM ferry_partition WHERE number = ?",
+          .integer(partition.partition))
+        guard let row, row[2].text != "drop", row[0].integer == partition.cursor.version,
+          row[1].integer == partition.cursor.row
+        else { return false }
       }
+      let ours = try connection.rows(
+        "SELECT number FROM ferry_partition WHERE grp = ? AND state <> 'drop'",
+        .text(checkpoint.group))
+      return Set(ours.compactMap { $0[0].integer })
+        .isSubset(of: checkpoint.partitions.map(\.partition))
     }
     return complete ? ImportBatch(checkpoint: checkpoint) : nil
   }

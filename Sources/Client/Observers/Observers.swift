@@ -274,10 +274,8 @@ package final class Observers: Sendable {
     let whole = known.first { $0.entity == nil }
     // Without the database's handler, what the entities' have not heard.
     let entities = whole == nil ? known.compactMap(\.entity) : nil
-    let first = try store.withSnapshot { transaction throws(FerryError) in
-      try transaction.sql { connection throws(SQLiteError) in
-        try NoticeTable.first(of: entities, connection)
-      }
+    let first = try store.read { connection throws(SQLiteError) in
+      try NoticeTable.first(of: entities, connection)
     }
     guard let notice = first else { return nil }
     let own = notice.isHeard ? nil : known.first { $0.entity != nil && $0.entity == notice.entity }
@@ -293,13 +291,11 @@ package final class Observers: Sendable {
   private func forget(
     _ notice: Notice, of store: Store, isWhole: Bool
   ) throws(FerryError) {
-    try store.withTransaction { transaction throws(FerryError) in
-      try transaction.sql { connection throws(SQLiteError) in
-        if isWhole {
-          try NoticeTable.remove(notice, connection)
-        } else {
-          try NoticeTable.hear(notice, connection)
-        }
+    try store.write { connection throws(SQLiteError) in
+      if isWhole {
+        try NoticeTable.remove(notice, connection)
+      } else {
+        try NoticeTable.hear(notice, connection)
       }
     }
   }

@@ -123,11 +123,9 @@ extension BigValue {
   /// The model allows updates, or the object's create waits and takes the value along.
   private func checkChangeable(_ place: ContentPlace) throws(FerryError) {
     guard !entity.operations.contains(.update), !entity.isClientOnly else { return }
-    let isOpenCreate = try store.read { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        try OperationTable(self.store, connection).of(self.entity, place.object).last
-          .map(\.isOpenCreate) ?? false
-      }
+    let isOpenCreate = try store.read { connection throws(SQLiteError) in
+      try OperationTable(self.store, connection).of(self.entity, place.object).last
+        .map(\.isOpenCreate) ?? false
     }
     guard isOpenCreate else {
       throw FerryError(

@@ -96,20 +96,16 @@ package struct LogRecords {
   /// Forgets those that a query gives; its skip and take say nothing here.
   package func delete(_ query: LogRecordQuery) throws(FerryError) {
     let (tests, parameters) = query.tests
-    try store.withTransaction { transaction throws(FerryError) in
-      try transaction.sql { connection throws(SQLiteError) in
-        try connection.run("DELETE FROM ferry_log_record WHERE \(tests)", parameters)
-      }
+    try store.write { connection throws(SQLiteError) in
+      try connection.run("DELETE FROM ferry_log_record WHERE \(tests)", parameters)
     }
   }
 
   package func select(
     _ rest: String, _ parameters: [SQLiteValue]
   ) throws(FerryError) -> [LogRecord] {
-    let texts = try store.withSnapshot { transaction throws(FerryError) in
-      try transaction.sql { connection throws(SQLiteError) in
-        try connection.rows("SELECT record FROM ferry_log_record \(rest)", parameters)
-      }
+    let texts = try store.read { connection throws(SQLiteError) in
+      try connection.rows("SELECT record FROM ferry_log_record \(rest)", parameters)
     }
     return texts.compactMap { row in
       row[0].text.flatMap { try? LogRecord(json: Array($0.utf8)) }

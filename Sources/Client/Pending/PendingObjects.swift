@@ -9,7 +9,7 @@ package struct PendingObjects {
 
   /// An object that is visible, or whose delete is pending; nil for any other.
   func record(_ entity: Entity, _ object: Int64) throws(FerryError) -> Record? {
-    try read { connection throws(SQLiteError) in try record(entity, object, connection) }
+    try store.read { connection throws(SQLiteError) in try record(entity, object, connection) }
   }
 
   private func record(
@@ -19,12 +19,6 @@ package struct PendingObjects {
       return Record(entity, store: store, row: row)
     }
     return try hidden(entity, object, connection)
-  }
-
-  private func read<Result>(
-    _ body: (Connection) throws(SQLiteError) -> Result
-  ) throws(FerryError) -> Result {
-    try store.withSnapshot { transaction throws(FerryError) in try transaction.sql(body) }
   }
 
   /// The record of an object whose delete is pending, which no table of visible rows holds; nil
@@ -57,7 +51,7 @@ package struct PendingObjects {
     _ entity: Entity, _ change: PendingChange?, _ states: PendingStates, skip: Int, take: Int?
   ) throws(FerryError) -> [Record] {
     try Query.checkPage(skip: skip, take: take)
-    return try read { connection throws(SQLiteError) in
+    return try store.read { connection throws(SQLiteError) in
       let objects = try objects(entity, change, states, connection)
       return try objects.dropFirst(skip).prefix(take ?? objects.count)
         .map { object throws(SQLiteError) in try record(entity, object, connection) }
@@ -68,7 +62,7 @@ package struct PendingObjects {
   package func count(
     _ entity: Entity, _ change: PendingChange?, _ states: PendingStates
   ) throws(FerryError) -> Int {
-    try read { connection throws(SQLiteError) in
+    try store.read { connection throws(SQLiteError) in
       try objects(entity, change, states, connection).count
     }
   }
@@ -166,9 +160,7 @@ extension Record {
     _ read: (Connection, Int64) throws(SQLiteError) -> [Value]?
   ) throws(FerryError) -> Record? {
     guard let object else { return nil }
-    let values = try store.read { connection throws(FerryError) in
-      try store.sql { () throws(SQLiteError) in try read(connection, object) }
-    }
+    let values = try store.read { connection throws(SQLiteError) in try read(connection, object) }
     return values.map { values in
       Record(
         entity, store: store,

@@ -141,10 +141,8 @@ package struct ContentDownload {
 
   /// What the row names now; nil where there is nothing to download.
   private func wanted() throws(FerryError) -> (key: Key, reference: BigReference)? {
-    let row = try store.read { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        try Rows(self.place.entity).visible(connection, object: self.place.object)
-      }
+    let row = try store.read { connection throws(SQLiteError) in
+      try Rows(self.place.entity).visible(connection, object: self.place.object)
     }
     guard let row else {
       throw FerryError(

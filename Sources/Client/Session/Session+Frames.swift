@@ -71,10 +71,8 @@ extension Session {
   /// Operations have ended, or something else is new.
   private func take(_ stir: Stir, _ lane: SessionMachine.Lane) throws(FerryError) {
     if !stir.finished.isEmpty {
-      try store.write { connection throws(FerryError) in
-        try self.store.sql { () throws(SQLiteError) in
-          try BatchTable.finish(operations: [], chains: stir.finished, connection)
-        }
+      try store.write { connection throws(SQLiteError) in
+        try BatchTable.finish(operations: [], chains: stir.finished, connection)
       }
     }
     guard lane == .channel else { return }

@@ -187,10 +187,8 @@ extension Session {
   }
 
   func forget(_ names: [Settings.Name]) throws(FerryError) {
-    try store.write { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        for name in names { try Settings.set(name, nil, connection) }
-      }
+    try store.write { connection throws(SQLiteError) in
+      for name in names { try Settings.set(name, nil, connection) }
     }
   }
 }

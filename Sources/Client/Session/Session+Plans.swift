@@ -47,10 +47,8 @@ extension Session {
   }
 
   private func finishedBatch() throws(FerryError) -> (number: Int64, groups: [String])? {
-    try store.read { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        try BatchTable.finished(but: self.plan?.batch, connection)
-      }
+    try store.read { connection throws(SQLiteError) in
+      try BatchTable.finished(but: self.plan?.batch, connection)
     }
   }
 
@@ -152,10 +150,8 @@ extension Session {
   /// Nothing of the request has left, so none of its operations belongs to the plan's batch.
   private func takeBack(_ plan: SynchronizationPlan) throws(FerryError) {
     guard let batch = plan.batch, plan.uploads > 0 else { return }
-    try store.write { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        try BatchTable.takeBack(batch, connection)
-      }
+    try store.write { connection throws(SQLiteError) in
+      try BatchTable.takeBack(batch, connection)
     }
   }
 
@@ -240,10 +236,8 @@ extension Session {
 
   private func removeBatch(_ batch: Int64) {
     do throws(FerryError) {
-      try store.write { connection throws(FerryError) in
-        try self.store.sql { () throws(SQLiteError) in
-          try BatchTable.remove(batch, connection)
-        }
+      try store.write { connection throws(SQLiteError) in
+        try BatchTable.remove(batch, connection)
       }
     } catch {
       // It is fetched once more.

@@ -17,10 +17,8 @@ extension Session {
     }
     try store.keepLease(nil)
     try Contents(store).sweep()
-    try store.withTransaction { transaction throws(FerryError) in
-      try transaction.sql { connection throws(SQLiteError) in
-        try SharedChanges.forgetContents(connection)
-      }
+    try store.write { connection throws(SQLiteError) in
+      try SharedChanges.forgetContents(connection)
     }
     // What was under way belongs to nobody now.
     endAllPlans(Session.signedOut)

@@ -70,9 +70,7 @@ extension Session {
   }
 
   private func note(_ name: Settings.Name) throws(FerryError) {
-    try store.write { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in try Settings.set(name, "yes", connection) }
-    }
+    try store.write { connection throws(SQLiteError) in try Settings.set(name, "yes", connection) }
   }
 
   private static let notSubscribed = FerryError(

@@ -55,13 +55,11 @@ extension Session {
       settings = (mark, mark)
       knownTokens = (mark, tokens)
     }
-    try store.write { connection throws(FerryError) in
-      try self.store.sql { () throws(SQLiteError) in
-        try Settings.set(.accessToken, settings.access, connection)
-        try Settings.set(.refreshToken, settings.refresh, connection)
-        try Settings.set(.accessTokenExpires, String(expires.milliseconds), connection)
-        try Settings.set(.user, user, connection)
-      }
+    try store.write { connection throws(SQLiteError) in
+      try Settings.set(.accessToken, settings.access, connection)
+      try Settings.set(.refreshToken, settings.refresh, connection)
+      try Settings.set(.accessTokenExpires, String(expires.milliseconds), connection)
+      try Settings.set(.user, user, connection)
     }
   }
 

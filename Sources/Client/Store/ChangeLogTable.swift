@@ -105,12 +105,10 @@ extension Store {
   package func deleteChangeLogs(
     of entity: String?, through number: Int64
   ) throws(FerryError) {
-    try write { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in
-        try connection.run(
-          "DELETE FROM ferry_change_log WHERE number <= ?1 AND (?2 IS NULL OR entity = ?2)",
-          .integer(number), .optional(entity))
-      }
+    try write { connection throws(SQLiteError) in
+      try connection.run(
+        "DELETE FROM ferry_change_log WHERE number <= ?1 AND (?2 IS NULL OR entity = ?2)",
+        .integer(number), .optional(entity))
     }
   }
 }

@@ -156,11 +156,9 @@ extension Store {
   /// Tells other processes of what this one changes, and hears of what they change.
   package func share() throws(FerryError) {
     rowWatch.watch(model.entities.map(\.name))
-    let shared = try read { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in
-        try SharedChanges(
-          self.model, process: hexadecimal(self.world.chance.bytes(16)), connection)
-      }
+    let shared = try read { connection throws(SQLiteError) in
+      try SharedChanges(
+        self.model, process: hexadecimal(self.world.chance.bytes(16)), connection)
     }
     sharing.withLock { $0 = shared }
     listen(shared)
@@ -178,9 +176,7 @@ extension Store {
   /// look into a table that is nearly empty.
   package func hearOthers() throws(FerryError) {
     guard let shared = sharing.withLock({ $0 }) else { return }
-    let changes = try read { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in try shared.take(connection) }
-    }
+    let changes = try read { connection throws(SQLiteError) in try shared.take(connection) }
     rowWatch.tell(changes)
   }
 }

@@ -15,18 +15,14 @@ extension Store {
 
   /// Takes up what the database says.
   package func openLease() throws(FerryError) {
-    let text = try read { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in try Settings.get(.lease, connection) }
-    }
+    let text = try read { connection throws(SQLiteError) in try Settings.get(.lease, connection) }
     set(text.flatMap(LeaseMachine.init))
   }
 
   /// Keeps a new one in the database, or none.
   package func keepLease(_ machine: LeaseMachine?) throws(FerryError) {
-    try write { connection throws(FerryError) in
-      try self.sql { () throws(SQLiteError) in
-        try Settings.set(.lease, machine?.text, connection)
-      }
+    try write { connection throws(SQLiteError) in
+      try Settings.set(.lease, machine?.text, connection)
     }
     set(machine)
   }

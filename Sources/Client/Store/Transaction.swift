@@ -59,6 +59,20 @@ package struct Transaction {
 }
 
 extension Store {
+  /// The same for a body of statements alone, whose errors are reported as the store's.
+  package func write<Result>(
+    _ body: (Connection) throws(SQLiteError) -> Result
+  ) throws(FerryError) -> Result {
+    try withTransaction { transaction throws(FerryError) in try transaction.sql(body) }
+  }
+
+  /// The same for a body of statements alone, whose errors are reported as the store's.
+  package func read<Result>(
+    _ body: (Connection) throws(SQLiteError) -> Result
+  ) throws(FerryError) -> Result {
+    try withSnapshot { transaction throws(FerryError) in try transaction.sql(body) }
+  }
+
   /// Runs `body` in one transaction, or in a savepoint of the one this thread has open.
   package func withTransaction<Result>(
     _ body: (Transaction) throws(FerryError) -> Result
