@@ -161,14 +161,18 @@ private enum NodeRun {
       leader.end()
       let start = ContinuousClock.now
       var isAnswered = false
+      var last = ""
       while !isAnswered {
-        guard start.duration(to: .now) < .seconds(60) else { throw Trouble("nobody leads") }
+        guard start.duration(to: .now) < .seconds(60) else { throw Trouble("nobody leads: \(last)") }
         // A node that begins to lead answers 503 for a moment.
-        let known = try? device.exchange(
-          device.request(replay: [operation.bytes], open: [operation.id], pulls: false))
-        if case .welcome(let welcome)? = known?.messages.first {
-          isAnswered = welcome.operations.contains { $0.state == .answered }
-        }
+        do {
+          let known = try device.exchange(
+            device.request(replay: [operation.bytes], open: [operation.id], pulls: false))
+          if case .welcome(let welcome)? = known.messages.first {
+            isAnswered = welcome.operations.contains { $0.state == .answered }
+          }
+          last = "\(known.messages)"
+        } catch { last = "\(error)" }
         if !isAnswered { usleep(20_000) }
       }
       times.append(start.duration(to: .now).seconds)

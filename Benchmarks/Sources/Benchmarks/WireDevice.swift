@@ -52,16 +52,21 @@ final class WireDevice {
 
   /// Asks, and takes whatever comes: the status of the answer; 0 where the line was closed.
   func exchangeAnyhow(_ request: [UInt8]) throws -> Int {
-    do { return try line.ask(request).status } catch {
+    do { return try ask(request).status } catch { return 0 }
+  }
+
+  /// Where the server closed the line, the next request gets a new one.
+  private func ask(_ request: [UInt8]) throws -> Line.Reply {
+    do { return try line.ask(request) } catch {
       line = try Line(port: port)
-      return 0
+      throw error
     }
   }
 
   /// Asks, and takes what a checkpoint says. Gives the messages and the bytes they had.
   @discardableResult
   func exchange(_ request: [UInt8]) throws -> (messages: [Message], bytes: Int) {
-    let reply = try line.ask(request)
+    let reply = try ask(request)
     guard reply.status == 200 else { throw Trouble("\(reply.status): \(reply.text)") }
     let messages = try FrameReader.frames(of: reply.body).map { try Message($0) }
     for message in messages {
