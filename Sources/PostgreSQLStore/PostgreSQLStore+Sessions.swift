@@ -33,20 +33,35 @@ extension PostgreSQLStore {
 
   package func keep(_ session: StoredSession) throws(StoreError) {
     // Two nodes may renew at once: what one has seen the other does not take back.
-    try write(
-      """
-      INSERT INTO ferry_store.session AS s
-        (id, user_name, device, used, begun, renewed, stamp, ended)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-      ON CONFLICT (id) DO UPDATE SET used = greatest(s.used, excluded.used),
-        renewed = greatest(s.renewed, excluded.renewed), stamp = excluded.stamp,
-        ended = coalesce(s.ended, excluded.ended)
-      """,
-      [
-        .exact(session.id), .exact(session.user), .exact(session.device), .integer(session.used),
-        .integer(session.begun), .integer(session.renewed), .exact(session.stamp),
-        .exact(session.ended),
-      ])
+    try write([
+      PostgreSQLConnection.Request(
+        """
+        \(PostgreSQLStore.countSessionChange) WHERE EXISTS (
+          SELECT FROM ferry_store.session
+          WHERE id = $1 AND (stamp <> $2 OR $3::text IS NOT NULL))
+        """, [.exact(session.id), .exact(session.stamp), .exact(session.ended)]),
+      PostgreSQLConnection.Request(
+        """
+        INSERT INTO ferry_store.session AS s
+          (id, user_name, device, used, begun, renewed, stamp, ended)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        ON CONFLICT (id) DO UPDATE SET used = greatest(s.used, excluded.used),
+          renewed = greatest(s.renewed, excluded.renewed), stamp = excluded.stamp,
+          ended = coalesce(s.ended, excluded.ended)
+        """,
+        [
+          .exact(session.id), .exact(session.user), .exact(session.device),
+          .integer(session.used), .integer(session.begun), .integer(session.renewed),
+          .exact(session.stamp), .exact(session.ended),
+        ]),
+    ])
+  }
+
+  private static let countSessionChange: String =
+    "UPDATE ferry_store.server SET session_changes = session_changes + 1"
+
+  package func sessionChanges() throws(StoreError) -> Int64 {
+    try rows("SELECT session_changes FROM ferry_store.server").integer(0, 0) ?? 0
   }
 
   package func endSessions(
@@ -54,8 +69,11 @@ extension PostgreSQLStore {
   ) throws(StoreError) {
     try write(
       """
-      UPDATE ferry_store.session SET ended = $3
-      WHERE user_name = $1 AND ($2::text IS NULL OR device = $2) AND ended IS NULL
+      WITH now AS (
+        UPDATE ferry_store.session SET ended = $3
+        WHERE user_name = $1 AND ($2::text IS NULL OR device = $2) AND ended IS NULL
+        RETURNING id)
+      \(PostgreSQLStore.countSessionChange) WHERE EXISTS (SELECT FROM now)
       """, [.exact(user), .exact(device), .exact(reason)])
   }
 
@@ -78,9 +96,12 @@ extension PostgreSQLStore {
   ) throws(StoreError) -> [String] {
     try write(
       """
-      UPDATE ferry_store.session SET ended = 'replaced' WHERE id IN (
-        SELECT id FROM ferry_store.session
-        WHERE user_name = $1 AND device = $2 AND ended IS NULL ORDER BY renewed DESC OFFSET $3)
+      WITH now AS (
+        UPDATE ferry_store.session SET ended = 'replaced' WHERE id IN (
+          SELECT id FROM ferry_store.session
+          WHERE user_name = $1 AND device = $2 AND ended IS NULL ORDER BY renewed DESC OFFSET $3)
+        RETURNING id)
+      \(PostgreSQLStore.countSessionChange) WHERE EXISTS (SELECT FROM now)
       """, [.exact(user), .exact(device), .integer(Int64(perDevice))])
     let rows = try rows(
       """

@@ -8,7 +8,7 @@ import FerryWorld
 /// `tables` are those of version 1 and never change; each step leads from one version to the next, all
 /// of them in one transaction. A schema that a newer server has is not touched.
 enum Schema {
-  static let version: Int64 = 3
+  static let version: Int64 = 4
   /// What a fence raises.
   static let termIsOver: String = "FY001"
   static let clockDiffers: String = "FY002"
@@ -82,12 +82,18 @@ enum Schema {
     switch version {
     case 1: statements = registrations
     case 2: statements = packages
+    case 3: statements = sessionChanges
     default: throw StoreError.damaged("there is no migration from version \(version) of the store")
     }
     try line.use { connection throws(PostgreSQLError) in try connection.execute(statements) }
     _ = try line.rows(
       "UPDATE ferry_store.server SET schema_version = $1", [.integer(version + 1)])
   }
+
+  /// Version 4: nodes remember open sessions, and see here that one may have ended.
+  private static let sessionChanges: String = """
+    ALTER TABLE ferry_store.server ADD COLUMN session_changes int8 NOT NULL DEFAULT 0;
+    """
 
   /// Version 3: several packages are served side by side, and may be deployed while servers run. A
   /// device is known to the server once. Of one that was known to several packages the row with a

@@ -152,6 +152,7 @@ extension Service {
       device.withPending = withPending
     case .forget, .template: break
     }
+    defer { users.sessions.forget(of: device.user) }
     try guarded { () throws(StoreError) in
       try store.transaction { () throws(StoreError) in
         switch verb {

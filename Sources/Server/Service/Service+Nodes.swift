@@ -18,6 +18,8 @@ extension Service {
     guard store.isShared else { return }
     let asked = world.clock.moment
     try loadKeys()
+    users.sessions.note(
+      changes: try reading { () throws(StoreError) in try store.sessionChanges() })
     if store.leads {
       let arrived = try guarded { () throws(StoreError) in try store.arrivals() }
       for received in arrived { try take(received) }
@@ -35,11 +37,13 @@ extension Service {
     return arrivedOperations != before
   }
 
+  var hasRecentView: Bool {
+    !store.isShared || world.clock.moment <= lastLook.advanced(by: Service.patience)
+  }
+
   /// Throws where what is remembered may be too old to be given to a device.
   package func requireRecentView() throws(ServerError) {
-    guard store.isShared, world.clock.moment > lastLook.advanced(by: Service.patience) else {
-      return
-    }
+    guard !hasRecentView else { return }
     throw ServerError(
       .storeUnreachable, "this node could not read its store for more than 5 s",
       hint: "The device tries again. The log of the node says why it cannot read its store.",

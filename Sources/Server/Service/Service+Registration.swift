@@ -160,6 +160,7 @@ extension Service {
         try guarded { () throws(StoreError) in try store.forgetRegistered(device.owner) }
       case .active:
         guard device.daysLeft(of: limits.inactiveDays, now: now) == 0 else { continue }
+        defer { users.sessions.forget(of: device.user) }
         try guarded { () throws(StoreError) in
           try store.transaction { () throws(StoreError) in
             try store.forgetRegistered(device.owner)

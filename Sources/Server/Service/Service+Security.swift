@@ -62,6 +62,7 @@ extension Service {
     let owner = Owner(device: device, user: record.name)
     if let no = try decision(owner) { throw no }
     try enrol(owner, package: package)
+    defer { users.sessions.forget(of: record.name) }
     let (session, token, isKnown, evicted) = try guarded { () throws(StoreError) in
       try store.transaction { () throws(StoreError) in
         let isKnown = try store.hasSession(user: record.name, device: device)
@@ -129,6 +130,7 @@ extension Service {
     {
       throw Service.staleRights
     }
+    defer { if let known { users.sessions.forget(of: known.user) } }
     switch try guarded({ () throws(StoreError) in
       try sessions.renew(refreshToken, device: device)
     }) {
@@ -176,8 +178,7 @@ extension Service {
         throw Service.staleRights
       }
     }
-    let session = try guarded { () throws(StoreError) in try store.session(id) }
-    guard let session else { throw Service.ended }
+    guard let session = try session(id, of: identity.user) else { throw Service.ended }
     guard session.ended == nil, !sessions.isTooOld(session) else {
       throw try decision(Owner(device: session.device, user: session.user)) ?? Service.ended
     }
@@ -187,6 +188,14 @@ extension Service {
     try revoke(
       user: session.user, device: session.device, reason: Sessions.Ending.credentialsChanged)
     throw Service.ended
+  }
+
+  /// As it was at the last look at the store, where that was not long ago.
+  private func session(_ id: String, of user: String) throws(ServerError) -> StoredSession? {
+    if hasRecentView, let known = users.sessions.session(id, of: user) { return known }
+    let session = try guarded { () throws(StoreError) in try store.session(id) }
+    if let session { users.sessions.note(session) }
+    return session
   }
 
   static let ended = ServerError(
@@ -202,6 +211,7 @@ extension Service {
   public func revoke(
     user: String, device: String? = nil, reason: String = "loggedOut"
   ) throws(ServerError) {
+    defer { users.sessions.forget(of: user) }
     try guarded { () throws(StoreError) in
       try store.endSessions(user: user, device: device, reason: reason)
     }

@@ -5,6 +5,7 @@
 public final class SharedUsers {
   /// What the tokens of issuers said of their users.
   let tokenUsers = TokenUsers()
+  var sessions = SessionMemory()
   private var known: [Known] = []
 
   private struct Known { weak var service: Service? }

@@ -15,6 +15,8 @@ package protocol NodeStore: AnyObject {
   func waitingOperations() throws(StoreError) -> Int?
   /// For the leader's `arrivals`: the device has these open, or a content of theirs has come.
   func tell(_ open: [OperationID], of owner: Owner, hasNews: Bool) throws(StoreError)
+  /// Grows with each commit that may have ended a session, at whichever node.
+  func sessionChanges() throws(StoreError) -> Int64
 }
 
 extension NodeStore {
@@ -24,6 +26,7 @@ extension NodeStore {
   package func waiting(of owner: Owner) throws(StoreError) -> WaitingOperations? { nil }
   package func waitingOperations() throws(StoreError) -> Int? { nil }
   package func tell(_ open: [OperationID], of owner: Owner, hasNews: Bool) throws(StoreError) {}
+  package func sessionChanges() throws(StoreError) -> Int64 { 0 }
 }
 
 /// What a node that follows must know of what the leader has done.

@@ -15,12 +15,18 @@ extension NodeView {
 
   func keep(_ session: StoredSession) throws(StoreError) {
     try any { store throws(StoreError) in try store.keep(session) }
+    if session.ended != nil { shared.sessionChanges += 1 }
+  }
+
+  func sessionChanges() throws(StoreError) -> Int64 {
+    try any { _ in shared.sessionChanges }
   }
 
   func endSessions(user: String, device: String?, reason: String) throws(StoreError) {
     try any { store throws(StoreError) in
       try store.endSessions(user: user, device: device, reason: reason)
     }
+    shared.sessionChanges += 1
   }
 
   func reopenSessions(user: String, device: String, reason: String) throws(StoreError) {
@@ -36,7 +42,8 @@ extension NodeView {
   func boundSessions(
     user: String, device: String, perDevice: Int, devices: Int
   ) throws(StoreError) -> [String] {
-    try any { store throws(StoreError) in
+    shared.sessionChanges += 1
+    return try any { store throws(StoreError) in
       try store.boundSessions(user: user, device: device, perDevice: perDevice, devices: devices)
     }
   }

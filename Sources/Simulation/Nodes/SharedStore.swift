@@ -26,6 +26,8 @@ final class SharedStore {
   private var named: [OperationID: Int] = [:]
   /// The answer to the next commit of a numbered transaction is lost.
   var losesAnswer = false
+  /// Grows with each write that may end a session.
+  var sessionChanges: Int64 = 0
 
   /// How long a lease lasts that nobody renews.
   static let lease: Int64 = 3_000

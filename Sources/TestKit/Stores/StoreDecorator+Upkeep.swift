@@ -74,4 +74,6 @@ extension StoreDecorator {
   package func tell(_ open: [OperationID], of owner: Owner, hasNews: Bool) throws(StoreError) {
     try inner.tell(open, of: owner, hasNews: hasNews)
   }
+
+  package func sessionChanges() throws(StoreError) -> Int64 { try inner.sessionChanges() }
 }
