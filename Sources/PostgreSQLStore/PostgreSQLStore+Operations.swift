@@ -25,21 +25,25 @@ extension PostgreSQLStore {
   }
 
   package func members(
-    of chain: OperationID, _ owner: Owner
-  ) throws(StoreError) -> [ChainMember] {
+    of chains: [OperationID], _ owner: Owner
+  ) throws(StoreError) -> [OperationID: [ChainMember]] {
+    guard !chains.isEmpty else { return [:] }
     let rows = try rows(
       """
-      SELECT position, count, outcome FROM ferry_store.operation
-      WHERE chain = $1 AND user_name = $2 AND device = $3
-      """, [.text(chain.text), .exact(owner.user), .exact(owner.device)])
-    return (0..<rows.count).compactMap { row in
-      guard let position = rows.integer(row, 0), let count = rows.integer(row, 1) else {
-        return nil
-      }
-      return ChainMember(
-        position: Int(position), count: Int(count),
-        outcome: rows.text(row, 2).flatMap(Answer.Outcome.init(rawValue:)))
+      SELECT chain, position, count, outcome FROM ferry_store.operation
+      WHERE chain = ANY($1::text[]) AND user_name = $2 AND device = $3
+      """, [.texts(chains.map(\.text)), .exact(owner.user), .exact(owner.device)])
+    var members: [OperationID: [ChainMember]] = [:]
+    for row in 0..<rows.count {
+      guard let chain = rows.text(row, 0).flatMap({ OperationID($0) }),
+        let position = rows.integer(row, 1), let count = rows.integer(row, 2)
+      else { throw StoreError.damaged("an operation is not whole") }
+      members[chain, default: []].append(
+        ChainMember(
+          position: Int(position), count: Int(count),
+          outcome: rows.text(row, 3).flatMap(Answer.Outcome.init(rawValue:))))
     }
+    return members
   }
 
   package func receive(
@@ -172,12 +176,24 @@ extension PostgreSQLStore {
     return waiting
   }
 
-  package func operation(_ id: OperationID) throws(StoreError) -> ReceivedOperation {
+  package func operations(_ ids: [OperationID]) throws(StoreError) -> [ReceivedOperation] {
+    guard !ids.isEmpty else { return [] }
     let rows = try rows(
-      "SELECT \(PostgreSQLStore.received) FROM ferry_store.operation AS o WHERE o.id = $1",
-      [.text(id.text)])
-    guard rows.count == 1 else { throw StoreError.damaged("the operation \(id) is missing") }
-    return try received(rows, 0)
+      """
+      SELECT \(PostgreSQLStore.received) FROM ferry_store.operation AS o
+      WHERE o.id = ANY($1::text[])
+      """, [.texts(ids.map(\.text))])
+    var found: [OperationID: ReceivedOperation] = [:]
+    for row in 0..<rows.count {
+      let received = try received(rows, row)
+      found[received.operation.id] = received
+    }
+    return try ids.map { id throws(StoreError) in
+      guard let received = found[id] else {
+        throw StoreError.damaged("the operation \(id) is missing")
+      }
+      return received
+    }
   }
 
   func received(_ rows: PostgreSQLRows, _ row: Int) throws(StoreError) -> ReceivedOperation {

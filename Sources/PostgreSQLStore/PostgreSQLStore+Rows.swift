@@ -16,6 +16,19 @@ extension PostgreSQLStore {
     ).first
   }
 
+  package func rows(_ names: [RowName]) throws(StoreError) -> [RowName: CachedRow] {
+    var found: [RowName: CachedRow] = [:]
+    for (entity, names) in Dictionary(grouping: names, by: \.entity) {
+      let rows = try rows(
+        """
+        SELECT \(PostgreSQLStore.columns) FROM ferry_store.row AS r
+        WHERE r.entity = $1 AND r.key = ANY($2::text[])
+        """, [number(of: entity), .texts(names.map(\.key.text))])
+      for row in try cached(rows, entity) { found[RowName(entity, row.key)] = row }
+    }
+    return found
+  }
+
   package func children(_ name: ParentName) throws(StoreError) -> [CachedRow] {
     try cached(
       try rows(

@@ -33,19 +33,24 @@ extension SQLiteStore {
     "SELECT position, count, outcome FROM operation WHERE chain = ? AND +user = ? AND +device = ?"
 
   package func members(
-    of chain: OperationID, _ owner: Owner
-  ) throws(StoreError) -> [ChainMember] {
-    let rows = try sql { () throws(SQLiteError) in
-      try writer.rows(
-        SQLiteStore.membersOfChain, .text(chain.text), .text(owner.user.text),
-        .text(owner.device.text))
+    of chains: [OperationID], _ owner: Owner
+  ) throws(StoreError) -> [OperationID: [ChainMember]] {
+    var members: [OperationID: [ChainMember]] = [:]
+    for chain in chains where members[chain] == nil {
+      let rows = try sql { () throws(SQLiteError) in
+        try writer.rows(
+          SQLiteStore.membersOfChain, .text(chain.text), .text(owner.user.text),
+          .text(owner.device.text))
+      }
+      for row in rows {
+        guard let position = row[0].integer, let count = row[1].integer else { continue }
+        members[chain, default: []].append(
+          ChainMember(
+            position: Int(position), count: Int(count),
+            outcome: row[2].text.flatMap(Answer.Outcome.init(rawValue:))))
+      }
     }
-    return rows.compactMap { row in
-      guard let position = row[0].integer, let count = row[1].integer else { return nil }
-      return ChainMember(
-        position: Int(position), count: Int(count),
-        outcome: row[2].text.flatMap(Answer.Outcome.init(rawValue:)))
-    }
+    return members
   }
 
   package func receive(
@@ -167,16 +172,18 @@ extension SQLiteStore {
     return waiting
   }
 
-  package func operation(_ id: OperationID) throws(StoreError) -> ReceivedOperation {
-    let row = try sql { () throws(SQLiteError) in
-      try writer.row(
-        """
-        SELECT sequence, device, user, claims, payload, may_have_run, roles FROM operation
-        WHERE id = ?
-        """, .text(id.text))
+  package func operations(_ ids: [OperationID]) throws(StoreError) -> [ReceivedOperation] {
+    try ids.map { id throws(StoreError) in
+      let row = try sql { () throws(SQLiteError) in
+        try writer.row(
+          """
+          SELECT sequence, device, user, claims, payload, may_have_run, roles FROM operation
+          WHERE id = ?
+          """, .text(id.text))
+      }
+      guard let row else { throw StoreError.damaged("the operation \(id) is missing") }
+      return try received(row)
     }
-    guard let row else { throw StoreError.damaged("the operation \(id) is missing") }
-    return try received(row)
   }
 
   private func received(_ row: [SQLiteValue]) throws(StoreError) -> ReceivedOperation {

@@ -29,26 +29,31 @@ enum AppliedOperations {
   }
 
   /// Waits for a transaction that has claimed the same operation and has not ended.
-  static func claim(
-    _ operation: ConnectorOperation, _ connection: PostgreSQLConnection
-  ) throws(PostgreSQLError) -> OperationClaim {
-    let hash = hash(operation)
-    let claimed = try connection.rows(
+  static func claiming(_ operation: ConnectorOperation) -> PostgreSQLConnection.Request {
+    PostgreSQLConnection.Request(
       """
       INSERT INTO ferry.applied (operation, hash, result) VALUES ($1, $2, '')
       ON CONFLICT DO NOTHING
-      """, [.text(operation.id.text), .text(hash)])
-    guard claimed.affected == 0 else { return .new }
+      """, [.text(operation.id.text), .text(hash(operation))])
+  }
+
+  /// `claimed`: what `claiming` said, where it was asked before.
+  static func claim(
+    _ operation: ConnectorOperation, claimed: PostgreSQLRows?, _ connection: PostgreSQLConnection
+  ) throws(PostgreSQLError) -> OperationClaim {
+    var answer = claimed
+    if answer == nil { answer = try connection.pipeline([claiming(operation)]).last }
+    guard answer?.affected == 0 else { return .new }
     let known = try connection.rows(
       "SELECT hash, result FROM ferry.applied WHERE operation = $1", [.text(operation.id.text)])
-    guard known.count == 1, known.text(0, 0) == hash else { return .otherContent }
+    guard known.count == 1, known.text(0, 0) == hash(operation) else { return .otherContent }
     return .performed(Key(text: known.text(0, 1) ?? ""))
   }
 
-  static func finish(
-    _ operation: ConnectorOperation, key: Key, _ connection: PostgreSQLConnection
-  ) throws(PostgreSQLError) {
-    try connection.rows(
+  static func finishing(
+    _ operation: ConnectorOperation, key: Key
+  ) -> PostgreSQLConnection.Request {
+    PostgreSQLConnection.Request(
       "UPDATE ferry.applied SET result = $1 WHERE operation = $2",
       [.text(key.text), .text(operation.id.text)])
   }

@@ -38,16 +38,18 @@ final class Capture {
 
   func keep(notSeenBy snapshot: String) { own.keep(notSeenBy: snapshot) }
 
-  /// The rows that the transaction changed since this was last asked.
-  func collect(
-    _ touched: inout TouchedRows, _ tables: EntityTables, _ connection: PostgreSQLConnection
-  ) throws(PostgreSQLError) {
-    guard let transaction else { return }
-    let entries = try connection.rows(
+  /// Asks which rows the transaction changed since this was last asked; nil where nobody notes that.
+  var request: PostgreSQLConnection.Request? {
+    guard let transaction else { return nil }
+    return PostgreSQLConnection.Request(
       """
       SELECT id, relation, pg_catalog.array_to_json(old_key), pg_catalog.array_to_json(new_key)
       FROM ferry.change WHERE xid = $1::pg_catalog.xid8 AND id > $2::pg_catalog.int8 ORDER BY id
       """, [.text(transaction), .text(lastEntry)])
+  }
+
+  /// What `request` was answered.
+  func take(_ entries: PostgreSQLRows, _ touched: inout TouchedRows, _ tables: EntityTables) {
     for row in 0..<entries.count {
       lastEntry = entries.text(row, 0) ?? lastEntry
       for table in tables.byOID[entries.text(row, 1) ?? ""] ?? [] {
@@ -112,12 +114,25 @@ struct TouchedRows {
     rows.append((table, key))
   }
 
-  /// The rows as they are now, to be read before the commit. Where a policy would hide some of them
-  /// it fails: they would look deleted.
-  func images(_ connection: PostgreSQLConnection) throws(PostgreSQLError) -> [RowImage] {
-    try connection.execute("SET LOCAL row_security = off")
-    let images = try RowReading.images(rows, connection)
-    try connection.execute("SET LOCAL row_security = on")
+  /// The rows as they are now, to be read before the commit; those that triggers have noted too. Where a
+  /// policy would hide some of them it fails: they would look deleted.
+  mutating func images(
+    _ capture: Capture, _ tables: EntityTables, _ connection: PostgreSQLConnection
+  ) throws(PostgreSQLError) -> [RowImage] {
+    var images: [RowImage] = []
+    var question = capture.request
+    // Mostly nothing was noted but the group's own rows: they are read in the same trip.
+    while question != nil || images.count < rows.count {
+      let part = rows.dropFirst(images.count).prefix(RowReading.rowsInPipeline)
+      let asked = question.map { [$0] } ?? []
+      var answers = try connection.pipeline(
+        asked + [PostgreSQLConnection.Request("SET LOCAL row_security = off")]
+          + RowReading.requests(part)
+          + [PostgreSQLConnection.Request("SET LOCAL row_security = on")])[...]
+      if question != nil, let entries = answers.popFirst() { capture.take(entries, &self, tables) }
+      question = nil
+      images += RowReading.images(part, answers.dropFirst().dropLast())
+    }
     return images
   }
 }
@@ -135,18 +150,27 @@ enum RowReading {
     while !rest.isEmpty {
       let part = rest.prefix(rowsInPipeline)
       rest = rest.dropFirst(part.count)
-      var requests: [PostgreSQLConnection.Request] = []
-      for row in part {
-        guard let parameters = row.table.parameters(of: row.key) else { continue }
-        requests.append(
-          PostgreSQLConnection.Request(row.table.select + row.table.whereKey, parameters))
-      }
-      var answers = try connection.pipeline(requests)[...]
-      for row in part {
-        let isAsked = row.table.parameters(of: row.key) != nil
-        images.append(row.table.image(row.key, isAsked ? answers.popFirst() : nil))
-      }
+      images += RowReading.images(part, try connection.pipeline(requests(part))[...])
     }
     return images
+  }
+
+  typealias Rows = ArraySlice<(table: EntityTable, key: Key)>
+
+  static func requests(_ rows: Rows) -> [PostgreSQLConnection.Request] {
+    rows.compactMap { row in
+      row.table.parameters(of: row.key).map {
+        PostgreSQLConnection.Request(row.table.select + row.table.whereKey, $0)
+      }
+    }
+  }
+
+  /// `answers`: what the requests of these rows were answered.
+  static func images(_ rows: Rows, _ answers: ArraySlice<PostgreSQLRows>) -> [RowImage] {
+    var answers = answers
+    return rows.map { row in
+      let isAsked = row.table.parameters(of: row.key) != nil
+      return row.table.image(row.key, isAsked ? answers.popFirst() : nil)
+    }
   }
 }

@@ -18,6 +18,8 @@ final class Writer {
   /// Since the run began: transactions that were committed, and whether others were in the way.
   var committed: [String] { capture.run }
   private(set) var hasConflicted: Bool = false
+  /// Whether the savepoint of a group that is done is released with the next statements, or by COMMIT.
+  private var owesRelease: Bool = false
 
   init(
     _ connection: PostgreSQLConnection, _ settings: PostgreSQLConnector.Settings,
@@ -100,6 +102,7 @@ final class Writer {
 
   /// False where another server performs for the store now; nothing is open then.
   private func begin(_ groups: [[ConnectorOperation]]) throws(PostgreSQLError) -> Bool {
+    owesRelease = false
     let timeouts = settings.deadlines.answer / .milliseconds(1)
     let entities = groups.prefix(Writer.groupsInTransaction).flatMap { $0.map(\.entity) }
     // Twice only where a table was changed since it was read.
@@ -177,38 +180,25 @@ final class Writer {
   private func inSavepoint(
     _ group: [ConnectorOperation]
   ) -> (result: PerformResult, isEffective: Bool) {
-    do throws(PostgreSQLError) {
-      // For the customer's own triggers, policies and columns of who did it, and under which trace.
-      try connection.pipeline([
-        PostgreSQLConnection.Request("SAVEPOINT ferry_group"),
-        PostgreSQLConnection.Request(
-          """
-          SELECT pg_catalog.set_config('ferry.user', $1, true), \
-          pg_catalog.set_config('ferry.trace', $2, true)
-          """,
-          [
-            .text(group[0].user ?? ""), .text(group.lazy.compactMap(\.traceID).first ?? ""),
-          ]),
-      ])
-    } catch {
-      return (failed(error), false)
+    let work: GroupWork
+    do throws(PostgreSQLError) { work = GroupWork(self, claimed: try openSavepoint(group)) } catch {
+      return (ended(.database(error), group[0], at: 0, of: group), false)
     }
-    let work = GroupWork(self)
     let outcomes: [OperationOutcome]
     do throws(SQLGroupInterruption<Interruption>) { outcomes = try work.performAll(group) } catch {
       return (ended(error.reason, error.operation, at: error.index, of: group), false)
     }
     do throws(PostgreSQLError) {
       // Rules that wait for the commit speak now, while it is known whom they are about.
-      try connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
+      try connection.pipeline(
+        work.finished + [PostgreSQLConnection.Request("SET CONSTRAINTS ALL IMMEDIATE")])
     } catch {
       let last = work.last ?? group[group.count - 1]
       return (ended(.database(error), last, at: group.count - 1, of: group), false)
     }
     do throws(PostgreSQLError) {
-      try capture.collect(&work.touched, tables, connection)
-      let images = try work.touched.images(connection)
-      try connection.execute("RELEASE ferry_group")
+      let images = try work.touched.images(capture, tables, connection)
+      owesRelease = true
       attempts.forget(group.map(\.id))
       return (.done(outcomes, touched: images), true)
     } catch {
@@ -216,6 +206,32 @@ final class Writer {
       let failure = ConnectorError(error, settings.address)
       return (ended(.failed(failure), group[0], at: group.count - 1, of: group), false)
     }
+  }
+
+  /// Begins a group, and notes its first operation in the table of operations: gives what that said.
+  private func openSavepoint(
+    _ group: [ConnectorOperation]
+  ) throws(PostgreSQLError) -> PostgreSQLRows? {
+    var requests = [
+      PostgreSQLConnection.Request("SAVEPOINT ferry_group"),
+      // For the customer's own triggers, policies and columns of who did it, and under which trace.
+      PostgreSQLConnection.Request(
+        """
+        SELECT pg_catalog.set_config('ferry.user', $1, true), \
+        pg_catalog.set_config('ferry.trace', $2, true)
+        """,
+        [.text(group[0].user ?? ""), .text(group.lazy.compactMap(\.traceID).first ?? "")]),
+    ]
+    if owesRelease { requests.insert(PostgreSQLConnection.Request("RELEASE ferry_group"), at: 0) }
+    guard settings.remembersOperations else {
+      try connection.pipeline(requests)
+      owesRelease = false
+      return nil
+    }
+    requests.append(AppliedOperations.claiming(group[0]))
+    let answers = try connection.pipeline(requests)
+    owesRelease = false
+    return answers.last
   }
 
   /// What is told of a group that did not go through; what it did is undone.
@@ -297,22 +313,28 @@ final class Writer {
     var touched = TouchedRows()
     /// The one that was performed last.
     private(set) var last: ConnectorOperation?
+    /// What claimed operations came to, to be noted with the last statements of the group.
+    private(set) var finished: [PostgreSQLConnection.Request] = []
+    /// The first operation was claimed when the group was begun.
+    private var claimed: PostgreSQLRows?
 
-    init(_ writer: Writer) { self.writer = writer }
+    init(_ writer: Writer, claimed: PostgreSQLRows?) {
+      self.writer = writer
+      self.claimed = claimed
+    }
 
     var remembersOperations: Bool { writer.settings.remembersOperations }
     private var connection: PostgreSQLConnection { writer.connection }
 
     func claim(_ operation: ConnectorOperation) throws(Interruption) -> OperationClaim {
-      do { return try AppliedOperations.claim(operation, connection) } catch {
+      defer { claimed = nil }
+      do { return try AppliedOperations.claim(operation, claimed: claimed, connection) } catch {
         throw .database(error)
       }
     }
 
     func finish(_ operation: ConnectorOperation, key: Key) throws(Interruption) {
-      do { try AppliedOperations.finish(operation, key: key, connection) } catch {
-        throw .database(error)
-      }
+      finished.append(AppliedOperations.finishing(operation, key: key))
     }
 
     func work(_ operation: ConnectorOperation) throws(Interruption) -> Key {

@@ -84,16 +84,21 @@ struct Inbox {
         }
       }
       var taken: [NewOperation] = []
-      for (chain, members) in Inbox.chains(new) {
+      let chains = Inbox.chains(new)
+      let there = try store.members(of: chains.map(\.0), owner)
+      for (chain, members) in chains {
         let bytes = members.reduce(0) { $0 + $1.bytes.count }
         let problem =
-          try spoiled.contains(chain)
+          spoiled.contains(chain)
           ? ""
           : self.problem(
-            members.map(\.0), bytes: bytes + (room.begun(chain)?.bytes ?? 0), owner)
+            members.map(\.0), bytes: bytes + (room.begun(chain)?.bytes ?? 0), there[chain] ?? [])
         if let problem {
           receipt.refused += members.map { notTried($0.0, problem) }
-        } else if try isOver(chain, room, owner) {
+        } else if room.begun(chain)?.isOver
+          ?? there[chain]?.contains(where: { $0.outcome == .notTried }) ?? false
+        {
+          // The group was answered before all of it had come.
           receipt.refused += members.map { member in
             Answer(
               id: member.0.id, version: 0, outcome: .notTried, newKey: nil, logRecords: [],
@@ -182,18 +187,10 @@ struct Inbox {
     try store.answerAgain(id, ended.answer ?? made.json)
   }
 
-  /// Whether a group was answered before all of it had come.
-  private func isOver(
-    _ chain: OperationID, _ room: Room, _ owner: Owner
-  ) throws(StoreError) -> Bool {
-    if let begun = room.begun(chain) { return begun.isOver }
-    return try store.members(of: chain, owner).contains { $0.outcome == .notTried }
-  }
-
   /// Why the members of a chain can never be performed together; nil when they can.
   private func problem(
-    _ members: [Operation], bytes: Int, _ owner: Owner
-  ) throws(StoreError) -> String? {
+    _ members: [Operation], bytes: Int, _ there: [ChainMember]
+  ) -> String? {
     guard let first = members.first else { return nil }
     guard bytes <= WireLimits.chainBytes else {
       return "the operations of one group have \(bytes) bytes; \(WireLimits.chainBytes) are allowed"
@@ -201,7 +198,6 @@ struct Inbox {
     guard members.allSatisfy({ $0.count == first.count }) else {
       return "the operations of one group have different counts"
     }
-    let there = try store.members(of: first.chain, owner)
     let taken = Set(there.map(\.position))
     let places = Set(members.map(\.position))
     guard places.count == members.count, Set(members.map(\.id)).count == members.count,

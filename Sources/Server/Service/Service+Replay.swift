@@ -66,9 +66,13 @@ extension Service {
         limit: limit, now: now, isLoaded: isLoaded, areRightsKnown: areRightsKnown)
       guard !chains.isEmpty else { return [] }
       do throws(ServerError) {
+        let ids = chains.flatMap { $0.operations.map(\.id) }
+        var received = try reading { () throws(StoreError) in try store.operations(ids)[...] }
         var begun: [ActiveReplay] = []
         for chain in chains {
-          if let replay = try begin(chain) { begun.append(replay) }
+          let own = Array(received.prefix(chain.operations.count))
+          received = received.dropFirst(own.count)
+          if let replay = try begin(chain, own) { begun.append(replay) }
         }
         let tasks = try claim(begun)
         // All of them may have been refused: then others have their turn.
@@ -102,11 +106,12 @@ extension Service {
   }
 
   /// Nil when the chain was answered without asking the business system.
-  private func begin(_ chain: ReplayQueue.Chain) throws(ServerError) -> ActiveReplay? {
+  private func begin(
+    _ chain: ReplayQueue.Chain, _ received: [ReceivedOperation]
+  ) throws(ServerError) -> ActiveReplay? {
     var operations: [ConnectorOperation] = []
     var rights: [JudgedRights] = []
-    for place in chain.operations {
-      let received = try reading { () throws(StoreError) in try store.operation(place.id) }
+    for received in received {
       let judged = judgedRights(received)
       rights.append(judged)
       operations.append(try connectorOperation(received, judged))

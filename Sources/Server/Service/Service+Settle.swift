@@ -68,13 +68,20 @@ extension Service {
   ) throws(ServerError) -> [Int64: [ObjectName]] {
     try write { transaction, machine throws(StoreError) in
       var touched: [Int64: [ObjectName]] = [:]
+      let cache = try cache.reading(
+        active.flatMap { replay in
+          replay.machine.seen.keys.sorted().compactMap { name in
+            rules.position(of: name.entity).map { RowName($0, name.key) }
+          }
+        })
       // All are looked at before the first is written. They were performed one after the other, so
       // that of two images of one row the later one is the newer.
       for replay in active {
-        let names = try self.touched(replay)
+        let names = try self.touched(replay, cache)
         if !names.isEmpty { touched[replay.id] = names }
       }
       var answered: [AnsweredOperation] = []
+      var answers: [Answer] = []
       let maker = AnswerMaker(version: transaction.version, now: world.clock.now)
       for replay in active where touched[replay.id] == nil {
         for (name, seen) in replay.machine.seen.sorted(by: { $0.key < $1.key }) {
@@ -85,21 +92,23 @@ extension Service {
             try machine.apply(RowName(position, name.key), seen.image.values, cache)
           }
         }
-        let answers = replay.machine.operations.indices.compactMap { index -> Answer? in
+        answers += replay.machine.operations.indices.compactMap { index -> Answer? in
           guard let outcome = replay.machine.outcomes[index] else { return nil }
           return maker.answer(
             replay.machine.operations[index], outcome, written: replay.machine.written[index],
             isOver: replay.isOver)
         }
-        try store.answer(answers, transaction)
         answered += self.answered(replay)
       }
+      try store.answer(answers, transaction)
       return (touched, answered)
     }
   }
 
   /// Images that may be older than what the cache has learned since.
-  private func touched(_ replay: ActiveReplay) throws(StoreError) -> [ObjectName] {
+  private func touched(
+    _ replay: ActiveReplay, _ cache: CacheReader
+  ) throws(StoreError) -> [ObjectName] {
     let own = Set(
       replay.machine.operations.compactMap { operation in
         operation.key.map { ObjectName(entity: operation.entity.name, key: $0) }

@@ -6,8 +6,28 @@ struct CacheReader: CacheSource {
   let store: any Store
   let rules: PartitionRules
   let directory: PartitionDirectory
+  /// Rows that were read together; the others are asked for one by one.
+  private var read: [RowName: CachedRow?] = [:]
 
-  func row(_ name: RowName) throws(StoreError) -> CachedRow? { try store.row(name) }
+  init(store: any Store, rules: PartitionRules, directory: PartitionDirectory) {
+    self.store = store
+    self.rules = rules
+    self.directory = directory
+  }
+
+  /// The same reader with these rows, read in one question. Good as long as the transaction has written
+  /// no rows.
+  func reading(_ names: [RowName]) throws(StoreError) -> CacheReader {
+    let rows = try store.rows(names)
+    var reader = self
+    for name in names { reader.read[name] = .some(rows[name]) }
+    return reader
+  }
+
+  func row(_ name: RowName) throws(StoreError) -> CachedRow? {
+    if let row = read[name] { return row }
+    return try store.row(name)
+  }
   func children(_ name: ParentName) throws(StoreError) -> [CachedRow] { try store.children(name) }
   func parents(_ name: ParentName) throws(StoreError) -> [CachedRow] { try store.parents(name) }
   func partition(at place: Place) throws(StoreError) -> Int64? {
@@ -21,7 +41,7 @@ struct CacheReader: CacheSource {
   /// long as its tombstone is kept.
   func state(of name: ObjectName) throws(StoreError) -> (version: Int64?, isThere: Bool) {
     guard let entity = rules.position(of: name.entity) else { return (nil, false) }
-    let row = try store.row(RowName(entity, name.key))
+    let row = try row(RowName(entity, name.key))
     return (row?.version, row.map { !$0.isDeleted } ?? false)
   }
 

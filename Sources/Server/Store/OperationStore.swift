@@ -5,8 +5,10 @@ import FerryWire
 package protocol OperationStore: AnyObject {
   /// What is remembered under these ids, in their order.
   func known(_ ids: [OperationID]) throws(StoreError) -> [KnownOperation?]
-  /// What has come of a chain of this owner.
-  func members(of chain: OperationID, _ owner: Owner) throws(StoreError) -> [ChainMember]
+  /// What has come of chains of this owner; one of which nothing has come is left out.
+  func members(
+    of chains: [OperationID], _ owner: Owner
+  ) throws(StoreError) -> [OperationID: [ChainMember]]
   /// Takes them in; each gets its place in the order of arrival.
   func receive(_ operations: [NewOperation]) throws(StoreError) -> [ReceivedOperation]
   /// The device keeps these answers: payload and answer are emptied; what remains knows the operation
@@ -22,7 +24,8 @@ package protocol OperationStore: AnyObject {
   /// What a stop or a crash left, in the order of arrival. Claims are given back: each may have been
   /// performed.
   func takeUp() throws(StoreError) -> [(ReceivedOperation, wasClaimed: Bool)]
-  func operation(_ id: OperationID) throws(StoreError) -> ReceivedOperation
+  /// In the order of the ids. Throws where one is missing.
+  func operations(_ ids: [OperationID]) throws(StoreError) -> [ReceivedOperation]
   /// nil where this user has no such operation.
   func state(of id: OperationID, user: String) throws(StoreError) -> OperationState?
   /// Those of unknown outcome that may be performed again.
@@ -31,6 +34,12 @@ package protocol OperationStore: AnyObject {
   func claim(_ claims: [(ids: [OperationID], mark: Mark)]) throws(StoreError)
   func release(_ ids: [OperationID], mayHaveRun: Bool) throws(StoreError)
   func answer(_ answers: [Answer], _ transaction: NumberedTransaction) throws(StoreError)
+}
+
+extension OperationStore {
+  package func operation(_ id: OperationID) throws(StoreError) -> ReceivedOperation {
+    try operations([id])[0]
+  }
 }
 
 /// The life of an operation on the server.

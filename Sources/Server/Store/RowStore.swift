@@ -3,6 +3,8 @@ import FerryModel
 /// The rows of the business system as they were last seen, and who has them.
 package protocol RowStore: AnyObject {
   func row(_ name: RowName) throws(StoreError) -> CachedRow?
+  /// The same for many; a name that has no row is left out.
+  func rows(_ names: [RowName]) throws(StoreError) -> [RowName: CachedRow]
   /// Rows that call their parent so and are not deleted, in the order in which they came.
   func children(_ name: ParentName) throws(StoreError) -> [CachedRow]
   /// Rows that `name` may mean and that are not deleted, in the order in which they came.
@@ -20,6 +22,15 @@ package protocol RowStore: AnyObject {
   func insert(
     _ rows: [NewRow], _ transaction: NumberedTransaction
   ) throws(StoreError) -> [Int64?]
+}
+
+/// Where a question costs nothing, many are asked one after the other.
+extension RowStore {
+  package func rows(_ names: [RowName]) throws(StoreError) -> [RowName: CachedRow] {
+    var found: [RowName: CachedRow] = [:]
+    for name in names where found[name] == nil { found[name] = try row(name) }
+    return found
+  }
 }
 
 /// A row that the cache does not have yet.

@@ -63,8 +63,10 @@ extension NodeView: Store {
     try any { store throws(StoreError) in try store.known(ids) }
   }
 
-  func members(of chain: OperationID, _ owner: Owner) throws(StoreError) -> [ChainMember] {
-    try any { store throws(StoreError) in try store.members(of: chain, owner) }
+  func members(
+    of chains: [OperationID], _ owner: Owner
+  ) throws(StoreError) -> [OperationID: [ChainMember]] {
+    try any { store throws(StoreError) in try store.members(of: chains, owner) }
   }
 
   func confirm(_ ids: [OperationID], upTo version: Int64, user: String) throws(StoreError) {
@@ -87,8 +89,8 @@ extension NodeView: Store {
     try lead { store throws(StoreError) in try store.takeUp() }
   }
 
-  func operation(_ id: OperationID) throws(StoreError) -> ReceivedOperation {
-    try any { store throws(StoreError) in try store.operation(id) }
+  func operations(_ ids: [OperationID]) throws(StoreError) -> [ReceivedOperation] {
+    try any { store throws(StoreError) in try store.operations(ids) }
   }
 
   func state(of id: OperationID, user: String) throws(StoreError) -> OperationState? {

@@ -102,8 +102,10 @@ extension StoreDecorator {
     try inner.known(ids)
   }
 
-  package func members(of chain: OperationID, _ owner: Owner) throws(StoreError) -> [ChainMember] {
-    try inner.members(of: chain, owner)
+  package func members(
+    of chains: [OperationID], _ owner: Owner
+  ) throws(StoreError) -> [OperationID: [ChainMember]] {
+    try inner.members(of: chains, owner)
   }
 
   package func receive(_ operations: [NewOperation]) throws(StoreError) -> [ReceivedOperation] {
@@ -130,8 +132,8 @@ extension StoreDecorator {
     try inner.takeUp()
   }
 
-  package func operation(_ id: OperationID) throws(StoreError) -> ReceivedOperation {
-    try inner.operation(id)
+  package func operations(_ ids: [OperationID]) throws(StoreError) -> [ReceivedOperation] {
+    try inner.operations(ids)
   }
 
   package func state(of id: OperationID, user: String) throws(StoreError) -> OperationState? {

@@ -88,6 +88,10 @@ extension StoreSuite {
       proof.expectEqual(
         numbers.map { $0 != nil }, [true, false, true, false, true], "what was written")
       proof.expectEqual(try store.row(name(1))?.id, numbers[0], "the number of a row")
+      proof.expectEqual(
+        try store.rows([name(2), name(1), name(77), name(1)]).mapValues(\.id),
+        [name(1): numbers[0], name(2): try store.row(name(2))?.id].compactMapValues { $0 },
+        "the numbers of many")
       proof.expectEqual(try store.row(name(1))?.body, rows[0].body, "of two rows the first")
       proof.expectEqual(try store.row(name(1))?.version, version, "the version of a row")
       proof.expectEqual(try store.row(name(2))?.partition, nil, "a row that is nobody's")

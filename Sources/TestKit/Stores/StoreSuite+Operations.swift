@@ -88,8 +88,13 @@ extension StoreSuite {
         proof.operation(ids[1], chain: ids[0], position: 1, count: 2), proof.operation(ids[2]),
       ])
       proof.expectEqual(
-        try store.members(of: ids[0], ada).map(\.position).sorted(), [0, 1], "members of a chain")
-      proof.expectEqual(try store.members(of: ids[0], ben).count, 0, "another owner's chain")
+        try store.members(of: [ids[2], ids[0], proof.newID()], ada)
+          .mapValues { $0.map(\.position).sorted() },
+        [ids[0]: [0, 1], ids[2]: [0]], "members of chains")
+      proof.expectEqual(try store.members(of: [ids[0]], ben).count, 0, "another owner's chain")
+      proof.expectEqual(
+        try store.operations([ids[2], ids[0], ids[1]]).map(\.operation.id),
+        [ids[2], ids[0], ids[1]], "operations in the order of the question")
       try proof.answer([ids[0]])
       proof.expectEqual(try store.finishedChains(of: ada), [], "half a chain")
       try proof.answer([ids[1], ids[2]])
