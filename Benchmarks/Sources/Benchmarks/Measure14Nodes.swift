@@ -163,7 +163,9 @@ private enum NodeRun {
       var isAnswered = false
       var last = ""
       while !isAnswered {
-        guard start.duration(to: .now) < .seconds(60) else { throw Trouble("nobody leads: \(last)") }
+        guard start.duration(to: .now) < .seconds(60) else {
+          throw Trouble("nobody leads: \(last)")
+        }
         // A node that begins to lead answers 503 for a moment.
         do {
           let known = try device.exchange(

@@ -16,7 +16,8 @@ struct SessionMemory {
   mutating func note(_ session: StoredSession) {
     guard session.ended == nil else { return }
     if count >= StoreMemory.limit { forget() }
-    let old = sessions[ExactText(session.user), default: [:]].updateValue(session, forKey: session.id)
+    let old = sessions[ExactText(session.user), default: [:]].updateValue(
+      session, forKey: session.id)
     if old == nil { count += 1 }
   }
 
