@@ -113,6 +113,13 @@ extension Checkpoint {
     writer.key("unavailable")
     writer.array(unavailable) { $0.integer($1) }
     if let currency { writer.field("currency", currency.rawValue) }
+    if let load {
+      writer.key("load")
+      writer.beginObject()
+      writer.field("permille", load.permille)
+      if let seconds = load.remainingSeconds { writer.field("remainingSeconds", seconds) }
+      writer.endObject()
+    }
     writer.endObject()
     return writer.bytes
   }
@@ -135,12 +142,29 @@ extension Checkpoint {
       case "unavailable": unavailable = try scanner.integers()
       // One that is not known yet says no more than none.
       case "currency": currency = Currency(rawValue: try scanner.string())
+      case "load": load = try LoadStanding(&scanner)
       default: try scanner.skipValue()
       }
     }
     guard !group.isEmpty, !era.isEmpty else {
       throw scanner.failure("a checkpoint names no group or era")
     }
+  }
+}
+
+extension LoadStanding {
+  init(_ scanner: inout JSONScanner) throws(JSONError) {
+    var permille: Int64 = 0
+    var seconds: Int64?
+    try scanner.enterObject()
+    while let key = try scanner.nextKey() {
+      switch key {
+      case "permille": permille = try scanner.integer()
+      case "remainingSeconds": seconds = try scanner.integer()
+      default: try scanner.skipValue()
+      }
+    }
+    self.init(permille: permille, remainingSeconds: seconds)
   }
 }
 

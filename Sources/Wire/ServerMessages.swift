@@ -87,6 +87,8 @@ public struct Checkpoint: Sendable, Equatable {
   public var unavailable: [Int64]
   /// The answer to a device that asks whether this is current; nil to others.
   public var currency: Currency?
+  /// How far the load is that `unavailable` waits for; nil where the server cannot say.
+  public var load: LoadStanding?
 
   public init(
     group: String, era: String, version: Int64, partitions: [PartitionSum], answers: [Answer],
@@ -111,6 +113,19 @@ public enum Currency: String, Sendable {
   case businessAway
   /// Not everything that was changed is read yet.
   case behind
+}
+
+/// How far the load is that a device waits for: a share and a time, no number of rows.
+public struct LoadStanding: Sendable, Hashable {
+  /// From 0 to 1000.
+  public let permille: Int64
+  /// By the rate so far; nil where the server cannot say yet.
+  public let remainingSeconds: Int64?
+
+  public init(permille: Int64, remainingSeconds: Int64?) {
+    self.permille = permille
+    self.remainingSeconds = remainingSeconds
+  }
 }
 
 /// What a partition must come to on the device.

@@ -31,6 +31,8 @@ final class Shore {
   var sumError: UInt64 = 0
   /// How many checkpoints still say that the server loads.
   var loadingCheckpoints = 0
+  /// How far it says that it is with that.
+  var loadStanding: LoadStanding?
   /// Rows in one page.
   var pageRows = 2
 
@@ -158,12 +160,11 @@ final class Shore {
   func download(_ pull: Pull, fromStart: Set<Int64>) throws -> [Message] {
     guard loadingCheckpoints == 0 else {
       loadingCheckpoints -= 1
-      return [
-        .checkpoint(
-          Checkpoint(
-            group: "default", era: era, version: clock, partitions: [], answers: [],
-            rightsVersion: "1", unavailable: partitions))
-      ]
+      var checkpoint = Checkpoint(
+        group: "default", era: era, version: clock, partitions: [], answers: [],
+        rightsVersion: "1", unavailable: partitions)
+      checkpoint.load = loadStanding
+      return [.checkpoint(checkpoint)]
     }
     var out: [Message] = []
     var sums: [PartitionSum] = []

@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerryReference
+import FerryWire
 import FerryWorld
 import Synchronization
 import Testing
@@ -116,10 +117,11 @@ struct SynchronizationTests {
   /// A database that is logged in at a server which still loads for so many checkpoints. The device
   /// keeps its folder.
   private func loading(
-    _ ids: [Int64], checkpoints: Int
+    _ ids: [Int64], checkpoints: Int, load: LoadStanding? = nil
   ) async throws -> (device: Device, database: Database) {
     let shore = shore(ids)
     shore.loadingCheckpoints = checkpoints
+    shore.loadStanding = load
     let device = try Device(Warehouse.package())
     var profile = ConnectionProfile(server: "http://shore")
     profile.session.firstRetry = .milliseconds(1)
@@ -143,6 +145,40 @@ struct SynchronizationTests {
     #expect(try await Maker.count(in: database) == 2)
     await database.close()
     #expect(await told.value, "who follows the state sees that the server loads")
+  }
+
+  @Test("Who waits for a server's first load sees its fraction and time, until the data is there")
+  func serverLoad() async throws {
+    let (device, database) = try await loading(
+      [1], checkpoints: 3, load: LoadStanding(permille: 250, remainingSeconds: 90))
+    defer { withExtendedLifetime(device) {} }
+    let states = database.states
+    let told = Task {
+      await states.first { $0.serverLoad != nil }?.serverLoad
+    }
+    try database.subscribe()
+    try await database.synchronize()
+    #expect(database.state.serverLoad == nil)
+    #expect(try await database.status().serverLoad == nil)
+    await database.close()
+    let load = await told.value
+    #expect(load?.fraction == 0.25 && load?.remaining == .seconds(90), "\(load as Any)")
+  }
+
+  @Test("The status has the server's load; values that no server should send stay in their range")
+  func serverLoadInStatus() async throws {
+    let (device, database) = try await loading(
+      [1], checkpoints: .max, load: LoadStanding(permille: -3, remainingSeconds: .max))
+    defer { withExtendedLifetime(device) {} }
+    try database.subscribe()
+    var load: ServerLoad?
+    for try await status in database.liveStatus where status.serverLoad != nil {
+      load = status.serverLoad
+      break
+    }
+    #expect(load?.fraction == 0 && load?.remaining == .seconds(365 * 86_400), "\(load as Any)")
+    #expect(ServerLoad(LoadStanding(permille: 1_001, remainingSeconds: nil))?.fraction == 1)
+    await database.close()
   }
 
   @Test("A server that loads for longer than the app waits is told as such")

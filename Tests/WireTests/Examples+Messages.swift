@@ -56,6 +56,9 @@ extension SeededGenerator {
         PartitionSum(partition: $0.long(), cursor: $0.cursor(), sum: $0.next(), count: $0.long())
       }, answers: list { $0.answer() }, rightsVersion: text(), unavailable: list { $0.long() })
     checkpoint.currency = optional { $0.element([.current, .loading, .businessAway, .behind]) }
+    checkpoint.load = optional {
+      LoadStanding(permille: $0.long(), remainingSeconds: $0.optional { $0.long() })
+    }
     return checkpoint
   }
 

@@ -26,6 +26,8 @@ public struct DatabaseStatus: Sendable, Equatable {
   public var isSignInNeeded = false
   /// The server reads its business system for the first time; more data is coming.
   public var isServerLoading = false
+  /// How far the server is with that; nil if it does not load, or cannot tell.
+  public var serverLoad: ServerLoad?
 
   public init() {}
 }
@@ -52,6 +54,7 @@ extension DatabaseStatus {
     offlineSince = state.offlineSince
     isSignInNeeded = state.login == .needed
     isServerLoading = state.isServerLoading
+    serverLoad = state.serverLoad
     asOf = try DatabaseStatus.asOf(transaction)
     pendingCount = Int(
       try transaction.value(

@@ -32,6 +32,8 @@ public struct DatabaseState: Sendable, Equatable {
   /// Whether the server reads its business system for the first time and does not have all of this
   /// user's data yet. It is asked again automatically.
   public var isServerLoading = false
+  /// How far the server is with that; nil if it does not load, or cannot tell.
+  public var serverLoad: ServerLoad?
   /// The time at which the data is closed if the device does not reach the server before; nil:
   /// never.
   public var dataClosesAt: Timestamp?
@@ -47,7 +49,8 @@ public struct DatabaseState: Sendable, Equatable {
   public static func == (left: DatabaseState, right: DatabaseState) -> Bool {
     left.isConnected == right.isConnected && left.login == right.login
       && left.subscription == right.subscription && left.isServerLoading == right.isServerLoading
-      && left.dataClosesAt == right.dataClosesAt && left.offlineSince == right.offlineSince
+      && left.serverLoad == right.serverLoad && left.dataClosesAt == right.dataClosesAt
+      && left.offlineSince == right.offlineSince
       && left.failure?.code == right.failure?.code
       && left.failure?.description == right.failure?.description
   }

@@ -50,6 +50,7 @@ extension Session {
       ? .suspended
       : facts.isSubscribed ? .accepted : facts.isSubscribing ? .underWay : .none
     state.isServerLoading = isServerLoading
+    state.serverLoad = serverLoad
     state.dataClosesAt = store.lease.withLock { $0 }.map { Timestamp(milliseconds: $0.end) }
     state.offlineSince = offlineSince
     state.failure = lastFailure

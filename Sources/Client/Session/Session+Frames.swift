@@ -154,6 +154,7 @@ extension Session {
         if lane == .channel { machine.channelWentAstray() } else { machine.isExchangeWanted = true }
       } else if lane == .exchange {
         reception.isServerLoading = true
+        reception.serverLoad = ServerLoad(checkpoint.load)
       }
       return
     }

@@ -45,7 +45,11 @@ package final class Session {
   /// The app was told that its login waits for the network.
   var isLoginDelayTold = false
   /// The server has not read all of this user's data from its business system.
-  package internal(set) var isServerLoading = false
+  package internal(set) var isServerLoading = false {
+    didSet { if !isServerLoading { serverLoad = nil } }
+  }
+  /// What it said of that last.
+  private(set) var serverLoad: ServerLoad?
   package let states = StateBoard()
   /// The synchronization that is under way or next; see `Session+Plans`.
   package var plan: SynchronizationPlan?
@@ -328,7 +332,7 @@ package final class Session {
       }
       if let unfit = reception.unfit { try cannotTake(unfit, on: lane) }
       if reception.isServerLoading {
-        waitForLoading()
+        waitForLoading(reception.serverLoad)
         return
       }
       succeed(lane)
@@ -351,9 +355,10 @@ package final class Session {
   }
 
   /// Whoever waits for this exchange must not believe that all is visible: it is asked again.
-  private func waitForLoading() {
+  private func waitForLoading(_ load: ServerLoad?) {
     if !isServerLoading { store.world.log.info("the server loads its data") }
     isServerLoading = true
+    serverLoad = load
     isPullWanted = true
     machine.failed(
       .exchange, now: store.world.clock.moment, chance: store.world.chance.next(),

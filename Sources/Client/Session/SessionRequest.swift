@@ -71,6 +71,7 @@ struct Reception {
   var stored = 0
   /// The server does not have all of a group yet.
   var isServerLoading = false
+  var serverLoad: ServerLoad?
   /// Bytes that came since the last whole frame, or since they were enough to be a sign of life.
   var restBytes = 0
   /// What is no row of frames: answers to logins, and errors.

@@ -113,6 +113,7 @@ public actor LoadHost {
       // Counting reads the tables once more.
       report.total = lastRows
       if lastRows == nil { report.total = try connector.rowCount(package.entities) }
+      report.add(0)
       var feed = LoadFeed(service, ticket)
       func keeping(_ body: () throws(ServerError) -> Void) throws(ConnectorError) {
         do throws(ServerError) { try body() } catch {

@@ -1,4 +1,5 @@
 import FerryJSON
+import FerryWire
 import FerryWorld
 
 /// How far a load has come.
@@ -17,6 +18,15 @@ struct LoadProgress: Sendable, Equatable {
   var remainingSeconds: Int? {
     guard let total, rowsPerSecond > 0 else { return nil }
     return (max(0, total - rows) + rowsPerSecond - 1) / rowsPerSecond
+  }
+
+  /// For devices, which must not learn how many rows there are: they may see a part of them only.
+  /// nil where nobody knows how many there are.
+  var standing: LoadStanding? {
+    guard let total, total > 0 else { return nil }
+    return LoadStanding(
+      permille: Int64(min(1_000, rows * 1_000 / total)),
+      remainingSeconds: remainingSeconds.map { Int64($0) })
   }
 
   /// For the log.

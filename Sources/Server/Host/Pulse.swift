@@ -58,6 +58,7 @@ public final class Pulse: Sendable {
 
   /// How far the load has come that is under way; nil when there is none.
   func tellLoad(_ load: LoadProgress?) { state.withLock { $0.load = load } }
+  var load: LoadProgress? { state.withLock { $0.load } }
 
   /// How far a comparison in slices has come; nil when there is none.
   func tellComparison(_ report: ComparisonReport?) { state.withLock { $0.comparison = report } }

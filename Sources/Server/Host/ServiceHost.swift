@@ -102,6 +102,7 @@ public actor ServiceHost {
       self?.assumeIsolated { host in host.stirred(id) }
     }
     service.onTrouble = { pulse.tell($0) }
+    service.loadStanding = { pulse.load?.standing }
     service.collectsVisits = true
     if let pageReaders {
       service.onRead = { [weak self] pending in

@@ -40,6 +40,8 @@ struct Download: Sendable {
     let era: String
     /// What the checkpoint says of itself; nil where nobody asked.
     var currency: Currency?
+    /// How far the load is that is under way.
+    var load: LoadStanding?
   }
 
   /// One round: everything in one snapshot, up to the round's limits.
@@ -109,6 +111,7 @@ struct Download: Sendable {
       partitions: sums, answers: answers,
       rightsVersion: asker.rightsVersion, unavailable: unavailable)
     checkpoint.currency = asker.currency
+    if !unavailable.isEmpty { checkpoint.load = asker.load }
     if unavailable.isEmpty {
       // The device's import sets all of its cursors to the checkpoint.
       cursors = cursors.map { PartitionCursor(partition: $0.partition, cursor: .end(of: clock)) }

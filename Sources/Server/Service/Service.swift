@@ -91,6 +91,9 @@ public final class Service {
   /// are read at once, on the service's thread.
   var onRead: ((PendingRead) -> Void)?
 
+  /// How far the load is that is under way, for devices that wait for it; nil where nobody can say.
+  var loadStanding: () -> LoadStanding? = { nil }
+
   /// Called with the exchanges that have something new since they said `.waiting`.
   public var onStir: ((ExchangeID) -> Void)?
 
