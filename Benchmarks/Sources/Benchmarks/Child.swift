@@ -23,7 +23,7 @@ final class Child: Sendable {
     process.standardInput = words
     process.standardOutput = readsErrors ? FileHandle.nullDevice : pipe
     process.standardError = readsErrors ? pipe : FileHandle.nullDevice
-    try process.run()
+    try process.start()
     id = process.processIdentifier
     input = words.fileHandleForWriting
     watcher = Process()
@@ -102,5 +102,17 @@ final class Child: Sendable {
     let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
     let kilobytes = line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first
     return (kilobytes.flatMap { Double($0) } ?? 0) / 1_024
+  }
+}
+
+extension Process {
+  /// Runs it with no signal blocked. A thread of Swift's pool blocks signals, and a child takes that
+  /// over: pgbench would never end by SIGALRM, nor ferryd by SIGTERM.
+  func start() throws {
+    var (none, own) = (sigset_t(), sigset_t())
+    sigemptyset(&none)
+    pthread_sigmask(SIG_SETMASK, &none, &own)
+    defer { pthread_sigmask(SIG_SETMASK, &own, nil) }
+    try run()
   }
 }

@@ -129,13 +129,7 @@ enum Tool {
     process.arguments = arguments
     process.standardOutput = output
     process.standardInput = FileHandle.nullDevice
-    // A thread of Swift's pool blocks signals, and a child takes that over: pgbench, which ends by
-    // SIGALRM, would never end.
-    var (none, own) = (sigset_t(), sigset_t())
-    sigemptyset(&none)
-    pthread_sigmask(SIG_SETMASK, &none, &own)
-    defer { pthread_sigmask(SIG_SETMASK, &own, nil) }
-    try process.run()
+    try process.start()
     let bytes = output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
     guard process.terminationStatus == 0 else {
