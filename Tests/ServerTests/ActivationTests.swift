@@ -16,17 +16,8 @@ final class ActivationTests {
     bench.service.provider = users
   }
 
-  private func code(_ body: () throws(ServerError) -> Void) -> ServerError.Code? {
-    do throws(ServerError) {
-      try body()
-      return nil
-    } catch {
-      return error.code
-    }
-  }
-
   private func activate(_ code: String, _ device: String) -> ServerError.Code? {
-    self.code { () throws(ServerError) in
+    serverErrorCode { () throws(ServerError) in
       _ = try bench.service.activate(code, of: "anna", device: device)
     }
   }
@@ -46,11 +37,11 @@ final class ActivationTests {
     bench.clock.advance(72 * 3_600)
     #expect(activate(late.code, "tablet") == .wrongLogin)
     #expect(
-      code { () throws(ServerError) in
+      serverErrorCode { () throws(ServerError) in
         _ = try bench.service.makeActivation(of: "nobody", template: nil)
       } == .badRequest)
     #expect(
-      code { () throws(ServerError) in
+      serverErrorCode { () throws(ServerError) in
         _ = try bench.service.makeActivation(of: "anna", template: "none")
       } == .badRequest)
     // What is stored is not the code.

@@ -361,3 +361,17 @@ final class Device {
       .sorted()
   }
 }
+
+/// What the body is refused with; nil where it is not.
+func serverError(_ body: () throws(ServerError) -> Void) -> ServerError? {
+  do throws(ServerError) {
+    try body()
+    return nil
+  } catch {
+    return error
+  }
+}
+
+func serverErrorCode(_ body: () throws(ServerError) -> Void) -> ServerError.Code? {
+  serverError(body)?.code
+}

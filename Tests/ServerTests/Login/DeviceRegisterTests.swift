@@ -38,15 +38,6 @@ final class DeviceRegisterTests {
     try bench.service.register(hello, try identity(pair))
   }
 
-  private func error(_ body: () throws(ServerError) -> Void) -> ServerError? {
-    do throws(ServerError) {
-      try body()
-      return nil
-    } catch {
-      return error
-    }
-  }
-
   @discardableResult
   private func decide(
     _ verb: Service.DeviceVerb, _ reason: String = "", withPending: Bool = false
@@ -76,9 +67,9 @@ final class DeviceRegisterTests {
     let identity = try identity(pair)
     try decide(.lock, "lost in Oslo")
     let refusals = [
-      error { () throws(ServerError) in try bench.service.check(identity) },
-      error { () throws(ServerError) in _ = try renew(pair) },
-      error { () throws(ServerError) in _ = try login() },
+      serverError { () throws(ServerError) in try bench.service.check(identity) },
+      serverError { () throws(ServerError) in _ = try renew(pair) },
+      serverError { () throws(ServerError) in _ = try login() },
     ]
     for refusal in refusals {
       #expect(refusal?.code == .deviceLocked)
@@ -86,7 +77,7 @@ final class DeviceRegisterTests {
     }
     try bench.restart()
     bench.service.provider = users
-    #expect(error { () throws(ServerError) in _ = try renew(pair) }?.code == .deviceLocked)
+    #expect(serverError { () throws(ServerError) in _ = try renew(pair) }?.code == .deviceLocked)
     try decide(.unlock)
     try bench.service.check(identity)
     _ = try renew(pair)
@@ -96,17 +87,17 @@ final class DeviceRegisterTests {
   func wipe() throws {
     let pair = try login()
     try hello(pair, pending: 2)
-    let refusal = error { () throws(ServerError) in try decide(.wipe) }
+    let refusal = serverError { () throws(ServerError) in try decide(.wipe) }
     #expect(refusal?.message.contains("at least 2 changes") == true)
     _ = try renew(pair)
     try decide(.wipe, "stolen", withPending: true)
-    let order = try #require(error { () throws(ServerError) in _ = try renew(pair) }?.wipe)
+    let order = try #require(serverError { () throws(ServerError) in _ = try renew(pair) }?.wipe)
     #expect(order.server == bench.service.server)
     #expect(order.device == "phone")
     #expect(order.incarnation == "i-1")
     #expect(order.withPending)
     // A receipt of somebody else changes nothing.
-    let wrong = error { () throws(ServerError) in
+    let wrong = serverError { () throws(ServerError) in
       try bench.service.take(.wiped, "guess", from: phone)
     }
     #expect(wrong?.code == .badRequest)
@@ -114,11 +105,11 @@ final class DeviceRegisterTests {
     try bench.service.take(.wiped, order.receipt, from: phone)
     #expect(try bench.service.devices().map(\.state) == [.wiped])
     // A copy of it that comes back from a backup gets the order again, also at a login.
-    #expect(error { () throws(ServerError) in _ = try renew(pair) }?.wipe == order)
-    #expect(error { () throws(ServerError) in _ = try login() }?.wipe == order)
-    #expect(error { () throws(ServerError) in try decide(.unlock) }?.code == .badRequest)
+    #expect(serverError { () throws(ServerError) in _ = try renew(pair) }?.wipe == order)
+    #expect(serverError { () throws(ServerError) in _ = try login() }?.wipe == order)
+    #expect(serverError { () throws(ServerError) in try decide(.unlock) }?.code == .badRequest)
     try decide(.forget)
-    #expect(error { () throws(ServerError) in _ = try renew(pair) }?.code == .revokedToken)
+    #expect(serverError { () throws(ServerError) in _ = try renew(pair) }?.code == .revokedToken)
     _ = try login()
   }
 
@@ -132,9 +123,9 @@ final class DeviceRegisterTests {
     let renew = { () throws(ServerError) -> Void in
       _ = try self.bench.service.renew(pair.refreshToken, device: "phone", provider: nobody)
     }
-    #expect(error(renew)?.code == .revokedToken)
-    #expect(error(renew)?.wipe == nil)
+    #expect(serverError(renew)?.code == .revokedToken)
+    #expect(serverError(renew)?.wipe == nil)
     try decide(.wipe)
-    #expect(error(renew)?.wipe != nil)
+    #expect(serverError(renew)?.wipe != nil)
   }
 }

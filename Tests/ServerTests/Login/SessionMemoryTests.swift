@@ -23,15 +23,6 @@ final class SessionMemoryTests {
     try bench.service.login(users.authenticate(user: "anna", password: ""), device: "phone")
   }
 
-  private func code(_ body: () throws(ServerError) -> Void) -> ServerError.Code? {
-    do throws(ServerError) {
-      try body()
-      return nil
-    } catch {
-      return error.code
-    }
-  }
-
   @Test("The second request of a session asks the store nothing")
   func remembered() throws {
     let identity = try bench.service.accessTokens.verify(login().accessToken, now: bench.clock.now)
@@ -71,11 +62,11 @@ final class SessionMemoryTests {
         next = try bench.service.renew(next, device: "phone", provider: users).refreshToken
       }
       #expect(
-        code { () throws(ServerError) in
+        serverErrorCode { () throws(ServerError) in
           _ = try bench.service.renew(pair.refreshToken, device: "phone", provider: users)
         } == .revokedToken)
     }
-    let refused = code { () throws(ServerError) in try bench.service.check(identity) }
+    let refused = serverErrorCode { () throws(ServerError) in try bench.service.check(identity) }
     #expect(refused == (end == .lock ? .deviceLocked : .revokedToken))
   }
 }
