@@ -49,7 +49,7 @@ struct BusinessConnection {
   }
 
   /// Rows of the attributes' values; nil where one does not fit the model.
-  private func rows(_ entity: Entity) throws -> [[Value]?] {
+  private func rows(_ entity: Entity) throws -> [[AttributeValue]?] {
     switch source {
     case .sqlite(let connection):
       let columns = entity.attributes.map(BusinessConnection.expression).joined(separator: ", ")
@@ -64,8 +64,8 @@ struct BusinessConnection {
   }
 
   /// The rows of an entity, and how many hold a value that the model cannot take.
-  func all(_ entity: Entity) throws -> (rows: [String: [Value]], rejected: Int) {
-    var rows: [String: [Value]] = [:]
+  func all(_ entity: Entity) throws -> (rows: [String: [AttributeValue]], rejected: Int) {
+    var rows: [String: [AttributeValue]] = [:]
     var rejected = 0
     for values in try self.rows(entity) {
       guard let values else {
@@ -88,26 +88,29 @@ struct BusinessConnection {
     }
   }
 
-  static func canonical(_ raw: [SQLiteValue], _ attributes: [Attribute]) -> [Value]? {
+  static func canonical(_ raw: [SQLiteValue], _ attributes: [Attribute]) -> [AttributeValue]? {
     canonical(raw.map(plain), attributes)
   }
 
   /// PostgreSQL gives every value as a text.
-  private static func canonical(_ texts: [String?], _ attributes: [Attribute]) -> [Value]? {
-    let plain = zip(attributes, texts).map { attribute, text -> Value in
+  private static func canonical(_ texts: [String?], _ attributes: [Attribute]) -> [AttributeValue]?
+  {
+    let plain = zip(attributes, texts).map { attribute, text -> AttributeValue in
       guard let text else { return .null }
       switch attribute.type {
       case .boolean: return .boolean(text == "t")
-      case .byte, .short, .int, .long: return Int64(text).map(Value.integer) ?? .text(text)
-      case .float, .double: return Double(text).map(Value.double) ?? .text(text)
+      case .byte, .short, .int, .long: return Int64(text).map(AttributeValue.integer) ?? .text(text)
+      case .float, .double: return Double(text).map(AttributeValue.double) ?? .text(text)
       default: return .text(text)
       }
     }
     return canonical(plain, attributes)
   }
 
-  private static func canonical(_ raw: [Value], _ attributes: [Attribute]) -> [Value]? {
-    var values: [Value] = []
+  private static func canonical(
+    _ raw: [AttributeValue], _ attributes: [Attribute]
+  ) -> [AttributeValue]? {
+    var values: [AttributeValue] = []
     for (attribute, value) in zip(attributes, raw) {
       guard let canonical = attribute.type.canonical(value) else { return nil }
       if canonical.isNull, !attribute.isNullable { return nil }
@@ -116,7 +119,7 @@ struct BusinessConnection {
     return values
   }
 
-  private static func plain(_ value: SQLiteValue) -> Value {
+  private static func plain(_ value: SQLiteValue) -> AttributeValue {
     switch value {
     case .null: .null
     case .integer(let number): .integer(number)

@@ -9,7 +9,7 @@ struct Comparison {
   let store: String
   let devices: [Device]
   /// Whether this device may see the row.
-  var isVisible: (Device, Entity, [Value]) -> Bool = { _, _, _ in true }
+  var isVisible: (Device, Entity, [AttributeValue]) -> Bool = { _, _, _ in true }
 
   struct Line {
     let entity: String

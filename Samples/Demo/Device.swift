@@ -25,23 +25,23 @@ final class Device {
   func networkIsBack() throws { try ask("network") }
 
   /// The key of the new object, temporary where the business system gives keys.
-  func create(_ entity: String, _ values: [(String, Value)]) throws -> Key {
-    Key(text: try ask("create", .string(entity), .values(values))["key"]?.string ?? "")
+  func create(_ entity: String, _ values: [(String, AttributeValue)]) throws -> ObjectKey {
+    ObjectKey(text: try ask("create", .string(entity), .values(values))["key"]?.string ?? "")
   }
 
-  func update(_ entity: String, _ key: Key, _ values: [(String, Value)]) throws {
+  func update(_ entity: String, _ key: ObjectKey, _ values: [(String, AttributeValue)]) throws {
     try ask("update", .string(entity), .key(key), .values(values))
   }
 
-  func submit(_ entity: String, _ key: Key) throws {
+  func submit(_ entity: String, _ key: ObjectKey) throws {
     try ask("submit", .string(entity), .key(key))
   }
 
-  func cancel(_ entity: String, _ key: Key) throws {
+  func cancel(_ entity: String, _ key: ObjectKey) throws {
     try ask("cancel", .string(entity), .key(key))
   }
 
-  func delete(_ entity: String, _ key: Key) throws {
+  func delete(_ entity: String, _ key: ObjectKey) throws {
     try ask("delete", .string(entity), .key(key))
   }
 
@@ -73,12 +73,12 @@ final class Device {
   }
 
   /// The visible values by attribute; nil when there is no such object.
-  func find(_ entity: String, _ key: Key) throws -> JSONNode? {
+  func find(_ entity: String, _ key: ObjectKey) throws -> JSONNode? {
     let answer = try ask("find", .string(entity), .key(key))
     return answer["found"]?.boolean == true ? answer["values"] : nil
   }
 
-  func logs(_ entity: String, _ key: Key) throws -> [JSONNode] {
+  func logs(_ entity: String, _ key: ObjectKey) throws -> [JSONNode] {
     try ask("logs", .string(entity), .key(key))["records"]?.array ?? []
   }
 
@@ -127,7 +127,7 @@ final class Device {
 
   /// Waits, import after import, until the object looks as it should.
   func wait(
-    _ entity: String, _ key: Key, _ purpose: String, until isRight: (JSONNode) -> Bool
+    _ entity: String, _ key: ObjectKey, _ purpose: String, until isRight: (JSONNode) -> Bool
   )
     throws
   {
@@ -142,8 +142,8 @@ final class Device {
   }
 
   enum Word {
-    case string(String), key(Key)
-    case values([(String, Value)])
+    case string(String), key(ObjectKey)
+    case values([(String, AttributeValue)])
   }
 
   @discardableResult

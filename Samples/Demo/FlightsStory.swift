@@ -110,7 +110,7 @@ struct FlightsStory {
     narrator.step("The server returns, and what waited is replayed.")
     try scenes.startServerAgain(devices)
     let begin = ContinuousClock.now
-    var keys: [Key] = []
+    var keys: [ObjectKey] = []
     for _ in 0..<2 { keys.append(try scenes.accepted(ada, "Bookings", "the replay")) }
     guard let created = keys.first(where: { $0 != plan.booking }) else {
       throw DemoFailure("the new booking got no key")
@@ -154,10 +154,10 @@ struct FlightsStory {
 
 /// Rows of the sample with which the story can be told.
 struct FlightsPlan {
-  let booking: Key
-  let contested: Key
-  let flight: Value
-  let fullFlight: Value
+  let booking: ObjectKey
+  let contested: ObjectKey
+  let flight: AttributeValue
+  let fullFlight: AttributeValue
 
   init(_ database: BusinessDatabase) throws {
     let business = try database.open()
@@ -175,13 +175,13 @@ struct FlightsPlan {
     guard own.count == 2, let full = full.first?.first else {
       throw DemoFailure("the sample is too small for the story; ask for more --rows")
     }
-    booking = Key([.integer(own[0][0])])
-    contested = Key([.integer(own[1][0])])
+    booking = ObjectKey([.integer(own[0][0])])
+    contested = ObjectKey([.integer(own[1][0])])
     flight = .integer(own[0][1])
     fullFlight = .integer(full)
   }
 
-  func newBooking(on flight: Value, _ passenger: String) -> [(String, Value)] {
+  func newBooking(on flight: AttributeValue, _ passenger: String) -> [(String, AttributeValue)] {
     [
       ("agencyID", .text(FlightsStory.agency)), ("flightID", flight),
       ("passenger", .text(passenger)), ("cabin", .text("business")), ("seats", .integer(2)),

@@ -41,7 +41,7 @@ struct KillCallbacks {
       let objects =
         word.keys.isEmpty
         ? ledger.objects.filter { $0.device == device }
-        : Array(word.keys.compactMap { ledger.find(device, Key(text: $0)) }.prefix(1))
+        : Array(word.keys.compactMap { ledger.find(device, ObjectKey(text: $0)) }.prefix(1))
       let withdrawn = objects.reduce(0) { $0 + ($1.withdrawn[word.kind] ?? 0) }
       let heard = told.filter(word.isSame).count
       guard heard < owed - withdrawn else { return nil }

@@ -33,7 +33,7 @@ struct KillLedger {
   final class Object {
     let device: String
     /// Under which the device knows it; a temporary key stays good for finding it.
-    let key: Key
+    let key: ObjectKey
     var finalKey: Int64?
     var changes: [Change] = []
     /// Operations that the app took back while the server may have had them, by kind: of their
@@ -41,7 +41,7 @@ struct KillLedger {
     var withdrawn: [OperationKind: Int] = [:]
     var isTemporary: Bool { changes.first?.kind == .create }
 
-    init(device: String, key: Key, finalKey: Int64?) {
+    init(device: String, key: ObjectKey, finalKey: Int64?) {
       self.device = device
       self.key = key
       self.finalKey = finalKey
@@ -53,7 +53,7 @@ struct KillLedger {
   private(set) var others: Set<String> = []
 
   /// The object to change; a new one when the device has not been asked about it in this round.
-  mutating func object(_ device: String, _ key: Key) -> Object {
+  mutating func object(_ device: String, _ key: ObjectKey) -> Object {
     if let known = find(device, key) { return known }
     let number = Int64(key.text).flatMap { $0 < KillLedger.temporary ? $0 : nil }
     let object = Object(device: device, key: key, finalKey: number)
@@ -61,10 +61,10 @@ struct KillLedger {
     return object
   }
 
-  func find(_ device: String, _ key: Key) -> Object? {
+  func find(_ device: String, _ key: ObjectKey) -> Object? {
     objects.last { object in
       object.device == device
-        && (object.key == key || object.finalKey.map { Key([.integer($0)]) == key } ?? false)
+        && (object.key == key || object.finalKey.map { ObjectKey([.integer($0)]) == key } ?? false)
     }
   }
 

@@ -81,10 +81,10 @@ final class KillRound {
     case .create(let flight, let agency, let submit):
       try create(device, name, flight, agency, submit: submit)
     case .note(let booking):
-      try change(device, name, Key([.integer(booking)]), .update, "note")
+      try change(device, name, ObjectKey([.integer(booking)]), .update, "note")
     case .passenger(let booking):
-      try change(device, name, Key([.integer(booking)]), .update, "passenger")
-    case .delete(let booking): try change(device, name, Key([.integer(booking)]), .delete, "")
+      try change(device, name, ObjectKey([.integer(booking)]), .update, "passenger")
+    case .delete(let booking): try change(device, name, ObjectKey([.integer(booking)]), .delete, "")
     case .noteOwn:
       if let own = own(name) { try change(device, name, own.key, .update, "note") }
     case .cancelOwn:
@@ -117,7 +117,7 @@ final class KillRound {
     _ device: Device, _ name: String, _ flight: Int64, _ agency: String, submit: Bool
   ) throws {
     let token = token(name)
-    let key: Key
+    let key: ObjectKey
     do {
       key = try device.create(
         "Bookings",
@@ -136,7 +136,7 @@ final class KillRound {
   }
 
   private func change(
-    _ device: Device, _ name: String, _ key: Key, _ kind: OperationKind, _ attribute: String
+    _ device: Device, _ name: String, _ key: ObjectKey, _ kind: OperationKind, _ attribute: String
   ) throws {
     let token = token(name)
     let object = ledger.object(name, key)
@@ -183,7 +183,7 @@ final class KillRound {
   }
 
   private func settle(_ name: String, _ operation: JSONNode, _ pending: [JSONNode]) throws {
-    let key = Key(text: operation["key"]?.string ?? "")
+    let key = ObjectKey(text: operation["key"]?.string ?? "")
     let device = try house.device(name)
     switch operation["state"]?.string {
     case "unknown": problems.append("\(name): the outcome of \(key) is unknown")
@@ -208,7 +208,7 @@ final class KillRound {
   private func giveUp(_ object: KillLedger.Object, _ pending: [JSONNode]) {
     for operation in pending {
       guard let kind = operation["kind"]?.string.flatMap(OperationKind.init(rawValue:)),
-        ledger.find(object.device, Key(text: operation["key"]?.string ?? "")) === object
+        ledger.find(object.device, ObjectKey(text: operation["key"]?.string ?? "")) === object
       else { continue }
       let texts = operation["changed"]?.object?.compactMap(\.value.string) ?? []
       let isRefused = operation["state"]?.string == "replayFailed"

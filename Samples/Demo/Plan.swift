@@ -5,15 +5,15 @@ import FerrySQLite
 struct Plan {
   struct Update {
     let entity: Entity
-    let key: Key
+    let key: ObjectKey
     let attribute: String
     /// As many as the story needs, all different, each accepted in trial.
-    let values: [Value]
+    let values: [AttributeValue]
   }
 
   struct Create {
     let entity: Entity
-    let values: [(String, Value)]
+    let values: [(String, AttributeValue)]
   }
 
   struct Refusal {
@@ -25,11 +25,11 @@ struct Plan {
 
     let rule: Rule
     let entity: Entity
-    let key: Key
+    let key: ObjectKey
     let attribute: String
-    let wrong: Value
+    let wrong: AttributeValue
     /// What the database takes instead; nil when only giving up is left.
-    let right: Value?
+    let right: AttributeValue?
   }
 
   var update: Update?
@@ -127,7 +127,7 @@ struct PlanFinder {
   }
 
   /// What a new row needs, as another row has it; changed where it must be unique.
-  private func required(_ entity: Entity, _ row: [Value]) -> [(String, Value)] {
+  private func required(_ entity: Entity, _ row: [AttributeValue]) -> [(String, AttributeValue)] {
     let positions = entity.attributes.indices.filter {
       !entity.key.contains($0) && !entity.attributes[$0].isNullable
     }
@@ -159,7 +159,7 @@ struct PlanFinder {
     return nil
   }
 
-  private func targets(_ relationship: Relationship) throws -> [Value] {
+  private func targets(_ relationship: Relationship) throws -> [AttributeValue] {
     guard let target = package.entity(named: relationship.target),
       let name = relationship.targetAttributes.last, let position = target.position(of: name)
     else { return [] }
@@ -183,7 +183,7 @@ struct PlanFinder {
   }
 
   private func refusal(
-    _ rule: Plan.Refusal.Rule, wrong: (Attribute, Value) -> [Value],
+    _ rule: Plan.Refusal.Rule, wrong: (Attribute, AttributeValue) -> [AttributeValue],
     isRefused: (SQLiteError) -> Bool
   ) throws -> Plan.Refusal? {
     for entity in changeable {
@@ -208,14 +208,14 @@ struct PlanFinder {
 /// Other values for an attribute.
 struct Variants {
   /// Ordinary ones, all different from the value that is there.
-  let values: [Value]
+  let values: [AttributeValue]
   /// Such as a rule may refuse.
-  let strange: [Value]
+  let strange: [AttributeValue]
 
-  init(_ attribute: Attribute, of value: Value) {
+  init(_ attribute: Attribute, of value: AttributeValue) {
     let numbers = 1...9
-    var ordinary: [Value] = []
-    var odd: [Value] = []
+    var ordinary: [AttributeValue] = []
+    var odd: [AttributeValue] = []
     switch attribute.type {
     case .string:
       let limit = attribute.maxLength ?? 200

@@ -61,11 +61,11 @@ struct Scenes {
 
   /// The new key of the accepted object.
   @discardableResult
-  func accepted(_ device: Device, _ entity: String, _ purpose: String) throws -> Key {
+  func accepted(_ device: Device, _ entity: String, _ purpose: String) throws -> ObjectKey {
     let event = try answered(device, entity, purpose)
-    let key = Key(text: event["newKey"]?.string ?? event["key"]?.string ?? "")
+    let key = ObjectKey(text: event["newKey"]?.string ?? event["key"]?.string ?? "")
     guard event["event"]?.string == "replaySuccess" else {
-      let records = try device.logs(entity, Key(text: event["key"]?.string ?? ""))
+      let records = try device.logs(entity, ObjectKey(text: event["key"]?.string ?? ""))
       throw DemoFailure(
         "\(purpose): refused: \(records.last?["message"]?.string ?? "no log record")")
     }
@@ -74,7 +74,7 @@ struct Scenes {
 
   /// The log records of the refused object.
   func refused(
-    _ device: Device, _ entity: String, _ key: Key, _ purpose: String
+    _ device: Device, _ entity: String, _ key: ObjectKey, _ purpose: String
   ) throws
     -> [JSONNode]
   {
@@ -106,8 +106,8 @@ struct Scenes {
 
   /// One change at A: how long until B shows it, pushed.
   func push(
-    from first: Device, to second: Device, _ entity: Entity, _ key: Key, _ attribute: String,
-    _ value: Value
+    from first: Device, to second: Device, _ entity: Entity, _ key: ObjectKey, _ attribute: String,
+    _ value: AttributeValue
   ) throws {
     for device in [first, second] { try device.forgetEvents() }
     try first.update(entity.name, key, [(attribute, value)])
@@ -126,7 +126,8 @@ struct Scenes {
 
   /// Both devices change the same attribute of the same row; the second one is refused.
   func conflict(
-    _ devices: [Device], _ entity: Entity, _ key: Key, _ attribute: String, _ values: [Value]
+    _ devices: [Device], _ entity: Entity, _ key: ObjectKey, _ attribute: String,
+    _ values: [AttributeValue]
   ) throws {
     let (first, second) = (devices[0], devices[1])
     for device in devices { try device.forgetEvents() }
@@ -171,7 +172,7 @@ extension JSONNode {
   }
 }
 
-extension Value {
+extension AttributeValue {
   /// As `JSONNode.plain` has it.
   var plain: String {
     if case .text(let text) = self { return text }

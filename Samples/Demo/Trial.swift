@@ -11,7 +11,7 @@ struct Trial {
   }
 
   /// Some rows of the entity that the model can take.
-  func rows(_ entity: Entity, limit: Int = 20) throws -> [[Value]] {
+  func rows(_ entity: Entity, limit: Int = 20) throws -> [[AttributeValue]] {
     let columns = entity.attributes.map(BusinessConnection.expression).joined(separator: ", ")
     let raw = try connection.rows(
       "SELECT \(columns) FROM \(quoted(entity.table)) LIMIT \(limit)")
@@ -35,7 +35,9 @@ struct Trial {
   }
 
   /// What the database says to one other value in this row.
-  func update(_ entity: Entity, _ row: [Value], _ position: Int, _ value: Value) -> Outcome {
+  func update(
+    _ entity: Entity, _ row: [AttributeValue], _ position: Int, _ value: AttributeValue
+  ) -> Outcome {
     let keys = entity.key.map { "\(quoted(entity.attributes[$0].column)) = ?" }
     let filter = keys.joined(separator: " AND ")
     let key = entity.key.map { row[$0].raw }
@@ -52,7 +54,7 @@ struct Trial {
   }
 
   /// What the database says to a new row with these values.
-  func create(_ entity: Entity, _ values: [(String, Value)]) -> Outcome {
+  func create(_ entity: Entity, _ values: [(String, AttributeValue)]) -> Outcome {
     let columns = values.compactMap { name, _ in
       entity.position(of: name).map { quoted(entity.attributes[$0].column) }
     }
@@ -79,7 +81,7 @@ struct Trial {
   }
 }
 
-extension Value {
+extension AttributeValue {
   /// As SQLite takes it.
   fileprivate var raw: SQLiteValue {
     switch self {

@@ -6,7 +6,7 @@ extension CommandTaker {
   /// Gives the length of the value, and how much of it is here; for `walk` the length of what was
   /// read, a text in stretches.
   func onBigValue(
-    _ name: String, _ record: Record, _ attribute: String, _ file: String
+    _ name: String, _ record: ObjectRecord, _ attribute: String, _ file: String
   ) async throws {
     guard let position = record.entity.position(of: attribute),
       record.entity.attributes[position].type.isBig

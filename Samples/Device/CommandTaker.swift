@@ -5,7 +5,7 @@ import FerrySQLite
 
 /// Performs one command after the other: `["update", "Order", "[1]", {"city": "Kiel"}]`.
 struct CommandTaker {
-  let database: Database
+  let database: FerryDatabase
   let package: Package
   let output: Output
   let telemetry: Telemetry
@@ -102,7 +102,7 @@ struct CommandTaker {
       try dump(try entity(words))
       return
     case "copyFrom", "copyTo", "length", "walk":
-      let key = Key(text: String(try text(words, 2).dropFirst().dropLast()))
+      let key = ObjectKey(text: String(try text(words, 2).dropFirst().dropLast()))
       let file = name == "length" ? "" : try text(words, 4)
       guard let record = try Records(database.store).of(try entity(words), key: key) else {
         throw Problem("\(key) is not here")
@@ -131,12 +131,12 @@ struct CommandTaker {
   private func onObject(_ name: String, _ words: [JSONNode]) throws {
     let entity = try entity(words)
     if name == "create" {
-      var record = Record(entity, in: database)
+      var record = ObjectRecord(entity, in: database)
       try set(&record, try node(words, 2))
       try answer(try PendingStore.save(try record.change(.create), in: database.store))
       return
     }
-    let key = Key(text: String(try text(words, 2).dropFirst().dropLast()))
+    let key = ObjectKey(text: String(try text(words, 2).dropFirst().dropLast()))
     guard var record = try record(entity, key, for: name), let object = record.object else {
       if name == "find" || name == "show" {
         output.write { writer in
@@ -172,7 +172,7 @@ struct CommandTaker {
     }
   }
 
-  private func answer(_ record: Record?) throws {
+  private func answer(_ record: ObjectRecord?) throws {
     output.write { writer in
       writer.field("ok", true)
       writer.field("found", record != nil)
@@ -189,7 +189,9 @@ struct CommandTaker {
   }
 
   /// A pending delete hides its object: it is found to be submitted or cancelled.
-  private func record(_ entity: Entity, _ key: Key, for command: String) throws -> Record? {
+  private func record(
+    _ entity: Entity, _ key: ObjectKey, for command: String
+  ) throws -> ObjectRecord? {
     if let record = try Records(database.store).of(entity, key: key) { return record }
     guard ["submit", "cancel", "logs"].contains(command) else { return nil }
     return try PendingObjects(database.store).all(entity, .delete, .all, skip: 0, take: nil)
@@ -231,7 +233,7 @@ struct CommandTaker {
 
   /// Writes down how many objects there are, now and whenever one of them changes.
   private func watch(_ entity: Entity) {
-    let rows = database.live(Query(from: entity.name))
+    let rows = database.live(RowQuery(from: entity.name))
     Task { [output] in
       do {
         for try await rows in rows {
@@ -262,7 +264,7 @@ struct CommandTaker {
     }
   }
 
-  private func set(_ record: inout Record, _ node: JSONNode) throws {
+  private func set(_ record: inout ObjectRecord, _ node: JSONNode) throws {
     for member in node.object ?? [] {
       guard let position = record.entity.position(of: member.key) else {
         throw Problem("\(record.entity.name) has no attribute \(member.key)")
@@ -271,7 +273,7 @@ struct CommandTaker {
     }
   }
 
-  private func value(_ node: JSONNode, _ type: AttributeType) -> Value {
+  private func value(_ node: JSONNode, _ type: AttributeType) -> AttributeValue {
     switch node.content {
     case .null: .null
     case .boolean(let flag): .boolean(flag)

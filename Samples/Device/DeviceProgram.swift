@@ -53,7 +53,7 @@ enum DeviceProgram {
         profile.tokenSource = login.tokens
       }
       let telemetry = Telemetry(profile)
-      let database = try Database.open(
+      let database = try FerryDatabase.open(
         at: arguments[2], package: package, profile: profile,
         handler: Announcer(output: output), transport: telemetry.transport)
       let device = CommandTaker(

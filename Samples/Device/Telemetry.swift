@@ -35,7 +35,7 @@ struct Telemetry {
   }
 
   /// Ends the trace and sends it and the log to the server.
-  func end(_ database: Database) async throws {
+  func end(_ database: FerryDatabase) async throws {
     try trace.stop()
     _ = try await trace.upload(
       to: FunctionReceiver { body, _ in try await database.upload(body, as: .traces) },

@@ -42,7 +42,7 @@ public struct SeedFile: Sendable, Equatable {
     return .available(file)
   }
 
-  /// The values of lines `Key: value` and `key:value`, without blanks at their ends.
+  /// The values of lines `ObjectKey: value` and `key:value`, without blanks at their ends.
   ///
   /// Lines that do not have exactly one colon are ignored. If two lines have the same key, the
   /// later one is used. Empty if the bytes are not UTF-8 text.

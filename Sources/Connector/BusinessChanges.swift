@@ -20,7 +20,7 @@ public struct BusinessChanges: Sendable, Equatable {
 /// What somebody may have changed. A hint leads to reading, so neither order nor number matters.
 public enum ChangeHint: Sendable, Equatable {
   /// These objects may be new, different or gone.
-  case objects(entity: String, keys: [Key])
+  case objects(entity: String, keys: [ObjectKey])
   /// Any object of this entity may be.
   case entity(String)
   /// It cannot be told: everything is to be compared.

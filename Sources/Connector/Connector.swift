@@ -44,7 +44,7 @@ public protocol Connector: AnyObject {
 
   /// The rows as they are now, in the order of `keys`; nil values where there is none, or none
   /// that fits the model.
-  func read(_ entity: Entity, keys: [Key]) throws(ConnectorError) -> [RowImage]
+  func read(_ entity: Entity, keys: [ObjectKey]) throws(ConnectorError) -> [RowImage]
 
   /// Reads whole entities from one snapshot where the business system has such a thing.
   ///
@@ -60,7 +60,7 @@ public protocol Connector: AnyObject {
   /// the model are left out. nil where the business system has no such order; a comparison then loads
   /// everything. A connector need not have it.
   func slice(
-    of entity: Entity, after place: [Value]?, count: Int
+    of entity: Entity, after place: [AttributeValue]?, count: Int
   ) throws(ConnectorError) -> EntitySlice?
 
   /// About how many rows a load of these will give, for who waits for it; nil where that cannot be
@@ -70,7 +70,7 @@ public protocol Connector: AnyObject {
   /// At most `count` bytes of a big value from `offset` on, as it is now; empty behind its end, nil
   /// where the row is gone or the value null. A connector whose models have none need not have it.
   func content(
-    _ entity: Entity, key: Key, position: Int, offset: Int64, count: Int
+    _ entity: Entity, key: ObjectKey, position: Int, offset: Int64, count: Int
   ) throws(ConnectorError) -> [UInt8]?
 
   /// Whether anyone but this connector's own `perform` may have changed the business system since
@@ -101,16 +101,16 @@ public struct ConnectorOperation: Sendable, Equatable {
   public let entity: Entity
   public let kind: OperationKind
   /// The business key of the object; nil for a create whose key the business system makes.
-  public let key: Key?
+  public let key: ObjectKey?
   /// New values by position in `entity.attributes`.
-  public let changed: [Int: Value]
+  public let changed: [Int: AttributeValue]
   /// The values the change was based on, by position: of each changed attribute for an update, of
   /// all attributes for a delete. Where the business system's differ the operation is refused
   /// with 412.
-  public let base: [Int: Value]
+  public let base: [Int: AttributeValue]
   /// For a create whose key the business system makes: the key that later operations of the same
   /// group use for the object. A connector puts the given key in its place (`GivenKeys`).
-  public let temporaryKey: Key?
+  public let temporaryKey: ObjectKey?
   /// What the big values among `changed` refer to, by position; whole and verified.
   public let contents: [Int: ConnectorContent]
   /// Asked about the row before and after; nil where the model gives every row to everybody.
@@ -122,8 +122,10 @@ public struct ConnectorOperation: Sendable, Equatable {
   public var traceID: String?
 
   public init(
-    id: OperationID, entity: Entity, kind: OperationKind, key: Key?, changed: [Int: Value],
-    base: [Int: Value], temporaryKey: Key? = nil, contents: [Int: ConnectorContent] = [:],
+    id: OperationID, entity: Entity, kind: OperationKind, key: ObjectKey?,
+    changed: [Int: AttributeValue],
+    base: [Int: AttributeValue], temporaryKey: ObjectKey? = nil,
+    contents: [Int: ConnectorContent] = [:],
     judge: RowJudge? = nil, user: String? = nil
   ) {
     self.id = id
@@ -158,7 +160,7 @@ public enum OperationOutcome: Sendable, Equatable {
   ///
   /// `isRepeated`: `perform` was asked for it a second time, and it was performed the first time.
   /// Others may have changed its row since, so the row does not show what the operation wrote.
-  case accepted(key: Key, isRepeated: Bool = false)
+  case accepted(key: ObjectKey, isRepeated: Bool = false)
   case refused(Refusal)
   case notTried
 }
@@ -173,12 +175,12 @@ public struct Refusal: Sendable, Hashable {
   /// The attribute it is about, if it is about one.
   public let attribute: String?
   /// For a conflict: what the change was based on, what the business system has.
-  public let baseValue: Value?
-  public let currentValue: Value?
+  public let baseValue: AttributeValue?
+  public let currentValue: AttributeValue?
 
   public init(
-    code: Int, message: String, attribute: String? = nil, baseValue: Value? = nil,
-    currentValue: Value? = nil
+    code: Int, message: String, attribute: String? = nil, baseValue: AttributeValue? = nil,
+    currentValue: AttributeValue? = nil
   ) {
     self.code = code
     self.message = message
@@ -191,10 +193,10 @@ public struct Refusal: Sendable, Hashable {
 /// A row of an entity at some moment; `values` is nil when there was none with this key.
 public struct RowImage: Sendable, Equatable {
   public let entity: String
-  public let key: Key
-  public let values: [Value]?
+  public let key: ObjectKey
+  public let values: [AttributeValue]?
 
-  public init(entity: String, key: Key, values: [Value]?) {
+  public init(entity: String, key: ObjectKey, values: [AttributeValue]?) {
     self.entity = entity
     self.key = key
     self.values = values
@@ -205,9 +207,9 @@ public struct RowImage: Sendable, Equatable {
 public struct EntitySlice: Sendable, Equatable {
   public let rows: [RowImage]
   /// To be given with the next question, opaque to all but the connector; nil behind the last row.
-  public let next: [Value]?
+  public let next: [AttributeValue]?
 
-  public init(rows: [RowImage], next: [Value]?) {
+  public init(rows: [RowImage], next: [AttributeValue]?) {
     self.rows = rows
     self.next = next
   }
@@ -269,7 +271,7 @@ extension Connector {
   public var isUnreachable: Bool { false }
 
   public func slice(
-    of entity: Entity, after place: [Value]?, count: Int
+    of entity: Entity, after place: [AttributeValue]?, count: Int
   ) throws(ConnectorError) -> EntitySlice? { nil }
 
   public func rowCount(_ entities: [Entity]) throws(ConnectorError) -> Int? { nil }

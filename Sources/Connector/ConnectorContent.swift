@@ -57,7 +57,7 @@ public struct ConnectorContent: Sendable, Equatable {
 extension Connector {
   /// A business system without big values has none to give.
   public func content(
-    _ entity: Entity, key: Key, position: Int, offset: Int64, count: Int
+    _ entity: Entity, key: ObjectKey, position: Int, offset: Int64, count: Int
   ) throws(ConnectorError) -> [UInt8]? {
     throw ConnectorError(
       "This connector does not read big values",

@@ -4,8 +4,8 @@ import FerryModel
 public struct GivenKeys: Sendable {
   private struct Given: Sendable {
     let entity: Entity
-    let old: Key
-    let new: Key
+    let old: ObjectKey
+    let new: ObjectKey
   }
 
   private var given: [Given] = []
@@ -13,7 +13,7 @@ public struct GivenKeys: Sendable {
   public init() {}
 
   /// `operation` as it came, `key` as the business system has it now.
-  public mutating func learn(_ operation: ConnectorOperation, key: Key) {
+  public mutating func learn(_ operation: ConnectorOperation, key: ObjectKey) {
     guard operation.kind == .create, let old = operation.temporaryKey ?? operation.key, old != key
     else { return }
     given.append(Given(entity: operation.entity, old: old, new: key))
@@ -44,7 +44,7 @@ public struct GivenKeys: Sendable {
   }
 
   /// Per attribute of the child: the value to look for and the one to put there.
-  private typealias Replacement = [Int: (old: Value, new: Value)]
+  private typealias Replacement = [Int: (old: AttributeValue, new: AttributeValue)]
 
   private func replacement(
     of one: Given, _ relationship: Relationship, in child: Entity
@@ -61,17 +61,17 @@ public struct GivenKeys: Sendable {
     return change
   }
 
-  private func replace(_ change: Replacement, in values: inout [Int: Value]) {
+  private func replace(_ change: Replacement, in values: inout [Int: AttributeValue]) {
     guard change.allSatisfy({ values[$0.key] == $0.value.old }) else { return }
     for (position, value) in change { values[position] = value.new }
   }
 
-  private func replaced(_ key: Key, _ change: Replacement, in entity: Entity) -> Key {
+  private func replaced(_ key: ObjectKey, _ change: Replacement, in entity: Entity) -> ObjectKey {
     guard let values = key.values(of: entity) else { return key }
     var byPosition = Dictionary(zip(entity.key, values)) { first, _ in first }
     let inside = change.filter { byPosition[$0.key] != nil }
     guard !inside.isEmpty, inside.count == change.count else { return key }
     replace(inside, in: &byPosition)
-    return Key(entity.key.compactMap { byPosition[$0] })
+    return ObjectKey(entity.key.compactMap { byPosition[$0] })
   }
 }

@@ -13,21 +13,21 @@ public struct RowJudge: Sendable, Equatable {
   /// The row of `entity` whose attributes at `positions` have these values, in their order; nil where
   /// there is none. Reads in the transaction of the operation.
   public typealias Lookup = (
-    _ entity: Entity, _ positions: [Int], _ values: [Value]
-  ) throws(ConnectorError) -> [Value]?
+    _ entity: Entity, _ positions: [Int], _ values: [AttributeValue]
+  ) throws(ConnectorError) -> [AttributeValue]?
 
   /// The first relationship by which `changed` names an object that the user may not have.
   public typealias References =
     @Sendable (
-      _ changed: [Int: Value], _ before: [Value]?, Lookup
+      _ changed: [Int: AttributeValue], _ before: [AttributeValue]?, Lookup
     ) throws(ConnectorError) -> Relationship?
 
-  private let isAllowed: @Sendable (_ row: [Value], Lookup) throws(ConnectorError) -> Bool
+  private let isAllowed: @Sendable (_ row: [AttributeValue], Lookup) throws(ConnectorError) -> Bool
   private let foreignReference: References
 
   public init(
     foreignReference: @escaping References = { _, _, _ in nil },
-    _ isAllowed: @escaping @Sendable ([Value], Lookup) throws(ConnectorError) -> Bool
+    _ isAllowed: @escaping @Sendable ([AttributeValue], Lookup) throws(ConnectorError) -> Bool
   ) {
     self.foreignReference = foreignReference
     self.isAllowed = isAllowed
@@ -40,7 +40,8 @@ public struct RowJudge: Sendable, Equatable {
   /// where it creates a row, keys that the group was given put in. `before`: the row as it is; nil
   /// where it is new. The lookup needs no lock: what is referred to may move at any later time.
   public func refusal(
-    ofReferences changed: [Int: Value], before: [Value]?, in entity: Entity, lookup: Lookup
+    ofReferences changed: [Int: AttributeValue], before: [AttributeValue]?, in entity: Entity,
+    lookup: Lookup
   ) throws(ConnectorError) -> Refusal? {
     try foreignReference(changed, before, lookup).map { .notTheUsers($0, of: entity) }
   }
@@ -48,7 +49,7 @@ public struct RowJudge: Sendable, Equatable {
   /// Nil where the user may have the row. `row` is in the order of the entity's attributes; a value
   /// that does not fit the model is given as null.
   public func refusal(
-    of row: [Value], in entity: Entity, lookup: Lookup
+    of row: [AttributeValue], in entity: Entity, lookup: Lookup
   ) throws(ConnectorError) -> Refusal? {
     try isAllowed(row, lookup) ? nil : .notTheUsers(entity)
   }

@@ -52,7 +52,7 @@ extension FuzzTarget {
     guard let entity = business.entity(named: "Thing"),
       let values = question.key.values(of: entity)
     else { return nil }
-    return Key(values).values(of: entity) == values ? nil : "a key written is read otherwise"
+    return ObjectKey(values).values(of: entity) == values ? nil : "a key written is read otherwise"
   }
 
   /// A request in lines: method and address, the range, the tag or the digest, then the body.

@@ -82,7 +82,7 @@ package struct DeviceExport {
         writer.beginObject()
         writer.field("name", row[0].text)
         writer.key("value")
-        let value = row[1].text.map { Value.text($0) } ?? .null
+        let value = row[1].text.map { AttributeValue.text($0) } ?? .null
         if showsValues { writer.value(value) } else { hidden.value(value, nil, &writer) }
         writer.field("isSent", row[2].integer == 0)
         writer.endObject()

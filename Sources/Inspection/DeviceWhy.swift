@@ -29,7 +29,7 @@ package struct DeviceWhy {
       let names = (0..<statement.columnCount).map { statement.columnName(at: $0) }
       found = (statement.integer(at: 0), statement.row, names)
     }
-    let texts = candidates.map { Key($0.map(DeviceWhy.value)).text }
+    let texts = candidates.map { ObjectKey($0.map(DeviceWhy.value)).text }
     self.key = texts.first ?? key
     var operations: [DeviceInspection.OperationView] = []
     for text in texts {
@@ -132,7 +132,7 @@ package struct DeviceWhy {
     return keys
   }
 
-  private static func value(_ stored: SQLiteValue) -> Value {
+  private static func value(_ stored: SQLiteValue) -> AttributeValue {
     switch stored {
     case .integer(let number): .integer(number)
     case .text(let text): .text(text)

@@ -33,7 +33,7 @@ struct HiddenValues {
   }
 
   /// A value whose entity is not known by its attributes.
-  func value(_ value: Value, _ type: AttributeType?, _ writer: inout JSONWriter) {
+  func value(_ value: AttributeValue, _ type: AttributeType?, _ writer: inout JSONWriter) {
     let name = type?.rawValue
     switch value {
     case .null: writer.null()

@@ -13,7 +13,7 @@ extension AttributeType {
   }
 
   /// Whether a device would take the key for one of its own that waits for the business system.
-  package func isTemporaryKey(_ value: Value) -> Bool {
+  package func isTemporaryKey(_ value: AttributeValue) -> Bool {
     switch (value, temporaryNumbers) {
     case (.integer(let number), let numbers?): numbers.contains(number)
     case (.text(let text), let numbers?): Int64(text).map(numbers.contains) ?? false

@@ -35,7 +35,7 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable {
   /// Takes what business systems give: 0 and 1 for booleans, a blank for the T of a dateTime,
   /// numbers as text. `.null` is canonical for every type; whether it is allowed is the
   /// attribute's matter.
-  public func canonical(_ value: Value) -> Value? {
+  public func canonical(_ value: AttributeValue) -> AttributeValue? {
     switch (self, value) {
     case (_, .null): return .null
     case (.boolean, .boolean): return value
@@ -46,12 +46,13 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable {
     case (.int, .integer(let number)): return Int32(exactly: number) == nil ? nil : value
     case (.long, .integer): return value
     case (.integer, .integer(let number)): return .text(String(number))
-    case (.integer, .text(let text)): return CanonicalNumber.integer(text).map(Value.text)
+    case (.integer, .text(let text)): return CanonicalNumber.integer(text).map(AttributeValue.text)
     case (.decimal, .integer(let number)): return .text(String(number))
-    case (.decimal, .double(let number)): return CanonicalNumber.decimal(number).map(Value.text)
-    case (.decimal, .text(let text)): return CanonicalNumber.decimal(text).map(Value.text)
+    case (.decimal, .double(let number)):
+      return CanonicalNumber.decimal(number).map(AttributeValue.text)
+    case (.decimal, .text(let text)): return CanonicalNumber.decimal(text).map(AttributeValue.text)
     case (.float, .integer(let number)), (.double, .integer(let number)):
-      return Double(exactly: number).map(Value.double)
+      return Double(exactly: number).map(AttributeValue.double)
     case (.float, .double), (.double, .double): return value
     case (.string, .text): return value
     case (.string, .integer(let number)): return .text(String(number))
@@ -60,8 +61,8 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable {
     case (.time, .text(let text)): return LocalTime(text).map { .text($0.description) }
     case (.dateTime, .text(let text)): return LocalDateTime(text).map { .text($0.description) }
     case (.binary, .bytes): return value
-    case (.list, .text(let text)): return CanonicalJSON.list(text).map(Value.text)
-    case (.complex, .text(let text)): return CanonicalJSON.object(text).map(Value.text)
+    case (.list, .text(let text)): return CanonicalJSON.list(text).map(AttributeValue.text)
+    case (.complex, .text(let text)): return CanonicalJSON.object(text).map(AttributeValue.text)
     case (.bigString, .text(let text)), (.bigBinary, .text(let text)):
       return BigReference(text) == nil ? nil : value
     default: return nil

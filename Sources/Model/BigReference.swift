@@ -40,7 +40,7 @@ public struct BigReference: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-extension Value {
+extension AttributeValue {
   /// The reference that a big value's attribute holds; nil for null and for what is none.
   public var bigReference: BigReference? {
     if case .text(let text) = self { BigReference(text) } else { nil }

@@ -4,7 +4,7 @@ extension DraftReader {
   /// What a new object has, in the form of the attribute's type.
   mutating func defaultValue(
     _ fields: ModelFields, _ type: AttributeType?, of name: Placed<String>?
-  ) -> Placed<Value>? {
+  ) -> Placed<AttributeValue>? {
     guard let field = fields["default"], let type else { return nil }
     guard let value = DraftReader.value(field.node, type).flatMap(type.canonical) else {
       findings.error(
@@ -18,9 +18,9 @@ extension DraftReader {
   /// The values that an attribute may have, in the form of its type.
   mutating func values(
     _ fields: ModelFields, _ type: AttributeType?, of name: Placed<String>?
-  ) -> Placed<[Value]>? {
+  ) -> Placed<[AttributeValue]>? {
     guard let field = fields["values"], let type else { return nil }
-    var values: [Value] = []
+    var values: [AttributeValue] = []
     for (node, path) in elements(fields, "values") {
       let place = ModelPlace(offset: node.offset, path: path)
       let value = DraftReader.value(node, type).flatMap(type.canonical)
@@ -39,16 +39,16 @@ extension DraftReader {
     return Placed(content: values, place: field.place)
   }
 
-  private static func value(_ node: JSONNode, _ type: AttributeType) -> Value? {
+  private static func value(_ node: JSONNode, _ type: AttributeType) -> AttributeValue? {
     switch node.content {
     case .null: return .null
     case .boolean(let flag): return .boolean(flag)
     case .number(let text):
       if type == .decimal || type == .integer { return .text(text) }
-      if type == .float || type == .double { return Double(text).map(Value.double) }
-      return Int64(text).map(Value.integer)
+      if type == .float || type == .double { return Double(text).map(AttributeValue.double) }
+      return Int64(text).map(AttributeValue.integer)
     case .string(let text):
-      return type == .binary ? Base64.decode(text).map(Value.bytes) : .text(text)
+      return type == .binary ? Base64.decode(text).map(AttributeValue.bytes) : .text(text)
     case .array, .object: return .text(CanonicalJSON.text(of: node))
     }
   }

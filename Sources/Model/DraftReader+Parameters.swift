@@ -21,7 +21,7 @@ extension DraftReader {
     return parameter
   }
 
-  private func value(_ node: JSONNode, of type: AttributeType) -> Value {
+  private func value(_ node: JSONNode, of type: AttributeType) -> AttributeValue {
     switch node.content {
     case .null: .null
     case .boolean(let flag): .boolean(flag)

@@ -8,12 +8,12 @@ public enum EncodedValue {
   /// UTF-8 without escapes; valid as long as the text that is read.
   case text(UnsafeBufferPointer<UInt8>)
   /// Everything that had to be converted to be checked.
-  case value(Value)
+  case value(AttributeValue)
 
   public var isNull: Bool { if case .null = self { true } else { false } }
 
   /// The value by itself.
-  public var decoded: Value {
+  public var decoded: AttributeValue {
     switch self {
     case .null: .null
     case .integer(let number): .integer(number)

@@ -129,7 +129,7 @@ public final class Entity: Sendable, Hashable {
   }
 
   /// The key of a row of this entity; `values` are in the order of `attributes`.
-  public func key(of values: [Value]) -> Key { Key(key.map { values[$0] }) }
+  public func key(of values: [AttributeValue]) -> ObjectKey { ObjectKey(key.map { values[$0] }) }
 }
 
 /// Who makes the key of a new object.
@@ -168,21 +168,21 @@ public struct Attribute: Sendable, Hashable {
   /// Of a list: the type of its elements, or a complex type's name. Of a complex value: its type.
   public let element: String?
   /// What a new object has where the app gives nothing, canonical; nil: null.
-  public let defaultValue: Value?
+  public let defaultValue: AttributeValue?
   /// Whether it stays on the device: it is neither sent nor downloaded.
   public let isClientOnly: Bool
   /// The values that the business system allows, canonical, in its order; empty where it sets no
   /// list. Only for strings and for byte, short, int and long. A value outside the list is refused
   /// when the app saves it, and kept when it is downloaded.
-  public let values: [Value]
+  public let values: [AttributeValue]
   /// What it means, for people who read the generated property; nil where the model says nothing.
   public let documentation: String?
 
   public init(
     name: String, column: String, type: AttributeType, isNullable: Bool, maxLength: Int? = nil,
     stored: StoredForm? = nil, fullText: Bool = false, element: String? = nil,
-    defaultValue: Value? = nil, isClientOnly: Bool = false, precision: Int? = nil,
-    scale: Int? = nil, values: [Value] = [], documentation: String? = nil
+    defaultValue: AttributeValue? = nil, isClientOnly: Bool = false, precision: Int? = nil,
+    scale: Int? = nil, values: [AttributeValue] = [], documentation: String? = nil
   ) {
     self.name = name
     self.column = column
@@ -215,7 +215,7 @@ extension Attribute {
 
   /// Why a canonical value is not one of those that the model lists, and the cure; nil where it is,
   /// where it is null, and where the model lists none.
-  public func unlisted(_ value: Value) -> (problem: String, cure: String)? {
+  public func unlisted(_ value: AttributeValue) -> (problem: String, cure: String)? {
     guard !values.isEmpty, !value.isNull, !values.contains(value) else { return nil }
     let allowed = values.map(\.shown).joined(separator: ", ")
     return ("\(value.shown) is not one of \(allowed)", "Set one of these values and save again.")

@@ -15,7 +15,7 @@ package struct ListedNames: Equatable, Sendable {
   package static let types: Set<AttributeType> = [.string, .byte, .short, .int, .long]
 
   /// `taken`: names that the type cannot have.
-  init(_ values: [Value], of attribute: String, taken: Set<String>) throws(Clash) {
+  init(_ values: [AttributeValue], of attribute: String, taken: Set<String>) throws(Clash) {
     let name = Naming.upperFirst(attribute)
     // `Type` is a keyword, and an entity may be called like the attribute of another.
     let free = [name, name + "Value"].first {
@@ -41,7 +41,7 @@ package struct ListedNames: Equatable, Sendable {
   }
 
   /// `in progress` -> `inProgress`, `PG-13` -> `pg13`, `+` -> `plusSign`, `2` -> `value2`.
-  static func member(_ value: Value) -> String {
+  static func member(_ value: AttributeValue) -> String {
     let name: String
     switch value {
     case .integer(let number):

@@ -65,12 +65,12 @@ struct DraftAttribute {
   /// Nil where it is not to be found by its words.
   var fullText: ModelPlace?
   var element: Placed<String>?
-  var defaultValue: Placed<Value>?
+  var defaultValue: Placed<AttributeValue>?
   var isClientOnly: Bool = false
   var precision: Placed<Int64>?
   var scale: Placed<Int64>?
   /// Nil where no list is written, or one that could not be read.
-  var values: Placed<[Value]>?
+  var values: Placed<[AttributeValue]>?
   var documentation: Placed<String>?
 }
 
@@ -108,7 +108,7 @@ struct DraftParameter {
   var type: AttributeType?
   var kind: Placed<ParameterKind>?
   /// As it is written, with its place; nil where none is.
-  var defaultValue: Placed<Value>?
+  var defaultValue: Placed<AttributeValue>?
 }
 
 struct DraftPermission {

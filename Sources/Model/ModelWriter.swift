@@ -136,7 +136,7 @@ public enum ModelWriter {
     return "{ \(fields.joined(separator: ", ")) }"
   }
 
-  private static func shown(_ value: Value, _ type: AttributeType) -> String {
+  private static func shown(_ value: AttributeValue, _ type: AttributeType) -> String {
     if type.hasElements, case .text(let json) = value { return json }
     var writer = JSONWriter()
     writer.value(value)

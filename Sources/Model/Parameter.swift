@@ -6,11 +6,11 @@ public struct Parameter: Sendable, Hashable {
   public let type: AttributeType
   public let kind: ParameterKind
   /// What holds where nothing was chosen, canonical; null: no row comes by it then.
-  public let defaultValue: Value
+  public let defaultValue: AttributeValue
 
   public init(
     name: String, type: AttributeType, kind: ParameterKind = .synchronization,
-    defaultValue: Value = .null
+    defaultValue: AttributeValue = .null
   ) {
     self.name = name
     self.type = type

@@ -1,6 +1,6 @@
 import FerryJSON
 
-extension Value {
+extension AttributeValue {
   /// The value as people write it in settings and claims: no quotes, bytes in Base64; null is empty.
   public var plainText: String {
     switch self {
@@ -15,8 +15,8 @@ extension Value {
 }
 
 extension AttributeType {
-  /// Reads `Value.plainText` of this type; nil when the text is no value of it.
-  public func value(plainText text: String) -> Value? {
+  /// Reads `AttributeValue.plainText` of this type; nil when the text is no value of it.
+  public func value(plainText text: String) -> AttributeValue? {
     switch self {
     case .boolean: text == "true" ? .boolean(true) : text == "false" ? .boolean(false) : nil
     case .byte, .short, .int, .long: Int64(text).flatMap { canonical(.integer($0)) }

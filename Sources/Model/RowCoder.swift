@@ -6,15 +6,17 @@ import FerryJSON
 /// null, booleans and numbers as JSON's; texts, decimals, dates as strings; bytes as Base64. Since
 /// every value is canonical for its type, equal rows have equal bytes.
 public enum RowCoder {
-  public static func encode(_ values: [Value]) -> [UInt8] {
+  public static func encode(_ values: [AttributeValue]) -> [UInt8] {
     var writer = JSONWriter(reserving: 24 * values.count)
     writer.row(values)
     return writer.bytes
   }
 
   /// Reads a whole row and checks each value against its type.
-  public static func decode(_ bytes: [UInt8], types: [AttributeType]) throws(JSONError) -> [Value] {
-    let result: Result<[Value], JSONError> = bytes.withUnsafeBufferPointer { buffer in
+  public static func decode(
+    _ bytes: [UInt8], types: [AttributeType]
+  ) throws(JSONError) -> [AttributeValue] {
+    let result: Result<[AttributeValue], JSONError> = bytes.withUnsafeBufferPointer { buffer in
       var scanner = JSONScanner(buffer)
       do throws(JSONError) {
         let values = try scanner.row(types: types)
@@ -30,14 +32,14 @@ public enum RowCoder {
 
 extension JSONWriter {
   /// An array in the order of the attributes.
-  public mutating func row(_ values: [Value]) {
+  public mutating func row(_ values: [AttributeValue]) {
     beginArray()
     for value in values { self.value(value) }
     endArray()
   }
 
   /// One value in its canonical form.
-  public mutating func value(_ value: Value) {
+  public mutating func value(_ value: AttributeValue) {
     switch value {
     case .null: null()
     case .boolean(let flag): boolean(flag)
@@ -51,8 +53,8 @@ extension JSONWriter {
 
 extension JSONScanner {
   /// Reads an array of exactly `types.count` values.
-  public mutating func row(types: [AttributeType]) throws(JSONError) -> [Value] {
-    var values: [Value] = []
+  public mutating func row(types: [AttributeType]) throws(JSONError) -> [AttributeValue] {
+    var values: [AttributeValue] = []
     values.reserveCapacity(types.count)
     try enterArray()
     while try nextElement() {
@@ -68,8 +70,8 @@ extension JSONScanner {
   }
 
   /// Reads one value and checks that it is canonical for the type.
-  public mutating func value(of type: AttributeType) throws(JSONError) -> Value {
-    let value: Value
+  public mutating func value(of type: AttributeType) throws(JSONError) -> AttributeValue {
+    let value: AttributeValue
     switch (try peek(), type) {
     case (.null, _):
       try null()

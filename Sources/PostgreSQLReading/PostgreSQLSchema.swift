@@ -90,12 +90,12 @@ public enum PostgreSQLSchema {
       triggers: table.triggers, hasChecks: !table.checks.isEmpty, comment: table.comment)
   }
   /// Of a type that takes different texts for the same, a list allows more than its texts.
-  private static func values(of column: CatalogueColumn, _ lists: CheckLists) -> [Value] {
+  private static func values(of column: CatalogueColumn, _ lists: CheckLists) -> [AttributeValue] {
     let list = lists[column.name]
     if !list.isEmpty {
       let isExact = column.isDeterministic && !["bpchar", "citext"].contains(column.typeName)
       return isExact ? list : []
     }
-    return column.labels.map(Value.text)
+    return column.labels.map(AttributeValue.text)
   }
 }

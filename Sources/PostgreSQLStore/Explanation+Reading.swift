@@ -6,7 +6,7 @@ import FerryWire
 extension PostgreSQLStore {
   package func explain(_ entity: String, _ key: String) throws(StoreError) -> Explanation {
     // A key may be given as people write it: a text without its quotes.
-    let keys = PostgreSQLValue.texts([key, Key([.text(key)]).text])
+    let keys = PostgreSQLValue.texts([key, ObjectKey([.text(key)]).text])
     let entityNumber = try rows(
       "SELECT id FROM ferry_store.entity WHERE package = $1 AND name = $2",
       [number, .exact(entity)]

@@ -104,7 +104,7 @@ struct PostgreSQLSnapshot: StoreSnapshot {
       if !rows.flag(row, 2) {
         _ = rows.bytes(row, 5) { writer.row(entity, body: $0) }
       } else if from != .start {
-        writer.left(entity, key: Key(text: KeptText.decode(key)))
+        writer.left(entity, key: ObjectKey(text: KeptText.decode(key)))
       }
     }
     // Leaves that a start leaves out count for nothing in the page, and may fill it.

@@ -65,7 +65,7 @@ extension PostgreSQLStore {
         let key = rows.exact(row, 1), let body = rows.body(row, 2),
         let moment = rows.integer(row, 3)
       else { throw StoreError.damaged("a staged row is not whole") }
-      staged.append(StagedRow(RowName(entity, Key(text: key)), body: body, moment: moment))
+      staged.append(StagedRow(RowName(entity, ObjectKey(text: key)), body: body, moment: moment))
     }
     return staged
   }
@@ -124,7 +124,7 @@ extension PostgreSQLStore {
     guard rows.count == 1, let number = rows.integer(0, 0), let entity = entityPositions[number],
       let key = rows.exact(0, 1), let version = rows.integer(0, 2)
     else { return nil }
-    return (RowName(entity, Key(text: key)), version)
+    return (RowName(entity, ObjectKey(text: key)), version)
   }
 
   /// Partitions are loaded with their package: one that another node makes meanwhile is too.

@@ -120,7 +120,7 @@ extension PostgreSQLStore {
       let version = rows.integer(0, 1)
     else { return nil }
     return EndedOperation(
-      outcome: outcome, version: version, newKey: rows.exact(0, 2).map { Key(text: $0) },
+      outcome: outcome, version: version, newKey: rows.exact(0, 2).map { ObjectKey(text: $0) },
       answer: rows.blob(0, 3), entity: rows.exact(0, 4) ?? "",
       kind: rows.text(0, 5).flatMap(OperationKind.init(rawValue:)) ?? .update,
       objectKey: rows.exact(0, 6) ?? "")

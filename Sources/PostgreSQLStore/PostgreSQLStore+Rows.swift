@@ -65,7 +65,8 @@ extension PostgreSQLStore {
       else { throw StoreError.damaged("a row of the cache is not whole") }
       found.append(
         CachedRow(
-          id: id, entity: entity, key: Key(text: key), partition: rows.integer(row, 2), body: body,
+          id: id, entity: entity, key: ObjectKey(text: key), partition: rows.integer(row, 2),
+          body: body,
           hash: hash, version: version, isDeleted: rows.flag(row, 6)))
     }
     return found
@@ -122,7 +123,7 @@ extension PostgreSQLStore {
       guard let number = found.integer(row, 0), let entity = entityPositions[number],
         let key = found.exact(row, 1)
       else { throw StoreError.damaged("a row of the cache is not whole") }
-      taken.insert(RowName(entity, Key(text: key)))
+      taken.insert(RowName(entity, ObjectKey(text: key)))
     }
     return taken
   }
@@ -248,8 +249,8 @@ private struct Application {
   private func alternates(_ changes: CacheChanges) -> [PostgreSQLConnection.Request] {
     guard !changes.alternates.isEmpty else { return [] }
     var order: [Name] = []
-    var before: [Name: Key?] = [:]
-    var after: [Name: Key?] = [:]
+    var before: [Name: ObjectKey?] = [:]
+    var after: [Name: ObjectKey?] = [:]
     for alternate in changes.alternates {
       let name = Name(row: alternate.row, attributes: alternate.attributes)
       if before[name] == nil {
@@ -258,7 +259,7 @@ private struct Application {
       }
       after[name] = .some(alternate.after)
     }
-    func parameters(_ keys: [Name: Key?]) -> [PostgreSQLValue] {
+    func parameters(_ keys: [Name: ObjectKey?]) -> [PostgreSQLValue] {
       let there = order.compactMap { name in (keys[name] ?? nil).map { (name, $0) } }
       return [
         .integers(there.map { entities[$0.0.row.entity] }), .texts(there.map(\.0.attributes)),

@@ -201,7 +201,7 @@ extension PostgreSQLStore {
       guard let number = rows.integer(row, 0), let entity = entityPositions[number],
         let key = rows.exact(row, 1), let body = rows.body(row, 2)
       else { throw StoreError.damaged("a row of the cache cannot be read") }
-      live.append((RowName(entity, Key(text: key)), body, rows.exact(row, 3)))
+      live.append((RowName(entity, ObjectKey(text: key)), body, rows.exact(row, 3)))
     }
     return live
   }

@@ -130,14 +130,14 @@ public struct AttributeTest: QueryTest, Hashable {
   }
 
   /// A test by `in` or `notIn` with the values that a query of one item returns.
-  public init(_ attribute: String, _ operator: Operator, _ query: Query) {
+  public init(_ attribute: String, _ operator: Operator, _ query: RowQuery) {
     self.init(`operator`, given: "an attribute and a query") {
       $0 == .in ? SelectItem(attribute).isIn(query) : nil
     }
   }
 
   /// A test by `exists` or `notExists`; the inner query may name aliases of the outer one.
-  public init(_ operator: Operator, _ query: Query) {
+  public init(_ operator: Operator, _ query: RowQuery) {
     self.init(`operator`, given: "a query alone") { $0 == .exists ? .exists(query) : nil }
   }
 

@@ -48,7 +48,7 @@ public protocol CallbackHandler: StepHandler {
   func onMessageException(_ error: FerryError)
 
   /// The server's connection template gives this device other settings: `names` are those that
-  /// differ. `Database.applicationSettings` has them.
+  /// differ. `FerryDatabase.applicationSettings` has them.
   func onApplicationSettingsChanged(names: [String])
 
   // Login and subscription; only for the handler of the database.

@@ -1,6 +1,6 @@
 import Ferry
 
-extension Database {
+extension FerryDatabase {
   /// Sets the handler that hears every callback from now on, in place of the one before, and those
   /// that were owed while there was none.
   ///

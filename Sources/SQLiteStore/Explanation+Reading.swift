@@ -32,7 +32,7 @@ extension Explanation {
     _ key: String
   ) throws(SQLiteError) -> Explanation {
     // A key may be given as people write it: a text without its quotes.
-    let quotedKey = Key([.text(key)]).text
+    let quotedKey = ObjectKey([.text(key)]).text
     let number = try connection.value(
       "SELECT id FROM entity WHERE package = ? AND name = ?", .integer(package), .text(entity))?
       .integer

@@ -74,7 +74,7 @@ struct SQLiteSnapshot: StoreSnapshot {
         if statement.integer(at: 2) == 0 {
           statement.withBytes(at: 5, isText: false) { writer.row(entity, body: $0) }
         } else if from != .start {
-          writer.left(entity, key: Key(text: statement.text(at: 4)))
+          writer.left(entity, key: ObjectKey(text: statement.text(at: 4)))
         }
       }
     } catch let error as SQLiteError {

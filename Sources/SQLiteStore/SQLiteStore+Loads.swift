@@ -57,7 +57,7 @@ extension SQLiteStore {
       guard let number = row[0].integer, let entity = entityPositions[number],
         let key = row[1].text, let body = row[2].blob, let moment = row[3].integer
       else { throw StoreError.damaged("a staged row is not whole") }
-      return StagedRow(RowName(entity, Key(text: key)), body: body, moment: moment)
+      return StagedRow(RowName(entity, ObjectKey(text: key)), body: body, moment: moment)
     }
   }
 
@@ -111,7 +111,7 @@ extension SQLiteStore {
     guard let row, let number = row[0].integer, let entity = entityPositions[number],
       let key = row[1].text, let version = row[2].integer
     else { return nil }
-    return (RowName(entity, Key(text: key)), version)
+    return (RowName(entity, ObjectKey(text: key)), version)
   }
 
   package func closeLoad(_ transaction: NumberedTransaction) throws(StoreError) -> Set<Int64> {

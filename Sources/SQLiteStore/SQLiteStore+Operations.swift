@@ -118,7 +118,7 @@ extension SQLiteStore {
       let version = row[1].integer
     else { return nil }
     return EndedOperation(
-      outcome: outcome, version: version, newKey: row[2].text.map { Key(text: $0) },
+      outcome: outcome, version: version, newKey: row[2].text.map { ObjectKey(text: $0) },
       answer: row[3].blob, entity: row[4].text ?? "",
       kind: row[5].text.flatMap(OperationKind.init(rawValue:)) ?? .update,
       objectKey: row[6].text ?? "")

@@ -50,7 +50,7 @@ extension SQLiteStore {
       let hash = row[4].integer, let version = row[5].integer
     else { throw StoreError.damaged("a row of the cache is not whole") }
     return CachedRow(
-      id: id, entity: entity, key: Key(text: key), partition: row[2].integer, body: body,
+      id: id, entity: entity, key: ObjectKey(text: key), partition: row[2].integer, body: body,
       hash: hash, version: version, isDeleted: row[6].integer == 1)
   }
 
@@ -239,7 +239,7 @@ private struct Application {
   }
 
   func name(
-    _ id: Int64, entity: SQLiteValue, _ attributes: String, _ key: Key
+    _ id: Int64, entity: SQLiteValue, _ attributes: String, _ key: ObjectKey
   ) throws(SQLiteError) {
     try writer.run(
       """

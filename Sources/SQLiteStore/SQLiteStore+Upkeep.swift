@@ -176,7 +176,7 @@ extension SQLiteStore {
       guard let number = row[0].integer, let entity = entityPositions[number],
         let key = row[1].text, let body = row[2].blob
       else { throw StoreError.damaged("a row of the cache cannot be read") }
-      return (RowName(entity, Key(text: key)), body, row[3].text)
+      return (RowName(entity, ObjectKey(text: key)), body, row[3].text)
     }
   }
 }

@@ -3,7 +3,7 @@ import FerryModel
 import FerryWorld
 import Foundation
 
-extension Database {
+extension FerryDatabase {
   /// A database with sample rows for previews of views: no server, no network, a temporary file.
   ///
   /// ```swift
@@ -17,14 +17,14 @@ extension Database {
   ///
   /// Ends the program with the reason if the rows do not fit the model, or no file can be made.
   public static func preview(
-    _ package: Package, _ objects: (Database) -> [any BusinessObject] = { _ in [] }
-  ) -> Database {
+    _ package: Package, _ objects: (FerryDatabase) -> [any BusinessObject] = { _ in [] }
+  ) -> FerryDatabase {
     do throws(FerryError) {
       var settings = SessionSettings()
       settings.submitsAutomatically = false
       let file = FileManager.default.temporaryDirectory.appending(
         path: "ferry-preview-\(UUID().uuidString).db")
-      let database = try Database.open(
+      let database = try FerryDatabase.open(
         at: file.path, package: package,
         profile: ConnectionProfile(server: "https://preview.invalid", session: settings))
       var rows = PreviewRows(database: database)
@@ -38,11 +38,11 @@ extension Database {
 
 /// Puts sample objects into the tables as downloaded rows.
 private struct PreviewRows {
-  let database: Database
+  let database: FerryDatabase
   /// How many rows each entity has.
   private var counts: [String: Int64] = [:]
 
-  init(database: Database) { self.database = database }
+  init(database: FerryDatabase) { self.database = database }
 
   mutating func add(_ object: some BusinessObject) throws(FerryError) {
     let entity = object.record.entity

@@ -25,14 +25,14 @@ public struct LogRecord: Sendable, Hashable {
   public let attribute: String?
   /// For a conflict, the value that the change was based on, canonical for the attribute's type;
   /// `.null` where it had none, nil where it is not known.
-  public let baseValue: Value?
+  public let baseValue: AttributeValue?
   /// For a conflict, the value that the business system has.
-  public let currentValue: Value?
+  public let currentValue: AttributeValue?
 
   public init(
     component: String, entityKey: String, code: Int, message: String, operation: OperationKind?,
     requestID: OperationID, timestamp: Int64, level: Level, attribute: String? = nil,
-    baseValue: Value? = nil, currentValue: Value? = nil
+    baseValue: AttributeValue? = nil, currentValue: AttributeValue? = nil
   ) {
     self.component = component
     self.entityKey = entityKey
@@ -92,7 +92,7 @@ extension JSONWriter {
 
   /// A value that says itself of which kind it is: a double has a point or an exponent, bytes stand
   /// in an array.
-  private mutating func attributeValue(_ value: Value) {
+  private mutating func attributeValue(_ value: AttributeValue) {
     switch value {
     case .null: null()
     case .boolean(let flag): boolean(flag)
@@ -105,7 +105,7 @@ extension JSONWriter {
 }
 
 extension JSONScanner {
-  mutating func attributeValue() throws(JSONError) -> Value {
+  mutating func attributeValue() throws(JSONError) -> AttributeValue {
     switch try peek() {
     case .null:
       try null()
@@ -137,7 +137,7 @@ extension LogRecord {
 
   init(_ scanner: inout JSONScanner) throws(JSONError) {
     var texts: [String: String] = [:]
-    var values: [String: Value] = [:]
+    var values: [String: AttributeValue] = [:]
     var code: Int64 = 500
     var timestamp: Int64 = 0
     try scanner.enterObject()

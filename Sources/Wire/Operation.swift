@@ -13,15 +13,16 @@ public struct Operation: Sendable, Equatable {
   public let entity: String
   public let kind: OperationKind
   /// The object's business key; nil when the business system makes it (a temporary key).
-  public let key: Key?
+  public let key: ObjectKey?
   /// New values by position in the entity's attributes.
-  public let changed: [Int: Value]
+  public let changed: [Int: AttributeValue]
   /// What the change was based on, by position.
-  public let base: [Int: Value]
+  public let base: [Int: AttributeValue]
 
   public init(
     id: OperationID, chain: OperationID, position: Int = 0, count: Int = 1, entity: String,
-    kind: OperationKind, key: Key?, changed: [Int: Value], base: [Int: Value]
+    kind: OperationKind, key: ObjectKey?, changed: [Int: AttributeValue],
+    base: [Int: AttributeValue]
   ) {
     self.id = id
     self.chain = chain
@@ -90,9 +91,9 @@ public struct Operation: Sendable, Equatable {
     var position: Int64 = 0
     var count: Int64 = 1
     var kind: OperationKind?
-    var objectKey: Key?
-    var changed: [Int: Value] = [:]
-    var base: [Int: Value] = [:]
+    var objectKey: ObjectKey?
+    var changed: [Int: AttributeValue] = [:]
+    var base: [Int: AttributeValue] = [:]
     try scanner.enterObject()
     while let key = try scanner.nextKey() {
       switch key {
@@ -104,7 +105,7 @@ public struct Operation: Sendable, Equatable {
       case "key":
         if try scanner.peek() == .array {
           let types = entity.key.map { entity.attributes[$0].type }
-          objectKey = Key(try scanner.row(types: types))
+          objectKey = ObjectKey(try scanner.row(types: types))
         } else {
           try scanner.skipValue()
         }
@@ -136,7 +137,7 @@ extension JSONWriter {
   }
 
   /// Values under the names of their attributes, in the order of the model.
-  public mutating func values(_ values: [Int: Value], of entity: Entity) {
+  public mutating func values(_ values: [Int: AttributeValue], of entity: Entity) {
     beginObject()
     for (position, attribute) in entity.attributes.enumerated() {
       guard let value = values[position] else { continue }
@@ -149,8 +150,8 @@ extension JSONWriter {
 
 extension JSONScanner {
   /// Attribute values by their position in the entity.
-  public mutating func values(of entity: Entity) throws(JSONError) -> [Int: Value] {
-    var values: [Int: Value] = [:]
+  public mutating func values(of entity: Entity) throws(JSONError) -> [Int: AttributeValue] {
+    var values: [Int: AttributeValue] = [:]
     try enterObject()
     while let name = try nextKey() {
       guard let position = entity.position(of: name) else {

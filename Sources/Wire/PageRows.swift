@@ -13,7 +13,7 @@ public struct PageRows: Sendable {
     /// How many rows; see `withRows`.
     public fileprivate(set) var rowCount: Int = 0
     /// The keys of rows that left the partition.
-    public fileprivate(set) var left: [Key] = []
+    public fileprivate(set) var left: [ObjectKey] = []
     fileprivate let firstRow: Int
     fileprivate let firstCell: Int
   }
@@ -22,7 +22,7 @@ public struct PageRows: Sendable {
   public struct Rows {
     fileprivate let cells: UnsafeBufferPointer<Cell>
     fileprivate let text: UnsafeBufferPointer<UInt8>
-    fileprivate let others: UnsafeBufferPointer<Value>
+    fileprivate let others: UnsafeBufferPointer<AttributeValue>
     /// What each row adds to the sum of its partition.
     public let hashes: UnsafeBufferPointer<Int64>
     /// How many values each row has.
@@ -43,7 +43,7 @@ public struct PageRows: Sendable {
     }
 
     /// The values of a row by themselves.
-    public func decoded(_ index: Int) -> [Value] {
+    public func decoded(_ index: Int) -> [AttributeValue] {
       (0..<width).map { value(at: $0, ofRow: index).decoded }
     }
   }
@@ -64,7 +64,7 @@ public struct PageRows: Sendable {
   public private(set) var sets: [Set] = []
   private let text: [UInt8]
   private var cells: [Cell] = []
-  private var others: [Value] = []
+  private var others: [AttributeValue] = []
   private var hashes: [Int64] = []
 
   /// Reads the whole page; errors where a row is not as the package has it.

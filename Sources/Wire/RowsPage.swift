@@ -76,8 +76,8 @@ public struct RowsPage: Sendable, Equatable {
   /// Walks the rows: each row of an entity with its hash, then the keys of rows that left.
   public func read<Failure: Error>(
     of package: Package, wrap: (JSONError) -> Failure,
-    row: (Entity, [Value], Int64) throws(Failure) -> Void,
-    left: (Entity, Key) throws(Failure) -> Void
+    row: (Entity, [AttributeValue], Int64) throws(Failure) -> Void,
+    left: (Entity, ObjectKey) throws(Failure) -> Void
   ) throws(Failure) {
     try withReader(of: package, hasher: SHA256Hasher(), wrap: wrap) { reader throws(Failure) in
       while true {
@@ -194,7 +194,7 @@ public struct RowsPageWriter {
     let entity: Entity
     /// Encoded, with commas between.
     var rows: [UInt8] = []
-    var left: [Key] = []
+    var left: [ObjectKey] = []
   }
 
   private var sets: [Set] = []
@@ -215,7 +215,7 @@ public struct RowsPageWriter {
   }
 
   /// Adds a key that left the partition.
-  public mutating func left(_ entity: Entity, key: Key) {
+  public mutating func left(_ entity: Entity, key: ObjectKey) {
     sets[position(of: entity)].left.append(key)
     byteCount += key.text.utf8.count + 3
     rowCount += 1
@@ -263,7 +263,7 @@ public struct RowsPageWriter {
 /// SHA-256 over entity, a zero byte, key, a zero byte, body.
 public enum RowHash {
   /// The number that a row adds to the sum of its partition.
-  public static func of(entity: String, key: Key, body: some Collection<UInt8>) -> Int64 {
+  public static func of(entity: String, key: ObjectKey, body: some Collection<UInt8>) -> Int64 {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(entity.utf8.count + key.text.utf8.count + body.count + 2)
     bytes.append(contentsOf: entity.utf8)

@@ -11,7 +11,7 @@ public struct RowsReader {
     /// At a row: see `entity`, `values` and `hash`.
     case row
     /// At the key of a row that left the partition.
-    case left(Key)
+    case left(ObjectKey)
     case end
   }
 
@@ -46,7 +46,7 @@ public struct RowsReader {
   }
 
   /// The values by themselves.
-  public var decoded: [Value] { values.map(\.decoded) }
+  public var decoded: [AttributeValue] { values.map(\.decoded) }
 
   /// Moves to the next row or key.
   public mutating func next() throws(JSONError) -> Step {
@@ -81,10 +81,10 @@ public struct RowsReader {
     }
   }
 
-  private mutating func readKey() throws(JSONError) -> Key {
+  private mutating func readKey() throws(JSONError) -> ObjectKey {
     let entity = entity
     do throws(JSONError) {
-      return Key(try scanner.row(types: entity.key.map { entity.attributes[$0].type }))
+      return ObjectKey(try scanner.row(types: entity.key.map { entity.attributes[$0].type }))
     } catch {
       let names = entity.key.count == 1 ? [entity.attributes[entity.key[0]].name] : []
       throw error.of([entity.name] + names)

@@ -205,10 +205,10 @@ extension Answer {
     var id: OperationID?
     var version: Int64 = 0
     var outcome: Outcome?
-    var newKey: Key?
+    var newKey: ObjectKey?
     var logRecords: [LogRecord] = []
     var isToBeSentAgain: Bool = false
-    var written: [String: Value] = [:]
+    var written: [String: AttributeValue] = [:]
     try scanner.enterObject()
     while let key = try scanner.nextKey() {
       switch key {
@@ -219,7 +219,7 @@ extension Answer {
       case "version": version = try scanner.integer()
       case "again": isToBeSentAgain = try scanner.boolean()
       case "method": outcome = try scanner.outcome()
-      case "newKey": newKey = try scanner.optionalString().map { Key(text: $0) }
+      case "newKey": newKey = try scanner.optionalString().map { ObjectKey(text: $0) }
       case "log":
         logRecords = try scanner.list { scanner throws(JSONError) in try LogRecord(&scanner) }
       default: try scanner.skipValue()

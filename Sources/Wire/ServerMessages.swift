@@ -159,7 +159,7 @@ public struct Answer: Sendable, Equatable {
   public let version: Int64
   public let outcome: Outcome
   /// The object's business key after an accepted create.
-  public let newKey: Key?
+  public let newKey: ObjectKey?
   public let logRecords: [LogRecord]
   /// With `notTried`: its chain did not come whole in time, so nobody refused it. The device sends
   /// all of the chain again, under new ids.
@@ -167,10 +167,10 @@ public struct Answer: Sendable, Equatable {
   /// What the operation wrote, by the name of the attribute, where the business system did not take
   /// the value as it was sent: a text without its blanks, a rounded price. Other users' changes since
   /// are never in it.
-  public var written: [String: Value] = [:]
+  public var written: [String: AttributeValue] = [:]
 
   public init(
-    id: OperationID, version: Int64, outcome: Outcome, newKey: Key?, logRecords: [LogRecord],
+    id: OperationID, version: Int64, outcome: Outcome, newKey: ObjectKey?, logRecords: [LogRecord],
     isToBeSentAgain: Bool = false
   ) {
     self.id = id

@@ -22,12 +22,12 @@ struct Photo: BusinessObject {
       Attribute(name: "report", column: "report", type: .bigString, isNullable: true),
     ], key: [0], keyOrigin: .businessSystem, relationships: [],
     operations: [.create, .update, .delete], partition: nil, group: "default")
-  var record: Record
+  var record: ObjectRecord
 
-  init(record: Record) { self.record = record }
+  init(record: ObjectRecord) { self.record = record }
 
   init(_ title: String, _ store: Store) {
-    record = Record(Photo.entity, store: store)
+    record = ObjectRecord(Photo.entity, store: store)
     record.set(1, title)
   }
 
@@ -49,12 +49,12 @@ struct Sketch: BusinessObject {
       Attribute(name: "name", column: "name", type: .string, isNullable: true),
     ], key: [0], keyOrigin: .app, relationships: [], operations: [.create, .update, .delete],
     partition: nil, group: "default", isClientOnly: true)
-  var record: Record
+  var record: ObjectRecord
 
-  init(record: Record) { self.record = record }
+  init(record: ObjectRecord) { self.record = record }
 
   init(_ id: Int64, _ store: Store) {
-    record = Record(Sketch.entity, store: store)
+    record = ObjectRecord(Sketch.entity, store: store)
     record.set(0, id)
   }
 

@@ -37,7 +37,7 @@ struct AnswerCostTests {
     try Outbox(shop.device.store).submitAll([Order.entity, Line.entity])
     #expect(try shop.device.operations().count { $0.wanted == .yes } == 2 * count)
     for (number, id) in ids.enumerated() {
-      shop.shore.accept(id, newKey: Key([.integer(Int64(number) + 100)]))
+      shop.shore.accept(id, newKey: ObjectKey([.integer(Int64(number) + 100)]))
     }
     let messages = try shop.shore.respond(to: #require(try shop.device.request()).body)
     let cost = try shop.device.store.machineSteps { try shop.device.take(messages) }

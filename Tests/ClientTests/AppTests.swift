@@ -25,11 +25,11 @@ private final class TravelDevice {
   func open(
     _ transport: some Transport = ShoreTransport(Shore(Travel.package)) { _, _ in },
     _ handler: (any CallbackHandler)? = nil
-  ) throws -> Database {
+  ) throws -> FerryDatabase {
     var profile = ConnectionProfile(server: "http://shore")
     profile.session.asyncReplay = false
     let world = World.system()
-    return Database(
+    return FerryDatabase(
       try Store(path: path, model: Travel.package, world: world, durability: .application),
       profile, handler, transport, world)
   }
@@ -37,7 +37,7 @@ private final class TravelDevice {
 
 @Suite("An app's code", .timeLimit(.minutes(30)))
 struct AppTests {
-  private func booking(_ passenger: String, _ database: Database) -> Booking {
+  private func booking(_ passenger: String, _ database: FerryDatabase) -> Booking {
     Booking(
       agencyID: "A1", flightID: 17, passenger: passenger, cabin: .economy, seats: 1, in: database)
   }
@@ -52,13 +52,13 @@ struct AppTests {
     await offline.close()
 
     let shore = Shore(Travel.package)
-    let flight: [Value] = [
+    let flight: [AttributeValue] = [
       .integer(17), .text("LH"), .integer(400), .text("2026-03-02"), .text("10:00:00"),
       .text("FRA"), .text("JFK"), .text("500"), .integer(200), .integer(12), .text("planned"),
     ]
     shore.put(Flight.entity, flight)
     let transport = ShoreTransport(shore) { shore, operation in
-      shore.accept(operation.id, newKey: Key([.integer(901)]), changing: [6: .text("1000")])
+      shore.accept(operation.id, newKey: ObjectKey([.integer(901)]), changing: [6: .text("1000")])
     }
     let database = try device.open(transport)
     try await database.onlineLogin(user: "nancy", password: "secret")

@@ -62,7 +62,7 @@ struct BadInputTests {
       ("1.255", "Round it to 2 digits behind the point and save again."),
       ("12345", "Set a smaller number and save again."),
     ] {
-      var record = Record(price, store: device.store)
+      var record = ObjectRecord(price, store: device.store)
       record.set(0, 1 as Int64)
       record.values[1] = .text(amount)
       let error = #expect(throws: FerryError.self) {
@@ -126,7 +126,7 @@ struct BadInputTests {
   func unsaved() async throws {
     let depot = try Depot()
     let database = depot.database
-    var nail = Article(record: Record(Article.entity, in: database))
+    var nail = Article(record: ObjectRecord(Article.entity, in: database))
     nail.record.set(0, 1 as Int64)
     nail.name = "Nail"
     nail.record.set(7, true)
@@ -160,7 +160,7 @@ struct BadInputTests {
     }
 
     func save(_ city: String) throws {
-      var record = Record(Order.entity, store: store)
+      var record = ObjectRecord(Order.entity, store: store)
       record.set(1, "ALFKI")
       record.set(2, city)
       _ = try PendingStore.save(try record.change(.create), in: store)

@@ -20,7 +20,7 @@ struct Basket: BusinessObject {
       Attribute(name: "name", column: "name", type: .string, isNullable: false, maxLength: 20),
     ], key: [0], keyOrigin: .businessSystem, relationships: [],
     operations: [.create, .update, .delete], partition: nil, group: "default", ownsChildren: true)
-  var record: Record
+  var record: ObjectRecord
 
   enum Attributes {
     static let items = RelationshipOf<Basket, Item>("items", inverseOf: "basket")
@@ -49,7 +49,7 @@ struct Item: BusinessObject {
         inverse: "items", isComposite: true)
     ], operations: [.create, .update, .delete], partition: nil, group: "default",
     ownsChildren: true)
-  var record: Record
+  var record: ObjectRecord
 
   enum Attributes {
     static let basket = RelationshipOf<Item, Basket>("basket")
@@ -78,7 +78,7 @@ struct Remark: BusinessObject {
         name: "item", target: "Item", attributes: ["basketID", "number"],
         targetAttributes: ["basketID", "number"], inverse: "remarks", isComposite: true)
     ], operations: [.create, .update, .delete], partition: nil, group: "default")
-  var record: Record
+  var record: ObjectRecord
 }
 
 /// One for each basket at most: one to one.
@@ -94,7 +94,7 @@ struct Receipt: BusinessObject {
         name: "basket", target: "Basket", attributes: ["basketID"], targetAttributes: ["id"],
         inverse: "receipt")
     ], operations: [.create, .update, .delete], partition: nil, group: "default")
-  var record: Record
+  var record: ObjectRecord
 }
 
 /// A device with a basket of two items, one of which has a remark.
@@ -112,8 +112,8 @@ struct Filled {
     device.handler.forget()
   }
 
-  func new(_ values: Value?..., of entity: Entity) -> Record {
-    var record = Record(entity, store: device.store)
+  func new(_ values: AttributeValue?..., of entity: Entity) -> ObjectRecord {
+    var record = ObjectRecord(entity, store: device.store)
     for (position, value) in values.enumerated() { record.values[position] = value ?? .null }
     return record
   }
@@ -128,11 +128,12 @@ struct Filled {
   }
 
   func basket(_ id: Int64) throws -> Basket? {
-    try Records(device.store).of(Basket.entity, key: Key([.integer(id)])).map(Basket.init(record:))
+    try Records(device.store).of(Basket.entity, key: ObjectKey([.integer(id)])).map(
+      Basket.init(record:))
   }
 
   func item(_ number: Int64) throws -> Item? {
-    try Records(device.store).of(Item.entity, key: Key([.integer(1), .integer(number)]))
+    try Records(device.store).of(Item.entity, key: ObjectKey([.integer(1), .integer(number)]))
       .map(Item.init(record:))
   }
 

@@ -7,7 +7,7 @@ import Ferry
 
 /// The code of Documentation/BigValues.md, which a test compares with what is printed there.
 enum BigValuesGuide {
-  static func write(_ draft: Photo, in database: Database) async throws {
+  static func write(_ draft: Photo, in database: FerryDatabase) async throws {
     // GUIDE begins
     let made = try await database.transaction {
       var photo = draft

@@ -9,7 +9,7 @@ import Testing
 struct CallFormTests {
   private typealias A = Article.Attributes
   private let depot: Depot
-  private var database: Database { depot.database }
+  private var database: FerryDatabase { depot.database }
 
   init() throws {
     depot = try Depot()
@@ -40,7 +40,7 @@ struct CallFormTests {
     #expect(try Article.findAll(orderBy: order, in: database).map(\.id) == ids)
     #expect(try Article.findFirst(orderBy: order, in: database)?.id == 4)
     #expect(
-      try Article.findWithQuery(Query(from: Article.self).orderBy(order), in: database).map(\.id)
+      try Article.findWithQuery(RowQuery(from: Article.self).orderBy(order), in: database).map(\.id)
         == ids)
     #expect(
       try Article.findAll(orderBy: .descending(A.makerID), .descending(A.id), in: database)
@@ -113,13 +113,13 @@ struct CallFormTests {
       try database.transaction {
         var article = try #require(try Article.findFirst(in: database))
         try article.delete()
-        _ = try Article.load(key: Key([.integer(99)]), in: database)
+        _ = try Article.load(key: ObjectKey([.integer(99)]), in: database)
       }
     }
     #expect(error?.code == .objectNotFound)
     do throws(FerryError) {
       try database.transaction { () throws(FerryError) in
-        _ = try Article.load(key: Key([.integer(99)]), in: database)
+        _ = try Article.load(key: ObjectKey([.integer(99)]), in: database)
       }
       Issue.record("nothing was thrown")
     } catch {

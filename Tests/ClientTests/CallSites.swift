@@ -7,7 +7,7 @@ import FerryTravel
 enum CallSites {
   /// From a function of no isolation, in one transaction.
   nonisolated static func rebook(
-    _ passenger: String, to flight: Int64, in database: Database
+    _ passenger: String, to flight: Int64, in database: FerryDatabase
   ) throws(FerryError) -> [Booking] {
     try database.transaction { () throws(FerryError) in
       var moved: [Booking] = []
@@ -24,10 +24,10 @@ enum CallSites {
 
 /// From an actor: drafts are its state until they are saved.
 actor BookingDesk {
-  private let database: Database
+  private let database: FerryDatabase
   private var drafts: [Booking] = []
 
-  init(_ database: Database) { self.database = database }
+  init(_ database: FerryDatabase) { self.database = database }
 
   func draft(_ booking: Booking) { drafts.append(booking) }
 
@@ -47,10 +47,10 @@ actor BookingDesk {
 
 /// From the main actor: an object is edited where it lies.
 @MainActor final class BookingScreen {
-  private let database: Database
+  private let database: FerryDatabase
   private(set) var bookings: [Booking] = []
 
-  init(_ database: Database) { self.database = database }
+  init(_ database: FerryDatabase) { self.database = database }
 
   func show() throws(FerryError) { bookings = try Booking.findAll(in: database) }
 

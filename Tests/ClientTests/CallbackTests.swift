@@ -46,7 +46,7 @@ struct CallbackTests {
     var settings = SessionSettings()
     settings.isDatabaseShared = true
     let witness = Witness()
-    let other = Database(
+    let other = FerryDatabase(
       try open(), ConnectionProfile(server: "http://depot", session: settings), witness,
       ShoreTransport(Warehouse.stocked()) { _, _ in }, .system())
     try await depot.database.start()
@@ -107,7 +107,7 @@ struct CallbackTests {
     let owed = try notices(depot.database.store)
     #expect(owed == 2)
     await depot.database.close()
-    let again = Database(
+    let again = FerryDatabase(
       try Store(
         path: depot.path, model: depot.model, world: .system(), durability: .application),
       ConnectionProfile(server: "http://depot"), nil,
@@ -132,7 +132,8 @@ struct CallbackTests {
           changes.inserted = 1
           try NoticeTable.owe([changes], group: "default", connection)
           try NoticeTable.owe(
-            .replaySuccess, entity: "Order", object: Int64(number % 7), key: Key([.integer(1)]),
+            .replaySuccess, entity: "Order", object: Int64(number % 7),
+            key: ObjectKey([.integer(1)]),
             content: "update", connection)
         }
       }
@@ -290,7 +291,9 @@ struct CallbackTests {
     }
   }
 
-  private func replayed(_ maker: Maker, _ database: Database) async throws -> ReplayOutcome<Maker> {
+  private func replayed(
+    _ maker: Maker, _ database: FerryDatabase
+  ) async throws -> ReplayOutcome<Maker> {
     async let outcome = maker.replayOutcome(within: .seconds(600))
     for _ in 0..<3 { try await database.synchronize() }
     return try await outcome

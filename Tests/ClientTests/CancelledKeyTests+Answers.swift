@@ -8,11 +8,11 @@ import Testing
 
 /// What becomes of references where the create is answered, or will never be.
 extension CancelledKeyTests {
-  private func submit(_ record: Record) throws {
+  private func submit(_ record: ObjectRecord) throws {
     _ = try Outbox(device.store).submit(Self.maker, try #require(record.object))
   }
 
-  private func sent() -> [[Int: Value]] {
+  private func sent() -> [[Int: AttributeValue]] {
     shore.stored.values.filter { $0.kind == .update }.map(\.changed)
   }
 
@@ -77,8 +77,8 @@ extension CancelledKeyTests {
     try device.exchange(shore)
     let id = try device.operations()[0].id
     try device.store.transaction { () throws(FerryError) in
-      for (number, owner) in [(1, new.values[0]), (2, .integer(1))] as [(Int64, Value)] {
-        let known = try Records(device.store).of(Self.maker, key: Key([.integer(number)]))
+      for (number, owner) in [(1, new.values[0]), (2, .integer(1))] as [(Int64, AttributeValue)] {
+        let known = try Records(device.store).of(Self.maker, key: ObjectKey([.integer(number)]))
         guard var record = known else { continue }
         record.values[2] = owner
         _ = try PendingStore.save(try record.change(.update), in: device.store)

@@ -36,25 +36,25 @@ struct CancelledKeyTests {
     try device.exchange(shore)
   }
 
-  func create(_ name: String, owner: Value = .null) throws -> Record {
-    var record = Record(Self.maker, store: device.store)
+  func create(_ name: String, owner: AttributeValue = .null) throws -> ObjectRecord {
+    var record = ObjectRecord(Self.maker, store: device.store)
     record.values[1] = .text(name)
     record.values[2] = owner
     return try #require(try PendingStore.save(try record.change(.create), in: device.store))
   }
 
-  func update(_ id: Int64, owner: Value, name: String? = nil) throws {
+  func update(_ id: Int64, owner: AttributeValue, name: String? = nil) throws {
     var record = try maker(id)
     record.values[2] = owner
     if let name { record.values[1] = .text(name) }
     _ = try PendingStore.save(try record.change(.update), in: device.store)
   }
 
-  func maker(_ id: Int64) throws -> Record {
-    try #require(try Records(device.store).of(Self.maker, key: Key([.integer(id)])))
+  func maker(_ id: Int64) throws -> ObjectRecord {
+    try #require(try Records(device.store).of(Self.maker, key: ObjectKey([.integer(id)])))
   }
 
-  func cancel(_ record: Record) throws -> [Key] {
+  func cancel(_ record: ObjectRecord) throws -> [ObjectKey] {
     try PendingStore.cancel(Self.maker, try #require(record.object), in: device.store)
   }
 
@@ -68,7 +68,7 @@ struct CancelledKeyTests {
     let new = try create("new")
     try update(1, owner: new.values[0], name: "one")
     try update(2, owner: new.values[0])
-    #expect(try cancel(new) == [Key([.integer(1)]), Key([.integer(2)])])
+    #expect(try cancel(new) == [ObjectKey([.integer(1)]), ObjectKey([.integer(2)])])
     #expect(try shown(1) == "\"one\" 3 U")
     #expect(try shown(2) == "\"m2\" 3 N", "nothing is left to send")
     let operations = try device.operations()
@@ -104,7 +104,7 @@ struct CancelledKeyTests {
 
   @Test("What was sealed with it and never sent waits again, without the reference")
   func recalled() throws {
-    var new: Record?
+    var new: ObjectRecord?
     try device.store.transaction { () throws(FerryError) in
       do {
         let made = try create("new")
@@ -113,7 +113,7 @@ struct CancelledKeyTests {
       } catch {}
     }
     try Outbox(device.store).submitAll(Self.maker)
-    #expect(try cancel(try #require(new)) == [Key([.integer(1)])])
+    #expect(try cancel(try #require(new)) == [ObjectKey([.integer(1)])])
     #expect(try shown(1) == "\"one\" 3 U")
     try device.exchange(shore)
     #expect(shore.stored.values.map(\.changed) == [[1: .text("one")]])
@@ -121,7 +121,7 @@ struct CancelledKeyTests {
 
   /// A new object and a change that refers to it, on their way as one; the first is cancelled.
   private func cancelledOnItsWay() throws -> (create: PendingOperation, update: PendingOperation) {
-    var new: Record?
+    var new: ObjectRecord?
     try device.store.transaction { () throws(FerryError) in
       do {
         let made = try create("new")
@@ -154,7 +154,7 @@ struct CancelledKeyTests {
     "sync/P21: where it was done after all, all of it is shown, under the key that it was given")
   func acceptedTogether() throws {
     let (create, update) = try cancelledOnItsWay()
-    shore.accept(create.id, newKey: Key([.integer(9)]))
+    shore.accept(create.id, newKey: ObjectKey([.integer(9)]))
     shore.accept(update.id, changing: [2: .integer(9)])
     try device.exchange(shore)
     #expect(try shown(1) == "\"one\" 9 N")
@@ -166,7 +166,7 @@ struct CancelledKeyTests {
   func withoutImage() throws {
     let new = try create("new")
     try update(1, owner: new.values[0], name: "one")
-    shore.remove(Self.maker, Key([.integer(1)]))
+    shore.remove(Self.maker, ObjectKey([.integer(1)]))
     try device.exchange(shore)
     _ = try cancel(new)
     #expect(try shown(1) == "\"one\" 3 U")
@@ -183,7 +183,7 @@ struct CancelledKeyTests {
     try update(1, owner: new.values[0], name: "one")
     try submit(1)
     try update(1, owner: new.values[0], name: "uno")
-    #expect(try cancel(new) == [Key([.integer(1)])])
+    #expect(try cancel(new) == [ObjectKey([.integer(1)])])
     #expect(try device.operations().map(\.changed) == [[1: .text("one")], [1: .text("uno")]])
     #expect(try shown(1) == "\"uno\" 3 U")
     // It waited for the key alone, and goes without another answer.
@@ -214,7 +214,7 @@ struct CancelledKeyTests {
     try update(1, owner: new.values[0])
     try submit(1)
     try update(1, owner: .integer(2))
-    shore.accept(id, newKey: Key([.integer(9)]))
+    shore.accept(id, newKey: ObjectKey([.integer(9)]))
     try device.exchange(shore)
     try device.exchange(shore)
     #expect(
@@ -249,10 +249,10 @@ struct CancelledKeyTests {
     try device.exchange(shore)
     var second = try maker(2)
     second.values[1] = .text("two")
-    let new = try device.store.transaction { () throws(FerryError) -> Record in
-      var records: [Record] = [parent]
+    let new = try device.store.transaction { () throws(FerryError) -> ObjectRecord in
+      var records: [ObjectRecord] = [parent]
       for name in ["new", "child"] {
-        var record = Record(Self.maker, store: device.store)
+        var record = ObjectRecord(Self.maker, store: device.store)
         record.values[1] = .text(name)
         record.values[2] = records[records.count - 1].values[0]
         if let made = try PendingStore.save(try record.change(.create), in: device.store) {

@@ -20,7 +20,7 @@ struct ChainTests {
     try first.submitPending()
     try shop.device.exchange(shop.shore)
     let sent = shop.shore.stored.values.sorted { $0.position < $1.position }
-    #expect(sent.map(\.key) == [Key([.integer(1)]), Key([.integer(2)])])
+    #expect(sent.map(\.key) == [ObjectKey([.integer(1)]), ObjectKey([.integer(2)])])
     #expect(sent.map(\.count) == [2, 2] && Set(sent.map(\.chain)) == [sent[0].id])
     #expect(try shop.device.order(3)?.replayPending == 0, "the third is not part of it")
   }
@@ -136,7 +136,7 @@ struct ChainTests {
     try shop.device.exchange(shop.shore)
     let second = shop.shore.stored.values.filter { $0.changed[2] == .text("Ulm") }
     #expect(second.count == 2 && second.allSatisfy { $0.count == 2 })
-    #expect(second.first { $0.key == Key([.integer(2)]) }?.base == [2: .text("Kiel")])
+    #expect(second.first { $0.key == ObjectKey([.integer(2)]) }?.base == [2: .text("Kiel")])
   }
 
   @Test("A refused member holds its chain together: corrected, all of it goes again under new ids")
@@ -195,7 +195,7 @@ struct ChainTests {
     try order.cancelPending()
     try shop.device.exchange(shop.shore)
     let sent = shop.shore.stored.values.sorted { $0.position < $1.position }
-    #expect(sent.map(\.key) == [Key([.integer(2)]), Key([.integer(3)])])
+    #expect(sent.map(\.key) == [ObjectKey([.integer(2)]), ObjectKey([.integer(3)])])
     #expect(sent.map(\.count) == [2, 2] && Set(sent.map(\.chain)) == [sent[0].id])
   }
 

@@ -9,11 +9,11 @@ import Testing
 @Suite("Change log of the device")
 struct ChangeLogTests {
   private let shop: Filled
-  private let database: Database
+  private let database: FerryDatabase
 
   init() throws {
     shop = try Filled()
-    database = Database(
+    database = FerryDatabase(
       shop.device.store, ConnectionProfile(server: "http://shop"), nil, SilentTransport(),
       .system())
     try database.enableChangeLog()
@@ -32,7 +32,8 @@ struct ChangeLogTests {
 
   private func remark(_ id: String) throws -> Remark {
     Remark(
-      record: try #require(try Records(shop.device.store).of(Remark.entity, key: Key([.text(id)]))))
+      record: try #require(
+        try Records(shop.device.store).of(Remark.entity, key: ObjectKey([.text(id)]))))
   }
 
   @Test("facts/1.11: a changed part is noted with the owner of its graph, and the owner with it")
@@ -84,7 +85,7 @@ struct ChangeLogTests {
       try noted() == [
         "Item 2 U of Basket 1", "Basket 1 U of Basket 1", "Basket 2 U of Basket 2",
       ])
-    shore.remove(Remark.entity, Key([.text("r1")]))
+    shore.remove(Remark.entity, ObjectKey([.text("r1")]))
     try device.exchange(shore)
     #expect(try noted() == ["Remark 1 D of Basket 1", "Basket 1 U of Basket 1"])
     try device.exchange(shore)
@@ -128,7 +129,7 @@ struct ChangeLogTests {
     let device = shop.device
     var item = Item(
       record: try #require(
-        try Records(device.store).of(Item.entity, key: Key([.integer(1), .integer(2)]))))
+        try Records(device.store).of(Item.entity, key: ObjectKey([.integer(1), .integer(2)]))))
     try item.delete()
     try item.cancelPending()
     let rows = try device.store.read { connection throws(FerryError) in

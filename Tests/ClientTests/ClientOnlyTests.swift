@@ -28,7 +28,7 @@ private struct Contact: BusinessObject {
   static let package = Package(
     name: "Contacts", version: "1.0", entities: [entity, reminder],
     groups: [SynchronizationGroup(name: "default")])
-  var record: Record
+  var record: ObjectRecord
   var name: String? {
     get { record.get(1) }
     set { record.set(1, newValue) }
@@ -41,7 +41,7 @@ private struct Contact: BusinessObject {
 
 private struct Reminder: BusinessObject {
   static let entity = Contact.reminder
-  var record: Record
+  var record: ObjectRecord
   var text: String? {
     get { record.get(1) }
     set { record.set(1, newValue) }
@@ -66,7 +66,7 @@ struct ClientOnlyTests {
       contact.note = "likes tea \(id)"
       try contact.update()
     }
-    var record = Record(Contact.reminder, store: device.store)
+    var record = ObjectRecord(Contact.reminder, store: device.store)
     record.set(0, 7 as Int64)
     _ = try PendingStore.save(try record.change(.create), in: device.store)
   }
@@ -77,7 +77,7 @@ struct ClientOnlyTests {
   }
 
   private func contact(_ id: Int64) throws -> Contact? {
-    try Records(device.store).of(Contact.entity, key: Key([.integer(id)])).map(
+    try Records(device.store).of(Contact.entity, key: ObjectKey([.integer(id)])).map(
       Contact.init(record:))
   }
 
@@ -86,12 +86,12 @@ struct ClientOnlyTests {
   }
 
   private func reminder(_ id: Int64) throws -> Reminder? {
-    try Records(device.store).of(Contact.reminder, key: Key([.integer(id)])).map(
+    try Records(device.store).of(Contact.reminder, key: ObjectKey([.integer(id)])).map(
       Reminder.init(record:))
   }
 
   private func remind(_ id: Int64) throws -> Reminder {
-    var reminder = Reminder(record: Record(Contact.reminder, store: device.store))
+    var reminder = Reminder(record: ObjectRecord(Contact.reminder, store: device.store))
     reminder.record.set(0, id)
     try reminder.create()
     return reminder
@@ -141,7 +141,7 @@ struct ClientOnlyTests {
   func undoneCreation() throws {
     var reminder = try remind(8)
     try reminder.delete()
-    reminder = Reminder(record: Record(Contact.reminder, store: device.store))
+    reminder = Reminder(record: ObjectRecord(Contact.reminder, store: device.store))
     reminder.record.set(0, 10 as Int64)
     try device.store.transaction { () throws(FerryError) in
       try reminder.create()
@@ -179,7 +179,7 @@ struct ClientOnlyTests {
 
   /// A contact with a note whose create is on its way, deleted before the answer.
   private func createAndDelete() throws -> OperationID {
-    var record = Record(Contact.entity, store: device.store)
+    var record = ObjectRecord(Contact.entity, store: device.store)
     record.set(0, 3 as Int64)
     record.set(1, "Grace")
     record.set(2, "owes me a book")

@@ -38,10 +38,11 @@ struct CompositeDependencyTests {
     for number in [1, 2] as [Int64] { shore.put(Self.berth, [.integer(1), .integer(number)]) }
     shore.put(Self.ship, [.integer(5), .integer(1), .integer(1)])
     try device.exchange(shore)
-    var ship = try #require(try Records(device.store).of(Self.ship, key: Key([.integer(5)])))
+    var ship = try #require(try Records(device.store).of(Self.ship, key: ObjectKey([.integer(5)])))
     ship.set(2, Int64(2))
     _ = try PendingStore.save(try ship.change(.update), in: device.store)
-    let berth = try Records(device.store).of(Self.berth, key: Key([.integer(1), .integer(1)]))
+    let berth = try Records(device.store).of(
+      Self.berth, key: ObjectKey([.integer(1), .integer(1)]))
     _ = try PendingStore.save(try #require(berth).change(.delete), in: device.store)
     try Outbox(device.store).submitAll([Self.berth, Self.ship])
     for _ in 0..<2 { try device.exchange(shore) }
@@ -65,12 +66,12 @@ struct CompositeDependencyTests {
 
   /// A new berth (1, 2), and the ship led to it by the second attribute alone.
   private func move(_ device: Device) throws(FerryError) {
-    guard var ship = try Records(device.store).of(Self.ship, key: Key([.integer(5)])) else {
+    guard var ship = try Records(device.store).of(Self.ship, key: ObjectKey([.integer(5)])) else {
       return
     }
     ship.set(2, Int64(2))
     _ = try PendingStore.save(try ship.change(.update), in: device.store)
-    var berth = Record(Self.berth, store: device.store)
+    var berth = ObjectRecord(Self.berth, store: device.store)
     berth.set(0, Int64(1))
     berth.set(1, Int64(2))
     _ = try PendingStore.save(try berth.change(.create), in: device.store)

@@ -34,7 +34,7 @@ struct ConnectionTests {
     let depot = try Depot()
     let network = SwitchedTransport(Warehouse.stocked())
     let witness = Witness()
-    let database = Database(
+    let database = FerryDatabase(
       depot.database.store, ConnectionProfile(server: "http://depot"), witness, network, .system())
     try await database.start()
     network.set(off: true)
@@ -70,7 +70,7 @@ struct ConnectionTests {
     let log = HeardLog()
     let world = World.system(log: log)
     let open = { (model: Package) throws in
-      Database(
+      FerryDatabase(
         try Store(path: depot.path, model: model, world: world, durability: .application),
         ConnectionProfile(server: "http://depot", session: settings), Witness(),
         ShoreTransport(Warehouse.stocked()) { _, _ in }, world)
@@ -86,7 +86,7 @@ struct ConnectionTests {
 
   /// Counts what the database shows while it is told.
   private final class Looker: CallbackHandler {
-    let database = Mutex<Database?>(nil)
+    let database = Mutex<FerryDatabase?>(nil)
     let seen = Mutex<[String]>([])
 
     private func look(_ moment: String) {

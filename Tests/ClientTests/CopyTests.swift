@@ -46,7 +46,7 @@ struct CopyTests {
     try copy.submitPending()
     try shop.device.exchange(shop.shore)
     let id = try #require(shop.shore.stored.keys.first)
-    shop.shore.accept(id, newKey: Key([.integer(77)]), changing: [3: .text("12.5")])
+    shop.shore.accept(id, newKey: ObjectKey([.integer(77)]), changing: [3: .text("12.5")])
     try shop.device.exchange(shop.shore)
     copy.city = "Kiel"
     try copy.update()
@@ -54,7 +54,7 @@ struct CopyTests {
     #expect(copy.freight == 12.5, "what the business system made of it stays")
     let operation = try shop.device.operations()[0]
     #expect(operation.changed == [2: .text("Kiel")])
-    #expect(operation.key == Key([.integer(77)]))
+    #expect(operation.key == ObjectKey([.integer(77)]))
     #expect(try Records(shop.device.store).of(Order.entity, key: temporary)?.key == operation.key)
     try copy.delete()
     #expect(try shop.device.operations()[0].base[0] == .integer(77))
@@ -68,11 +68,11 @@ struct CopyTests {
     try copy.submitPending()
     try shop.device.exchange(shop.shore)
     let id = try #require(shop.shore.stored.keys.first)
-    shop.shore.accept(id, newKey: Key([.integer(77)]))
+    shop.shore.accept(id, newKey: ObjectKey([.integer(77)]))
     try shop.device.exchange(shop.shore)
     try copy.delete()
     let operation = try #require(try shop.device.operations().first)
-    #expect(operation.key == Key([.integer(77)]) && operation.base[0] == .integer(77))
+    #expect(operation.key == ObjectKey([.integer(77)]) && operation.base[0] == .integer(77))
   }
 
   @Test("Of two copies the one that is saved last is seen, and its first base stays")

@@ -18,7 +18,7 @@ struct DatabaseFilesTests {
     try await body(folder.path)
   }
 
-  private func book(_ passenger: String, in database: Database) throws {
+  private func book(_ passenger: String, in database: FerryDatabase) throws {
     var booking = Booking(
       agencyID: "A07", flightID: 1, passenger: passenger, cabin: .economy, seats: 1, in: database)
     try booking.create()
@@ -28,11 +28,11 @@ struct DatabaseFilesTests {
   func lifeCycle() async throws {
     try await inFolder { folder in
       let path = "\(folder)/device.db"
-      #expect(!Database.exists(at: path))
+      #expect(!FerryDatabase.exists(at: path))
       let database = try Travel.open(at: path, profile: profile)
       try book("Ada", in: database)
-      #expect(Database.exists(at: path))
-      #expect(throws: FerryError.self) { try Database.delete(at: path) }
+      #expect(FerryDatabase.exists(at: path))
+      #expect(throws: FerryError.self) { try FerryDatabase.delete(at: path) }
       let ada = try #require(try Booking.findAll(in: database).first)
       await database.close()
       #expect(ada.passenger == "Ada")
@@ -41,9 +41,9 @@ struct DatabaseFilesTests {
       let again = try Travel.open(at: path, profile: profile)
       #expect(try Booking.findAll(in: again).map(\.passenger) == ["Ada"])
       await again.close()
-      try Database.delete(at: path)
+      try FerryDatabase.delete(at: path)
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
-      try Database.delete(at: path)
+      try FerryDatabase.delete(at: path)
     }
   }
 
@@ -51,7 +51,7 @@ struct DatabaseFilesTests {
   func users() async throws {
     try await inFolder { folder in
       let names = ["nancy", "Nancy", "näncy", "nancy/../x", "n%41"]
-      let paths = names.map { Database.path(of: $0, package: "Travel", in: folder) }
+      let paths = names.map { FerryDatabase.path(of: $0, package: "Travel", in: folder) }
       #expect(Set(paths.map { $0.lowercased() }).count == names.count)
       #expect(
         paths.allSatisfy {
@@ -64,7 +64,7 @@ struct DatabaseFilesTests {
       #expect(try Booking.findAll(in: nancy).map(\.passenger) == ["Ada"])
       #expect(try Booking.findAll(in: other).map(\.passenger) == ["Bob"])
       await nancy.close()
-      try Database.delete(at: paths[0])
+      try FerryDatabase.delete(at: paths[0])
       #expect(try other.hasPendingOperations)
       await other.close()
     }
@@ -75,24 +75,25 @@ struct DatabaseFilesTests {
     try await inFolder { folder in
       let long = String(repeating: "n", count: 300)
       let users = [long, long + "x", long.uppercased(), String(repeating: "/ä", count: 200)]
-      let paths = users.map { Database.path(of: $0, package: "Travel", in: folder) }
+      let paths = users.map { FerryDatabase.path(of: $0, package: "Travel", in: folder) }
       #expect(Set(paths.map { $0.lowercased() }).count == users.count)
       for path in paths {
         #expect(path.dropFirst(folder.count + 1).utf8.count <= 230)
         let database = try Travel.open(at: path, key: .random(), profile: profile)
         try book("Ada", in: database)
         await database.close()
-        try Database.delete(at: path)
+        try FerryDatabase.delete(at: path)
       }
-      #expect(Database.path(of: long, package: "Travel", in: folder) == paths[0], "it is stable")
+      #expect(
+        FerryDatabase.path(of: long, package: "Travel", in: folder) == paths[0], "it is stable")
       // 200 characters fit, and always did.
-      let known = Database.path(of: String(long.prefix(200)), package: "Travel", in: folder)
+      let known = FerryDatabase.path(of: String(long.prefix(200)), package: "Travel", in: folder)
       #expect(known == "\(folder)/Travel-\(long.prefix(200)).ferry")
       // One that an older Ferry made under its whole name keeps it.
       let whole = "\(folder)/Travel-\(long.prefix(235)).ferry"
       #expect(FileManager.default.createFile(atPath: whole, contents: nil))
       #expect(
-        Database.path(of: String(long.prefix(235)), package: "Travel", in: folder) == whole)
+        FerryDatabase.path(of: String(long.prefix(235)), package: "Travel", in: folder) == whole)
     }
   }
 
@@ -103,7 +104,7 @@ struct DatabaseFilesTests {
       let log = HeardLog()
       let world = World(clock: SystemClock(), chance: SystemChance(), log: log)
       let open = { (profile: ConnectionProfile) throws(FerryError) in
-        try Database.open(
+        try FerryDatabase.open(
           at: path, package: Travel.package, profile: profile, world: world)
       }
       let app = try open(profile)
@@ -120,7 +121,7 @@ struct DatabaseFilesTests {
         }
       }
       #expect(try Booking.findAll(in: widget).map(\.seats) == [2, 2])
-      #expect { try Database.delete(at: path) } throws: { ($0 as? FerryError)?.code == .inUse }
+      #expect { try FerryDatabase.delete(at: path) } throws: { ($0 as? FerryError)?.code == .inUse }
       await app.close()
       try book("Eve", in: widget)
       await widget.close()

@@ -69,7 +69,7 @@ struct DatabaseStateTests {
     let device = try Device()
     let shore = Shore(Shop.package)
     shore.put(Order.entity, [.integer(1), .text("ALFKI"), .text("Bremen"), .null])
-    let database = Database(
+    let database = FerryDatabase(
       device.store, ConnectionProfile(server: "http://shore"), nil,
       ShoreTransport(shore) { _, _ in }, .system())
     var states = database.states.makeAsyncIterator()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Ferry
 
-/// What has its own suites below `Database`, called as an app calls it.
+/// What has its own suites below `FerryDatabase`, called as an app calls it.
 @Suite("The database as an app calls it", .timeLimit(.minutes(30)))
 struct DatabaseTests {
   @Test(
@@ -99,7 +99,7 @@ struct DatabaseTests {
   @Test("A live value whose query fails says why, and keeps what it showed")
   @MainActor func failedLiveValue() async throws {
     let depot = try Depot()
-    let query = Query(from: Article.self).where(AttributeTest("nmae", .isNull))
+    let query = RowQuery(from: Article.self).where(AttributeTest("nmae", .isNull))
     let value = LiveValue(Article.live(query, in: depot.database), initially: [])
     let (told, continuation) = AsyncStream.makeStream(of: Void.self)
     var tellings = told.makeAsyncIterator()

@@ -98,7 +98,7 @@ extension DependencyTests {
     try accept(0)
     #expect(try sent() == ["create Maker 1", "create Maker 1"])
     try refuse(1)
-    #expect(try Records(device.store).of(Maker.entity, key: Key([.integer(1)])) == nil)
+    #expect(try Records(device.store).of(Maker.entity, key: ObjectKey([.integer(1)])) == nil)
     #expect(try device.operations().map(\.kind) == [.delete])
     try submit([Maker.entity])
     #expect(try sent().last == "delete Maker 1")
@@ -129,7 +129,7 @@ extension DependencyTests {
     try delete(Maker.entity, 1)
     let left = try device.operations()
     #expect(left.map(\.kind) == [.delete] && left.first?.base[1] == .text("Eve"))
-    #expect(try Records(device.store).of(Maker.entity, key: Key([.integer(1)])) == nil)
+    #expect(try Records(device.store).of(Maker.entity, key: ObjectKey([.integer(1)])) == nil)
   }
 
   @Test("Row 13: a key made again waits for the delete of the object that had it")
@@ -175,7 +175,8 @@ extension DependencyTests {
   }
 
   private func edit(_ id: Int64, _ name: String) throws(FerryError) {
-    guard var maker = try Records(device.store).of(Maker.entity, key: Key([.integer(id)])) else {
+    guard var maker = try Records(device.store).of(Maker.entity, key: ObjectKey([.integer(id)]))
+    else {
       return
     }
     maker.set(1, name)

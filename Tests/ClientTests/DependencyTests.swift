@@ -16,12 +16,12 @@ struct DependencyTests {
     device = try Device(Warehouse.package()).loggedIn()
   }
 
-  func record(_ entity: Entity, _ id: Int64) throws -> Record {
-    try #require(try Records(device.store).of(entity, key: Key([.integer(id)])))
+  func record(_ entity: Entity, _ id: Int64) throws -> ObjectRecord {
+    try #require(try Records(device.store).of(entity, key: ObjectKey([.integer(id)])))
   }
 
   func create(maker id: Int64, owner: Int64? = nil) throws {
-    var record = Record(Maker.entity, store: device.store)
+    var record = ObjectRecord(Maker.entity, store: device.store)
     record.set(0, id)
     record.set(1, "Ada")
     record.set(3, owner)
@@ -29,7 +29,7 @@ struct DependencyTests {
   }
 
   func create(article id: Int64, maker: Int64) throws {
-    var record = Record(Article.entity, store: device.store)
+    var record = ObjectRecord(Article.entity, store: device.store)
     record.set(0, id)
     record.set(1, maker)
     record.set(2, "Nail")
@@ -236,7 +236,8 @@ struct DependencyTests {
     shore.put(part, [.integer(10), .integer(1)] + names.map { _ in .text("delete") })
     for _ in 0..<3 { try device.exchange(shore) }
     for (entity, id) in [(part, 10), (Maker.entity, 1)] as [(Entity, Int64)] {
-      let record = try #require(try Records(device.store).of(entity, key: Key([.integer(id)])))
+      let record = try #require(
+        try Records(device.store).of(entity, key: ObjectKey([.integer(id)])))
       _ = try PendingStore.save(try record.change(.delete), in: device.store)
     }
     try Outbox(device.store).submitAll([Maker.entity, part])
@@ -285,7 +286,7 @@ struct DependencyTests {
     #expect(try chains() == [["update Maker 1", "delete Maker 2", "delete Maker 1"]])
     let operations = try received().sorted { $0.position < $1.position }
     #expect(operations[0].changed == [3: .null] && operations[2].base[3] == .null)
-    #expect(try Records(device.store).of(Maker.entity, key: Key([.integer(1)])) == nil)
+    #expect(try Records(device.store).of(Maker.entity, key: ObjectKey([.integer(1)])) == nil)
     for operation in operations { shore.refuse(operation.id) }
     try exchange()
     let left = try device.operations()

@@ -1,4 +1,5 @@
 import Ferry
+import FerryModel
 import FerryReference
 import FerrySQLite
 import FerryWire
@@ -90,18 +91,18 @@ final class Device {
   }
 
   func order(_ id: Int64) throws -> Order? {
-    try Records(store).of(Order.entity, key: Key([.integer(id)])).map(Order.init(record:))
+    try Records(store).of(Order.entity, key: ObjectKey([.integer(id)])).map(Order.init(record:))
   }
 
   func newOrder(_ city: String?, customer: String = "ALFKI") -> Order {
-    var record = Record(Order.entity, store: store)
+    var record = ObjectRecord(Order.entity, store: store)
     record.set(1, customer)
     record.set(2, city)
     return Order(record: record)
   }
 
   func newLine(of order: Int64, _ number: Int64, _ text: String?) -> Line {
-    var record = Record(Line.entity, store: store)
+    var record = ObjectRecord(Line.entity, store: store)
     record.set(0, order)
     record.set(1, number)
     record.set(2, text)
@@ -225,7 +226,7 @@ struct Order: BusinessObject {
       Attribute(name: "freight", column: "freight", type: .decimal, isNullable: true),
     ], key: [0], keyOrigin: .businessSystem, relationships: [],
     operations: [.create, .update, .delete], partition: nil, group: "default")
-  var record: Record
+  var record: ObjectRecord
 
   var id: Int64 { record.get(0) }
   var customer: String {
@@ -255,7 +256,7 @@ struct Line: BusinessObject {
       Relationship(
         name: "order", target: "Order", attributes: ["orderID"], targetAttributes: ["id"])
     ], operations: [.create, .update, .delete], partition: nil, group: "default")
-  var record: Record
+  var record: ObjectRecord
 
   var orderID: Int64 { record.get(0) }
   var number: Int64 { record.get(1) }

@@ -109,7 +109,7 @@ struct DeviceLogTests {
   @Test("sync/P6, facts/1.4: the records of one submit are found by its id, and all are forgotten")
   func ofOneSubmit() throws {
     let shop = try Stocked()
-    let database = Database(
+    let database = FerryDatabase(
       shop.device.store, ConnectionProfile(server: "http://shop"), nil, SilentTransport(),
       .system())
     for id in [Int64(1), 2] {

@@ -25,7 +25,7 @@ struct EntityFilterTests {
     try depot.maker(4, "Di", nil)
     let ids = { (filter: EntityFilter) in
       try Maker.findWithQuery(
-        Query(from: Maker.self).entityFilter(filter).orderBy(.ascending("id")), in: database
+        RowQuery(from: Maker.self).entityFilter(filter).orderBy(.ascending("id")), in: database
       ).map(\.id)
     }
     let cases: [(EntityFilter, [Int64])] = [

@@ -13,7 +13,7 @@ enum FerryArticles {
     // GUIDE ends
   }
 
-  static func book(in database: Database) async throws {
+  static func book(in database: FerryDatabase) async throws {
     // GUIDE begins
     let booking = try await Booking(
       agencyID: "A07", flightID: 318, passenger: "Grace", cabin: .economy, seats: 1, in: database
@@ -32,7 +32,7 @@ enum FerryArticles {
   }
 
   struct Scene {
-    let database: Database
+    let database: FerryDatabase
 
     // GUIDE begins
     func leavesScreen() { database.stopBackgroundSynchronization() }

@@ -84,17 +84,17 @@ struct ForeignFileTests {
       #expect(try bytes().filter { !$0.value.isEmpty } == before)
     }
     try Connection(path: path).execute(business)
-    try refused { try Database.seal(at: path, key: key) }
+    try refused { try FerryDatabase.seal(at: path, key: key) }
     #expect(try Connection(path: path).value("PRAGMA journal_mode") == .text("wal"))
     try FileManager.default.removeItem(atPath: path)
     try Connection(path: path, sealing: Sealing(path: path, key: key)).execute(business)
-    try refused { try Database.unseal(at: path, key: key) }
-    try refused { try Database.changeKey(at: path, from: key, to: next) }
+    try refused { try FerryDatabase.unseal(at: path, key: key) }
+    try refused { try FerryDatabase.changeKey(at: path, from: key, to: next) }
     // The control: a device's own file goes through all three.
     try Store(path: own, model: Shop.package, world: .system(), durability: .application).close()
-    try Database.seal(at: own, key: key)
-    try Database.changeKey(at: own, from: key, to: next)
-    try Database.unseal(at: own, key: next)
+    try FerryDatabase.seal(at: own, key: key)
+    try FerryDatabase.changeKey(at: own, from: key, to: next)
+    try FerryDatabase.unseal(at: own, key: next)
     #expect(
       try Connection(path: own).value("PRAGMA application_id") == .integer(FileOwner.application))
   }

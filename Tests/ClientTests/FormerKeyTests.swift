@@ -9,32 +9,32 @@ import Testing
 @Suite("What holds a temporary key that was replaced", .timeLimit(.minutes(30)))
 struct FormerKeyTests {
   private let depot: Depot
-  private var database: Database { depot.database }
+  private var database: FerryDatabase { depot.database }
 
   /// Two baskets with an item each, of which the business system accepts the first as 7.
   private struct Copies {
     let basket: Basket
     let item: Item
-    let remark: Record
-    let receipt: Record
+    let remark: ObjectRecord
+    let receipt: ObjectRecord
     let other: Basket
   }
 
   init() throws {
     depot = try Depot(model: Baskets.package) { shore, operation in
       switch operation.entity {
-      case "Basket": shore.accept(operation.id, newKey: Key([.integer(7)]))
+      case "Basket": shore.accept(operation.id, newKey: ObjectKey([.integer(7)]))
       case "Item":
         shore.accept(
-          operation.id, newKey: Key([.integer(7), .integer(1)]), changing: [0: .integer(7)])
+          operation.id, newKey: ObjectKey([.integer(7), .integer(1)]), changing: [0: .integer(7)])
       case "Remark": shore.accept(operation.id, changing: [1: .integer(7)])
       default: shore.accept(operation.id)
       }
     }
   }
 
-  private func new(_ values: Value?..., of entity: Entity) throws -> Record {
-    var record = Record(entity, in: database)
+  private func new(_ values: AttributeValue?..., of entity: Entity) throws -> ObjectRecord {
+    var record = ObjectRecord(entity, in: database)
     for (position, value) in values.enumerated() { record.values[position] = value ?? .null }
     return try #require(try PendingStore.save(try record.change(.create), in: database.store))
   }
@@ -57,7 +57,8 @@ struct FormerKeyTests {
     var basket = copies.basket
     try basket.submitPending()
     for _ in 0..<3 { try await database.synchronize() }
-    try #require(try Records(database.store).of(Basket.entity, key: Key([.integer(7)])) != nil)
+    try #require(
+      try Records(database.store).of(Basket.entity, key: ObjectKey([.integer(7)])) != nil)
   }
 
   @Test("leads to its owners and its parts, and is found, by the key that replaced it")
@@ -68,15 +69,15 @@ struct FormerKeyTests {
     let owner: Basket? = try old.item.record.related("basket")
     #expect(owner?.id == 7)
     let remarks: [Remark] = try old.item.record.referring(by: "item")
-    #expect(remarks.map(\.record.key) == [Key([.text("r")])])
+    #expect(remarks.map(\.record.key) == [ObjectKey([.text("r")])])
     let item: Item? = try old.remark.related("item")
-    #expect(item?.record.key == Key([.integer(7), .integer(1)]))
+    #expect(item?.record.key == ObjectKey([.integer(7), .integer(1)]))
     let paid: Basket? = try old.receipt.related("basket")
     #expect(paid?.id == 7)
     #expect(try old.other.items().map(\.text) == ["fig"])
     // A part that was made since never had another key itself.
     _ = try new(.integer(7), .integer(2), .text("pear"), of: Item.entity)
-    let key = Key([old.basket.record.values[0], .integer(2)])
+    let key = ObjectKey([old.basket.record.values[0], .integer(2)])
     #expect(try Records(database.store).of(Item.entity, key: key)?["text"] == .text("pear"))
   }
 
@@ -87,7 +88,7 @@ struct FormerKeyTests {
     let (key, other) = (old.basket.id, old.other.id)
     func items(_ tests: any QueryTest...) throws -> [String?] {
       try Item.findWithQuery(
-        Query(from: "Item").where(CompositeTest(.and, tests)).orderBy(.ascending("text")),
+        RowQuery(from: "Item").where(CompositeTest(.and, tests)).orderBy(.ascending("text")),
         in: database
       ).map(\.text)
     }
@@ -106,10 +107,10 @@ struct FormerKeyTests {
     #expect(try baskets.map(\.id) == [7] && baskets.first?.items().map(\.text) == ["plum"])
     #expect(try Basket.findAll(where: id != key, in: database).map(\.name) == ["other"])
     #expect(try Item.count(where: Item.Attributes.basket.exists(id == key), in: database) == 1)
-    let remarks = Query(from: "Remark").where(AttributeTest("basketID", .equal, key))
+    let remarks = RowQuery(from: "Remark").where(AttributeTest("basketID", .equal, key))
     #expect(try Remark.findWithQuery(remarks, in: database).count == 1)
     // A delete that is pending hides the object, and its parts still have its key.
-    let receipts = Query(from: "Receipt").where(AttributeTest("basketID", .equal, key))
+    let receipts = RowQuery(from: "Receipt").where(AttributeTest("basketID", .equal, key))
     let basket = try #require(baskets.first)
     try await basket.delete()
     #expect(try database.executeQuery(receipts).count == 1)

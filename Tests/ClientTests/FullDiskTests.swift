@@ -63,7 +63,7 @@ struct FullDiskTests {
     guard deed != .create else { return }
     let store = try open()
     for _ in 0..<Self.orders {
-      var record = Record(Order.entity, store: store)
+      var record = ObjectRecord(Order.entity, store: store)
       record.set(1, "ALFKI")
       record.set(2, String(repeating: "city ", count: 600))
       _ = try PendingStore.save(try record.change(.create), in: store)
@@ -172,7 +172,7 @@ struct FullDiskTests {
     let count = 1_100
     let store = try open()
     for _ in 0..<count {
-      var record = Record(Order.entity, store: store)
+      var record = ObjectRecord(Order.entity, store: store)
       record.set(1, "ALFKI")
       _ = try PendingStore.save(try record.change(.create), in: store)
     }

@@ -50,10 +50,10 @@ struct GraphTests {
       "the others of the chain know it by its temporary key")
     for operation in shop.shore.stored.values.sorted(by: { $0.position < $1.position }) {
       switch operation.entity {
-      case "Basket": shop.shore.accept(operation.id, newKey: Key([.integer(7)]))
+      case "Basket": shop.shore.accept(operation.id, newKey: ObjectKey([.integer(7)]))
       case "Item":
         shop.shore.accept(
-          operation.id, newKey: Key([.integer(7), .integer(1)]), changing: [0: .integer(7)])
+          operation.id, newKey: ObjectKey([.integer(7), .integer(1)]), changing: [0: .integer(7)])
       default: shop.shore.accept(operation.id, changing: [1: .integer(7)])
       }
     }
@@ -135,7 +135,7 @@ struct GraphTests {
   func middleOwner() throws {
     let shop = try Filled()
     var remark = try #require(
-      try Records(shop.device.store).of(Remark.entity, key: Key([.text("r1")]))
+      try Records(shop.device.store).of(Remark.entity, key: ObjectKey([.text("r1")]))
     )
     let letters = {
       try [shop.basket(1)?.record, shop.item(1)?.record, shop.item(2)?.record].map {
@@ -143,7 +143,9 @@ struct GraphTests {
       }
     }
     let filtered = { (entity: Entity, filter: EntityFilter) in
-      try Query(from: entity.name).entityFilter(filter).objects(of: entity, in: shop.device.store) {
+      try RowQuery(from: entity.name).entityFilter(filter).objects(
+        of: entity, in: shop.device.store
+      ) {
         $0
       }
       .count

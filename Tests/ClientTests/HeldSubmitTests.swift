@@ -225,7 +225,8 @@ struct HeldSubmitTests {
   }
 
   private func edit(_ shop: Stocked, _ id: Int64, _ city: String) throws(FerryError) {
-    guard var order = try Records(shop.device.store).of(Order.entity, key: Key([.integer(id)]))
+    guard
+      var order = try Records(shop.device.store).of(Order.entity, key: ObjectKey([.integer(id)]))
     else {
       return
     }

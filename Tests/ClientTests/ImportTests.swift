@@ -118,14 +118,15 @@ struct ImportTests {
     #expect(shop.shore.stored.count == 1, "the child waits for the key")
     let create = try #require(shop.shore.stored.values.first)
     #expect(create.key == nil && create.changed[0] == nil)
-    shop.shore.accept(create.id, newKey: Key([.integer(11)]))
+    shop.shore.accept(create.id, newKey: ObjectKey([.integer(11)]))
     try shop.device.exchange(shop.shore)
     #expect(try shop.device.order(11)?.surrogateKey == order.surrogateKey)
     #expect(try shop.device.order(temporary)?.id == 11, "the old key still finds the object")
     #expect(try shop.device.order(11)?.lines().map(\.text) == ["tea"])
     try shop.device.exchange(shop.shore)
     let child = try #require(shop.shore.stored.values.first { $0.entity == "Line" })
-    #expect(child.key == Key([.integer(11), .integer(1)]) && child.changed[0] == .integer(11))
+    #expect(child.key == ObjectKey([11, 1].map(AttributeValue.integer)))
+    #expect(child.changed[0] == .integer(11))
   }
 
   @Test("sync/P13: an accepted delete is gone for good")
@@ -342,7 +343,7 @@ struct ImportTests {
     var order = try #require(try shop.device.order(1))
     order.city = "Kiel"
     try order.update()
-    shop.shore.remove(Order.entity, Key([.integer(1)]))
+    shop.shore.remove(Order.entity, ObjectKey([.integer(1)]))
     try shop.device.exchange(shop.shore)
     #expect(try shop.device.order(1)?.city == "Kiel")
     try order.cancelPending()
@@ -382,7 +383,6 @@ struct ImportTests {
   @Test("sync/M3: without a handler the data is processed all the same")
   func noHandler() throws {
     let device = try Device().loggedIn()
-    // Its folder goes with it.
     defer { withExtendedLifetime(device) {} }
     let store = device.store
     let shore = Shore(Shop.package)

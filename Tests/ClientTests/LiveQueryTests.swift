@@ -87,14 +87,14 @@ struct LiveQueryTests {
     }
     let live = database.live
     let query = { (first: Int64) in
-      Query(from: "Basket").where(AttributeTest("id", .greaterEqual, first))
+      RowQuery(from: "Basket").where(AttributeTest("id", .greaterEqual, first))
         .where(AttributeTest("id", .lessThan, first + 50))
     }
     let iterators = (0..<100).map { number in
       database.live(query(Int64(number * 10 + 1))).makeAsyncIterator()
     }
     for iterator in iterators { #expect(try await iterator.next()?.count == 50) }
-    let one = Query(from: "Basket").where(AttributeTest("id", .equal, 405))
+    let one = RowQuery(from: "Basket").where(AttributeTest("id", .equal, 405))
     let ofOne = try #require(try Basket.findWithQuery(one, in: database).first).live(in: database)
       .makeAsyncIterator()
     #expect(try await ofOne.next()??.isPending == false)
@@ -132,8 +132,8 @@ struct LiveQueryTests {
     #expect(live.executions == 113)
   }
 
-  private func items(_ basket: Int64) -> Query {
-    Query(from: "Item").where(AttributeTest("basketID", .equal, basket))
+  private func items(_ basket: Int64) -> RowQuery {
+    RowQuery(from: "Item").where(AttributeTest("basketID", .equal, basket))
   }
 
   @Test(
@@ -142,13 +142,13 @@ struct LiveQueryTests {
     let filled = try Filled()
     let store = filled.device.store
     let live = LiveQueries(store.rowWatch)
-    let queries = [Query(from: "Basket"), Query(from: "Item")]
+    let queries = [RowQuery(from: "Basket"), RowQuery(from: "Item")]
     let watches = queries.map { live.add(QueryDependencies($0, Baskets.package), isRung: false) }
     let rung = { () -> [Bool] in
       watches.map { !$0.signal.takeChanges().entities.isEmpty }
     }
     let remark = try #require(
-      try Records(store).of(Remark.entity, key: Key([.text("r1")])).map(Remark.init(record:)))
+      try Records(store).of(Remark.entity, key: ObjectKey([.text("r1")])).map(Remark.init(record:)))
     try await remark.delete()
     #expect(rung() == [true, true])
     #expect(try filled.basket(1)?.isPending == true)
@@ -252,7 +252,7 @@ struct LiveQueryTests {
     try ada.update()
     #expect(try await iterator.next()?.count == 0)
     #expect(database.live.executions == runs + 1)
-    let outer = Query(from: Article.self).join(A.maker, outer: true).select(M.city)
+    let outer = RowQuery(from: Article.self).join(A.maker, outer: true).select(M.city)
       .where(M.city.isNull)
     let rows = database.live(outer).makeAsyncIterator()
     #expect(try await rows.next()?.count == 0)
@@ -267,7 +267,7 @@ struct LiveQueryTests {
     try depot.maker(2, "Bo", "Berlin", owner: 1)
     try depot.maker(3, "Cy", "Bonn")
     let database = depot.database
-    let parents = Query(from: Maker.self).join(M.parent, as: "p").where(M.city == "Berlin")
+    let parents = RowQuery(from: Maker.self).join(M.parent, as: "p").where(M.city == "Berlin")
       .select(M.name.of("p"))
     let rows = database.live(parents).makeAsyncIterator()
     #expect(try await rows.next()?.map(\.values) == [[.text("Ada")]])
@@ -276,7 +276,7 @@ struct LiveQueryTests {
     try ada.update()
     #expect(try await rows.next()?.map(\.values) == [[.text("Ada Byron")]])
     // What is said of each alias still holds for its rows alone.
-    let known = Query(from: Maker.self).join(M.parent, as: "p")
+    let known = RowQuery(from: Maker.self).join(M.parent, as: "p")
       .where(M.city == "Berlin").where(AttributeTest("p.city", .equal, "Rome"))
     let dependencies = QueryDependencies(known, depot.model)
     let entity = Maker.entity.name
@@ -366,7 +366,7 @@ struct LiveQueryTests {
     try nail.update()
     let updated = try #require(try await iterator.next())
     #expect(updated.changes.last?.attributes == ["name", "price"])
-    #expect(updated.changes.last?.key == Key([.integer(100_000)]))
+    #expect(updated.changes.last?.key == ObjectKey([.integer(100_000)]))
     try fill(depot, 3_000)
     #expect(try await iterator.next()?.isComplete == false)
   }

@@ -52,7 +52,7 @@ struct LocalPartsTests {
       ("Word", [1, 2, 3]),
     ] as [(String, [Int64?])] {
       for (index, owner) in owners.enumerated() {
-        var record = Record(try entity(name), store: device.store)
+        var record = ObjectRecord(try entity(name), store: device.store)
         record.set(0, Int64(index + 1))
         if let owner { record.set(1, owner) }
         _ = try PendingStore.save(try record.change(.create), in: device.store)
@@ -65,7 +65,7 @@ struct LocalPartsTests {
   }
 
   private func delete(_ name: String, _ id: Int64) throws {
-    let record = try Records(device.store).of(try entity(name), key: Key([.integer(id)]))
+    let record = try Records(device.store).of(try entity(name), key: ObjectKey([.integer(id)]))
     _ = try PendingStore.save(try #require(record).change(.delete), in: device.store)
   }
 

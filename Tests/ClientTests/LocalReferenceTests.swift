@@ -55,7 +55,7 @@ struct LocalReferenceTests {
   private let shore: Shore
   private let device: Device
   /// The new order to which note 1, the label and the stamp refer; note 2 refers to order 7.
-  private var new: Record
+  private var new: ObjectRecord
 
   init() throws {
     let model = Self.model("1.0")
@@ -63,14 +63,14 @@ struct LocalReferenceTests {
     device = try Device(model).loggedIn()
     shore.put(model.served.entities[0], [.integer(7), .text("Kiel")])
     try device.exchange(shore)
-    new = Record(Self.order, store: device.store)
+    new = ObjectRecord(Self.order, store: device.store)
     new.set(1, "Jena" as String?)
     new = try #require(try PendingStore.save(try new.change(.create), in: device.store))
     let key = new.values[0]
     for (entity, id, about) in [
       (Self.note, 1, key), (Self.note, 2, .integer(7)), (Self.label, 3, key), (Self.stamp, 4, key),
-    ] as [(Entity, Int64, Value)] {
-      var record = Record(entity, store: device.store)
+    ] as [(Entity, Int64, AttributeValue)] {
+      var record = ObjectRecord(entity, store: device.store)
       record.set(0, id)
       record.values[1] = about
       record.set(2, "\(entity.name) \(id)" as String?)
@@ -78,13 +78,15 @@ struct LocalReferenceTests {
     }
   }
 
-  private func references(_ store: Store? = nil) throws -> [Value] {
+  private func references(_ store: Store? = nil) throws -> [AttributeValue] {
     try [Self.note, Self.label, Self.stamp].flatMap { entity in
       try Records(store ?? device.store).all(entity, "ORDER BY id", []).map { $0.values[1] }
     }
   }
 
-  private var told: Set<Key> { [Key([.integer(1)]), Key([new.values[0]]), Key([.integer(4)])] }
+  private var told: Set<ObjectKey> {
+    [ObjectKey([.integer(1)]), ObjectKey([new.values[0]]), ObjectKey([.integer(4)])]
+  }
 
   @Test("are null where the new object is cancelled, or stay where they cannot be, and are told")
   func cancelled() throws {
@@ -92,7 +94,7 @@ struct LocalReferenceTests {
     #expect(Set(others) == told && others.count == 3)
     let key = new.values[0]
     #expect(try references() == [.null, .integer(7), key, key])
-    let note = try #require(try Records(device.store).of(Self.note, key: Key([.integer(1)])))
+    let note = try #require(try Records(device.store).of(Self.note, key: ObjectKey([.integer(1)])))
     #expect(note.values[2] == .text("Note 1") && note.pending == .none)
     #expect(try device.operations().isEmpty)
   }
@@ -105,7 +107,7 @@ struct LocalReferenceTests {
       try device.store.rollback()
     }
     #expect(try references() == [key, .integer(7), key, key])
-    let again = try #require(try Records(device.store).of(Self.order, key: Key([key])))
+    let again = try #require(try Records(device.store).of(Self.order, key: ObjectKey([key])))
     _ = try PendingStore.save(try again.change(.delete), in: device.store)
     #expect(try references() == [.null, .integer(7), key, key])
   }
@@ -120,9 +122,9 @@ struct LocalReferenceTests {
     let id = try #require(try device.operations().first).id
     _ = try PendingStore.cancel(Self.order, object, in: device.store)
     #expect(try references() == [key, .integer(7), key, key])
-    if isAccepted { shore.accept(id, newKey: Key([.integer(9)])) } else { shore.refuse(id) }
+    if isAccepted { shore.accept(id, newKey: ObjectKey([.integer(9)])) } else { shore.refuse(id) }
     try device.exchange(shore)
-    let ends: [Value] =
+    let ends: [AttributeValue] =
       isAccepted
       ? [.integer(9), .integer(7), .integer(9), .integer(9)] : [.null, .integer(7), key, key]
     #expect(try references() == ends)
@@ -134,7 +136,7 @@ struct LocalReferenceTests {
     _ = try Outbox(device.store).submit(Self.order, object)
     try device.exchange(shore)
     let id = try #require(try device.operations().first).id
-    let sent = try #require(try Records(device.store).of(Self.order, key: Key([key])))
+    let sent = try #require(try Records(device.store).of(Self.order, key: ObjectKey([key])))
     _ = try PendingStore.save(try sent.change(.delete), in: device.store)
     #expect(try references() == [key, .integer(7), key, key])
     shore.refuse(id)
@@ -168,14 +170,15 @@ struct LocalReferenceTests {
     _ = try Outbox(device.store).submit(Self.order, try #require(new.object))
     try device.exchange(shore)
     let id = try #require(shore.stored.keys.first)
-    shore.accept(id, newKey: Key([.integer(42)]))
+    shore.accept(id, newKey: ObjectKey([.integer(42)]))
     try device.exchange(shore)
     #expect(
       try references() == [.integer(42), .integer(7), .integer(42), .integer(42)])
-    let label = try #require(try Records(device.store).of(Self.label, key: Key([.integer(42)])))
+    let label = try #require(
+      try Records(device.store).of(Self.label, key: ObjectKey([.integer(42)])))
     #expect(label.values[2] == .text("Label 3") && label.pending == .none)
     // A copy that was read before is saved where it is now.
-    var copy = try #require(try Records(device.store).of(Self.note, key: Key([.integer(1)])))
+    var copy = try #require(try Records(device.store).of(Self.note, key: ObjectKey([.integer(1)])))
     copy.set(2, "new" as String?)
     _ = try PendingStore.save(try copy.change(.update), in: device.store)
     #expect(try references().first == .integer(42))

@@ -43,7 +43,7 @@ struct ManyPendingTests {
       for first in stride(from: 0, to: count, by: 1_000) {
         try store.write { connection throws(FerryError) in
           for number in first..<min(count, first + 1_000) {
-            var record = Record(Order.entity, store: store)
+            var record = ObjectRecord(Order.entity, store: store)
             record.set(1, "ALFKI")
             record.set(2, "city \(number)")
             _ = try PendingStore.save(try record.change(.create), in: store)

@@ -13,7 +13,7 @@ struct MigrationCheckTests {
 
   private func attribute(
     _ name: String, _ type: AttributeType = .string, nullable: Bool = false,
-    maxLength: Int? = nil, default usual: Value? = nil
+    maxLength: Int? = nil, default usual: AttributeValue? = nil
   ) -> Attribute {
     Attribute(
       name: name, column: name, type: type, isNullable: nullable, maxLength: maxLength,
@@ -67,7 +67,7 @@ struct MigrationCheckTests {
     }
   }
 
-  private func orders(_ store: Store) throws -> [Record] {
+  private func orders(_ store: Store) throws -> [ObjectRecord] {
     let entity = try #require(store.model.entity(named: "Order"))
     return try Records(store).all(entity, "ORDER BY _id", [])
   }
@@ -144,7 +144,7 @@ struct MigrationCheckTests {
     record.values[4] = .null
     let error = #expect(throws: FerryError.self) { _ = try record.change(.update) }
     #expect(error?.entity == "Order" && error?.attribute == "note")
-    let created = Record(record.entity, store: store)
+    let created = ObjectRecord(record.entity, store: store)
     #expect(throws: FerryError.self) { _ = try created.change(.create) }
   }
 
@@ -179,7 +179,7 @@ struct MigrationCheckTests {
     let store = try open(shop, model, .discardUnmigratable)
     #expect(
       try orders(store).map { $0["city"]?.shown }
-        == ["Bremen", "Ulm", "Bremen"].map { Value.text($0).shown })
+        == ["Bremen", "Ulm", "Bremen"].map { AttributeValue.text($0).shown })
     #expect(try operations(store).map(\.key.text) == ["2"])
   }
 

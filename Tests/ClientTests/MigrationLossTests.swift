@@ -58,16 +58,16 @@ struct MigrationLossTests {
       _ = try PendingStore.save(try record.change(.update), in: device.store)
     }
     for (id, text) in [(1, "sail"), (2, "17"), (3, nil)] as [(Int64, String?)] {
-      var record = Record(try #require(model.entity(named: "Idea")), store: device.store)
+      var record = ObjectRecord(try #require(model.entity(named: "Idea")), store: device.store)
       record.set(0, id)
       record.set(1, text)
       _ = try PendingStore.save(try record.change(.create), in: device.store)
     }
   }
 
-  private func record(_ name: String, _ id: Int64) throws -> Record? {
+  private func record(_ name: String, _ id: Int64) throws -> ObjectRecord? {
     try Records(device.store).of(
-      try #require(device.model.entity(named: name)), key: Key([.integer(id)]))
+      try #require(device.model.entity(named: name)), key: ObjectKey([.integer(id)]))
   }
 
   private func open(

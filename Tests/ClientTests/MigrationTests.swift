@@ -218,7 +218,7 @@ struct MigrationTests {
     #expect(try shop.device.operations().map(\.state) == [.submitted, .submitted])
     let store = try open(shop, withoutText, .discardUnmigratable)
     #expect(try operations(store).map(\.entity) == ["Order"])
-    let record = try #require(try Records(store).of(Order.entity, key: Key([.integer(1)])))
+    let record = try #require(try Records(store).of(Order.entity, key: ObjectKey([.integer(1)])))
     #expect(record.replay.pending == record.replay.counter && record.pending == .update)
     let session = Session(store: store, observers: Observers(), settings: SessionSettings())
     session.requestExchange()
@@ -293,7 +293,8 @@ struct MigrationTests {
       _ = try open(shop, newer(attributes, lines: false))
     } throws: { "\($0)".contains("1 × Line, which the model no longer has") }
     try shop.device.restart()
-    let kept = try Records(shop.device.store).of(Line.entity, key: Key([.integer(1), .integer(1)]))
+    let kept = try Records(shop.device.store).of(
+      Line.entity, key: ObjectKey([.integer(1), .integer(1)]))
     var again = Line(record: try #require(kept))
     try again.cancelPending()
     let store = try open(shop, newer(attributes, lines: false))

@@ -35,7 +35,7 @@ struct OldDeviceTests {
     shore.put(Line.entity, [.integer(1), .integer(1), .text("tea")])
     shore.put(Order.entity, [.integer(5), .text("ALFKI"), .text("Jena"), .null])
     // The answer that refused one.
-    shore.remove(Order.entity, Key([.integer(99)]))
+    shore.remove(Order.entity, ObjectKey([.integer(99)]))
     let payloads = try device.store.read { connection throws(FerryError) in
       try device.store.sql { () throws(SQLiteError) in
         try connection.rows(
@@ -64,8 +64,8 @@ struct OldDeviceTests {
         "Order update replayFailed", "Order create submitted", "Line create waiting",
         "Order update submitted", "Order update waiting",
       ])
-    let alias = Key([.integer(-5_779_233_503_071_354_090)])
-    #expect(try Records(device.store).of(Order.entity, key: alias)?.key == Key([.integer(5)]))
+    let alias = ObjectKey([.integer(-5_779_233_503_071_354_090)])
+    #expect(try Records(device.store).of(Order.entity, key: alias)?.key == ObjectKey([.integer(5)]))
     let header = try Connection(path: device.path)
     #expect(try header.value("PRAGMA application_id") == .integer(FileOwner.application))
     #expect(try header.value("PRAGMA user_version") == .integer(Schema.version))
@@ -76,7 +76,7 @@ struct OldDeviceTests {
     let shore = try shore()
     #expect(shore.stored.count == 1)
     let sent = try #require(shore.stored.keys.first)
-    shore.accept(sent, newKey: Key([.integer(6)]))
+    shore.accept(sent, newKey: ObjectKey([.integer(6)]))
     var answered: Set = [sent]
     for _ in 0..<4 {
       try device.exchange(shore)

@@ -12,18 +12,18 @@ struct OlderCopyTests {
 
   init() throws { shop = try Filled() }
 
-  private func new(_ values: Value?..., of entity: Entity) throws -> Record {
-    var record = Record(entity, store: shop.device.store)
+  private func new(_ values: AttributeValue?..., of entity: Entity) throws -> ObjectRecord {
+    var record = ObjectRecord(entity, store: shop.device.store)
     for (position, value) in values.enumerated() { record.values[position] = value ?? .null }
     return try #require(try PendingStore.save(try record.change(.create), in: shop.device.store))
   }
 
-  private func delete(_ record: Record) throws {
+  private func delete(_ record: ObjectRecord) throws {
     _ = try PendingStore.save(try record.change(.delete), in: shop.device.store)
   }
 
   /// A basket, an item of it and a remark on that, from before the basket got the key 7.
-  private func copies() throws -> (basket: Record, item: Record, remark: Record) {
+  private func copies() throws -> (basket: ObjectRecord, item: ObjectRecord, remark: ObjectRecord) {
     let basket = try new(nil, .text("new"), of: Basket.entity)
     let item = try new(basket.values[0], .integer(1), .text("plum"), of: Item.entity)
     let remark = try new(
@@ -32,10 +32,10 @@ struct OlderCopyTests {
     try shop.device.exchange(shop.shore)
     for operation in shop.shore.stored.values.sorted(by: { $0.position < $1.position }) {
       switch operation.entity {
-      case "Basket": shop.shore.accept(operation.id, newKey: Key([.integer(7)]))
+      case "Basket": shop.shore.accept(operation.id, newKey: ObjectKey([.integer(7)]))
       case "Item":
         shop.shore.accept(
-          operation.id, newKey: Key([.integer(7), .integer(1)]), changing: [0: .integer(7)])
+          operation.id, newKey: ObjectKey([.integer(7), .integer(1)]), changing: [0: .integer(7)])
       default: shop.shore.accept(operation.id, changing: [1: .integer(7)])
       }
     }
@@ -48,7 +48,7 @@ struct OlderCopyTests {
   func create() throws {
     let old = try copies()
     let item = try new(old.basket.values[0], .integer(2), .text("fig"), of: Item.entity)
-    #expect(item.key == Key([.integer(7), .integer(2)]))
+    #expect(item.key == ObjectKey([.integer(7), .integer(2)]))
     let operation = try #require(try shop.device.operations().first)
     #expect(operation.key == item.key && operation.changed[0] == .integer(7))
     #expect(operation.root == LocalObject("Basket", try #require(old.basket.object)))
@@ -58,7 +58,7 @@ struct OlderCopyTests {
     #expect(remark.values[1] == .integer(7))
     #expect(try shop.device.operations()[1].root == operation.root)
     let receipt = try new(old.basket.values[0], .text("2"), of: Receipt.entity)
-    #expect(receipt.key == Key([.integer(7)]))
+    #expect(receipt.key == ObjectKey([.integer(7)]))
     #expect(try shop.device.operations().last?.key == receipt.key)
     #expect(throws: FerryError.self, "its key is that of another") {
       _ = try new(old.basket.values[0], .integer(1), nil, of: Item.entity)
@@ -98,7 +98,7 @@ struct OlderCopyTests {
     var item = try copies().item
     item.values[2] = .text("fig")
     item = try #require(try PendingStore.save(try item.change(.update), in: shop.device.store))
-    #expect(item.key == Key([.integer(7), .integer(1)]))
+    #expect(item.key == ObjectKey([.integer(7), .integer(1)]))
     try delete(item)
     let base = try shop.device.operations().first { $0.entity == "Item" }?.base
     #expect(base == [0: .integer(7), 1: .integer(1), 2: .text("plum")])

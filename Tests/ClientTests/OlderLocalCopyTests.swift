@@ -29,7 +29,7 @@ struct OlderLocalCopyTests {
     var order = device.newOrder("Jena")
     try order.create()
     let made = { (id: Int64) throws in
-      var pin = Record(Self.pin, store: device.store)
+      var pin = ObjectRecord(Self.pin, store: device.store)
       pin.values = [.integer(id), .integer(order.id), .text("new")]
       return try #require(try PendingStore.save(try pin.change(.create), in: device.store))
     }
@@ -37,7 +37,7 @@ struct OlderLocalCopyTests {
     #expect(old.values[1] == .integer(order.id))
     try order.submitPending()
     try device.exchange(shore)
-    shore.accept(try #require(shore.stored.keys.first), newKey: Key([.integer(7)]))
+    shore.accept(try #require(shore.stored.keys.first), newKey: ObjectKey([.integer(7)]))
     try device.exchange(shore)
     // A new one, made from a copy of the order that is older than its key, and an old one changed.
     #expect(try made(2).values[1] == .integer(7))

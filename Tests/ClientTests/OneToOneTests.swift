@@ -36,7 +36,7 @@ private struct Sailor: BusinessObject {
       Attribute(name: "name", column: "name", type: .string, isNullable: false),
     ], key: [0], keyOrigin: .businessSystem, relationships: [],
     operations: [.create, .update, .delete], partition: nil, group: "default", ownsChildren: true)
-  var record: Record
+  var record: ObjectRecord
 
   enum Attributes {
     static let passport = RelationshipOf<Sailor, Passport>("passport", inverseOf: "sailor")
@@ -56,7 +56,7 @@ private struct Sailor: BusinessObject {
 
 private struct Passport: BusinessObject {
   static let entity = Crew.entity("Passport", isComposite: true)
-  var record: Record
+  var record: ObjectRecord
 
   enum Attributes {
     static let sailor = RelationshipOf<Passport, Sailor>("sailor")
@@ -68,7 +68,7 @@ private struct Passport: BusinessObject {
 
 private struct Berth: BusinessObject {
   static let entity = Crew.entity("Berth", isComposite: false)
-  var record: Record
+  var record: ObjectRecord
   var sailorID: Int64 { record.get(0) }
 }
 
@@ -128,8 +128,9 @@ struct OneToOneTests {
     #expect(lazy == 6, "without prefetching, one for each")
   }
 
-  private func record(_ entity: Entity, _ values: [Value], _ store: Store) -> Record {
-    var record = Record(entity, store: store)
+  private func record(_ entity: Entity, _ values: [AttributeValue], _ store: Store) -> ObjectRecord
+  {
+    var record = ObjectRecord(entity, store: store)
     record.values = values
     return record
   }
@@ -157,7 +158,7 @@ struct OneToOneTests {
     try device.exchange(shore)
     #expect(sent(shore) == ["Sailor create 1/2", "Passport create 2/2"], "the berth is no part")
     for operation in shore.stored.values.sorted(by: { $0.position < $1.position }) {
-      shore.accept(operation.id, newKey: Key([.integer(7)]), changing: [0: .integer(7)])
+      shore.accept(operation.id, newKey: ObjectKey([.integer(7)]), changing: [0: .integer(7)])
     }
     try device.exchange(shore)
     #expect(try Records(store).all(Passport.entity, "", []).map(\.key.text) == ["7"])

@@ -11,7 +11,7 @@ struct OperatorTests {
   private typealias A = Article.Attributes
   private typealias M = Maker.Attributes
   private let depot: Depot
-  private var database: Database { depot.database }
+  private var database: FerryDatabase { depot.database }
 
   init() throws {
     depot = try Depot()
@@ -26,7 +26,7 @@ struct OperatorTests {
   @Test(
     "facts/1.3, 1.6, 5.17: each operator has its number and finds its objects; null is none of it")
   func operators() throws {
-    let ofBremen = Query(from: Maker.self).where(
+    let ofBremen = RowQuery(from: Maker.self).where(
       CompositeTest(
         .and,
         [
@@ -59,7 +59,7 @@ struct OperatorTests {
     ]
     #expect(cases.map(\.0) == AttributeTest.Operator.allCases.map(\.rawValue))
     for (number, test, expected) in cases {
-      let query = Query(from: Article.self).where(test).orderBy(.ascending(A.id))
+      let query = RowQuery(from: Article.self).where(test).orderBy(.ascending(A.id))
       let found = try Article.findWithQuery(query, in: database).map(\.id)
       #expect(found == expected, "\(number): \(test)")
       #expect(try Article.countWithQuery(query, in: database) == expected.count)
@@ -68,15 +68,15 @@ struct OperatorTests {
 
   @Test("facts/1.6: a test may compare with another column, of the object or of a joined one")
   func columns() throws {
-    let daughters = Query(from: Maker.self)
+    let daughters = RowQuery(from: Maker.self)
       .where(AttributeTest("id", .greaterThan, column: "owner")).orderBy(.ascending(M.id))
     #expect(try Maker.findWithQuery(daughters, in: database).map(\.id) == [2, 3])
-    let joined = Query(from: "Article", as: "a").select("a.id")
+    let joined = RowQuery(from: "Article", as: "a").select("a.id")
       .join("Maker", as: "m", "m.id", "a.makerID")
       .where(AttributeTest("a.name", .lessThan, column: "m.name"))
       .orderBy(.ascending("a.id"))
     #expect(try database.executeQuery(joined).map { $0.values[0] } == [])
-    let later = Query(from: "Article", as: "a").select("a.id")
+    let later = RowQuery(from: "Article", as: "a").select("a.id")
       .join("Maker", as: "m", "m.id", "a.makerID")
       .where(AttributeTest("a.name", .greaterThan, column: "m.name"))
       .orderBy(.ascending("a.id")).skip(1).take(2)
@@ -87,13 +87,14 @@ struct OperatorTests {
   @Test(
     "facts/1.6: a second order is that of equals; skip and take cut what distinct and union leave")
   func cut() throws {
-    let twice = Query(from: Article.self).orderBy(.ascending(A.isSold)).orderBy(.descending(A.id))
+    let twice = RowQuery(from: Article.self).orderBy(.ascending(A.isSold)).orderBy(
+      .descending(A.id))
     #expect(try Article.findWithQuery(twice, in: database).map(\.id) == [11, 14, 13, 12, 10])
-    let makers = Query(from: Article.self).select(A.makerID).where(A.makerID.isNotNull)
+    let makers = RowQuery(from: Article.self).select(A.makerID).where(A.makerID.isNotNull)
     let second = makers.distinct().orderBy(.descending(A.makerID)).skip(1).take(1)
     #expect(try database.executeQuery(second).map { $0.values[0] } == [.integer(1)])
-    let all = Query(from: Maker.self).select(M.id.as("makerID"))
-    let numbers = { (query: Query) in
+    let all = RowQuery(from: Maker.self).select(M.id.as("makerID"))
+    let numbers = { (query: RowQuery) in
       try database.executeQuery(query.orderBy(.descending("makerID")).skip(1).take(2))
         .map { $0.values[0].shown }
     }

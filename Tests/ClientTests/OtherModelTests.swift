@@ -33,7 +33,9 @@ struct OtherModelTests {
     attributes: [Attribute(name: "id", column: "id", type: .long, isNullable: false)], key: [0],
     keyOrigin: .app, relationships: [], operations: [], partition: nil, group: "default")
 
-  private static let right: [Value] = [.integer(9), .text("ALFKI"), .text("Bremen"), .null]
+  private static let right: [AttributeValue] = [
+    .integer(9), .text("ALFKI"), .text("Bremen"), .null,
+  ]
 
   static let cases: [Case] = [
     Case(
@@ -118,7 +120,7 @@ struct OtherModelTests {
       #expect(try Records(device.store).all(Line.entity, "", []).count == 1)
       let id = try #require(try device.operations().first).id
       spoiled.stored.forEach { mended.take($1) }
-      mended.accept(id, newKey: Key([.integer(10)]))
+      mended.accept(id, newKey: ObjectKey([.integer(10)]))
       try device.exchange(mended)
       #expect(try device.operations().isEmpty)
       #expect(try device.order(10)?.city == "Jena")
@@ -148,7 +150,7 @@ struct OtherModelTests {
     let device = try Device().loggedIn()
     let shore = shore([Order.entity, Line.entity])
     shore.partitions = [1, 2]
-    func put(_ id: Int64, _ customer: Value = .text("ALFKI"), partition: Int64) {
+    func put(_ id: Int64, _ customer: AttributeValue = .text("ALFKI"), partition: Int64) {
       shore.put(Order.entity, [.integer(id), customer, .null, .null], partition: partition)
     }
     for id in 1...3 { put(Int64(id), partition: 1) }
@@ -179,7 +181,8 @@ struct OtherModelTests {
       groups: ["default", "goods"].map { SynchronizationGroup(name: $0) })
     let device = try Device(model).loggedIn()
     _ = try device.request()
-    func part(_ partition: Int64, _ entity: Entity, _ values: [Value]) throws -> [Message] {
+    func part(_ partition: Int64, _ entity: Entity, _ values: [AttributeValue]) throws -> [Message]
+    {
       let body = RowCoder.encode(values)
       var writer = RowsPageWriter()
       writer.row(entity, body: body)

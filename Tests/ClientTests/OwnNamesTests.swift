@@ -16,12 +16,12 @@ struct OwnNamesTests {
 
   private struct Log: BusinessObject {
     static let entity = OwnNamesTests.entity("Log", [("record", "Record_operation")])
-    var record: Record
+    var record: ObjectRecord
   }
 
   private struct Note: BusinessObject {
     static let entity = OwnNamesTests.entity("Record_operation", [])
-    var record: Record
+    var record: ObjectRecord
   }
 
   private static func entity(_ name: String, _ relationships: [(String, String)]) -> Entity {
@@ -43,8 +43,10 @@ struct OwnNamesTests {
       entity("operation", [("key", "Log")]), entity("original", [("log", "Log")]),
     ], groups: [SynchronizationGroup(name: "default")])
 
-  private func create(_ entity: Entity, _ values: [Value], _ depot: Depot) throws -> Record {
-    var record = Record(entity, in: depot.database)
+  private func create(
+    _ entity: Entity, _ values: [AttributeValue], _ depot: Depot
+  ) throws -> ObjectRecord {
+    var record = ObjectRecord(entity, in: depot.database)
     for (position, value) in values.enumerated() { record.values[position] = value }
     return try #require(try PendingStore.save(try record.change(.create), in: depot.database.store))
   }
@@ -78,12 +80,12 @@ struct OwnNamesTests {
   @Test("are read by queries with joins, by inner tests, and by tests with temporary keys")
   func queries() throws {
     let depot = try Depot(model: OwnNamesTests.package)
-    let values = Array(repeating: Value.integer(3), count: 12)
+    let values = Array(repeating: AttributeValue.integer(3), count: 12)
     let note = try create(Note.entity, [.null] + values, depot)
     var log = [.null] + values
     log[5] = note.values[0]
     _ = try create(Log.entity, log, depot)
-    let join = Query(from: "Log").join("Record_operation", "Log.object", "Record_operation.id")
+    let join = RowQuery(from: "Log").join("Record_operation", "Log.object", "Record_operation.id")
       .where(AttributeTest("Log.ferry_id", .equal, 3)).orderBy(.ascending("Log.ferry_place"))
     #expect(try Log.findWithQuery(join, in: depot.database).count == 1)
     let path = RelationshipOf<Log, Note>("record")
@@ -94,6 +96,6 @@ struct OwnNamesTests {
   }
 }
 
-extension Value {
+extension AttributeValue {
   fileprivate var number: Int64? { if case .integer(let number) = self { number } else { nil } }
 }

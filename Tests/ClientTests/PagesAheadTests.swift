@@ -46,7 +46,7 @@ struct PagesAheadTests {
     let (request, _) = try download()
     // The same objects again, and one of them gone, in later pages of the same import.
     for id in 1...20 { put(Int64(id), "Kiel") }
-    shore.remove(Order.entity, Key([.integer(7)]))
+    shore.remove(Order.entity, ObjectKey([.integer(7)]))
     try device.session.ended(request.lane, nil)
     try device.exchange(shore)
     #expect(try sql("SELECT count(*) FROM ferry_page") == 0)

@@ -59,7 +59,7 @@ struct PartitionImportTests {
   func reset() throws {
     let shop = try Stocked()
     let before = try #require(try shop.device.order(2)).surrogateKey
-    shop.shore.remove(Order.entity, Key([.integer(3)]))
+    shop.shore.remove(Order.entity, ObjectKey([.integer(3)]))
     shop.shore.resets = [1]
     try shop.device.exchange(shop.shore)
     #expect(try shop.device.dump() == "1 ALFKI Bremen N\n2 ALFKI Bremen N")

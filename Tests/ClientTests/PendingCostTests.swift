@@ -116,14 +116,14 @@ struct PendingCostTests {
     try line.submitPending()
     try shop.device.exchange(shop.shore)
     let id = try Operation(#require(shop.shore.received.last), in: shop.shore.model).id
-    shop.shore.accept(id, newKey: Key([.integer(100)]))
+    shop.shore.accept(id, newKey: ObjectKey([.integer(100)]))
     let messages = try shop.shore.respond(to: #require(try shop.device.request()).body)
     let before = try executions(store)
     try shop.device.take(messages)
     let answered = try executions(store) - before
     #expect(
       try shop.device.operations().contains {
-        $0.state == .submitted && $0.key == Key([.integer(100), .integer(1)])
+        $0.state == .submitted && $0.key == ObjectKey([.integer(100), .integer(1)])
       })
     return (plain, answered)
   }

@@ -44,7 +44,7 @@ struct PendingListTests {
     let depot = try Depot()
     let database = depot.database
     for id in 1...3 as ClosedRange<Int64> { try depot.article(id, "Nail \(id)") }
-    let joined = Query(from: Article.self).join(Article.Attributes.maker, outer: true)
+    let joined = RowQuery(from: Article.self).join(Article.Attributes.maker, outer: true)
     let asks: [String: (Int, Int?) throws -> Int] = [
       "findAll": { try Article.findAll(skip: $0, take: $1, in: database).count },
       "getPendingObjects": {
@@ -58,14 +58,15 @@ struct PendingListTests {
       },
       "executeQuery": {
         try database.executeQuery(
-          Query(from: Article.self).skip($0).take($1 ?? 9)
+          RowQuery(from: Article.self).skip($0).take($1 ?? 9)
         ).count
       },
       "joined": {
         try Article.findWithQuery(joined.skip($0).take($1 ?? 9), in: database).count
       },
       "count": {
-        try Article.countWithQuery(Query(from: Article.self).skip($0).take($1 ?? 9), in: database)
+        try Article.countWithQuery(
+          RowQuery(from: Article.self).skip($0).take($1 ?? 9), in: database)
       },
       "logRecords": {
         try database.logRecords(LogRecordQuery(skip: $0, take: $1)).count

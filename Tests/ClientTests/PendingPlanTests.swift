@@ -99,7 +99,7 @@ struct PendingPlanTests {
     return try device.store.machineSteps {
       for entity in [Article.entity, Maker.entity] {
         for id in 1...count {
-          let record = try Records(device.store).of(entity, key: Key([.integer(id)]))
+          let record = try Records(device.store).of(entity, key: ObjectKey([.integer(id)]))
           _ = try PendingStore.save(try #require(record).change(.delete), in: device.store)
         }
       }

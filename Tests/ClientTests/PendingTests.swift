@@ -56,7 +56,7 @@ struct PendingTests {
     let operation = try #require(shop.shore.stored.values.first)
     #expect(operation.changed == [2: .text("Kiel")])
     #expect(operation.base == [2: .text("Bremen")])
-    #expect(operation.key == Key([.integer(1)]))
+    #expect(operation.key == ObjectKey([.integer(1)]))
   }
 
   @Test(
@@ -81,7 +81,7 @@ struct PendingTests {
   /// Changes the cities of the first orders; one of them is too long to be sent.
   private func changeCities(_ shop: Stocked, _ cities: [String]) throws(FerryError) {
     for (index, city) in cities.enumerated() {
-      let key = Key([.integer(Int64(index + 1))])
+      let key = ObjectKey([.integer(Int64(index + 1))])
       guard let record = try Records(shop.device.store).of(Order.entity, key: key) else { continue }
       var order = Order(record: record)
       order.city = city

@@ -48,7 +48,7 @@ struct PrefetchTests {
   func twoStatements() throws {
     let depot = try depot(makers: 1_000, articlesOfEach: 3)
     let database = depot.database
-    let joined = Query(from: Maker.self).join(M.articles).where(A.id > 0)
+    let joined = RowQuery(from: Maker.self).join(M.articles).where(A.id > 0)
     let ways: [() throws -> [Maker]] = [
       { try Maker.findAll(prefetching: [M.articles], in: database) },
       {
@@ -124,7 +124,7 @@ struct PrefetchTests {
   func oneObject() throws {
     let depot = try depot(makers: 20, articlesOfEach: 2)
     let database = depot.database
-    let key = Key([.integer(3)])
+    let key = ObjectKey([.integer(3)])
     let ways: [() throws -> Maker?] = [
       { try Maker.find(key: key, prefetching: [M.articles.then(A.maker)], in: database) },
       { try Maker.load(key: key, prefetching: [M.articles.then(A.maker)], in: database) },
@@ -142,7 +142,7 @@ struct PrefetchTests {
       }
       #expect(count == 0)
     }
-    let missing = Key([.integer(99)])
+    let missing = ObjectKey([.integer(99)])
     #expect(try Maker.find(key: missing, prefetching: [M.articles], in: database) == nil)
   }
 
@@ -204,8 +204,8 @@ struct PrefetchTests {
   func ways() throws {
     let depot = try Depot(model: Baskets.package)
     let database = depot.database
-    func add(_ values: Value..., of entity: Entity) throws {
-      var record = Record(entity, in: database)
+    func add(_ values: AttributeValue..., of entity: Entity) throws {
+      var record = ObjectRecord(entity, in: database)
       record.values = values
       _ = try PendingStore.save(try record.change(.create), in: database.store)
     }

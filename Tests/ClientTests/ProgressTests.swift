@@ -112,7 +112,7 @@ struct ProgressTests {
 
   private func photo(_ object: Int64, _ done: Int64, of size: Int64) -> BigValueProgress {
     BigValueProgress(
-      direction: .upload, entity: "Photo", key: Key(text: "\(object)"), surrogateKey: object,
+      direction: .upload, entity: "Photo", key: ObjectKey(text: "\(object)"), surrogateKey: object,
       attribute: "image", doneBytes: done, sizeBytes: size)
   }
 

@@ -6,7 +6,7 @@ import Observation
 // Each piece between two marks stands in Documentation/Queries.md, line by line.
 
 enum QueriesGuide {
-  static func objects(in database: Database) throws(FerryError) {
+  static func objects(in database: FerryDatabase) throws(FerryError) {
     // GUIDE begins
     typealias B = Booking.Attributes
 
@@ -18,7 +18,7 @@ enum QueriesGuide {
     _ = (bookings, graces)
   }
 
-  static func relationships(in database: Database) throws(FerryError) {
+  static func relationships(in database: FerryDatabase) throws(FerryError) {
     // GUIDE begins
     let toNewYork = try Booking.findAll(
       where: Booking.Attributes.flight.exists(Flight.Attributes.destination == "JFK"),
@@ -28,7 +28,7 @@ enum QueriesGuide {
     _ = (toNewYork, quiet)
   }
 
-  static func prefetching(in database: Database) throws(FerryError) {
+  static func prefetching(in database: FerryDatabase) throws(FerryError) {
     // GUIDE begins
     let soon = try Flight.findAll(
       where: Flight.Attributes.seatsLeft < 10, prefetching: [Flight.Attributes.bookings],
@@ -42,9 +42,9 @@ enum QueriesGuide {
     _ = beside
   }
 
-  static func rows(in database: Database) throws(FerryError) {
+  static func rows(in database: FerryDatabase) throws(FerryError) {
     // GUIDE begins
-    let query = Query(from: Booking.self)
+    let query = RowQuery(from: Booking.self)
       .join(Booking.Attributes.flight)
       .select(Flight.Attributes.destination, .sum(Booking.Attributes.price).as("total"), .count)
       .groupBy(Flight.Attributes.destination)
@@ -56,9 +56,9 @@ enum QueriesGuide {
     // GUIDE ends
   }
 
-  static func reference(in database: Database) throws(FerryError) {
+  static func reference(in database: FerryDatabase) throws(FerryError) {
     // GUIDE begins
-    let query = Query(from: "Booking", as: "b")
+    let query = RowQuery(from: "Booking", as: "b")
       .join("Flight", as: "f", "f.flightID", "b.flightID")
       .select("b.passenger, f.destination")
       .where(SelectItem("b.seats") > 1 && SelectItem("f.destination").isIn(["JFK", "EWR"]))
@@ -68,7 +68,7 @@ enum QueriesGuide {
     _ = rows
   }
 
-  static func sql(in database: Database) throws(FerryError) {
+  static func sql(in database: FerryDatabase) throws(FerryError) {
     // GUIDE begins
     let rows = try database.executeSQL(
       "SELECT cabin, ferry_sum(price) AS total FROM Booking WHERE seats > ? GROUP BY cabin", 1)
@@ -76,14 +76,14 @@ enum QueriesGuide {
     _ = rows
   }
 
-  static func words(in database: Database) throws(FerryError) {
+  static func words(in database: FerryDatabase) throws(FerryError) {
     // GUIDE begins
     let found = try Booking.findAll(where: Booking.matches("window grac*"), in: database)
     // GUIDE ends
     _ = found
   }
 
-  static func live(in database: Database) async throws(FerryError) {
+  static func live(in database: FerryDatabase) async throws(FerryError) {
     // GUIDE begins
     let full = Flight.live(where: Flight.Attributes.seatsLeft < 10, in: database)
     for try await flights in full {
@@ -92,7 +92,7 @@ enum QueriesGuide {
     // GUIDE ends
   }
 
-  @MainActor static func observed(in database: Database) -> LiveValue<[Booking]> {
+  @MainActor static func observed(in database: FerryDatabase) -> LiveValue<[Booking]> {
     // GUIDE begins
     let bookings = LiveValue(
       Booking.live(orderBy: .ascending(Booking.Attributes.passenger), in: database),
@@ -129,7 +129,7 @@ enum QueriesGuide {
     // GUIDE ends
   }
 
-  static func changes(in database: Database) throws(FerryError) {
+  static func changes(in database: FerryDatabase) throws(FerryError) {
     // GUIDE begins
     try database.enableChangeLog()
     let changes = try database.getChangeLogs(of: "Booking", take: 100)

@@ -11,7 +11,7 @@ struct QueryTests {
   private typealias A = Article.Attributes
   private typealias M = Maker.Attributes
   private let depot: Depot
-  private var database: Database { depot.database }
+  private var database: FerryDatabase { depot.database }
 
   init() throws {
     depot = try Depot()
@@ -99,12 +99,12 @@ struct QueryTests {
     #expect(
       try Article.findFirst(where: A.price > 0, orderBy: .descending(A.serial), in: database)?.id
         == 11)
-    let bySerial = Query(from: Article.self).where(A.serial.isNotNull).orderBy(
+    let bySerial = RowQuery(from: Article.self).where(A.serial.isNotNull).orderBy(
       .descending("serial"))
     #expect(try Article.findWithQuery(bySerial, in: database).map(\.id) == [11, 10])
     #expect(try Article.count(where: A.price > 0, in: database) == 3)
     #expect(
-      try Article.countWithQuery(Query(from: Article.self).skip(1).take(3), in: database) == 3)
+      try Article.countWithQuery(RowQuery(from: Article.self).skip(1).take(3), in: database) == 3)
   }
 
   @Test("facts/1.6: relationships are asked for and joined, also of an entity with itself")
@@ -116,29 +116,31 @@ struct QueryTests {
     #expect(
       try Maker.findAll(where: M.parent.exists(M.articles.exists(A.name == "Nail")), in: database)
         .map(\.id) == [2, 3])
-    let joined = Query(from: Article.self).join(A.maker).where(A.price > 0)
+    let joined = RowQuery(from: Article.self).join(A.maker).where(A.price > 0)
       .orderBy(.descending(M.name), .ascending(A.name))
     #expect(try Article.findWithQuery(joined, in: database).map(\.id) == [12, 10, 11])
     #expect(try Article.countWithQuery(joined, in: database) == 3)
-    let many = Query(from: Maker.self).join(M.articles).orderBy(.descending(A.price)).take(2)
+    let many = RowQuery(from: Maker.self).join(M.articles).orderBy(.descending(A.price)).take(2)
     #expect(try Maker.findWithQuery(many, in: database).map(\.id).sorted() == [1, 2])
-    let daughters = Query(from: Maker.self, as: "d").join(M.parent, as: "p", of: "d", outer: true)
-      .select(M.name.of("d"), M.name.of("p").as("parent")).orderBy(.ascending(M.name.of("d")))
+    let daughters = RowQuery(from: Maker.self, as: "d").join(
+      M.parent, as: "p", of: "d", outer: true
+    )
+    .select(M.name.of("d"), M.name.of("p").as("parent")).orderBy(.ascending(M.name.of("d")))
     let rows = try database.executeQuery(daughters)
     #expect(rows.columnNames == ["name", "parent"])
     #expect(rows.map { $0["parent"] ?? .null } == [.null, .text("Ada"), .text("Ada")])
-    let named = Query(from: "Article", as: "a").select("a.name, m.city town")
+    let named = RowQuery(from: "Article", as: "a").select("a.name, m.city town")
       .join("Maker", as: "m", "m.id", "a.makerID").where(AttributeTest("m.city", .notNull))
       .orderBy(.descending("town"), .ascending("a.id"))
     #expect(
       try database.executeQuery(named).map { $0["town"] }
-        == ["Bremen", "Bremen", "Berlin", "Berlin"].map(Value.text))
+        == ["Bremen", "Bremen", "Berlin", "Berlin"].map(AttributeValue.text))
   }
 
   @Test("facts/1.6: groups, having and aggregates; the sum of decimals loses nothing")
   func aggregates() throws {
     try depot.article(20, "Dust", maker: 1, price: Decimal(string: "0.0000000000000000001"))
-    let query = Query(from: Article.self).join(A.maker)
+    let query = RowQuery(from: Article.self).join(A.maker)
       .select(M.city, .sum(A.price).as("total"), .count, .maximum(A.price).as("most"))
       .groupBy(M.city).having(.count > 1).orderBy(.descending("total"))
     let result = try database.executeQuery(query)
@@ -147,13 +149,13 @@ struct QueryTests {
     #expect(result.map { $0.get("city", as: String?.self) } == ["Bremen", "Berlin"])
     #expect(result.map { $0.values[1] } == [.text("100"), .text("19.5000000000000000001")])
     #expect(result[1].get("most", as: Decimal?.self) == 10)
-    let all = Query(from: Article.self).select(
+    let all = RowQuery(from: Article.self).select(
       .average(A.weight).as("mean"), .minimum(A.price), .count(distinct: A.makerID), .sum(A.weight))
     let row = try #require(try database.executeQuery(all).first)
     #expect(row.values == [.double(22.0 / 3), .text("-3"), .integer(2), .double(22)])
-    let none = Query(from: Article.self).select(.sum(A.price)).where(A.id == 0)
+    let none = RowQuery(from: Article.self).select(.sum(A.price)).where(A.id == 0)
     #expect(try database.executeQuery(none).first?.values == [.null])
-    let byName = Query(from: "Article").select("makerID, sum(price) s").groupBy(
+    let byName = RowQuery(from: "Article").select("makerID, sum(price) s").groupBy(
       SelectItem("makerID")
     )
     .having(SelectItem.sum(SelectItem("price")) > 50)
@@ -162,46 +164,46 @@ struct QueryTests {
 
   @Test("facts/1.6: distinct, union and its kin, inner queries in from, in and exists")
   func compositions() throws {
-    let makers = Query(from: Article.self).select(A.makerID).where(A.makerID.isNotNull)
+    let makers = RowQuery(from: Article.self).select(A.makerID).where(A.makerID.isNotNull)
     #expect(try database.executeQuery(makers).count == 4)
     #expect(
       try database.executeQuery(makers.distinct().orderBy(.ascending(A.makerID))).map {
         $0.values[0]
       } == [.integer(1), .integer(2)])
-    let all = Query(from: Maker.self).select(M.id.as("makerID"))
-    let sorted = { (query: Query) in
+    let all = RowQuery(from: Maker.self).select(M.id.as("makerID"))
+    let sorted = { (query: RowQuery) in
       try database.executeQuery(query.orderBy(.descending("makerID"))).map { $0.values[0] }
     }
     #expect(try sorted(makers.union(all)) == [.integer(3), .integer(2), .integer(1)])
     #expect(try sorted(makers.unionAll(all)).count == 7)
     #expect(try sorted(all.except(makers)) == [.integer(3)])
     #expect(try sorted(all.intersect(makers).take(1)) == [.integer(2)])
-    let rich = Query(from: Article.self).select(A.makerID).where(A.price > 50)
+    let rich = RowQuery(from: Article.self).select(A.makerID).where(A.price > 50)
     #expect(try Maker.findAll(where: M.id.isIn(rich), in: database).map(\.id) == [2])
     let exists = TestOf<Maker>(
-      AttributeTest(.notExists, Query(from: Article.self).where(A.makerID == M.id)))
+      AttributeTest(.notExists, RowQuery(from: Article.self).where(A.makerID == M.id)))
     #expect(try Maker.findAll(where: exists, in: database).map(\.id) == [3])
     let existing = TestOf<Maker>(
-      AttributeTest(.exists, Query(from: Article.self).where(A.makerID == M.id)))
+      AttributeTest(.exists, RowQuery(from: Article.self).where(A.makerID == M.id)))
     #expect(try Maker.findAll(where: existing, in: database).map(\.id) == [1, 2])
     let inRich = TestOf<Maker>(AttributeTest("id", .in, rich))
     #expect(try Maker.findAll(where: inRich, in: database).map(\.id) == [2])
     let notInRich = TestOf<Maker>(AttributeTest("id", .notIn, rich))
     #expect(try Maker.findAll(where: notInRich, in: database).map(\.id) == [1, 3])
-    let totals = Query(from: Article.self).select(A.makerID, .sum(A.price).as("total"))
+    let totals = RowQuery(from: Article.self).select(A.makerID, .sum(A.price).as("total"))
       .groupBy(A.makerID)
-    let outer = Query(fromQuery: totals, as: "t").select("t.total")
+    let outer = RowQuery(fromQuery: totals, as: "t").select("t.total")
       .where(AttributeTest("t.total", .greaterThan, Decimal(20)))
     #expect(try database.executeQuery(outer).map(\.values) == [[.text("100")]])
-    let both = Query(from: Article.self).where(A.id < 11).union(
-      Query(from: Article.self).where(A.id > 13)
+    let both = RowQuery(from: Article.self).where(A.id < 11).union(
+      RowQuery(from: Article.self).where(A.id > 13)
     ).orderBy(.descending("id"))
     #expect(try Article.findWithQuery(both, in: database).map(\.id) == [14, 10])
   }
 
   @Test("facts/1.3: an entity filter finds objects by their state")
   func filter() throws {
-    let query = Query(from: Article.self)
+    let query = RowQuery(from: Article.self)
     #expect(
       try Article.countWithQuery(query.entityFilter([.pending, .created]), in: database) == 5)
     #expect(try Article.countWithQuery(query.entityFilter(.updated), in: database) == 0)
@@ -211,24 +213,25 @@ struct QueryTests {
 
   @Test("A name that is not there, or a value of another type, is an error that says what to write")
   func wrong() throws {
-    let cases: [(Query, String, String)] = [
-      (Query(from: "Artikel"), "has no entity Artikel", "Article"),
+    let cases: [(RowQuery, String, String)] = [
+      (RowQuery(from: "Artikel"), "has no entity Artikel", "Article"),
       (
-        Query(from: Article.self).where(AttributeTest("nmae", .isNull)), "has no attribute nmae",
+        RowQuery(from: Article.self).where(AttributeTest("nmae", .isNull)), "has no attribute nmae",
         "name"
       ),
       (
-        Query(from: Article.self).where(AttributeTest("price", .equal, "cheap")),
+        RowQuery(from: Article.self).where(AttributeTest("price", .equal, "cheap")),
         "cannot be compared with \"cheap\"", "type"
       ),
-      (Query(from: Article.self).where(M.city == "x"), "has no Maker", "join"),
-      (Query(from: Maker.self).join(M.parent), "called Maker", "as:"),
+      (RowQuery(from: Article.self).where(M.city == "x"), "has no Maker", "join"),
+      (RowQuery(from: Maker.self).join(M.parent), "called Maker", "as:"),
       (
-        Query(from: Article.self).select(A.id).union(Query(from: Maker.self)), "1 and 4 items",
+        RowQuery(from: Article.self).select(A.id).union(RowQuery(from: Maker.self)),
+        "1 and 4 items",
         "same number"
       ),
       (
-        Query(from: Maker.self).where(AttributeTest("name", .match, "x")),
+        RowQuery(from: Maker.self).where(AttributeTest("name", .match, "x")),
         "no attribute for full-text", "fullText"
       ),
     ]
@@ -239,13 +242,13 @@ struct QueryTests {
       #expect(error?.hint.contains(hint) == true, "\(error?.description ?? "")")
     }
     #expect(throws: FerryError.self) {
-      try Maker.findWithQuery(Query(from: Article.self), in: database)
+      try Maker.findWithQuery(RowQuery(from: Article.self), in: database)
     }
   }
 
   @Test("An operator that is given what it does not take is an error that says what it takes")
   func unsuited() throws {
-    let query = Query(from: Maker.self)
+    let query = RowQuery(from: Maker.self)
     let cases: [(AttributeTest, String, String)] = [
       (AttributeTest("id", .exists, 1), "exists does not take a value", "a query and no attribute"),
       (AttributeTest("id", .notExists, 1), "notExists does not take a value", "a query"),
@@ -301,7 +304,7 @@ struct QueryTests {
 @Suite("The plain SQL door")
 struct SQLDoorTests {
   private let depot: Depot
-  private var database: Database { depot.database }
+  private var database: FerryDatabase { depot.database }
 
   init() throws {
     depot = try Depot()

@@ -10,7 +10,7 @@ import Testing
 struct QueryValueTests {
   private typealias A = Article.Attributes
   private let depot: Depot
-  private var database: Database { depot.database }
+  private var database: FerryDatabase { depot.database }
 
   init() throws {
     depot = try Depot()
@@ -76,7 +76,7 @@ struct QueryValueTests {
     #expect(row.get("day", as: LocalDate.self) == LocalDate("2024-01-31"))
     #expect(row.get("missing", as: Decimal?.self) == nil)
     #expect(row.get("missing", as: Int.self) == 0, "as an attribute reads an impossible null")
-    let query = Query(from: Article.self).select(.average(A.price).as("mean"), .count.as("n"))
+    let query = RowQuery(from: Article.self).select(.average(A.price).as("mean"), .count.as("n"))
     let totals = try database.executeQuery(query)[0]
     #expect(totals.get("mean", as: Decimal?.self) == 1.25)
     #expect(totals.get("n", as: Decimal.self) == 2)
@@ -137,13 +137,13 @@ struct QueryValueTests {
     #expect(try ids(M.id > M.owner) == [5])
     #expect(try ids(M.id >= M.owner) == [4, 5])
     let pairs = { (test: TestCriteria) in
-      try database.executeQuery(Query(from: Article.self).join(A.maker).where(test)).count
+      try database.executeQuery(RowQuery(from: Article.self).join(A.maker).where(test)).count
     }
     #expect(try pairs(A.id > M.id) == 1 && pairs(A.id >= M.id) == 1 && pairs(A.id != M.id) == 1)
     #expect(try pairs(A.id < M.id) == 0 && pairs(A.id <= M.id) == 0 && pairs(A.id == M.id) == 0)
     let daughters = { (test: TestCriteria) in
       try database.executeQuery(
-        Query(from: Maker.self, as: "d").join(M.parent, as: "p", of: "d").where(test)
+        RowQuery(from: Maker.self, as: "d").join(M.parent, as: "p", of: "d").where(test)
           .select(M.id.of("d"))
       ).map { $0.get(0, as: Int.self) }
     }
@@ -178,12 +178,12 @@ struct QueryValueTests {
   @Test("A sum that no long can hold is an error of the query, with the cure")
   func overflow() throws {
     for id in [Int64.max, Int64.max - 1] { try depot.article(id, "Dust") }
-    let query = Query(from: Article.self).select(.sum(A.id))
+    let query = RowQuery(from: Article.self).select(.sum(A.id))
     let error = #expect(throws: FerryError.self) { try database.executeQuery(query) }
     #expect(error?.code == .invalidQuery)
     #expect(error?.message.contains("integer overflow") == true)
     #expect(error?.hint.contains("decimal") == true)
-    let having = Query(from: Article.self).groupBy(A.isSold).having(.sum(A.id) > 1)
+    let having = RowQuery(from: Article.self).groupBy(A.isSold).having(.sum(A.id) > 1)
     let counted = #expect(throws: FerryError.self) {
       try Article.countWithQuery(having, in: database)
     }

@@ -3,7 +3,7 @@ import FerryTravel
 
 /// The lines of the README, as they stand there.
 enum Readme {
-  static func run(path: String, server: String, password: String) throws -> Database {
+  static func run(path: String, server: String, password: String) throws -> FerryDatabase {
     // README begin
     let database = try Travel.open(at: path, profile: ConnectionProfile(server: server))
     database.beginOnlineLogin(user: "nancy", password: password)

@@ -15,7 +15,7 @@ import Testing
   }
 
   private func line() throws -> Line {
-    let key = Key([.integer(1), .integer(1)])
+    let key = ObjectKey([.integer(1), .integer(1)])
     return try #require(try Records(shop.device.store).of(Line.entity, key: key).map(Line.init))
   }
 

@@ -233,7 +233,7 @@ struct ReplayOutcomeTests {
         continue
       }
     }
-    let new = Article(record: Record(Article.entity, in: depot.database))
+    let new = Article(record: ObjectRecord(Article.entity, in: depot.database))
     let unsent = try depot.article(8, "Screw")
     for (asked, code) in [(new, FerryError.Code.objectNotSaved), (unsent, .notSubmitted)] {
       let error = await #expect(throws: FerryError.self) { try await asked.replayOutcome() }

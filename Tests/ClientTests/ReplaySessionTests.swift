@@ -59,7 +59,7 @@ struct ReplaySessionTests {
     #expect(operations[1].changed == [1: .text("ALFKI"), 2: .text("Jena")])
     #expect(operations[1].key == nil)
     #expect(operations[2].changed.isEmpty)
-    #expect(operations[2].key == Key([.integer(2)]))
+    #expect(operations[2].key == ObjectKey([.integer(2)]))
   }
 
   @Test("sync/R5, R8: a session that waits for answers asks until all are imported")

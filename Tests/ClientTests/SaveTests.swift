@@ -77,7 +77,7 @@ struct SaveTests {
       Package(
         name: "Measures", version: "1.0", entities: [entity],
         groups: [SynchronizationGroup(name: "default")]))
-    var record = Record(entity, store: device.store)
+    var record = ObjectRecord(entity, store: device.store)
     record.set(0, 1 as Int64)
     for (weight, price, attribute, cure) in [
       (.nan, nil, "weight", "Set a number and save again."),

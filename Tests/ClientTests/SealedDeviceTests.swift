@@ -1,5 +1,6 @@
 import Ferry
 import FerryInspection
+import FerryModel
 import Foundation
 import Testing
 
@@ -45,7 +46,7 @@ struct SealedDeviceTests {
     defer { try? FileManager.default.removeItem(at: folder) }
     let path = folder.appendingPathComponent("sealed.db").path
     func open(_ key: DatabaseKey?) async throws {
-      let database = try Database.open(
+      let database = try FerryDatabase.open(
         at: path, key: key, package: Shop.package,
         profile: ConnectionProfile(server: "http://127.0.0.1:9"))
       #expect(try !database.hasPendingOperations)
@@ -57,15 +58,15 @@ struct SealedDeviceTests {
       let error = await #expect(throws: FerryError.self) { try await open(key) }
       #expect(error?.code == .wrongKey)
     }
-    try Database.changeKey(at: path, from: first, to: second)
+    try FerryDatabase.changeKey(at: path, from: first, to: second)
     try await open(second)
     let old = await #expect(throws: FerryError.self) { try await open(first) }
     #expect(old?.code == .wrongKey)
-    try Database.unseal(at: path, key: second)
+    try FerryDatabase.unseal(at: path, key: second)
     try await open(nil)
     let late = await #expect(throws: FerryError.self) { try await open(first) }
     #expect(late?.hint.contains("seal it") == true)
-    try Database.seal(at: path, key: first)
+    try FerryDatabase.seal(at: path, key: first)
     try await open(first)
   }
 
@@ -81,15 +82,15 @@ struct SealedDeviceTests {
       groups: [SynchronizationGroup(name: "default")])
     let device = try Device(model)
     for rate in ["9", "10", "2.5"] {
-      var record = Record(entity, store: device.store)
+      var record = ObjectRecord(entity, store: device.store)
       record.set(0, Decimal(string: rate))
       _ = try PendingStore.save(try record.change(.create), in: device.store)
     }
     device.store.close()
     let (first, second) = (DatabaseKey.random(), DatabaseKey.random())
-    try Database.seal(at: device.path, key: first)
-    try Database.changeKey(at: device.path, from: first, to: second)
-    try Database.unseal(at: device.path, key: second)
+    try FerryDatabase.seal(at: device.path, key: first)
+    try FerryDatabase.changeKey(at: device.path, from: first, to: second)
+    try FerryDatabase.unseal(at: device.path, key: second)
     try device.restart()
     let rates = try Records(device.store).all(entity, "ORDER BY rate", [])
     #expect(rates.map { $0.value(at: 0) } == [.text("2.5"), .text("9"), .text("10")])

@@ -20,7 +20,7 @@ struct SeedFindingsTests {
     try shop.device.exchange(shop.shore)
     #expect(try shop.device.order(2)?.surrogateKey == before)
     #expect(try shop.device.dump().contains("2 ALFKI Kiel N"))
-    shop.shore.remove(Order.entity, Key([.integer(2)]))
+    shop.shore.remove(Order.entity, ObjectKey([.integer(2)]))
     try shop.device.exchange(shop.shore)
     #expect(try shop.device.order(2) == nil)
   }
@@ -111,7 +111,7 @@ struct SeedFindingsTests {
     try shop.device.exchange(shop.shore)
     shop.shore.refuse(try #require(try shop.device.operations().last).id)
     try shop.device.exchange(shop.shore)
-    shop.shore.accept(create.id, newKey: Key([.integer(11)]))
+    shop.shore.accept(create.id, newKey: ObjectKey([.integer(11)]))
     try shop.device.exchange(shop.shore)
     let one = try #require(try shop.device.order(11))
     #expect(one.surrogateKey == order.surrogateKey && one.replayFailed)
@@ -161,10 +161,10 @@ struct SeedFindingsTests {
     try shop.device.exchange(shop.shore)
     shop.shore.accept(try #require(try shop.device.operations().last).id)
     try shop.device.exchange(shop.shore)
-    shop.shore.accept(create, newKey: Key([.integer(11)]), changing: [2: .text("Hof")])
+    shop.shore.accept(create, newKey: ObjectKey([.integer(11)]), changing: [2: .text("Hof")])
     for _ in 0..<2 { try shop.device.exchange(shop.shore) }
     let sent = try #require(shop.shore.stored[edit])
-    #expect(sent.key == Key([.integer(11)]) && sent.changed == [2: .text("Kiel")])
+    #expect(sent.key == ObjectKey([.integer(11)]) && sent.changed == [2: .text("Kiel")])
     #expect(sent.base == [2: .text("Jena")], "the business system sees the conflict")
   }
 
@@ -202,7 +202,7 @@ struct SeedFindingsTests {
     try shop.device.store.transaction { () throws(FerryError) in
       var order = shop.device.newOrder("Jena")
       try order.create()
-      var made = Line(record: Record(Line.entity, store: shop.device.store))
+      var made = Line(record: ObjectRecord(Line.entity, store: shop.device.store))
       made.record.set(0, order.id)
       made.record.set(1, Int64(1))
       made.text = "new"
@@ -221,7 +221,7 @@ struct SeedFindingsTests {
     #expect(twin.surrogateKey != made.surrogateKey)
     twin.text = "mine"
     try twin.update()
-    shop.shore.accept(create.id, newKey: Key([.integer(11)]))
+    shop.shore.accept(create.id, newKey: ObjectKey([.integer(11)]))
     try shop.device.exchange(shop.shore)
     #expect(try shop.device.order(11)?.lines().map(\.text) == ["mine"])
   }
@@ -357,7 +357,7 @@ struct SeedFindingsTests {
     try twin.submitPending()
     try shop.device.exchange(shop.shore)
     let delete = try #require(try shop.device.operations().last)
-    shop.shore.accept(create.id, newKey: Key([.integer(11)]))
+    shop.shore.accept(create.id, newKey: ObjectKey([.integer(11)]))
     shop.shore.accept(delete.id)
     try shop.device.exchange(shop.shore)
     #expect(try shop.device.operations().map(\.kind) == [.update])

@@ -15,18 +15,18 @@ import Testing
 struct SeveralPackagesTests {
   /// One of them, with a server of its own.
   private struct Opened {
-    let database: Database
+    let database: FerryDatabase
     let path: String
     let witness: Witness
 
     init(
       _ model: Package, in folder: URL, putting rows: sending (Shore) -> Void = { _ in }
     ) throws {
-      path = Database.path(of: "nancy", package: model.name, in: folder.path)
+      path = FerryDatabase.path(of: "nancy", package: model.name, in: folder.path)
       witness = Witness()
       let shore = Shore(model)
       rows(shore)
-      database = Database(
+      database = FerryDatabase(
         try Store(path: path, model: model, world: .system(), durability: .application),
         ConnectionProfile(server: "http://\(model.name)"), witness,
         ShoreTransport(shore) { shore, operation in shore.accept(operation.id) }, .system())
@@ -38,8 +38,8 @@ struct SeveralPackagesTests {
       try await database.synchronize()
     }
 
-    func create(_ values: [Value], of entity: Entity) throws -> Record {
-      var record = Record(entity, in: database)
+    func create(_ values: [AttributeValue], of entity: Entity) throws -> ObjectRecord {
+      var record = ObjectRecord(entity, in: database)
       record.values = values
       return try #require(try PendingStore.save(try record.change(.create), in: database.store))
     }
@@ -116,7 +116,7 @@ struct SeveralPackagesTests {
         await shop.database.close()
         await baskets.database.close()
       }
-      let path = Database.path(of: "nancy", package: "Shop", in: folder.path)
+      let path = FerryDatabase.path(of: "nancy", package: "Shop", in: folder.path)
       let error = #expect(throws: FerryError.self) {
         try Store(
           path: path, model: Baskets.package, world: .system(), durability: .application)

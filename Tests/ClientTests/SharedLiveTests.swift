@@ -10,19 +10,19 @@ struct SharedLiveTests {
   private typealias A = Article.Attributes
 
   /// Another opening of the same database, as an extension of the app would have it.
-  private func open(_ depot: Depot) throws -> Database {
+  private func open(_ depot: Depot) throws -> FerryDatabase {
     var settings = SessionSettings()
     settings.isDatabaseShared = true
     settings.submitsAutomatically = false
-    return try Database.open(
+    return try FerryDatabase.open(
       at: depot.path, package: depot.model,
       profile: ConnectionProfile(server: "http://127.0.0.1:9", session: settings))
   }
 
   private func article(
-    _ id: Int64, _ name: String, in database: Database
+    _ id: Int64, _ name: String, in database: FerryDatabase
   ) throws(FerryError) -> Article {
-    var record = Record(Article.entity, in: database)
+    var record = ObjectRecord(Article.entity, in: database)
     record.set(0, id)
     record.set(2, name)
     record.set(7, false)

@@ -7,7 +7,7 @@ import FerryWire
 /// The other shore, as small as the device's tests need it: rows with versions, answers, messages.
 final class Shore {
   struct Row {
-    var values: [Value]?
+    var values: [AttributeValue]?
     var version: Int64
     var partition: Int64
   }
@@ -18,9 +18,9 @@ final class Shore {
   var takes = [Welcome.report]
   var era = "era-1"
   private(set) var clock: Int64 = 0
-  private(set) var rows: [String: [Key: Row]] = [:]
+  private(set) var rows: [String: [ObjectKey: Row]] = [:]
   /// Members that left a partition: partition, entity, key, version.
-  private var leaves: [(partition: Int64, entity: String, key: Key, version: Int64)] = []
+  private var leaves: [(partition: Int64, entity: String, key: ObjectKey, version: Int64)] = []
   var stored: [OperationID: Operation] = [:]
   private(set) var received: [[UInt8]] = []
   private var answers: [Answer] = []
@@ -38,7 +38,7 @@ final class Shore {
 
   init(_ model: Package) { self.model = model }
 
-  func put(_ entity: Entity, _ values: [Value], partition: Int64 = 1) {
+  func put(_ entity: Entity, _ values: [AttributeValue], partition: Int64 = 1) {
     clock += 1
     let key = entity.key(of: values)
     if let known = rows[entity.name]?[key], known.values != nil, known.partition != partition {
@@ -48,7 +48,7 @@ final class Shore {
     rows[entity.name, default: [:]][key] = Row(values: values, version: clock, partition: partition)
   }
 
-  func remove(_ entity: Entity, _ key: Key) {
+  func remove(_ entity: Entity, _ key: ObjectKey) {
     clock += 1
     guard let known = rows[entity.name]?.removeValue(forKey: key) else { return }
     leaves.append((known.partition, entity.name, key, clock))
@@ -57,8 +57,8 @@ final class Shore {
   /// Performs an operation as the business system would and answers it. `written`: what it writes
   /// otherwise than asked. `more`: what others change before the device hears of it.
   func accept(
-    _ id: OperationID, newKey: Key? = nil, writing written: [Int: Value] = [:],
-    changing more: [Int: Value] = [:]
+    _ id: OperationID, newKey: ObjectKey? = nil, writing written: [Int: AttributeValue] = [:],
+    changing more: [Int: AttributeValue] = [:]
   ) {
     guard let operation = stored[id], let entity = model.entity(named: operation.entity) else {
       return
@@ -69,7 +69,7 @@ final class Shore {
     } else {
       var values =
         key.flatMap { rows[entity.name]?[$0]?.values }
-        ?? [Value](repeating: .null, count: entity.attributes.count)
+        ?? [AttributeValue](repeating: .null, count: entity.attributes.count)
       for (position, value) in operation.changed { values[position] = value }
       for (position, value) in written { values[position] = value }
       for (position, value) in more { values[position] = value }
@@ -194,7 +194,7 @@ final class Shore {
   }
 
   func pages(_ partition: Int64, from: Cursor) throws -> [RowsPage] {
-    var changes: [(version: Int64, entity: Entity, key: Key, values: [Value]?)] = []
+    var changes: [(version: Int64, entity: Entity, key: ObjectKey, values: [AttributeValue]?)] = []
     for entity in model.entities {
       for (key, row) in rows[entity.name] ?? [:]
       where row.partition == partition && row.version > from.version {

@@ -41,7 +41,7 @@ struct StateTableTests {
     try shop.device.exchange(shop.shore)
     #expect(try order.originalState?.city == "Bremen")
     #expect(try order.downloadState?.city == "Ulm" && order.downloadState?.customer == "BONAP")
-    shop.shore.remove(Order.entity, Key([.integer(1)]))
+    shop.shore.remove(Order.entity, ObjectKey([.integer(1)]))
     try shop.device.exchange(shop.shore)
     #expect(try order.originalState?.city == "Bremen" && order.downloadState == nil)
     var created = shop.device.newOrder("Jena")

@@ -10,7 +10,7 @@ import Testing
 
 /// The handler that the reference recommends: subscribes at the first login, synchronizes later.
 private final class Recommended: CallbackHandler {
-  let database = Mutex<Database?>(nil)
+  let database = Mutex<FerryDatabase?>(nil)
   private let calls = Mutex<[String]>([])
   private let (imports, imported) = AsyncStream.makeStream(of: Void.self)
 
@@ -40,7 +40,7 @@ private final class Recommended: CallbackHandler {
 /// Asks for another synchronization while the first one begins.
 private final class Eager: CallbackHandler {
   let witness = Witness()
-  let database = Mutex<Database?>(nil)
+  let database = Mutex<FerryDatabase?>(nil)
 
   func onSynchronize(
     groups: [String], context: SynchronizationContext
@@ -104,7 +104,7 @@ struct SynchronizationTests {
     let device = try Device()
     var profile = ConnectionProfile(server: "http://shore")
     profile.session.asyncReplay = asyncReplay
-    let database = Database(device.store, profile, nil, SilentTransport(), .system())
+    let database = FerryDatabase(device.store, profile, nil, SilentTransport(), .system())
     database.beginSynchronize()
     let awaits = Mutex<Bool?>(nil)
     try await database.runner.act { session in
@@ -118,7 +118,7 @@ struct SynchronizationTests {
   /// keeps its folder.
   private func loading(
     _ ids: [Int64], checkpoints: Int, load: LoadStanding? = nil
-  ) async throws -> (device: Device, database: Database) {
+  ) async throws -> (device: Device, database: FerryDatabase) {
     let shore = shore(ids)
     shore.loadingCheckpoints = checkpoints
     shore.loadStanding = load
@@ -128,7 +128,7 @@ struct SynchronizationTests {
     // Its time goes on, unlike that of the device's own store: what is tried again waits for it.
     let store = try Store(
       path: device.path + "2", model: device.model, world: .system(), durability: .application)
-    let database = Database(
+    let database = FerryDatabase(
       store, profile, nil, ShoreTransport(shore) { _, _ in }, .system())
     try await database.onlineLogin(user: "nancy", password: "p")
     return (device, database)
@@ -211,7 +211,7 @@ struct SynchronizationTests {
     #expect(first.asked == ["subscribe"])
 
     let second = Recommended()
-    let database = Database(
+    let database = FerryDatabase(
       try Store(path: depot.path, model: depot.model, world: .system(), durability: .application),
       ConnectionProfile(server: "http://depot"), nil, ShoreTransport(shore([1, 2])) { _, _ in },
       .system())

@@ -12,12 +12,12 @@ import Testing
 struct TextIndexNameTests {
   private struct Note: BusinessObject {
     static let entity = TextIndexNameTests.entity("Order")
-    var record: Record
+    var record: ObjectRecord
   }
 
   private struct Sheet: BusinessObject {
     static let entity = TextIndexNameTests.entity("Order_data")
-    var record: Record
+    var record: ObjectRecord
   }
 
   private static func entity(_ name: String) -> Entity {
@@ -37,7 +37,7 @@ struct TextIndexNameTests {
   }
 
   private func save(_ entity: Entity, _ id: Int64, _ text: String, _ store: Store) throws {
-    var record = Record(entity, store: store)
+    var record = ObjectRecord(entity, store: store)
     record.set(0, id)
     record.set(1, text as String?)
     _ = try PendingStore.save(try record.change(.create), in: store)
@@ -46,7 +46,7 @@ struct TextIndexNameTests {
   private func ids<Object: BusinessObject>(
     _ type: Object.Type, _ words: String, _ store: Store
   ) throws -> [Int64] {
-    let query = Query(from: type).where(Object.matches(words))
+    let query = RowQuery(from: type).where(Object.matches(words))
     return try query.objects(of: Object.entity, in: store) { $0.get(0) }
   }
 
@@ -61,7 +61,7 @@ struct TextIndexNameTests {
       #expect(try ids(Sheet.self, "thin", device.store) == [2])
       try device.restart()
     }
-    let search = try Query(from: Sheet.self).where(Sheet.matches("nail")).count(in: device.store)
+    let search = try RowQuery(from: Sheet.self).where(Sheet.matches("nail")).count(in: device.store)
     #expect(search == 0)
   }
 

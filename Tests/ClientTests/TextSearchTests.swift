@@ -56,7 +56,7 @@ struct TextSearchTests {
       #expect(try named("name", .match, odd) == [])
     }
     // Both sources are articles; the words are looked for in the second one's names.
-    let pairs = Query(from: "Article", as: "a").select("a.id, m.id other")
+    let pairs = RowQuery(from: "Article", as: "a").select("a.id, m.id other")
       .join("Article", as: "m", "m.makerID", "a.makerID")
     try depot.maker(9, "Ada", nil)
     try depot.article(4, "bolt", maker: 9, text: "steel")
@@ -64,10 +64,10 @@ struct TextSearchTests {
     let found = try database.executeQuery(
       pairs.where(AttributeTest("m.name", .match, "steel")).orderBy(.ascending("a.id")))
     #expect(found.map(\.values) == [[.integer(4), .integer(5)], [.integer(5), .integer(5)]])
-    let inner = Query(from: Maker.self).where(
+    let inner = RowQuery(from: Maker.self).where(
       AttributeTest(
         .exists,
-        Query(from: "Article", as: "x").where(
+        RowQuery(from: "Article", as: "x").where(
           AttributeTest("x.makerID", .equal, column: "Maker.id")
         )
         .where(AttributeTest("x.text", .match, "steel"))))
@@ -77,9 +77,9 @@ struct TextSearchTests {
   @Test("What cannot be searched for words is an error that says what is marked")
   func unmarked() throws {
     let depot = try Depot(model: Warehouse.package(searched: ["text"]))
-    let articles = Query(from: "Article", as: "a").join("Maker", as: "m", "m.id", "a.makerID")
-    let inner = Query(fromQuery: Query(from: Article.self), as: "t").select("t.name")
-    let cases: [(Query, String, String, String)] = [
+    let articles = RowQuery(from: "Article", as: "a").join("Maker", as: "m", "m.id", "a.makerID")
+    let inner = RowQuery(fromQuery: RowQuery(from: Article.self), as: "t").select("t.name")
+    let cases: [(RowQuery, String, String, String)] = [
       (articles, "a.name", "a.name is not marked for full-text search", "Marked are text;"),
       (articles, "m.name", "Maker has no attribute for full-text search", "Mark its texts"),
       (articles, "a.txet", "a has no attribute txet", "text"),
@@ -130,15 +130,15 @@ struct TextSearchTests {
       let store = try Store(
         path: depot.path, model: Warehouse.package(searched: searched), world: .system(),
         durability: .application)
-      let query = Query(from: Article.self).where(Article.matches("thin"))
+      let query = RowQuery(from: Article.self).where(Article.matches("thin"))
       let found = try query.objects(of: Article.described(searched), in: store) { $0 }
-      #expect(found.map { $0.values[0] } == expected.map(Value.integer))
+      #expect(found.map { $0.values[0] } == expected.map(AttributeValue.integer))
     }
     let none = try Store(
       path: depot.path, model: Warehouse.package(searched: []), world: .system(),
       durability: .application)
     #expect(throws: FerryError.self) {
-      try Query(from: Article.self).where(Article.matches("thin")).count(in: none)
+      try RowQuery(from: Article.self).where(Article.matches("thin")).count(in: none)
     }
   }
 

@@ -43,8 +43,9 @@ struct TooLargeTests {
     try device.exchange(shore)
   }
 
-  private func sheet(_ id: Int64) throws(FerryError) -> Record {
-    guard let record = try Records(device.store).of(Self.sheet, key: Key([.integer(id)])) else {
+  private func sheet(_ id: Int64) throws(FerryError) -> ObjectRecord {
+    guard let record = try Records(device.store).of(Self.sheet, key: ObjectKey([.integer(id)]))
+    else {
       throw FerryError(.objectNotFound, "no sheet \(id)", hint: "none")
     }
     return record
@@ -121,7 +122,7 @@ struct TooLargeTests {
     let long = String(repeating: "x", count: WireLimits.operationBytes * 6 / 10)
     try device.store.transaction { () throws(FerryError) in
       try write(1, 2, long)
-      var new = Record(Self.sheet, store: device.store)
+      var new = ObjectRecord(Self.sheet, store: device.store)
       (new.values[0], new.values[1]) = (.integer(9), .integer(1))
       _ = try PendingStore.save(try new.change(.create), in: device.store)
     }

@@ -29,7 +29,7 @@ struct UndoneTransactionTests {
     }
 
     func create(_ city: String) throws(FerryError) {
-      var record = Record(Order.entity, store: store)
+      var record = ObjectRecord(Order.entity, store: store)
       record.set(1, "ALFKI")
       record.set(2, city)
       _ = try PendingStore.save(try record.change(.create), in: store)

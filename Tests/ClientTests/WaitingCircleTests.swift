@@ -28,8 +28,8 @@ struct WaitingCircleTests {
     (device, shore) = (try Device(model).loggedIn(), Shore(model))
   }
 
-  private func make(_ other: Value) throws -> Record {
-    var record = Record(Self.club, store: device.store)
+  private func make(_ other: AttributeValue) throws -> ObjectRecord {
+    var record = ObjectRecord(Self.club, store: device.store)
     record.values[1] = other
     return try #require(try PendingStore.save(try record.change(.create), in: device.store))
   }
@@ -85,7 +85,7 @@ struct WaitingCircleTests {
     for level in 0..<3 {
       try exchange()
       #expect(try received().count == level + 1)
-      shore.accept(try received()[level].id, newKey: Key([.integer(Int64(level + 1))]))
+      shore.accept(try received()[level].id, newKey: ObjectKey([.integer(Int64(level + 1))]))
     }
     try exchange()
     #expect(try received().map { $0.changed[1] } == [nil, .integer(1), .integer(2)])
@@ -99,14 +99,14 @@ struct WaitingCircleTests {
     _ = try make(middle.values[0])
     try Outbox(device.store).submitAll([Self.club])
     try exchange()
-    shore.accept(try received()[0].id, newKey: Key([.integer(1)]))
+    shore.accept(try received()[0].id, newKey: ObjectKey([.integer(1)]))
     try exchange()
     shore.refuse(try received()[1].id)
     try exchange()
     #expect(try received().count == 2)
     _ = try Outbox(device.store).submit(Self.club, try #require(middle.object))
     try exchange()
-    shore.accept(try received()[2].id, newKey: Key([.integer(2)]))
+    shore.accept(try received()[2].id, newKey: ObjectKey([.integer(2)]))
     try exchange()
     #expect(try received().last?.changed[1] == .integer(2))
   }

@@ -69,10 +69,10 @@ struct WaitingTests {
     depot = try Depot(shore: shore)
   }
 
-  private func gated(_ path: String) async throws -> (Database, GatedTransport) {
+  private func gated(_ path: String) async throws -> (FerryDatabase, GatedTransport) {
     await depot.database.close()
     let gate = GatedTransport(depot.transport, path: path)
-    let database = Database(
+    let database = FerryDatabase(
       try Store(
         path: depot.path, model: depot.model, world: .system(), durability: .application),
       ConnectionProfile(server: "http://depot"), listener, gate, .system())

@@ -21,7 +21,7 @@ struct WakingTests {
   init() throws { shop = try Stocked() }
 
   private func edit(_ id: Int64, _ city: String) throws(FerryError) {
-    guard var order = try Records(store).of(Order.entity, key: Key([.integer(id)])) else {
+    guard var order = try Records(store).of(Order.entity, key: ObjectKey([.integer(id)])) else {
       throw FerryError(.objectNotFound, "no order \(id)", hint: "none")
     }
     order.set(2, city as String?)
@@ -43,8 +43,8 @@ struct WakingTests {
   }
 
   /// What was sent of these orders.
-  private func sent(_ id: Int64) -> [[Int: Value]] {
-    shop.shore.stored.values.filter { $0.key == Key([.integer(id)]) }.map(\.changed)
+  private func sent(_ id: Int64) -> [[Int: AttributeValue]] {
+    shop.shore.stored.values.filter { $0.key == ObjectKey([.integer(id)]) }.map(\.changed)
   }
 
   @Test("A refused create that is deleted: what was submitted behind it is in the app's hand")
@@ -78,7 +78,7 @@ struct WakingTests {
   func recreated() throws {
     shop.shore.put(Line.entity, [.integer(1), .integer(1), .text("tea")])
     try shop.device.exchange(shop.shore)
-    let key = Key([.integer(1), .integer(1)])
+    let key = ObjectKey([.integer(1), .integer(1)])
     var line = try #require(try Records(store).of(Line.entity, key: key).map(Line.init))
     line.text = "nail"
     try line.update()

@@ -30,7 +30,7 @@ struct Maker: BusinessObject {
         name: "parent", target: "Maker", attributes: ["owner"], targetAttributes: ["id"],
         inverse: "daughters")
     ], operations: [.create, .update, .delete], partition: nil, group: "default")
-  var record: Record
+  var record: ObjectRecord
 
   enum Attributes {
     static let id = AttributeOf<Maker, Int64>("id", 0)
@@ -69,7 +69,7 @@ struct Article: BusinessObject {
       ], operations: [.create, .update, .delete], partition: nil, group: "default")
   }
 
-  var record: Record
+  var record: ObjectRecord
 
   enum Attributes {
     static let id = AttributeOf<Article, Int64>("id", 0)
@@ -105,7 +105,7 @@ extension Warehouse {
   }
 }
 
-extension Database {
+extension FerryDatabase {
   /// Logs in, subscribes and downloads what there is.
   func start() async throws {
     try await onlineLogin(user: "nancy", password: "p")
@@ -117,7 +117,7 @@ extension Database {
 /// A database of that package in a temporary folder, whose server cannot be reached.
 final class Depot {
   let folder: URL
-  let database: Database
+  let database: FerryDatabase
   let transport: ShoreTransport
   let model: Package
 
@@ -136,7 +136,7 @@ final class Depot {
     // These tests submit by themselves.
     var session = SessionSettings()
     session.submitsAutomatically = false
-    database = Database(
+    database = FerryDatabase(
       try Store(
         path: folder.appendingPathComponent("depot.db").path, model: model, world: world,
         durability: .application, key: key),
@@ -149,7 +149,7 @@ final class Depot {
   var path: String { database.store.path }
 
   func maker(_ id: Int64, _ name: String, _ city: String?, owner: Int64? = nil) throws {
-    var record = Record(Maker.entity, in: database)
+    var record = ObjectRecord(Maker.entity, in: database)
     record.set(0, id)
     record.set(1, name)
     record.set(2, city)
@@ -170,7 +170,7 @@ final class Depot {
     _ id: Int64, _ name: String, maker: Int64? = nil, text: String? = nil, price: Decimal? = nil,
     weight: Double? = nil, since: String? = nil, isSold: Bool = true, serial: String? = nil
   ) throws -> Article {
-    var record = Record(model.entity(named: "Article") ?? Article.entity, in: database)
+    var record = ObjectRecord(model.entity(named: "Article") ?? Article.entity, in: database)
     record.set(0, id)
     record.set(1, maker)
     record.set(2, name)

@@ -59,7 +59,7 @@ private final class InspectedDevice {
   var path: String { folder.appending(path: "device.db").path }
 
   func create(_ code: String, _ name: String, _ credit: String) throws {
-    var record = Record(InspectedDevice.customer, store: store)
+    var record = ObjectRecord(InspectedDevice.customer, store: store)
     record.set(0, code)
     record.set(1, name)
     record.set(2, credit)

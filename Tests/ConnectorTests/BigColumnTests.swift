@@ -19,7 +19,7 @@ struct BigColumnTests {
       sizeBytes: Int64(bytes.count), digest: hexadecimal(SHA256Digest.hash(bytes)))
   }
 
-  private func value(_ bytes: [UInt8]) -> Value { .text(reference(bytes).description) }
+  private func value(_ bytes: [UInt8]) -> AttributeValue { .text(reference(bytes).description) }
 
   private func content(_ bytes: [UInt8], endsAt end: Int = .max) -> ConnectorContent {
     ConnectorContent(reference(bytes)) { offset, count throws(ConnectorError) in
@@ -29,7 +29,7 @@ struct BigColumnTests {
 
   private func operation(
     _ business: Business, _ kind: OperationKind, _ contents: [Int: ConnectorContent],
-    base: [String: Value] = [:]
+    base: [String: AttributeValue] = [:]
   ) -> ConnectorOperation {
     let plain = business.operation(kind, photos, [.integer(1)], base: base)
     return ConnectorOperation(
@@ -49,18 +49,18 @@ struct BigColumnTests {
     let text = Array("ähnlich".utf8)
     let (outcomes, touched) = try business.perform(
       operation(business, .create, [1: content(first), 2: content(text)]))
-    #expect(outcomes == [.accepted(key: Key([.integer(1)]))])
+    #expect(outcomes == [.accepted(key: ObjectKey([.integer(1)]))])
     #expect(touched.map(\.values) == [[.integer(1), value(first), value(text)]])
     #expect(try business.other.value("SELECT image FROM Photos") == .blob(first))
     #expect(try business.other.value("SELECT text FROM Photos") == .text("ähnlich"))
-    let key = Key([.integer(1)])
+    let key = ObjectKey([.integer(1)])
     let middle = try business.connector.content(
       photos, key: key, position: 1, offset: 699_990, count: 100)
     #expect(middle == Array(first.suffix(10)))
     let tail = try business.connector.content(photos, key: key, position: 2, offset: 1, count: 3)
     #expect(tail == Array(text[1..<4]))
     let none = try business.connector.content(
-      photos, key: Key([.integer(2)]), position: 1, offset: 0, count: 9)
+      photos, key: ObjectKey([.integer(2)]), position: 1, offset: 0, count: 9)
     #expect(none == nil)
     let second: [UInt8] = []
     let stale = try business.refusal(
@@ -86,7 +86,7 @@ struct BigColumnTests {
       """, photos)
     let bytes = (0..<400_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
     let (outcomes, _) = try business.perform(operation(business, .create, [1: content(bytes)]))
-    #expect(outcomes == [.accepted(key: Key([.integer(1)]))])
+    #expect(outcomes == [.accepted(key: ObjectKey([.integer(1)]))])
     #expect(try business.other.value("SELECT image FROM Photos") == .blob(bytes))
   }
 
@@ -107,10 +107,10 @@ struct BigColumnTests {
       id: torn.id, entity: photos, kind: .create, key: torn.key, changed: torn.changed, base: [:],
       contents: [1: content(bytes)])
     let (outcomes, _) = try business.perform(whole)
-    #expect(outcomes == [.accepted(key: Key([.integer(1)]))])
+    #expect(outcomes == [.accepted(key: ObjectKey([.integer(1)]))])
     #expect(try business.other.value("SELECT image FROM Photos") == .blob(bytes))
     let again = try business.perform(whole)
-    #expect(again.0 == [.accepted(key: Key([.integer(1)]), isRepeated: true)])
+    #expect(again.0 == [.accepted(key: ObjectKey([.integer(1)]), isRepeated: true)])
     #expect(try business.other.value("SELECT count(*) FROM Photos") == .integer(1))
   }
 

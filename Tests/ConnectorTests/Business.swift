@@ -29,19 +29,21 @@ final class Business {
   }
 
   func operation(
-    _ kind: OperationKind, _ entity: Entity, _ key: [Value]? = nil,
-    _ changed: [String: Value] = [:],
-    base: [String: Value] = [:]
+    _ kind: OperationKind, _ entity: Entity, _ key: [AttributeValue]? = nil,
+    _ changed: [String: AttributeValue] = [:],
+    base: [String: AttributeValue] = [:]
   ) -> ConnectorOperation {
     operations += 1
     let digits = String(operations)
     return ConnectorOperation(
       id: OperationID(String(repeating: "0", count: 32 - digits.count) + digits)!, entity: entity,
-      kind: kind, key: key.map { Key($0) }, changed: Business.positions(changed, entity),
+      kind: kind, key: key.map { ObjectKey($0) }, changed: Business.positions(changed, entity),
       base: Business.positions(base, entity))
   }
 
-  static func positions(_ values: [String: Value], _ entity: Entity) -> [Int: Value] {
+  static func positions(
+    _ values: [String: AttributeValue], _ entity: Entity
+  ) -> [Int: AttributeValue] {
     Dictionary(uniqueKeysWithValues: values.map { (entity.position(of: $0.key)!, $0.value) })
   }
 

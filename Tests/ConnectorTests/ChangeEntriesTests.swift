@@ -90,10 +90,11 @@ struct ChangeEntriesTests {
     let start = stage.cursor
     let create = stage.business.operation(
       .create, ChangeEntriesTests.item, [.integer(1)], ["id": .integer(1)])
-    #expect(try stage.business.perform(create).0 == [.accepted(key: Key([.integer(1)]))])
+    #expect(try stage.business.perform(create).0 == [.accepted(key: ObjectKey([.integer(1)]))])
     #expect(try stage.keys("INSERT INTO item VALUES (2, 'b')") == ["2"])
     let again = try stage.fresh().changes(since: start)
-    #expect(again.hints == [.objects(entity: "Item", keys: [1, 2].map { Key([.integer($0)]) })])
+    #expect(
+      again.hints == [.objects(entity: "Item", keys: [1, 2].map { ObjectKey([.integer($0)]) })])
   }
 
   @Test(
@@ -107,7 +108,7 @@ struct ChangeEntriesTests {
     // A store that was set back reads again what it missed.
     #expect(
       try stage.fresh().changes(since: early).hints
-        == [.objects(entity: "Item", keys: [Key([.integer(2)])])])
+        == [.objects(entity: "Item", keys: [ObjectKey([.integer(2)])])])
 
     let backup = try Connection(path: "\(stage.business.path).backup")
     // Entries have gone on beyond the cursor since.

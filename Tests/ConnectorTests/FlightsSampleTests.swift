@@ -50,9 +50,9 @@ struct FlightsSampleTests {
     let connector = SQLiteConnector(path: path, package: Business.package([flight, booking]))
     #expect(try connector.mismatches(with: Business.package([flight])) == [])
     var number = 10
-    func book(_ condition: String) throws -> (PerformResult, Value, Int64) {
+    func book(_ condition: String) throws -> (PerformResult, AttributeValue, Int64) {
       let row = try other.row("SELECT FlightID, SeatsLeft FROM Flights WHERE \(condition) LIMIT 1")
-      let id = Value.integer(row?[0].integer ?? 99_999)
+      let id = AttributeValue.integer(row?[0].integer ?? 99_999)
       number += 1
       let create = ConnectorOperation(
         id: OperationID(String(repeating: "b", count: 30) + String(number))!, entity: booking,
@@ -65,7 +65,7 @@ struct FlightsSampleTests {
       Issue.record("not accepted: \(booked)")
       return
     }
-    #expect(touched.first { $0.entity == "Flight" }?.key == Key([id]))
+    #expect(touched.first { $0.entity == "Flight" }?.key == ObjectKey([id]))
     #expect(touched.first { $0.entity == "Flight" }?.values?[1] == .integer(left - 2))
     #expect(touched.first { $0.entity == "Booking" }?.values?[5].isNull == false)
     for (condition, words) in [

@@ -34,7 +34,8 @@ struct MemoryBusinessTests {
       Issue.record("late time-out answered")
       return
     }
-    #expect(try stage.connector().recall([create("a").id]) == [.accepted(key: Key([.integer(3)]))])
+    #expect(
+      try stage.connector().recall([create("a").id]) == [.accepted(key: ObjectKey([.integer(3)]))])
   }
 
   @Test("A torn load gives half of the last entity and throws")
@@ -52,10 +53,11 @@ struct MemoryBusinessTests {
   func changeMeanwhile() throws {
     let business = stage.business
     business.setFault { _ in
-      business.changeByOther { $0.write("Booking", Key([.integer(1)]), nil) }
+      business.changeByOther { $0.write("Booking", ObjectKey([.integer(1)]), nil) }
       return nil
     }
-    let images = try stage.connector().read(ConnectorSuite.booking, keys: [Key([.integer(1)])])
+    let images = try stage.connector().read(
+      ConnectorSuite.booking, keys: [ObjectKey([.integer(1)])])
     #expect(images[0].values == nil)
   }
 
@@ -63,7 +65,7 @@ struct MemoryBusinessTests {
   func history() throws {
     _ = stage.connector().perform([create("a"), create("b")])
     _ = stage.connector().perform([create("c", flight: 18)])
-    stage.changeByOther(ConnectorSuite.booking, Key([.integer(1)]), [2: .text("Anna")])
+    stage.changeByOther(ConnectorSuite.booking, ObjectKey([.integer(1)]), [2: .text("Anna")])
     let history = stage.business.history
     #expect(history.map(\.number) == Array(1...5))
     #expect(history[3].parts.map(\.operation) == [create("a").id, create("b").id])
@@ -72,7 +74,7 @@ struct MemoryBusinessTests {
         ["Booking", "Flight"], ["Booking", "Flight"],
       ])
     #expect(history[4].parts.map(\.operation) == [nil])
-    var tables: [String: [Key: [Value]]] = [:]
+    var tables: [String: [ObjectKey: [AttributeValue]]] = [:]
     for effect in history.flatMap(\.parts).flatMap(\.effects) {
       #expect(tables[effect.entity]?[effect.key] == effect.before)
       tables[effect.entity, default: [:]][effect.key] = effect.after
@@ -83,8 +85,8 @@ struct MemoryBusinessTests {
   @Test("Someone else cannot break a relationship either")
   func otherKeepsRules() {
     let refusal = stage.business.changeByOther { transaction in
-      transaction.write("Booking", Key([.integer(1)]), nil)
-      transaction.write("Carrier", Key([.text("LH")]), nil)
+      transaction.write("Booking", ObjectKey([.integer(1)]), nil)
+      transaction.write("Carrier", ObjectKey([.text("LH")]), nil)
     }
     #expect(refusal?.code == 412)
     #expect(stage.business.rows(of: "Booking").count == 2)
@@ -106,21 +108,22 @@ struct GivenKeysTests {
         Relationship(name: "of", target: "Order", attributes: ["order"], targetAttributes: ["id"])
       ])
     let id = OperationID(String(repeating: "1", count: 32))!
-    let old = Value.integer(77)
+    let old = AttributeValue.integer(77)
     var keys = GivenKeys()
     let parent = ConnectorOperation(
       id: id, entity: order, kind: .create, key: nil, changed: [:], base: [:],
-      temporaryKey: Key([old]))
-    keys.learn(parent, key: Key([.integer(5)]))
+      temporaryKey: ObjectKey([old]))
+    keys.learn(parent, key: ObjectKey([.integer(5)]))
     let child = ConnectorOperation(
-      id: id, entity: line, kind: .update, key: Key([old, .integer(2)]),
+      id: id, entity: line, kind: .update, key: ObjectKey([old, .integer(2)]),
       changed: [2: .text("77")], base: [0: old, 2: .null])
     let applied = keys.applied(to: child)
-    #expect(applied.key == Key([.integer(5), .integer(2)]))
+    #expect(applied.key == ObjectKey([.integer(5), .integer(2)]))
     #expect(applied.base == [0: .integer(5), 2: .null])
     #expect(applied.changed == [2: .text("77")])
     let stranger = ConnectorOperation(
-      id: id, entity: line, kind: .update, key: Key([.integer(78), .integer(2)]), changed: [:],
+      id: id, entity: line, kind: .update, key: ObjectKey([.integer(78), .integer(2)]),
+      changed: [:],
       base: [:])
     #expect(keys.applied(to: stranger) == stranger)
   }

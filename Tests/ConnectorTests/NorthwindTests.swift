@@ -74,7 +74,7 @@ struct NorthwindTests {
   let connector: SQLiteConnector
   let other: Connection
   let orders: Int
-  let first: Key = Key([.integer(10248)])
+  let first: ObjectKey = ObjectKey([.integer(10248)])
 
   init() throws {
     folder = try TemporaryFolder()
@@ -85,8 +85,8 @@ struct NorthwindTests {
   }
 
   private func operation(
-    _ number: Int, _ kind: OperationKind, _ entity: Entity, _ key: Key?,
-    _ changed: [String: Value], base: [String: Value] = [:]
+    _ number: Int, _ kind: OperationKind, _ entity: Entity, _ key: ObjectKey?,
+    _ changed: [String: AttributeValue], base: [String: AttributeValue] = [:]
   ) -> ConnectorOperation {
     ConnectorOperation(
       id: OperationID(String(repeating: "a", count: 30) + String(10 + number))!, entity: entity,
@@ -121,7 +121,7 @@ struct NorthwindTests {
       Issue.record("not done")
       return
     }
-    let next = Key([.integer(Int64(10248 + orders))])
+    let next = ObjectKey([.integer(Int64(10248 + orders))])
     #expect(outcomes == [.accepted(key: first), .accepted(key: next)])
     #expect(touched.map(\.key) == [first, next])
     #expect(touched[0].values?[4] == .text("40.05"))
@@ -145,7 +145,7 @@ struct NorthwindTests {
 
   @Test("A broken rule of the order lines and a needed order are refused by name")
   func rules() throws {
-    let line = Key([.integer(10248), .integer(11)])
+    let line = ObjectKey([.integer(10248), .integer(11)])
     let none = operation(
       1, .update, Northwind.detail, line, ["quantity": .integer(0)],
       base: ["quantity": .integer(12)])

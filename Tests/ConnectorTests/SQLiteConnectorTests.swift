@@ -23,11 +23,11 @@ struct SQLiteConnectorTests {
       business.operation(
         .create, prices, [.integer(1)],
         ["exact": .text(long), "loose": .text("0.1"), "big": .text("9223372036854775807")]))
-    #expect(outcomes == [.accepted(key: Key([.integer(1)]))])
-    let row: [Value] = [
+    #expect(outcomes == [.accepted(key: ObjectKey([.integer(1)]))])
+    let row: [AttributeValue] = [
       .integer(1), .text(long), .text("0.1"), .text("9223372036854775807"),
     ]
-    #expect(touched == [RowImage(entity: "Prices", key: Key([.integer(1)]), values: row)])
+    #expect(touched == [RowImage(entity: "Prices", key: ObjectKey([.integer(1)]), values: row)])
     #expect(try business.other.value("SELECT typeof(loose) FROM Prices") == .text("real"))
     for (name, value) in [
       ("loose", "0.12345678901234567"), ("loose", long), ("big", "9223372036854775808"),
@@ -51,7 +51,7 @@ struct SQLiteConnectorTests {
     #expect(refusal.code == 422)
     let (outcomes, _) = try business.perform(
       business.operation(.create, codes, [.integer(1)], ["code": .text("x07")]))
-    #expect(outcomes == [.accepted(key: Key([.integer(1)]))])
+    #expect(outcomes == [.accepted(key: ObjectKey([.integer(1)]))])
   }
 
   @Test("Dates are read from and written in the form of their column")
@@ -71,7 +71,7 @@ struct SQLiteConnectorTests {
       INSERT INTO Days VALUES (1, '1996-07-04', '1996-07-04 08:00:00.000', '1996-07-04T08:00:00',
         unixepoch('1969-12-31 23:59:58'), unixepoch('2024-02-29'), '08:30');
       """, days)
-    let first: [Value] = [
+    let first: [AttributeValue] = [
       .integer(1), .text("1996-07-04"), .text("1996-07-04T08:00:00"), .text("1996-07-04T08:00:00"),
       .text("1969-12-31T23:59:58"), .text("2024-02-29"), .text("08:30:00"),
     ]
@@ -112,12 +112,12 @@ struct SQLiteConnectorTests {
         ('big', 3000000000, 'x'), (NULL, 1, 'x');
       """, rows)
     let (loaded, rejected) = try business.load(rows)
-    #expect(loaded.map(\.key) == [Key([.text("good")])])
+    #expect(loaded.map(\.key) == [ObjectKey([.text("good")])])
     #expect(rejected.map(\.key) == ["\"bad\"", "\"empty\"", "\"big\"", ""])
     #expect(rejected.map(\.attribute) == ["n", "must", "n", "id"])
     #expect(rejected[0].reason.hasPrefix("\"abc\" is no int; correct it in Rows.n"))
     #expect(rejected[1].reason.hasPrefix("it is empty and the model says it never is"))
-    #expect(try business.connector.read(rows, keys: [Key([.text("bad")])])[0].values == nil)
+    #expect(try business.connector.read(rows, keys: [ObjectKey([.text("bad")])])[0].values == nil)
   }
 
   @Test("Cascades, replaced rows, moved keys and tables without row ids are touched")
@@ -144,8 +144,8 @@ struct SQLiteConnectorTests {
       CREATE TRIGGER replaces AFTER UPDATE OF name ON Parent WHEN NEW.name = 'replace'
       BEGIN INSERT OR REPLACE INTO Child (id, line, parent) VALUES (2, 1, 'moved'); END;
       """, parent, child)
-    func image(_ entity: String, _ key: [Value], _ values: [Value]?) -> RowImage {
-      RowImage(entity: entity, key: Key(key), values: values)
+    func image(_ entity: String, _ key: [AttributeValue], _ values: [AttributeValue]?) -> RowImage {
+      RowImage(entity: entity, key: ObjectKey(key), values: values)
     }
     let (_, moved) = try business.perform(
       business.operation(.update, parent, [.text("a")], ["name": .text("move")]))
@@ -265,7 +265,7 @@ struct SQLiteConnectorTests {
     #expect(try business.connector.changedByOthers())
     #expect(try business.load(rows).rows == [])
     _ = try business.perform(business.operation(.create, rows, [.integer(2)]))
-    #expect(try business.load(rows).rows.map(\.key) == [Key([.integer(2)])])
+    #expect(try business.load(rows).rows.map(\.key) == [ObjectKey([.integer(2)])])
   }
 
   @Test("What a crash left half-written is rolled back by whoever comes first, a reader too")
@@ -302,6 +302,6 @@ struct SQLiteConnectorTests {
     #expect(reason.contains("has no column n") && reason.contains("`ferry diff`"))
     try business.other.execute("ALTER TABLE Rows ADD COLUMN n INTEGER")
     let (outcomes, _) = try business.perform(create)
-    #expect(outcomes == [.accepted(key: Key([.integer(1)]))])
+    #expect(outcomes == [.accepted(key: ObjectKey([.integer(1)]))])
   }
 }

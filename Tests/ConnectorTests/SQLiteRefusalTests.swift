@@ -72,7 +72,7 @@ struct SQLiteRefusalTests {
     #expect(refusal.code == 500)
     #expect(refusal.message.hasPrefix("Counted has given its last key, \(Int64.max)"))
     let update = business.operation(.update, counted, [.integer(.max)], ["n": .integer(3)])
-    #expect(try business.perform(update).0 == [.accepted(key: Key([.integer(.max)]))])
+    #expect(try business.perform(update).0 == [.accepted(key: ObjectKey([.integer(.max)]))])
   }
 
   @Test("A check names its rule; where it is about one attribute, that and its value")
@@ -113,7 +113,7 @@ struct SQLiteRefusalTests {
     #expect(try business.other.value("SELECT count(*) FROM Child") == .integer(1))
     let (again, _) = try business.perform(
       business.operation(.create, child, nil, ["code": .text("ok")]))
-    #expect(again == [.accepted(key: Key([.integer(2)]))])
+    #expect(again == [.accepted(key: ObjectKey([.integer(2)]))])
   }
 
   @Test("A change that a trigger ignores is refused, not accepted in silence")
@@ -161,7 +161,7 @@ struct SQLiteRefusalTests {
     }
     try business.other.execute("COMMIT")
     let (outcomes, _) = try business.perform(create)
-    #expect(outcomes == [.accepted(key: Key([.integer(2)]))])
+    #expect(outcomes == [.accepted(key: ObjectKey([.integer(2)]))])
   }
 
   @Test("A commit that a reader blocks is not done, and done when he is gone")
@@ -176,7 +176,7 @@ struct SQLiteRefusalTests {
     }
     try business.other.execute("COMMIT")
     let (outcomes, _) = try business.perform(create)
-    #expect(outcomes == [.accepted(key: Key([.integer(2)]))])
+    #expect(outcomes == [.accepted(key: ObjectKey([.integer(2)]))])
   }
 
   @Test("A full disk is not done, says so, and leaves nothing behind")
@@ -198,6 +198,6 @@ struct SQLiteRefusalTests {
     #expect(try business.other.value("SELECT count(*) FROM Child") == .integer(1))
     #expect(try business.connector.recall([create.id]) == [nil])
     let (outcomes, _) = try business.perform(create)
-    #expect(outcomes == [.accepted(key: Key([.integer(2)]))])
+    #expect(outcomes == [.accepted(key: ObjectKey([.integer(2)]))])
   }
 }

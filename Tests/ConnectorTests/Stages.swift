@@ -78,7 +78,7 @@ final class SQLiteStage: ConnectorStage {
       path: path, package: package, remembersOperations: remembersOperations)
   }
 
-  func changeByOther(_ entity: Entity, _ key: Key, _ changed: [Int: Value]) throws {
+  func changeByOther(_ entity: Entity, _ key: ObjectKey, _ changed: [Int: AttributeValue]) throws {
     let keys = try #require(key.values(of: entity)).map(SQLiteStage.raw)
     for (position, value) in changed {
       let column = quoted(entity.attributes[position].column)
@@ -89,7 +89,7 @@ final class SQLiteStage: ConnectorStage {
     }
   }
 
-  private static func raw(_ value: Value) -> SQLiteValue {
+  private static func raw(_ value: AttributeValue) -> SQLiteValue {
     switch value {
     case .null: .null
     case .boolean(let flag): .flag(flag)
@@ -110,7 +110,7 @@ final class MemoryStage: ConnectorStage {
   init(isTransactional: Bool = true, remembersOperations: Bool = true) {
     let seats = MemoryRule { effect, transaction in
       guard effect.entity == "Booking", effect.before == nil, let booking = effect.after,
-        let key = Optional(Key([booking[1]])), var flight = transaction.row("Flight", key),
+        let key = Optional(ObjectKey([booking[1]])), var flight = transaction.row("Flight", key),
         case .integer(let left) = flight[2]
       else { return nil }
       guard left > 0 else {
@@ -128,7 +128,7 @@ final class MemoryStage: ConnectorStage {
 
   func connector() -> any Connector { MemoryConnector(business) }
 
-  func changeByOther(_ entity: Entity, _ key: Key, _ changed: [Int: Value]) {
+  func changeByOther(_ entity: Entity, _ key: ObjectKey, _ changed: [Int: AttributeValue]) {
     business.changeByOther { transaction in
       guard var row = transaction.row(entity.name, key) else { return }
       for (position, value) in changed { row[position] = value }

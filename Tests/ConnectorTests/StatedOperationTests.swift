@@ -41,7 +41,7 @@ struct StatedOperationTests {
     return (try Business(Self.schema, Self.member, promote), promote)
   }
 
-  private func values(_ member: Int64, _ status: String) -> [String: Value] {
+  private func values(_ member: Int64, _ status: String) -> [String: AttributeValue] {
     ["memberID": .integer(member), "status": .text(status)]
   }
 
@@ -51,18 +51,20 @@ struct StatedOperationTests {
     #expect(try business.connector.mismatches(with: business.package) == [])
     let operation = business.operation(.create, promote, [.text("a")], values(1, "gold"))
     let (outcomes, touched) = try business.perform(operation)
-    #expect(outcomes == [.accepted(key: Key([.text("a")]))])
+    #expect(outcomes == [.accepted(key: ObjectKey([.text("a")]))])
     #if os(Linux)
       #expect(touched.map(\.entity) == ["Member"])
       #expect(touched.first?.values == [.integer(1), .text("gold")])
     #endif
     try business.other.execute("UPDATE members SET status = 'old'")
     #expect(
-      try business.perform(operation).0 == [.accepted(key: Key([.text("a")]), isRepeated: true)],
+      try business.perform(operation).0 == [
+        .accepted(key: ObjectKey([.text("a")]), isRepeated: true)
+      ],
       "known by its id")
     #expect(try business.other.value("SELECT status FROM members") == .text("old"))
     #expect(
-      try business.connector.read(promote, keys: [Key([.text("a")])]).map(\.values) == [nil])
+      try business.connector.read(promote, keys: [ObjectKey([.text("a")])]).map(\.values) == [nil])
     var loaded: [String] = []
     try business.connector.load(
       business.package.entities, each: { entity, _ in loaded.append(entity.name) },
@@ -109,7 +111,7 @@ struct StatedOperationTests {
       package: Business.package([Self.member, promote]),
       operations: [
         "Promote": MemoryOperation { values, transaction in
-          let key = Key([values[1]])
+          let key = ObjectKey([values[1]])
           guard var row = transaction.row("Member", key) else {
             return Refusal(code: 404, message: "There is no such member.")
           }
@@ -123,14 +125,14 @@ struct StatedOperationTests {
     func operation(_ digit: String, _ member: Int64) -> ConnectorOperation {
       ConnectorOperation(
         id: OperationID(String(repeating: digit, count: 32))!, entity: promote, kind: .create,
-        key: Key([.text(digit)]), changed: [1: .integer(member), 2: .text("gold")], base: [:])
+        key: ObjectKey([.text(digit)]), changed: [1: .integer(member), 2: .text("gold")], base: [:])
     }
     guard case .done(let outcomes, _) = connector.perform([operation("1", 1)]) else {
       Issue.record("not done")
       return
     }
-    #expect(outcomes == [.accepted(key: Key([.text("1")]))])
-    #expect(business.rows(of: "Member")[Key([.integer(1)])]?[1] == .text("gold"))
+    #expect(outcomes == [.accepted(key: ObjectKey([.text("1")]))])
+    #expect(business.rows(of: "Member")[ObjectKey([.integer(1)])]?[1] == .text("gold"))
     guard case .done(let refused, _) = connector.perform([operation("2", 9)]) else { return }
     #expect(refused == [.refused(Refusal(code: 404, message: "There is no such member."))])
   }

@@ -12,7 +12,7 @@ struct ClubCircleTests {
   }
 
   /// A member with a value of every type, each at the edge of what it holds.
-  private func ada(in database: Database) throws -> Member {
+  private func ada(in database: FerryDatabase) throws -> Member {
     let home = Address(
       street: "Kai 1", phones: ["+49 1", ""], zip: "24\"103", since: LocalDate("2020-02-29"),
       rent: Decimal(string: "0.10"))

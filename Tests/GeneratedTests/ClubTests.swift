@@ -5,7 +5,7 @@ import Testing
 
 /// The club's model goes through the build plugin; these call every kind of thing that came out.
 struct ClubTests {
-  private func withDatabase(_ body: (Database) throws -> Void) async throws {
+  private func withDatabase(_ body: (FerryDatabase) throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "ferry-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -299,7 +299,7 @@ struct ClubTests {
       try team.create()
       var visit = Visit(
         memberID: member.memberID, day: try #require(LocalDate("2024-02-29")), in: database)
-      visit.record = Record(Visit.entity, in: database)
+      visit.record = ObjectRecord(Visit.entity, in: database)
       let missing = #expect(throws: FerryError.self) { try visit.create() }
       #expect(missing?.entity == "Visit" && missing?.attribute == "memberID")
     }

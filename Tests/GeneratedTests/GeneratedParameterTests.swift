@@ -27,6 +27,6 @@ struct GeneratedParameterTests {
     #expect(since?.description == "2024-02-29")
     #expect(Regions.package.parameter(named: "place")?.defaultValue == .text("N \"12\""))
     await database.close()
-    try Database.delete(at: path)
+    try FerryDatabase.delete(at: path)
   }
 }

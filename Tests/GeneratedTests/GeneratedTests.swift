@@ -4,7 +4,7 @@ import Testing
 
 /// The awkward model goes through the build plugin as an app's would; these call what came out.
 struct GeneratedTests {
-  private func withDatabase(_ body: (Database) throws -> Void) async throws {
+  private func withDatabase(_ body: (FerryDatabase) throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "ferry-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -141,7 +141,7 @@ struct ClosedTests {
     }
     #expect(
       code(0).contains(
-        #"roles: Ferry.EntityRoles([.read: ["sales", "boss"], .delete: ["boss"]]))"#))
+        #"roles: FerryModel.EntityRoles([.read: ["sales", "boss"], .delete: ["boss"]]))"#))
     #expect(!code(1).contains("EntityRoles"))
   }
 }

@@ -10,7 +10,7 @@ struct ValueListTests {
       file: "model.json")
   }
 
-  private func values(_ column: String, _ constraint: String = "") throws -> [Value] {
+  private func values(_ column: String, _ constraint: String = "") throws -> [AttributeValue] {
     let end = constraint.isEmpty ? "" : ", \(constraint)"
     let database = try FixtureDatabase(
       "CREATE TABLE t (id INTEGER PRIMARY KEY, b TEXT, \(column)\(end));")
@@ -29,8 +29,8 @@ struct ValueListTests {
       ("a INTEGER CHECK (a IN (-1, (2), 3))", "", [.integer(-1), .integer(2), .integer(3)]),
       ("a TEXT COLLATE BINARY CHECK (a IN ('x'))", "", [.text("x")]),
       ("a TEXT CHECK (b <> 'z') CHECK (a IN ('x'))", "", [.text("x")]),
-    ] as [(String, String, [Value])])
-  func plain(_ column: String, _ constraint: String, _ values: [Value]) throws {
+    ] as [(String, String, [AttributeValue])])
+  func plain(_ column: String, _ constraint: String, _ values: [AttributeValue]) throws {
     #expect(try self.values(column, constraint) == values)
   }
 
@@ -61,7 +61,7 @@ struct ValueListTests {
       """)
     let package = try made(database).translation.package
     #expect(package.entity(named: "A")?.attributes.map(\.values) == [[]])
-    let both: [Value] = [.text("x"), .text("y")]
+    let both: [AttributeValue] = [.text("x"), .text("y")]
     #expect(package.entity(named: "B")?.attributes.map(\.values) == [both, [], both])
   }
 

@@ -4,7 +4,7 @@ import Testing
 
 struct RowCoderTests {
   /// Any value of the type, null among them.
-  private func value(of type: AttributeType, _ chance: inout Chance) -> Value {
+  private func value(of type: AttributeType, _ chance: inout Chance) -> AttributeValue {
     if chance.next() % 7 == 0 { return .null }
     let bits = chance.next()
     switch type {
@@ -58,7 +58,7 @@ struct RowCoderTests {
   @Test("A row cut anywhere is refused")
   func cut() {
     let types: [AttributeType] = [.long, .string, .binary, .double, .decimal, .boolean]
-    let row: [Value] = [
+    let row: [AttributeValue] = [
       .integer(-5), .text("é\"🍎"), .bytes([1, 2]), .double(1.5), .text("1.5"), .boolean(true),
     ]
     let bytes = RowCoder.encode(row)
@@ -105,9 +105,9 @@ struct RowCoderTests {
     let key = entity.key(of: [.null, .text("a,\"b"), .integer(10_248)])
     #expect(key.text == #"10248,"a,\"b""#)
     #expect(key.values(of: entity) == [.integer(10_248), .text("a,\"b")])
-    #expect(Key(text: key.text) == key)
+    #expect(ObjectKey(text: key.text) == key)
     for text in ["", "1", "\"a\",1", "1,\"a\",2", "1,\"a\"]"] {
-      #expect(Key(text: text).values(of: entity) == nil, "\(text)")
+      #expect(ObjectKey(text: text).values(of: entity) == nil, "\(text)")
     }
   }
 }

@@ -11,24 +11,24 @@ struct ValueTests {
   @Test("Texts are compared byte for byte, so that a change of the Unicode form is a change")
   func unicodeForms() {
     #expect(composed == decomposed)
-    #expect(Value.text(composed) != .text(decomposed))
-    #expect(Value.text(composed) == .text("Andr" + "\u{E9}"))
-    #expect(Set([Value.text(composed), .text(decomposed)]).count == 2)
+    #expect(AttributeValue.text(composed) != .text(decomposed))
+    #expect(AttributeValue.text(composed) == .text("Andr" + "\u{E9}"))
+    #expect(Set([AttributeValue.text(composed), .text(decomposed)]).count == 2)
     // As many bytes, in another order.
-    #expect(Value.text("a\u{323}\u{302}") != .text("a\u{302}\u{323}"))
+    #expect(AttributeValue.text("a\u{323}\u{302}") != .text("a\u{302}\u{323}"))
   }
 
   @Test("Keys are told apart as their database does")
   func keys() {
-    let keys = [Key([.text(composed)]), Key([.text(decomposed)])]
+    let keys = [ObjectKey([.text(composed)]), ObjectKey([.text(decomposed)])]
     #expect(keys[0] != keys[1])
     #expect(Dictionary(grouping: keys, by: { $0 }).count == 2)
   }
 
   @Test("NaN is itself, and 0 is 0 with either sign")
   func numbers() {
-    #expect(Value.double(.nan) == .double(-.nan))
-    #expect(Set([Value.double(.nan), .double(-.nan)]).count == 1)
-    #expect(Value.double(-0.0) == .double(0) && Value.double(1) != .integer(1))
+    #expect(AttributeValue.double(.nan) == .double(-.nan))
+    #expect(Set([AttributeValue.double(.nan), .double(-.nan)]).count == 1)
+    #expect(AttributeValue.double(-0.0) == .double(0) && AttributeValue.double(1) != .integer(1))
   }
 }

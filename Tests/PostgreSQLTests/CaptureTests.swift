@@ -347,7 +347,7 @@ struct CaptureTests {
     try stage.other.execute("INSERT INTO item VALUES (150)")
     #expect(
       try fresh.changes(since: next.cursor).hints
-        == [.objects(entity: "Item", keys: [Key([.integer(150)])])])
+        == [.objects(entity: "Item", keys: [ObjectKey([.integer(150)])])])
   }
 
   @Test("A table that got another key after ferry prepare is compared, and told")

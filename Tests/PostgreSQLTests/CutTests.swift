@@ -47,7 +47,7 @@ private struct CutStage {
     let digits = String(number)
     return ConnectorOperation(
       id: OperationID(String(repeating: "0", count: 32 - digits.count) + digits)!, entity: item,
-      kind: .update, key: Key([.integer(1)]), changed: [1: .text(name)], base: [:])
+      kind: .update, key: ObjectKey([.integer(1)]), changed: [1: .text(name)], base: [:])
   }
 
   /// Performs as a server does: where nobody knows, the business system is asked first.
@@ -58,7 +58,7 @@ private struct CutStage {
     for _ in 0..<20 {
       switch result {
       case .done(let outcomes, _):
-        #expect(outcomes == [.accepted(key: Key([.integer(1)]))])
+        #expect(outcomes == [.accepted(key: ObjectKey([.integer(1)]))])
         return
       case .notDone: result = connector.perform([operation])
       case .unknown:
@@ -114,7 +114,7 @@ struct CutTests {
           #expect(word == CutTests.commit, "\(name): nothing was done, and that is known")
           let recalled = try connector.recall([operation.id])
           #expect(
-            recalled == [isDone ? .accepted(key: Key([.integer(1)])) : nil], "\(name)")
+            recalled == [isDone ? .accepted(key: ObjectKey([.integer(1)])) : nil], "\(name)")
         case .notDone(let reason):
           #expect(word != CutTests.commit, "\(name): \(reason)")
           #expect(try stage.times(name) == "0")
@@ -177,7 +177,7 @@ struct CutTests {
         stage.cutter.arm(Cutter.Cut(word: word, isDone: isDone))
         #expect(throws: ConnectorError.self) { try connector.changes(since: cursor) }
         let changes = try connector.changes(since: cursor)
-        #expect(changes.hints == [.objects(entity: "Item", keys: [Key([.integer(1)])])])
+        #expect(changes.hints == [.objects(entity: "Item", keys: [ObjectKey([.integer(1)])])])
         cursor = try #require(changes.cursor)
         #expect(try connector.changes(since: cursor).hints == [])
       }
@@ -207,8 +207,8 @@ struct CutTests {
     try cluster.kill()
     // One question of each kind may still meet a line that was killed.
     let changes = try (try? connector.changes(since: cursor)) ?? connector.changes(since: cursor)
-    #expect(changes.hints == [.objects(entity: "Item", keys: [Key([.integer(1)])])])
-    let keys = [Key([.integer(1)])]
+    #expect(changes.hints == [.objects(entity: "Item", keys: [ObjectKey([.integer(1)])])])
+    let keys = [ObjectKey([.integer(1)])]
     let rows =
       try (try? connector.read(stage.item, keys: keys)) ?? connector.read(stage.item, keys: keys)
     #expect(rows.first?.values?[1] == .text("by others"))

@@ -34,7 +34,8 @@ private struct EndedStage {
     return [
       ConnectorOperation(
         id: OperationID(String(repeating: "0", count: 32 - digits.count) + digits)!,
-        entity: ItemTable.entity, kind: .create, key: Key([.integer(id)]), changed: [:], base: [:])
+        entity: ItemTable.entity, kind: .create, key: ObjectKey([.integer(id)]), changed: [:],
+        base: [:])
     ]
   }
 
@@ -117,7 +118,7 @@ struct EndedTests {
     #expect(error?.isTransient == true)
     try stage.other.execute("COMMIT")
     let changes = try stage.connector.changes(since: cursor)
-    #expect(changes.hints == [.objects(entity: "Item", keys: [Key([.integer(1)])])])
+    #expect(changes.hints == [.objects(entity: "Item", keys: [ObjectKey([.integer(1)])])])
   }
 
   @Test(
@@ -136,14 +137,16 @@ struct EndedTests {
       try second.execute("INSERT INTO item VALUES (\(number + 1_000), 'o')")
       let changes = try stage.connector.changes(since: cursor)
       #expect(
-        changes.hints == [.objects(entity: "Item", keys: [Key([.integer(Int64(number + 1_000))])])])
+        changes.hints == [
+          .objects(entity: "Item", keys: [ObjectKey([.integer(Int64(number + 1_000))])])
+        ])
       cursor = try #require(changes.cursor)
     }
     #expect(try stage.connector.changes(since: cursor).hints == [])
     #expect(stage.connector.own.count == 0, "own transactions are kept that nobody can meet again")
     try stage.other.execute("COMMIT")
     let changes = try stage.connector.changes(since: cursor)
-    #expect(changes.hints == [.objects(entity: "Item", keys: [Key([.integer(1)])])])
+    #expect(changes.hints == [.objects(entity: "Item", keys: [ObjectKey([.integer(1)])])])
   }
 
   @Test(

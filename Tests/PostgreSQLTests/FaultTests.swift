@@ -11,7 +11,7 @@ struct FaultTests {
     let digits = String(id)
     return ConnectorOperation(
       id: OperationID(String(repeating: name, count: 32 - digits.count) + digits)!,
-      entity: stage.item, kind: .update, key: Key([.integer(id)]), changed: [1: .text(name)],
+      entity: stage.item, kind: .update, key: ObjectKey([.integer(id)]), changed: [1: .text(name)],
       base: [:])
   }
 
@@ -134,7 +134,7 @@ struct FaultTests {
     }
     #expect(error?.isTransient == true)
     // What only reads goes on.
-    #expect(try connector.read(stage.item, keys: [Key([.integer(1)])]).first?.values != nil)
+    #expect(try connector.read(stage.item, keys: [ObjectKey([.integer(1)])]).first?.values != nil)
     try stage.other.execute("ALTER DATABASE \(name) SET default_transaction_read_only = off")
     var result = connector.perform([stage.create(2)])
     if case .notDone = result {
@@ -167,7 +167,7 @@ struct FaultTests {
     let errors = [
       #expect(throws: ConnectorError.self) { try load() },
       #expect(throws: ConnectorError.self) {
-        try connector.read(stage.item, keys: [Key([.integer(1)])])
+        try connector.read(stage.item, keys: [ObjectKey([.integer(1)])])
       },
     ]
     for error in errors { #expect(error?.message.contains("permission denied") == true) }
@@ -177,7 +177,7 @@ struct FaultTests {
     try stage.other.execute("ALTER TABLE item ENABLE ROW LEVEL SECURITY")
     #expect(throws: ConnectorError.self) { try load() }
     #expect(throws: ConnectorError.self) {
-      try connector.read(stage.item, keys: [Key([.integer(1)])])
+      try connector.read(stage.item, keys: [ObjectKey([.integer(1)])])
     }
   }
 
@@ -185,7 +185,7 @@ struct FaultTests {
   func columns() throws {
     let stage = try ReplayStage()
     let connector = PostgreSQLConnector(stage.address, package: stage.package)
-    func load() throws(ConnectorError) -> [Value?] {
+    func load() throws(ConnectorError) -> [AttributeValue?] {
       var rows: [RowImage] = []
       try connector.load([stage.item], each: { rows += $1 }, rejected: { _ in })
       return rows.map { $0.values?[1] }
@@ -209,7 +209,7 @@ struct FaultTests {
       }
       #expect(throws: ConnectorError.self) { try load() }
       #expect(throws: ConnectorError.self) {
-        try connector.read(stage.item, keys: [Key([.integer(1)])])
+        try connector.read(stage.item, keys: [ObjectKey([.integer(1)])])
       }
     }
     #expect(stage.isDone(connector.perform([update(stage, 1, to: "c")])))
@@ -285,14 +285,14 @@ struct FaultTests {
     #expect(stage.isDone(servers[1].0.perform([stage.create(2, [1: .text("s")])])))
     for (place, (connector, cursor)) in servers.enumerated() {
       let changes = try connector.changes(since: cursor)
-      let key = Key([.integer(place == 0 ? 2 : 1)])
+      let key = ObjectKey([.integer(place == 0 ? 2 : 1)])
       #expect(changes.hints == [.objects(entity: "Item", keys: [key])], "server \(place)")
       #expect(try connector.changes(since: changes.cursor).hints == [])
     }
     // One object, changed at both: the second is told what the first has written.
     let conflict = ConnectorOperation(
       id: OperationID(String(repeating: "c", count: 32))!, entity: stage.item, kind: .update,
-      key: Key([.integer(1)]), changed: [1: .text("x")], base: [1: .text("old")])
+      key: ObjectKey([.integer(1)]), changed: [1: .text("x")], base: [1: .text("old")])
     #expect(stage.refusal(servers[1].0.perform([conflict]))?.currentValue == .text("n"))
   }
 }

@@ -45,7 +45,7 @@ private struct LaneStage {
     return [
       ConnectorOperation(
         id: OperationID(String(repeating: "0", count: 32 - digits.count) + digits)!,
-        entity: ItemTable.entity, kind: kind, key: Key([.integer(key)]),
+        entity: ItemTable.entity, kind: kind, key: ObjectKey([.integer(key)]),
         changed: [1: .text(name)], base: [:], user: user)
     ]
   }
@@ -180,7 +180,7 @@ struct LaneTests {
     #expect(try stage.count("SELECT count(DISTINCT process) FROM done") > 1)
     for result in results {
       guard case .done(_, let touched) = result else { continue }
-      let counter = touched.first { $0.key == Key([.integer(0)]) }
+      let counter = touched.first { $0.key == ObjectKey([.integer(0)]) }
       #expect(counter?.values?[1] == .text("64"))
       #expect(touched.count == 2)
     }

@@ -53,7 +53,7 @@ final class PostgreSQLStage: ConnectorStage {
     PostgreSQLConnector(address, package: package, remembersOperations: remembersOperations)
   }
 
-  func changeByOther(_ entity: Entity, _ key: Key, _ changed: [Int: Value]) throws {
+  func changeByOther(_ entity: Entity, _ key: ObjectKey, _ changed: [Int: AttributeValue]) throws {
     let keys = try #require(key.values(of: entity))
     for (position, value) in changed {
       let column = quotedName(entity.attributes[position].column)
@@ -66,7 +66,7 @@ final class PostgreSQLStage: ConnectorStage {
     }
   }
 
-  private static func literal(_ value: Value) -> String {
+  private static func literal(_ value: AttributeValue) -> String {
     switch value {
     case .null: "NULL"
     case .boolean(let flag): flag ? "true" : "false"

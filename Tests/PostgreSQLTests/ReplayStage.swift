@@ -44,12 +44,12 @@ struct ReplayStage {
   }
 
   func create(
-    _ id: Int64, _ values: [Int: Value] = [:], user: String? = nil
+    _ id: Int64, _ values: [Int: AttributeValue] = [:], user: String? = nil
   ) -> ConnectorOperation {
     let digits = String(id)
     return ConnectorOperation(
       id: OperationID(String(repeating: "0", count: 32 - digits.count) + digits)!, entity: item,
-      kind: .create, key: Key([.integer(id)]),
+      kind: .create, key: ObjectKey([.integer(id)]),
       changed: values.merging([0: .integer(id)]) { own, _ in own }, base: [:], user: user)
   }
 

@@ -17,7 +17,8 @@ struct ReplayTests {
     let error = #expect(throws: ConnectorError.self) { try stage.connector.recall([operation.id]) }
     #expect(error?.isTransient == true)
     try stage.other.execute("COMMIT")
-    #expect(try stage.connector.recall([operation.id]) == [.accepted(key: Key([.integer(1)]))])
+    #expect(
+      try stage.connector.recall([operation.id]) == [.accepted(key: ObjectKey([.integer(1)]))])
     let nobody = stage.create(3).id
     #expect(try stage.connector.recall([nobody]) == [nil])
     #expect(try stage.connector.recall([nobody]) == [nil], "asking leaves nothing behind")
@@ -35,7 +36,7 @@ struct ReplayTests {
     func update(_ id: Int64, to name: String, from base: String) -> Refusal? {
       let operation = ConnectorOperation(
         id: OperationID(String(repeating: String(id), count: 32))!, entity: stage.item,
-        kind: .update, key: Key([.integer(id)]), changed: [1: .text(name)],
+        kind: .update, key: ObjectKey([.integer(id)]), changed: [1: .text(name)],
         base: [1: .text(base)], judge: judge)
       return stage.refusal(stage.connector.perform([operation]))
     }
@@ -59,7 +60,7 @@ struct ReplayTests {
     }
     let update = ConnectorOperation(
       id: OperationID(String(repeating: "2", count: 32))!, entity: stage.item, kind: .update,
-      key: Key([.integer(2)]), changed: [1: .text("b")], base: [1: .text("c")], judge: judge)
+      key: ObjectKey([.integer(2)]), changed: [1: .text("b")], base: [1: .text("c")], judge: judge)
     try stage.other.execute("BEGIN; SELECT * FROM item WHERE id = 1 FOR SHARE")
     guard case .notDone(let reason) = stage.connector.perform([update]) else {
       Issue.record("it was performed beside another lock")
@@ -71,7 +72,7 @@ struct ReplayTests {
       Issue.record("it was not performed")
       return
     }
-    #expect(done == [.accepted(key: Key([.integer(2)]))])
+    #expect(done == [.accepted(key: ObjectKey([.integer(2)]))])
   }
 
   @Test("A row that others have locked is tried again, and nothing was done")
@@ -81,7 +82,7 @@ struct ReplayTests {
     try stage.other.execute("BEGIN; SELECT * FROM item FOR UPDATE")
     let update = ConnectorOperation(
       id: OperationID(String(repeating: "1", count: 32))!, entity: stage.item, kind: .update,
-      key: Key([.integer(1)]), changed: [1: .text("b")], base: [1: .text("a")])
+      key: ObjectKey([.integer(1)]), changed: [1: .text("b")], base: [1: .text("a")])
     guard case .notDone(let reason) = stage.connector.perform([update]) else {
       Issue.record("it was answered")
       return
@@ -91,10 +92,10 @@ struct ReplayTests {
     #expect(
       stage.connector.perform([update])
         == .done(
-          [.accepted(key: Key([.integer(1)]))],
+          [.accepted(key: ObjectKey([.integer(1)]))],
           touched: [
             RowImage(
-              entity: "Item", key: Key([.integer(1)]),
+              entity: "Item", key: ObjectKey([.integer(1)]),
               values: [.integer(1), .text("b"), .null, .null])
           ]))
   }
@@ -115,7 +116,7 @@ struct ReplayTests {
       Issue.record("\(result)")
       return
     }
-    #expect(outcomes == [.accepted(key: Key([.integer(2)]))])
+    #expect(outcomes == [.accepted(key: ObjectKey([.integer(2)]))])
   }
 
   @Test("What a column would round or cut is refused, and a moment with a zone is kept in UTC")
@@ -130,14 +131,15 @@ struct ReplayTests {
     #expect(
       stage.refusal(stage.connector.perform([stage.create(1, [3: .text("12345678")])]))?.code == 422
     )
-    let moment = Value.text("2026-03-01T08:30:00.25")
+    let moment = AttributeValue.text("2026-03-01T08:30:00.25")
     _ = stage.connector.perform([stage.create(1, [2: moment])])
     try stage.other.execute("SET timezone = 'Asia/Tokyo'")
     #expect(
       try stage.other.value("SELECT at::text FROM item WHERE id = 1") == "2026-03-01 17:30:00.25+09"
     )
     #expect(
-      try stage.connector.read(stage.item, keys: [Key([.integer(1)])]).first?.values?[2] == moment)
+      try stage.connector.read(stage.item, keys: [ObjectKey([.integer(1)])]).first?.values?[2]
+        == moment)
   }
 
   @Test("Rows that no model can take are told one by one, and the load goes on")
@@ -175,7 +177,7 @@ struct ReplayTests {
       results += stage.connector.perform(Array(groups.dropFirst(results.count))) { true }
     }
     guard case .done(let outcomes, _) = results[0],
-      outcomes == [.accepted(key: Key([.integer(1)]))]
+      outcomes == [.accepted(key: ObjectKey([.integer(1)]))]
     else {
       Issue.record("\(results[0])")
       return

@@ -41,12 +41,13 @@ struct RoundTripTests {
     }
 
     mutating func perform(
-      _ kind: OperationKind, _ entity: Entity, _ key: Key?, _ changed: [String: Value] = [:],
-      base: [String: Value] = [:]
+      _ kind: OperationKind, _ entity: Entity, _ key: ObjectKey?,
+      _ changed: [String: AttributeValue] = [:],
+      base: [String: AttributeValue] = [:]
     ) -> (outcome: OperationOutcome?, touched: [RowImage]) {
       number += 1
       let digits = String(number)
-      func positions(_ values: [String: Value]) -> [Int: Value] {
+      func positions(_ values: [String: AttributeValue]) -> [Int: AttributeValue] {
         Dictionary(
           uniqueKeysWithValues: values.compactMap { name, value in
             entity.attributes.firstIndex { $0.column == name }.map { ($0, value) }
@@ -80,7 +81,7 @@ struct RoundTripTests {
       Issue.record("\(String(describing: made.outcome))")
       return
     }
-    #expect(key == Key([.integer(11_078)]))
+    #expect(key == ObjectKey([.integer(11_078)]))
     let update = trip.perform(
       .update, orders, key, ["ShipCity": .text("Bern")], base: ["ShipCity": .text("Genf")])
     guard case .refused(let conflict)? = update.outcome else {
@@ -97,7 +98,8 @@ struct RoundTripTests {
       refusal.message == #"customerID "NOONE" does not exist in Customers."#, "\(refusal.message)")
     let customers = try trip.entity("Customers")
     guard
-      case .refused(let needed)? = trip.perform(.delete, customers, Key([.text("ALFKI")])).outcome
+      case .refused(let needed)? = trip.perform(.delete, customers, ObjectKey([.text("ALFKI")]))
+        .outcome
     else {
       Issue.record("a customer with orders was deleted")
       return
@@ -151,8 +153,8 @@ struct RoundTripTests {
     #expect(targets == ["Order": "Order", "order": "order"])
 
     let cursor = try trip.connector.changes(since: nil).cursor
-    let key = Key([.text("123e4567-e89b-12d3-a456-426614174000")])
-    let values: [String: Value] = [
+    let key = ObjectKey([.text("123e4567-e89b-12d3-a456-426614174000")])
+    let values: [String: AttributeValue] = [
       "Order": .integer(1), "order": .text("SMALL"), "light": .text("grün"),
       "price": .text("12.5"), "at": .text("2026-03-29T01:30:00"), "day": .text("2024-02-29"),
       "hour": .text("23:59:59.5"), "body": .text(#"{"a": [1, null, "Ö"]}"#),
@@ -170,18 +172,21 @@ struct RoundTripTests {
 
     // A key of two columns, moved from one partition to the other by somebody else.
     let from = try trip.entity("select.from")
-    let old = Key([.text("2025-12-31"), .integer(1)])
+    let old = ObjectKey([.text("2025-12-31"), .integer(1)])
     #expect(
       trip.perform(.create, from, old, ["having": .text("a")]).outcome == .accepted(key: old))
     try trip.other.execute("UPDATE \"select\".\"from\" SET \"where\" = '2026-05-01'")
     let hints = try trip.connector.changes(since: cursor).hints
     #expect(
-      hints == [.objects(entity: from.name, keys: [old, Key([.text("2026-05-01"), .integer(1)])])])
+      hints == [
+        .objects(entity: from.name, keys: [old, ObjectKey([.text("2026-05-01"), .integer(1)])])
+      ])
     let order = try trip.entity("Order")
     let named = trip.perform(
-      .update, order, Key([.integer(1)]), ["say \"it\"": .text("'; DROP TABLE \"Order\"; --")],
+      .update, order, ObjectKey([.integer(1)]),
+      ["say \"it\"": .text("'; DROP TABLE \"Order\"; --")],
       base: ["say \"it\"": .text(#"\t\n"#)])
-    #expect(named.outcome == .accepted(key: Key([.integer(1)])))
+    #expect(named.outcome == .accepted(key: ObjectKey([.integer(1)])))
     #expect(trip.perform(.delete, thing, key).outcome == .accepted(key: key))
   }
 }

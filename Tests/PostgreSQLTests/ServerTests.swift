@@ -24,7 +24,7 @@ struct ServerTests {
     #expect(throws: ConnectorError.self) { try late.recall([stage.create(1).id]) }
     try stage.other.execute("COMMIT")
     #expect(
-      try late.recall([stage.create(1).id]) == [.accepted(key: Key([.integer(1)]))])
+      try late.recall([stage.create(1).id]) == [.accepted(key: ObjectKey([.integer(1)]))])
     guard case .notDone(let reason) = early.perform([stage.create(2)]) else {
       Issue.record("two perform for one store")
       return
@@ -103,7 +103,7 @@ struct ServerTests {
     let connector = PostgreSQLConnector(address, package: stage.package)
     let update = ConnectorOperation(
       id: OperationID(String(repeating: "1", count: 32))!, entity: stage.item, kind: .update,
-      key: Key([.integer(1)]), changed: [3: .text("1")], base: [:])
+      key: ObjectKey([.integer(1)]), changed: [3: .text("1")], base: [:])
     guard case .notDone(let reason) = connector.perform([update]) else {
       Issue.record("it was answered")
       return
@@ -130,16 +130,17 @@ struct ServerTests {
     #expect(try connector.mismatches(with: stage.package) == [])
     let cursor = try connector.changes(since: nil).cursor
     #expect(stage.isDone(connector.perform([stage.create(1)])))
-    #expect(try connector.recall([stage.create(1).id]) == [.accepted(key: Key([.integer(1)]))])
+    #expect(
+      try connector.recall([stage.create(1).id]) == [.accepted(key: ObjectKey([.integer(1)]))])
     let delete = ConnectorOperation(
       id: OperationID(String(repeating: "1", count: 32))!, entity: stage.item, kind: .delete,
-      key: Key([.integer(1)]), changed: [:], base: [:])
+      key: ObjectKey([.integer(1)]), changed: [:], base: [:])
     #expect(stage.isDone(connector.perform([delete])))
     try stage.other.execute("INSERT INTO item (name) VALUES ('x')")
     #expect(
       try connector.changes(since: cursor).hints
-        == [.objects(entity: "Item", keys: [Key([.integer(1)])])])
-    #expect(try connector.read(stage.item, keys: [Key([.integer(1)])]).first?.values != nil)
+        == [.objects(entity: "Item", keys: [ObjectKey([.integer(1)])])])
+    #expect(try connector.read(stage.item, keys: [ObjectKey([.integer(1)])]).first?.values != nil)
 
     try stage.other.execute("REVOKE DELETE ON item FROM \(role)")
     let missing = try connector.mismatches(with: stage.package)
@@ -149,7 +150,8 @@ struct ServerTests {
     guard case .notDone = connector.perform([delete]) else {
       if case .done(let outcomes, _) = connector.perform([delete]) {
         #expect(
-          outcomes == [.accepted(key: Key([.integer(1)]), isRepeated: true)], "performed before")
+          outcomes == [.accepted(key: ObjectKey([.integer(1)]), isRepeated: true)],
+          "performed before")
       }
       return
     }
@@ -169,7 +171,7 @@ struct ServerTests {
     }
     #expect(reason.contains("no column name"))
     #expect(throws: ConnectorError.self) {
-      try stage.connector.read(stage.item, keys: [Key([.integer(1)])])
+      try stage.connector.read(stage.item, keys: [ObjectKey([.integer(1)])])
     }
   }
 

@@ -2,7 +2,7 @@
 // README begins
 import Ferry
 
-func follow(_ database: Database) async throws {
+func follow(_ database: FerryDatabase) async throws {
   for await event in database.events {
     switch event {
     case .refused(let reference, let refusal):

@@ -2,15 +2,19 @@
 // README begins
 import Ferry
 
-func openTravel(at path: String, server: String) throws -> Database {
+func openTravel(at path: String, server: String) throws -> FerryDatabase {
   let database = try Travel.open(at: path, profile: ConnectionProfile(server: server))
-  database.beginOnlineLogin(user: "nancy", password: "secret")
-  try database.subscribe()  // the bookings of her agency arrive, and every later change
   database.startBackgroundSynchronization()
   return database
 }
 
-func book(flight: Int64, for passenger: String, in database: Database) async throws -> Booking {
+func signIn(to database: FerryDatabase) async throws {  // once; the device stays signed in
+  try await database.signIn(user: "nancy", password: "secret")  // her bookings arrive now
+}
+
+func book(
+  flight: Int64, for passenger: String, in database: FerryDatabase
+) async throws -> Booking {
   let booking = Booking(agencyID: "A07", flightID: flight, passenger: passenger, in: database)
   return try await booking.save()  // visible now, and sent as soon as there is a network
 }

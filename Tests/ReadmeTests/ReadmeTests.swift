@@ -46,6 +46,8 @@ struct ReadmeTests {
     // Nothing listens on port 9.
     let database = try openTravel(
       at: folder.appending(path: "device.db").path, server: "http://127.0.0.1:9")
+    let offline = await #expect(throws: FerryError.self) { try await signIn(to: database) }
+    #expect(offline?.code == .offline)
     let booking = try await book(flight: 318, for: "Grace Hopper", in: database)
     #expect(booking.pendingChange == .create && booking.replayPending > 0)
     #expect(try Booking.findAll(in: database).map(\.passenger) == ["Grace Hopper"])

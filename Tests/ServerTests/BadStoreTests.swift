@@ -24,7 +24,7 @@ struct BadStoreTests {
 
   private func change(_ bench: Bench, _ text: String) -> (OperationID, [UInt8]) {
     bench.operation(
-      Shop.order, .update, Key([.integer(10)]), changed: [2: .text(text)],
+      Shop.order, .update, ObjectKey([.integer(10)]), changed: [2: .text(text)],
       base: [2: .text("Oslo")])
   }
 

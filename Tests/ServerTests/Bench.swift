@@ -168,8 +168,9 @@ final class Bench {
   }
 
   func operation(
-    _ entity: Entity, _ kind: OperationKind, _ key: Key?, changed: [Int: Value] = [:],
-    base: [Int: Value] = [:], chain: OperationID? = nil, position: Int = 0, count: Int = 1
+    _ entity: Entity, _ kind: OperationKind, _ key: ObjectKey?,
+    changed: [Int: AttributeValue] = [:],
+    base: [Int: AttributeValue] = [:], chain: OperationID? = nil, position: Int = 0, count: Int = 1
   ) -> (OperationID, [UInt8]) {
     let id = OperationID(newID())!
     let operation = FerryWire.Operation(
@@ -197,7 +198,7 @@ extension UserFile {
 /// A device as small as the server's tests need it.
 final class Device {
   struct Row: Equatable {
-    var values: [Value]
+    var values: [AttributeValue]
     var hash: Int64
     var partition: Int64
   }
@@ -207,7 +208,7 @@ final class Device {
   var identity: Identity
   var parameters = SubscriptionParameters()
   /// Called with each row that comes.
-  var onRow: ((Entity, [Value]) -> Void)?
+  var onRow: ((Entity, [AttributeValue]) -> Void)?
   var server: String?
   var era: String?
   var version: Int64 = 0

@@ -3,9 +3,9 @@ import FerryModel
 
 /// A business system in memory that can be made to misbehave.
 final class Business: Connector {
-  private(set) var rows: [String: [Key: [Value]]] = [:]
+  private(set) var rows: [String: [ObjectKey: [AttributeValue]]] = [:]
   /// What the group in work has changed, as it was: a copy of all rows would cost too much.
-  private var journal: [(entity: String, key: Key, values: [Value]?)] = []
+  private var journal: [(entity: String, key: ObjectKey, values: [AttributeValue]?)] = []
   /// Effects of operations, by id: how often each was performed.
   private(set) var performed: [OperationID: Int] = [:]
   private var remembered: [OperationID: OperationOutcome] = [:]
@@ -21,17 +21,17 @@ final class Business: Connector {
   /// A fault on purpose: values are compared before anybody asks whose row it is.
   var comparesFirst = false
 
-  func put(_ entity: Entity, _ values: [Value]) {
+  func put(_ entity: Entity, _ values: [AttributeValue]) {
     write(entity.name, entity.key(of: values), values)
     journal = []
   }
 
-  private func write(_ entity: String, _ key: Key, _ values: [Value]?) {
+  private func write(_ entity: String, _ key: ObjectKey, _ values: [AttributeValue]?) {
     journal.append((entity, key, rows[entity]?[key]))
     rows[entity, default: [:]][key] = values
   }
 
-  func remove(_ entity: Entity, _ key: Key) { rows[entity.name]?[key] = nil }
+  func remove(_ entity: Entity, _ key: ObjectKey) { rows[entity.name]?[key] = nil }
 
   func mismatches(with package: Package) -> [Mismatch] { [] }
 
@@ -76,7 +76,7 @@ final class Business: Connector {
     }
     if operation.kind == .create {
       if let refusal = judgedReferences(operation) { return .refused(refusal) }
-      var values = [Value](repeating: .null, count: entity.attributes.count)
+      var values = [AttributeValue](repeating: .null, count: entity.attributes.count)
       for (position, value) in operation.changed { values[position] = value }
       if operation.key == nil {
         values[0] = .integer(Int64(1_000 + rows[entity.name, default: [:]].count))
@@ -106,7 +106,7 @@ final class Business: Connector {
     return .accepted(key: key)
   }
 
-  private func judged(_ operation: ConnectorOperation, _ key: Key) -> Refusal? {
+  private func judged(_ operation: ConnectorOperation, _ key: ObjectKey) -> Refusal? {
     guard let judge = operation.judge, let row = rows[operation.entity.name]?[key] else {
       return nil
     }
@@ -133,7 +133,7 @@ final class Business: Connector {
     return operations.map { remembered[$0] }
   }
 
-  func read(_ entity: Entity, keys: [Key]) throws(ConnectorError) -> [RowImage] {
+  func read(_ entity: Entity, keys: [ObjectKey]) throws(ConnectorError) -> [RowImage] {
     try reach()
     return keys.map { RowImage(entity: entity.name, key: $0, values: rows[entity.name]?[$0]) }
   }

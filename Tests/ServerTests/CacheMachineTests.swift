@@ -21,7 +21,7 @@ private struct MemoryCache: CacheSource {
     rows.values.filter { !$0.isDeleted }.sorted { $0.id < $1.id }
   }
 
-  func values(_ row: CachedRow) -> [Value] {
+  func values(_ row: CachedRow) -> [AttributeValue] {
     let types = rules.package.entities[row.entity].attributes.map(\.type)
     return (try? RowCoder.decode(row.body, types: types)) ?? []
   }
@@ -67,7 +67,7 @@ private struct MemoryCache: CacheSource {
         version: row.isChanged ? version : rows[name]?.version ?? 0, isDeleted: row.isDeleted)
     }
     for change in changes.alternates {
-      func name(_ key: Key) -> ParentName {
+      func name(_ key: ObjectKey) -> ParentName {
         ParentName(change.row.entity, attributes: change.attributes, key)
       }
       if let key = change.before { alternates[name(key)]?.remove(change.row) }
@@ -120,23 +120,25 @@ private struct MemoryCache: CacheSource {
 struct CacheMachineTests {
   /// Orders of an employee, lines through their order, notes through a line's code; codes are no keys
   /// and may be there twice.
-  private func image(_ chance: SeededChance) -> (RowName, [Value]?) {
+  private func image(_ chance: SeededChance) -> (RowName, [AttributeValue]?) {
     func number(_ limit: Int64) -> Int64 { chance.number(in: 1..<(limit + 1)) }
     let isGone = number(4) == 1
     switch number(3) {
     case 1:
       let id = number(3)
       let values = Shop.order(id, number(4) == 4 ? nil : number(3), "s\(number(2))")
-      return (RowName(1, Key([.integer(id)])), isGone ? nil : values)
+      return (RowName(1, ObjectKey([.integer(id)])), isGone ? nil : values)
     case 2:
       let (order, place) = (number(3), number(2))
-      let code: Value = number(4) == 4 ? .null : .text("c\(number(3))")
-      let values: [Value] = [.integer(order), .integer(place), code, .text("t\(number(2))")]
-      return (RowName(2, Key([.integer(order), .integer(place)])), isGone ? nil : values)
+      let code: AttributeValue = number(4) == 4 ? .null : .text("c\(number(3))")
+      let values: [AttributeValue] = [
+        .integer(order), .integer(place), code, .text("t\(number(2))"),
+      ]
+      return (RowName(2, ObjectKey([.integer(order), .integer(place)])), isGone ? nil : values)
     default:
       let id = number(3)
       return (
-        RowName(3, Key([.integer(id)])),
+        RowName(3, ObjectKey([.integer(id)])),
         isGone ? nil : [.integer(id), .text("c\(number(3))")]
       )
     }
@@ -169,14 +171,14 @@ struct CacheMachineTests {
   func nothing() throws {
     let rules = try PartitionRules(Shop.package)
     var cache = MemoryCache(rules)
-    func apply(_ version: Int64, _ images: (RowName, [Value]?)...) throws -> CacheChanges {
+    func apply(_ version: Int64, _ images: (RowName, [AttributeValue]?)...) throws -> CacheChanges {
       var machine = CacheMachine(rules)
       for (name, values) in images { try machine.apply(name, values, cache) }
       cache.apply(machine.changes, version: version)
       return machine.changes
     }
-    let order = RowName(1, Key([.integer(1)]))
-    let line = RowName(2, Key([.integer(1), .integer(1)]))
+    let order = RowName(1, ObjectKey([.integer(1)]))
+    let line = RowName(2, ObjectKey([.integer(1), .integer(1)]))
     _ = try apply(1, (line, Shop.line(1, 1)), (order, Shop.order(1, 7, "Oslo")))
     #expect(cache.rows[line]?.partition == cache.rows[order]?.partition)
     #expect(try apply(2, (order, Shop.order(1, 7, "Oslo")), (line, Shop.line(1, 1))).isEmpty)

@@ -53,7 +53,7 @@ struct CircuitBreakerTests {
     func mismatches(with package: Package) -> [Mismatch] { [] }
     func perform(_ group: [ConnectorOperation]) -> PerformResult { .notDone(reason: "away") }
     func recall(_ operations: [OperationID]) -> [OperationOutcome?] { operations.map { _ in nil } }
-    func read(_ entity: Entity, keys: [Key]) -> [RowImage] { [] }
+    func read(_ entity: Entity, keys: [ObjectKey]) -> [RowImage] { [] }
     func load(
       _ entities: [Entity], each: (Entity, [RowImage]) throws(ConnectorError) -> Void,
       rejected: (RejectedRow) -> Void

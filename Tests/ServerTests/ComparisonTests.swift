@@ -12,13 +12,13 @@ import Testing
 private final class SlyConnector: Connector {
   final class Rows: Sendable {
     private let state = Mutex<
-      (rows: [Int64: [Value]], isAway: Bool, slices: Int, loads: Int, looks: Int)
+      (rows: [Int64: [AttributeValue]], isAway: Bool, slices: Int, loads: Int, looks: Int)
     >(
       ([:], false, 0, 0, 0))
-    var all: [Int64: [Value]] { state.withLock { $0.rows } }
+    var all: [Int64: [AttributeValue]] { state.withLock { $0.rows } }
     var slices: Int { state.withLock { $0.slices } }
     var loads: Int { state.withLock { $0.loads } }
-    func set(_ id: Int64, _ values: [Value]?) { state.withLock { $0.rows[id] = values } }
+    func set(_ id: Int64, _ values: [AttributeValue]?) { state.withLock { $0.rows[id] = values } }
     func set(isAway: Bool) { state.withLock { $0.isAway = isAway } }
     var looks: Int { state.withLock { $0.looks } }
     func look() { state.withLock { $0.looks += 1 } }
@@ -43,10 +43,10 @@ private final class SlyConnector: Connector {
   func mismatches(with package: Package) -> [Mismatch] { [] }
   func perform(_ group: [ConnectorOperation]) -> PerformResult { .notDone(reason: "not asked") }
   func recall(_ operations: [OperationID]) -> [OperationOutcome?] { operations.map { _ in nil } }
-  func read(_ entity: Entity, keys: [Key]) -> [RowImage] {
+  func read(_ entity: Entity, keys: [ObjectKey]) -> [RowImage] {
     let all = rows.all
     return keys.map { key in
-      var values: [Value]?
+      var values: [AttributeValue]?
       if entity.name == "Order", case .integer(let id)? = key.values(of: entity)?.first {
         values = all[id]
       }
@@ -62,11 +62,11 @@ private final class SlyConnector: Connector {
   }
   private func images(behind place: Int64, count: Int) -> [RowImage] {
     rows.all.filter { $0.key > place }.sorted { $0.key < $1.key }.prefix(count).map {
-      RowImage(entity: "Order", key: Key([.integer($0.key)]), values: $0.value)
+      RowImage(entity: "Order", key: ObjectKey([.integer($0.key)]), values: $0.value)
     }
   }
   func slice(
-    of entity: Entity, after place: [Value]?, count: Int
+    of entity: Entity, after place: [AttributeValue]?, count: Int
   ) throws(ConnectorError)
     -> EntitySlice?
   {
@@ -87,9 +87,9 @@ private final class SlyConnector: Connector {
 }
 
 extension ServiceHost {
-  fileprivate func order(_ id: Int64) throws -> [Value]? {
+  fileprivate func order(_ id: Int64) throws -> [AttributeValue]? {
     guard let position = service.rules.position(of: "Order"),
-      let row = try service.cache.row(RowName(position, Key([.integer(id)]))), !row.isDeleted
+      let row = try service.cache.row(RowName(position, ObjectKey([.integer(id)]))), !row.isDeleted
     else { return nil }
     return try service.cache.values(of: row)
   }

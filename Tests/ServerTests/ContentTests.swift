@@ -32,7 +32,7 @@ struct ContentTests {
   /// An operation that names the content, stored by the server.
   private func send(_ device: Device, _ id: Int64, _ bytes: [UInt8]) throws -> OperationID {
     let (operation, payload) = device.bench.operation(
-      ContentTests.photo, .create, Key([.integer(id)]),
+      ContentTests.photo, .create, ObjectKey([.integer(id)]),
       changed: [1: .text(reference(bytes).description)])
     device.open.append(operation)
     try device.exchange([payload])
@@ -113,7 +113,7 @@ struct ContentTests {
     let id = try send(device, 1, bytes)
     let other = FerryWire.Operation(
       id: id, chain: id, position: 0, count: 1, entity: "Photo", kind: .create,
-      key: Key([.integer(1)]), changed: [:], base: [:])
+      key: ObjectKey([.integer(1)]), changed: [:], base: [:])
     try device.exchange([other.encoded(for: ContentTests.photo)])
     #expect(device.stored?.refused.map(\.id) == [id])
     try bench.replay()
@@ -130,9 +130,9 @@ struct ContentTests {
     let bench = try bench()
     let device = try Device(bench).exchange()
     let chain = try #require(OperationID(bench.newID()))
-    let group = [[1: Value.text(reference(bytes).description)], [:]].enumerated().map {
+    let group = [[1: AttributeValue.text(reference(bytes).description)], [:]].enumerated().map {
       bench.operation(
-        ContentTests.photo, .create, Key([.integer(Int64($0.offset))]), changed: $0.element,
+        ContentTests.photo, .create, ObjectKey([.integer(Int64($0.offset))]), changed: $0.element,
         chain: chain, position: $0.offset, count: 2)
     }
     device.open = group.map(\.0)

@@ -7,7 +7,7 @@ import Testing
 @Suite("A cursor of the business system is kept only behind what the cache has")
 struct CursorMachineTests {
   private func name(_ number: Int64) -> ObjectName {
-    ObjectName(entity: "Order", key: Key([.integer(number)]))
+    ObjectName(entity: "Order", key: ObjectKey([.integer(number)]))
   }
 
   @Test("A cursor is due when all of its objects are settled, and once")

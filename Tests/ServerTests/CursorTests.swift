@@ -6,7 +6,7 @@ import Testing
 
 @Suite("How far the business system's changes were followed is kept behind the cache")
 struct CursorTests {
-  private static func key(_ number: Int64) -> Key { Key([.integer(number)]) }
+  private static func key(_ number: Int64) -> ObjectKey { ObjectKey([.integer(number)]) }
 
   private func bench(_ limits: ServiceLimits = .standard) throws -> Bench {
     let bench = try Bench(limits: limits)

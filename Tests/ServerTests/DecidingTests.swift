@@ -68,7 +68,7 @@ import Testing
     try bench.load()
     let device = try Device(bench).exchange()
     let change = bench.operation(
-      visit, .create, Key([.integer(1)]), changed: [0: .integer(1), 1: .text("new")])
+      visit, .create, ObjectKey([.integer(1)]), changed: [0: .integer(1), 1: .text("new")])
     device.open = [change.0]
     try device.exchange([change.1])
     try bench.replay()

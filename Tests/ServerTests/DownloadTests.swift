@@ -41,7 +41,7 @@ import Testing
     try bench.load()
     let device = try Device(bench).exchange()
     bench.business.put(Shop.order, Shop.order(10, 1, "Bergen"))
-    bench.business.remove(Shop.product, Key([.integer(1)]))
+    bench.business.remove(Shop.product, ObjectKey([.integer(1)]))
     let summary = try bench.load()
     #expect(summary == LoadSummary(changedRows: 1, deletedRows: 1))
     let before = device.messages.count
@@ -50,7 +50,7 @@ import Testing
       if case .rows(let page) = message { page } else { nil }
     }
     #expect(pages.reduce(0) { $0 + $1.rowCount } == 2)
-    #expect(device.rows[ObjectName(entity: "Product", key: Key([.integer(1)]))] == nil)
+    #expect(device.rows[ObjectName(entity: "Product", key: ObjectKey([.integer(1)]))] == nil)
     #expect(device.shown.contains("Order 10 [10,1,\"Bergen\"]"))
     #expect(device.welcome?.keep.count == 2)
   }

@@ -54,7 +54,7 @@ struct EmptyPollTests {
     let bench = try shop()
     let device = try Device(bench).exchange().exchange()
     let change = bench.operation(
-      Shop.order, .update, Key([.integer(10)]), changed: [2: .text("Kiel")],
+      Shop.order, .update, ObjectKey([.integer(10)]), changed: [2: .text("Kiel")],
       base: [2: .text("Oslo")])
     try device.exchange([change.1])
     #expect(try cost(device) == 0)
@@ -79,7 +79,9 @@ struct EmptyPollTests {
     try bench.load()
     let device = try Device(bench).exchange().exchange()
     let other = try Device(bench, "other").exchange()
-    for number in 1...3 { bench.business.remove(Shop.product, Key([.integer(Int64(number))])) }
+    for number in 1...3 {
+      bench.business.remove(Shop.product, ObjectKey([.integer(Int64(number))]))
+    }
     try bench.load()
     try bench.load()
     try other.exchange().exchange()

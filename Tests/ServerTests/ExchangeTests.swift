@@ -65,7 +65,7 @@ import Testing
     let open = channel(device)
     try device.drain(open)
     let change = bench.operation(
-      Shop.order, .update, Key([.integer(10)]), changed: [2: .text("Bergen")], base: [:])
+      Shop.order, .update, ObjectKey([.integer(10)]), changed: [2: .text("Bergen")], base: [:])
     try Device(bench).exchange([change.1])
     try bench.replay()
     try device.drain(open)
@@ -85,7 +85,7 @@ import Testing
     let chain = OperationID(bench.newID())!
     let parts = [0, 1].map { position in
       bench.operation(
-        Shop.audit, .create, Key([.integer(Int64(position))]),
+        Shop.audit, .create, ObjectKey([.integer(Int64(position))]),
         changed: [0: .integer(Int64(position))], chain: chain, position: position, count: 2)
     }
     try device.exchange(parts.map(\.1))
@@ -222,7 +222,7 @@ import Testing
     let fresh = try Device(bench).exchange()
     let stale = try Device(bench, "stale").exchange()
     for id in 1...8 {
-      bench.business.remove(Shop.product, Key([.integer(Int64(id))]))
+      bench.business.remove(Shop.product, ObjectKey([.integer(Int64(id))]))
       try bench.load()
     }
     try fresh.exchange()
@@ -248,7 +248,7 @@ import Testing
     let device = try Device(bench).exchange()
     for id in 1...2 as ClosedRange<Int64> {
       let delete = bench.operation(
-        Shop.product, .delete, Key([.integer(id)]), base: [0: .integer(id), 1: .text("p")])
+        Shop.product, .delete, ObjectKey([.integer(id)]), base: [0: .integer(id), 1: .text("p")])
       try device.exchange([delete.1])
       try bench.replay()
     }
@@ -270,7 +270,7 @@ import Testing
     bench.business.put(Shop.product, [.integer(1), .text("p")])
     try bench.load()
     try bench.service.compact()
-    bench.business.remove(Shop.product, Key([.integer(1)]))
+    bench.business.remove(Shop.product, ObjectKey([.integer(1)]))
     try bench.load()
     bench.clock.advance(365 * 86_400)
     #expect(try bench.service.compact().purgedLeaves == 0)
@@ -294,7 +294,7 @@ import Testing
     try device.drain(channel)
     bench.business.put(Shop.product, [.integer(1), .text("milk")])
     for id in 1...4 {
-      bench.business.remove(Shop.order, Key([.integer(Int64(id))]))
+      bench.business.remove(Shop.order, ObjectKey([.integer(Int64(id))]))
       try bench.load()
     }
     try bench.service.compact()
@@ -313,7 +313,7 @@ import Testing
     for id in 1...30 { bench.business.put(Shop.product, [.integer(Int64(id)), .text("p")]) }
     try bench.load()
     for id in 13...30 {
-      bench.business.remove(Shop.product, Key([.integer(Int64(id))]))
+      bench.business.remove(Shop.product, ObjectKey([.integer(Int64(id))]))
       try bench.load()
     }
     #expect(try bench.service.compact().purgedLeaves == 6)
@@ -340,7 +340,7 @@ import Testing
     try device.drain(exchange, atMost: 2)
     #expect(device.rows.count == 4)
     for id in 1...11 {
-      bench.business.remove(Shop.product, Key([.integer(Int64(id))]))
+      bench.business.remove(Shop.product, ObjectKey([.integer(Int64(id))]))
       try bench.load()
     }
     try bench.service.compact()

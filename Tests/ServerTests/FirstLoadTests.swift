@@ -62,7 +62,7 @@ import Testing
     try bench.restart()
     try device.exchange()
     #expect(device.rows.isEmpty && device.checkpoint?.unavailable.isEmpty == false)
-    bench.business.remove(Shop.product, Key([.integer(2)]))
+    bench.business.remove(Shop.product, ObjectKey([.integer(2)]))
     bench.business.put(Shop.product, [.integer(3), .text("changed")])
     fill(bench, 10...12)
     let summary = try bench.load()
@@ -147,7 +147,7 @@ import Testing
     fill(bench, 1...3)
     let ticket = try bench.service.beginLoad()
     let read = bench.business.images(Shop.product)
-    let key = Key([.integer(2)])
+    let key = ObjectKey([.integer(2)])
     bench.business.remove(Shop.product, key)
     _ = try bench.service.take(
       BusinessChanges(cursor: nil, hints: [.objects(entity: "Product", keys: [key])]))

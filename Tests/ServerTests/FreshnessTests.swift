@@ -6,7 +6,7 @@ import Testing
 /// What a server may call current.
 @Suite("How far the cache is known to be current")
 struct FreshnessTests {
-  private let object = ObjectName(entity: "Order", key: Key([.integer(1)]))
+  private let object = ObjectName(entity: "Order", key: ObjectKey([.integer(1)]))
 
   @Test("A look waits for what a replay that was being performed has written")
   func performing() {

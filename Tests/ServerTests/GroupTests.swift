@@ -9,7 +9,7 @@ import Testing
 @Suite("Chains that are claimed and answered in groups") struct GroupTests {
   let bench: Bench
   let device: Device
-  let ten = Key([.integer(10)])
+  let ten = ObjectKey([.integer(10)])
 
   init() throws {
     bench = try Bench()
@@ -21,7 +21,8 @@ import Testing
 
   private func ship(_ text: String, base: String, of key: Int64) -> (OperationID, [UInt8]) {
     bench.operation(
-      Shop.order, .update, Key([.integer(key)]), changed: [2: .text(text)], base: [2: .text(base)])
+      Shop.order, .update, ObjectKey([.integer(key)]), changed: [2: .text(text)],
+      base: [2: .text(base)])
   }
 
   /// Two chains that wait, and what they came to in the business system.

@@ -84,7 +84,7 @@ import Testing
   }
 
   private static func image(_ text: String) -> RowImage {
-    RowImage(entity: "Order", key: Key([.integer(10)]), values: Shop.order(10, 1, text))
+    RowImage(entity: "Order", key: ObjectKey([.integer(10)]), values: Shop.order(10, 1, text))
   }
 
   private static let hello: [UInt8] = {

@@ -20,7 +20,7 @@ private final class HalvedConnector: Connector {
   func mismatches(with package: Package) -> [Mismatch] { [] }
   func perform(_ group: [ConnectorOperation]) -> PerformResult { .notDone(reason: "not asked") }
   func recall(_ operations: [OperationID]) -> [OperationOutcome?] { operations.map { _ in nil } }
-  func read(_ entity: Entity, keys: [Key]) -> [RowImage] { [] }
+  func read(_ entity: Entity, keys: [ObjectKey]) -> [RowImage] { [] }
   func changedByOthers() -> Bool { false }
   func changes(since cursor: String?) -> BusinessChanges { BusinessChanges(cursor: nil, hints: []) }
   func rowCount(_ entities: [Entity]) -> Int? { 4 }
@@ -30,7 +30,7 @@ private final class HalvedConnector: Connector {
   ) throws(ConnectorError) {
     let images = (1...4 as ClosedRange<Int64>).map { id in
       RowImage(
-        entity: "Product", key: Key([.integer(id)]), values: [.integer(id), .text("p\(id)")])
+        entity: "Product", key: ObjectKey([.integer(id)]), values: [.integer(id), .text("p\(id)")])
     }
     try each(Shop.product, Array(images.prefix(2)))
     gate.wait()

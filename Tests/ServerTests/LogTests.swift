@@ -43,8 +43,10 @@ final class AwayConnector: Connector {
   func mismatches(with package: Package) -> [Mismatch] { [] }
   func perform(_ group: [ConnectorOperation]) -> PerformResult { .notDone(reason: "away") }
   func recall(_ operations: [OperationID]) -> [OperationOutcome?] { operations.map { _ in nil } }
-  func read(_ entity: Entity, keys: [Key]) -> [RowImage] { [] }
-  func content(_ entity: Entity, key: Key, position: Int, offset: Int64, count: Int) -> [UInt8]? {
+  func read(_ entity: Entity, keys: [ObjectKey]) -> [RowImage] { [] }
+  func content(
+    _ entity: Entity, key: ObjectKey, position: Int, offset: Int64, count: Int
+  ) -> [UInt8]? {
     nil
   }
   func load(
@@ -54,7 +56,8 @@ final class AwayConnector: Connector {
     if line.load() { throw AwayConnector.away }
     try each(
       Shop.order,
-      [RowImage(entity: "Order", key: Key([.integer(10)]), values: Shop.order(10, 1, "Oslo"))])
+      [RowImage(entity: "Order", key: ObjectKey([.integer(10)]), values: Shop.order(10, 1, "Oslo"))]
+    )
   }
   func changedByOthers() throws(ConnectorError) -> Bool {
     if line.look() { throw AwayConnector.away }

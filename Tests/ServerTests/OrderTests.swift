@@ -27,7 +27,7 @@ import Testing
     while try device.drain(exchange, atMost: 1) == false, device.checkpoint == nil {
       change += 1
       bench.business.put(Shop.product, [.integer(80), .text("changed \(change)")])
-      bench.business.remove(Shop.product, Key([.integer(change * 2)]))
+      bench.business.remove(Shop.product, ObjectKey([.integer(change * 2)]))
       if change < 30 { try bench.load() }
     }
     let cached = try bench.service.cachedRows()
@@ -56,9 +56,10 @@ import Testing
     let ticket = try bench.service.beginLoad()
     let old = bench.business.images(Shop.product)
     let change = bench.operation(
-      Shop.product, .update, Key([.integer(1)]), changed: [1: .text("new")], base: [1: .text("p1")])
+      Shop.product, .update, ObjectKey([.integer(1)]), changed: [1: .text("new")],
+      base: [1: .text("p1")])
     let create = bench.operation(
-      Shop.product, .create, Key([.integer(9)]), changed: [0: .integer(9), 1: .text("made")])
+      Shop.product, .create, ObjectKey([.integer(9)]), changed: [0: .integer(9), 1: .text("made")])
     try device.exchange([change.1, create.1])
     try bench.replay()
     try bench.service.stage(ticket, Shop.product, old)
@@ -74,7 +75,7 @@ import Testing
   func equalCounts() throws {
     let bench = try Bench()
     try fill(bench, 1)
-    let key = Key([.integer(1)])
+    let key = ObjectKey([.integer(1)])
     let ticket = try bench.service.beginLoad()
     bench.business.put(Shop.product, [.integer(1), .text("passing")])
     let passing = bench.business.images(Shop.product)
@@ -95,14 +96,14 @@ import Testing
     try fill(bench, 1)
     let device = try Device(bench).exchange()
     let create = bench.operation(
-      Shop.product, .create, Key([.integer(9)]), changed: [0: .integer(9), 1: .text("made")])
+      Shop.product, .create, ObjectKey([.integer(9)]), changed: [0: .integer(9), 1: .text("made")])
     try device.exchange([create.1])
     let task = try #require(try bench.service.nextReplay())
     let report = try #require(bench.answer(task.step))
     bench.business.put(Shop.product, [.integer(5), .text("by others")])
     let summary = try bench.load()
     #expect(summary.readAgain == 2)
-    #expect(try bench.service.nextReadBack()?.keys == [Key([.integer(5)])])
+    #expect(try bench.service.nextReadBack()?.keys == [ObjectKey([.integer(5)])])
     #expect(try bench.service.report(task, report) == .done)
     try bench.readAgain()
     try device.exchange()
@@ -124,11 +125,11 @@ import Testing
     limits.massDeletionRows = 5
     let bench = try Bench(limits: limits)
     try fill(bench, 20)
-    for id in 1...15 { bench.business.remove(Shop.product, Key([.integer(Int64(id))])) }
+    for id in 1...15 { bench.business.remove(Shop.product, ObjectKey([.integer(Int64(id))])) }
     let first = try bench.load()
     #expect(first.deletedRows == 0)
     #expect(first.doubtedPartitions.count == 1)
-    bench.business.remove(Shop.product, Key([.integer(16)]))
+    bench.business.remove(Shop.product, ObjectKey([.integer(16)]))
     #expect(try bench.load().deletedRows == 0)
     #expect(try bench.load().deletedRows == 16)
   }
@@ -150,8 +151,9 @@ import Testing
     let bench = try Bench()
     let ticket = try bench.service.beginLoad()
     let bad = RowImage(
-      entity: "Product", key: Key([.integer(1)]), values: [.integer(1), .integer(7)])
-    let good = RowImage(entity: "Product", key: Key([.integer(2)]), values: [.integer(2), .null])
+      entity: "Product", key: ObjectKey([.integer(1)]), values: [.integer(1), .integer(7)])
+    let good = RowImage(
+      entity: "Product", key: ObjectKey([.integer(2)]), values: [.integer(2), .null])
     try bench.service.stage(ticket, Shop.product, [bad, good])
     try bench.end(ticket)
     #expect(try bench.service.cachedRows().count == 1)

@@ -55,7 +55,7 @@ import Testing
     bench.business.put(Shop.order, Shop.order(70, 1, "late"))
     try bench.load()
     #expect(try device.exchange().rows.count == 5)
-    bench.business.remove(Shop.order, Key([.integer(70)]))
+    bench.business.remove(Shop.order, ObjectKey([.integer(70)]))
     try bench.load()
     #expect(try device.exchange().rows.count == 3)
     #expect(try bench.service.why("Line", "70,1").verdict.contains("is in no partition"))

@@ -42,7 +42,8 @@ import Testing
   }
 
   private static func image(_ id: Int64, _ employee: Int64) -> RowImage {
-    RowImage(entity: "Order", key: Key([.integer(id)]), values: Shop.order(id, employee, "Oslo"))
+    RowImage(
+      entity: "Order", key: ObjectKey([.integer(id)]), values: Shop.order(id, employee, "Oslo"))
   }
 
   private func identity(_ user: String, _ employee: Int64) -> Identity {

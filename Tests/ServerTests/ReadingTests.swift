@@ -147,7 +147,7 @@ struct ReadingTests {
     let device = Device(bench)
     // It is refused: no partition of the device changes.
     let change = bench.operation(
-      Shop.order, .update, Key([.integer(1)]), changed: [2: .text("Kiel")],
+      Shop.order, .update, ObjectKey([.integer(1)]), changed: [2: .text("Kiel")],
       base: [2: .text("Rome")])
     let exchange = bench.service.exchange(device.body([change.1]), by: device.identity)
     try device.drain(exchange)

@@ -69,11 +69,11 @@ import Testing
 
   /// The log record of the operation without what is its own, or how it ended well.
   private func perform(
-    _ kind: OperationKind, _ id: Int64, _ changed: [Int: Value], meanwhile: () -> Void = {}
+    _ kind: OperationKind, _ id: Int64, _ changed: [Int: AttributeValue], meanwhile: () -> Void = {}
   ) throws -> String {
     var all = changed
     if kind == .create { all.merge([0: .integer(id), 1: .text("K01")]) { given, _ in given } }
-    let change = bench.operation(rental, kind, Key([.integer(id)]), changed: all)
+    let change = bench.operation(rental, kind, ObjectKey([.integer(id)]), changed: all)
     device.open = [change.0]
     try device.exchange([change.1])
     meanwhile()
@@ -93,7 +93,7 @@ import Testing
     #expect(try perform(.create, 7, [2: .integer(99)]) == ReferenceTests.refused)
     #expect(try perform(.update, 1, [2: .integer(2)]) == ReferenceTests.refused)
     #expect(try perform(.update, 1, [2: .integer(99)]) == ReferenceTests.refused)
-    #expect(bench.business.rows["Rental"]?[Key([.integer(1)])]?[2] == .integer(1))
+    #expect(bench.business.rows["Rental"]?[ObjectKey([.integer(1)])]?[2] == .integer(1))
     #expect(try perform(.create, 7, [2: .integer(3)]) == "replayResult")
     #expect(try perform(.update, 1, [2: .integer(3)]) == "replayResult")
     #expect(try perform(.update, 1, [2: .null]) == "replayResult")
@@ -123,10 +123,10 @@ import Testing
     let chain = OperationID(bench.newID())!
     let group = [
       bench.operation(
-        film, .create, Key([.integer(8)]),
+        film, .create, ObjectKey([.integer(8)]),
         changed: [0: .integer(8), 1: .text("K01"), 2: .text("F8")], chain: chain, count: 2),
       bench.operation(
-        rental, .create, Key([.integer(8)]),
+        rental, .create, ObjectKey([.integer(8)]),
         changed: [0: .integer(8), 1: .text("K01"), 2: .integer(8)], chain: chain, position: 1,
         count: 2),
     ]

@@ -9,7 +9,7 @@ import Testing
 @Suite struct ReplayTests {
   let bench: Bench
   let device: Device
-  let ten = Key([.integer(10)])
+  let ten = ObjectKey([.integer(10)])
 
   init() throws {
     bench = try Bench()
@@ -25,7 +25,8 @@ import Testing
     _ text: String, base: String = "Oslo", of key: Int64 = 10
   ) -> (OperationID, [UInt8]) {
     bench.operation(
-      Shop.order, .update, Key([.integer(key)]), changed: [2: .text(text)], base: [2: .text(base)])
+      Shop.order, .update, ObjectKey([.integer(key)]), changed: [2: .text(text)],
+      base: [2: .text(base)])
   }
 
   func send(_ operations: (OperationID, [UInt8])..., to other: Device? = nil) throws {
@@ -70,7 +71,7 @@ import Testing
     try send((id, bytes))
     try bench.replay()
     try device.exchange()
-    #expect(device.answers[id]?.newKey == Key([.integer(1_002)]))
+    #expect(device.answers[id]?.newKey == ObjectKey([.integer(1_002)]))
     #expect(device.shown.contains("Order 1002 [1002,1,\"new\"]"))
   }
 
@@ -171,8 +172,10 @@ import Testing
     let bench = try Bench(limits: limits)
     try bench.load()
     let device = Device(bench)
-    let first = bench.operation(Shop.audit, .create, Key([.integer(1)]), changed: [0: .integer(1)])
-    let second = bench.operation(Shop.audit, .create, Key([.integer(2)]), changed: [0: .integer(2)])
+    let first = bench.operation(
+      Shop.audit, .create, ObjectKey([.integer(1)]), changed: [0: .integer(1)])
+    let second = bench.operation(
+      Shop.audit, .create, ObjectKey([.integer(2)]), changed: [0: .integer(2)])
     try device.exchange([first.1, second.1])
     #expect(device.stored?.ids == [first.0])
     #expect(device.failure?.code == .tooManyOperations)
@@ -185,11 +188,11 @@ import Testing
     let away = bench.operation(
       Shop.order, .update, ten, changed: [1: .integer(2)], base: [1: .integer(1)])
     let create = bench.operation(
-      Shop.order, .create, Key([.integer(40)]), changed: [0: .integer(40), 1: .integer(2)])
+      Shop.order, .create, ObjectKey([.integer(40)]), changed: [0: .integer(40), 1: .integer(2)])
     let line = bench.operation(
-      Shop.line, .create, Key([.integer(20), .integer(9)]),
+      Shop.line, .create, ObjectKey([.integer(20), .integer(9)]),
       changed: [0: .integer(20), 1: .integer(9)])
-    let delete = bench.operation(Shop.order, .delete, Key([.integer(20)]))
+    let delete = bench.operation(Shop.order, .delete, ObjectKey([.integer(20)]))
     try send(theirs, away, create, line, delete)
     try bench.replay()
     try device.exchange()
@@ -202,7 +205,7 @@ import Testing
   @Test("What the model does not offer is refused with 405")
   func readOnly() throws {
     let change = bench.operation(
-      Shop.audit, .update, Key([.integer(1)]), changed: [1: .text("x")])
+      Shop.audit, .update, ObjectKey([.integer(1)]), changed: [1: .text("x")])
     try send(change)
     try bench.replay()
     try device.exchange()
@@ -214,10 +217,10 @@ import Testing
   func group() throws {
     let chain = OperationID(bench.newID())!
     let order = bench.operation(
-      Shop.order, .create, Key([.integer(50)]),
+      Shop.order, .create, ObjectKey([.integer(50)]),
       changed: [0: .integer(50), 1: .integer(1), 2: .text("x")], chain: chain, count: 2)
     let line = bench.operation(
-      Shop.line, .create, Key([.integer(50), .integer(1)]),
+      Shop.line, .create, ObjectKey([.integer(50), .integer(1)]),
       changed: [0: .integer(50), 1: .integer(1), 3: .text("forbidden")], chain: chain, position: 1,
       count: 2)
     try send(order)
@@ -235,10 +238,10 @@ import Testing
   func groupRights() throws {
     let chain = OperationID(bench.newID())!
     let order = bench.operation(
-      Shop.order, .create, Key([.integer(50)]), changed: [0: .integer(50), 1: .integer(1)],
+      Shop.order, .create, ObjectKey([.integer(50)]), changed: [0: .integer(50), 1: .integer(1)],
       chain: chain, count: 2)
     let line = bench.operation(
-      Shop.line, .create, Key([.integer(50), .integer(1)]),
+      Shop.line, .create, ObjectKey([.integer(50), .integer(1)]),
       changed: [0: .integer(50), 1: .integer(1)], chain: chain, position: 1, count: 2)
     try send(order, line)
     try bench.replay()
@@ -344,10 +347,10 @@ import Testing
     try bench.load()
     guard case .performed(.done(let outcomes, let touched)) = report else { return }
     let stale = RowImage(
-      entity: "Product", key: Key([.integer(1)]), values: [.integer(1), .text("tea")])
+      entity: "Product", key: ObjectKey([.integer(1)]), values: [.integer(1), .text("tea")])
     let step = try bench.service.report(
       task, .performed(.done(outcomes, touched: touched + [stale])))
-    #expect(step == .read(Shop.product, [Key([.integer(1)])]))
+    #expect(step == .read(Shop.product, [ObjectKey([.integer(1)])]))
     try device.exchange()
     #expect(device.answers.isEmpty)
     var next = step
@@ -361,7 +364,7 @@ import Testing
   func several() throws {
     let first = ship("Bergen")
     let second = bench.operation(
-      Shop.product, .update, Key([.integer(1)]), changed: [1: .text("milk")],
+      Shop.product, .update, ObjectKey([.integer(1)]), changed: [1: .text("milk")],
       base: [1: .text("tea")])
     try send(first, second)
     let one = try #require(try bench.service.nextReplay())

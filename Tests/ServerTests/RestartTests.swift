@@ -11,7 +11,7 @@ import Testing
 @Suite("What a start does with what it finds") struct RestartTests {
   let bench: Bench
   let device: Device
-  let ten = Key([.integer(10)])
+  let ten = ObjectKey([.integer(10)])
 
   init() throws {
     bench = try Bench()
@@ -35,7 +35,7 @@ import Testing
     let first = bench.operation(
       Shop.order, .update, ten, changed: [2: .text("Bergen")], chain: chain, count: 2)
     let second = bench.operation(
-      Shop.order, .create, Key([.integer(77)]),
+      Shop.order, .create, ObjectKey([.integer(77)]),
       changed: [0: .integer(77), 1: .integer(1), 2: .text("Rome")], chain: chain, position: 1,
       count: 2)
     try send(first, second)
@@ -172,7 +172,7 @@ import Testing
   @Test("After a second start no load tells of what an unanswered operation did, before its answer")
   func secondStart() throws {
     let create = bench.operation(
-      Shop.order, .create, Key([.integer(77)]),
+      Shop.order, .create, ObjectKey([.integer(77)]),
       changed: [0: .integer(77), 1: .integer(1), 2: .text("Rome")])
     try send(create)
     let task = try #require(try bench.service.nextReplay())

@@ -48,10 +48,10 @@ import Testing
     let chain = OperationID(bench.newID())!
     let group = [
       bench.operation(
-        RightsTests.depot, .create, Key([.text(depot)]),
+        RightsTests.depot, .create, ObjectKey([.text(depot)]),
         changed: [0: .text(depot), 1: .text(tenant)], chain: chain, count: 2),
       bench.operation(
-        RightsTests.item, .create, Key([.integer(9)]),
+        RightsTests.item, .create, ObjectKey([.integer(9)]),
         changed: [0: .integer(9), 1: .text(named)], chain: chain, position: 1, count: 2),
     ]
     device.open = group.map(\.0)
@@ -90,7 +90,7 @@ import Testing
     let bench = try bench()
     let owner = try device(bench, "K01", user: "Karl").exchange()
     let change = bench.operation(
-      RightsTests.item, .update, Key([.integer(1)]), changed: [1: .text("KLOTEN")])
+      RightsTests.item, .update, ObjectKey([.integer(1)]), changed: [1: .text("KLOTEN")])
     owner.open = [change.0]
     try owner.exchange([change.1])
     let stranger = device(bench, "K01", user: RightsTests.kelvin + "arl")
@@ -120,9 +120,9 @@ import Testing
       try bench.load()
       let chain = OperationID(bench.newID())!
       let foreign = bench.operation(
-        RightsTests.item, .delete, Key([.integer(1)]), chain: chain, count: 2)
+        RightsTests.item, .delete, ObjectKey([.integer(1)]), chain: chain, count: 2)
       let own = bench.operation(
-        RightsTests.item, .create, Key([.integer(7)]),
+        RightsTests.item, .create, ObjectKey([.integer(7)]),
         changed: [0: .integer(7), 1: .text("KLOTEN")], chain: chain, position: 1, count: 2)
       let late = try device(bench, early).exchange()
       late.open = [foreign.0]
@@ -154,7 +154,7 @@ import Testing
     let device = try Device(bench).exchange()
     for number in [Int64.max, 5, 0, -1] {
       let chosen = bench.operation(
-        RightsTests.order, .create, Key([.integer(number)]), changed: [0: .integer(number)])
+        RightsTests.order, .create, ObjectKey([.integer(number)]), changed: [0: .integer(number)])
       device.open = [chosen.0]
       try device.exchange([chosen.1])
       #expect(device.stored?.refused.first?.logRecords.first?.code == 422, "\(number)")
@@ -164,7 +164,7 @@ import Testing
     try device.exchange([given.1])
     try bench.replay()
     try device.exchange()
-    #expect(device.answers[given.0]?.newKey == Key([.integer(1_000)]))
+    #expect(device.answers[given.0]?.newKey == ObjectKey([.integer(1_000)]))
     #expect(bench.business.rows["Order"]?.count == 1)
   }
 
@@ -184,7 +184,7 @@ import Testing
       sets: [["tenant": "K01"]])
     func place(_ tenant: String) throws -> Place {
       let rule = try PartitionRules(package).rules[0].root.rule
-      return Place(group: "sales", rule: rule, values: Key([.text(tenant)]).text)
+      return Place(group: "sales", rule: rule, values: ObjectKey([.text(tenant)]).text)
     }
     #expect(rights.include(try place("A07")))
     #expect(!rights.include(try place("K01")))
@@ -195,7 +195,7 @@ import Testing
     _ bench: Bench, _ device: Device, base: String = "KLOTEN", meanwhile: () -> Void = {}
   ) throws -> Answer? {
     let change = bench.operation(
-      RightsTests.item, .update, Key([.integer(1)]), changed: [1: .text(base)],
+      RightsTests.item, .update, ObjectKey([.integer(1)]), changed: [1: .text(base)],
       base: [1: .text(base)])
     device.open = [change.0]
     try device.exchange([change.1])
@@ -215,7 +215,7 @@ import Testing
     let refused = try #require(try change(bench, former))
     #expect(refused.logRecords.map(\.code) == [403])
     #expect(refused.logRecords.allSatisfy { !$0.message.contains("BASEL") })
-    #expect(bench.business.rows["Item"]?[Key([.integer(1)])]?[1] == .text("BASEL"))
+    #expect(bench.business.rows["Item"]?[ObjectKey([.integer(1)])]?[1] == .text("BASEL"))
     // What was refused is read again at once, and leaves the device.
     try former.exchange()
     #expect(former.rows.keys.allSatisfy { !"\($0)".contains("Item") })
@@ -292,7 +292,7 @@ import Testing
     for number in [Int64(1), 999] {
       for kind in [OperationKind.update, .delete] {
         let change = bench.operation(
-          RightsTests.item, kind, Key([.integer(number)]),
+          RightsTests.item, kind, ObjectKey([.integer(number)]),
           changed: kind == .update ? [1: .text("KLOTEN")] : [:], base: [1: .text("KLOTEN")])
         stranger.open = [change.0]
         try stranger.exchange([change.1])
@@ -311,10 +311,10 @@ import Testing
   func deletedMeanwhile() throws {
     let bench = try bench()
     let owner = try device(bench, "K01", user: "bob").exchange()
-    bench.business.remove(RightsTests.item, Key([.integer(1)]))
+    bench.business.remove(RightsTests.item, ObjectKey([.integer(1)]))
     try bench.load()
     let change = bench.operation(
-      RightsTests.item, .update, Key([.integer(1)]), changed: [1: .text("KLOTEN")])
+      RightsTests.item, .update, ObjectKey([.integer(1)]), changed: [1: .text("KLOTEN")])
     owner.open = [change.0]
     try owner.exchange([change.1])
     try bench.replay()
@@ -328,9 +328,9 @@ import Testing
     let owner = try device(bench, "K01", user: "bob").exchange()
     let chain = OperationID(bench.newID())!
     let good = bench.operation(
-      RightsTests.item, .delete, Key([.integer(1)]), chain: chain, count: 2)
+      RightsTests.item, .delete, ObjectKey([.integer(1)]), chain: chain, count: 2)
     let bad = bench.operation(
-      Shop.product, .create, Key([.integer(1)]), chain: chain, position: 1, count: 2)
+      Shop.product, .create, ObjectKey([.integer(1)]), chain: chain, position: 1, count: 2)
     owner.open = [good.0, bad.0]
     try owner.exchange([good.1, bad.1])
     #expect(owner.stored?.ids == [])

@@ -76,8 +76,8 @@ import Testing
   }
 
   private func answer(
-    _ device: Device, _ entity: Entity, _ kind: OperationKind, _ key: Key?,
-    _ changed: [Int: Value] = [:]
+    _ device: Device, _ entity: Entity, _ kind: OperationKind, _ key: ObjectKey?,
+    _ changed: [Int: AttributeValue] = [:]
   ) throws -> String {
     let change = device.bench.operation(entity, kind, key, changed: changed)
     device.open = [change.0]
@@ -112,7 +112,7 @@ import Testing
     let bench = try bench()
     for (roles, isGiven) in [(["sales"], false), (["office"], true)] {
       let question = ContentQuestion(
-        entity: "Line", key: Key([.integer(1)]), attribute: "scan",
+        entity: "Line", key: ObjectKey([.integer(1)]), attribute: "scan",
         wanted: nil, stretch: ContentStretch(start: 0))
       let found = try bench.service.reference(question, for: identity(bench, roles))
       switch found {
@@ -130,16 +130,17 @@ import Testing
     let none = try Device(bench, "a", identity(bench, [], user: "nina")).exchange()
     let sales = try Device(bench, "b", identity(bench, ["sales"], user: "sam")).exchange()
     let office = try Device(bench, "c", identity(bench, ["office"], user: "olga")).exchange()
-    let (first, tenant) = (Key([.integer(1)]), [1: Value.text("K01")])
+    let (first, tenant) = (ObjectKey([.integer(1)]), [1: AttributeValue.text("K01")])
     let read = "403 The roles of this user do not allow to read Sale."
     #expect(try answer(none, RoleTests.sale, .update, first, tenant) == read)
     // The same where there is no such object.
-    #expect(try answer(none, RoleTests.sale, .delete, Key([.integer(77)])) == read)
-    let new: [Int: Value] = [0: .integer(5), 1: .text("K01")]
+    #expect(try answer(none, RoleTests.sale, .delete, ObjectKey([.integer(77)])) == read)
+    let new: [Int: AttributeValue] = [0: .integer(5), 1: .text("K01")]
     #expect(
-      try answer(office, RoleTests.sale, .create, Key([.integer(5)]), new)
+      try answer(office, RoleTests.sale, .create, ObjectKey([.integer(5)]), new)
         == "403 The roles of this user do not allow to create Sale.")
-    #expect(try answer(sales, RoleTests.sale, .create, Key([.integer(5)]), new) == "replayResult")
+    #expect(
+      try answer(sales, RoleTests.sale, .create, ObjectKey([.integer(5)]), new) == "replayResult")
     #expect(
       try answer(sales, RoleTests.sale, .update, first, tenant)
         == "403 The roles of this user do not allow to update Sale.")
@@ -150,14 +151,14 @@ import Testing
     #expect(bench.business.rows["Sale"]?[first] != nil)
     #expect(try answer(office, RoleTests.sale, .delete, first) == "replayResult")
     #expect(
-      try answer(sales, RoleTests.closing, .create, Key([.integer(5)]), [0: .integer(5)])
+      try answer(sales, RoleTests.closing, .create, ObjectKey([.integer(5)]), [0: .integer(5)])
         == "403 The roles of this user do not allow to perform Closing.")
     #expect(
-      try answer(office, RoleTests.closing, .create, Key([.integer(5)]), [0: .integer(5)])
+      try answer(office, RoleTests.closing, .create, ObjectKey([.integer(5)]), [0: .integer(5)])
         == "replayResult")
     // A role opens no partition of somebody else.
     #expect(
-      try answer(office, RoleTests.sale, .delete, Key([.integer(2)]))
+      try answer(office, RoleTests.sale, .delete, ObjectKey([.integer(2)]))
         == "403 This Sale is not among the user's objects.")
   }
 
@@ -172,10 +173,10 @@ import Testing
       let chain = OperationID(bench.newID())!
       let group = [
         bench.operation(
-          RoleTests.sale, .create, Key([.integer(8)]),
+          RoleTests.sale, .create, ObjectKey([.integer(8)]),
           changed: [0: .integer(8), 1: .text("K01")], chain: chain, count: 2),
         bench.operation(
-          RoleTests.sale, .delete, Key([.integer(1)]), chain: chain, position: 1, count: 2),
+          RoleTests.sale, .delete, ObjectKey([.integer(1)]), chain: chain, position: 1, count: 2),
       ]
       device.open = group.map(\.0)
       try device.exchange(group.map(\.1))
@@ -183,8 +184,8 @@ import Testing
       try device.exchange()
       #expect(group.map { said(device.answers[$0.0]) } == outcomes)
       let isDone = roles.count == 2
-      #expect((bench.business.rows["Sale"]?[Key([.integer(8)])] != nil) == isDone)
-      #expect((bench.business.rows["Sale"]?[Key([.integer(1)])] == nil) == isDone)
+      #expect((bench.business.rows["Sale"]?[ObjectKey([.integer(8)])] != nil) == isDone)
+      #expect((bench.business.rows["Sale"]?[ObjectKey([.integer(1)])] == nil) == isDone)
     }
   }
 
@@ -222,7 +223,7 @@ import Testing
       bench.service.provider = users
       let device = try Device(bench, "phone", identity(bench, then)).exchange()
       let change = bench.operation(
-        RoleTests.sale, .update, Key([.integer(1)]), changed: [1: .text("K01")])
+        RoleTests.sale, .update, ObjectKey([.integer(1)]), changed: [1: .text("K01")])
       device.open = [change.0]
       try device.exchange([change.1])
       users.roles = now
@@ -244,7 +245,7 @@ import Testing
       bench.service.provider = users
       let device = try Device(bench, "phone", identity(bench, ["sales"])).exchange()
       let change = bench.operation(
-        RoleTests.notice, .update, Key([.integer(1)]), changed: [1: .text("stock on Monday")])
+        RoleTests.notice, .update, ObjectKey([.integer(1)]), changed: [1: .text("stock on Monday")])
       device.open = [change.0]
       try device.exchange([change.1])
       let task = try #require(try bench.service.nextReplay())

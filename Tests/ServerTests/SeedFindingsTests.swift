@@ -27,7 +27,7 @@ struct SeedFindingsTests {
     if isKeyGivenAgain {
       bench.business.put(Shop.order, Shop.order(1_001, 1, "old"))
       try bench.load()
-      bench.business.remove(Shop.order, Key([.integer(1_001)]))
+      bench.business.remove(Shop.order, ObjectKey([.integer(1_001)]))
       try bench.load()
     }
     let create = bench.operation(
@@ -46,13 +46,13 @@ struct SeedFindingsTests {
     try device.exchange()
     #expect(device.shown.joined().contains("new"))
     #expect(device.answers[create.0]?.outcome == .replayResult)
-    #expect(device.answers[create.0]?.newKey == Key([.integer(1_001)]))
+    #expect(device.answers[create.0]?.newKey == ObjectKey([.integer(1_001)]))
   }
 
   @Test("A refusal that was confirmed is told to a restored device with a log record")
   func refusedBefore() throws {
     let change = bench.operation(
-      Shop.order, .update, Key([.integer(10)]), changed: [2: .text("forbidden")],
+      Shop.order, .update, ObjectKey([.integer(10)]), changed: [2: .text("forbidden")],
       base: [2: .text("Oslo")])
     device.open = [change.0]
     try device.exchange([change.1])
@@ -91,7 +91,7 @@ struct SeedFindingsTests {
     bench.business.put(Shop.order, Shop.order(20, 2, "Rome"))
     try bench.load()
     let (id, bytes) = bench.operation(
-      Shop.order, .update, Key([.integer(20)]), changed: [2: .text("mine")], base: [:])
+      Shop.order, .update, ObjectKey([.integer(20)]), changed: [2: .text("mine")], base: [:])
     device.open = [id]
     try device.exchange([bytes], mayHaveRun: [id])
     return id
@@ -135,12 +135,13 @@ struct SeedFindingsTests {
     bench.business.put(Shop.line, Shop.line(10, 1, "a"))
     try bench.load()
     let chain = OperationID(bench.newID())!
-    let tea = Key([.integer(1)])
+    let tea = ObjectKey([.integer(1)])
     let (first, second) = (
       bench.operation(
         Shop.product, .update, tea, changed: [1: .text("mate")], chain: chain, count: 2),
       bench.operation(
-        Shop.line, .delete, Key([.integer(10), .integer(1)]), chain: chain, position: 1, count: 2)
+        Shop.line, .delete, ObjectKey([.integer(10), .integer(1)]), chain: chain, position: 1,
+        count: 2)
     )
     device.open = [first.0, second.0]
     try device.exchange([first.1, second.1])
@@ -169,10 +170,10 @@ struct SeedFindingsTests {
     let chain = OperationID(bench.newID())!
     let (first, second) = (
       bench.operation(
-        Shop.order, .update, Key([.integer(10)]), changed: [2: .text("Ulm")], chain: chain,
+        Shop.order, .update, ObjectKey([.integer(10)]), changed: [2: .text("Ulm")], chain: chain,
         count: 2),
       bench.operation(
-        Shop.product, .update, Key([.integer(1)]), changed: [1: .text("mate")], chain: chain,
+        Shop.product, .update, ObjectKey([.integer(1)]), changed: [1: .text("mate")], chain: chain,
         position: 1, count: 2)
     )
     device.open = [first.0, second.0]
@@ -196,7 +197,7 @@ struct SeedFindingsTests {
   func mayHaveRunForgotten() throws {
     bench.business.remembers = false
     let change = bench.operation(
-      Shop.order, .update, Key([.integer(10)]), changed: [2: .text("Bergen")])
+      Shop.order, .update, ObjectKey([.integer(10)]), changed: [2: .text("Bergen")])
     try device.exchange([change.1], mayHaveRun: [change.0])
     try bench.replay()
     try device.exchange()
@@ -209,7 +210,8 @@ struct SeedFindingsTests {
   func decisionJudged() throws {
     bench.business.remembers = false
     let away = bench.operation(
-      Shop.order, .update, Key([.integer(10)]), changed: [1: .integer(2)], base: [1: .integer(1)])
+      Shop.order, .update, ObjectKey([.integer(10)]), changed: [1: .integer(2)],
+      base: [1: .integer(1)])
     // Its server was restored: it asks whether it was performed before anything else.
     try device.exchange([away.1], mayHaveRun: [away.0])
     try bench.replay()
@@ -228,7 +230,7 @@ struct SeedFindingsTests {
     bench.business.remembers = false
     bench.business.breaksAfterWork = true
     let (id, bytes) = bench.operation(
-      Shop.order, .update, Key([.integer(10)]), changed: [2: .text("Bergen")])
+      Shop.order, .update, ObjectKey([.integer(10)]), changed: [2: .text("Bergen")])
     device.open = [id]
     try device.exchange([bytes])
     try bench.replay()
@@ -267,7 +269,7 @@ struct SeedFindingsTests {
     bench.business.remembers = false
     let days = bench.limits.operationMemoryDays
     let change = bench.operation(
-      Shop.order, .update, Key([.integer(10)]), changed: [2: .text("Bergen")])
+      Shop.order, .update, ObjectKey([.integer(10)]), changed: [2: .text("Bergen")])
     device.open = [change.0]
     try device.exchange([change.1])
     try bench.replay()

@@ -12,7 +12,7 @@ private final class Storm {
   let bench: Bench
   var devices: [Device] = []
   private var channels: [Exchange?] = [nil, nil, nil]
-  private var history: [ObjectName: [[Value]?]] = [:]
+  private var history: [ObjectName: [[AttributeValue]?]] = [:]
   private var loadRows: [(Entity, [RowImage])] = []
   private var ticket: LoadTicket?
   private var replays: [(ReplayTask, ReplayReport)] = []
@@ -59,9 +59,9 @@ private final class Storm {
     let id = draw(8)
     switch draw(6) {
     case 0: bench.business.put(Shop.product, [.integer(id), .text("v\(counter)")])
-    case 1: bench.business.remove(Shop.product, Key([.integer(id)]))
+    case 1: bench.business.remove(Shop.product, ObjectKey([.integer(id)]))
     case 2: bench.business.put(Shop.order, Shop.order(id, draw(4), "v\(counter)"))
-    case 3: bench.business.remove(Shop.order, Key([.integer(id)]))
+    case 3: bench.business.remove(Shop.order, ObjectKey([.integer(id)]))
     case 4:
       bench.business.put(
         Shop.line,
@@ -133,12 +133,12 @@ private final class Storm {
     let device = devices[Int(draw(3))]
     counter += 1
     let id = draw(8)
-    let key = Key([.integer(id)])
+    let key = ObjectKey([.integer(id)])
     let made: (OperationID, [UInt8])
     switch draw(3) {
     case 0:
       made = bench.operation(
-        Shop.product, .create, Key([.integer(20 + counter)]),
+        Shop.product, .create, ObjectKey([.integer(20 + counter)]),
         changed: [0: .integer(20 + counter), 1: .text("v\(counter)")])
     case 1: made = bench.operation(Shop.product, .update, key, changed: [1: .text("v\(counter)")])
     default: made = bench.operation(Shop.order, .update, key, changed: [2: .text("v\(counter)")])
@@ -198,7 +198,7 @@ private final class Storm {
   /// Invariant 4, at a checkpoint that is the present.
   func check(_ device: Device) throws {
     let employees = device.identity.claims["employee"] ?? []
-    var expected: [ObjectName: [Value]] = [:]
+    var expected: [ObjectName: [AttributeValue]] = [:]
     for row in try bench.service.cachedRows() {
       guard let place = row.place,
         place == "sales  " || employees.contains(String(place.split(separator: " ").last ?? ""))
@@ -212,7 +212,7 @@ private final class Storm {
 
   /// Invariant 10: the cache never goes back in the business system's history.
   private func checkCache() throws {
-    var cached: [ObjectName: [Value]] = [:]
+    var cached: [ObjectName: [AttributeValue]] = [:]
     for row in try bench.service.cachedRows() { cached[row.image] = row.values }
     for name in Set(cached.keys).union(places.keys) {
       // Notes repeat their values, and a row that is gone looks like one that was never there.

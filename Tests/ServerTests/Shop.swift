@@ -44,11 +44,11 @@ enum Shop {
       partition: partition, group: group, allowsBlindWrites: allowsBlindWrites)
   }
 
-  static func order(_ id: Int64, _ employee: Int64?, _ ship: String) -> [Value] {
-    [.integer(id), employee.map(Value.integer) ?? .null, .text(ship)]
+  static func order(_ id: Int64, _ employee: Int64?, _ ship: String) -> [AttributeValue] {
+    [.integer(id), employee.map(AttributeValue.integer) ?? .null, .text(ship)]
   }
 
-  static func line(_ order: Int64, _ number: Int64, _ text: String = "") -> [Value] {
+  static func line(_ order: Int64, _ number: Int64, _ text: String = "") -> [AttributeValue] {
     [.integer(order), .integer(number), .text("\(order)-\(number)"), .text(text)]
   }
 }

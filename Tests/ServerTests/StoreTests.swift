@@ -156,7 +156,7 @@ import Testing
     try bench.load()
     let device = try Device(bench).exchange()
     let change = bench.operation(
-      Shop.order, .update, Key([.integer(10)]), changed: [2: .text("forbidden")], base: [:])
+      Shop.order, .update, ObjectKey([.integer(10)]), changed: [2: .text("forbidden")], base: [:])
     try device.exchange([change.1])
     try bench.replay()
     let found = try Explanation.read(folder: bench.folder, entity: "Order", key: "10")
@@ -179,7 +179,7 @@ import Testing
       let device = Device(bench, "phone", bench.identity(employees: [0, 1, 2]))
       try device.exchange()
       let change = bench.operation(
-        Shop.order, .update, Key([.integer(1)]), changed: [2: .text("y")], base: [:])
+        Shop.order, .update, ObjectKey([.integer(1)]), changed: [2: .text("y")], base: [:])
       try device.exchange([change.1])
       try bench.replay()
       try device.exchange()
@@ -194,7 +194,8 @@ import Testing
   @Test("An operator ends an unknown outcome: refused, accepted or again")
   func decide() throws {
     for decision in [
-      Service.Decision.refused(message: "it was cancelled"), .accepted(key: Key([.integer(10)])),
+      Service.Decision.refused(message: "it was cancelled"),
+      .accepted(key: ObjectKey([.integer(10)])),
       .again,
     ] {
       let bench = try Bench()
@@ -202,7 +203,7 @@ import Testing
       try bench.load()
       let device = try Device(bench).exchange()
       let change = bench.operation(
-        Shop.order, .update, Key([.integer(10)]), changed: [2: .text("Rome")], base: [:])
+        Shop.order, .update, ObjectKey([.integer(10)]), changed: [2: .text("Rome")], base: [:])
       bench.business.next = .unknown(reason: "the line broke")
       bench.business.remembers = false
       try device.exchange([change.1])

@@ -33,7 +33,7 @@ private final class TakingConnector: Connector {
   func mismatches(with package: Package) -> [Mismatch] { [] }
   func perform(_ group: [ConnectorOperation]) -> PerformResult {
     for operation in group { seen.note(operation.traceID) }
-    let keys = group.map { $0.key ?? Key([.integer(1)]) }
+    let keys = group.map { $0.key ?? ObjectKey([.integer(1)]) }
     let rows = zip(group, keys).map { operation, key in
       RowImage(
         entity: operation.entity.name, key: key,
@@ -42,8 +42,10 @@ private final class TakingConnector: Connector {
     return .done(keys.map { .accepted(key: $0) }, touched: rows)
   }
   func recall(_ operations: [OperationID]) -> [OperationOutcome?] { operations.map { _ in nil } }
-  func read(_ entity: Entity, keys: [Key]) -> [RowImage] { [] }
-  func content(_ entity: Entity, key: Key, position: Int, offset: Int64, count: Int) -> [UInt8]? {
+  func read(_ entity: Entity, keys: [ObjectKey]) -> [RowImage] { [] }
+  func content(
+    _ entity: Entity, key: ObjectKey, position: Int, offset: Int64, count: Int
+  ) -> [UInt8]? {
     nil
   }
   func load(
@@ -80,7 +82,8 @@ struct TraceTests {
     let id = try #require(OperationID(id))
     return FerryWire.Operation(
       id: id, chain: id, position: 0, count: 1, entity: "Order", kind: .create,
-      key: Key([.integer(key)]), changed: [0: .integer(key), 1: .integer(1), 2: .text("Oslo")],
+      key: ObjectKey([.integer(key)]),
+      changed: [0: .integer(key), 1: .integer(1), 2: .text("Oslo")],
       base: [:]
     ).encoded(for: Shop.order)
   }

@@ -1,4 +1,5 @@
 import Ferry
+import FerryModel
 import FerryReference
 import FerryTestKit
 import Foundation
@@ -13,7 +14,7 @@ private enum Before {
 
   struct Member: BusinessObject {
     static let entity = After.entity(["id", "name", "fax"])
-    var record: Record
+    var record: ObjectRecord
   }
 }
 
@@ -34,7 +35,7 @@ private enum After {
 
   struct Member: BusinessObject {
     static let entity = After.entity(["id", "name", "email"])
-    var record: Record
+    var record: ObjectRecord
     var id: Int64 { record.get(0) }
     var name: String? { record.get(1) }
     var email: String? {
@@ -50,7 +51,7 @@ struct AppUpdateTests {
 
   /// The closed file of nancy's device with the older app, where `pending` waits.
   private func olderFile(
-    in folder: URL, _ pending: (Database) throws -> Void
+    in folder: URL, _ pending: (FerryDatabase) throws -> Void
   ) async throws -> String {
     let server = try await TestServer(Before.package)
     try await server.insert(Before.Member.self, ["id": 1, "name": "Ada", "fax": "030"])
@@ -76,7 +77,7 @@ struct AppUpdateTests {
   func olderModel() async throws {
     try await withFolder { folder in
       let file = try await olderFile(in: folder) { database in
-        var record = Record(Before.Member.entity, in: database)
+        var record = ObjectRecord(Before.Member.entity, in: database)
         record.set(0, 2 as Int64)
         record.set(1, "Grace")
         var member = Before.Member(record: record)
@@ -133,7 +134,7 @@ struct AppUpdateTests {
     let heard = Heard()
     let database = try await server.database(user: "nancy", handler: heard)
     func change(_ id: Int64) async throws -> ReplayOutcome<Member> {
-      var member = try await Member.load(key: Key([.integer(id)]), in: database)
+      var member = try await Member.load(key: ObjectKey([.integer(id)]), in: database)
       member.email = "new"
       try member.update()
       try member.submitPending()
@@ -152,9 +153,9 @@ struct AppUpdateTests {
     let emails: [String?] = server.rows(of: Member.self).map { $0["email"] }
     #expect(emails == [nil, "new"])
     server.acceptAll()
-    var third = try await Member.load(key: Key([.integer(1)]), in: database)
+    var third = try await Member.load(key: ObjectKey([.integer(1)]), in: database)
     #expect(third.isPending)
-    var record = Record(Member.entity, in: database)
+    var record = ObjectRecord(Member.entity, in: database)
     record.set(0, 3 as Int64)
     third = Member(record: record)
     try third.create()
@@ -200,7 +201,8 @@ struct AppUpdateTests {
     let ada = try #require(try Member.findFirst(in: database))
     handler.onReplayFailure(ReplayedObject(ada, .update))
     handler.onReplayFailure(
-      ReplayedObject(entity: "Member", key: Key([.integer(9)]), operation: .delete, record: nil))
+      ReplayedObject(
+        entity: "Member", key: ObjectKey([.integer(9)]), operation: .delete, record: nil))
     handler.onImport(EntityChanges(entity: "Member", inserted: 2, updated: 1))
     handler.onImportProgress(ImportProgress(receivedRows: 1, expectedRows: 4))
     handler.onBigValueProgress(

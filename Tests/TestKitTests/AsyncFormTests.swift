@@ -8,7 +8,7 @@ import Testing
 struct AsyncFormTests {
   private typealias Customer = Trade.Customer
   private let server: TestServer
-  private let database: Database
+  private let database: FerryDatabase
 
   init() async throws {
     server = try await Trade.server()
@@ -38,12 +38,12 @@ struct AsyncFormTests {
     )
     #expect(try await Customer.find(named("Cy"), in: database).map(\.name) == ["Cy"])
     #expect(
-      try await Customer.find(Query(from: Customer.self).take(1), in: database).count == 1)
+      try await Customer.find(RowQuery(from: Customer.self).take(1), in: database).count == 1)
     #expect(try await Customer.first(named("Ben"), in: database)?.name == "Ben")
     #expect(try await Customer.first(named("Dan"), in: database) == nil)
     let rows = try await database.rows(sql: "SELECT name FROM Customer WHERE name < ?", "Cy")
     #expect(Set(rows.map { $0.get(0, as: String.self) }) == ["Ada", "Ben"])
-    #expect(try await database.rows(Query(from: Customer.self)).map { _ in 1 }.count == 3)
+    #expect(try await database.rows(RowQuery(from: Customer.self)).map { _ in 1 }.count == 3)
     await #expect { try await Customer.find(take: -1, in: database) } throws: {
       ($0 as? FerryError)?.code == .invalidQuery
     }

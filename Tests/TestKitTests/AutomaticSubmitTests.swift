@@ -8,7 +8,7 @@ import Testing
 struct AutomaticSubmitTests {
   private typealias Customer = Trade.Customer
   private let server: TestServer
-  private let database: Database
+  private let database: FerryDatabase
 
   init() async throws {
     server = try await Trade.server()

@@ -31,7 +31,7 @@ final class Meter: CallbackHandler {
 
 /// Stops the background as soon as a content goes up.
 private final class Stopper: CallbackHandler {
-  let database = Mutex<Database?>(nil)
+  let database = Mutex<FerryDatabase?>(nil)
 
   func onBigValueProgress(_ progress: BigValueProgress) {
     database.withLock { $0 }?.stopBackgroundSynchronization()
@@ -47,7 +47,7 @@ struct BigValueProgressTests {
   private func open(
     _ server: TestServer, _ user: String, _ handler: any CallbackHandler,
     on actor: (any Actor)? = nil
-  ) async throws -> Database {
+  ) async throws -> FerryDatabase {
     let database = try await server.database(user: user, claims: ["depot": ["A"]])
     database.submitsAutomatically = false
     database.registerCallbackHandler(handler, on: actor)

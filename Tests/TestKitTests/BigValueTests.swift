@@ -26,12 +26,12 @@ struct Photo: BusinessObject {
   static let package = Package(
     name: "Album", version: "1.0", entities: [entity],
     groups: [SynchronizationGroup(name: "default")])
-  var record: Record
+  var record: ObjectRecord
 
-  init(record: Record) { self.record = record }
+  init(record: ObjectRecord) { self.record = record }
 
-  init(_ title: String, in database: Database) {
-    record = Record(Photo.entity, in: database)
+  init(_ title: String, in database: FerryDatabase) {
+    record = ObjectRecord(Photo.entity, in: database)
     record.set(1, title)
     record.set(2, "A")
   }
@@ -58,12 +58,12 @@ struct BigValueTests {
   /// A device over a network of the test's own, subscribed; the same path is the same device.
   private func device(
     _ server: TestServer, _ network: CuttingNetwork, at path: String
-  ) async throws -> Database {
+  ) async throws -> FerryDatabase {
     server.users.add("nancy", claims: BigValueTests.claims)
     var settings = SessionSettings()
     settings.asyncReplay = false
     settings.firstRetry = .milliseconds(1)
-    let database = Database(
+    let database = FerryDatabase(
       try Store(
         path: path, model: Photo.package, world: .system(), durability: .application),
       ConnectionProfile(server: "http://test.invalid", session: settings), nil, network, .system())
@@ -80,7 +80,7 @@ struct BigValueTests {
   }
 
   /// Contents, pieces and uploads on a device.
-  private func contents(_ database: Database) throws -> [Int64] {
+  private func contents(_ database: FerryDatabase) throws -> [Int64] {
     try ["ferry_content", "ferry_content_piece", "ferry_upload"].map { table in
       try database.store.read { connection throws(FerryError) in
         try database.store.sql { () throws(SQLiteError) in

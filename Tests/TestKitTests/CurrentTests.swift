@@ -21,7 +21,7 @@ struct CurrentTests: TradeSuite {
     for round in 1...5 as ClosedRange<Int64> {
       // Nobody asks the server to look: it finds the commit by itself.
       _ = server.business.changeByOther {
-        $0.write("Note", Key([.integer(round)]), [.integer(round), .text("note \(round)")])
+        $0.write("Note", ObjectKey([.integer(round)]), [.integer(round), .text("note \(round)")])
       }
       #expect(try await database.current(within: .seconds(10)) == .current)
       #expect(try Trade.Note.findAll(in: database).count == Int(round))

@@ -9,7 +9,7 @@ import Testing
 struct EventTests {
   private typealias Customer = Trade.Customer
   private let server: TestServer
-  private let database: Database
+  private let database: FerryDatabase
 
   init() async throws {
     server = try await Trade.server()
@@ -18,7 +18,7 @@ struct EventTests {
 
   /// The first event that `pick` takes.
   private func first<Result: Sendable>(
-    _ events: AsyncStream<Database.Event>, _ pick: (Database.Event) -> Result?
+    _ events: AsyncStream<FerryDatabase.Event>, _ pick: (FerryDatabase.Event) -> Result?
   ) async -> Result? {
     for await event in events { if let result = pick(event) { return result } }
     return nil
@@ -98,7 +98,7 @@ struct EventTests {
     try await Trade.customer("Ben", in: database).save()
     try await database.synchronize(awaitingAnswers: true)
     let again = try await server.reopen(database)
-    let isRefused: (Database.Event) -> Bool? = {
+    let isRefused: (FerryDatabase.Event) -> Bool? = {
       if case .refused = $0 { true } else { nil }
     }
     #expect(await first(again.events, isRefused) == true)

@@ -21,7 +21,7 @@ private struct Basket: BusinessObject {
     attributes: [attribute("id", .long), attribute("name", .string)], key: [0],
     keyOrigin: .businessSystem, relationships: [], operations: [.create, .update, .delete],
     partition: nil, group: "default", ownsChildren: true)
-  var record: Record
+  var record: ObjectRecord
   var id: Int64 { record.get(0) }
   var name: String {
     get { record.get(1) }
@@ -43,7 +43,7 @@ private struct Item: BusinessObject {
         inverse: "items", isComposite: true)
     ], operations: [.create, .update, .delete], partition: nil, group: "default",
     ownsChildren: true)
-  var record: Record
+  var record: ObjectRecord
   var basketID: Int64 { record.get(0) }
   var number: Int64 { record.get(1) }
   func remarks() throws(FerryError) -> [Remark] { try record.referring(by: "item") }
@@ -61,26 +61,26 @@ private struct Remark: BusinessObject {
         name: "item", target: "Item", attributes: ["basketID", "number"],
         targetAttributes: ["basketID", "number"], inverse: "remarks", isComposite: true)
     ], operations: [.create, .update, .delete], partition: nil, group: "default")
-  var record: Record
+  var record: ObjectRecord
   var basketID: Int64 { record.get(1) }
 }
 
 @Suite("A composite graph with keys of the business system", .timeLimit(.minutes(30)))
 struct GraphTests {
   /// A basket with two items, and a remark about the second; nothing is submitted.
-  private func fill(_ database: Database) throws -> Basket {
-    var record = Record(Basket.entity, in: database)
+  private func fill(_ database: FerryDatabase) throws -> Basket {
+    var record = ObjectRecord(Basket.entity, in: database)
     record.set(1, "fruit")
     var basket = Basket(record: record)
     try basket.create()
     for number in [1, 2] as [Int64] {
-      var record = Record(Item.entity, in: database)
+      var record = ObjectRecord(Item.entity, in: database)
       record.set(0, basket.id)
       record.set(1, number)
       var item = Item(record: record)
       try item.create()
     }
-    record = Record(Remark.entity, in: database)
+    record = ObjectRecord(Remark.entity, in: database)
     record.set(0, "r1")
     record.set(1, basket.id)
     record.set(2, 2 as Int64)

@@ -13,7 +13,7 @@ private struct Member: BusinessObject {
       Attribute(name: "status", column: "status", type: .string, isNullable: true),
     ], key: [0], keyOrigin: .businessSystem, relationships: [],
     operations: [.create, .update, .delete], partition: nil, group: "default")
-  var record: Record
+  var record: ObjectRecord
   var id: Int64 { record.get(0) }
   var status: String? {
     get { record.get(1) }
@@ -34,7 +34,7 @@ private struct Promote: BusinessObject {
       Relationship(
         name: "member", target: "Member", attributes: ["memberID"], targetAttributes: ["id"])
     ], operations: [.create], partition: nil, group: "default", performs: ["…"])
-  var record: Record
+  var record: ObjectRecord
 }
 
 @Suite("Operations that are not create, update or delete", .timeLimit(.minutes(30)))
@@ -48,7 +48,7 @@ struct OperationTests {
       Self.package,
       operations: [
         "Promote": MemoryOperation { values, transaction in
-          let key = Key([values[1]])
+          let key = ObjectKey([values[1]])
           guard values[2] != .text("king") else {
             return FerryConnector.Refusal(code: 422, message: "A club has no king.")
           }
@@ -62,8 +62,8 @@ struct OperationTests {
       ])
   }
 
-  private func promote(_ id: Int64, _ status: String, _ database: Database) throws -> Promote {
-    var record = Record(Promote.entity, in: database)
+  private func promote(_ id: Int64, _ status: String, _ database: FerryDatabase) throws -> Promote {
+    var record = ObjectRecord(Promote.entity, in: database)
     record.set(1, id)
     record.set(2, status)
     var promote = Promote(record: record)
@@ -91,7 +91,7 @@ struct OperationTests {
   func keyAndRefusal() async throws {
     let server = try await server()
     let database = try await server.database(user: "nancy")
-    var member = Member(record: Record(Member.entity, in: database))
+    var member = Member(record: ObjectRecord(Member.entity, in: database))
     member.status = "new"
     try member.create()
     _ = try promote(member.id, "silver", database)

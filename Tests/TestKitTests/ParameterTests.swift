@@ -41,7 +41,7 @@ private struct Customer: BusinessObject {
       PartitionColumn(attribute: "region", source: .parameter("region", within: "regions")),
       PartitionColumn(attribute: "year", source: .parameter("year", within: nil)),
     ])
-  var record: Record
+  var record: ObjectRecord
   var id: Int64 { record.get(0) }
   var region: String {
     get { record.get(1) }
@@ -53,7 +53,7 @@ private struct Visit: BusinessObject {
   static let entity = FerryTestKitTests.entity(
     "Visit", [("id", .long), ("territory", .string)],
     [PartitionColumn(attribute: "territory", source: .parameter("territory", within: nil))])
-  var record: Record
+  var record: ObjectRecord
   var id: Int64 { record.get(0) }
 }
 
@@ -64,14 +64,14 @@ private struct Note: BusinessObject {
       PartitionColumn(attribute: "depot", source: .parameter("depot", within: nil)),
       PartitionColumn(attribute: "mood", source: .parameter("mood", within: nil)),
     ])
-  var record: Record
+  var record: ObjectRecord
   var id: Int64 { record.get(0) }
 }
 
 @Suite("Parameters of a subscription", .timeLimit(.minutes(30)))
 struct ParameterTests {
   /// Customers 1 to 8: East, South, West, North of 2025, then of 2026; visits and notes likewise.
-  private func sales() async throws -> (TestServer, Database) {
+  private func sales() async throws -> (TestServer, FerryDatabase) {
     let server = try await TestServer(Sales.package)
     var id: Int64 = 0
     for year in [2025, 2026] {
@@ -87,11 +87,11 @@ struct ParameterTests {
     return (server, database)
   }
 
-  private func customers(_ database: Database) throws -> [Int64] {
+  private func customers(_ database: FerryDatabase) throws -> [Int64] {
     try Customer.findAll(in: database).map(\.id).sorted()
   }
 
-  private func visits(_ database: Database) throws -> [Int64] {
+  private func visits(_ database: FerryDatabase) throws -> [Int64] {
     try Visit.findAll(in: database).map(\.id).sorted()
   }
 
@@ -138,7 +138,7 @@ struct ParameterTests {
   @Test("A set that is saved already is taken also where no more are taken, and one more is not")
   func limit() async throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "ferry-\(UUID()).db").path
-    let database = try Database.open(
+    let database = try FerryDatabase.open(
       at: path, package: Sales.package, profile: ConnectionProfile(server: "http://127.0.0.1:9"))
     try await database.transaction { () throws(FerryError) in
       for year in 1...200 { try database.save(ParameterSet(["year": year])) }
@@ -151,7 +151,7 @@ struct ParameterTests {
     let saved = try database.savedParameters()
     #expect(saved.compactMap { $0.value(of: "year", as: Int.self) } == Array(1...200))
     await database.close()
-    try Database.delete(at: path)
+    try FerryDatabase.delete(at: path)
   }
 
   @Test("A set that is removed takes no pending change along")
@@ -248,7 +248,7 @@ struct ParameterTests {
   func kept() async throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "ferry-\(UUID()).db").path
     let open = {
-      try Database.open(
+      try FerryDatabase.open(
         at: path, package: Sales.package, profile: ConnectionProfile(server: "http://127.0.0.1:9"))
     }
     let database = try open()
@@ -261,7 +261,7 @@ struct ParameterTests {
     #expect(try again.value(of: Sales.mood) == nil)
     #expect(try again.savedParameters() == [ParameterSet(["year": 2025])])
     await again.close()
-    try Database.delete(at: path)
+    try FerryDatabase.delete(at: path)
   }
 
   @Test("A name or a value that the model does not know is told with those that it does")

@@ -7,7 +7,7 @@ import Testing
 struct PreviewTests {
   @Test("Sample rows look downloaded, follow each other by key, and are seen by live queries")
   func sample() async throws {
-    let database = Database.preview(Trade.package) { database in
+    let database = FerryDatabase.preview(Trade.package) { database in
       [
         Trade.customer("Ada", in: database), Trade.customer("Ben", in: database),
         Trade.order(of: 2, "Bonn", in: database),
@@ -34,8 +34,8 @@ struct PreviewTests {
   @Test("Each call is a database of its own, without rows unless they are given")
   func apart() async throws {
     let (one, two) = (
-      Database.preview(Trade.package) { [Trade.customer("Ada", in: $0)] },
-      Database.preview(Trade.package)
+      FerryDatabase.preview(Trade.package) { [Trade.customer("Ada", in: $0)] },
+      FerryDatabase.preview(Trade.package)
     )
     #expect(try await Trade.Customer.count(in: one) == 1)
     #expect(try await Trade.Customer.count(in: two) == 0)

@@ -31,7 +31,7 @@ private final class ApplicationWitness: CallbackHandler {
 struct RegistrationTests: TradeSuite {
   private let witness = ApplicationWitness()
 
-  private func database(_ server: TestServer) throws -> Database {
+  private func database(_ server: TestServer) throws -> FerryDatabase {
     let database = try server.unsynchronized(user: "nancy", handler: witness)
     try database.updateSynchronizationProfile { profile in
       profile.user = "nancy"

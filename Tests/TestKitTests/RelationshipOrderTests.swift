@@ -14,7 +14,7 @@ struct TemporaryOrderTests {
     let database = try await server.database(user: "nancy")
     server.holdReplays()
     for city in ["Ulm", "Kiel", "Trier"] {
-      var record = Record(Order.entity, in: database)
+      var record = ObjectRecord(Order.entity, in: database)
       record.set(1, 1 as Int64)
       record.set(2, city)
       try await Order(record: record).save()

@@ -20,7 +20,8 @@ struct ReplicationRaceTests: TradeSuite {
     let database = try await device(server, witness)
     server.holdReplays()
     for id in [10, 11] as [Int64] {
-      var order = try #require(try await Trade.Order.find(key: Key([.integer(id)]), in: database))
+      var order = try #require(
+        try await Trade.Order.find(key: ObjectKey([.integer(id)]), in: database))
       order.city = "Kiel"
       try order.update()
       try order.submitPending()

@@ -48,7 +48,7 @@ struct ReplicationTests: TradeSuite {
     let atFinishing = Mutex<String?>(nil)
     witness.when { status in
       guard status == .finishing else { return }
-      let found = try? Trade.Order.find(key: Key([.integer(10)]), in: database)
+      let found = try? Trade.Order.find(key: ObjectKey([.integer(10)]), in: database)
       atFinishing.withLock { $0 = found.map { "\($0.city ?? "") \($0.isPending)" } }
     }
     if isBlocking {
@@ -84,7 +84,7 @@ struct ReplicationTests: TradeSuite {
     await server.stop()
   }
 
-  private func exchanges(of database: Database) async throws -> Int {
+  private func exchanges(of database: FerryDatabase) async throws -> Int {
     let count = Mutex(0)
     try await database.runner.act { session in count.withLock { $0 = session.begunExchanges } }
     return count.withLock { $0 }
@@ -249,7 +249,7 @@ struct ReplicationTests: TradeSuite {
     let server = try await Trade.server()
     let database = try await device(server, witness)
     let known = try #require(
-      try await Trade.Customer.find(key: Key([.integer(1)]), in: database))
+      try await Trade.Customer.find(key: ObjectKey([.integer(1)]), in: database))
     try await database.transaction { () throws(FerryError) in
       var customer = known
       customer.name = "Grace"

@@ -125,7 +125,7 @@ struct SecretsTests {
         WipeOrder(
           server: try setting(.server, database) ?? "", device: device,
           incarnation: try setting(.incarnation, database) ?? "", receipt: "", withPending: false))
-      #expect(!Database.exists(at: path))
+      #expect(!FerryDatabase.exists(at: path))
       #expect(try secrets.tokens(of: device) == nil)
       // Nobody has the key any more: a copy of the file stays closed.
       #expect { try open(copy, secrets, server, key: secrets.key()) } throws: {
@@ -190,14 +190,14 @@ struct SecretsTests {
 
   private func open(
     _ path: String, _ secrets: DatabaseSecrets?, _ server: TestServer, key: DatabaseKey? = nil
-  ) throws -> Database {
+  ) throws -> FerryDatabase {
     var profile = ConnectionProfile(server: "https://test.invalid")
     profile.secrets = secrets
-    return try Database.open(
+    return try FerryDatabase.open(
       at: path, key: key, package: Trade.package, profile: profile, transport: server.network)
   }
 
-  private func setting(_ name: Settings.Name, _ database: Database) throws -> String? {
+  private func setting(_ name: Settings.Name, _ database: FerryDatabase) throws -> String? {
     try database.store.withSnapshot { transaction throws(FerryError) in
       try transaction.setting(name)
     }

@@ -8,7 +8,7 @@ struct SignInTests {
   private typealias Customer = Trade.Customer
 
   /// A database that nobody has signed in.
-  private func fresh(_ server: TestServer) throws -> Database {
+  private func fresh(_ server: TestServer) throws -> FerryDatabase {
     try server.unsynchronized(user: "nancy")
   }
 

@@ -10,14 +10,14 @@ struct SignOutTests {
   private typealias Customer = Trade.Customer
 
   /// Nancy's database with one customer, and what it knows of her.
-  private func signedIn(_ server: TestServer) async throws -> Database {
+  private func signedIn(_ server: TestServer) async throws -> FerryDatabase {
     let database = try server.unsynchronized(user: "nancy")
     try await database.signIn(user: "nancy", password: "secret")
     try await database.synchronize()
     return database
   }
 
-  private func refuses(_ database: Database) async {
+  private func refuses(_ database: FerryDatabase) async {
     await #expect { try await database.signOut() } throws: {
       ($0 as? FerryError)?.code == .pendingChanges
     }

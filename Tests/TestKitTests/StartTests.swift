@@ -58,7 +58,7 @@ struct StartTests: TradeSuite {
     let network = CountingTransport()
     let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).db")
     let database = try open(path.path, ConnectionProfile(server: "http://localhost"), network)
-    defer { try? Database.delete(at: path.path) }
+    defer { try? FerryDatabase.delete(at: path.path) }
     await database.close()
     database.startBackgroundSynchronization()
     await #expect { try await database.onlineLogin(user: "a", password: "b") } throws: { error in
@@ -76,10 +76,10 @@ struct StartTests: TradeSuite {
     let server = try await Trade.server()
     server.users.add("nancy", claims: [:])
     let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).db")
-    defer { try? Database.delete(at: path.path) }
+    defer { try? FerryDatabase.delete(at: path.path) }
     var profile = ConnectionProfile(server: "http://localhost")
     profile.session.isDatabaseShared = true
-    let databases = try await withThrowingTaskGroup(of: Database.self) { group in
+    let databases = try await withThrowingTaskGroup(of: FerryDatabase.self) { group in
       for _ in 0..<4 {
         group.addTask { [profile] in
           let database = try open(path.path, profile, server.network)
@@ -88,7 +88,7 @@ struct StartTests: TradeSuite {
           return database
         }
       }
-      var opened: [Database] = []
+      var opened: [FerryDatabase] = []
       for try await database in group { opened.append(database) }
       return opened
     }
@@ -131,7 +131,7 @@ struct StartTests: TradeSuite {
         server.business.changeByOther { transaction in
           for id in [10, 11] as [Int64] {
             transaction.write(
-              "Order", Key([.integer(id)]), [.integer(id), .integer(1), .text(city)])
+              "Order", ObjectKey([.integer(id)]), [.integer(id), .integer(1), .text(city)])
           }
         } == nil)
       await server.reload()
@@ -174,7 +174,8 @@ struct StartTests: TradeSuite {
     server.refuse(Trade.Order.self, code: 412, "no lorry goes there")
     try move("Kiel", in: database)
     try await database.synchronize(awaitingAnswers: true)
-    let order = try #require(try await Trade.Order.find(key: Key([.integer(10)]), in: database))
+    let order = try #require(
+      try await Trade.Order.find(key: ObjectKey([.integer(10)]), in: database))
     let printed = try order.logRecords.map { record in
       "\(record.component) \(record.entityKey) \(record.code) \(record.message) "
         + "\(record.operation?.rawValue ?? "-") \(record.level.rawValue)"
@@ -231,8 +232,8 @@ struct StartTests: TradeSuite {
 
   private func open(
     _ path: String, _ profile: ConnectionProfile, _ transport: any Transport
-  ) throws(FerryError) -> Database {
-    try Database.open(
+  ) throws(FerryError) -> FerryDatabase {
+    try FerryDatabase.open(
       at: path, package: Trade.package, profile: profile, handler: steps,
       transport: transport)
   }

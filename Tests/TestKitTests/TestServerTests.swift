@@ -41,11 +41,11 @@ struct TestServerTests {
     ]
   }
 
-  private func nancy(_ server: TestServer) async throws -> Database {
+  private func nancy(_ server: TestServer) async throws -> FerryDatabase {
     try await server.database(user: "nancy", claims: ["agency": ["A07"]])
   }
 
-  private func grace(in database: Database) throws -> Booking {
+  private func grace(in database: FerryDatabase) throws -> Booking {
     var booking = Booking(
       agencyID: "A07", flightID: 318, passenger: "Grace", cabin: .economy, seats: 1, in: database)
     try booking.create()

@@ -1,4 +1,5 @@
 import Ferry
+import FerryModel
 import FerryReference
 import FerryTestKit
 import Foundation
@@ -25,7 +26,7 @@ enum Trade {
       attributes: [attribute("id", .long), attribute("name")], key: [0],
       keyOrigin: .businessSystem, relationships: [], operations: [.create, .update, .delete],
       partition: nil, group: "master")
-    var record: Record
+    var record: ObjectRecord
     var id: Int64 { record.get(0) }
     var name: String {
       get { record.get(1) }
@@ -43,7 +44,7 @@ enum Trade {
         Relationship(
           name: "buyer", target: "Customer", attributes: ["customer"], targetAttributes: ["id"])
       ], operations: [.create, .update, .delete], partition: nil, group: "orders")
-    var record: Record
+    var record: ObjectRecord
     var id: Int64 { record.get(0) }
     var city: String? {
       get { record.get(2) }
@@ -57,7 +58,7 @@ enum Trade {
       name: "Note", table: "notes",
       attributes: [attribute("id", .long), attribute("text")], key: [0], keyOrigin: .app,
       relationships: [], operations: [.create, .update, .delete], partition: nil, group: "orders")
-    var record: Record
+    var record: ObjectRecord
     var text: String { record.get(1) }
   }
 
@@ -75,15 +76,15 @@ enum Trade {
     return settings
   }
 
-  static func order(of customer: Int64, _ city: String, in database: Database) -> Order {
-    var record = Record(Order.entity, in: database)
+  static func order(of customer: Int64, _ city: String, in database: FerryDatabase) -> Order {
+    var record = ObjectRecord(Order.entity, in: database)
     record.set(1, customer)
     record.set(2, city)
     return Order(record: record)
   }
 
-  static func customer(_ name: String, in database: Database) -> Customer {
-    var record = Record(Customer.entity, in: database)
+  static func customer(_ name: String, in database: FerryDatabase) -> Customer {
+    var record = ObjectRecord(Customer.entity, in: database)
     record.set(1, name)
     return Customer(record: record)
   }
@@ -98,7 +99,7 @@ extension TradeSuite {
   /// A device with everything imported, that heard nothing yet.
   func device(
     _ server: TestServer, _ handler: StatusWitness, settings: SessionSettings = Trade.replication
-  ) async throws -> Database {
+  ) async throws -> FerryDatabase {
     let database = try await server.database(
       user: "nancy", handler: handler, settings: settings)
     handler.forget()
@@ -106,19 +107,19 @@ extension TradeSuite {
   }
 
   /// Changes the order's city, submitted.
-  func move(_ city: String, in database: Database) throws {
-    var order = try #require(try Trade.Order.find(key: Key([.integer(10)]), in: database))
+  func move(_ city: String, in database: FerryDatabase) throws {
+    var order = try #require(try Trade.Order.find(key: ObjectKey([.integer(10)]), in: database))
     order.city = city
     try order.update()
     try order.submitPending()
   }
 
-  func city(_ database: Database) throws -> String? {
-    try Trade.Order.find(key: Key([.integer(10)]), in: database)?.city
+  func city(_ database: FerryDatabase) throws -> String? {
+    try Trade.Order.find(key: ObjectKey([.integer(10)]), in: database)?.city
   }
 
-  func isPending(_ database: Database) throws -> Bool {
-    try Trade.Order.find(key: Key([.integer(10)]), in: database)?.isPending ?? false
+  func isPending(_ database: FerryDatabase) throws -> Bool {
+    try Trade.Order.find(key: ObjectKey([.integer(10)]), in: database)?.isPending ?? false
   }
 
   var automatic: [Status] { [.asyncReplayCompleted, .starting, .downloading, .finishing] }

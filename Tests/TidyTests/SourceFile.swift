@@ -34,9 +34,9 @@ struct SourceFile {
       case let kind where depth == 0 && kinds.contains(kind):
         guard tokens.indices.contains(index + 1), tokens[index + 1].isWord else { continue }
         let before = tokens[max(0, index - 3)..<index].filter { $0.line == token.line }
-        guard !before.contains(where: { $0.text == "private" || $0.text == "fileprivate" }) else {
-          continue
-        }
+        // `import struct M.T` declares nothing.
+        let others: Set = ["private", "fileprivate", "import"]
+        guard !before.contains(where: { others.contains($0.text) }) else { continue }
         let name = tokens[index + 1]
         let isSameElsewhere =
           kind == "typealias"

@@ -104,9 +104,9 @@ extension Way {
         path: "phone.db", model: business.package, world: .system(), durability: .application,
         vfs: disk.vfs)
       func save(_ passenger: String) throws {
-        var record = Record(entity, store: store)
+        var record = ObjectRecord(entity, store: store)
         for (name, value) in [
-          ("agencyID", Value.text("AG-01")), ("flightID", .integer(1)),
+          ("agencyID", AttributeValue.text("AG-01")), ("flightID", .integer(1)),
           ("passenger", .text(passenger)), ("cabin", .text("economy")), ("seats", .integer(1)),
         ] { record.values[try #require(entity.position(of: name))] = value }
         _ = try PendingStore.save(try record.change(.create), in: store)

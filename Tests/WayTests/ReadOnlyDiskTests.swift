@@ -19,9 +19,10 @@ extension Way {
           durability: .application)
       }
       let store = try open("phone.db")
-      var record = Record(entity, store: store)
+      var record = ObjectRecord(entity, store: store)
       for (name, value) in [
-        ("agencyID", Value.text("AG-01")), ("flightID", .integer(1)), ("passenger", .text("Ada")),
+        ("agencyID", AttributeValue.text("AG-01")), ("flightID", .integer(1)),
+        ("passenger", .text("Ada")),
         ("cabin", .text("economy")), ("seats", .integer(1)),
       ] { record.values[try #require(entity.position(of: name))] = value }
       _ = try PendingStore.save(try record.change(.create), in: store)

@@ -8,7 +8,7 @@ enum Shores {
   /// `belongs` tells which rows a device of that user must have.
   static func agree(
     _ business: Business, _ daemon: Daemon, _ phones: [Phone],
-    belongs: (String, [Value]) -> Bool
+    belongs: (String, [AttributeValue]) -> Bool
   ) async throws {
     try await agree(business, server: { try daemon.rows() }, phones, belongs: belongs)
   }
@@ -16,7 +16,7 @@ enum Shores {
   /// The same, with the rows of a store that is no file of a daemon.
   static func agree(
     _ business: Business, server: () async throws -> Rows, _ phones: [Phone],
-    belongs: (String, [Value]) -> Bool
+    belongs: (String, [AttributeValue]) -> Bool
   ) async throws {
     var differences: [String] = []
     do {
@@ -31,7 +31,7 @@ enum Shores {
 
   static func compare(
     _ business: Business, server: () async throws -> Rows, _ phones: [Phone],
-    belongs: (String, [Value]) -> Bool
+    belongs: (String, [AttributeValue]) -> Bool
   ) async throws -> [String] {
     let truth = try business.rows()
     var differences = differ("server", truth, try await server())
@@ -64,7 +64,7 @@ enum Shores {
   }
 
   /// Rows of the first agency, and all that everyone has.
-  static func firstAgency(_ business: Business) -> (String, [Value]) -> Bool {
+  static func firstAgency(_ business: Business) -> (String, [AttributeValue]) -> Bool {
     let position = business.package.entity(named: "Bookings")?.position(of: "agencyID")
     return { entity, values in
       guard entity == "Bookings", let position else { return true }

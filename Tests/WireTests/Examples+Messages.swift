@@ -65,7 +65,7 @@ extension SeededGenerator {
   mutating func answer() -> Answer {
     Answer(
       id: identifier(), version: long(), outcome: element(Answer.Outcome.allCases),
-      newKey: optional { Key([.integer($0.long()), .text($0.text())]) },
+      newKey: optional { ObjectKey([.integer($0.long()), .text($0.text())]) },
       logRecords: list { $0.logRecord() })
   }
 
@@ -77,7 +77,7 @@ extension SeededGenerator {
       baseValue: optional { $0.anyValue() }, currentValue: optional { $0.anyValue() })
   }
 
-  private mutating func anyValue() -> Value {
+  private mutating func anyValue() -> AttributeValue {
     element([
       .null, .boolean(true), .integer(long()), .double(2), .double(1e300), .text(text()),
       .bytes([0, 255]),
@@ -89,8 +89,8 @@ extension SeededGenerator {
     let kind = element(OperationKind.allCases)
     let values = row(of: entity)
     let given = kind == .create && number(below: 2) == 0
-    var changed: [Int: Value] = [:]
-    var base: [Int: Value] = [:]
+    var changed: [Int: AttributeValue] = [:]
+    var base: [Int: AttributeValue] = [:]
     for position in entity.attributes.indices where kind != .delete && number(below: 2) == 0 {
       changed[position] = values[position]
       if kind == .update { base[position] = value(of: entity.attributes[position]) }

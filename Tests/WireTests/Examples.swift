@@ -92,7 +92,7 @@ struct SeededGenerator: RandomNumberGenerator {
 
   mutating func element<Value>(_ values: [Value]) -> Value { values[number(below: values.count)] }
 
-  mutating func value(of attribute: Attribute) -> Value {
+  mutating func value(of attribute: Attribute) -> AttributeValue {
     if attribute.isNullable, number(below: 4) == 0 { return .null }
     switch attribute.type {
     case .boolean: return .boolean(number(below: 2) == 0)
@@ -110,7 +110,7 @@ struct SeededGenerator: RandomNumberGenerator {
     }
   }
 
-  mutating func row(of entity: Entity) -> [Value] {
+  mutating func row(of entity: Entity) -> [AttributeValue] {
     entity.attributes.map { value(of: $0) }
   }
 }

@@ -10,9 +10,11 @@ struct RowsPageTests {
   }
 
   /// The rows and leaves that a page tells of.
-  private func read(_ page: RowsPage) throws -> (rows: [[Value]], left: [Key], sum: UInt64) {
-    var rows: [[Value]] = []
-    var left: [Key] = []
+  private func read(
+    _ page: RowsPage
+  ) throws -> (rows: [[AttributeValue]], left: [ObjectKey], sum: UInt64) {
+    var rows: [[AttributeValue]] = []
+    var left: [ObjectKey] = []
     var sum: UInt64 = 0
     try page.read(
       of: Examples.package, wrap: { Told(problem: $0.problem) },
@@ -69,7 +71,7 @@ struct RowsPageTests {
     }
   }
 
-  private func decoded(_ page: PageRows, _ set: PageRows.Set) -> ([[Value]], [Int64]) {
+  private func decoded(_ page: PageRows, _ set: PageRows.Set) -> ([[AttributeValue]], [Int64]) {
     page.withRows(of: set) { rows in
       ((0..<rows.count).map { rows.decoded($0) }, Array(rows.hashes))
     }
@@ -140,15 +142,17 @@ struct RowsPageTests {
   @Test("Equal rows have equal hashes; another entity, key, value or form has another")
   func hashes() {
     let body = Array(#"[1,"a"]"#.utf8)
-    let hash = RowHash.of(entity: "A", key: Key(text: "1"), body: body)
-    #expect(hash == RowHash.of(entity: "A", key: Key(text: "1"), body: body))
-    #expect(hash != RowHash.of(entity: "B", key: Key(text: "1"), body: body))
-    #expect(hash != RowHash.of(entity: "A", key: Key(text: "2"), body: body))
-    #expect(hash != RowHash.of(entity: "A", key: Key(text: "1"), body: Array(#"[1,"b"]"#.utf8)))
-    #expect(hash != RowHash.of(entity: "A", key: Key(text: "1"), body: Array(#"[1, "a"]"#.utf8)))
+    let hash = RowHash.of(entity: "A", key: ObjectKey(text: "1"), body: body)
+    #expect(hash == RowHash.of(entity: "A", key: ObjectKey(text: "1"), body: body))
+    #expect(hash != RowHash.of(entity: "B", key: ObjectKey(text: "1"), body: body))
+    #expect(hash != RowHash.of(entity: "A", key: ObjectKey(text: "2"), body: body))
+    #expect(
+      hash != RowHash.of(entity: "A", key: ObjectKey(text: "1"), body: Array(#"[1,"b"]"#.utf8)))
+    #expect(
+      hash != RowHash.of(entity: "A", key: ObjectKey(text: "1"), body: Array(#"[1, "a"]"#.utf8)))
     // A part that ends where the next begins is not the same as one that ends later.
     #expect(
-      RowHash.of(entity: "AB", key: Key(text: "1"), body: body)
-        != RowHash.of(entity: "A", key: Key(text: "B1"), body: body))
+      RowHash.of(entity: "AB", key: ObjectKey(text: "1"), body: body)
+        != RowHash.of(entity: "A", key: ObjectKey(text: "B1"), body: body))
   }
 }

@@ -13,8 +13,8 @@ struct Item: BusinessObject {
     return package
   }()
 
-  var record: Record
-  init(record: Record) { self.record = record }
+  var record: ObjectRecord
+  init(record: ObjectRecord) { self.record = record }
 
   var name: String {
     get { record.get(6) }
@@ -22,8 +22,8 @@ struct Item: BusinessObject {
   }
 
   /// A new item with the values of its number.
-  init(_ number: Int64, in database: Database) {
-    self.init(record: Record(Item.entity, in: database))
+  init(_ number: Int64, in database: FerryDatabase) {
+    self.init(record: ObjectRecord(Item.entity, in: database))
     for (position, value) in ItemValues.integers(number).enumerated() {
       record.set(position, value)
     }
@@ -79,8 +79,8 @@ enum ItemValues {
     (0..<variety).map { "A-\($0)-17" },
   ]
 
-  static func values(_ number: Int64) -> [Value] {
-    integers(number).map(Value.integer)
+  static func values(_ number: Int64) -> [AttributeValue] {
+    integers(number).map(AttributeValue.integer)
       + [.double(Double(number) * 0.25), .double(Double(number % 360))]
       + (6...9).map { .text(texts($0)[choice(number, $0)]) }
   }

@@ -128,7 +128,7 @@ struct ReplayRun {
     // All on one shelf, which is the user's where a model has a rule.
     values[3] = .integer(7)
     let operation = Operation(
-      id: id, chain: id, entity: "Item", kind: .create, key: Key([values[0]]),
+      id: id, chain: id, entity: "Item", kind: .create, key: ObjectKey([values[0]]),
       changed: Dictionary(
         uniqueKeysWithValues: values.enumerated().map { ($0.offset, $0.element) }),
       base: [:])

@@ -69,8 +69,8 @@ private struct PendingWrite {
     ]
   }
 
-  private func open(_ path: String) throws -> Database {
-    try Database.open(
+  private func open(_ path: String) throws -> FerryDatabase {
+    try FerryDatabase.open(
       at: path, package: Item.package,
       profile: ConnectionProfile(server: "http://127.0.0.1:9"), durability: durability)
   }

@@ -71,7 +71,7 @@ private struct DeltaRun {
       }
       let key = Int64(place * (rows / 100) + operations / 100 + 1)
       let operation = Operation(
-        id: id, chain: id, entity: "Item", kind: .update, key: Key([.integer(key)]),
+        id: id, chain: id, entity: "Item", kind: .update, key: ObjectKey([.integer(key)]),
         changed: [1: .integer(Int64(operations))], base: [1: ItemValues.values(key)[1]])
       ids.append(id)
       bytes.append(operation.encoded(for: Item.entity))

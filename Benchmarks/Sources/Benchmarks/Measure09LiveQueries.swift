@@ -9,7 +9,7 @@ extension Measure {
     let rows = setting.n(1_000_000, quick: 5_000)
     let path = setting.path("live.db")
     let open = {
-      try Database.open(
+      try FerryDatabase.open(
         at: path, package: Item.package, profile: ConnectionProfile(server: "http://127.0.0.1:9"))
     }
     try await open().close()
@@ -43,7 +43,7 @@ extension Measure {
   }
 
   /// Milliseconds from each save until the five have what they are concerned with.
-  private static func changes(_ count: Int, _ database: Database) async throws -> [Double] {
+  private static func changes(_ count: Int, _ database: FerryDatabase) async throws -> [Double] {
     let id = AttributeOf<Item, Int64>("itemID", 0)
     // Ranges of 50 rows each, ten steps apart: a row of the middle is in five of them.
     var iterators: [(first: Int64, iterator: LiveQuery<[Item]>.Iterator)] = []
@@ -56,7 +56,7 @@ extension Measure {
     var times: [Double] = []
     for number in 0..<count {
       let key = Int64(405 + number % 100)
-      var item = try await Item.load(key: Key([.integer(key)]), in: database)
+      var item = try await Item.load(key: ObjectKey([.integer(key)]), in: database)
       item.name = "changed \(number)"
       let start = ContinuousClock.now
       try item.update()

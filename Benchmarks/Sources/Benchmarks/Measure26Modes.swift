@@ -19,7 +19,7 @@ private enum Modes {
     var settings = SessionSettings()
     settings.synchronization = .replicationBased
     let path = setting.path("modes.db")
-    let database = try Database.open(
+    let database = try FerryDatabase.open(
       at: path, package: Item.package,
       profile: ConnectionProfile(server: server.address, session: settings))
     defer { setting.remove(path) }
@@ -60,9 +60,9 @@ private enum Modes {
     guard let id = OperationID(String(format: "%016x%016x", 26, number)) else {
       preconditionFailure("an id has 32 digits")
     }
-    let old: Value = number == 1 ? ItemValues.values(2)[1] : .integer(Int64(number - 1))
+    let old: AttributeValue = number == 1 ? ItemValues.values(2)[1] : .integer(Int64(number - 1))
     let operation = Operation(
-      id: id, chain: id, entity: "Item", kind: .update, key: Key([.integer(2)]),
+      id: id, chain: id, entity: "Item", kind: .update, key: ObjectKey([.integer(2)]),
       changed: [1: .integer(Int64(number))], base: [1: old])
     try writer.exchange(
       writer.request(replay: [operation.encoded(for: Item.entity)], pulls: false))
@@ -111,7 +111,7 @@ private enum Modes {
       let path = setting.path("parts-\(round).db")
       var settings = SessionSettings()
       settings.synchronization = .replicationBased
-      let database = try Database.open(
+      let database = try FerryDatabase.open(
         at: path, package: package,
         profile: ConnectionProfile(server: server.address, session: settings))
       try await database.onlineLogin(user: "anna", password: Server.password)

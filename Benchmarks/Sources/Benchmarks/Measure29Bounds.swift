@@ -172,7 +172,8 @@ enum Bounds {
           let id = Bounds.id(round * 100 + number + 1)
           return Operation(
             id: id, chain: id, position: 0, count: 2, entity: "Item", kind: .create,
-            key: Key([.integer(Int64(round * 100 + number))]), changed: [8: .text(text)], base: [:]
+            key: ObjectKey([.integer(Int64(round * 100 + number))]), changed: [8: .text(text)],
+            base: [:]
           ).encoded(for: Item.entity)
         }
         _ = try device.exchangeAnyhow(device.request(replay: operations))

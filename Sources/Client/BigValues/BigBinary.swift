@@ -22,7 +22,7 @@ public struct BigBinary: Sendable {
   let value: BigValue
 
   /// The big value of one attribute of one object; generated code calls this.
-  public init(_ record: Record, _ position: Int) { value = BigValue(record, position) }
+  public init(_ record: ObjectRecord, _ position: Int) { value = BigValue(record, position) }
 
   /// Whether there is no content; empty content is not null.
   public var isNull: Bool { get throws(FerryError) { try value.reference == nil } }

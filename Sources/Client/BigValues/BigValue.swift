@@ -11,7 +11,7 @@ struct BigValue: Sendable {
   let object: Int64?
   let position: Int
 
-  init(_ record: Record, _ position: Int) {
+  init(_ record: ObjectRecord, _ position: Int) {
     precondition(
       record.entity.attributes[position].type.isBig,
       "\(record.entity.name).\(record.entity.attributes[position].name) is no big value")

@@ -15,7 +15,7 @@ extension BusinessObject {
   /// button: the second save updates what the first one created. For another object, make a new one.
   /// A task that is cancelled does not stop the save.
   ///
-  /// Without `submitting`, `Database.submitsAutomatically` decides. Errors: `invalidValue` for a value
+  /// Without `submitting`, `FerryDatabase.submitsAutomatically` decides. Errors: `invalidValue` for a value
   /// that the model does not allow; `tooLarge`, `invalidReference` or `notDownloaded` for a change that
   /// cannot be sent; `objectExists` if another object has the key; `objectNotFound` if the object was deleted; `diskFull`. Nothing is saved then.
   @discardableResult

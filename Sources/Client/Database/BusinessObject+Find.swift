@@ -14,14 +14,16 @@ extension BusinessObject {
   /// objects reads nothing more. `invalidQuery` for a negative `skip` or `take`.
   public static func find(
     _ test: TestOf<Self>? = nil, orderBy order: [SortCriteria] = [], skip: Int = 0,
-    take: Int? = nil, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
+    take: Int? = nil, prefetching paths: [any RelationshipPath<Self>] = [],
+    in database: FerryDatabase
   ) async throws(FerryError) -> [Self] {
     try await find(query(test, order, skip, take), prefetching: paths, in: database)
   }
 
   /// The objects that a query finds, each once, even if a join gives several rows of one object.
   public static func find(
-    _ query: Query, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
+    _ query: RowQuery, prefetching paths: [any RelationshipPath<Self>] = [],
+    in database: FerryDatabase
   ) async throws(FerryError) -> [Self] {
     let store = database.store
     return try await store.work.read { () throws(FerryError) -> [Self] in
@@ -32,14 +34,14 @@ extension BusinessObject {
   /// The first of the objects that pass a test, or of all; nil if there is none.
   public static func first(
     _ test: TestOf<Self>? = nil, orderBy order: [SortCriteria] = [],
-    prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
+    prefetching paths: [any RelationshipPath<Self>] = [], in database: FerryDatabase
   ) async throws(FerryError) -> Self? {
     try await find(query(test, order, 0, 1), prefetching: paths, in: database).first
   }
 
   /// How many objects pass a test; all, without a test.
   public static func count(
-    _ test: TestOf<Self>? = nil, in database: Database
+    _ test: TestOf<Self>? = nil, in database: FerryDatabase
   ) async throws(FerryError) -> Int {
     let (store, query) = (database.store, query(test, [], 0, nil))
     return try await store.work.read { () throws(FerryError) -> Int in try query.count(in: store) }
@@ -49,7 +51,7 @@ extension BusinessObject {
   ///
   /// A temporary key finds its object also after the business system assigned another one.
   public static func find(
-    key: Key, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
+    key: ObjectKey, prefetching paths: [any RelationshipPath<Self>] = [], in database: FerryDatabase
   ) async throws(FerryError) -> Self? {
     let store = database.store
     return try await store.work.read { () throws(FerryError) -> Self? in
@@ -59,7 +61,7 @@ extension BusinessObject {
 
   /// The object with this business key; `objectNotFound` if it is not on the device.
   public static func load(
-    key: Key, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
+    key: ObjectKey, prefetching paths: [any RelationshipPath<Self>] = [], in database: FerryDatabase
   ) async throws(FerryError) -> Self {
     try await database.store.work.read { () throws(FerryError) -> Self in
       try Self.load(key: key, prefetching: paths, in: database)
@@ -67,9 +69,9 @@ extension BusinessObject {
   }
 }
 
-extension Database {
+extension FerryDatabase {
   /// The rows that a query finds, read without blocking the caller.
-  public func rows(_ query: Query) async throws(FerryError) -> QueryResultSet {
+  public func rows(_ query: RowQuery) async throws(FerryError) -> QueryResultSet {
     let store = store
     return try await store.work.read { () throws(FerryError) -> QueryResultSet in
       try query.rows(in: store)

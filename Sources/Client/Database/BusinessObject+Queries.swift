@@ -17,7 +17,8 @@ extension BusinessObject {
   /// `invalidQuery` for a negative `skip` or `take`.
   public static func findAll(
     where test: TestOf<Self>? = nil, orderBy order: SortCriteria..., skip: Int = 0,
-    take: Int? = nil, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
+    take: Int? = nil, prefetching paths: [any RelationshipPath<Self>] = [],
+    in database: FerryDatabase
   ) throws(FerryError) -> [Self] {
     try findAll(query(test, order, skip, take), prefetching: paths, in: database)
   }
@@ -25,7 +26,8 @@ extension BusinessObject {
   /// The same with an array of sort criteria.
   public static func findAll(
     where test: TestOf<Self>? = nil, orderBy order: [SortCriteria], skip: Int = 0,
-    take: Int? = nil, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
+    take: Int? = nil, prefetching paths: [any RelationshipPath<Self>] = [],
+    in database: FerryDatabase
   ) throws(FerryError) -> [Self] {
     try findAll(query(test, order, skip, take), prefetching: paths, in: database)
   }
@@ -33,7 +35,7 @@ extension BusinessObject {
   /// The first of the objects that pass a test, or of all; nil if there is none.
   public static func findFirst(
     where test: TestOf<Self>? = nil, orderBy order: SortCriteria...,
-    prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
+    prefetching paths: [any RelationshipPath<Self>] = [], in database: FerryDatabase
   ) throws(FerryError) -> Self? {
     try findAll(query(test, order, 0, 1), prefetching: paths, in: database).first
   }
@@ -41,7 +43,7 @@ extension BusinessObject {
   /// The same with an array of sort criteria.
   public static func findFirst(
     where test: TestOf<Self>? = nil, orderBy order: [SortCriteria],
-    prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
+    prefetching paths: [any RelationshipPath<Self>] = [], in database: FerryDatabase
   ) throws(FerryError) -> Self? {
     try findAll(query(test, order, 0, 1), prefetching: paths, in: database).first
   }
@@ -50,29 +52,30 @@ extension BusinessObject {
   /// The query must begin with this entity; its selection has no effect. For `prefetching` see
   /// `findAll`.
   public static func findAll(
-    _ query: Query, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
+    _ query: RowQuery, prefetching paths: [any RelationshipPath<Self>] = [],
+    in database: FerryDatabase
   ) throws(FerryError) -> [Self] {
     try query.objects(prefetching: paths, in: database.store)
   }
 
   /// The number of objects that pass a test; of all objects without a test.
   public static func count(
-    where test: TestOf<Self>? = nil, in database: Database
+    where test: TestOf<Self>? = nil, in database: FerryDatabase
   ) throws(FerryError) -> Int {
     try query(test, [], 0, nil).count(in: database.store)
   }
 
   /// The number of objects that a query finds.
   public static func count(
-    _ query: Query, in database: Database
+    _ query: RowQuery, in database: FerryDatabase
   ) throws(FerryError) -> Int {
     try query.count(in: database.store)
   }
 
   package static func query(
     _ test: TestOf<Self>?, _ order: [SortCriteria], _ skip: Int, _ take: Int?
-  ) -> Query {
-    var query = Query(from: Self.self)
+  ) -> RowQuery {
+    var query = RowQuery(from: Self.self)
     query.test = test?.criteria
     query.order = order
     query.skipped = skip
@@ -81,9 +84,9 @@ extension BusinessObject {
   }
 }
 
-extension Database {
+extension FerryDatabase {
   /// The rows that a query gives.
-  public func executeQuery(_ query: Query) throws(FerryError) -> QueryResultSet {
+  public func executeQuery(_ query: RowQuery) throws(FerryError) -> QueryResultSet {
     try query.rows(in: store)
   }
 

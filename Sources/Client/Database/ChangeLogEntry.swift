@@ -26,7 +26,7 @@ public struct ChangeLogEntry: Sendable, Equatable {
   public let rootSurrogateKey: Int64?
 }
 
-extension Database {
+extension FerryDatabase {
   /// Starts to record which objects the app and imports change. Stays on until it is switched off,
   /// also over restarts; each changed object costs a small row.
   public func enableChangeLog() throws(FerryError) {
@@ -46,7 +46,7 @@ extension Database {
   public func getChangeLogs(
     of entity: String? = nil, after number: Int64 = 0, take: Int? = nil
   ) throws(FerryError) -> [ChangeLogEntry] {
-    try Query.checkPage(skip: 0, take: take)
+    try RowQuery.checkPage(skip: 0, take: take)
     let rows = try store.read { connection throws(SQLiteError) in
       try connection.rows(
         """

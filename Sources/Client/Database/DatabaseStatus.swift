@@ -9,7 +9,7 @@ public import FerryWorld
 /// if let since = status.value.offlineSince { Text("Offline since \(Date(since), style: .time)") }
 /// if status.value.pendingCount > 0 { Text("\(status.value.pendingCount) changes are not sent yet") }
 /// ```
-/// It reports what the device knows without asking. `Database.current(within:)` asks the server.
+/// It reports what the device knows without asking. `FerryDatabase.current(within:)` asks the server.
 public struct DatabaseStatus: Sendable, Equatable {
   /// What is shown is at least as new as this, by the device's clock; nil before the first import of
   /// all groups is complete. While the server answers and nothing changes, it does not move.
@@ -32,7 +32,7 @@ public struct DatabaseStatus: Sendable, Equatable {
   public init() {}
 }
 
-extension Database {
+extension FerryDatabase {
   /// The status now.
   public func status() async throws(FerryError) -> DatabaseStatus {
     let state = state
@@ -86,28 +86,28 @@ extension DatabaseStatus {
   }
 }
 
-/// The status of a database, now and whenever it differs; see `Database.liveStatus`.
+/// The status of a database, now and whenever it differs; see `FerryDatabase.liveStatus`.
 public struct LiveStatus: AsyncSequence, Sendable {
   /// Each differs from the one before.
   public typealias Element = DatabaseStatus
   /// What reading may throw.
   public typealias Failure = FerryError
 
-  private let database: Database
+  private let database: FerryDatabase
 
-  init(_ database: Database) { self.database = database }
+  init(_ database: FerryDatabase) { self.database = database }
 
   /// Watches from now on.
   public func makeAsyncIterator() -> Iterator { Iterator(database) }
 
   /// Watches from the moment it is made.
   public final class Iterator: AsyncIteratorProtocol {
-    private let database: Database
+    private let database: FerryDatabase
     private let number: Int
     private let signal: LiveSignal
     private var last: DatabaseStatus?
 
-    fileprivate init(_ database: Database) {
+    fileprivate init(_ database: FerryDatabase) {
       self.database = database
       (number, signal) = database.statusBoard.add()
     }

@@ -79,7 +79,8 @@ extension BusinessObject {
   /// change of an entity on a path makes a further element.
   public static func live(
     where test: TestOf<Self>? = nil, orderBy order: SortCriteria..., skip: Int = 0,
-    take: Int? = nil, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
+    take: Int? = nil, prefetching paths: [any RelationshipPath<Self>] = [],
+    in database: FerryDatabase
   ) -> LiveQuery<[Self]> {
     live(query(test, order, skip, take), prefetching: paths, in: database)
   }
@@ -87,14 +88,16 @@ extension BusinessObject {
   /// The same with an array of sort criteria.
   public static func live(
     where test: TestOf<Self>? = nil, orderBy order: [SortCriteria], skip: Int = 0,
-    take: Int? = nil, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
+    take: Int? = nil, prefetching paths: [any RelationshipPath<Self>] = [],
+    in database: FerryDatabase
   ) -> LiveQuery<[Self]> {
     live(query(test, order, skip, take), prefetching: paths, in: database)
   }
 
   /// The objects that a query from this entity finds, now and after each change.
   public static func live(
-    _ query: Query, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
+    _ query: RowQuery, prefetching paths: [any RelationshipPath<Self>] = [],
+    in database: FerryDatabase
   ) -> LiveQuery<[Self]> {
     let store = database.store
     let dependencies = QueryDependencies(query, with: paths, store.model)
@@ -105,7 +108,7 @@ extension BusinessObject {
 
   /// The number of objects that pass a test, now and after each change that may affect it.
   public static func liveCount(
-    where test: TestOf<Self>? = nil, in database: Database
+    where test: TestOf<Self>? = nil, in database: FerryDatabase
   ) -> LiveQuery<Int> {
     let query = query(test, [], 0, nil)
     let store = database.store
@@ -119,7 +122,7 @@ extension BusinessObject {
   /// Throws `objectNotSaved` when it is read, for a new object that was not saved or whose
   /// transaction was undone. For `prefetching` see the live query of several objects.
   public func live(
-    prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
+    prefetching paths: [any RelationshipPath<Self>] = [], in database: FerryDatabase
   ) -> LiveQuery<Self?> {
     let entity = Self.entity
     let store = database.store
@@ -141,7 +144,7 @@ extension BusinessObject {
 
   /// The changes of this entity's objects, commit by commit: the first element comes with the first
   /// change after the iteration began.
-  public static func changes(in database: Database) -> LiveQuery<ObjectChanges> {
+  public static func changes(in database: FerryDatabase) -> LiveQuery<ObjectChanges> {
     let store = database.store
     let dependencies = QueryDependencies(all: [entity.name], store.model)
     return LiveQuery(database.live, dependencies, beginsWithState: false) {
@@ -151,9 +154,9 @@ extension BusinessObject {
   }
 }
 
-extension Database {
+extension FerryDatabase {
   /// The rows of a query, now and after each change that may affect them.
-  public func live(_ query: Query) -> LiveQuery<QueryResultSet> {
+  public func live(_ query: RowQuery) -> LiveQuery<QueryResultSet> {
     let store = store
     return LiveQuery(live, QueryDependencies(query, store.model)) {
       _ throws(FerryError) in try query.rows(in: store)
@@ -185,7 +188,7 @@ public struct ObjectChange: Sendable, Equatable {
 
   public let kind: Kind
   /// The business key after the change, if it was assigned by it.
-  public let key: Key
+  public let key: ObjectKey
   public let surrogateKey: Int64
   /// The names of the changed attributes; empty for an update of the state alone.
   public let attributes: [String]

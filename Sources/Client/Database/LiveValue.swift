@@ -15,7 +15,7 @@ public import Observation
   private var isRead = false
   private var task: Task<Void, Never>?
 
-  /// Follows a live query, or another sequence of values such as `Database.liveStatus`.
+  /// Follows a live query, or another sequence of values such as `FerryDatabase.liveStatus`.
   public init<Source: AsyncSequence & Sendable>(
     _ query: Source, initially: Value
   ) where Source.Element == Value, Source.Failure == FerryError {

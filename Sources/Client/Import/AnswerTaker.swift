@@ -157,8 +157,8 @@ package struct AnswerTaker {
   }
 
   /// What the business system wrote otherwise than it was sent, by position.
-  private func written(_ answer: Answer, _ entity: Entity) -> [Int: Value] {
-    var written: [Int: Value] = [:]
+  private func written(_ answer: Answer, _ entity: Entity) -> [Int: AttributeValue] {
+    var written: [Int: AttributeValue] = [:]
     for (position, attribute) in entity.attributes.enumerated() {
       if let value = answer.written[attribute.name] { written[position] = value }
     }
@@ -180,8 +180,9 @@ package struct AnswerTaker {
   }
 
   /// All values of an object; nil where `known` has not all of them.
-  private static func values(_ known: [Int: Value], of entity: Entity) -> [Value]? {
-    var values: [Value] = []
+  private static func values(_ known: [Int: AttributeValue], of entity: Entity) -> [AttributeValue]?
+  {
+    var values: [AttributeValue] = []
     for position in entity.attributes.indices {
       guard position < entity.servedCount else {
         values.append(.null)

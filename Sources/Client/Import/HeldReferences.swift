@@ -9,7 +9,7 @@ final class HeldReferences {
   private struct Place: Hashable {
     let entity: String
     let position: Int
-    let value: Value
+    let value: AttributeValue
   }
 
   private let operations: OperationTable
@@ -22,7 +22,7 @@ final class HeldReferences {
 
   /// The objects of `entity` that may have one of the `old` values where the `new` one is to stand.
   func objects(
-    of entity: Entity, _ positions: [Int], from old: [Value], to new: [Value]
+    of entity: Entity, _ positions: [Int], from old: [AttributeValue], to new: [AttributeValue]
   ) throws(SQLiteError) -> Set<Int64> {
     if read.insert(entity.name).inserted { try read(entity) }
     var found: Set<Int64> = []

@@ -197,12 +197,12 @@ final class ImportRun {
 
   /// A row is in the partition now, with these values.
   func enter(
-    _ entity: Entity, _ values: [Value], _ hash: Int64, _ partition: Int64
+    _ entity: Entity, _ values: [AttributeValue], _ hash: Int64, _ partition: Int64
   ) throws(SQLiteError) {
     let table = access(entity)
     let key = entity.key.map { values[$0] }
     if pendingEntities.contains(entity.name),
-      let object = try pendingObject(entity, table, Key(key), key)
+      let object = try pendingObject(entity, table, ObjectKey(key), key)
     {
       let before = try table.original(connection, object: object)
       if let before { count(before.partition, minus: before.hash) }
@@ -234,7 +234,7 @@ final class ImportRun {
   }
 
   /// A row is no longer in the partition; it goes if it is not in another one by now.
-  func leave(_ entity: Entity, _ key: Key, _ partition: Int64) throws(SQLiteError) {
+  func leave(_ entity: Entity, _ key: ObjectKey, _ partition: Int64) throws(SQLiteError) {
     let table = access(entity)
     if pendingEntities.contains(entity.name),
       let original = try table.original(connection, key: key)
@@ -267,7 +267,7 @@ final class ImportRun {
 
   /// The object with this key that is pending, whether its image is here or not.
   private func pendingObject(
-    _ entity: Entity, _ table: Rows, _ key: Key, _ values: [Value]
+    _ entity: Entity, _ table: Rows, _ key: ObjectKey, _ values: [AttributeValue]
   ) throws(SQLiteError) -> Int64? {
     if let original = try table.original(connection, key: key) { return original.object }
     // What is visible under the key has it; a key may have been given away again since another
@@ -377,7 +377,7 @@ final class ImportRun {
     return wrong
   }
 
-  func sql<Value>(_ body: () throws(SQLiteError) -> Value) throws(FerryError) -> Value {
+  func sql<Result>(_ body: () throws(SQLiteError) -> Result) throws(FerryError) -> Result {
     try store.sql(body)
   }
 }

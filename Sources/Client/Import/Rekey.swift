@@ -16,7 +16,9 @@ struct Rekey {
     held = HeldReferences(store, connection)
   }
 
-  func run(_ entity: Entity, _ object: Int64, from old: Key, to new: Key) throws(SQLiteError) {
+  func run(
+    _ entity: Entity, _ object: Int64, from old: ObjectKey, to new: ObjectKey
+  ) throws(SQLiteError) {
     guard old != new, let oldValues = old.values(of: entity), let newValues = new.values(of: entity)
     else { return }
     let other = try giveWay(entity, object, to: new)
@@ -49,13 +51,13 @@ struct Rekey {
   /// What gave its place to the object with the same key.
   private struct Other {
     /// What the app saw of it.
-    let shown: [Value]?
+    let shown: [AttributeValue]?
   }
 
   /// Another object with this key is here already: it came before the answer did. The pending one
   /// takes its image, and what the app did to it meanwhile. Nil where there is none.
   private func giveWay(
-    _ entity: Entity, _ object: Int64, to key: Key
+    _ entity: Entity, _ object: Int64, to key: ObjectKey
   ) throws(SQLiteError) -> Other? {
     let rows = store.rows(of: entity)
     guard let values = key.values(of: entity) else { return nil }
@@ -93,7 +95,9 @@ struct Rekey {
 
   /// Every attribute that refers to the old key, also where it is part of a child's own key, and where
   /// a change that is submitted and waits has it under one that was made since.
-  private func follow(_ entity: Entity, _ old: [Value], _ new: [Value]) throws(SQLiteError) {
+  private func follow(
+    _ entity: Entity, _ old: [AttributeValue], _ new: [AttributeValue]
+  ) throws(SQLiteError) {
     for child in store.model.entities {
       for relationship in child.relationships where relationship.refers(byKeyOf: entity) {
         let positions = relationship.attributes.compactMap(child.position(of:))
@@ -109,7 +113,8 @@ struct Rekey {
   }
 
   private func change(
-    _ child: Entity, _ object: Int64, _ positions: [Int], _ old: [Value], _ new: [Value]
+    _ child: Entity, _ object: Int64, _ positions: [Int], _ old: [AttributeValue],
+    _ new: [AttributeValue]
   ) throws(SQLiteError) {
     if child.key.contains(where: positions.contains),
       let row = try store.rows(of: child).visible(connection, object: object),
@@ -135,7 +140,7 @@ struct Rekey {
   }
 
   private func replace(
-    _ entity: Entity, _ object: Int64, _ positions: [Int], _ values: [Value]
+    _ entity: Entity, _ object: Int64, _ positions: [Int], _ values: [AttributeValue]
   ) throws(SQLiteError) {
     let assignments = positions.map { "\(quoted(entity.attributes[$0].name)) = ?" }
       .joined(separator: ", ")

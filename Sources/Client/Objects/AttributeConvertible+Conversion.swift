@@ -11,14 +11,14 @@ import FerryModel
 
 extension AttributeConvertible {
   /// Takes what reads back as it is.
-  public static func converted(_ value: Value) -> Self? {
+  public static func converted(_ value: AttributeValue) -> Self? {
     let read = Self(value: value)
     return value.isNull || read.value == value ? read : nil
   }
 }
 
 extension AttributeConvertible where Self: FixedWidthInteger & SignedInteger {
-  public static func converted(_ value: Value) -> Self? {
+  public static func converted(_ value: AttributeValue) -> Self? {
     switch value {
     case .null: 0
     case .boolean(let holds): holds ? 1 : 0
@@ -31,7 +31,7 @@ extension AttributeConvertible where Self: FixedWidthInteger & SignedInteger {
 }
 
 extension Bool {
-  public static func converted(_ value: Value) -> Bool? {
+  public static func converted(_ value: AttributeValue) -> Bool? {
     switch value {
     case .null: false
     case .boolean(let holds): holds
@@ -43,7 +43,7 @@ extension Bool {
 
 extension Double {
   /// Converts a number; one that a double cannot hold becomes the nearest one that it can.
-  public static func converted(_ value: Value) -> Double? {
+  public static func converted(_ value: AttributeValue) -> Double? {
     switch value {
     case .null: 0
     case .integer(let number): Double(number)
@@ -55,13 +55,13 @@ extension Double {
 }
 
 extension Float {
-  public static func converted(_ value: Value) -> Float? {
+  public static func converted(_ value: AttributeValue) -> Float? {
     Double.converted(value).map { Float($0) }
   }
 }
 
 extension String {
-  public static func converted(_ value: Value) -> String? {
+  public static func converted(_ value: AttributeValue) -> String? {
     switch value {
     case .null: ""
     case .text(let text): text
@@ -74,7 +74,7 @@ extension String {
 }
 
 extension BigInteger {
-  public static func converted(_ value: Value) -> BigInteger? {
+  public static func converted(_ value: AttributeValue) -> BigInteger? {
     switch value {
     case .null: 0
     case .boolean, .bytes: nil
@@ -84,7 +84,7 @@ extension BigInteger {
 }
 
 extension Decimal {
-  public static func converted(_ value: Value) -> Decimal? {
+  public static func converted(_ value: AttributeValue) -> Decimal? {
     if value.isNull { return 0 }
     guard let exact = AttributeType.decimal.canonical(value) else { return nil }
     let number = Decimal(value: exact)
@@ -93,7 +93,7 @@ extension Decimal {
 }
 
 extension Array where Element: AttributeElement {
-  public static func converted(_ value: Value) -> [Element]? {
+  public static func converted(_ value: AttributeValue) -> [Element]? {
     let read = Element.list(from: value)
     guard isStructured, !value.isNull else {
       return value.isNull || read.value == value ? read : nil
@@ -103,13 +103,13 @@ extension Array where Element: AttributeElement {
 }
 
 extension ComplexValue {
-  public static func converted(_ value: Value) -> Self? {
+  public static func converted(_ value: AttributeValue) -> Self? {
     AttributeType.complex.canonical(value) == nil ? nil : Self(value: value)
   }
 }
 
 extension Optional where Wrapped: AttributeConvertible {
-  public static func converted(_ value: Value) -> Wrapped?? {
+  public static func converted(_ value: AttributeValue) -> Wrapped?? {
     value.isNull ? .some(nil) : Wrapped.converted(value).map { .some($0) }
   }
 }

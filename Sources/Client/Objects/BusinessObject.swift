@@ -4,7 +4,7 @@ import FerryModel
 ///
 /// Reading attributes never waits. `save` and `delete` change the local database in one transaction
 /// and leave the object *pending*. The change is sent as soon as there is a connection, unless the app
-/// saves it `.later` or collects its changes: see `Database.submitsAutomatically`.
+/// saves it `.later` or collects its changes: see `FerryDatabase.submitsAutomatically`.
 ///
 /// ```swift
 /// let booking = try await Booking(passenger: "Ada", in: database).save()
@@ -17,8 +17,8 @@ import FerryModel
 /// use `id: \.record.identity`.
 public protocol BusinessObject: Sendable, Hashable, CustomDebugStringConvertible {
   static var entity: Entity { get }
-  var record: Record { get set }
-  init(record: Record)
+  var record: ObjectRecord { get set }
+  init(record: ObjectRecord)
 }
 
 extension BusinessObject {

@@ -9,14 +9,14 @@ public protocol ComplexValue: AttributeElement, Hashable {
 
 extension ComplexValue {
   public static var isStructured: Bool { true }
-  public var value: Value { .text(parts.text) }
-  public init(value: Value) { self.init(parts: ComplexParts(text: String(value: value))) }
+  public var value: AttributeValue { .text(parts.text) }
+  public init(value: AttributeValue) { self.init(parts: ComplexParts(text: String(value: value))) }
 }
 
 /// The parts of a complex value by name, for conversion to and from the stored JSON.
 public struct ComplexParts: Sendable {
   private var json: [String: [UInt8]] = [:]
-  private var read: [String: Value] = [:]
+  private var read: [String: AttributeValue] = [:]
 
   public init() {}
 
@@ -53,25 +53,26 @@ public struct ComplexParts: Sendable {
 
 /// Values inside lists and complex values, as JSON.
 enum StructuredText {
-  static func json(_ value: Value, isStructured: Bool) -> [UInt8] {
+  static func json(_ value: AttributeValue, isStructured: Bool) -> [UInt8] {
     if isStructured, case .text(let json) = value { return Array(json.utf8) }
     var writer = JSONWriter()
     writer.value(value)
     return writer.bytes
   }
 
-  static func value(of node: JSONNode) -> Value {
+  static func value(of node: JSONNode) -> AttributeValue {
     switch node.content {
     case .null: .null
     case .boolean(let flag): .boolean(flag)
     case .number(let text):
-      Int64(text).map(Value.integer) ?? Double(text).map(Value.double) ?? .text(text)
+      Int64(text).map(AttributeValue.integer) ?? Double(text).map(AttributeValue.double)
+        ?? .text(text)
     case .string(let text): .text(text)
     case .array, .object: .text(CanonicalJSON.text(of: node))
     }
   }
 
-  static func list(_ text: String) -> [Value] {
+  static func list(_ text: String) -> [AttributeValue] {
     guard let node = try? JSONNode.parse(Array(text.utf8)) else { return [] }
     return (node.array ?? []).map(value)
   }

@@ -6,12 +6,12 @@ import Synchronization
 struct CreatedCopy: Sendable {
   let object: Int64
   /// What the copy that was saved had.
-  let values: [Value]
+  let values: [AttributeValue]
 }
 
-extension Record {
+extension ObjectRecord {
   /// An asynchronous save has created an object from this new one.
-  func wasCreated(as saved: Record) {
+  func wasCreated(as saved: ObjectRecord) {
     guard let object = saved.object else { return }
     let copy = CreatedCopy(object: object, values: values)
     origin.created.withLock { $0 = copy }

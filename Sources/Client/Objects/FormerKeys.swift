@@ -12,7 +12,7 @@ struct FormerKeys {
   }
 
   /// The object that had this temporary key until the business system gave it one.
-  func object(_ key: Key, of entity: Entity) throws(SQLiteError) -> Int64? {
+  func object(_ key: ObjectKey, of entity: Entity) throws(SQLiteError) -> Int64? {
     try connection.value(
       "SELECT object FROM ferry_alias WHERE entity = ? AND old_key = ?", .text(entity.name),
       .text(key.text))?.integer
@@ -32,7 +32,7 @@ struct FormerKeys {
 
   /// Every reference by a temporary key that was replaced is one by the key that replaced it.
   private func follow(
-    _ values: inout [Value], of entity: Entity, depth: Int = 0
+    _ values: inout [AttributeValue], of entity: Entity, depth: Int = 0
   ) throws(SQLiteError) {
     // A part of a part of a part: a model that goes deeper than this goes in a circle.
     guard depth < 16 else { return }
@@ -44,10 +44,10 @@ struct FormerKeys {
         let target = store.model.entity(named: relationship.target),
         relationship.refers(byKeyOf: target)
       else { continue }
-      let key = Key(positions.map { values[$0] })
+      let key = ObjectKey(positions.map { values[$0] })
       guard let object = try object(key, of: target) else {
         // It never had another key itself: what its key has of its owner's may be replaced.
-        var owned = [Value](repeating: .null, count: target.attributes.count)
+        var owned = [AttributeValue](repeating: .null, count: target.attributes.count)
         for (position, part) in zip(positions, target.key) { owned[part] = values[position] }
         try follow(&owned, of: target, depth: depth + 1)
         for (position, part) in zip(positions, target.key) { values[position] = owned[part] }
@@ -59,14 +59,15 @@ struct FormerKeys {
   }
 
   /// What an object has now. Its delete may be pending: then its image alone has the key.
-  private func present(_ object: Int64, of entity: Entity) throws(SQLiteError) -> [Value]? {
+  private func present(_ object: Int64, of entity: Entity) throws(SQLiteError) -> [AttributeValue]?
+  {
     let rows = store.rows(of: entity)
     if let visible = try rows.visible(connection, object: object) { return visible.values }
     return try rows.original(connection, object: object)?.values
   }
 
   /// The values by which `way` leads on from a copy, with the keys that objects have now.
-  func key(of record: Record, on way: Way) throws(SQLiteError) -> [Value] {
+  func key(of record: ObjectRecord, on way: Way) throws(SQLiteError) -> [AttributeValue] {
     let own = way.key(of: record)
     guard zip(way.types, own).contains(where: { $0.isTemporaryKey($1) }) else { return own }
     let entity = record.entity
@@ -81,9 +82,9 @@ struct FormerKeys {
   }
 
   /// A key with the keys that its owners have now; nil where it is the same.
-  func followed(_ key: Key, of entity: Entity) throws(SQLiteError) -> Key? {
+  func followed(_ key: ObjectKey, of entity: Entity) throws(SQLiteError) -> ObjectKey? {
     guard let parts = key.values(of: entity) else { return nil }
-    var values = [Value](repeating: .null, count: entity.attributes.count)
+    var values = [AttributeValue](repeating: .null, count: entity.attributes.count)
     for (position, value) in zip(entity.key, parts) { values[position] = value }
     try follow(&values, of: entity)
     let followed = entity.key(of: values)

@@ -17,9 +17,9 @@ extension ListedValue {
   /// Takes any value, also one that is not in the list.
   public init(rawValue: RawValue) { self.init(rawValue) }
 
-  public var value: Value { rawValue.value }
-  public init(value: Value) { self.init(RawValue(value: value)) }
-  public static func converted(_ value: Value) -> Self? {
+  public var value: AttributeValue { rawValue.value }
+  public init(value: AttributeValue) { self.init(RawValue(value: value)) }
+  public static func converted(_ value: AttributeValue) -> Self? {
     RawValue.converted(value).map { Self($0) }
   }
 

@@ -8,21 +8,21 @@ package struct LocalChange: Equatable {
   package let object: Int64?
   /// What the app saw before: the object at its last load or save. What differs in `after` is what
   /// the app changed, and nothing else is; an import may have changed the row since.
-  package var seen: [Value]
+  package var seen: [AttributeValue]
   /// Nil for a delete.
-  package var after: [Value]?
+  package var after: [AttributeValue]?
   /// It was created before, under this temporary key, by a transaction that was undone.
   package var keepsTemporaryKey: Bool = false
 
   /// The object's values as they are now with what the app changed: its copy may be older. Nil for a
   /// delete.
-  func applied(to now: [Value]) -> [Value]? {
+  func applied(to now: [AttributeValue]) -> [AttributeValue]? {
     guard let after else { return nil }
     return now.indices.map { after[$0] != seen[$0] ? after[$0] : now[$0] }
   }
 }
 
-extension Record {
+extension ObjectRecord {
   /// Checks what is to be saved against the model: every attribute of a new object, and those of
   /// another that the app changed.
   package func change(_ kind: OperationKind) throws(FerryError) -> LocalChange {

@@ -11,13 +11,13 @@ public struct ObjectIdentity: Sendable, Hashable {
   /// The store of a saved object, the origin of a new one.
   private let owner: ObjectIdentifier
 
-  fileprivate init(_ record: Record) {
+  fileprivate init(_ record: ObjectRecord) {
     entity = record.entity.name
     (number, owner) = record.place
   }
 }
 
-extension Record {
+extension ObjectRecord {
   /// The identity of the object, for lists of types that are not `Identifiable` because their model
   /// has an attribute `id`: `id: \.record.identity`.
   public var identity: ObjectIdentity { ObjectIdentity(self) }

@@ -8,10 +8,10 @@ public struct ObjectReference: Sendable, Hashable {
   /// Name of the entity.
   public var entity: String
   /// The object's key.
-  public var key: Key
+  public var key: ObjectKey
 
   /// For tests of an app's own code; Ferry makes its own.
-  public init(entity: String, key: Key) {
+  public init(entity: String, key: ObjectKey) {
     self.entity = entity
     self.key = key
   }

@@ -5,13 +5,13 @@ import FerrySQLite
 /// What a relationship led to when a record was read.
 package struct Prefetched: Sendable {
   /// The record's own values that refer to them: with others it leads elsewhere.
-  let key: [Value]
-  let records: [Record]
+  let key: [AttributeValue]
+  let records: [ObjectRecord]
 }
 
-extension Record {
+extension ObjectRecord {
   /// What was read together with this record, where it still leads there.
-  func prefetched(on way: Way, _ own: [Value]) -> [Record]? {
+  func prefetched(on way: Way, _ own: [AttributeValue]) -> [ObjectRecord]? {
     prefetched[way.name].flatMap { $0.key == own ? $0.records : nil }
   }
 }
@@ -45,7 +45,8 @@ struct PrefetchTree {
 extension Records {
   /// The objects that `rest` leaves of an entity, with what `paths` lead to.
   package func objects<Object: BusinessObject>(
-    _ rest: String, _ parameters: [Value], prefetching paths: [any RelationshipPath<Object>]
+    _ rest: String, _ parameters: [AttributeValue],
+    prefetching paths: [any RelationshipPath<Object>]
   ) throws(FerryError) -> [Object] {
     guard !paths.isEmpty else {
       return try read { connection throws(SQLiteError) in
@@ -60,7 +61,7 @@ extension Records {
   /// The objects that `body` gives and what `paths` lead to from them, of one snapshot.
   func objects<Object: BusinessObject>(
     prefetching paths: [any RelationshipPath<Object>],
-    _ body: (Connection) throws(SQLiteError) -> [Record]
+    _ body: (Connection) throws(SQLiteError) -> [ObjectRecord]
   ) throws(FerryError) -> [Object] {
     try read { connection throws(SQLiteError) in
       var records = try body(connection)
@@ -72,7 +73,7 @@ extension Records {
   /// Reads what these records lead to, for each step all of them with one statement, so that going
   /// there reads nothing more. What else is asked of a record is still read when it is asked.
   private func prefetch(
-    _ tree: PrefetchTree, of records: inout [Record], _ connection: Connection
+    _ tree: PrefetchTree, of records: inout [ObjectRecord], _ connection: Connection
   ) throws(SQLiteError) {
     guard !records.isEmpty else { return }
     try tree.forEach { step, rest throws(SQLiteError) in
@@ -81,7 +82,7 @@ extension Records {
   }
 
   private func prefetch(
-    _ step: RelationshipStep, _ rest: PrefetchTree, of records: inout [Record],
+    _ step: RelationshipStep, _ rest: PrefetchTree, of records: inout [ObjectRecord],
     _ connection: Connection
   ) throws(SQLiteError) {
     guard let entity = records.first?.entity, let target = store.model.entity(named: step.target)
@@ -101,7 +102,7 @@ extension Records {
     ) { $0 }
     try prefetch(rest, of: &found, connection)
     let there = way.columns.compactMap(target.position(of:))
-    var groups: [[Value]: [Record]] = [:]
+    var groups: [[AttributeValue]: [ObjectRecord]] = [:]
     for record in found { groups[there.map { record.value(at: $0) }, default: []].append(record) }
     for (index, key) in keys.enumerated() {
       records[index].prefetched[way.name] = Prefetched(key: key, records: groups[key] ?? [])
@@ -116,9 +117,9 @@ extension Records {
   }
 
   /// Each key once; one with a null leads nowhere.
-  private static func list(_ keys: [[Value]]) -> String {
+  private static func list(_ keys: [[AttributeValue]]) -> String {
     var writer = JSONWriter()
-    var seen: Set<[Value]> = []
+    var seen: Set<[AttributeValue]> = []
     writer.beginArray()
     for key in keys where !key.contains(.null) && seen.insert(key).inserted { writer.row(key) }
     writer.endArray()

@@ -11,21 +11,21 @@ package struct Records {
   /// values.
   static let keptStatements = 500
 
-  package func of(_ entity: Entity, object: Int64) throws(FerryError) -> Record? {
+  package func of(_ entity: Entity, object: Int64) throws(FerryError) -> ObjectRecord? {
     try read { connection throws(SQLiteError) in
       try store.rows(of: entity).visible(connection, object: object)
-        .map { Record(entity, store: store, row: $0) }
+        .map { ObjectRecord(entity, store: store, row: $0) }
     }
   }
 
   /// By business key; a temporary key that was replaced since still finds its object.
-  package func of(_ entity: Entity, key: Key) throws(FerryError) -> Record? {
+  package func of(_ entity: Entity, key: ObjectKey) throws(FerryError) -> ObjectRecord? {
     try read { connection throws(SQLiteError) in try of(entity, key: key, connection) }
   }
 
   private func of(
-    _ entity: Entity, key: Key, _ connection: Connection
-  ) throws(SQLiteError) -> Record? {
+    _ entity: Entity, key: ObjectKey, _ connection: Connection
+  ) throws(SQLiteError) -> ObjectRecord? {
     let rows = store.rows(of: entity)
     var row = try rows.visible(connection, key: key)
     if row == nil {
@@ -36,12 +36,12 @@ package struct Records {
         row = try rows.visible(connection, key: followed)
       }
     }
-    return row.map { Record(entity, store: store, row: $0) }
+    return row.map { ObjectRecord(entity, store: store, row: $0) }
   }
 
   /// The same under its type, with what `paths` lead to.
   func object<Object: BusinessObject>(
-    key: Key, prefetching paths: [any RelationshipPath<Object>]
+    key: ObjectKey, prefetching paths: [any RelationshipPath<Object>]
   ) throws(FerryError) -> Object? {
     try objects(prefetching: paths) { connection throws(SQLiteError) in
       try of(Object.entity, key: key, connection).map { [$0] } ?? []
@@ -50,8 +50,8 @@ package struct Records {
 
   /// The visible rows of an entity that `rest` leaves.
   package func all(
-    _ entity: Entity, _ rest: String, _ parameters: [Value]
-  ) throws(FerryError) -> [Record] {
+    _ entity: Entity, _ rest: String, _ parameters: [AttributeValue]
+  ) throws(FerryError) -> [ObjectRecord] {
     try read { connection throws(SQLiteError) in
       try objects(entity, rest, parameters, connection) { $0 }
     }
@@ -59,8 +59,8 @@ package struct Records {
 
   /// The same, each made an object as it is read.
   func objects<Object>(
-    _ entity: Entity, _ rest: String, _ parameters: [Value], _ connection: Connection,
-    _ make: (Record) -> Object
+    _ entity: Entity, _ rest: String, _ parameters: [AttributeValue], _ connection: Connection,
+    _ make: (ObjectRecord) -> Object
   ) throws(SQLiteError) -> [Object] {
     let rows = store.rows(of: entity)
     let statement = try connection.statement("\(rows.selectVisible) \(rest)")
@@ -71,7 +71,7 @@ package struct Records {
 
   /// The rows of a statement that begins with `Rows.visibleColumns`.
   func objects<Object>(
-    _ statement: Statement, _ rows: Rows, _ make: (Record) -> Object
+    _ statement: Statement, _ rows: Rows, _ make: (ObjectRecord) -> Object
   ) throws(SQLiteError) -> [Object] {
     let origin = RecordOrigin(rows, store, store.creations)
     var reader = StoredRowReader(statement)
@@ -82,7 +82,7 @@ package struct Records {
     // How many there are is known now: an app's own type is moved to its place without more ado.
     return [Object](unsafeUninitializedCapacity: read.count) { objects, count in
       for row in read {
-        objects.initializeElement(at: count, to: make(Record(origin, row)))
+        objects.initializeElement(at: count, to: make(ObjectRecord(origin, row)))
         count += 1
       }
     }

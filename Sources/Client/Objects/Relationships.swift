@@ -1,7 +1,7 @@
 import FerryModel
 import FerrySQLite
 
-extension Record {
+extension ObjectRecord {
   /// The object that a many-to-one relationship refers to; nil if there is none, or if it is not on
   /// the device. It is read now, unless it was prefetched and the reference is unchanged since.
   public func related<Object: BusinessObject>(_ name: String) throws(FerryError) -> Object? {
@@ -39,7 +39,7 @@ extension Record {
   /// Sets the relationship to another object by copying its key; nil: it refers to no object.
   ///
   /// Throws `objectNotSaved` if the other object has no key yet: a new object gets one by `create`.
-  public mutating func refer(by name: String, to other: Record?) throws(FerryError) {
+  public mutating func refer(by name: String, to other: ObjectRecord?) throws(FerryError) {
     let way = Way(to: name, from: entity)
     let key = way.columns.map { other?[$0] ?? .null }
     if let other, let missing = zip(way.columns, key).first(where: { $1.isNull })?.0 {
@@ -90,7 +90,7 @@ struct Way {
     types = own.map { entity.attributes[$0].type }
   }
 
-  func key(of record: Record) -> [Value] { own.map { record.value(at: $0) } }
+  func key(of record: ObjectRecord) -> [AttributeValue] { own.map { record.value(at: $0) } }
 }
 
 extension Entity {

@@ -1,4 +1,4 @@
-/// What happens to a database while the app follows `Database.events`.
+/// What happens to a database while the app follows `FerryDatabase.events`.
 ///
 /// More cases may come with later versions: write a `default`.
 public enum DatabaseEvent: Sendable {

@@ -22,7 +22,7 @@ public enum DatabaseStep: Sendable {
   /// again where that helps.
   case messageFailed(FerryError)
   /// The server's connection template gives this device other settings: `names` are those that
-  /// differ. `Database.applicationSettings` has them.
+  /// differ. `FerryDatabase.applicationSettings` has them.
   case settingsChanged(names: [String])
 
   // Login and subscription; only for the handler of the database.

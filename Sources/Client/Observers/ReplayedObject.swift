@@ -5,13 +5,13 @@ public struct ReplayedObject: Sendable {
   /// Name of the entity.
   public let entity: String
   /// The object's key at the time of the answer.
-  public let key: Key
+  public let key: ObjectKey
   public let operation: OperationKind
   /// The object now; nil if it was deleted, as after an accepted delete.
-  public let record: Record?
+  public let record: ObjectRecord?
 
   /// For the tests of an app's handler; Ferry makes its own.
-  public init(entity: String, key: Key, operation: OperationKind, record: Record?) {
+  public init(entity: String, key: ObjectKey, operation: OperationKind, record: ObjectRecord?) {
     self.entity = entity
     self.key = key
     self.operation = operation

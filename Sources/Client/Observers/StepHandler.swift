@@ -1,4 +1,4 @@
-/// Hears each step of a database: more than `Database.events`, and with an answer to a
+/// Hears each step of a database: more than `FerryDatabase.events`, and with an answer to a
 /// synchronization.
 ///
 /// Steps are reported one after the other, on the actor that was given with the handler, or on the

@@ -7,7 +7,7 @@ import FerryModel
 package enum ChainMachine {
   package struct Name: Hashable {
     let entity: String
-    let key: Key
+    let key: ObjectKey
   }
 
   /// A reference that an operation makes, or one that it ends.

@@ -139,7 +139,7 @@ package struct ChainSealing {
   ) throws(SQLiteError) -> [[ChainMachine.Reference]] {
     let references = References(self.store, connection)
     return try members.map { member throws(SQLiteError) in
-      var image: [Value]?
+      var image: [AttributeValue]?
       if member.kind != .create, let entity = self.store.model.entity(named: member.entity) {
         image = try self.store.rows(of: entity).original(connection, object: member.object)?.values
       }
@@ -220,7 +220,7 @@ package struct ChainSealing {
     return payload
   }
 
-  private func longest(_ values: [Int: Value], _ entity: Entity) -> String? {
+  private func longest(_ values: [Int: AttributeValue], _ entity: Entity) -> String? {
     let sizes = values.map { position, value -> (Int, Int) in
       switch value {
       case .text(let text): (text.utf8.count, position)
@@ -295,7 +295,7 @@ package struct ChainSealing {
       let isThere = try transaction.sql { connection throws(SQLiteError) in
         let create = try connection.value(
           "SELECT 1 FROM ferry_operation WHERE entity = ? AND key = ? AND kind = 'create' LIMIT 1",
-          .text(target.name), .text(Key(reference.key).text))
+          .text(target.name), .text(ObjectKey(reference.key).text))
         guard create == nil else { return true }
         return try self.store.rows(of: target).visible(connection, key: reference.key) != nil
       }
@@ -323,7 +323,7 @@ extension PendingOperation {
 extension ChainMachine.Reference {
   fileprivate init(_ target: References.Target, isMade: Bool) {
     self.init(
-      target: ChainMachine.Name(entity: target.entity.name, key: Key(target.key)),
+      target: ChainMachine.Name(entity: target.entity.name, key: ObjectKey(target.key)),
       positions: target.positions, isMade: isMade)
   }
 }

@@ -130,7 +130,7 @@ struct Dependencies {
     where target.isTemporary || !store.world.has(.referenceAhead) {
       creates += try operations.select(
         "WHERE entity = ? AND key = ? AND kind = 'create'",
-        [.text(target.entity.name), .text(Key(target.key).text)])
+        [.text(target.entity.name), .text(ObjectKey(target.key).text)])
     }
     return creates
   }

@@ -8,7 +8,7 @@ extension Outbox {
   /// or the database. Returns nil if the object is no longer on the device.
   func save(
     _ change: LocalChange, _ submitting: Submitting?
-  ) throws(FerryError) -> Record? {
+  ) throws(FerryError) -> ObjectRecord? {
     guard store.isInTransaction else {
       let isNow = submitting.map { $0 == .now } ?? store.submitsAutomatically.withLock { $0 }
       return isNow ? try saveAndSubmit(change) : try PendingStore.save(change, in: store)
@@ -24,8 +24,8 @@ extension Outbox {
     return saved
   }
 
-  private func saveAndSubmit(_ change: LocalChange) throws(FerryError) -> Record? {
-    try store.withTransaction { transaction throws(FerryError) -> Record? in
+  private func saveAndSubmit(_ change: LocalChange) throws(FerryError) -> ObjectRecord? {
+    try store.withTransaction { transaction throws(FerryError) -> ObjectRecord? in
       let saved = try PendingStore.save(change, in: store)
       guard let object = saved?.object,
         try ChainSealing(transaction).submit(change.entity, object) != nil

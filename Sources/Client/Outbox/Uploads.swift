@@ -12,7 +12,7 @@ package struct Upload: Sendable, Equatable {
   /// Whose value it is.
   package let entity: String
   package let object: Int64
-  package let key: Key
+  package let key: ObjectKey
   /// The app took the change back; what is on its way goes on all the same.
   package let isWithdrawn: Bool
 
@@ -88,7 +88,7 @@ package struct Uploads {
     else { return nil }
     return Upload(
       operation: operation, attribute: attribute, reference: reference, content: content,
-      entity: entity, object: object, key: Key(text: key), isWithdrawn: row[7].integer == 1)
+      entity: entity, object: object, key: ObjectKey(text: key), isWithdrawn: row[7].integer == 1)
   }
 
   /// Whether a content is to follow an operation, sent or not.

@@ -39,7 +39,7 @@ extension BusinessObject {
   /// their other changes. Client-only objects that refer to it get null, if the model allows null.
   /// Returns the keys of all of them.
   @discardableResult
-  public mutating func cancelPending() throws(FerryError) -> [Key] {
+  public mutating func cancelPending() throws(FerryError) -> [ObjectKey] {
     guard let object = record.object else { return [] }
     let gone = try PendingStore.cancel(Self.entity, object, in: record.store)
     let old = record

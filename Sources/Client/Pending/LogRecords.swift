@@ -86,7 +86,7 @@ package struct LogRecords {
 
   /// Those that a query gives, oldest first.
   package func of(_ query: LogRecordQuery) throws(FerryError) -> [LogRecord] {
-    try Query.checkPage(skip: query.skip, take: query.take)
+    try RowQuery.checkPage(skip: query.skip, take: query.take)
     let (tests, parameters) = query.tests
     return try select(
       "WHERE \(tests) ORDER BY number LIMIT ? OFFSET ?",

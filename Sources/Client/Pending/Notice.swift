@@ -12,7 +12,7 @@ package struct Notice: Sendable, Equatable {
   package let kind: Kind
   package let entity: String?
   package let object: Int64?
-  package let key: Key?
+  package let key: ObjectKey?
   package let content: String?
   /// By the handler of its entity, while there was none of the database.
   package let isHeard: Bool
@@ -20,7 +20,8 @@ package struct Notice: Sendable, Equatable {
 
 package enum NoticeTable {
   static func owe(
-    _ kind: Notice.Kind, entity: String?, object: Int64? = nil, key: Key? = nil, content: String?,
+    _ kind: Notice.Kind, entity: String?, object: Int64? = nil, key: ObjectKey? = nil,
+    content: String?,
     _ connection: Connection
   ) throws(SQLiteError) {
     // Nobody has listened for long: of one object, the last that was said of it.
@@ -109,7 +110,8 @@ package enum NoticeTable {
     else { return nil }
     return Notice(
       number: number, kind: kind, entity: row[2].text, object: row[3].integer,
-      key: row[4].text.map { Key(text: $0) }, content: row[5].text, isHeard: row[6].integer == 1)
+      key: row[4].text.map { ObjectKey(text: $0) }, content: row[5].text,
+      isHeard: row[6].integer == 1)
   }
 
   /// The handler of its entity has heard it; the database's has not.

@@ -6,7 +6,7 @@ import FerryModel
 package enum PendingMachine {
   package enum Decision: Equatable {
     /// The change is the object's newest operation.
-    case append(kind: OperationKind, changed: [Int: Value], base: [Int: Value])
+    case append(kind: OperationKind, changed: [Int: AttributeValue], base: [Int: AttributeValue])
     /// The change goes into the newest operation, which was not submitted.
     case merge(PendingOperation)
     /// The newest operation and the change leave nothing to send.
@@ -21,11 +21,12 @@ package enum PendingMachine {
   /// was refused is a decision in sight of `image`, the business system's values as far as the
   /// device has them: from there on the change is based on those.
   package static func update(
-    _ operations: [PendingOperation], seen: [Value], before: [Value], after: [Value],
-    image: [Value]?
+    _ operations: [PendingOperation], seen: [AttributeValue], before: [AttributeValue],
+    after: [AttributeValue],
+    image: [AttributeValue]?
   ) -> Decision {
-    var changed: [Int: Value] = [:]
-    var base: [Int: Value] = [:]
+    var changed: [Int: AttributeValue] = [:]
+    var base: [Int: AttributeValue] = [:]
     for position in after.indices where before[position] != after[position] {
       changed[position] = after[position]
       base[position] = seen[position]
@@ -54,7 +55,7 @@ package enum PendingMachine {
   /// The app deletes an object that looks like `before`; `below` is what is there without the open
   /// change. A create over something that is there, and its delete, leave a delete of that.
   package static func delete(
-    _ operations: [PendingOperation], before: [Value], below: [Value]?
+    _ operations: [PendingOperation], before: [AttributeValue], below: [AttributeValue]?
   ) -> Decision {
     guard var last = operations.last, last.isOpen else {
       return .append(kind: .delete, changed: [:], base: all(before))
@@ -71,7 +72,7 @@ package enum PendingMachine {
 
   /// A create and a delete after it: nothing, or a delete of what is there `below` them.
   private static func deleted(
-    _ create: PendingOperation, _ below: [Value]?
+    _ create: PendingOperation, _ below: [AttributeValue]?
   ) -> PendingOperation? {
     guard let below else { return nil }
     var delete = create
@@ -83,7 +84,7 @@ package enum PendingMachine {
 
   /// The app creates again what it deleted: same key, the delete not sent.
   package static func recreate(
-    _ delete: PendingOperation, after: [Value], image: [Value]?
+    _ delete: PendingOperation, after: [AttributeValue], image: [AttributeValue]?
   ) -> Decision {
     madeAgain(delete, all(after), image).map(Decision.merge) ?? .remove(delete)
   }
@@ -91,7 +92,7 @@ package enum PendingMachine {
   /// A delete, and values of the same object after it, are an update to these; nil where it is again
   /// what it was. What others have changed since, as `image` shows, is set as well.
   private static func madeAgain(
-    _ delete: PendingOperation, _ values: [Int: Value], _ image: [Value]?
+    _ delete: PendingOperation, _ values: [Int: AttributeValue], _ image: [AttributeValue]?
   ) -> PendingOperation? {
     var operation = delete
     operation.kind = .update
@@ -108,7 +109,7 @@ package enum PendingMachine {
   /// `below` is what is there of the object without them, for the business system as far as the device
   /// knows; nil where there is nothing.
   package static func join(
-    _ first: PendingOperation, _ second: PendingOperation, below: [Value]?
+    _ first: PendingOperation, _ second: PendingOperation, below: [AttributeValue]?
   ) -> PendingOperation? {
     var joined = first
     joined.counter = max(first.counter, second.counter)
@@ -128,7 +129,7 @@ package enum PendingMachine {
       joined.base = second.base.merging(first.base) { _, first in first }
     case (.delete, .create):
       // What a create does not give is null.
-      let nothing = first.base.mapValues { _ in Value.null }
+      let nothing = first.base.mapValues { _ in AttributeValue.null }
       return madeAgain(joined, nothing.merging(second.changed) { _, given in given }, below)
     case (.delete, .update), (.update, .create): return madeAgain(joined, second.changed, below)
     case (.delete, .delete): break
@@ -142,7 +143,7 @@ package enum PendingMachine {
   /// and nothing between them has changed the attribute. Any other base is a value of others, which
   /// the app saw.
   package static func rebase(
-    _ waiting: [PendingOperation], after first: PendingOperation, written: [Int: Value]
+    _ waiting: [PendingOperation], after first: PendingOperation, written: [Int: AttributeValue]
   ) -> [PendingOperation] {
     var moved = first.changed
     return waiting.map { operation in
@@ -161,8 +162,8 @@ package enum PendingMachine {
   ///
   /// `shown` is what is visible now; it stands in for an image that is gone under a pending update.
   package static func lay(
-    _ operations: [PendingOperation], on image: [Value]?, shown: [Value]?
-  ) -> [Value]? {
+    _ operations: [PendingOperation], on image: [AttributeValue]?, shown: [AttributeValue]?
+  ) -> [AttributeValue]? {
     var visible = image
     for operation in operations where operation.state != .withdrawn {
       switch operation.kind {
@@ -197,7 +198,7 @@ package enum PendingMachine {
       failure: live.filter { $0.state == .replayFailed }.map(\.failure).max() ?? 0)
   }
 
-  private static func all(_ values: [Value]) -> [Int: Value] {
+  private static func all(_ values: [AttributeValue]) -> [Int: AttributeValue] {
     Dictionary(uniqueKeysWithValues: values.enumerated().map { ($0.offset, $0.element) })
   }
 }

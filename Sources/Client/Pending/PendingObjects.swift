@@ -8,15 +8,15 @@ package struct PendingObjects {
   package init(_ store: Store) { self.store = store }
 
   /// An object that is visible, or whose delete is pending; nil for any other.
-  func record(_ entity: Entity, _ object: Int64) throws(FerryError) -> Record? {
+  func record(_ entity: Entity, _ object: Int64) throws(FerryError) -> ObjectRecord? {
     try store.read { connection throws(SQLiteError) in try record(entity, object, connection) }
   }
 
   private func record(
     _ entity: Entity, _ object: Int64, _ connection: Connection
-  ) throws(SQLiteError) -> Record? {
+  ) throws(SQLiteError) -> ObjectRecord? {
     if let row = try store.rows(of: entity).visible(connection, object: object) {
-      return Record(entity, store: store, row: row)
+      return ObjectRecord(entity, store: store, row: row)
     }
     return try hidden(entity, object, connection)
   }
@@ -25,7 +25,7 @@ package struct PendingObjects {
   /// for any other.
   func hidden(
     _ entity: Entity, _ object: Int64, _ connection: Connection
-  ) throws(SQLiteError) -> Record? {
+  ) throws(SQLiteError) -> ObjectRecord? {
     let live = try OperationTable(store, connection).of(entity, object).filter {
       $0.state != .withdrawn
     }
@@ -35,7 +35,7 @@ package struct PendingObjects {
       values = entity.attributes.indices.map { last.base[$0] ?? .null }
     }
     guard let values else { return nil }
-    var record = Record(
+    var record = ObjectRecord(
       entity, store: store,
       row: VisibleRow(
         object: object, pending: .delete,
@@ -49,8 +49,8 @@ package struct PendingObjects {
   /// operations in one of `states`, and with this pending change if one is given.
   package func all(
     _ entity: Entity, _ change: PendingChange?, _ states: PendingStates, skip: Int, take: Int?
-  ) throws(FerryError) -> [Record] {
-    try Query.checkPage(skip: skip, take: take)
+  ) throws(FerryError) -> [ObjectRecord] {
+    try RowQuery.checkPage(skip: skip, take: take)
     return try store.read { connection throws(SQLiteError) in
       let objects = try objects(entity, change, states, connection)
       return try objects.dropFirst(skip).prefix(take ?? objects.count)
@@ -117,10 +117,10 @@ package enum PendingStates: Sendable {
   }
 }
 
-extension Record {
+extension ObjectRecord {
   /// The object that was created from another copy of this new one, with what this copy changed since;
   /// the record itself where there is none.
-  func createdBefore() throws(FerryError) -> Record {
+  func createdBefore() throws(FerryError) -> ObjectRecord {
     guard object == nil, !deleted, let created = origin.created.withLock({ $0 }),
       var now = try PendingObjects(store).record(entity, created.object)
     else { return self }
@@ -133,7 +133,7 @@ extension Record {
   }
 
   /// The image beneath the pending change.
-  func downloaded() throws(FerryError) -> Record? {
+  func downloaded() throws(FerryError) -> ObjectRecord? {
     try beneath { connection, object throws(SQLiteError) in
       try store.rows(of: entity).original(connection, object: object)?.values
     }
@@ -141,7 +141,7 @@ extension Record {
 
   /// The image beneath, with what each attribute was when the app first changed it: an import may
   /// have changed the image since.
-  func original() throws(FerryError) -> Record? {
+  func original() throws(FerryError) -> ObjectRecord? {
     try beneath { connection, object throws(SQLiteError) in
       let live = try OperationTable(store, connection).of(entity, object)
         .filter { $0.state != .withdrawn }
@@ -157,12 +157,12 @@ extension Record {
   }
 
   private func beneath(
-    _ read: (Connection, Int64) throws(SQLiteError) -> [Value]?
-  ) throws(FerryError) -> Record? {
+    _ read: (Connection, Int64) throws(SQLiteError) -> [AttributeValue]?
+  ) throws(FerryError) -> ObjectRecord? {
     guard let object else { return nil }
     let values = try store.read { connection throws(SQLiteError) in try read(connection, object) }
     return values.map { values in
-      Record(
+      ObjectRecord(
         entity, store: store,
         row: VisibleRow(
           object: object, pending: .none, failed: false, replay: .none, values: values))

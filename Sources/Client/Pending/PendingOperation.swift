@@ -36,12 +36,12 @@ package struct PendingOperation: Equatable, Sendable {
   package let object: Int64
   package var kind: OperationKind
   /// The object's business key as it is now.
-  package var key: Key
+  package var key: ObjectKey
   /// The key is the device's own until the business system gives one.
   package var isTemporary: Bool
-  package var changed: [Int: Value]
+  package var changed: [Int: AttributeValue]
   /// What each changed attribute was when it was first changed; for a delete, all attributes.
-  package var base: [Int: Value]
+  package var base: [Int: AttributeValue]
   /// What is replayed together shares it: one transaction's changes, one composite graph. Sealing
   /// makes it the id of the first of them.
   package var chain: OperationID
@@ -217,7 +217,8 @@ package struct OperationTable {
       let wanted = row[11].integer.flatMap(PendingOperation.Wanted.init)
     else { throw damaged(row[1].text ?? "?") }
     return PendingOperation(
-      sequence: sequence, id: id, entity: name, object: object, kind: kind, key: Key(text: key),
+      sequence: sequence, id: id, entity: name, object: object, kind: kind,
+      key: ObjectKey(text: key),
       isTemporary: row[6].integer == 1, changed: changed, base: base, chain: chain, state: state,
       wanted: wanted, isSent: row[12].integer == 1,
       counter: row[13].integer ?? 0, failure: row[14].integer ?? 0,
@@ -229,13 +230,13 @@ package struct OperationTable {
       code: 11, message: "the pending operation \(id) cannot be read", subject: "ferry_operation")
   }
 
-  private static func text(_ values: [Int: Value], _ entity: Entity) -> String {
+  private static func text(_ values: [Int: AttributeValue], _ entity: Entity) -> String {
     var writer = JSONWriter()
     writer.values(values, of: entity)
     return writer.text
   }
 
-  private static func values(_ text: String?, _ entity: Entity) -> [Int: Value]? {
+  private static func values(_ text: String?, _ entity: Entity) -> [Int: AttributeValue]? {
     guard let text else { return nil }
     return Array(text.utf8).withUnsafeBufferPointer { buffer in
       var scanner = JSONScanner(buffer)

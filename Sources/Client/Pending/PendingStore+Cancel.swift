@@ -11,7 +11,7 @@ extension PendingStore {
   /// (`LocalReferences`).
   package static func cancel(
     _ entity: Entity, _ object: Int64, in store: Store
-  ) throws(FerryError) -> [Key] {
+  ) throws(FerryError) -> [ObjectKey] {
     try store.write { connection throws(FerryError) in
       let others = try PendingStore(store, connection).cancel(entity, object)
       try store.sql { () throws(SQLiteError) in try Contents(store).sweep(connection) }
@@ -20,7 +20,7 @@ extension PendingStore {
   }
 
   /// The same inside a transaction.
-  func cancel(_ entity: Entity, _ object: Int64) throws(FerryError) -> [Key] {
+  func cancel(_ entity: Entity, _ object: Int64) throws(FerryError) -> [ObjectKey] {
     var done = Cancelled()
     try store.sql { () throws(SQLiteError) in try cancel(entity, object, depth: 0, &done) }
     for operation in done.operations { store.ended(AnsweredOperation(operation, .cancelled)) }
@@ -117,7 +117,7 @@ extension PendingStore {
 
   /// The objects pending so that refer to the one with this key, as the app sees them.
   private func showing(
-    _ key: [Value], by relationship: Relationship, _ child: Entity, _ letters: String
+    _ key: [AttributeValue], by relationship: Relationship, _ child: Entity, _ letters: String
   ) throws(SQLiteError) -> [Int64] {
     try connection.rows(
       """
@@ -166,7 +166,7 @@ extension PendingStore {
   }
 
   private func takeBackReference(
-    of child: Entity, _ object: Int64, _ relationship: Relationship, to key: [Value],
+    of child: Entity, _ object: Int64, _ relationship: Relationship, to key: [AttributeValue],
     _ done: inout Cancelled
   ) throws(SQLiteError) {
     var shown = try store.rows(of: child).visible(connection, object: object)?.values
@@ -206,7 +206,7 @@ extension PendingStore {
   /// is final.
   private func references(
     to create: PendingOperation, _ entity: Entity
-  ) -> [(Entity, Relationship, [Value])] {
+  ) -> [(Entity, Relationship, [AttributeValue])] {
     guard create.isTemporary, let key = create.key.values(of: entity) else { return [] }
     return store.model.entities.flatMap { child in
       child.relationships.filter { $0.refers(byKeyOf: entity) }.map { (child, $0, key) }
@@ -217,14 +217,16 @@ extension PendingStore {
 /// What went when an object's changes were cancelled.
 struct Cancelled {
   /// The keys of other objects that it took along, or that no longer refer to it.
-  var others: [Key] = []
+  var others: [ObjectKey] = []
   /// Those who wait for their answers are told.
   var operations: [PendingOperation] = []
 }
 
 extension PendingOperation {
   /// Whether it makes its object refer to the one with this key.
-  fileprivate func names(_ key: [Value], _ relationship: Relationship, _ entity: Entity) -> Bool {
+  fileprivate func names(
+    _ key: [AttributeValue], _ relationship: Relationship, _ entity: Entity
+  ) -> Bool {
     let given = zip(relationship.attributes.compactMap(entity.position(of:)), key)
       .compactMap { position, value in changed[position].map { $0 == value } }
     return !given.isEmpty && given.allSatisfy { $0 }

@@ -4,7 +4,7 @@ import FerrySQLite
 
 /// Objects that stay on the device: changed at once, never pending, never sent.
 extension PendingStore {
-  func saveHere(_ change: LocalChange) throws(FerryError) -> Record? {
+  func saveHere(_ change: LocalChange) throws(FerryError) -> ObjectRecord? {
     let entity = change.entity
     let rows = store.rows(of: entity)
     guard change.kind != .create else { return try createHere(change) }
@@ -24,10 +24,10 @@ extension PendingStore {
       return try rows.visible(connection, object: object)
     }
     guard let row else { throw taken(key, of: entity) }
-    return Record(entity, store: store, row: row)
+    return ObjectRecord(entity, store: store, row: row)
   }
 
-  private func createHere(_ change: LocalChange) throws(FerryError) -> Record {
+  private func createHere(_ change: LocalChange) throws(FerryError) -> ObjectRecord {
     let entity = change.entity
     let rows = store.rows(of: entity)
     var values = change.after ?? []
@@ -41,11 +41,11 @@ extension PendingStore {
     }
     guard let row else { throw taken(key, of: entity) }
     store.noteCreation(entity, row.object, isTemporary: false)
-    return Record(entity, store: store, row: row)
+    return ObjectRecord(entity, store: store, row: row)
   }
 
   /// A key that the device makes: a UUID of version 4, as RFC 9562 writes it.
-  func makeKey(_ entity: Entity, _ values: inout [Value]) {
+  func makeKey(_ entity: Entity, _ values: inout [AttributeValue]) {
     guard entity.keyOrigin == .device, let position = entity.key.first, values[position].isNull
     else { return }
     var bytes = store.world.chance.bytes(16)

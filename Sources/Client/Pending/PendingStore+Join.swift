@@ -37,7 +37,7 @@ extension PendingStore {
   }
 
   /// What is there of an object without a change and those behind it.
-  func below(_ change: PendingOperation) throws(SQLiteError) -> [Value]? {
+  func below(_ change: PendingOperation) throws(SQLiteError) -> [AttributeValue]? {
     guard let entity = store.model.entity(named: change.entity) else { return nil }
     let earlier = try operations.of(entity, change.object)
       .filter { $0.sequence < change.sequence }

@@ -17,7 +17,7 @@ extension PendingStore {
   /// The top of the composite graph that an object with these values is in, and what is passed on
   /// the way up: itself and nothing where nothing owns it, or the owner is not on the device.
   func owners(
-    of entity: Entity, _ object: Int64, _ values: [Value]
+    of entity: Entity, _ object: Int64, _ values: [AttributeValue]
   ) throws(SQLiteError) -> (root: LocalObject, between: [LocalObject]) {
     let own = LocalObject(entity.name, object)
     var top = own

@@ -20,7 +20,7 @@ extension PendingStore {
 
   /// Deletes what the object owns, as far as the model lets the device do that. What stays on the
   /// device is part only of what does, too: the delete of anything else may yet be refused.
-  func deleteParts(of entity: Entity, _ values: [Value]) throws(FerryError) {
+  func deleteParts(of entity: Entity, _ values: [AttributeValue]) throws(FerryError) {
     guard entity.ownsChildren else { return }
     for child in store.model.entities {
       guard let owner = child.owner, owner.target == entity.name,

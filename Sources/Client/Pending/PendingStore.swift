@@ -15,7 +15,9 @@ package struct PendingStore {
 
   /// Keeps a change beside its object, in one transaction; returns the object as it then is, nil
   /// when it is gone (sync/P1).
-  package static func save(_ change: LocalChange, in store: Store) throws(FerryError) -> Record? {
+  package static func save(
+    _ change: LocalChange, in store: Store
+  ) throws(FerryError) -> ObjectRecord? {
     do throws(FerryError) {
       try store.checkLease()
       return try store.write { connection throws(FerryError) in
@@ -24,7 +26,7 @@ package struct PendingStore {
     } catch { throw error.about(change.entity.name) }
   }
 
-  private func save(_ change: LocalChange) throws(FerryError) -> Record? {
+  private func save(_ change: LocalChange) throws(FerryError) -> ObjectRecord? {
     let change = try store.sql { () throws(SQLiteError) in
       try FormerKeys(store, connection).followed(change)
     }
@@ -48,7 +50,8 @@ package struct PendingStore {
     }
   }
 
-  private func create(_ change: LocalChange) throws(FerryError) -> (Record, isTemporary: Bool) {
+  private func create(_ change: LocalChange) throws(FerryError) -> (ObjectRecord, isTemporary: Bool)
+  {
     let entity = change.entity
     let rows = store.rows(of: entity)
     var values = change.after ?? []
@@ -75,7 +78,7 @@ package struct PendingStore {
       let inserted = try rows.insertVisible(
         connection, object: nil, values: values, pending: .create, replay: replay)
       guard let object = inserted else { return nil }
-      var changed: [Int: Value] = Dictionary(minimumCapacity: entity.servedCount)
+      var changed: [Int: AttributeValue] = Dictionary(minimumCapacity: entity.servedCount)
       for position in 0..<entity.servedCount
       where !values[position].isNull && !(isTemporary && entity.key.contains(position)) {
         changed[position] = values[position]
@@ -92,11 +95,11 @@ package struct PendingStore {
         values: values.map(\.asStored))
     }
     guard let result else { throw taken(key, of: entity) }
-    return (Record(entity, store: store, row: result), isTemporary)
+    return (ObjectRecord(entity, store: store, row: result), isTemporary)
   }
 
   /// The key belongs to another object that is visible.
-  func taken(_ key: Key, of entity: Entity) -> FerryError {
+  func taken(_ key: ObjectKey, of entity: Entity) -> FerryError {
     FerryError(
       .objectExists, "\(entity.name) \(key) already exists",
       hint: "Load it and update it, or choose another key.", entity: entity.name,
@@ -105,7 +108,7 @@ package struct PendingStore {
 
   /// The key belongs to an object whose delete is pending: it comes back.
   private func recreate(
-    _ hidden: OriginalRow, _ values: [Value], _ id: OperationID, _ entity: Entity
+    _ hidden: OriginalRow, _ values: [AttributeValue], _ id: OperationID, _ entity: Entity
   ) throws(SQLiteError) -> VisibleRow? {
     let known = try operations.of(entity, hidden.object)
     if let last = known.last, last.isOpen, last.kind == .delete {
@@ -132,7 +135,7 @@ package struct PendingStore {
     return try store.rows(of: entity).visible(connection, object: hidden.object)
   }
 
-  private func update(_ change: LocalChange) throws(FerryError) -> Record? {
+  private func update(_ change: LocalChange) throws(FerryError) -> ObjectRecord? {
     let entity = change.entity
     let rows = store.rows(of: entity)
     let (object, before) = try present(change)
@@ -147,7 +150,7 @@ package struct PendingStore {
     }
     let row = try store.sql { () throws(SQLiteError) -> VisibleRow? in
       let known = try operations.of(entity, object)
-      var image: [Value]?
+      var image: [AttributeValue]?
       if known.allSatisfy({ $0.state == .withdrawn }), !store.world.has(.forgottenOriginal),
         try rows.keepOriginal(connection, object: object)
       {
@@ -172,10 +175,10 @@ package struct PendingStore {
       }
       return row
     }
-    return row.map { Record(entity, store: store, row: $0) }
+    return row.map { ObjectRecord(entity, store: store, row: $0) }
   }
 
-  func delete(_ change: LocalChange) throws(FerryError) -> Record? {
+  func delete(_ change: LocalChange) throws(FerryError) -> ObjectRecord? {
     let entity = change.entity
     let rows = store.rows(of: entity)
     let (object, before) = try present(change)
@@ -183,7 +186,7 @@ package struct PendingStore {
     var base = change.seen
     for position in entity.key { base[position] = before.values[position] }
     try deleteParts(of: entity, before.values)
-    return try store.sql { () throws(SQLiteError) -> Record? in
+    return try store.sql { () throws(SQLiteError) -> ObjectRecord? in
       let known = try operations.of(entity, object)
       if known.allSatisfy({ $0.state == .withdrawn }) {
         _ = try rows.keepOriginal(connection, object: object)
@@ -194,7 +197,7 @@ package struct PendingStore {
       } else {
         try rows.keepClientOnly(connection, object: object)
       }
-      var below: [Value]?
+      var below: [AttributeValue]?
       if let last = known.last, last.isOpenCreate {
         below = try self.below(last)
         if below == nil { try forgetKey(of: last, entity) }
@@ -224,7 +227,7 @@ package struct PendingStore {
     return (row.object, row)
   }
 
-  private func served(_ values: [Value], of entity: Entity) -> [Value] {
+  private func served(_ values: [AttributeValue], of entity: Entity) -> [AttributeValue] {
     Array(values.prefix(entity.servedCount))
   }
 
@@ -232,7 +235,7 @@ package struct PendingStore {
   /// then are.
   private func carryOut(
     _ decision: PendingMachine.Decision, _ known: [PendingOperation], _ entity: Entity,
-    _ object: Int64, _ key: Key, _ values: [Value]
+    _ object: Int64, _ key: ObjectKey, _ values: [AttributeValue]
   ) throws(SQLiteError) -> [PendingOperation] {
     switch decision {
     case .append(let kind, let changed, let base):
@@ -267,7 +270,8 @@ package struct PendingStore {
   /// Makes the visible row of an object what its image and its operations say.
   ///
   /// `shown` stands in for an image that there is not.
-  package func show(_ entity: Entity, _ object: Int64, shown: [Value]?) throws(SQLiteError) {
+  package func show(_ entity: Entity, _ object: Int64, shown: [AttributeValue]?) throws(SQLiteError)
+  {
     let rows = store.rows(of: entity)
     _ = try lay(
       try operations.of(entity, object),
@@ -277,8 +281,8 @@ package struct PendingStore {
 
   /// The same for who has read operations, image and visible row. Returns the row as it then is.
   private func lay(
-    _ operations: [PendingOperation], on image: [Value]?, over visible: VisibleRow?,
-    _ entity: Entity, _ object: Int64, shown: [Value]?
+    _ operations: [PendingOperation], on image: [AttributeValue]?, over visible: VisibleRow?,
+    _ entity: Entity, _ object: Int64, shown: [AttributeValue]?
   ) throws(SQLiteError) -> VisibleRow? {
     let rows = store.rows(of: entity)
     try References(store, connection).note(operations, image: image)
@@ -347,15 +351,15 @@ package struct PendingStore {
   }
 }
 
-extension [Value] {
-  fileprivate mutating func replace(_ others: [Int: Value]) {
+extension [AttributeValue] {
+  fileprivate mutating func replace(_ others: [Int: AttributeValue]) {
     for (position, value) in others { self[position] = value }
   }
 }
 
-extension Value {
+extension AttributeValue {
   /// The value as it is read again: SQLite keeps no NaN.
-  var asStored: Value {
+  var asStored: AttributeValue {
     if case .double(let number) = self, number.isNaN { .null } else { self }
   }
 }

@@ -10,7 +10,7 @@ struct References {
   struct Target {
     let relationship: Relationship
     let entity: Entity
-    let key: [Value]
+    let key: [AttributeValue]
     /// Of the attributes that refer.
     let positions: [Int]
 
@@ -37,7 +37,7 @@ struct References {
     guard operation.kind != .delete else { return [] }
     var made: [Target] = []
     for reference in touched(by: operation) {
-      var key: [Value] = []
+      var key: [AttributeValue] = []
       for position in reference.positions { key.append(try value(after: operation, position)) }
       let target = Target(
         relationship: reference.relationship, entity: reference.target, key: key,
@@ -51,11 +51,13 @@ struct References {
 
   /// The objects to which a change ends a reference: where its object led for the app, and where it
   /// leads for the business system as `image` has it.
-  func ended(by operation: PendingOperation, image: [Value]?) throws(SQLiteError) -> [Target] {
+  func ended(
+    by operation: PendingOperation, image: [AttributeValue]?
+  ) throws(SQLiteError) -> [Target] {
     guard operation.kind != .create else { return [] }
     var ended: [Target] = []
     for reference in touched(by: operation) {
-      var (before, after): ([Value], [Value]) = ([], [])
+      var (before, after): ([AttributeValue], [AttributeValue]) = ([], [])
       for position in reference.positions {
         before.append(try value(before: operation, position))
         if operation.kind == .update { after.append(try value(after: operation, position)) }
@@ -72,7 +74,7 @@ struct References {
   }
 
   func ends(
-    _ operation: PendingOperation, _ entity: Entity, _ key: [Value]
+    _ operation: PendingOperation, _ entity: Entity, _ key: [AttributeValue]
   ) throws(SQLiteError) -> Bool {
     guard let own = store.model.entity(named: operation.entity) else { return false }
     let image = try store.rows(of: own).original(connection, object: operation.object)
@@ -82,7 +84,7 @@ struct References {
 
   /// Notes the objects to which these changes of one object end references, so that whoever deletes
   /// those finds them. What is noted stays until the change is gone: an index of what to look at.
-  func note(_ operations: [PendingOperation], image: [Value]?) throws(SQLiteError) {
+  func note(_ operations: [PendingOperation], image: [AttributeValue]?) throws(SQLiteError) {
     for operation in operations where operation.kind != .create {
       for target in try ended(by: operation, image: image) {
         try note(operation, target, ends: true)
@@ -116,7 +118,7 @@ struct References {
   ) throws(SQLiteError) {
     try connection.run(
       "INSERT OR IGNORE INTO ferry_reference (entity, key, ends, sequence) VALUES (?, ?, ?, ?)",
-      .text(target.entity.name), .text(Key(target.key).text), .flag(ends),
+      .text(target.entity.name), .text(ObjectKey(target.key).text), .flag(ends),
       .integer(operation.sequence))
   }
 
@@ -132,19 +134,19 @@ struct References {
 
   private func value(
     after operation: PendingOperation, _ position: Int
-  ) throws(SQLiteError) -> Value {
+  ) throws(SQLiteError) -> AttributeValue {
     if let value = operation.changed[position] ?? key(of: operation, position) { return value }
     return operation.kind == .create ? .null : try below(operation, position)
   }
 
   private func value(
     before operation: PendingOperation, _ position: Int
-  ) throws(SQLiteError) -> Value {
+  ) throws(SQLiteError) -> AttributeValue {
     if let value = operation.base[position] ?? key(of: operation, position) { return value }
     return try below(operation, position)
   }
 
-  private func key(of operation: PendingOperation, _ position: Int) -> Value? {
+  private func key(of operation: PendingOperation, _ position: Int) -> AttributeValue? {
     guard let entity = store.model.entity(named: operation.entity),
       let place = entity.key.firstIndex(of: position), let key = operation.key.values(of: entity)
     else { return nil }
@@ -155,7 +157,7 @@ struct References {
   /// the change sets some.
   private func below(
     _ operation: PendingOperation, _ position: Int
-  ) throws(SQLiteError) -> Value {
+  ) throws(SQLiteError) -> AttributeValue {
     guard let entity = store.model.entity(named: operation.entity) else { return .null }
     let rows = store.rows(of: entity)
     let all = try operations.of(entity, operation.object)

@@ -25,7 +25,7 @@ public struct Refusal: Sendable, Hashable {
 
   /// From the log records of a refused change. A conflict comes first, because the app can ask the
   /// user about it; otherwise the last error counts.
-  package init(_ records: [LogRecord], of object: Record?) {
+  package init(_ records: [LogRecord], of object: ObjectRecord?) {
     let conflict = records.last { $0.attribute != nil && $0.currentValue != nil }
     let errors = records.filter { $0.level == .error || $0.level == .fatal }
     guard let reason = conflict ?? errors.last ?? records.last else {
@@ -40,7 +40,7 @@ public struct Refusal: Sendable, Hashable {
   }
 
   /// Why the pending change of an object was refused; without words where nothing is known.
-  package init(of record: Record?) {
+  package init(of record: ObjectRecord?) {
     guard let record, let object = record.object else {
       self.init([], of: nil)
       return
@@ -57,12 +57,12 @@ public struct Conflict: Sendable, Hashable {
   /// The attribute's name.
   public var attribute: String
   /// The value of this device's change.
-  public var mine: Value
+  public var mine: AttributeValue
   /// The value that the business system has.
-  public var theirs: Value
+  public var theirs: AttributeValue
 
   /// For tests of an app's own code; Ferry makes its own.
-  public init(attribute: String, mine: Value, theirs: Value) {
+  public init(attribute: String, mine: AttributeValue, theirs: AttributeValue) {
     self.attribute = attribute
     self.mine = mine
     self.theirs = theirs

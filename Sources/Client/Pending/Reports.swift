@@ -7,7 +7,7 @@ public import FerryWire
 /// `createLogRecord`, facts/1.5).
 extension BusinessObject {
   /// Writes a log record about this object. It stays on the device until
-  /// `Database.submitLogRecords`, and is part of the transaction that is open.
+  /// `FerryDatabase.submitLogRecords`, and is part of the transaction that is open.
   ///
   /// `code` is the app's own; a message has at most `WireLimits.reportCharacters` characters. An
   /// object that was not saved has no key yet: its record tells of the entity alone.

@@ -34,7 +34,7 @@ extension AttributeOf {
   }
 
   /// Equal to one of the values that a query with one item returns.
-  public func isIn(_ query: Query) -> TestOf<Object> { TestOf(.inQuery(item, query)) }
+  public func isIn(_ query: RowQuery) -> TestOf<Object> { TestOf(.inQuery(item, query)) }
 
   public var isNull: TestOf<Object> { TestOf(.compare(item, .equal, .value(.null))) }
 

@@ -6,14 +6,14 @@ package struct QueryDependencies: Sendable {
   package private(set) var tests: [String: [RowTest]] = [:]
   private let model: Package
 
-  package init(_ query: Query, _ model: Package) {
+  package init(_ query: RowQuery, _ model: Package) {
     self.model = model
     add(query)
   }
 
   /// The same, and everything of the entities that `paths` lead over.
   package init<Object: BusinessObject>(
-    _ query: Query, with paths: [any RelationshipPath<Object>], _ model: Package
+    _ query: RowQuery, with paths: [any RelationshipPath<Object>], _ model: Package
   ) {
     self.init(query, model)
     for path in paths { for step in path.steps { tests[step.target] = [.any] } }
@@ -33,7 +33,7 @@ package struct QueryDependencies: Sendable {
     }
   }
 
-  private mutating func add(_ query: Query) {
+  private mutating func add(_ query: RowQuery) {
     let isAlone = query.joins.isEmpty
     var entities: Set<String> = []
     add(query.source, query.test, isAlone: isAlone, after: &entities)
@@ -50,7 +50,8 @@ package struct QueryDependencies: Sendable {
 
   /// `entities` are those of the query's sources before this one.
   private mutating func add(
-    _ source: Query.Source, _ test: TestCriteria?, isAlone: Bool, after entities: inout Set<String>
+    _ source: RowQuery.Source, _ test: TestCriteria?, isAlone: Bool,
+    after entities: inout Set<String>
   ) {
     switch source.content {
     case .query(let query): add(query)

@@ -6,10 +6,10 @@ public struct QueryResultSet: Sendable, RandomAccessCollection {
   public let columnNames: [String]
   /// The types of the columns; nil if the query does not know it: a column of a plain SQL text.
   public let columnTypes: [AttributeType?]
-  package let values: [[Value]]
+  package let values: [[AttributeValue]]
   private let places: [String: Int]
 
-  package init(_ columns: [(name: String, type: AttributeType?)], _ values: [[Value]]) {
+  package init(_ columns: [(name: String, type: AttributeType?)], _ values: [[AttributeValue]]) {
     columnNames = columns.map(\.name)
     columnTypes = columns.map(\.type)
     self.values = values
@@ -26,11 +26,11 @@ public struct QueryResultSet: Sendable, RandomAccessCollection {
 
 /// One row of a query's result.
 public struct QueryRow: Sendable, Hashable {
-  public let values: [Value]
+  public let values: [AttributeValue]
   fileprivate let places: [String: Int]
 
   /// The value of a column; nil if there is no column with this name.
-  public subscript(column: String) -> Value? { places[column].map { values[$0] } }
+  public subscript(column: String) -> AttributeValue? { places[column].map { values[$0] } }
 
   /// The value of a column as a Swift type, as in objects: `row.get("total", as: Decimal?.self)`.
   ///
@@ -80,7 +80,7 @@ public struct QueryRow: Sendable, Hashable {
   }
 
   private func converted<Content: AttributeConvertible>(
-    _ value: Value, _ column: String
+    _ value: AttributeValue, _ column: String
   ) throws(FerryError) -> Content {
     if let content = Content.converted(value) { return content }
     throw FerryError(
@@ -90,7 +90,7 @@ public struct QueryRow: Sendable, Hashable {
   }
 }
 
-extension Value {
+extension AttributeValue {
   /// What kind of value it is; what it is stays the app's.
   fileprivate var kind: String {
     switch self {

@@ -3,14 +3,14 @@ import FerrySQLite
 
 /// A test by a temporary key finds its object also when the business system has given it another.
 extension QueryWriter {
-  func isTemporary(_ value: Value, _ type: AttributeType?) -> Bool {
+  func isTemporary(_ value: AttributeValue, _ type: AttributeType?) -> Bool {
     guard let type, let value = type.comparable(value) else { return false }
     return type.isTemporaryKey(value)
   }
 
   /// The test that `item` has a key that replaced one of `values`; nil where none is temporary.
   mutating func replaced(
-    _ item: SelectItem, _ sql: String, _ type: AttributeType?, _ values: [Value]
+    _ item: SelectItem, _ sql: String, _ type: AttributeType?, _ values: [AttributeValue]
   ) throws(FerryError) -> String? {
     // Few values are temporary keys: that is asked first.
     let temporary = values.compactMap { value in
@@ -48,10 +48,10 @@ extension QueryWriter {
   }
 
   private mutating func test(
-    _ sql: String, _ values: [Value], _ giver: Entity, _ part: Int
+    _ sql: String, _ values: [AttributeValue], _ giver: Entity, _ part: Int
   ) -> String {
     var old = "ferry_alias.old_key"
-    var wanted = values.map { Value.text(Key([$0]).text).stored }
+    var wanted = values.map { AttributeValue.text(ObjectKey([$0]).text).stored }
     if giver.key.count > 1 {
       old = "json_extract('[' || \(old) || ']', '$[\(part)]')"
       wanted = values.map(\.stored)

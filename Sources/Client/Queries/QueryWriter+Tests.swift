@@ -53,7 +53,7 @@ extension QueryWriter {
   }
 
   private mutating func compare(
-    _ item: SelectItem, _ comparison: TestCriteria.Comparison, _ value: Value
+    _ item: SelectItem, _ comparison: TestCriteria.Comparison, _ value: AttributeValue
   ) throws(FerryError) -> String {
     let (sql, type) = try write(item)
     guard !value.isNull else { return comparison == .equal ? "\(sql) IS NULL" : "0" }
@@ -66,7 +66,7 @@ extension QueryWriter {
   }
 
   private mutating func inList(
-    _ item: SelectItem, _ values: [Value]
+    _ item: SelectItem, _ values: [AttributeValue]
   ) throws(FerryError) -> String {
     let (sql, type) = try write(item)
     let present = try values.filter { !$0.isNull }.map { value throws(FerryError) in
@@ -87,7 +87,7 @@ extension QueryWriter {
   }
 
   private mutating func innerQuery(
-    _ query: Query, items expected: Int?
+    _ query: RowQuery, items expected: Int?
   ) throws(FerryError) -> String {
     var columns: Columns = []
     let sql = try whole(query, .rows, &columns)
@@ -105,7 +105,7 @@ extension QueryWriter {
     let owner = try place(of: entity, nil)
     given += 1
     let alias = "ferry.\(given)"
-    let other = Query.Source(content: .entity(target), alias: alias)
+    let other = RowQuery.Source(content: .entity(target), alias: alias)
     let ties = try pairs(owner, entity, name, inverse, other)
     let targetEntity = try self.entity(target)
     scopes.append([Place(alias: alias, entity: targetEntity, columns: [])])

@@ -34,7 +34,7 @@ struct QueryWriter {
   }
 
   static func text(
-    _ query: Query, _ form: Form, _ model: Package
+    _ query: RowQuery, _ form: Form, _ model: Package
   ) throws(FerryError) -> QueryText {
     var writer = QueryWriter(model: model)
     var columns: Columns = []
@@ -53,7 +53,7 @@ struct QueryWriter {
   }
 
   mutating func whole(
-    _ query: Query, _ form: Form, _ columns: inout Columns
+    _ query: RowQuery, _ form: Form, _ columns: inout Columns
   ) throws(FerryError) -> String {
     guard !query.parts.isEmpty else {
       return try select(query, form, &columns)
@@ -86,15 +86,15 @@ struct QueryWriter {
     return try sql + limit(query)
   }
 
-  private mutating func limit(_ query: Query) throws(FerryError) -> String {
+  private mutating func limit(_ query: RowQuery) throws(FerryError) -> String {
     guard query.taken != nil || query.skipped != 0 else { return "" }
-    try Query.checkPage(skip: query.skipped, take: query.taken)
+    try RowQuery.checkPage(skip: query.skipped, take: query.taken)
     parameters += [.integer(Int64(query.taken ?? -1)), .integer(Int64(query.skipped))]
     return " LIMIT ? OFFSET ?"
   }
 
   private mutating func select(
-    _ query: Query, _ form: Form, _ columns: inout Columns
+    _ query: RowQuery, _ form: Form, _ columns: inout Columns
   ) throws(FerryError) -> String {
     scopes.append([])
     defer { scopes.removeLast() }
@@ -128,7 +128,7 @@ struct QueryWriter {
       + " ON _id = \"ferry.id\" ORDER BY \"ferry.place\""
   }
 
-  private mutating func tests(_ query: Query) throws(FerryError) -> String {
+  private mutating func tests(_ query: RowQuery) throws(FerryError) -> String {
     var sql = ""
     var tests: [String] = []
     if let test = query.test { tests.append(try write(test.content)) }
@@ -143,7 +143,7 @@ struct QueryWriter {
   }
 
   private mutating func order(
-    _ query: Query, _ form: Form, _ columns: Columns
+    _ query: RowQuery, _ form: Form, _ columns: Columns
   ) throws(FerryError) -> String {
     let names = Set(query.items.compactMap(\.name))
     var order = try query.order.map { criteria throws(FerryError) -> String in
@@ -165,7 +165,7 @@ struct QueryWriter {
   }
 
   private mutating func items(
-    _ query: Query, _ form: Form, _ columns: inout Columns
+    _ query: RowQuery, _ form: Form, _ columns: inout Columns
   ) throws(FerryError) -> String {
     switch form {
     case .count: return "count(*)"
@@ -199,7 +199,7 @@ struct QueryWriter {
 
   // Sources.
 
-  private mutating func enter(_ source: Query.Source) throws(FerryError) -> String {
+  private mutating func enter(_ source: RowQuery.Source) throws(FerryError) -> String {
     let last = scopes.count - 1
     guard !scopes[last].contains(where: { $0.alias == source.alias }) else {
       throw invalid(
@@ -222,7 +222,7 @@ struct QueryWriter {
     }
   }
 
-  private mutating func condition(_ join: Query.Join) throws(FerryError) -> String {
+  private mutating func condition(_ join: RowQuery.Join) throws(FerryError) -> String {
     switch join.condition {
     case .test(let test):
       // Two that have none do not belong together.
@@ -239,7 +239,7 @@ struct QueryWriter {
   /// The attributes by which two sources hang together.
   func pairs(
     _ owner: String, _ entityName: String, _ name: String, _ inverse: String?,
-    _ other: Query.Source
+    _ other: RowQuery.Source
   ) throws(FerryError) -> String {
     guard case .entity(let target) = other.content else { return "1" }
     let many = try entity(inverse == nil ? entityName : target)
@@ -324,7 +324,7 @@ struct QueryWriter {
   // What is wrong.
 
   func canonical(
-    _ value: Value, _ type: AttributeType?, _ item: SelectItem
+    _ value: AttributeValue, _ type: AttributeType?, _ item: SelectItem
   ) throws(FerryError) -> SQLiteValue {
     guard let type else { return value.stored }
     guard let canonical = type.comparable(value) else {

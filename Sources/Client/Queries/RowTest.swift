@@ -9,10 +9,10 @@ package struct RowTest: Sendable {
   private indirect enum Node: Sendable {
     case open
     case constant(Bool)
-    case compare(Int, AttributeType, TestCriteria.Comparison, Value)
+    case compare(Int, AttributeType, TestCriteria.Comparison, AttributeValue)
     case pair(Int, AttributeType, TestCriteria.Comparison, Int)
     case like(Int, LikePattern)
-    case list(Int, Set<Value>)
+    case list(Int, Set<AttributeValue>)
     case object(Int64)
     case and([Node])
     case or([Node])
@@ -96,7 +96,7 @@ package struct RowTest: Sendable {
   // Holding it against a row.
 
   /// Nil where the row alone does not say.
-  private static func holds(_ node: Node, _ values: [Value], _ object: Int64) -> Bool? {
+  private static func holds(_ node: Node, _ values: [AttributeValue], _ object: Int64) -> Bool? {
     switch node {
     case .open: return nil
     case .constant(let holds): return holds
@@ -134,7 +134,8 @@ package struct RowTest: Sendable {
   }
 
   private static func compare(
-    _ left: Value, _ comparison: TestCriteria.Comparison, _ right: Value, _ type: AttributeType
+    _ left: AttributeValue, _ comparison: TestCriteria.Comparison, _ right: AttributeValue,
+    _ type: AttributeType
   ) -> Bool? {
     if left.isNull || right.isNull {
       return comparison == .equal && left.isNull && right.isNull
@@ -150,10 +151,10 @@ package struct RowTest: Sendable {
   }
 }
 
-extension Value {
+extension AttributeValue {
   /// Less than 0 when this one comes first, as SQLite sorts values of this type; nil for two of
   /// different kinds.
-  package func order(to other: Value, _ type: AttributeType) -> Int? {
+  package func order(to other: AttributeValue, _ type: AttributeType) -> Int? {
     switch (self, other) {
     case (.integer(let left), .integer(let right)): return left < right ? -1 : left > right ? 1 : 0
     case (.boolean(let left), .boolean(let right)): return left == right ? 0 : left ? 1 : -1

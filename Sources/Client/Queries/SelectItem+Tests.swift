@@ -34,12 +34,12 @@ extension SelectItem {
   }
 
   /// Equal to one of the values that a query with one item returns.
-  public func isIn(_ query: Query) -> TestCriteria { TestCriteria(.inQuery(self, query)) }
+  public func isIn(_ query: RowQuery) -> TestCriteria { TestCriteria(.inQuery(self, query)) }
 }
 
 extension TestCriteria {
   /// The query has a row; it may name aliases of the query around it.
-  public static func exists(_ query: Query) -> TestCriteria { TestCriteria(.exists(query)) }
+  public static func exists(_ query: RowQuery) -> TestCriteria { TestCriteria(.exists(query)) }
 
   /// True if all of these tests are true; true without tests.
   public static func all(_ tests: [any QueryTest]) -> TestCriteria {

@@ -11,11 +11,11 @@ public struct TestCriteria: QueryTest, Hashable {
     case compare(SelectItem, Comparison, Operand)
     /// SQL's LIKE with `\` before what is meant literally.
     case like(SelectItem, String)
-    case inList(SelectItem, [Value])
-    case inQuery(SelectItem, Query)
+    case inList(SelectItem, [AttributeValue])
+    case inQuery(SelectItem, RowQuery)
     /// A test that cannot be; the query says so when it runs.
     case invalid(String, hint: String)
-    case exists(Query)
+    case exists(RowQuery)
     /// There is an object at the other end of a relationship of `entity` that passes the test.
     case related(entity: String, relationship: String, inverse: String?, target: String, Content)
     /// Words, in the attributes of the entity that the model marks for full-text search.
@@ -39,7 +39,7 @@ public struct TestCriteria: QueryTest, Hashable {
   }
 
   package enum Operand: Sendable, Hashable {
-    case value(Value)
+    case value(AttributeValue)
     case item(SelectItem)
   }
 

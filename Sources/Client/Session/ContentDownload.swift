@@ -24,7 +24,7 @@ package struct ContentDownload {
 
   /// An answer as far as it has come.
   private struct Reception {
-    let key: Key
+    let key: ObjectKey
     let reference: BigReference
     let number: Int64
     let begun: Int64
@@ -140,7 +140,7 @@ package struct ContentDownload {
   }
 
   /// What the row names now; nil where there is nothing to download.
-  private func wanted() throws(FerryError) -> (key: Key, reference: BigReference)? {
+  private func wanted() throws(FerryError) -> (key: ObjectKey, reference: BigReference)? {
     let row = try store.read { connection throws(SQLiteError) in
       try Rows(self.place.entity).visible(connection, object: self.place.object)
     }
@@ -154,7 +154,7 @@ package struct ContentDownload {
   }
 
   private func request(
-    _ key: Key, _ reference: BigReference, _ entry: Contents.Entry
+    _ key: ObjectKey, _ reference: BigReference, _ entry: Contents.Entry
   ) throws(FerryError) -> ContentRequest {
     let start = entry.storedBytes
     let last = min(start + Int64(store.contentSizes.stretch), reference.sizeBytes) - 1
@@ -261,7 +261,7 @@ package struct ContentRequest: Sendable {
   /// Below the server's address.
   package let path: String
   package let headers: [String: String]
-  package let key: Key
+  package let key: ObjectKey
   package let reference: BigReference
   /// As far as it was here.
   package let entry: Contents.Entry

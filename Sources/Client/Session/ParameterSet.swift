@@ -6,7 +6,7 @@ public import FerryModel
 /// Generated packages have a typed form, `Travel.SynchronizationParameters(region: "South")`.
 public struct ParameterSet: Sendable, Hashable {
   /// Canonical values by parameter name; a missing parameter has its default.
-  public let values: [String: Value]
+  public let values: [String: AttributeValue]
 
   public init(_ values: [String: any AttributeConvertible]) {
     self.values = values.mapValues(\.value).filter { !$0.value.isNull }
@@ -20,7 +20,7 @@ public struct ParameterSet: Sendable, Hashable {
     values[parameter].flatMap { Member.converted($0) }
   }
 
-  init(canonical values: [String: Value]) { self.values = values }
+  init(canonical values: [String: AttributeValue]) { self.values = values }
 }
 
 /// A type that can be saved as a set of synchronization parameters; generated types conform.

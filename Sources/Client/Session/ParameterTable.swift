@@ -18,7 +18,7 @@ struct ParameterTable {
       guard let number = row[0].integer, let text = row[1].text,
         let node = try? JSONNode.parse(Array(text.utf8))
       else { return nil }
-      var values: [String: Value] = [:]
+      var values: [String: AttributeValue] = [:]
       for member in node.object ?? [] {
         guard let parameter = model.parameter(named: member.key), let text = member.value.string
         else { continue }
@@ -69,8 +69,8 @@ struct ParameterTable {
 
   /// The canonical value; nil for null.
   private func checked(
-    _ name: String, _ value: Value, isKey: Bool
-  ) throws(FerryError) -> Value? {
+    _ name: String, _ value: AttributeValue, isKey: Bool
+  ) throws(FerryError) -> AttributeValue? {
     let what = isKey ? "personalization key" : "synchronization parameter"
     guard let parameter = model.parameter(named: name),
       (parameter.kind != .synchronization) == isKey
@@ -90,7 +90,7 @@ struct ParameterTable {
 
   // Personalization keys.
 
-  func personalization(_ name: String) throws(FerryError) -> Value {
+  func personalization(_ name: String) throws(FerryError) -> AttributeValue {
     _ = try checked(name, .null, isKey: true)
     guard let parameter = model.parameter(named: name) else { return .null }
     let text: String? =
@@ -104,7 +104,7 @@ struct ParameterTable {
   }
 
   /// False when nothing differs.
-  func setPersonalization(_ name: String, _ value: Value) throws(FerryError) -> Bool {
+  func setPersonalization(_ name: String, _ value: AttributeValue) throws(FerryError) -> Bool {
     let text = try checked(name, value, isKey: true)?.plainText
     if model.parameter(named: name)?.kind == .session {
       return transaction.store.sessionKeys.withLock { keys in

@@ -350,7 +350,7 @@ public struct SessionSettings: Sendable, Equatable {
   /// not serve its package.
   public var stoppedRetry: Duration = .seconds(300)
   /// Whether `synchronize` and `beginSynchronize` fetch data without waiting for the answers to the
-  /// sent operations. `Database.setAsyncReplay` takes precedence.
+  /// sent operations. `FerryDatabase.setAsyncReplay` takes precedence.
   public var asyncReplay: Bool = true
   /// Whether changes arrive by themselves, or only in synchronizations that the app asks for.
   public var synchronization: SynchronizationKind = .messageBased
@@ -365,7 +365,7 @@ public struct SessionSettings: Sendable, Equatable {
   public var isDatabaseShared: Bool = false
   /// Whether a saved change is submitted by itself. With false the app collects its changes, and sends
   /// them with `submit`, `submitPending` or `submitPendingOperations`; see
-  /// `Database.submitsAutomatically`.
+  /// `FerryDatabase.submitsAutomatically`.
   public var submitsAutomatically: Bool = true
 
   public init() {}

@@ -23,7 +23,7 @@ public struct SynchronizationProfile: Sendable, Equatable {
   /// The path after the port, if a proxy needs one; empty for none.
   public var path: String
   /// Whether synchronizations wait for the replay of the operations that they sent; see
-  /// `Database.asyncReplay`.
+  /// `FerryDatabase.asyncReplay`.
   public var asyncReplay: Bool
   /// Whether changes arrive by themselves, or only in synchronizations that the app asks for. It
   /// may be changed at any time: waiting operations and missing rows are then transferred the other

@@ -20,8 +20,8 @@ struct AttributeCheck {
   /// `types`: those by whose limits parts are judged. `isGiven`: somebody else gives the value that
   /// is missing here.
   static func canonical(
-    _ value: Value, of attribute: Attribute, types: [ComplexType], isGiven: Bool = false
-  ) -> (value: Value, misfit: AttributeCheck?) {
+    _ value: AttributeValue, of attribute: Attribute, types: [ComplexType], isGiven: Bool = false
+  ) -> (value: AttributeValue, misfit: AttributeCheck?) {
     guard let canonical = attribute.type.canonical(value) else {
       return (
         value,
@@ -38,7 +38,7 @@ struct AttributeCheck {
   }
 
   private static func misfit(
-    _ value: Value, _ attribute: Attribute, _ isGiven: Bool
+    _ value: AttributeValue, _ attribute: Attribute, _ isGiven: Bool
   ) -> AttributeCheck? {
     switch value {
     case .null where !attribute.isNullable && !isGiven:
@@ -57,7 +57,7 @@ struct AttributeCheck {
 
   /// Why a canonical value is not one that the model lists. Only for what is saved now: what was saved
   /// under an older list is for the business system to judge.
-  static func unlisted(_ value: Value, _ attribute: Attribute) -> AttributeCheck? {
+  static func unlisted(_ value: AttributeValue, _ attribute: Attribute) -> AttributeCheck? {
     attribute.unlisted(value).map { AttributeCheck($0.problem, $0.cure) }
   }
 

@@ -19,7 +19,7 @@ public struct BigValueProgress: Sendable, Equatable {
   /// Name of the entity.
   public let entity: String
   /// The object's key; temporary until the business system has given another one.
-  public let key: Key
+  public let key: ObjectKey
   public let surrogateKey: Int64
   /// Name of the attribute.
   public let attribute: String
@@ -30,7 +30,7 @@ public struct BigValueProgress: Sendable, Equatable {
 
   /// For the tests of an app's handler; Ferry makes its own.
   public init(
-    direction: Direction, entity: String, key: Key, surrogateKey: Int64, attribute: String,
+    direction: Direction, entity: String, key: ObjectKey, surrogateKey: Int64, attribute: String,
     doneBytes: Int64, sizeBytes: Int64
   ) {
     self.direction = direction

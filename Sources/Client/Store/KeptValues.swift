@@ -38,7 +38,7 @@ struct KeptValues {
 
   /// Keeps what a hidden object has, which neither an image nor an operation knows.
   func keepHidden(
-    _ entity: Entity, _ object: Int64, _ values: [Value], _ connection: Connection
+    _ entity: Entity, _ object: Int64, _ values: [AttributeValue], _ connection: Connection
   ) throws(SQLiteError) {
     guard entity.servedCount < entity.attributes.count else { return }
     try keep(entity, values, under: hiddenKey(object), connection)
@@ -47,7 +47,7 @@ struct KeptValues {
   /// What was kept of an object that is shown again, or is gone for good; it is not kept any longer.
   func takeHidden(
     _ entity: Entity, _ object: Int64, _ connection: Connection
-  ) throws(SQLiteError) -> [Int: Value] {
+  ) throws(SQLiteError) -> [Int: AttributeValue] {
     guard entity.servedCount < entity.attributes.count,
       let content = try connection.value(
         "DELETE FROM ferry_kept WHERE entity = ? AND key = ? RETURNING content",
@@ -59,7 +59,7 @@ struct KeptValues {
   /// No business key begins like this.
   private func hiddenKey(_ object: Int64) -> String { "#\(object)" }
 
-  private func values(_ text: String, of entity: Entity) -> [Int: Value] {
+  private func values(_ text: String, of entity: Entity) -> [Int: AttributeValue] {
     let values = Array(text.utf8).withUnsafeBufferPointer { buffer in
       var scanner = JSONScanner(buffer)
       return try? scanner.values(of: entity)
@@ -68,7 +68,7 @@ struct KeptValues {
   }
 
   private func keep(
-    _ entity: Entity, _ values: [Value], under key: String? = nil, _ connection: Connection
+    _ entity: Entity, _ values: [AttributeValue], under key: String? = nil, _ connection: Connection
   ) throws(SQLiteError) {
     var writer = JSONWriter()
     let own = (entity.servedCount..<entity.attributes.count).filter { position in
@@ -88,7 +88,7 @@ struct KeptValues {
       "SELECT key, content FROM ferry_kept WHERE entity = ?", .text(entity.name))
     let rows = store.rows(of: entity)
     for row in kept {
-      let key = Key(text: row[0].text ?? "")
+      let key = ObjectKey(text: row[0].text ?? "")
       guard var object = try rows.visible(connection, key: key) else { continue }
       for (position, value) in values(row[1].text ?? "{}", of: entity) {
         object.values[position] = value

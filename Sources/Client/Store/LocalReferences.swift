@@ -15,7 +15,7 @@ struct LocalReferences {
   /// Returns the objects that referred to it.
   @discardableResult
   func forget(
-    _ key: [Value], of entity: Entity
+    _ key: [AttributeValue], of entity: Entity
   ) throws(SQLiteError) -> [(entity: Entity, object: Int64)] {
     var referring: [(Entity, Int64)] = []
     for child in model.entities where child.isClientOnly {
@@ -43,7 +43,9 @@ struct LocalReferences {
       WHERE entity = ?1 AND kind = 'create' AND temporary = 1 AND (?2 IS NULL OR object = ?2)
       """, .text(entity.name), .optional(object))
     for create in creates {
-      guard let key = create[0].text.map(Key.init(text:))?.values(of: entity) else { continue }
+      guard let key = create[0].text.map(ObjectKey.init(text:))?.values(of: entity) else {
+        continue
+      }
       try forget(key, of: entity)
     }
   }

@@ -7,7 +7,7 @@ struct PartCheck {
   let types: [ComplexType]
 
   /// `value` is canonical. Nil where every part fits.
-  func misfit(_ value: Value, _ attribute: Attribute) -> AttributeCheck? {
+  func misfit(_ value: AttributeValue, _ attribute: Attribute) -> AttributeCheck? {
     // What has no type of the model in it is not read.
     guard case .text(let text) = value, type(of: attribute) != nil,
       let node = try? JSONNode.parse(Array(text.utf8))

@@ -5,8 +5,8 @@ import Synchronization
 /// One row that a transaction changed: nil before it was there, nil when it is gone.
 package struct RowChange: Sendable, Equatable {
   package let object: Int64
-  package let before: [Value]?
-  package var after: [Value]?
+  package let before: [AttributeValue]?
+  package var after: [AttributeValue]?
 }
 
 /// The visible rows that a transaction changed, for those who watch.
@@ -273,7 +273,7 @@ package final class RowWatch: Sendable {
 
 extension SQLiteValue {
   /// A value of an entity's table as its attribute's type.
-  func value(as type: AttributeType) -> Value {
+  func value(as type: AttributeType) -> AttributeValue {
     switch self {
     case .null: .null
     case .integer(let number) where type == .boolean: .boolean(number != 0)

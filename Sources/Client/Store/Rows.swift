@@ -74,12 +74,12 @@ package final class Rows: Sendable {
   static let firstValue: Int = 4
 
   /// An attribute of a visible row.
-  func value(at position: Int, of row: StoredRow) -> Value {
+  func value(at position: Int, of row: StoredRow) -> AttributeValue {
     row.value(at: Rows.firstValue + position, as: types[position])
   }
 
   /// All attributes of a visible row.
-  func values(of row: StoredRow) -> [Value] {
+  func values(of row: StoredRow) -> [AttributeValue] {
     types.indices.map { value(at: $0, of: row) }
   }
 
@@ -90,13 +90,14 @@ package final class Rows: Sendable {
     return try statement.step() ? visibleRow(statement) : nil
   }
 
-  package func visible(_ connection: Connection, key: Key) throws(SQLiteError) -> VisibleRow? {
+  package func visible(_ connection: Connection, key: ObjectKey) throws(SQLiteError) -> VisibleRow?
+  {
     guard let values = key.values(of: entity) else { return nil }
     return try visible(connection, key: values)
   }
 
   package func visible(
-    _ connection: Connection, key: [Value]
+    _ connection: Connection, key: [AttributeValue]
   ) throws(SQLiteError) -> VisibleRow? {
     let statement = try connection.statement(texts.visibleByKey)
     defer { statement.reset() }
@@ -117,7 +118,7 @@ package final class Rows: Sendable {
 
   /// Nil where the key is there already.
   package func insertVisible(
-    _ connection: Connection, object: Int64?, values: [Value], pending: PendingChange,
+    _ connection: Connection, object: Int64?, values: [AttributeValue], pending: PendingChange,
     replay: ReplayState
   ) throws(SQLiteError) -> Int64? {
     let statement = try connection.statement(texts.insertVisible)
@@ -133,8 +134,8 @@ package final class Rows: Sendable {
   /// Writes a pending object. `known` is what its row held: an index whose attributes stay as they
   /// are is not touched.
   package func updateVisible(
-    _ connection: Connection, object: Int64, values: [Value], pending: PendingChange,
-    failed: Bool, replay: ReplayState, known: [Value]
+    _ connection: Connection, object: Int64, values: [AttributeValue], pending: PendingChange,
+    failed: Bool, replay: ReplayState, known: [AttributeValue]
   ) throws(SQLiteError) {
     let staysInPlace =
       !loose.isEmpty
@@ -171,13 +172,15 @@ package final class Rows: Sendable {
     return try original(statement)
   }
 
-  package func original(_ connection: Connection, key: Key) throws(SQLiteError) -> OriginalRow? {
+  package func original(
+    _ connection: Connection, key: ObjectKey
+  ) throws(SQLiteError) -> OriginalRow? {
     guard let values = key.values(of: entity) else { return nil }
     return try original(connection, key: values)
   }
 
   package func original(
-    _ connection: Connection, key: [Value]
+    _ connection: Connection, key: [AttributeValue]
   ) throws(SQLiteError) -> OriginalRow? {
     let statement = try connection.statement(texts.originalByKey)
     defer { statement.reset() }
@@ -235,7 +238,8 @@ package final class Rows: Sendable {
   // The downloaded images that are visible as they are.
 
   package func insertDownloaded(
-    _ connection: Connection, object: Int64?, values: [Value], partition: Int64, hash: Int64
+    _ connection: Connection, object: Int64?, values: [AttributeValue], partition: Int64,
+    hash: Int64
   ) throws(SQLiteError) -> Bool {
     let statement = try connection.statement(texts.insertDownloaded)
     defer { statement.reset() }
@@ -256,7 +260,7 @@ package final class Rows: Sendable {
   package var newBatchRows: Int { RowTexts.batchRows(types.count) }
 
   package func updateDownloaded(
-    _ connection: Connection, object: Int64, values: [Value], partition: Int64, hash: Int64
+    _ connection: Connection, object: Int64, values: [AttributeValue], partition: Int64, hash: Int64
   ) throws(SQLiteError) {
     let statement = try connection.statement(texts.updateDownloaded)
     defer { statement.reset() }
@@ -271,7 +275,7 @@ package final class Rows: Sendable {
 
   /// Writes the attributes that stay on the device, whatever is pending of the others.
   package func updateClientOnly(
-    _ connection: Connection, object: Int64, values: [Value]
+    _ connection: Connection, object: Int64, values: [AttributeValue]
   ) throws(SQLiteError) {
     try connection.run(
       texts.updateClientOnly,
@@ -280,7 +284,7 @@ package final class Rows: Sendable {
 
   /// A row of an entity that stays on the device.
   package func insertClientOnly(
-    _ connection: Connection, values: [Value]
+    _ connection: Connection, values: [AttributeValue]
   ) throws(SQLiteError) -> Int64 {
     try connection.run(texts.insertClientOnly, values.map(\.stored))
     return connection.lastInsertRowID
@@ -289,7 +293,7 @@ package final class Rows: Sendable {
   /// Object, partition and hash of the visible row with this key; the last two are nil while it is
   /// pending.
   package func downloaded(
-    _ connection: Connection, key: [Value]
+    _ connection: Connection, key: [AttributeValue]
   ) throws(SQLiteError) -> (object: Int64, partition: Int64?, hash: Int64?)? {
     let statement = try connection.statement(texts.downloaded)
     defer { statement.reset() }
@@ -301,8 +305,8 @@ package final class Rows: Sendable {
     )
   }
 
-  private func values(_ statement: Statement, from first: Int) -> [Value] {
-    [Value](unsafeUninitializedCapacity: types.count) { values, count in
+  private func values(_ statement: Statement, from first: Int) -> [AttributeValue] {
+    [AttributeValue](unsafeUninitializedCapacity: types.count) { values, count in
       for index in types.indices {
         values.initializeElement(
           at: index, to: statement.stored(at: first + index, as: types[index]))
@@ -335,7 +339,7 @@ package struct VisibleRow: Equatable {
   package var pending: PendingChange
   package var failed: Bool
   package var replay: ReplayState
-  package var values: [Value]
+  package var values: [AttributeValue]
 }
 
 /// The last downloaded image of a pending object.
@@ -343,5 +347,5 @@ package struct OriginalRow: Equatable {
   package var object: Int64
   package var partition: Int64
   package var hash: Int64
-  package var values: [Value]
+  package var values: [AttributeValue]
 }

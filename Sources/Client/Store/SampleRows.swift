@@ -3,7 +3,7 @@ import FerrySQLite
 
 extension Store {
   /// Inserts a row as if it had been downloaded, for previews; `objectExists` if its key is there.
-  package func insertSample(_ values: [Value], of entity: Entity) throws(FerryError) {
+  package func insertSample(_ values: [AttributeValue], of entity: Entity) throws(FerryError) {
     try withTransaction { transaction throws(FerryError) in
       let isNew = try transaction.sql { connection throws(SQLiteError) in
         try self.rows(of: entity).insertDownloaded(

@@ -255,7 +255,7 @@ package struct Schema {
     ] + indexes + bigIndexes
   }
 
-  private static func literal(_ value: Value) -> String {
+  private static func literal(_ value: AttributeValue) -> String {
     switch value {
     case .null: "NULL"
     case .boolean(let flag): flag ? "1" : "0"

@@ -138,7 +138,7 @@ final class SharedChanges: Sendable {
   private func row(
     _ scanner: inout JSONScanner, _ types: [AttributeType]
   ) throws(JSONError) -> RowChange {
-    var parts: [[Value]?] = []
+    var parts: [[AttributeValue]?] = []
     try scanner.enterArray()
     _ = try scanner.nextElement()
     let object = try scanner.integer()

@@ -265,7 +265,8 @@ extension Store {
       case .wrongKey:
         (.wrongKey, "Give the key that the database was made with, or was changed to last.")
       case .keyMissing: (.wrongKey, "Open it with `key:`.")
-      case .notSealed: (.wrongKey, "Open it without a key, or seal it with `Database.seal` first.")
+      case .notSealed:
+        (.wrongKey, "Open it without a key, or seal it with `FerryDatabase.seal` first.")
       case .damaged:
         (.damaged, "Keep the file, restore a copy or subscribe afresh; nothing was written to it.")
       case .foreign, .refused: (.store, "Open another path.")

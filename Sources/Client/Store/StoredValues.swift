@@ -1,7 +1,7 @@
 import FerryModel
 import FerrySQLite
 
-extension Value {
+extension AttributeValue {
   package var stored: SQLiteValue {
     switch self {
     case .null: .null
@@ -14,7 +14,7 @@ extension Value {
   }
 }
 
-extension Value {
+extension AttributeValue {
   /// A column in the form in which its type is stored; nil for another form.
   init?(_ column: ColumnView, as type: AttributeType) {
     switch (column, type) {
@@ -37,9 +37,9 @@ extension Value {
 
 extension StoredRow {
   /// A column of an entity's table; what another program wrote in another form stays in it.
-  func value(at index: Int, as type: AttributeType) -> Value {
+  func value(at index: Int, as type: AttributeType) -> AttributeValue {
     withColumn(at: index) { column in
-      if let value = Value(column, as: type) { return value }
+      if let value = AttributeValue(column, as: type) { return value }
       return switch column {
       case .null: .null
       case .integer(let number): .integer(number)
@@ -53,7 +53,7 @@ extension StoredRow {
 
 extension Statement {
   /// Binds values from the parameter `first` on.
-  func bind(_ values: some Sequence<Value>, from first: Int = 0) throws(SQLiteError) {
+  func bind(_ values: some Sequence<AttributeValue>, from first: Int = 0) throws(SQLiteError) {
     var index = first
     for value in values {
       try bind(value: value, at: index)
@@ -61,7 +61,7 @@ extension Statement {
     }
   }
 
-  func bind(value: Value, at index: Int) throws(SQLiteError) {
+  func bind(value: AttributeValue, at index: Int) throws(SQLiteError) {
     switch value {
     case .integer(let number): try bind(number, at: index)
     case .double(let number): try bind(number, at: index)
@@ -70,12 +70,12 @@ extension Statement {
   }
 
   /// A column of an entity's table, which only ever holds canonical values of its type.
-  func stored(at index: Int, as type: AttributeType) -> Value {
-    Value(column(at: index), as: type) ?? converted(at: index, as: type)
+  func stored(at index: Int, as type: AttributeType) -> AttributeValue {
+    AttributeValue(column(at: index), as: type) ?? converted(at: index, as: type)
   }
 
   /// What another program wrote in another form, as SQLite converts it.
-  private func converted(at index: Int, as type: AttributeType) -> Value {
+  private func converted(at index: Int, as type: AttributeType) -> AttributeValue {
     switch type {
     case .boolean: .boolean(integer(at: index) != 0)
     case .byte, .short, .int, .long: .integer(integer(at: index))

@@ -19,26 +19,26 @@ public protocol SQLDialect {
 
   /// The row of the key, locked until the transaction ends as the change needs it; nil where there is
   /// none. A create needs no lock: it only asks whether there is one.
-  func row(of key: Key, for kind: OperationKind) throws(Interruption) -> Row?
+  func row(of key: ObjectKey, for kind: OperationKind) throws(Interruption) -> Row?
 
   /// The value of an attribute; nil where it does not fit the attribute's type.
-  func value(at position: Int, of row: Row) -> Value?
+  func value(at position: Int, of row: Row) -> AttributeValue?
 
   /// The same for messages to people, whether it fits or not.
   func shown(at position: Int, of row: Row) -> String
 
   /// The row of `entity` whose attributes at `positions` have these values, for a judge.
   func fitting(
-    _ entity: Entity, _ positions: [Int], _ values: [Value], isLocked: Bool
-  ) throws(ConnectorError) -> [Value]?
+    _ entity: Entity, _ positions: [Int], _ values: [AttributeValue], isLocked: Bool
+  ) throws(ConnectorError) -> [AttributeValue]?
 
   /// Inserts a row and gives its key; nil where a rule of the database ignored it.
-  func insert(_ values: [Int: Value]) throws(Interruption) -> Key?
+  func insert(_ values: [Int: AttributeValue]) throws(Interruption) -> ObjectKey?
 
   /// Writes these attributes of the row; false where a rule of the database ignored it.
-  func update(_ key: Key, _ changed: [Int: Value]) throws(Interruption) -> Bool
+  func update(_ key: ObjectKey, _ changed: [Int: AttributeValue]) throws(Interruption) -> Bool
 
-  func delete(_ key: Key) throws(Interruption) -> Bool
+  func delete(_ key: ObjectKey) throws(Interruption) -> Bool
 }
 
 /// What a claim in the table of operations came to.
@@ -46,7 +46,7 @@ public enum OperationClaim: Sendable, Equatable {
   /// The operation is new and claimed by this transaction.
   case new
   /// It was performed before and the object has this key.
-  case performed(Key)
+  case performed(ObjectKey)
   /// The id stands for a change with other content.
   case otherContent
 }

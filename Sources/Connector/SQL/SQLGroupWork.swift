@@ -12,14 +12,14 @@ public protocol SQLGroupWork {
   func claim(_ operation: ConnectorOperation) throws(Interruption) -> OperationClaim
 
   /// Notes the key that a claimed operation came to.
-  func finish(_ operation: ConnectorOperation, key: Key) throws(Interruption)
+  func finish(_ operation: ConnectorOperation, key: ObjectKey) throws(Interruption)
 
   /// Does the operation itself, and gives the object's key. Its own row counts as touched even where
   /// nothing changed, so that the caller has it fresh.
-  func work(_ operation: ConnectorOperation) throws(Interruption) -> Key
+  func work(_ operation: ConnectorOperation) throws(Interruption) -> ObjectKey
 
   /// An operation was performed before: its row, where it has one, counts as touched.
-  func touch(_ operation: ConnectorOperation, _ key: Key) throws(Interruption)
+  func touch(_ operation: ConnectorOperation, _ key: ObjectKey) throws(Interruption)
 }
 
 /// The operation of a group that did not go through.
@@ -54,7 +54,7 @@ extension SQLGroupWork {
 
   private func performOnce(
     _ given: ConnectorOperation, _ operation: ConnectorOperation
-  ) throws(Interruption) -> (key: Key, isRepeated: Bool) {
+  ) throws(Interruption) -> (key: ObjectKey, isRepeated: Bool) {
     guard remembersOperations else { return (try work(operation), false) }
     switch try claim(given) {
     case .performed(let key):

@@ -13,7 +13,7 @@ public struct SQLOperationWork<Dialect: SQLDialect> {
   private var entity: Entity { operation.entity }
 
   /// The key of the object afterwards. The row is judged before and after (`RowJudge`).
-  public func perform() throws(Dialect.Interruption) -> Key {
+  public func perform() throws(Dialect.Interruption) -> ObjectKey {
     switch operation.kind {
     case .create: return try judged(create())
     case .update: return try judged(update())
@@ -22,9 +22,9 @@ public struct SQLOperationWork<Dialect: SQLDialect> {
   }
 
   /// As the statement and its triggers left the row.
-  private func judged(_ key: Key) throws(Dialect.Interruption) -> Key {
+  private func judged(_ key: ObjectKey) throws(Dialect.Interruption) -> ObjectKey {
     guard operation.judge != nil, let values = key.values(of: entity) else { return key }
-    let row: [Value]?
+    let row: [AttributeValue]?
     do { row = try dialect.fitting(entity, entity.key, values, isLocked: false) } catch {
       throw .failed(error)
     }
@@ -32,7 +32,7 @@ public struct SQLOperationWork<Dialect: SQLDialect> {
     return key
   }
 
-  private func judge(_ row: [Value]) throws(Dialect.Interruption) {
+  private func judge(_ row: [AttributeValue]) throws(Dialect.Interruption) {
     guard let judge = operation.judge else { return }
     let refusal: Refusal?
     do throws(ConnectorError) {
@@ -46,7 +46,7 @@ public struct SQLOperationWork<Dialect: SQLDialect> {
 
   /// Before the statement, whose foreign keys would tell which objects exist.
   private func judge(
-    references changed: [Int: Value], before: [Value]?
+    references changed: [Int: AttributeValue], before: [AttributeValue]?
   ) throws(Dialect.Interruption) {
     guard let judge = operation.judge else { return }
     let refusal: Refusal?
@@ -59,7 +59,7 @@ public struct SQLOperationWork<Dialect: SQLDialect> {
     if let refusal { throw .refused(refusal) }
   }
 
-  private func create() throws(Dialect.Interruption) -> Key {
+  private func create() throws(Dialect.Interruption) -> ObjectKey {
     var values = operation.changed
     if let key = operation.key {
       guard let parts = key.values(of: entity) else { throw noKey(key) }
@@ -74,7 +74,7 @@ public struct SQLOperationWork<Dialect: SQLDialect> {
     return key
   }
 
-  private func update() throws(Dialect.Interruption) -> Key {
+  private func update() throws(Dialect.Interruption) -> ObjectKey {
     let (key, row) = try existing()
     if operation.judge != nil { try judge(references: operation.changed, before: fitting(row)) }
     try checkBase(row)
@@ -94,14 +94,14 @@ public struct SQLOperationWork<Dialect: SQLDialect> {
     return key
   }
 
-  private func delete() throws(Dialect.Interruption) -> Key {
+  private func delete() throws(Dialect.Interruption) -> ObjectKey {
     let (key, row) = try existing()
     try checkBase(row)
     guard try dialect.delete(key) else { throw ignored() }
     return key
   }
 
-  private func existing() throws(Dialect.Interruption) -> (Key, Dialect.Row) {
+  private func existing() throws(Dialect.Interruption) -> (ObjectKey, Dialect.Row) {
     guard let key = operation.key else {
       throw .refused(Refusal(code: 422, message: "The change does not say which object it means."))
     }
@@ -116,7 +116,7 @@ public struct SQLOperationWork<Dialect: SQLDialect> {
   }
 
   /// What does not fit the model is null.
-  private func fitting(_ row: Dialect.Row) -> [Value] {
+  private func fitting(_ row: Dialect.Row) -> [AttributeValue] {
     entity.attributes.indices.map { dialect.value(at: $0, of: row) ?? .null }
   }
 
@@ -135,11 +135,11 @@ public struct SQLOperationWork<Dialect: SQLDialect> {
     }
   }
 
-  private func noKey(_ key: Key) -> Dialect.Interruption {
+  private func noKey(_ key: ObjectKey) -> Dialect.Interruption {
     .refused(Refusal(code: 422, message: "\(key) is no key of \(entity.name)."))
   }
 
-  private func exists(_ key: Key) -> Dialect.Interruption {
+  private func exists(_ key: ObjectKey) -> Dialect.Interruption {
     .refused(
       Refusal(
         code: 412, message: "There is a \(entity.name) with the key \(key) already.",
@@ -164,7 +164,7 @@ extension Refusal {
 
   /// The column would give back another value than it was given.
   public static func inexact(
-    _ value: Value, _ attribute: Attribute, declaredType: String
+    _ value: AttributeValue, _ attribute: Attribute, declaredType: String
   ) -> Refusal {
     Refusal(
       code: 422,

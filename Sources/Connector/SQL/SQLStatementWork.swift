@@ -17,8 +17,8 @@ public struct SQLStatementWork<Interruption: SQLInterruption> {
   /// Runs the statements and returns the key of the operation itself. `changesRow` runs one with its
   /// parameters, and returns whether it changed a row.
   public func perform(
-    _ changesRow: (String, [Value]) throws(Interruption) -> Bool
-  ) throws(Interruption) -> Key {
+    _ changesRow: (String, [AttributeValue]) throws(Interruption) -> Bool
+  ) throws(Interruption) -> ObjectKey {
     guard let key = operation.key, let parts = key.values(of: operation.entity) else {
       throw .refused(
         Refusal(code: 422, message: "\(operation.entity.name) does not say which one it is."))
@@ -39,10 +39,10 @@ public struct SQLStatementWork<Interruption: SQLInterruption> {
 
   /// The statement with 1 for its first parameter; one that comes again has its number again.
   private func numbered(
-    _ statement: String, _ values: [Int: Value]
-  ) -> (sql: String, parameters: [Value]) {
+    _ statement: String, _ values: [Int: AttributeValue]
+  ) -> (sql: String, parameters: [AttributeValue]) {
     var sql = ""
-    var parameters: [Value] = []
+    var parameters: [AttributeValue] = []
     var numbers: [String: Int] = [:]
     for part in SQLText.parts(of: statement) {
       switch part {

@@ -6,7 +6,7 @@ import FerryModel
 /// beside the tables, each once.
 extension MemoryBusiness {
   /// Keeps a content; what it gives is the value of a row's attribute.
-  public func keep(content bytes: [UInt8]) -> Value {
+  public func keep(content bytes: [UInt8]) -> AttributeValue {
     let reference = BigReference(
       sizeBytes: Int64(bytes.count), digest: hexadecimal(SHA256Digest.hash(bytes)))
     keep(bytes, as: reference)
@@ -14,7 +14,7 @@ extension MemoryBusiness {
   }
 
   /// What a row's value refers to; nil where it is no reference.
-  public func content(_ value: Value) -> [UInt8]? { value.bigReference.flatMap(content) }
+  public func content(_ value: AttributeValue) -> [UInt8]? { value.bigReference.flatMap(content) }
 
   /// The first text that an operation brings and that is none.
   static func wrongText(
@@ -44,7 +44,7 @@ extension MemoryBusiness {
 
 extension MemoryConnector {
   public func content(
-    _ entity: Entity, key: Key, position: Int, offset: Int64, count: Int
+    _ entity: Entity, key: ObjectKey, position: Int, offset: Int64, count: Int
   ) throws(ConnectorError) -> [UInt8]? {
     guard let row = business.rows(of: entity.name)[key],
       let bytes = business.content(row[position])

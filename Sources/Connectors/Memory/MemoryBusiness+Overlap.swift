@@ -6,7 +6,7 @@ public typealias MemoryChange = @Sendable (inout MemoryTransaction) -> Void
 /// A row by its entity and key.
 public struct MemoryRowName: Sendable, Hashable {
   public let entity: String
-  public let key: Key
+  public let key: ObjectKey
 }
 
 /// Transactions of others that run while an operation is performed.
@@ -41,8 +41,9 @@ extension MemoryBusiness {
 extension MemoryTransaction {
   /// As `row`, for a judgement: notes what it has read.
   func row(
-    _ entity: Entity, _ positions: [Int], _ values: [Value], _ held: inout Set<MemoryRowName>
-  ) -> [Value]? {
+    _ entity: Entity, _ positions: [Int], _ values: [AttributeValue],
+    _ held: inout Set<MemoryRowName>
+  ) -> [AttributeValue]? {
     let row = row(entity, positions, values)
     if let row { held.insert(MemoryRowName(entity: entity.name, key: entity.key(of: row))) }
     return row

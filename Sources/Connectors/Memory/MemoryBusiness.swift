@@ -8,11 +8,11 @@ import Synchronization
 /// rows, keys and history.
 public final class MemoryBusiness: Sendable {
   struct State {
-    var tables: [String: [Key: [Value]]] = [:]
+    var tables: [String: [ObjectKey: [AttributeValue]]] = [:]
     /// What the references in the tables stand for.
     var contents: [BigReference: [UInt8]] = [:]
     var lastKeys: [String: Int64] = [:]
-    var performed: [OperationID: (operation: ConnectorOperation, key: Key)] = [:]
+    var performed: [OperationID: (operation: ConnectorOperation, key: ObjectKey)] = [:]
     var history: [MemoryCommit] = []
     var fault: (@Sendable (MemoryCall) -> MemoryFault?)?
     var overlap: (@Sendable (Set<MemoryRowName>) -> MemoryChange?)?
@@ -61,12 +61,12 @@ public final class MemoryBusiness: Sendable {
   public var history: [MemoryCommit] { state.withLock { $0.history } }
 
   /// The rows as they are now.
-  public func rows(of entity: String) -> [Key: [Value]] {
+  public func rows(of entity: String) -> [ObjectKey: [AttributeValue]] {
     state.withLock { $0.tables[entity] ?? [:] }
   }
 
   /// Every table at one moment.
-  public var tables: [String: [Key: [Value]]] { state.withLock { $0.tables } }
+  public var tables: [String: [ObjectKey: [AttributeValue]]] { state.withLock { $0.tables } }
 
   /// Asked at each call of a connector what goes wrong; nil: nothing does, ever.
   public func setFault(_ fault: (@Sendable (MemoryCall) -> MemoryFault?)?) {
@@ -108,7 +108,7 @@ public final class MemoryBusiness: Sendable {
 
   /// Puts rows there as someone else would.
   @discardableResult
-  public func insert(_ entity: String, _ rows: [[Value]]) -> Refusal? {
+  public func insert(_ entity: String, _ rows: [[AttributeValue]]) -> Refusal? {
     guard let shape = package.entity(named: entity) else {
       preconditionFailure("no entity \(entity)")
     }
@@ -155,7 +155,7 @@ public final class MemoryBusiness: Sendable {
     var keys = GivenKeys()
     var outcomes: [OperationOutcome] = []
     var parts: [MemoryCommit.Part] = []
-    var own: [(entity: String, key: Key)] = []
+    var own: [(entity: String, key: ObjectKey)] = []
     let lastKeys = state.lastKeys
     var transaction = state.begin()
     for (index, given) in group.enumerated() {
@@ -223,8 +223,8 @@ public final class MemoryBusiness: Sendable {
 
   private enum Performed {
     case refused(Refusal)
-    case before(Key)
-    case performed(Key)
+    case before(ObjectKey)
+    case performed(ObjectKey)
   }
 
   private func perform(
@@ -278,7 +278,7 @@ public final class MemoryBusiness: Sendable {
 
   /// What the judge says of the row as it is now; nil where there is neither a row nor a judge.
   private static func judged(
-    _ operation: ConnectorOperation, _ key: Key?, _ transaction: MemoryTransaction,
+    _ operation: ConnectorOperation, _ key: ObjectKey?, _ transaction: MemoryTransaction,
     _ held: inout Set<MemoryRowName>
   ) -> Refusal? {
     guard let judge = operation.judge, let key,
@@ -309,9 +309,9 @@ public final class MemoryBusiness: Sendable {
 
   /// Every row that was written and those of the operations, each once, as it is now.
   private func touched(
-    _ transaction: MemoryTransaction, and own: [(entity: String, key: Key)]
+    _ transaction: MemoryTransaction, and own: [(entity: String, key: ObjectKey)]
   ) -> [RowImage] {
-    var seen: [String: Set<Key>] = [:]
+    var seen: [String: Set<ObjectKey>] = [:]
     var images: [RowImage] = []
     for (entity, key) in transaction.effects.map({ ($0.entity, $0.key) }) + own
     where seen[entity, default: []].insert(key).inserted {

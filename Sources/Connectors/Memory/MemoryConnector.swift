@@ -103,7 +103,7 @@ public final class MemoryConnector: Connector {
     return business.recall(operations)
   }
 
-  public func read(_ entity: Entity, keys: [Key]) throws(ConnectorError) -> [RowImage] {
+  public func read(_ entity: Entity, keys: [ObjectKey]) throws(ConnectorError) -> [RowImage] {
     try meet(.read)
     let rows = business.rows(of: entity.name)
     return keys.map { RowImage(entity: entity.name, key: $0, values: rows[$0]) }
@@ -127,11 +127,11 @@ public final class MemoryConnector: Connector {
   }
 
   public func slice(
-    of entity: Entity, after place: [Value]?, count: Int
+    of entity: Entity, after place: [AttributeValue]?, count: Int
   ) throws(ConnectorError) -> EntitySlice? {
     try meet(.load)
     let rows = business.rows(of: entity.name).sorted { $0.key.text < $1.key.text }
-    let last: Value? = place?.first
+    let last: AttributeValue? = place?.first
     let rest = rows.filter { row in
       guard case .text(let text)? = last else { return true }
       return row.key.text > text

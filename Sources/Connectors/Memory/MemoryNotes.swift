@@ -77,7 +77,7 @@ struct MemoryNotes {
 
 /// A state of a business system in memory to which it can be set back.
 public struct MemoryBackup: Sendable {
-  fileprivate let tables: [String: [Key: [Value]]]
+  fileprivate let tables: [String: [ObjectKey: [AttributeValue]]]
   fileprivate let notes: MemoryNotes.Cursor?
 
   /// Whether the mark of this cursor was made later, so that it does not fit the backup.
@@ -101,7 +101,7 @@ extension MemoryBusiness {
       guard var cursor = MemoryNotes.Cursor(cursor),
         let commits = state.notes?.take(&cursor, ignoringMark: flaws.contains(.markIgnored))
       else { return nil }
-      var keys: [String: Set<Key>] = [:]
+      var keys: [String: Set<ObjectKey>] = [:]
       for number in commits where !own.contains(number) {
         let effects = state.history[number - 1].parts.flatMap(\.effects)
         for effect in effects where isNoted(effect, beside: effects) {

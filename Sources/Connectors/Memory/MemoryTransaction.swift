@@ -4,32 +4,32 @@ import FerryModel
 /// What one change does to one row.
 public struct MemoryEffect: Sendable, Equatable {
   public let entity: String
-  public let key: Key
+  public let key: ObjectKey
   /// Nil when the row is new.
-  public let before: [Value]?
+  public let before: [AttributeValue]?
   /// Nil when the row goes.
-  public let after: [Value]?
+  public let after: [AttributeValue]?
 }
 
 /// The tables while someone changes them; each write is noted so that it can be undone.
 public struct MemoryTransaction {
-  private var tables: [String: [Key: [Value]]]
+  private var tables: [String: [ObjectKey: [AttributeValue]]]
   public private(set) var effects: [MemoryEffect] = []
 
-  init(_ tables: [String: [Key: [Value]]]) { self.tables = tables }
+  init(_ tables: [String: [ObjectKey: [AttributeValue]]]) { self.tables = tables }
 
-  public func row(_ entity: String, _ key: Key) -> [Value]? { tables[entity]?[key] }
+  public func row(_ entity: String, _ key: ObjectKey) -> [AttributeValue]? { tables[entity]?[key] }
 
   /// The row whose attributes at `positions` have these values.
-  func row(_ entity: Entity, _ positions: [Int], _ values: [Value]) -> [Value]? {
-    if positions == entity.key { return row(entity.name, Key(values)) }
+  func row(_ entity: Entity, _ positions: [Int], _ values: [AttributeValue]) -> [AttributeValue]? {
+    if positions == entity.key { return row(entity.name, ObjectKey(values)) }
     return rows(of: entity.name).values.first { row in positions.map { row[$0] } == values }
   }
 
-  public func rows(of entity: String) -> [Key: [Value]] { tables[entity] ?? [:] }
+  public func rows(of entity: String) -> [ObjectKey: [AttributeValue]] { tables[entity] ?? [:] }
 
   /// Puts a row there, or takes it away with nil.
-  public mutating func write(_ entity: String, _ key: Key, _ values: [Value]?) {
+  public mutating func write(_ entity: String, _ key: ObjectKey, _ values: [AttributeValue]?) {
     effects.append(
       MemoryEffect(entity: entity, key: key, before: tables[entity]?[key], after: values))
     tables[entity, default: [:]][key] = values
@@ -43,7 +43,7 @@ public struct MemoryTransaction {
     }
   }
 
-  func finished() -> [String: [Key: [Value]]] { tables }
+  func finished() -> [String: [ObjectKey: [AttributeValue]]] { tables }
 }
 
 /// A rule of the business: it may refuse a change, or change further rows because of it.
@@ -59,9 +59,10 @@ public struct MemoryRule: Sendable {
 /// What an entity without rows does to the others: the model's own operations.
 public struct MemoryOperation: Sendable {
   /// Called with the values of its attributes, in their order; a refusal undoes what it did.
-  public let apply: @Sendable ([Value], inout MemoryTransaction) -> Refusal?
+  public let apply: @Sendable ([AttributeValue], inout MemoryTransaction) -> Refusal?
 
-  public init(_ apply: @escaping @Sendable ([Value], inout MemoryTransaction) -> Refusal?) {
+  public init(_ apply: @escaping @Sendable ([AttributeValue], inout MemoryTransaction) -> Refusal?)
+  {
     self.apply = apply
   }
 }
@@ -100,7 +101,7 @@ struct MemoryConstraints {
     return nil
   }
 
-  private func required(_ entity: Entity, _ row: [Value]) -> Refusal? {
+  private func required(_ entity: Entity, _ row: [AttributeValue]) -> Refusal? {
     for (attribute, value) in zip(entity.attributes, row)
     where value.isNull && !attribute.isNullable {
       return Refusal(
@@ -110,7 +111,7 @@ struct MemoryConstraints {
   }
 
   private func missingParent(
-    _ entity: Entity, _ row: [Value], _ transaction: MemoryTransaction
+    _ entity: Entity, _ row: [AttributeValue], _ transaction: MemoryTransaction
   ) -> Refusal? {
     for relationship in entity.relationships {
       guard let target = package.entity(named: relationship.target),
@@ -128,7 +129,8 @@ struct MemoryConstraints {
   }
 
   private func leftChild(
-    _ entity: Entity, _ before: [Value], _ now: [Value]?, _ transaction: MemoryTransaction
+    _ entity: Entity, _ before: [AttributeValue], _ now: [AttributeValue]?,
+    _ transaction: MemoryTransaction
   ) -> Refusal? {
     for child in package.entities {
       for relationship in child.relationships where relationship.target == entity.name {
@@ -149,16 +151,19 @@ struct MemoryConstraints {
   }
 
   /// Nil when one of them is null: then there is nothing to refer to.
-  private func values(_ names: [String], of entity: Entity, _ row: [Value]) -> [Value]? {
+  private func values(
+    _ names: [String], of entity: Entity, _ row: [AttributeValue]
+  ) -> [AttributeValue]? {
     let values = names.compactMap { entity.position(of: $0).map { row[$0] } }
     return values.count == names.count && !values.contains(.null) ? values : nil
   }
 
   private func contains(
-    _ target: Entity, _ names: [String], _ wanted: [Value], _ transaction: MemoryTransaction
+    _ target: Entity, _ names: [String], _ wanted: [AttributeValue],
+    _ transaction: MemoryTransaction
   ) -> Bool {
     if names.compactMap(target.position) == target.key {
-      return transaction.row(target.name, Key(wanted)) != nil
+      return transaction.row(target.name, ObjectKey(wanted)) != nil
     }
     return transaction.rows(of: target.name).values.contains {
       values(names, of: target, $0) == wanted

@@ -8,7 +8,7 @@ struct MemoryWork {
   var lastKey: Int64?
 
   enum Outcome {
-    case accepted(Key)
+    case accepted(ObjectKey)
     case refused(Refusal)
   }
 
@@ -95,7 +95,7 @@ struct MemoryWork {
     return .accepted(key)
   }
 
-  private func conflict(_ row: [Value]) -> Refusal? {
+  private func conflict(_ row: [AttributeValue]) -> Refusal? {
     for (position, based) in operation.base.sorted(by: { $0.key < $1.key })
     where row[position] != based {
       let name = operation.entity.attributes[position].name
@@ -108,7 +108,7 @@ struct MemoryWork {
     return nil
   }
 
-  private func unfit(_ row: [Value]) -> Refusal? {
+  private func unfit(_ row: [AttributeValue]) -> Refusal? {
     for (attribute, value) in zip(operation.entity.attributes, row)
     where attribute.type.canonical(value) != value {
       return Refusal(
@@ -118,7 +118,7 @@ struct MemoryWork {
     return nil
   }
 
-  private func noKey(_ key: Key) -> Outcome {
+  private func noKey(_ key: ObjectKey) -> Outcome {
     .refused(Refusal(code: 422, message: "\(key) is not a key of \(operation.entity.name)."))
   }
 }

@@ -47,11 +47,11 @@ enum AppliedOperations {
     let known = try connection.rows(
       "SELECT hash, result FROM ferry.applied WHERE operation = $1", [.text(operation.id.text)])
     guard known.count == 1, known.text(0, 0) == hash(operation) else { return .otherContent }
-    return .performed(Key(text: known.text(0, 1) ?? ""))
+    return .performed(ObjectKey(text: known.text(0, 1) ?? ""))
   }
 
   static func finishing(
-    _ operation: ConnectorOperation, key: Key
+    _ operation: ConnectorOperation, key: ObjectKey
   ) -> PostgreSQLConnection.Request {
     PostgreSQLConnection.Request(
       "UPDATE ferry.applied SET result = $1 WHERE operation = $2",
@@ -76,7 +76,7 @@ enum AppliedOperations {
       }
       let result = try connection.value(
         "SELECT result FROM ferry.applied WHERE operation = $1", [.text(id.text)])
-      outcomes.append(result.map { .accepted(key: Key(text: $0)) })
+      outcomes.append(result.map { .accepted(key: ObjectKey(text: $0)) })
     }
     return outcomes
   }

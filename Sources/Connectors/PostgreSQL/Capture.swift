@@ -85,7 +85,7 @@ final class OwnTransactions: Sendable {
 
 extension EntityTable {
   /// The key that an entry names; nil where the table's key is not the model's.
-  func key(ofEntry json: String) -> Key? {
+  func key(ofEntry json: String) -> ObjectKey? {
     let columns = schema.primaryKey
     guard Set(columns) == Set(entity.key.map { self.columns[$0].column.name }),
       let texts = try? RowCoder.decode(
@@ -103,13 +103,13 @@ extension EntityTable {
 struct TouchedRows {
   struct Row: Hashable {
     let entity: String
-    let key: Key
+    let key: ObjectKey
   }
 
   private var seen: Set<Row> = []
-  private var rows: [(table: EntityTable, key: Key)] = []
+  private var rows: [(table: EntityTable, key: ObjectKey)] = []
 
-  mutating func note(_ table: EntityTable, _ key: Key) {
+  mutating func note(_ table: EntityTable, _ key: ObjectKey) {
     guard seen.insert(Row(entity: table.entity.name, key: key)).inserted else { return }
     rows.append((table, key))
   }
@@ -142,7 +142,7 @@ enum RowReading {
   static let rowsInPipeline: Int = 100
 
   static func images(
-    _ rows: [(table: EntityTable, key: Key)], _ connection: PostgreSQLConnection
+    _ rows: [(table: EntityTable, key: ObjectKey)], _ connection: PostgreSQLConnection
   ) throws(PostgreSQLError) -> [RowImage] {
     var images: [RowImage] = []
     images.reserveCapacity(rows.count)
@@ -155,7 +155,7 @@ enum RowReading {
     return images
   }
 
-  typealias Rows = ArraySlice<(table: EntityTable, key: Key)>
+  typealias Rows = ArraySlice<(table: EntityTable, key: ObjectKey)>
 
   static func requests(_ rows: Rows) -> [PostgreSQLConnection.Request] {
     rows.compactMap { row in

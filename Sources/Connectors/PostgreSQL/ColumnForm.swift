@@ -63,7 +63,7 @@ struct ColumnForm: Sendable {
   }
 
   /// The canonical value of what `selected` gave; nil when it does not fit the attribute's type.
-  func value(_ text: String?) -> Value? {
+  func value(_ text: String?) -> AttributeValue? {
     guard let text else { return .null }
     let type = attribute.type
     switch type {
@@ -75,14 +75,14 @@ struct ColumnForm: Sendable {
       }
     case .byte, .short, .int, .long:
       return Int64(text).flatMap { type.canonical(.integer($0)) }
-    case .float, .double: return Double(text).map(Value.double)
-    case .binary: return ColumnForm.bytes(text).map(Value.bytes)
+    case .float, .double: return Double(text).map(AttributeValue.double)
+    case .binary: return ColumnForm.bytes(text).map(AttributeValue.bytes)
     default: return type.canonical(.text(text))
     }
   }
 
   /// The parameter that writes the value; nil when the column would give back another one.
-  func parameter(_ value: Value) -> PostgreSQLValue? {
+  func parameter(_ value: AttributeValue) -> PostgreSQLValue? {
     guard attribute.type.canonical(value) == value, fits(value) else { return nil }
     switch value {
     case .null: return .null
@@ -100,7 +100,7 @@ struct ColumnForm: Sendable {
   }
 
   /// Whether the column keeps the value as it is. PostgreSQL itself rounds and cuts in silence.
-  private func fits(_ value: Value) -> Bool {
+  private func fits(_ value: AttributeValue) -> Bool {
     switch (column.typeName, value) {
     case ("numeric", .text(let text)):
       guard let scale = column.digits?.scale else { return true }

@@ -5,7 +5,7 @@ import FerryPostgreSQL
 extension EntityTable {
   /// At most `count` rows behind the place, in the order of the key's columns: by the index of the key.
   func slice(
-    after place: [Value]?, count: Int, _ connection: PostgreSQLConnection
+    after place: [AttributeValue]?, count: Int, _ connection: PostgreSQLConnection
   ) throws(PostgreSQLError) -> EntitySlice {
     let keys = entity.key.map { "t.\(quotedName(columns[$0].column.name))" }
     var conditions = keys.map { "\($0) IS NOT NULL" }

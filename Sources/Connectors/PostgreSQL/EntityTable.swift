@@ -36,7 +36,7 @@ struct EntityTable: Sendable {
   }
 
   /// The parameters to look a key up with; nil when no row can have it.
-  func parameters(of key: Key) -> [PostgreSQLValue]? {
+  func parameters(of key: ObjectKey) -> [PostgreSQLValue]? {
     guard let values = key.values(of: entity), !values.contains(.null) else { return nil }
     var parameters: [PostgreSQLValue] = []
     for (position, value) in zip(entity.key, values) {
@@ -47,12 +47,15 @@ struct EntityTable: Sendable {
   }
 
   /// The values of a row; what does not fit the model is null.
-  func fitting(_ texts: [String?]) -> [Value] { zip(columns, texts).map { $0.value($1) ?? .null } }
+  func fitting(_ texts: [String?]) -> [AttributeValue] {
+    zip(columns, texts).map { $0.value($1) ?? .null }
+  }
 
   /// Without its big values: the row whose attributes at these positions have just these values; one that the database only takes for equal, by a collation, is not it.
   func fitting(
-    _ positions: [Int], _ values: [Value], isLocked: Bool, _ connection: PostgreSQLConnection
-  ) throws(ConnectorError) -> [Value]? {
+    _ positions: [Int], _ values: [AttributeValue], isLocked: Bool,
+    _ connection: PostgreSQLConnection
+  ) throws(ConnectorError) -> [AttributeValue]? {
     var parameters: [PostgreSQLValue] = []
     var conditions: [String] = []
     for (position, value) in zip(positions, values) {
@@ -70,14 +73,14 @@ struct EntityTable: Sendable {
   }
 
   /// The key of the texts that a statement gave for the key's columns.
-  func key(of texts: [String?]) -> Key? {
+  func key(of texts: [String?]) -> ObjectKey? {
     guard texts.count == entity.key.count else { return nil }
-    var values: [Value] = []
+    var values: [AttributeValue] = []
     for (position, text) in zip(entity.key, texts) {
       guard let value = columns[position].value(text), !value.isNull else { return nil }
       values.append(value)
     }
-    return Key(values)
+    return ObjectKey(values)
   }
 
   /// What a statement selects to learn the key of row `row`.
@@ -86,13 +89,13 @@ struct EntityTable: Sendable {
   }
 
   enum Row {
-    case success([Value])
+    case success([AttributeValue])
     case rejected(RejectedRow)
   }
 
   /// A row as the model has it, or why the model cannot take it.
   func row(_ texts: [String?]) -> Row {
-    var values: [Value] = []
+    var values: [AttributeValue] = []
     values.reserveCapacity(texts.count)
     for (column, text) in zip(columns, texts) {
       guard let value = column.value(text), !value.isNull || column.attribute.isNullable else {
@@ -103,7 +106,9 @@ struct EntityTable: Sendable {
     return .success(values)
   }
 
-  private func rejected(row values: [Value], _ text: String?, _ column: ColumnForm) -> RejectedRow {
+  private func rejected(
+    row values: [AttributeValue], _ text: String?, _ column: ColumnForm
+  ) -> RejectedRow {
     let place = "\(schema.name).\(column.column.name)"
     let type = column.attribute.type.rawValue
     let reason =
@@ -116,12 +121,12 @@ struct EntityTable: Sendable {
       }
     let known = entity.key.filter { $0 < values.count }
     return RejectedRow(
-      entity: entity.name, key: Key(known.map { values[$0] }).text,
+      entity: entity.name, key: ObjectKey(known.map { values[$0] }).text,
       attribute: column.attribute.name, reason: reason)
   }
 
-  func image(_ key: Key, _ rows: PostgreSQLRows?) -> RowImage {
-    var values: [Value]?
+  func image(_ key: ObjectKey, _ rows: PostgreSQLRows?) -> RowImage {
+    var values: [AttributeValue]?
     if let rows, rows.count == 1, case .success(let read) = row(rows.row(0)) { values = read }
     return RowImage(entity: entity.name, key: key, values: values)
   }

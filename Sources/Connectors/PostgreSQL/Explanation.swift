@@ -132,7 +132,7 @@ struct Explanation {
   }
 
   /// The value that the row was to have.
-  private func intended(_ attribute: Attribute) -> Value {
+  private func intended(_ attribute: Attribute) -> AttributeValue {
     guard let position = operation.entity.position(of: attribute.name) else { return .null }
     if let value = operation.changed[position] { return value }
     guard let key = operation.key else { return .null }

@@ -25,7 +25,7 @@ struct Lanes {
 
   private enum Mark: Hashable {
     case user(String?)
-    case object(String, Key)
+    case object(String, ObjectKey)
   }
 
   /// Groups that must be in one lane; the largest bundle first.

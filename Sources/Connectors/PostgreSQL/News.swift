@@ -168,8 +168,8 @@ final class News {
   private func hints(
     _ rows: PostgreSQLRows, _ wanted: Set<String>, _ snapshot: String, _ writer: Writer
   ) throws(PostgreSQLError) -> [ChangeHint] {
-    var keys: [String: [Key]] = [:]
-    var seen: [String: Set<Key>] = [:]
+    var keys: [String: [ObjectKey]] = [:]
+    var seen: [String: Set<ObjectKey>] = [:]
     var whole = Set(wanted.flatMap { writer.tables.byOID[$0] ?? [] }.map(\.entity.name))
     if rows.count > News.mostEntries {
       let relations = try writer.connection.rows(

@@ -115,7 +115,7 @@ public final class PostgreSQLConnector: Connector {
       isTransient: false)
   }
 
-  public func read(_ entity: Entity, keys: [Key]) throws(ConnectorError) -> [RowImage] {
+  public func read(_ entity: Entity, keys: [ObjectKey]) throws(ConnectorError) -> [RowImage] {
     guard !entity.isOperation else {
       return keys.map { RowImage(entity: entity.name, key: $0, values: nil) }
     }
@@ -126,7 +126,7 @@ public final class PostgreSQLConnector: Connector {
   }
 
   public func content(
-    _ entity: Entity, key: Key, position: Int, offset: Int64, count: Int
+    _ entity: Entity, key: ObjectKey, position: Int, offset: Int64, count: Int
   ) throws(ConnectorError) -> [UInt8]? {
     try inSnapshot([entity]) { (connection, tables) throws(PostgreSQLError) in
       let table = tables[0]
@@ -224,7 +224,7 @@ public final class PostgreSQLConnector: Connector {
   private static let manyRows: Int = 100_000
 
   public func slice(
-    of entity: Entity, after place: [Value]?, count: Int
+    of entity: Entity, after place: [AttributeValue]?, count: Int
   ) throws(ConnectorError) -> EntitySlice? {
     guard !entity.isOperation else { return EntitySlice(rows: [], next: nil) }
     return try inSnapshot([entity]) { (connection, tables) throws(PostgreSQLError) in

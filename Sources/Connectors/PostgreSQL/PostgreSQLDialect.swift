@@ -31,7 +31,7 @@ struct PostgreSQLDialect: SQLDialect {
 
   /// A change of the key needs the stronger lock, which others' new references wait for; an update
   /// changes none.
-  func row(of key: Key, for kind: OperationKind) throws(Interruption) -> [String?]? {
+  func row(of key: ObjectKey, for kind: OperationKind) throws(Interruption) -> [String?]? {
     guard let parameters = table.parameters(of: key) else { return nil }
     let lock =
       switch kind {
@@ -43,19 +43,19 @@ struct PostgreSQLDialect: SQLDialect {
     return rows.count > 0 ? rows.row(0) : nil
   }
 
-  func value(at position: Int, of row: [String?]) -> Value? {
+  func value(at position: Int, of row: [String?]) -> AttributeValue? {
     table.columns[position].value(row[position])
   }
 
   func shown(at position: Int, of row: [String?]) -> String { row[position] ?? "null" }
 
   func fitting(
-    _ entity: Entity, _ positions: [Int], _ values: [Value], isLocked: Bool
-  ) throws(ConnectorError) -> [Value]? {
+    _ entity: Entity, _ positions: [Int], _ values: [AttributeValue], isLocked: Bool
+  ) throws(ConnectorError) -> [AttributeValue]? {
     try tables.table(of: entity).fitting(positions, values, isLocked: isLocked, connection)
   }
 
-  func insert(_ values: [Int: Value]) throws(Interruption) -> Key? {
+  func insert(_ values: [Int: AttributeValue]) throws(Interruption) -> ObjectKey? {
     let positions = values.keys.sorted()
     var parameters: [PostgreSQLValue] = []
     for position in positions {
@@ -77,7 +77,7 @@ struct PostgreSQLDialect: SQLDialect {
     throw .refused(.unfitKey(shown, of: operation.entity))
   }
 
-  func update(_ key: Key, _ changed: [Int: Value]) throws(Interruption) -> Bool {
+  func update(_ key: ObjectKey, _ changed: [Int: AttributeValue]) throws(Interruption) -> Bool {
     let keys = table.parameters(of: key) ?? []
     var parameters = keys
     var assignments: [String] = []
@@ -93,12 +93,14 @@ struct PostgreSQLDialect: SQLDialect {
     return try change(sql, parameters).affected == 1
   }
 
-  func delete(_ key: Key) throws(Interruption) -> Bool {
+  func delete(_ key: ObjectKey) throws(Interruption) -> Bool {
     let sql = "DELETE FROM \(table.schema.name.quoted) AS t\(table.whereKey)"
     return try change(sql, table.parameters(of: key) ?? []).affected == 1
   }
 
-  private func parameter(_ value: Value, _ position: Int) throws(Interruption) -> PostgreSQLValue {
+  private func parameter(
+    _ value: AttributeValue, _ position: Int
+  ) throws(Interruption) -> PostgreSQLValue {
     let attribute = operation.entity.attributes[position]
     if attribute.type.isBig, !value.isNull { return try content(attribute, position) }
     if let parameter = table.columns[position].parameter(value) { return parameter }

@@ -13,7 +13,7 @@ struct StatementWork {
   }
 
   /// The key of the operation itself.
-  func perform() throws(Interruption) -> Key {
+  func perform() throws(Interruption) -> ObjectKey {
     try SQLStatementWork<Interruption>(operation, sign: "$").perform {
       sql, values throws(Interruption) in
       do throws(PostgreSQLError) {
@@ -22,7 +22,7 @@ struct StatementWork {
     }
   }
 
-  private static func parameter(_ value: Value) -> PostgreSQLValue {
+  private static func parameter(_ value: AttributeValue) -> PostgreSQLValue {
     switch value {
     case .null: .null
     case .boolean(let flag): .text(flag ? "t" : "f")

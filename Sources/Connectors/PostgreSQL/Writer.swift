@@ -333,11 +333,11 @@ final class Writer {
       }
     }
 
-    func finish(_ operation: ConnectorOperation, key: Key) throws(Interruption) {
+    func finish(_ operation: ConnectorOperation, key: ObjectKey) throws(Interruption) {
       finished.append(AppliedOperations.finishing(operation, key: key))
     }
 
-    func work(_ operation: ConnectorOperation) throws(Interruption) -> Key {
+    func work(_ operation: ConnectorOperation) throws(Interruption) -> ObjectKey {
       last = operation
       guard !operation.entity.isOperation else {
         return try StatementWork(operation, connection).perform()
@@ -350,7 +350,7 @@ final class Writer {
       return key
     }
 
-    func touch(_ operation: ConnectorOperation, _ key: Key) throws(Interruption) {
+    func touch(_ operation: ConnectorOperation, _ key: ObjectKey) throws(Interruption) {
       last = operation
       touched.note(try table(of: operation.entity), key)
     }

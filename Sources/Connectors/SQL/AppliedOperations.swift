@@ -44,11 +44,11 @@ enum AppliedOperations {
     let known = try connection.row(
       "SELECT hash, result FROM ferry_applied WHERE operation = ?", .text(operation.id.text))
     guard known?[0].text == hash else { return .otherContent }
-    return .performed(Key(text: known?[1].text ?? ""))
+    return .performed(ObjectKey(text: known?[1].text ?? ""))
   }
 
   static func finish(
-    _ operation: ConnectorOperation, key: Key, _ connection: Connection
+    _ operation: ConnectorOperation, key: ObjectKey, _ connection: Connection
   ) throws(SQLiteError) {
     try connection.run(
       "UPDATE ferry_applied SET result = ? WHERE operation = ?", .text(key.text),
@@ -66,7 +66,7 @@ enum AppliedOperations {
     for id in ids {
       let result = try connection.value(
         "SELECT result FROM ferry_applied WHERE operation = ?", .text(id.text))
-      outcomes.append(result?.text.map { .accepted(key: Key(text: $0)) })
+      outcomes.append(result?.text.map { .accepted(key: ObjectKey(text: $0)) })
     }
     return outcomes
   }

@@ -135,8 +135,8 @@ struct ChangeEntries {
   private func hints(
     since last: Int64, _ own: [ClosedRange<Int64>]
   ) throws(SQLiteError) -> [ChangeHint] {
-    var keys: [String: [Key]] = [:]
-    var seen: [String: Set<Key>] = [:]
+    var keys: [String: [ObjectKey]] = [:]
+    var seen: [String: Set<ObjectKey>] = [:]
     var whole: Set<String> = []
     let columns = (0..<ChangeTriggers.keyColumns).map { "key\($0)" }.joined(separator: ", ")
     let rows = try connection.rows(

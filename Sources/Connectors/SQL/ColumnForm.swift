@@ -68,7 +68,7 @@ struct ColumnForm: Sendable {
   }
 
   /// The canonical value of what the column holds; nil when it does not fit the attribute's type.
-  func value(_ raw: SQLiteValue) -> Value? {
+  func value(_ raw: SQLiteValue) -> AttributeValue? {
     switch raw {
     case .null: return .null
     case .integer(let seconds) where attribute.stored == .unixSeconds:
@@ -83,13 +83,13 @@ struct ColumnForm: Sendable {
   }
 
   /// The value as the column will hold it; nil when the column would give back another one.
-  func raw(_ value: Value) -> SQLiteValue? {
+  func raw(_ value: AttributeValue) -> SQLiteValue? {
     guard attribute.type.canonical(value) == value, let plain = plain(value) else { return nil }
     let settled = affinity.settled(plain)
     return self.value(settled) == value ? settled : nil
   }
 
-  private func plain(_ value: Value) -> SQLiteValue? {
+  private func plain(_ value: AttributeValue) -> SQLiteValue? {
     switch value {
     case .null: return .null
     case .boolean(let flag): return .flag(flag)
@@ -109,7 +109,7 @@ struct ColumnForm: Sendable {
 
 /// Dates kept as seconds since 1970-01-01T00:00:00, read without a zone.
 enum UnixSeconds {
-  static func value(_ seconds: Int64, _ type: AttributeType) -> Value? {
+  static func value(_ seconds: Int64, _ type: AttributeType) -> AttributeValue? {
     let (days, rest) = seconds.quotientAndRemainder(dividingBy: 86_400)
     let day = rest < 0 ? days - 1 : days
     let second = Int(rest < 0 ? rest + 86_400 : rest)

@@ -5,7 +5,7 @@ import FerrySQLite
 extension EntityTable {
   /// At most `count` rows behind the place, in the order of the key's columns.
   func slice(
-    after place: [Value]?, count: Int, _ connection: Connection
+    after place: [AttributeValue]?, count: Int, _ connection: Connection
   ) throws(SQLiteError) -> EntitySlice {
     let keys = entity.key.map { quotedColumns[$0] }
     // NULL comes before everything, and nothing comes behind it.
@@ -34,7 +34,7 @@ extension EntityTable {
 
 extension SQLiteValue {
   /// As it is in the database, whatever the attribute's type.
-  fileprivate var slicePlace: Value {
+  fileprivate var slicePlace: AttributeValue {
     switch self {
     case .null: .null
     case .integer(let number): .integer(number)
@@ -44,7 +44,7 @@ extension SQLiteValue {
     }
   }
 
-  fileprivate init(slicePlace: Value) {
+  fileprivate init(slicePlace: AttributeValue) {
     self =
       switch slicePlace {
       case .null: .null

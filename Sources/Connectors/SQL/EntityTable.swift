@@ -55,7 +55,7 @@ struct EntityTable: Sendable {
   }
 
   /// The raw values to look a key up with; nil when no row can have it.
-  func parameters(of key: Key) -> [SQLiteValue]? {
+  func parameters(of key: ObjectKey) -> [SQLiteValue]? {
     guard let values = key.values(of: entity), !values.contains(.null) else { return nil }
     var parameters: [SQLiteValue] = []
     for (position, value) in zip(entity.key, values) {
@@ -67,20 +67,20 @@ struct EntityTable: Sendable {
 
   /// The key of raw key values; nil when they do not fit or are written in another form than
   /// this connector looks for.
-  func key(ofRaw raw: [SQLiteValue]) -> Key? {
+  func key(ofRaw raw: [SQLiteValue]) -> ObjectKey? {
     guard raw.count == entity.key.count else { return nil }
-    var values: [Value] = []
+    var values: [AttributeValue] = []
     for (position, raw) in zip(entity.key, raw) {
       guard let value = columns[position].value(raw), !value.isNull,
         columns[position].raw(value) == raw
       else { return nil }
       values.append(value)
     }
-    return Key(values)
+    return ObjectKey(values)
   }
 
   /// The row of the key as it stands in the database, by attribute.
-  func rawRow(_ key: Key, _ connection: Connection) throws(SQLiteError) -> [SQLiteValue]? {
+  func rawRow(_ key: ObjectKey, _ connection: Connection) throws(SQLiteError) -> [SQLiteValue]? {
     guard let parameters = parameters(of: key) else { return nil }
     let statement = try connection.statement(selectByKey)
     defer { statement.reset() }
@@ -88,20 +88,22 @@ struct EntityTable: Sendable {
     return try statement.step() ? try big.row(statement, connection) : nil
   }
 
-  func image(_ key: Key, _ connection: Connection) throws(SQLiteError) -> RowImage {
-    var values: [Value]?
+  func image(_ key: ObjectKey, _ connection: Connection) throws(SQLiteError) -> RowImage {
+    var values: [AttributeValue]?
     if let raw = try rawRow(key, connection), case .success(let read) = row(raw) { values = read }
     return RowImage(entity: entity.name, key: key, values: values)
   }
 
   /// The values of a raw row; what does not fit the model is null.
-  func fitting(_ raw: [SQLiteValue]) -> [Value] { zip(columns, raw).map { $0.value($1) ?? .null } }
+  func fitting(_ raw: [SQLiteValue]) -> [AttributeValue] {
+    zip(columns, raw).map { $0.value($1) ?? .null }
+  }
 
   /// Without its big values: the row whose attributes at these positions have just these values; one that the database only
   /// takes for equal, by a collation, is not it.
   func fitting(
-    _ positions: [Int], _ values: [Value], _ connection: Connection
-  ) throws(ConnectorError) -> [Value]? {
+    _ positions: [Int], _ values: [AttributeValue], _ connection: Connection
+  ) throws(ConnectorError) -> [AttributeValue]? {
     var parameters: [SQLiteValue] = []
     for (position, value) in zip(positions, values) {
       guard let raw = columns[position].raw(value) else { return nil }
@@ -123,13 +125,13 @@ struct EntityTable: Sendable {
   }
 
   enum Row {
-    case success([Value])
+    case success([AttributeValue])
     case rejected(RejectedRow)
   }
 
   /// A raw row as the model has it, or why the model cannot take it.
   func row(_ raw: [SQLiteValue]) -> Row {
-    var values: [Value] = []
+    var values: [AttributeValue] = []
     values.reserveCapacity(raw.count)
     for (column, raw) in zip(columns, raw) {
       guard let value = column.value(raw) else {
@@ -147,7 +149,7 @@ struct EntityTable: Sendable {
   }
 
   private func rejected(
-    row values: [Value], _ raw: SQLiteValue, _ column: ColumnForm, isKeyForm: Bool
+    row values: [AttributeValue], _ raw: SQLiteValue, _ column: ColumnForm, isKeyForm: Bool
   ) -> RejectedRow {
     let place = "\(schema.name).\(column.attribute.column)"
     let type = column.attribute.type.rawValue
@@ -166,7 +168,7 @@ struct EntityTable: Sendable {
       }
     let known = entity.key.filter { $0 < values.count }
     return RejectedRow(
-      entity: entity.name, key: Key(known.map { values[$0] }).text,
+      entity: entity.name, key: ObjectKey(known.map { values[$0] }).text,
       attribute: column.attribute.name, reason: reason)
   }
 }

@@ -87,7 +87,7 @@ struct Explanation {
 
   /// The foreign key that the operation breaks, from the table or to it, told from the rows as
   /// they are in the transaction.
-  func brokenForeignKey(at key: Key?) -> Refusal? {
+  func brokenForeignKey(at key: ObjectKey?) -> Refusal? {
     do { return try missingParent() ?? leftChild(at: key) } catch { return nil }
   }
 
@@ -116,7 +116,7 @@ struct Explanation {
     return nil
   }
 
-  private func leftChild(at key: Key?) throws(SQLiteError) -> Refusal? {
+  private func leftChild(at key: ObjectKey?) throws(SQLiteError) -> Refusal? {
     guard operation.kind != .create, let key else { return nil }
     let row = try table.rawRow(key, connection)
     for foreign in try ForeignKey.to(table.schema.name, in: connection) {
@@ -140,7 +140,7 @@ struct Explanation {
     return nil
   }
 
-  private func keyValue(_ position: Int, of key: Key) -> Value? {
+  private func keyValue(_ position: Int, of key: ObjectKey) -> AttributeValue? {
     operation.entity.key.firstIndex(of: position).flatMap { key.values(of: operation.entity)?[$0] }
   }
 
@@ -172,7 +172,7 @@ struct Explanation {
   }
 
   /// The value that the row was to have.
-  private func intended(_ attribute: Attribute) -> Value {
+  private func intended(_ attribute: Attribute) -> AttributeValue {
     guard let position = operation.entity.position(of: attribute.name) else { return .null }
     if let value = operation.changed[position] { return value }
     guard let key = operation.key else { return .null }

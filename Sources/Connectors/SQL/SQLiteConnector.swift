@@ -70,7 +70,7 @@ public final class SQLiteConnector: Connector {
     }
   }
 
-  public func read(_ entity: Entity, keys: [Key]) throws(ConnectorError) -> [RowImage] {
+  public func read(_ entity: Entity, keys: [ObjectKey]) throws(ConnectorError) -> [RowImage] {
     try inSnapshot { (connection) throws(ConnectorError) in
       var images: [RowImage] = []
       guard !entity.isOperation else {
@@ -87,7 +87,7 @@ public final class SQLiteConnector: Connector {
   }
 
   public func content(
-    _ entity: Entity, key: Key, position: Int, offset: Int64, count: Int
+    _ entity: Entity, key: ObjectKey, position: Int, offset: Int64, count: Int
   ) throws(ConnectorError) -> [UInt8]? {
     try inSnapshot { (connection) throws(ConnectorError) in
       let table = try tables.table(of: entity)
@@ -174,7 +174,7 @@ public final class SQLiteConnector: Connector {
   }
 
   public func slice(
-    of entity: Entity, after place: [Value]?, count: Int
+    of entity: Entity, after place: [AttributeValue]?, count: Int
   ) throws(ConnectorError) -> EntitySlice? {
     guard !entity.isOperation else { return EntitySlice(rows: [], next: nil) }
     return try inSnapshot { (connection) throws(ConnectorError) in

@@ -19,7 +19,7 @@ struct SQLiteDialect: SQLDialect {
     self.connection = connection
   }
 
-  func value(at position: Int, of row: [SQLiteValue]) -> Value? {
+  func value(at position: Int, of row: [SQLiteValue]) -> AttributeValue? {
     table.columns[position].value(row[position])
   }
 
@@ -27,12 +27,12 @@ struct SQLiteDialect: SQLDialect {
 
   /// A transaction that writes keeps every other writer away, so nothing needs a lock.
   func fitting(
-    _ entity: Entity, _ positions: [Int], _ values: [Value], isLocked: Bool
-  ) throws(ConnectorError) -> [Value]? {
+    _ entity: Entity, _ positions: [Int], _ values: [AttributeValue], isLocked: Bool
+  ) throws(ConnectorError) -> [AttributeValue]? {
     try tables.table(of: entity).fitting(positions, values, connection)
   }
 
-  func insert(_ values: [Int: Value]) throws(Interruption) -> Key? {
+  func insert(_ values: [Int: AttributeValue]) throws(Interruption) -> ObjectKey? {
     let positions = values.keys.sorted()
     var parameters: [Parameter] = []
     var places: [String] = []
@@ -62,7 +62,7 @@ struct SQLiteDialect: SQLDialect {
 
   /// A trigger may have changed the key after RETURNING saw it; the row id finds the row all the
   /// same.
-  private func key(after returned: [SQLiteValue]?) throws(Interruption) -> Key? {
+  private func key(after returned: [SQLiteValue]?) throws(Interruption) -> ObjectKey? {
     var raw = returned
     if let rowID = table.schema.rowIDName, !table.schema.isKeyTheRowID {
       let names = operation.entity.key.map { table.quotedColumns[$0] }
@@ -78,7 +78,7 @@ struct SQLiteDialect: SQLDialect {
     throw .refused(.unfitKey(shown, of: operation.entity))
   }
 
-  func update(_ key: Key, _ changed: [Int: Value]) throws(Interruption) -> Bool {
+  func update(_ key: ObjectKey, _ changed: [Int: AttributeValue]) throws(Interruption) -> Bool {
     let positions = changed.keys.sorted()
     var parameters: [Parameter] = []
     var assignments: [String] = []
@@ -103,7 +103,7 @@ struct SQLiteDialect: SQLDialect {
     return true
   }
 
-  func delete(_ key: Key) throws(Interruption) -> Bool {
+  func delete(_ key: ObjectKey) throws(Interruption) -> Bool {
     let sql = "DELETE FROM \(table.quotedName)\(table.whereKey)"
     _ = try change(sql, (table.parameters(of: key) ?? []).map(Parameter.value))
     return connection.changes == 1
@@ -111,7 +111,7 @@ struct SQLiteDialect: SQLDialect {
 
   /// What stands for a value in the statement, and its parameter.
   private func written(
-    _ value: Value, _ position: Int
+    _ value: AttributeValue, _ position: Int
   ) throws(Interruption) -> (mark: String, parameter: Parameter) {
     let attribute = operation.entity.attributes[position]
     guard attribute.type.isBig, !value.isNull else {
@@ -123,14 +123,14 @@ struct SQLiteDialect: SQLDialect {
     return try table.big.placeholder(attribute, position, content)
   }
 
-  private func raw(_ value: Value, _ position: Int) throws(Interruption) -> SQLiteValue {
+  private func raw(_ value: AttributeValue, _ position: Int) throws(Interruption) -> SQLiteValue {
     if let raw = table.columns[position].raw(value) { return raw }
     let attribute = operation.entity.attributes[position]
     let column = table.schema.column(named: attribute.column)?.declaredType ?? ""
     throw .refused(.inexact(value, attribute, declaredType: column))
   }
 
-  func row(of key: Key, for kind: OperationKind) throws(Interruption) -> [SQLiteValue]? {
+  func row(of key: ObjectKey, for kind: OperationKind) throws(Interruption) -> [SQLiteValue]? {
     do { return try table.rawRow(key, connection) } catch {
       throw .failed(ConnectorError(error, connection.path))
     }

@@ -142,7 +142,7 @@ struct SchemaComparison {
     }
   }
 
-  private static func sample(_ type: AttributeType) -> Value {
+  private static func sample(_ type: AttributeType) -> AttributeValue {
     switch type {
     case .boolean: .boolean(true)
     case .byte, .short, .int, .long: .integer(1)

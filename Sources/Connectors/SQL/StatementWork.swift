@@ -13,7 +13,7 @@ struct StatementWork {
   }
 
   /// The key of the operation itself.
-  func perform() throws(Interruption) -> Key {
+  func perform() throws(Interruption) -> ObjectKey {
     try SQLStatementWork<Interruption>(operation, sign: "?").perform {
       sql, values throws(Interruption) in
       do throws(SQLiteError) {
@@ -35,7 +35,7 @@ struct StatementWork {
 }
 
 extension SQLiteValue {
-  fileprivate init(_ value: Value) {
+  fileprivate init(_ value: AttributeValue) {
     self =
       switch value {
       case .null: .null

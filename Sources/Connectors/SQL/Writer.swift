@@ -159,13 +159,13 @@ extension Writer: SQLGroupWork {
     }
   }
 
-  func finish(_ operation: ConnectorOperation, key: Key) throws(Interruption) {
+  func finish(_ operation: ConnectorOperation, key: ObjectKey) throws(Interruption) {
     do { try AppliedOperations.finish(operation, key: key, connection) } catch {
       throw .failed(ConnectorError(error, connection.path))
     }
   }
 
-  func work(_ operation: ConnectorOperation) throws(Interruption) -> Key {
+  func work(_ operation: ConnectorOperation) throws(Interruption) -> ObjectKey {
     guard !operation.entity.isOperation else {
       return try StatementWork(operation, connection).perform()
     }
@@ -177,7 +177,7 @@ extension Writer: SQLGroupWork {
     return key
   }
 
-  func touch(_ operation: ConnectorOperation, _ key: Key) throws(Interruption) {
+  func touch(_ operation: ConnectorOperation, _ key: ObjectKey) throws(Interruption) {
     touched.note(try table(of: operation.entity), key)
   }
 
@@ -190,12 +190,12 @@ extension Writer: SQLGroupWork {
 final class TouchedRows {
   private struct Row: Hashable {
     let entity: String
-    let key: Key
+    let key: ObjectKey
   }
 
   private var tables: [String: [EntityTable]] = [:]
   private var seen: Set<Row> = []
-  private var rows: [(EntityTable, Key)] = []
+  private var rows: [(EntityTable, ObjectKey)] = []
 
   func begin(_ tables: [String: [EntityTable]]) {
     self.tables = tables
@@ -221,7 +221,7 @@ final class TouchedRows {
     }
   #endif
 
-  func note(_ table: EntityTable, _ key: Key) {
+  func note(_ table: EntityTable, _ key: ObjectKey) {
     guard seen.insert(Row(entity: table.entity.name, key: key)).inserted else { return }
     rows.append((table, key))
   }

@@ -160,7 +160,7 @@ public struct ModelDifference: Sendable, Equatable {
     }
   }
 
-  private func shown(_ values: [Value]) -> String {
+  private func shown(_ values: [AttributeValue]) -> String {
     values.map(\.shown).joined(separator: ", ")
   }
 

@@ -6,7 +6,7 @@ import FerryModel
 /// not, with casts, and with `OR status IS NULL`. A column with two lists has none here.
 package struct CheckLists: Equatable {
   /// By the name of the column as the check writes it.
-  private var lists: [String: [Value]] = [:]
+  private var lists: [String: [AttributeValue]] = [:]
   private var doubled: Set<String> = []
   /// Whether names that differ by their case alone are the same.
   private let ignoresCase: Bool
@@ -39,7 +39,7 @@ package struct CheckLists: Equatable {
   }
 
   /// The list of a column; empty where it has none.
-  package subscript(column: String) -> [Value] { lists[key(column)] ?? [] }
+  package subscript(column: String) -> [AttributeValue] { lists[key(column)] ?? [] }
 
   private func key(_ column: String) -> String { ignoresCase ? column.lowercased() : column }
 
@@ -55,7 +55,7 @@ package struct CheckLists: Equatable {
 
   // What a check says.
 
-  private static func list(_ tokens: [SQLToken]) -> (column: String, values: [Value])? {
+  private static func list(_ tokens: [SQLToken]) -> (column: String, values: [AttributeValue])? {
     let tokens = bare(tokens)
     let sides = parts(tokens, at: .word("OR"))
     if sides.count == 2 {
@@ -86,7 +86,7 @@ package struct CheckLists: Equatable {
     } else {
       elements = [right]
     }
-    var values: [Value] = []
+    var values: [AttributeValue] = []
     for element in elements {
       guard let value = literal(element) else { return nil }
       if !values.contains(value) { values.append(value) }
@@ -110,7 +110,7 @@ package struct CheckLists: Equatable {
     }
   }
 
-  private static func literal(_ tokens: [SQLToken]) -> Value? {
+  private static func literal(_ tokens: [SQLToken]) -> AttributeValue? {
     switch bare(tokens) {
     case let tokens where tokens.count == 1:
       switch tokens[0] {

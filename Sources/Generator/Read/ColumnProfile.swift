@@ -58,7 +58,7 @@ public struct ColumnProfile: Sendable, Equatable {
 
   /// False where no decimal holds the value.
   @discardableResult
-  private mutating func countDigits(_ value: Value) -> Bool {
+  private mutating func countDigits(_ value: AttributeValue) -> Bool {
     guard case .text(let text) = AttributeType.decimal.canonical(value) else { return false }
     let (before, behind) = Attribute.digits(of: text)
     digitsBefore = max(digitsBefore, before)

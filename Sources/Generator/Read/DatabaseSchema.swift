@@ -45,7 +45,7 @@ public struct DatabaseSchema: Sendable, Equatable {
     /// What the database itself says of it, for people.
     public var comment: String?
     /// The values that a plain check or an enumeration allows, in its order; empty where there is none.
-    public var values: [Value] = []
+    public var values: [AttributeValue] = []
   }
 
   /// Columns that hold the key of a row elsewhere.

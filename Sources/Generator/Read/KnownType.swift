@@ -34,7 +34,7 @@ extension DatabaseSchema.Column {
   /// A column of another database than SQLite.
   public init(
     named name: String, declaredType: String, isNotNull: Bool, hasDefault: Bool,
-    isGenerated: Bool, known: KnownType, comment: String? = nil, values: [Value] = []
+    isGenerated: Bool, known: KnownType, comment: String? = nil, values: [AttributeValue] = []
   ) {
     self.init(
       name: name, declaredType: declaredType, isNotNull: isNotNull, hasDefault: hasDefault,

@@ -35,7 +35,7 @@ extension EntityRenderer {
     }
   }
 
-  private func literal(_ value: Value) -> String {
+  private func literal(_ value: AttributeValue) -> String {
     switch value {
     case .integer(let number): String(number)
     case .text(let text): SwiftLiteral.text(text)

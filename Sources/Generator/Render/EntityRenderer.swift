@@ -75,12 +75,12 @@ struct EntityRenderer {
       let permissions = Permission.allCases.compactMap { permission in
         entity.roles[permission].map { ".\(permission.rawValue): \(SwiftLiteral.texts($0))" }
       }
-      roles = ", roles: Ferry.EntityRoles([\(permissions.joined(separator: ", "))])"
+      roles = ", roles: FerryModel.EntityRoles([\(permissions.joined(separator: ", "))])"
     }
     if entity.allowsBlindWrites { roles += ", allowsBlindWrites: true" }
     if let statements = entity.performs { rest += ", performs: \(SwiftLiteral.texts(statements))" }
     return """
-      public static let entity: Ferry.Entity = Ferry.Entity(
+      public static let entity: FerryModel.Entity = FerryModel.Entity(
         name: \(SwiftLiteral.text(entity.name)), table: \(SwiftLiteral.text(entity.table)),
         attributes: [
       \(entity.attributes.map { SwiftLiteral.attribute($0) }.joined(separator: "\n"))
@@ -104,7 +104,7 @@ struct EntityRenderer {
     }
     if relationship.isComposite { fields.append("isComposite: true") }
     if relationship.allowsAnyTarget { fields.append("allowsAnyTarget: true") }
-    return "    Ferry.Relationship(\(fields.joined(separator: ", "))),"
+    return "    FerryModel.Relationship(\(fields.joined(separator: ", "))),"
   }
 
   private var partition: String {
@@ -121,7 +121,7 @@ struct EntityRenderer {
             ".parameter(\(SwiftLiteral.text(name)), "
               + "within: \(claim.map(SwiftLiteral.text) ?? "nil"))"
           }
-        return "Ferry.PartitionColumn(attribute: \(SwiftLiteral.text(column.attribute)), "
+        return "FerryModel.PartitionColumn(attribute: \(SwiftLiteral.text(column.attribute)), "
           + "source: \(source))"
       }
       return ".columns([\(list.joined(separator: ", "))])"
@@ -160,10 +160,10 @@ struct EntityRenderer {
   private var record: String {
     """
     /// The values of the object, with its key and its state.
-    public var record: Ferry.Record
+    public var record: Ferry.ObjectRecord
 
     /// Ferry makes objects from records; an app uses the other initializer.
-    public init(record: Ferry.Record) { self.record = record }
+    public init(record: Ferry.ObjectRecord) { self.record = record }
     """
   }
 
@@ -199,9 +199,9 @@ struct EntityRenderer {
     return """
       /// A new object, in memory only until it is saved.\(key)
       public init(
-      \((parameters + ["  in \(local("database")): Ferry.Database"]).joined(separator: "\n"))
+      \((parameters + ["  in \(local("database")): Ferry.FerryDatabase"]).joined(separator: "\n"))
       ) {
-        \(assignments.isEmpty ? "let" : "var") record = Ferry.Record(Self.entity, in: \(local("database")))
+        \(assignments.isEmpty ? "let" : "var") record = Ferry.ObjectRecord(Self.entity, in: \(local("database")))
       \((assignments + ["  self.record = record"]).joined(separator: "\n"))
       }
       """
@@ -220,10 +220,10 @@ struct EntityRenderer {
     return """
       \(comment)
       public static func \(name)(
-        \(parameters.joined(separator: ", ")), \(prefetching), in \(local("database")): Ferry.Database
+        \(parameters.joined(separator: ", ")), \(prefetching), in \(local("database")): Ferry.FerryDatabase
       ) throws(Ferry.FerryError) -> Self\(name == "find" ? "?" : "") {
         try Self.\(name)(
-          key: Ferry.Key([\(values)]), prefetching: \(local("paths")), in: \(local("database")))
+          key: Ferry.ObjectKey([\(values)]), prefetching: \(local("paths")), in: \(local("database")))
       }
       """
   }
@@ -300,7 +300,7 @@ struct EntityRenderer {
         /// The first object with \(condition); nil when there is none.
         public static func \(query.name)(
           \(parameters.joined())prefetching paths: [any Ferry.RelationshipPath<Self>] = [],
-          in database: Ferry.Database
+          in database: Ferry.FerryDatabase
         ) throws(Ferry.FerryError) -> Self? {
           \(find), take: 1, prefetching: paths, in: database).first
         }
@@ -310,7 +310,7 @@ struct EntityRenderer {
       /// The objects with \(condition).
       public static func \(query.name)(
         \(parameters.joined())skip: Int = 0, take: Int? = nil,
-        prefetching paths: [any Ferry.RelationshipPath<Self>] = [], in database: Ferry.Database
+        prefetching paths: [any Ferry.RelationshipPath<Self>] = [], in database: Ferry.FerryDatabase
       ) throws(Ferry.FerryError) -> [Self] {
         \(find), skip: skip, take: take, prefetching: paths, in: database)
       }

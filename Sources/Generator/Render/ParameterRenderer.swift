@@ -13,7 +13,7 @@ struct ParameterRenderer {
   /// The last argument of the package's literal.
   var argument: String {
     let lines = (synchronization + keys).map { parameter in
-      "      Ferry.Parameter(name: \(SwiftLiteral.text(parameter.name)), type: "
+      "      FerryModel.Parameter(name: \(SwiftLiteral.text(parameter.name)), type: "
         + ".\(parameter.type.rawValue), kind: .\(parameter.kind.rawValue), defaultValue: "
         + "\(value(parameter.defaultValue))),"
     }
@@ -21,7 +21,7 @@ struct ParameterRenderer {
     return ",\n    parameters: [\n\(lines.joined(separator: "\n"))\n    ]"
   }
 
-  private func value(_ value: Value) -> String {
+  private func value(_ value: AttributeValue) -> String {
     switch value {
     case .null: ".null"
     case .boolean(let flag): ".boolean(\(flag))"

@@ -15,7 +15,7 @@ enum SwiftLiteral {
     return literal + "\""
   }
 
-  static func value(_ value: Value) -> String {
+  static func value(_ value: AttributeValue) -> String {
     switch value {
     case .null: ".null"
     case .boolean(let flag): ".boolean(\(flag))"
@@ -59,7 +59,7 @@ enum SwiftLiteral {
     if !attribute.values.isEmpty {
       fields.append("values: [\(attribute.values.map(value).joined(separator: ", "))]")
     }
-    return "\(indent)Ferry.Attribute(\(fields.joined(separator: ", "))),"
+    return "\(indent)FerryModel.Attribute(\(fields.joined(separator: ", "))),"
   }
 
   /// The Swift type of an attribute.

@@ -2,7 +2,7 @@ import FerryModel
 
 /// Makes the Swift source of a package: one type per entity, and one that names the package.
 ///
-/// Ferry's types are written with their module, so that an app may have its own `Record` or
+/// Ferry's types are written with their module, so that an app may have its own `ObjectRecord` or
 /// `Entity`; every type is `nonisolated`, so that it is the same under any default isolation.
 public enum SwiftRenderer {
   /// All of it in one text. `file` is where the model came from, for the comment at the top.
@@ -38,6 +38,7 @@ public enum SwiftRenderer {
       // swift-format-ignore-file
       // Made by ferry-generate from \(SwiftLiteral.comment(file)); what is changed here is lost.
       public import Ferry
+      public import FerryModel
       """
     guard hasDecimals else { return head }
     return head + """
@@ -67,13 +68,13 @@ public enum SwiftRenderer {
   private static func package(_ package: Package) -> String {
     let entities = package.entities.map { "      \($0.name).entity," }
     let groups = package.groups.map {
-      "      Ferry.SynchronizationGroup(name: \(SwiftLiteral.text($0.name))),"
+      "      FerryModel.SynchronizationGroup(name: \(SwiftLiteral.text($0.name))),"
     }
     let parameters = ParameterRenderer(package)
     return """
       /// The package \(package.id).
       public nonisolated enum \(package.name) {
-        public static let package: Ferry.Package = Ferry.Package(
+        public static let package: FerryModel.Package = FerryModel.Package(
           name: \(SwiftLiteral.text(package.name)), version: \(SwiftLiteral.text(package.version)),
           entities: [
       \(entities.joined(separator: "\n"))
@@ -89,8 +90,8 @@ public enum SwiftRenderer {
           durability: Ferry.Durability = .application,
           handler: (any Ferry.StepHandler)? = nil,
           migration: Ferry.MigrationPolicy = .keepPending
-        ) throws(Ferry.FerryError) -> Ferry.Database {
-          try Ferry.Database.open(
+        ) throws(Ferry.FerryError) -> Ferry.FerryDatabase {
+          try Ferry.FerryDatabase.open(
             at: path, key: key, package: package, profile: profile, durability: durability,
             handler: handler, migration: migration)
         }\(parameters.members)
@@ -103,7 +104,7 @@ public enum SwiftRenderer {
     guard !package.complexTypes.isEmpty else { return "" }
     let types = package.complexTypes.map { type in
       """
-            Ferry.ComplexType(name: \(SwiftLiteral.text(type.name)), attributes: [
+            FerryModel.ComplexType(name: \(SwiftLiteral.text(type.name)), attributes: [
       \(type.attributes.map { SwiftLiteral.attribute($0, indent: "        ") }.joined(separator: "\n"))
             ]),
       """

@@ -66,7 +66,7 @@ struct ColumnType: Equatable {
   /// The values that the database lists for the column, where all of them are of this type.
   ///
   /// A list of 0 and 1 is a flag, and needs no names.
-  func values(of column: DatabaseSchema.Column) -> [Value] {
+  func values(of column: DatabaseSchema.Column) -> [AttributeValue] {
     let values = column.values
     let isFlag = values.allSatisfy { $0 == .integer(0) || $0 == .integer(1) }
     guard ListedNames.types.contains(type), !isFlag,

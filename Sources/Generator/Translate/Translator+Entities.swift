@@ -162,7 +162,7 @@ extension Translator {
   /// None where the app does not make the values: a key that the database gives, or a reference to one.
   private func values(
     of column: DatabaseSchema.Column, _ type: ColumnType, in table: DatabaseSchema.Table
-  ) -> [Value] {
+  ) -> [AttributeValue] {
     let isGiven =
       table.rowIDAlias == column.name
       || table.foreignKeys.contains { key in

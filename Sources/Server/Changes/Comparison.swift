@@ -8,7 +8,7 @@ import FerryWorld
 /// programs go on beside it.
 struct Comparison {
   private var entities: ArraySlice<Entity>
-  private var place: [Value]?
+  private var place: [AttributeValue]?
   private var count: Int = 16
   private var next: Duration
   private(set) var report = ComparisonReport()
@@ -26,7 +26,7 @@ struct Comparison {
   }
 
   /// What to read next; nil where everything was read.
-  var question: (entity: Entity, place: [Value]?, count: Int)? {
+  var question: (entity: Entity, place: [AttributeValue]?, count: Int)? {
     entities.first.map { ($0, place, count) }
   }
 

@@ -5,7 +5,7 @@ import FerryWire
 /// A row of a load, checked and encoded.
 struct LoadRow: Sendable {
   let name: RowName
-  let values: [Value]
+  let values: [AttributeValue]
   let body: [UInt8]
   /// 0 where the load compares: only a row that differs needs one.
   let hash: Int64

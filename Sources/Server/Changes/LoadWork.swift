@@ -73,7 +73,7 @@ final class LoadWork {
   func see(_ rows: some Sequence<Int64>) { for row in rows { seen.insert(row) } }
 
   /// The values of a staged row.
-  func values(of row: StagedRow) throws(StoreError) -> [Value] {
+  func values(of row: StagedRow) throws(StoreError) -> [AttributeValue] {
     let types = cache.rules.package.entities[row.name.entity].attributes.map(\.type)
     guard let values = try? RowCoder.decode(row.body, types: types) else {
       throw StoreError.damaged("a staged row cannot be read")

@@ -36,7 +36,7 @@ enum RowCheck {
 
   /// What no frame could bring to a device: the size of such a row, and its largest attribute.
   private static func tooLarge(
-    _ values: [Value], _ entity: Entity
+    _ values: [AttributeValue], _ entity: Entity
   ) -> (bytes: Int, attribute: Attribute)? {
     var bytes = 0
     for value in values { bytes += size(of: value) }
@@ -46,7 +46,7 @@ enum RowCheck {
     return (bytes, entity.attributes[largest])
   }
 
-  private static func size(of value: Value) -> Int {
+  private static func size(of value: AttributeValue) -> Int {
     switch value {
     case .text(let text): text.utf8.count
     // In Base64.

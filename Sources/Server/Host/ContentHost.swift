@@ -11,7 +11,7 @@ public actor ContentHost {
   /// Where a content stands in the business system.
   struct Place: Sendable {
     let entity: Entity
-    let key: Key
+    let key: ObjectKey
     let position: Int
   }
 

@@ -11,7 +11,8 @@ struct AnswerMaker {
   /// `written`: what the business system wrote otherwise than asked. `isOver`: its group did not come
   /// whole in time.
   func answer(
-    _ operation: ConnectorOperation, _ outcome: OperationOutcome, written: [Int: Value] = [:],
+    _ operation: ConnectorOperation, _ outcome: OperationOutcome,
+    written: [Int: AttributeValue] = [:],
     isOver: Bool = false
   ) -> Answer {
     switch outcome {
@@ -39,7 +40,7 @@ struct AnswerMaker {
   }
 
   private func make(
-    _ operation: ConnectorOperation, _ outcome: Answer.Outcome, newKey: Key? = nil,
+    _ operation: ConnectorOperation, _ outcome: Answer.Outcome, newKey: ObjectKey? = nil,
     log: [LogRecord] = [], isToBeSentAgain: Bool = false
   ) -> Answer {
     Answer(
@@ -49,7 +50,7 @@ struct AnswerMaker {
 
   private func record(
     _ operation: ConnectorOperation, code: Int, message: String, attribute: String?,
-    baseValue: Value?, currentValue: Value?
+    baseValue: AttributeValue?, currentValue: AttributeValue?
   ) -> LogRecord {
     LogRecord(
       component: operation.entity.name, entityKey: operation.key?.text ?? "", code: code,

@@ -57,7 +57,7 @@ struct JudgedRights: Sendable {
           })
         else { continue }
         let count = rules.package.entities[entity].attributes.count
-        var row = before ?? [Value](repeating: .null, count: count)
+        var row = before ?? [AttributeValue](repeating: .null, count: count)
         for (position, value) in changed where row.indices.contains(position) {
           row[position] = value
         }

@@ -8,7 +8,7 @@ public enum ReplayStep: Sendable, Equatable {
   /// `Connector.perform`.
   case perform([ConnectorOperation])
   /// `Connector.read`: somebody touched these objects meanwhile, or they were not given.
-  case read(Entity, [Key])
+  case read(Entity, [ObjectKey])
   /// The chain is answered.
   case done
   /// The business system is away: `Service.nextReplay` gives the chain out again after this time.
@@ -54,7 +54,7 @@ struct ReplayMachine {
   private(set) var outcomes: [OperationOutcome?]
   /// What the operation of the same place wrote, where that is not what it asked for: values by
   /// position in the entity's attributes.
-  private(set) var written: [[Int: Value]]
+  private(set) var written: [[Int: AttributeValue]]
   /// What was seen of each object, and since when it holds.
   private(set) var seen: [ObjectName: Seen] = [:]
   private var toRead: [ObjectName] = []
@@ -169,8 +169,8 @@ struct ReplayMachine {
   /// What the business system made of the new values. Only the images of the transaction itself show
   /// it: a row that is read later may have the values of others.
   private static func written(
-    _ operation: ConnectorOperation, _ key: Key, _ touched: [RowImage]
-  ) -> [Int: Value] {
+    _ operation: ConnectorOperation, _ key: ObjectKey, _ touched: [RowImage]
+  ) -> [Int: AttributeValue] {
     let entity = operation.entity
     guard operation.kind != .delete,
       let values = touched.last(where: { $0.entity == entity.name && $0.key == key })?.values

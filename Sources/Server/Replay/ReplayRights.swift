@@ -17,7 +17,7 @@ struct ReplayRights {
     let entity: Int
     /// The attributes by which it is called.
     let attributes: [Int]
-    let key: Key
+    let key: ObjectKey
   }
 
   init(cache: CacheReader, rights: [JudgedRights]) {
@@ -54,7 +54,7 @@ struct ReplayRights {
     guard let position = cache.rules.position(of: entity.name) else {
       return Refusal(code: 422, message: "There is no entity \(entity.name).")
     }
-    var values = [Value](repeating: .null, count: entity.attributes.count)
+    var values = [AttributeValue](repeating: .null, count: entity.attributes.count)
     if operation.kind != .create {
       // A row that is not there is refused as one of somebody else is, so that keys cannot be
       // tried; only who had it last is told that it was deleted.
@@ -89,7 +89,7 @@ struct ReplayRights {
     return nil
   }
 
-  private func createdPlace(_ position: Int, _ values: [Value]) -> Place? {
+  private func createdPlace(_ position: Int, _ values: [AttributeValue]) -> Place? {
     guard case .parent(let path) = cache.rules.rules[position].path,
       let name = path.parentKey(of: values),
       let place = created[
@@ -98,7 +98,7 @@ struct ReplayRights {
     return cache.rules.place(of: position, at: place)
   }
 
-  private mutating func remember(_ position: Int, _ values: [Value], _ place: Place) {
+  private mutating func remember(_ position: Int, _ values: [AttributeValue], _ place: Place) {
     for child in cache.rules.children[position] {
       guard case .parent(let path) = cache.rules.rules[child].path, let name = path.name(of: values)
       else { continue }

@@ -57,7 +57,7 @@ struct Rights: Sendable {
       }
       for set in sets where found.count <= limit {
         for values in product(rule.root, set, limit: limit) {
-          let text = values.isEmpty ? "" : Key(values).text
+          let text = values.isEmpty ? "" : ObjectKey(values).text
           found.insert(Place(group: group, rule: rule.root.rule, values: text))
           if found.count > limit { break }
         }
@@ -87,11 +87,11 @@ struct Rights: Sendable {
 
   private func product(
     _ root: PartitionRules.Root, _ set: [String: String], limit: Int
-  ) -> [[Value]] {
-    var rows: [[Value]] = [[]]
+  ) -> [[AttributeValue]] {
+    var rows: [[AttributeValue]] = [[]]
     for (column, type) in zip(root.columns, root.types) {
       let values = values(of: column.source, type, in: set)
-      var longer: [[Value]] = []
+      var longer: [[AttributeValue]] = []
       for row in rows where longer.count <= limit { longer += values.map { row + [$0] } }
       rows = longer
     }
@@ -100,7 +100,7 @@ struct Rights: Sendable {
 
   private func values(
     of source: PartitionSource, _ type: AttributeType, in set: [String: String]
-  ) -> [Value] {
+  ) -> [AttributeValue] {
     switch source {
     case .open: return []
     case .claim(let name): return values(ofClaim: name, type)
@@ -114,11 +114,11 @@ struct Rights: Sendable {
     }
   }
 
-  private func values(ofClaim name: String, _ type: AttributeType) -> [Value] {
+  private func values(ofClaim name: String, _ type: AttributeType) -> [AttributeValue] {
     let texts =
       name.hasBytes(of: "user")
       ? [user] : claims.first { $0.key.hasBytes(of: name) }?.value ?? []
-    var values: [Value] = []
+    var values: [AttributeValue] = []
     for text in texts {
       guard let value = type.value(plainText: text), !values.contains(value) else { continue }
       values.append(value)
@@ -126,7 +126,7 @@ struct Rights: Sendable {
     return values
   }
 
-  private func values(of place: Place, _ root: PartitionRules.Root) -> [Value]? {
+  private func values(of place: Place, _ root: PartitionRules.Root) -> [AttributeValue]? {
     guard !root.columns.isEmpty else { return [] }
     return try? RowCoder.decode(Array("[\(place.values)]".utf8), types: root.types)
   }

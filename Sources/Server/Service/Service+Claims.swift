@@ -5,7 +5,7 @@ import FerryWire
 /// What operations hold while they may be changing it.
 extension Service {
   func claim(
-    _ operations: [(entity: String, kind: OperationKind, key: Key?)], task: Int64
+    _ operations: [(entity: String, kind: OperationKind, key: ObjectKey?)], task: Int64
   ) {
     claims.claim(
       operations.compactMap { operation in

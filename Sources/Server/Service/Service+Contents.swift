@@ -46,14 +46,14 @@ public struct ContentRefusal: Error, Sendable, Equatable {
 /// What is asked for, and what it is.
 public struct ContentQuestion: Sendable {
   public let entity: String
-  public let key: Key
+  public let key: ObjectKey
   public let attribute: String
   /// The `If-Match` that came with it.
   public let wanted: String?
   public let stretch: ContentStretch
 
   public init(
-    entity: String, key: Key, attribute: String, wanted: String?, stretch: ContentStretch
+    entity: String, key: ObjectKey, attribute: String, wanted: String?, stretch: ContentStretch
   ) {
     self.entity = entity
     self.key = key
@@ -69,7 +69,7 @@ public struct ContentQuestion: Sendable {
       let stretch = ContentStretch(request.headers["Range"])
     else { return nil }
     self.init(
-      entity: entity, key: Key(text: key), attribute: attribute,
+      entity: entity, key: ObjectKey(text: key), attribute: attribute,
       wanted: request.headers["If-Match"], stretch: stretch)
   }
 }
@@ -325,7 +325,7 @@ extension Service {
     let rights = Rights(
       rules: rules, user: identity.user, roles: grants(of: identity).roles,
       claims: grants(of: identity).claims)
-    let value = try guarded { () throws(StoreError) -> Value? in
+    let value = try guarded { () throws(StoreError) -> AttributeValue? in
       guard let row = try cache.row(RowName(place, question.key)), !row.isDeleted,
         let number = row.partition, let partition = try directory.place(of: number),
         rights.include(partition)

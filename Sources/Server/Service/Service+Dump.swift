@@ -16,7 +16,7 @@ extension Service {
   /// Every row of the cache that is not deleted, in the order of names: what a checker compares
   /// with the business system. The partition is the place's text; nil: nobody's.
   public func cachedRows() throws(ServerError) -> [(
-    image: ObjectName, values: [Value], place: String?
+    image: ObjectName, values: [AttributeValue], place: String?
   )] {
     try guarded { () throws(StoreError) in
       try store.liveRows().map { row throws(StoreError) in

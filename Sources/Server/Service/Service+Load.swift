@@ -39,7 +39,7 @@ struct ActiveLoad {
 public struct ReadBackTask: Sendable {
   public let id: Int64
   public let entity: Entity
-  public let keys: [Key]
+  public let keys: [ObjectKey]
   let mark: Mark
 }
 

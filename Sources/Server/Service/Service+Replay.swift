@@ -379,10 +379,12 @@ extension Service {
     }
     // Where the business system makes the key, the app's own values for it are a stand-in by which
     // later operations of the group know the object.
-    var temporaryKey: Key?
+    var temporaryKey: ObjectKey?
     if operation.kind == .create, operation.key == nil {
       let values = entity.key.compactMap { operation.changed[$0] }
-      if values.count == entity.key.count, !values.contains(.null) { temporaryKey = Key(values) }
+      if values.count == entity.key.count, !values.contains(.null) {
+        temporaryKey = ObjectKey(values)
+      }
     }
     return ConnectorOperation(
       id: operation.id, entity: entity, kind: operation.kind, key: operation.key,

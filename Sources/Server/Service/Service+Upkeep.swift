@@ -43,7 +43,7 @@ extension Service {
   /// What a person found out about an operation whose outcome is unknown.
   public enum Decision: Sendable, Equatable {
     /// The business system has taken it; `key` is the object's business key.
-    case accepted(key: Key)
+    case accepted(key: ObjectKey)
     case refused(message: String)
     /// It was not performed: perform it, where its user may still do that. A business system that
     /// remembers operations is asked first; what it knows of is not performed again.

@@ -28,7 +28,7 @@ struct CacheMachine {
 
   /// One row as it is now; nothing where it is so already. `values` nil: it is gone.
   mutating func apply(
-    _ name: RowName, _ values: [Value]?, _ source: some CacheSource
+    _ name: RowName, _ values: [AttributeValue]?, _ source: some CacheSource
   ) throws(StoreError) {
     let known = try current(name, source)
     let before = known.flatMap { $0.isDeleted ? nil : $0 }
@@ -78,7 +78,7 @@ struct CacheMachine {
       body: row.body, hash: row.hash, isDeleted: row.isDeleted, isChanged: false)
   }
 
-  private func values(of row: Row) throws(StoreError) -> [Value] {
+  private func values(of row: Row) throws(StoreError) -> [AttributeValue] {
     let entity = rules.package.entities[row.name.entity]
     do { return try RowCoder.decode(row.body, types: entity.attributes.map(\.type)) } catch {
       throw StoreError.damaged("the row \(entity.name) \(row.name.key) cannot be read: \(error)")
@@ -95,7 +95,7 @@ struct CacheMachine {
 
   /// Where a row with these values belongs by the rows that are here now; nil: nobody's.
   private mutating func partition(
-    of entity: Int, _ values: [Value], _ source: some CacheSource
+    of entity: Int, _ values: [AttributeValue], _ source: some CacheSource
   ) throws(StoreError) -> Partition? {
     let place = try rules.place(of: entity, values: values) { name throws(StoreError) in
       switch try partition(ofParent: name, source) {
@@ -153,12 +153,12 @@ struct CacheMachine {
   /// What the children of one entity call a row, before and after.
   private struct Names {
     let child: Int
-    let before: Key?
-    let after: Key?
+    let before: ObjectKey?
+    let after: ObjectKey?
   }
 
   private mutating func alternates(
-    _ name: RowName, before: [Value]?, after: [Value]?
+    _ name: RowName, before: [AttributeValue]?, after: [AttributeValue]?
   ) -> [Names] {
     var names: [Names] = []
     for child in rules.children[name.entity] {

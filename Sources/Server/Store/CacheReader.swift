@@ -45,7 +45,7 @@ struct CacheReader: CacheSource {
     return (row?.version, row.map { !$0.isDeleted } ?? false)
   }
 
-  func values(of row: CachedRow) throws(StoreError) -> [Value] {
+  func values(of row: CachedRow) throws(StoreError) -> [AttributeValue] {
     let entity = rules.package.entities[row.entity]
     do {
       return try RowCoder.decode(row.body, types: entity.attributes.map(\.type))
@@ -55,7 +55,7 @@ struct CacheReader: CacheSource {
   }
 
   /// The place of a row with these values, by the rows that are in the cache now; nil: nobody's.
-  func place(of entity: Int, values: [Value]) throws(StoreError) -> Place? {
+  func place(of entity: Int, values: [AttributeValue]) throws(StoreError) -> Place? {
     try rules.place(of: entity, values: values) { name throws(StoreError) in
       try store.parents(name).first?.partition.flatMap { number throws(StoreError) in
         try directory.place(of: number)

@@ -3,9 +3,9 @@ import FerryModel
 /// An object of the business system: its entity and business key.
 public struct ObjectName: Sendable, Hashable, Comparable, CustomStringConvertible {
   public let entity: String
-  public let key: Key
+  public let key: ObjectKey
 
-  public init(entity: String, key: Key) {
+  public init(entity: String, key: ObjectKey) {
     self.entity = entity
     self.key = key
   }

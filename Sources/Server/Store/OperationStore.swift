@@ -145,7 +145,7 @@ package struct ChainMember: Sendable {
 package struct EndedOperation: Sendable {
   package let outcome: Answer.Outcome
   package let version: Int64
-  package let newKey: Key?
+  package let newKey: ObjectKey?
   /// nil where it was confirmed.
   package let answer: [UInt8]?
   package let entity: String
@@ -153,7 +153,7 @@ package struct EndedOperation: Sendable {
   package let objectKey: String
 
   package init(
-    outcome: Answer.Outcome, version: Int64, newKey: Key?, answer: [UInt8]?, entity: String,
+    outcome: Answer.Outcome, version: Int64, newKey: ObjectKey?, answer: [UInt8]?, entity: String,
     kind: OperationKind, objectKey: String
   ) {
     self.outcome = outcome

@@ -45,11 +45,13 @@ struct PartitionRules: Sendable {
     var name: String { targetPositions.map(String.init).joined(separator: ",") }
 
     /// What the child calls its parent; nil where an attribute is null.
-    func parentKey(of values: [Value]) -> Key? { parentValues(of: values).map { Key($0) } }
+    func parentKey(of values: [AttributeValue]) -> ObjectKey? {
+      parentValues(of: values).map { ObjectKey($0) }
+    }
 
     /// The values of `targetPositions` that it asks for; nil where an attribute is null.
-    func parentValues(of values: [Value]) -> [Value]? {
-      var found: [Value] = []
+    func parentValues(of values: [AttributeValue]) -> [AttributeValue]? {
+      var found: [AttributeValue] = []
       for (position, type) in zip(attributes, targetTypes) {
         guard let value = type.canonical(values[position]), !value.isNull else { return nil }
         found.append(value)
@@ -58,9 +60,9 @@ struct PartitionRules: Sendable {
     }
 
     /// What children call this parent; nil where an attribute is null.
-    func name(of parent: [Value]) -> Key? {
+    func name(of parent: [AttributeValue]) -> ObjectKey? {
       let found = targetPositions.map { parent[$0] }
-      return found.contains { $0.isNull } ? nil : Key(found)
+      return found.contains { $0.isNull } ? nil : ObjectKey(found)
     }
   }
 
@@ -164,7 +166,7 @@ struct PartitionRules: Sendable {
 
   /// The place of a row, by the parents that `lookup` finds; nil: nobody's.
   func place(
-    of entity: Int, values: [Value], lookup: RowJudge.Lookup
+    of entity: Int, values: [AttributeValue], lookup: RowJudge.Lookup
   ) throws(ConnectorError) -> Place? {
     let group = package.entities[entity].group
     switch rules[entity].path {
@@ -172,7 +174,7 @@ struct PartitionRules: Sendable {
     case .columns(let positions):
       let found = positions.map { values[$0] }
       if found.contains(where: \.isNull) { return nil }
-      return Place(group: group, rule: rules[entity].root.rule, values: Key(found).text)
+      return Place(group: group, rule: rules[entity].root.rule, values: ObjectKey(found).text)
     case .parent(let path):
       guard let called = path.parentValues(of: values),
         let parent = try lookup(package.entities[path.target], path.targetPositions, called),
@@ -184,7 +186,7 @@ struct PartitionRules: Sendable {
 
   /// The place of a row, by the place of its parent; nil: nobody's.
   func place(
-    of entity: Int, values: [Value],
+    of entity: Int, values: [AttributeValue],
     parentPlace: (ParentName) throws(StoreError) -> Place?
   ) throws(StoreError) -> Place? {
     let group = package.entities[entity].group
@@ -193,7 +195,7 @@ struct PartitionRules: Sendable {
     case .columns(let positions):
       let found = positions.map { values[$0] }
       if found.contains(where: \.isNull) { return nil }
-      return Place(group: group, rule: rules[entity].root.rule, values: Key(found).text)
+      return Place(group: group, rule: rules[entity].root.rule, values: ObjectKey(found).text)
     case .parent(let path):
       guard let key = path.parentKey(of: values) else { return nil }
       let name = ParentName(path.target, attributes: path.isKey ? nil : path.name, key)
@@ -202,7 +204,7 @@ struct PartitionRules: Sendable {
   }
 
   /// How a row calls the one from which it has its partition; nil where it has it from no other.
-  func parentKey(of entity: Int, _ values: [Value]) -> Key? {
+  func parentKey(of entity: Int, _ values: [AttributeValue]) -> ObjectKey? {
     guard case .parent(let path) = rules[entity].path else { return nil }
     return path.parentKey(of: values)
   }

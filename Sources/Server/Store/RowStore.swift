@@ -36,7 +36,7 @@ extension RowStore {
 /// A row that the cache does not have yet.
 package struct NewRow: Sendable {
   package let name: RowName
-  package let parentKey: Key?
+  package let parentKey: ObjectKey?
   package let partition: Int64?
   package let body: [UInt8]
   package let hash: Int64
@@ -45,16 +45,16 @@ package struct NewRow: Sendable {
 
   package struct Alternate: Sendable {
     package let attributes: String
-    package let key: Key
+    package let key: ObjectKey
 
-    package init(attributes: String, key: Key) {
+    package init(attributes: String, key: ObjectKey) {
       self.attributes = attributes
       self.key = key
     }
   }
 
   package init(
-    name: RowName, parentKey: Key?, partition: Int64?, body: [UInt8], hash: Int64,
+    name: RowName, parentKey: ObjectKey?, partition: Int64?, body: [UInt8], hash: Int64,
     alternates: [Alternate]
   ) {
     self.name = name
@@ -69,9 +69,9 @@ package struct NewRow: Sendable {
 /// A row of the cache by the position of its entity in the package, and its key.
 package struct RowName: Hashable, Sendable {
   package let entity: Int
-  package let key: Key
+  package let key: ObjectKey
 
-  package init(_ entity: Int, _ key: Key) {
+  package init(_ entity: Int, _ key: ObjectKey) {
     self.entity = entity
     self.key = key
   }
@@ -83,9 +83,9 @@ package struct ParentName: Hashable, Sendable {
   package let entity: Int
   /// Which attributes of the parent; nil: its key.
   package let attributes: String?
-  package let key: Key
+  package let key: ObjectKey
 
-  package init(_ entity: Int, attributes: String? = nil, _ key: Key) {
+  package init(_ entity: Int, attributes: String? = nil, _ key: ObjectKey) {
     self.entity = entity
     self.attributes = attributes
     self.key = key
@@ -96,7 +96,7 @@ package struct ParentName: Hashable, Sendable {
 package struct CachedRow: Sendable {
   package let id: Int64
   package let entity: Int
-  package let key: Key
+  package let key: ObjectKey
   package let partition: Int64?
   package let body: [UInt8]
   package let hash: Int64
@@ -104,7 +104,8 @@ package struct CachedRow: Sendable {
   package let isDeleted: Bool
 
   package init(
-    id: Int64, entity: Int, key: Key, partition: Int64?, body: [UInt8], hash: Int64, version: Int64,
+    id: Int64, entity: Int, key: ObjectKey, partition: Int64?, body: [UInt8], hash: Int64,
+    version: Int64,
     isDeleted: Bool
   ) {
     self.id = id
@@ -132,7 +133,7 @@ package struct CacheChanges: Sendable {
     package let name: RowName
     /// nil where it is new.
     package let id: Int64?
-    package var parentKey: Key?
+    package var parentKey: ObjectKey?
     package var partition: Partition?
     package var body: [UInt8]
     package var hash: Int64
@@ -141,7 +142,7 @@ package struct CacheChanges: Sendable {
     package var isChanged: Bool
 
     package init(
-      name: RowName, id: Int64?, parentKey: Key?, partition: Partition?, body: [UInt8],
+      name: RowName, id: Int64?, parentKey: ObjectKey?, partition: Partition?, body: [UInt8],
       hash: Int64, isDeleted: Bool, isChanged: Bool
     ) {
       self.name = name
@@ -169,10 +170,10 @@ package struct CacheChanges: Sendable {
   package struct Alternate: Sendable {
     package let row: RowName
     package let attributes: String
-    package let before: Key?
-    package let after: Key?
+    package let before: ObjectKey?
+    package let after: ObjectKey?
 
-    package init(row: RowName, attributes: String, before: Key?, after: Key?) {
+    package init(row: RowName, attributes: String, before: ObjectKey?, after: ObjectKey?) {
       self.row = row
       self.attributes = attributes
       self.before = before

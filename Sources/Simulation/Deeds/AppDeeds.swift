@@ -24,11 +24,11 @@ struct AppDeeds {
   /// An object that was to be made, before its surrogate key is known.
   struct Made {
     let entity: Entity
-    let values: [Value]
+    let values: [AttributeValue]
 
     /// Without a key, where the device makes it up.
-    var given: [Int: Value] {
-      var given: [Int: Value] = [:]
+    var given: [Int: AttributeValue] {
+      var given: [Int: AttributeValue] = [:]
       for position in values.indices where !values[position].isNull {
         given[position] = values[position]
       }
@@ -41,7 +41,7 @@ struct AppDeeds {
   /// Objects whose pending changes may be other ones now.
   private(set) var touched: Set<ObjectNumber> = []
   /// What must be visible of an object, by position; nil where nothing may be.
-  private(set) var shown: [ObjectNumber: [Int: Value]?] = [:]
+  private(set) var shown: [ObjectNumber: [Int: AttributeValue]?] = [:]
   /// Objects of which nothing waits any more.
   private(set) var cancelled: Set<ObjectNumber> = []
   private(set) var submitted: Submitted?
@@ -53,12 +53,12 @@ struct AppDeeds {
   /// Whether nothing was to change.
   var isEmpty: Bool { touched.isEmpty && submitted == nil && making == nil }
 
-  mutating func make(_ entity: Entity, _ values: [Value]) {
+  mutating func make(_ entity: Entity, _ values: [AttributeValue]) {
     making = Made(entity: entity, values: values)
   }
 
   /// It was made.
-  mutating func madeIs(_ record: Record) {
+  mutating func madeIs(_ record: ObjectRecord) {
     guard let making, let object = record.object else { return }
     self.making = nil
     show(making.given, of: ObjectNumber(entity: making.entity.name, number: object))
@@ -67,7 +67,7 @@ struct AppDeeds {
   /// It could not be made, and the rest stands.
   mutating func madeIsNot() { making = nil }
 
-  mutating func show(_ values: [Int: Value]?, of object: ObjectNumber) {
+  mutating func show(_ values: [Int: AttributeValue]?, of object: ObjectNumber) {
     acts.append((values == nil ? .delete : .edit, object))
     touched.insert(object)
     shown[object] = .some(values)

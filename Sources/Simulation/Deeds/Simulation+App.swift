@@ -98,13 +98,13 @@ extension Simulation {
   private func createWithLines(_ device: SimulatedDevice) throws(FerryError) {
     guard let order = try create(SimulatedBusiness.order, device) else { return }
     for number in 0..<(1 + chance.number(below: 2)) {
-      var line = Record(SimulatedBusiness.line, store: device.store)
+      var line = ObjectRecord(SimulatedBusiness.line, store: device.store)
       let id: Int64 = order.get(0)
       line.set(0, id)
       line.set(1, Int64(number))
       line.set(2, "with its order")
       guard let made = try save(line, .create, device), chance.happens(400) else { continue }
-      var tag = Record(SimulatedBusiness.tag, store: device.store)
+      var tag = ObjectRecord(SimulatedBusiness.tag, store: device.store)
       let number: Int64 = made.get(1)
       tag.set(0, newCode())
       tag.set(1, id)
@@ -135,8 +135,8 @@ extension Simulation {
   @discardableResult
   private func create(
     _ entity: Entity, _ device: SimulatedDevice
-  ) throws(FerryError) -> Record? {
-    var record = Record(entity, store: device.store)
+  ) throws(FerryError) -> ObjectRecord? {
+    var record = ObjectRecord(entity, store: device.store)
     switch entity.name {
     case "Customer":
       // Keys of their own making meet, and one that was deleted may come again.
@@ -179,7 +179,7 @@ extension Simulation {
   }
 
   /// For a tag; a new one rather than another.
-  private func line(_ device: SimulatedDevice) throws(FerryError) -> Record? {
+  private func line(_ device: SimulatedDevice) throws(FerryError) -> ObjectRecord? {
     let lines = try Records(device.store).all(SimulatedBusiness.line, "ORDER BY _id", [])
     let new = lines.filter { $0.pending == .create }
     let among = new.isEmpty || chance.happens(300) ? lines : new
@@ -258,7 +258,7 @@ extension Simulation {
     try cancel(chance.pick(pending), device)
   }
 
-  func cancel(_ record: Record, _ device: SimulatedDevice) throws(FerryError) {
+  func cancel(_ record: ObjectRecord, _ device: SimulatedDevice) throws(FerryError) {
     guard let object = record.object else { return }
     try touchLines(of: record, device)
     device.watch.deeds.cancel(ObjectNumber(entity: record.entity.name, number: object))

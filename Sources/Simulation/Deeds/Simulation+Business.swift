@@ -80,7 +80,7 @@ extension Simulation {
   private func changeKey() {
     guard may(.keyChanged) else { return }
     let tags = business.rows(of: "Tag")
-    let new = Key([.text("T\(lateness.number(below: 9))")])
+    let new = ObjectKey([.text("T\(lateness.number(below: 9))")])
     guard !tags.isEmpty, tags[new] == nil else { return }
     let old = lateness.pick(tags.keys.sorted { $0.text < $1.text })
     guard var values = tags[old] else { return }
@@ -113,19 +113,19 @@ extension Simulation {
       case 17...:
         // A tag goes to another line, or comes.
         let lines = transaction.rows(of: "Line").values.sorted {
-          Key([$0[0], $0[1]]).text < Key([$1[0], $1[1]]).text
+          ObjectKey([$0[0], $0[1]]).text < ObjectKey([$1[0], $1[1]]).text
         }
         guard !lines.isEmpty else { return }
         let line = lines[Int(number) % lines.count]
         let tag = "T\(number)"
         transaction.write(
-          "Tag", Key([.text(tag)]), [.text(tag), line[0], line[1], .text("by others")])
+          "Tag", ObjectKey([.text(tag)]), [.text(tag), line[0], line[1], .text("by others")])
         return
       case 12...: values[5] = photo
       case ..<9: values[1] = .text(SimulatedBusiness.name(ofAgency: number % 3 + 1))
       case ..<10:
         transaction.write(
-          "Line", Key([values[0], .integer(number)]),
+          "Line", ObjectKey([values[0], .integer(number)]),
           [values[0], .integer(number), .text("by others")])
         return
       default:

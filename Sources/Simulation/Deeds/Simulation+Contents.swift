@@ -46,7 +46,7 @@ extension Simulation {
 
   private func bigValue(
     _ device: SimulatedDevice
-  ) throws(FerryError) -> (record: Record, position: Int)? {
+  ) throws(FerryError) -> (record: ObjectRecord, position: Int)? {
     let entity = chance.pick([SimulatedBusiness.customer, SimulatedBusiness.order])
     let records = try Records(device.store).all(entity, "ORDER BY _id", [])
     guard !records.isEmpty, let position = entity.bigPositions.first else { return nil }
@@ -237,7 +237,7 @@ extension Simulation {
 final class SimulatedDownload {
   struct Answer {
     let entity: Entity
-    let key: Key
+    let key: ObjectKey
     let position: Int
   }
 

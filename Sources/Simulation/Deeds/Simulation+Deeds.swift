@@ -4,11 +4,11 @@ import FerryModel
 /// What the app does is written down before it is done, for `DeviceWatch` to look at.
 extension Simulation {
   func save(
-    _ record: Record, _ kind: OperationKind, _ device: SimulatedDevice
-  ) throws(FerryError) -> Record? {
+    _ record: ObjectRecord, _ kind: OperationKind, _ device: SimulatedDevice
+  ) throws(FerryError) -> ObjectRecord? {
     let change = try record.change(kind)
     try note(change, of: record, device)
-    let saved: Record?
+    let saved: ObjectRecord?
     do throws(FerryError) {
       saved = try PendingStore.save(FlawedApp.spoiled(change, planted), in: device.store)
     } catch {
@@ -20,7 +20,7 @@ extension Simulation {
   }
 
   private func note(
-    _ change: LocalChange, of record: Record, _ device: SimulatedDevice
+    _ change: LocalChange, of record: ObjectRecord, _ device: SimulatedDevice
   ) throws(FerryError) {
     if change.kind == .create { device.watch.deeds.make(change.entity, change.after ?? []) }
     guard let object = change.object, change.kind != .create else { return }
@@ -42,7 +42,7 @@ extension Simulation {
 
   /// Lines that are only here go with their order, and what is left of those that were deleted while
   /// they waited for it; so do tags with either.
-  func touchLines(of record: Record, _ device: SimulatedDevice) throws(FerryError) {
+  func touchLines(of record: ObjectRecord, _ device: SimulatedDevice) throws(FerryError) {
     try touchTags(of: record, device)
     guard record.entity.name == "Order" else { return }
     let lines = try Records(device.store).all(
@@ -61,7 +61,7 @@ extension Simulation {
   }
 
   private func touchTags(
-    of record: Record, _ device: SimulatedDevice
+    of record: ObjectRecord, _ device: SimulatedDevice
   ) throws(FerryError) {
     guard ["Order", "Line"].contains(record.entity.name) else { return }
     let isOfLine = record.entity.name == "Line"
@@ -84,12 +84,12 @@ extension Simulation {
 
   /// A content is written: nothing else of its object changes.
   func noteContent(
-    _ reference: BigReference?, of record: Record, _ position: Int, _ device: SimulatedDevice
+    _ reference: BigReference?, of record: ObjectRecord, _ position: Int, _ device: SimulatedDevice
   ) throws(FerryError) {
     guard let object = record.object,
       let present = try Records(device.store).of(record.entity, object: object)
     else { return }
-    var values: [Int: Value] = [:]
+    var values: [Int: AttributeValue] = [:]
     for (place, value) in present.values.enumerated() { values[place] = value }
     values[position] = reference.map { .text($0.description) } ?? .null
     device.watch.deeds.show(

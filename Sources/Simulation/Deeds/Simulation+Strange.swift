@@ -36,7 +36,7 @@ extension Simulation {
     // Nothing but an id.
     if chance.happens(150) { return Array(#"{"id":"\#(id.text)","operation":"steal"}"#.utf8) }
     if chance.happens(400) { return creatingUnderChosenKey() }
-    var changed: [Int: Value] = [0: .text("X")]
+    var changed: [Int: AttributeValue] = [0: .text("X")]
     // More than an operation may have.
     if chance.happens(30) {
       changed[1] = .text(String(repeating: "x", count: WireLimits.operationBytes))
@@ -57,7 +57,7 @@ extension Simulation {
     ledger.choosing.insert(id)
     return Operation(
       id: id, chain: chain ?? id, position: position, count: count, entity: "Order", kind: .create,
-      key: Key([.integer(number)]), changed: [1: .text(name), 3: .integer(1)], base: [:]
+      key: ObjectKey([.integer(number)]), changed: [1: .text(name), 3: .integer(1)], base: [:]
     ).encoded(for: SimulatedBusiness.order)
   }
 
@@ -68,7 +68,7 @@ extension Simulation {
     let code = "X\(chance.number(below: 100_000))"
     let good = Operation(
       id: id, chain: id, position: 0, count: 2, entity: "Customer", kind: .create,
-      key: Key([.text(code)]), changed: [0: .text(code), 1: .text("strange")], base: [:]
+      key: ObjectKey([.text(code)]), changed: [0: .text(code), 1: .text("strange")], base: [:]
     ).encoded(for: SimulatedBusiness.customer)
     let bad = creatingUnderChosenKey(in: id, position: 1, count: 2)
     return chance.happens(500) ? [good, bad] : [bad, good]

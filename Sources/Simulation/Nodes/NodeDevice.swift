@@ -9,7 +9,7 @@ import FerryWorld
 final class NodeDevice {
   struct Row {
     let body: [UInt8]
-    let values: [Value]
+    let values: [AttributeValue]
     let hash: UInt64
     let partition: Int64
   }

@@ -146,7 +146,7 @@ final class NodeSimulation {
 
   /// Others give an order one of two numbers of seats: what was refused may soon be accepted.
   private func changeByOthers() {
-    let key = Key([.integer(Int64(1 + chance.number(below: 6)))])
+    let key = ObjectKey([.integer(Int64(1 + chance.number(below: 6)))])
     let seats = Int64(1 + chance.number(below: 2))
     counts.add(.changedByOthers)
     business.changeByOther { transaction in
@@ -168,7 +168,7 @@ final class NodeSimulation {
       .sorted { $0.key.key.text < $1.key.key.text }
     guard !orders.isEmpty else { return }
     let (name, row) = chance.pick(orders)
-    let seats = Value.integer(Int64(1 + chance.number(below: 10)))
+    let seats = AttributeValue.integer(Int64(1 + chance.number(below: 10)))
     let operation = Operation(
       id: id, chain: id, entity: "Order", kind: .update, key: name.key, changed: [3: seats],
       base: [3: row.values[3]])

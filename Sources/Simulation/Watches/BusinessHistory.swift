@@ -9,8 +9,8 @@ struct BusinessHistory {
     let operation: OperationID
     let name: RowName
     let commit: Int
-    let before: [Value]?
-    let after: [Value]?
+    let before: [AttributeValue]?
+    let after: [AttributeValue]?
     /// Of the order, or of the line's order, in that transaction: before and after.
     let agencies: Set<Int64>
     /// Of an order that it made.
@@ -21,9 +21,9 @@ struct BusinessHistory {
   private var bodies: [RowName: [[UInt8]?]] = [:]
   private var taken = 0
   /// In which agency each order is.
-  private var agencies: [Key: Int64] = [:]
+  private var agencies: [ObjectKey: Int64] = [:]
   /// The lines that are there: order and number.
-  private var lines: Set<Key> = []
+  private var lines: Set<ObjectKey> = []
   private(set) var effects: [Effect] = []
   /// The operations that had an effect, or were taken without one, and how often.
   private(set) var performed: [OperationID: Int] = [:]
@@ -33,7 +33,7 @@ struct BusinessHistory {
   mutating func take(_ history: [MemoryCommit]) {
     guard taken < history.count else { return }
     for commit in history[taken...] {
-      var after: [RowName: [Value]?] = [:]
+      var after: [RowName: [AttributeValue]?] = [:]
       for part in commit.parts {
         if let operation = part.operation {
           performed[operation, default: 0] += 1
@@ -79,12 +79,12 @@ struct BusinessHistory {
     case "Line":
       if effect.after == nil { lines.remove(effect.key) } else { lines.insert(effect.key) }
       // A line of no order is nobody's.
-      return [(effect.after ?? effect.before).flatMap { agencies[Key([$0[0]])] } ?? 0]
+      return [(effect.after ?? effect.before).flatMap { agencies[ObjectKey([$0[0]])] } ?? 0]
     case "Tag":
       // A tag of no line is nobody's.
       return Set(
         [effect.before, effect.after].compactMap { $0 }.map { tag in
-          lines.contains(Key([tag[1], tag[2]])) ? agencies[Key([tag[1]])] ?? 0 : 0
+          lines.contains(ObjectKey([tag[1], tag[2]])) ? agencies[ObjectKey([tag[1]])] ?? 0 : 0
         })
     default: return []
     }

@@ -11,7 +11,7 @@ final class CallbackRecorder: CallbackHandler {
 
     let kind: Kind
     let entity: String
-    let key: Key
+    let key: ObjectKey
     var text: String { "\(kind) of \(entity) \(key)" }
   }
 

@@ -130,7 +130,7 @@ struct DependencyCheck {
     return refers(operation.entity, values, to: target, mayBe) { operation.changed[$0] != nil }
   }
 
-  private func image(_ operation: PendingOperation) -> [Int: Value] {
+  private func image(_ operation: PendingOperation) -> [Int: AttributeValue] {
     let images = tables.first { $0.entity.name == operation.entity }?.images
     return Dictionary(
       uniqueKeysWithValues: (images?[operation.object] ?? []).enumerated().map { ($0, $1) })
@@ -139,7 +139,8 @@ struct DependencyCheck {
   /// Whether values of an entity name the object of an operation, by attributes of which one counts.
   /// `mayBe`: a value that is not there may be the right one.
   private func refers(
-    _ entity: String, _ values: [Int: Value], to target: PendingOperation, _ mayBe: Bool = false,
+    _ entity: String, _ values: [Int: AttributeValue], to target: PendingOperation,
+    _ mayBe: Bool = false,
     _ counts: (Int) -> Bool
   ) -> Bool {
     guard let entity = model.entity(named: entity),

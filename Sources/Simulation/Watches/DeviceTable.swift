@@ -8,13 +8,13 @@ final class DeviceTable {
   let entity: Entity
   let rows: [VisibleRow]
   /// By surrogate key.
-  let images: [Int64: [Value]]
+  let images: [Int64: [AttributeValue]]
   /// The surrogate keys of what is visible.
   let objects: [RowName: Int64]
   /// The images as they travelled.
   let bodies: [RowName: [UInt8]]
 
-  init(_ entity: Entity, rows: [VisibleRow], images: [Int64: [Value]]) {
+  init(_ entity: Entity, rows: [VisibleRow], images: [Int64: [AttributeValue]]) {
     self.entity = entity
     self.rows = rows
     self.images = images

@@ -89,7 +89,7 @@ extension DeviceWatch {
       let places = relationship.attributes.compactMap(entity.position(of:))
       let values = places.compactMap { operation.changed[$0] }
       let isNamed = creates.contains {
-        $0.isTemporary && $0.entity == relationship.target && $0.key == Key(values)
+        $0.isTemporary && $0.entity == relationship.target && $0.key == ObjectKey(values)
       }
       if isNamed { positions.formUnion(places) }
     }
@@ -144,7 +144,7 @@ extension DeviceWatch {
   }
 
   private func checkShown(
-    _ object: ObjectNumber, _ values: [Int: Value]?, _ row: VisibleRow?
+    _ object: ObjectNumber, _ values: [Int: AttributeValue]?, _ row: VisibleRow?
   ) throws {
     guard let values else {
       // A create is taken back by its delete: what others made under the key shows again.
@@ -214,7 +214,7 @@ extension DeviceWatch {
       return false
     }
     return entity.relationships.contains { (relationship: Relationship) -> Bool in
-      let values: [Value] = relationship.attributes.compactMap { name in
+      let values: [AttributeValue] = relationship.attributes.compactMap { name in
         entity.position(of: name).flatMap { operation.changed[$0] }
       }
       let isTemporary = values.contains { value in
@@ -222,7 +222,7 @@ extension DeviceWatch {
       }
       guard isTemporary else { return false }
       return !current.values.contains {
-        $0.kind == .create && $0.entity == relationship.target && $0.key == Key(values)
+        $0.kind == .create && $0.entity == relationship.target && $0.key == ObjectKey(values)
       }
     }
   }

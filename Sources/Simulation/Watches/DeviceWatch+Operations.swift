@@ -200,7 +200,7 @@ extension DeviceWatch {
   }
 
   private func expect(
-    _ kind: CallbackRecorder.Told.Kind, _ operation: PendingOperation, key: Key? = nil
+    _ kind: CallbackRecorder.Told.Kind, _ operation: PendingOperation, key: ObjectKey? = nil
   ) {
     guard operation.state != .withdrawn else { return }
     let told = CallbackRecorder.Told(

@@ -39,7 +39,7 @@ final class DeviceWatch {
   private var lookedAtLife = 0
   private var lookedAtOperations = 0
   /// Temporary keys and those that took their places, in the import that is looked at.
-  var given: [Key: Key] = [:]
+  var given: [ObjectKey: ObjectKey] = [:]
   var expected: [CallbackRecorder.Told: Int] = [:]
 
   let trace: TraceLog

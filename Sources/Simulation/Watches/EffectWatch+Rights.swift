@@ -19,7 +19,7 @@ extension EffectWatch {
     }
   }
 
-  static func agency(_ values: [Value]) -> Int64? {
+  static func agency(_ values: [AttributeValue]) -> Int64? {
     guard values.indices.contains(1), case .text(let name) = values[1] else { return nil }
     return SimulatedBusiness.agency(named: name)
   }

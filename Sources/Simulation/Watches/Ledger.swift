@@ -34,7 +34,7 @@ final class Ledger {
   struct Origin {
     let id: OperationID
     let object: ObjectNumber
-    let key: Key
+    let key: ObjectKey
 
     init(_ operation: PendingOperation) {
       (id, object, key) = (operation.id, operation.name, operation.key)
@@ -76,9 +76,9 @@ final class Ledger {
   private(set) var outOfSight: Set<RowName> = []
   /// Values that an app had before it when it made a change, by its place and the attribute. What an
   /// import does to a change adds nothing.
-  private var sights: [Place: [Int: Set<Value>]] = [:]
+  private var sights: [Place: [Int: Set<AttributeValue>]] = [:]
   /// What the operations of a device wrote, other attributes of the row too.
-  private var writings: [Changed: [Int: Set<Value>]] = [:]
+  private var writings: [Changed: [Int: Set<AttributeValue>]] = [:]
   /// Operations behind one that was refused or not tried.
   private(set) var blocked: Set<OperationID> = []
   /// Operations that their device has no more: nothing comes to stand behind them.
@@ -102,7 +102,9 @@ final class Ledger {
   }
 
   /// Whether the app that made the operation had this value before it, or made it itself.
-  func hasSeen(_ value: Value, _ position: Int, of name: RowName, _ id: OperationID) -> Bool {
+  func hasSeen(
+    _ value: AttributeValue, _ position: Int, of name: RowName, _ id: OperationID
+  ) -> Bool {
     guard let birth = births[id] else { return true }
     let place = Place(lineage: birth.lineage, sequence: birth.sequence)
     if sights[place]?[position]?.contains(value) ?? false { return true }
@@ -112,7 +114,7 @@ final class Ledger {
     }
   }
 
-  func noteEffect(of id: OperationID, on name: RowName, _ values: [Value]) {
+  func noteEffect(of id: OperationID, on name: RowName, _ values: [AttributeValue]) {
     guard let birth = births[id] else { return }
     for (position, value) in values.enumerated() {
       writings[Changed(lineage: birth.lineage, name: name), default: [:]][position, default: []]
@@ -218,7 +220,7 @@ final class Ledger {
   func lose(_ name: RowName) { outOfSight.insert(name) }
 
   /// The business system says that it was performed before, and not what it wrote then.
-  func recalled(_ id: OperationID, _ key: Key) {
+  func recalled(_ id: OperationID, _ key: ObjectKey) {
     guard let birth = births[id] else { return }
     lose(RowName(entity: birth.last.entity, key: key))
   }

@@ -19,7 +19,7 @@ struct ObservedRow {
         return nil
       }
       return ObservedRow(
-        name: RowName(entity: entity, key: Key(text: key)), version: version,
+        name: RowName(entity: entity, key: ObjectKey(text: key)), version: version,
         body: row[4].integer == 1 ? nil : row[2].blob)
     }
   }

@@ -191,12 +191,12 @@ final class Oracle {
       return agencies.contains(agency)
     case "Line":
       let order = RowName(
-        entity: "Order", key: Key([values(body, SimulatedBusiness.line)[0]]))
+        entity: "Order", key: ObjectKey([values(body, SimulatedBusiness.line)[0]]))
       guard let parent = all[order] else { return false }
       return isVisible(order, parent, all, agencies)
     case "Tag":
       let tag = values(body, SimulatedBusiness.tag)
-      let line = RowName(entity: "Line", key: Key([tag[1], tag[2]]))
+      let line = RowName(entity: "Line", key: ObjectKey([tag[1], tag[2]]))
       guard let parent = all[line] else { return false }
       return isVisible(line, parent, all, agencies)
     default: return true
@@ -292,7 +292,7 @@ final class Oracle {
   }
 
   /// Operations of which nobody knows how they ended, with the key they name.
-  func unknowns() throws -> [(id: OperationID, key: Key?)] {
+  func unknowns() throws -> [(id: OperationID, key: ObjectKey?)] {
     try store().rows(
       """
       SELECT id, object_key FROM operation
@@ -301,7 +301,7 @@ final class Oracle {
       """
     ).compactMap { row in
       guard let id = row[0].text.flatMap({ OperationID($0) }) else { return nil }
-      return (id, row[1].text.map { Key(text: $0) })
+      return (id, row[1].text.map { ObjectKey(text: $0) })
     }
   }
 
@@ -352,9 +352,9 @@ final class Oracle {
     }
   }
 
-  static func values(_ body: [UInt8], _ entity: Entity) -> [Value] {
+  static func values(_ body: [UInt8], _ entity: Entity) -> [AttributeValue] {
     let read = try? RowCoder.decode(body, types: entity.attributes.map(\.type))
-    return read ?? [Value](repeating: .null, count: entity.attributes.count)
+    return read ?? [AttributeValue](repeating: .null, count: entity.attributes.count)
   }
 
   static func shown(_ body: [UInt8]?) -> String {

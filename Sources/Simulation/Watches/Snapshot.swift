@@ -65,12 +65,12 @@ struct Snapshot {
   }
 
   private func check(
-    _ entity: Entity, _ object: Int64, _ row: VisibleRow?, _ image: [Value]?,
+    _ entity: Entity, _ object: Int64, _ row: VisibleRow?, _ image: [AttributeValue]?,
     _ changes: [PendingOperation]
   ) throws {
     if changes.isEmpty, let row, row.pending == .none, row.values == image { return }
     var values = image.map { Dictionary(uniqueKeysWithValues: $0.enumerated().map { ($0, $1) }) }
-    var apart: [Int: Value]?
+    var apart: [Int: AttributeValue]?
     for change in changes {
       if change.kind == .delete {
         if hides(change) { values = nil }
@@ -108,14 +108,14 @@ struct Snapshot {
   }
 
   /// A refused delete of what is gone has nothing to show.
-  private func isRefusedDelete(_ changes: [PendingOperation], _ image: [Value]?) -> Bool {
+  private func isRefusedDelete(_ changes: [PendingOperation], _ image: [AttributeValue]?) -> Bool {
     image == nil && changes.contains { $0.kind == .delete }
   }
 
   /// Invariant 5: one row per object, also while it has a temporary and a final key.
   private func checkReferences(isCopy: Bool, _ ledger: Ledger) throws {
     guard !isCopy else { return }
-    var known: [String: Key] = [:]
+    var known: [String: ObjectKey] = [:]
     for table in tables where table.entity.name == "Order" {
       for row in table.rows {
         guard case .text(let reference) = row.values[4] else { continue }

@@ -172,17 +172,17 @@ enum SimulatedBusiness {
       package: package, rules: [rule], isTransactional: isTransactional,
       remembersOperations: remembers, holdsJudgedRows: !planted.contains(.rowsNotHeld),
       notesChanges: notesChanges, flaws: flaws(planted))
-    func kept(_ number: Int64) -> Value {
+    func kept(_ number: Int64) -> AttributeValue {
       let bytes = [UInt8](repeating: UInt8(48 + number), count: Int(number) * 20)
       return business.keep(content: contents.add(bytes))
     }
     for number: Int64 in 1...3 {
-      let note: Value = number == 2 ? kept(7 - number) : .null
+      let note: AttributeValue = number == 2 ? kept(7 - number) : .null
       business.insert("Customer", [[.text("C\(number)"), .text("Customer \(number)"), note]])
     }
     for number: Int64 in 1...6 {
       let agency = name(ofAgency: number % 3 + 1)
-      let photo: Value = number % 2 == 0 ? kept(number) : .null
+      let photo: AttributeValue = number % 2 == 0 ? kept(number) : .null
       business.insert(
         "Order",
         [

@@ -46,11 +46,11 @@ final class SimulatedDevice {
   /// A copy of another device that is thrown away at this step.
   var endsAt: Int?
   /// What stands on its screen, as it was when it was read.
-  var held: Record?
+  var held: ObjectRecord?
   /// A content that is being written, and what is to come of it.
   struct Writing {
     let writer: BigWriter
-    let record: Record
+    let record: ObjectRecord
     let position: Int
     let reference: BigReference
     var rest: ArraySlice<UInt8>
@@ -198,7 +198,7 @@ final class SimulatedDevice {
   }
 
   /// The downloaded image of every object by its surrogate key.
-  func images(_ entity: Entity) throws(FerryError) -> [Int64: [Value]] {
+  func images(_ entity: Entity) throws(FerryError) -> [Int64: [AttributeValue]] {
     let columns = entity.attributes.map { quoted($0.name) }.joined(separator: ", ")
     let rows = try sql { (connection) throws(SQLiteError) in
       try connection.rows(
@@ -207,7 +207,7 @@ final class SimulatedDevice {
         UNION ALL SELECT _id, \(columns) FROM \(quoted("ferry_original_\(entity.name)"))
         """)
     }
-    var images: [Int64: [Value]] = [:]
+    var images: [Int64: [AttributeValue]] = [:]
     for row in rows { images[row[0].integer ?? 0] = row.dropFirst().map(SimulatedDevice.value) }
     return images
   }
@@ -278,7 +278,7 @@ final class SimulatedDevice {
     }
   }
 
-  private static func value(_ stored: SQLiteValue) -> Value {
+  private static func value(_ stored: SQLiteValue) -> AttributeValue {
     switch stored {
     case .null: .null
     case .integer(let number): .integer(number)

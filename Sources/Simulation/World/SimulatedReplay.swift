@@ -191,7 +191,7 @@ final class SimulatedReplay {
       }
       return effects.first?.before?[position] == base || effects.last?.after?[position] == base
     }
-    let name = RowName(entity: operation.entity.name, key: operation.key ?? Key(text: ""))
+    let name = RowName(entity: operation.entity.name, key: operation.key ?? ObjectKey(text: ""))
     guard !wasThere, !ledger.outOfSight.contains(name) else { return }
     throw SimulationFailure(
       invariant: 6,

@@ -203,7 +203,7 @@ final class SimulatedServer {
       return keys.map { .objects(entity: entity, keys: [$0]) }
     }
     if let doubled = keys.first { keys.append(doubled) }
-    keys.append(.objects(entity: "Order", keys: [Key([.integer(1)])]))
+    keys.append(.objects(entity: "Order", keys: [ObjectKey([.integer(1)])]))
     return keys.reversed()
   }
 
@@ -344,6 +344,6 @@ private final class SimulatedLoad {
 /// A row of the business system or of the cache.
 struct RowName: Hashable, CustomStringConvertible {
   let entity: String
-  let key: Key
+  let key: ObjectKey
   var description: String { "\(entity) \(key)" }
 }

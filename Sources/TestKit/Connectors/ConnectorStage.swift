@@ -14,7 +14,7 @@ public protocol ConnectorStage: AnyObject {
   /// A new instance over the same business system, as after a restart.
   func connector() throws -> any Connector
   /// Someone else changes attributes of a row, behind every connector's back.
-  func changeByOther(_ entity: Entity, _ key: Key, _ changed: [Int: Value]) throws
+  func changeByOther(_ entity: Entity, _ key: ObjectKey, _ changed: [Int: AttributeValue]) throws
 }
 
 extension ConnectorStage {
@@ -78,16 +78,18 @@ final class ConnectorProof {
   }
 
   func operation(
-    _ kind: OperationKind, _ entity: Entity, _ key: Key? = nil, _ changed: [String: Value] = [:],
-    base: [String: Value] = [:], temporaryKey: Key? = nil, contents: [Int: ConnectorContent] = [:]
+    _ kind: OperationKind, _ entity: Entity, _ key: ObjectKey? = nil,
+    _ changed: [String: AttributeValue] = [:],
+    base: [String: AttributeValue] = [:], temporaryKey: ObjectKey? = nil,
+    contents: [Int: ConnectorContent] = [:]
   ) -> ConnectorOperation {
     ConnectorOperation(
       id: newID(), entity: entity, kind: kind, key: key, changed: positions(changed, entity),
       base: positions(base, entity), temporaryKey: temporaryKey, contents: contents)
   }
 
-  func positions(_ values: [String: Value], _ entity: Entity) -> [Int: Value] {
-    var positions: [Int: Value] = [:]
+  func positions(_ values: [String: AttributeValue], _ entity: Entity) -> [Int: AttributeValue] {
+    var positions: [Int: AttributeValue] = [:]
     for (name, value) in values {
       guard let position = entity.position(of: name) else { preconditionFailure("no \(name)") }
       positions[position] = value
@@ -122,19 +124,19 @@ final class ConnectorProof {
     return refusal
   }
 
-  func key(_ outcome: OperationOutcome?) -> Key {
+  func key(_ outcome: OperationOutcome?) -> ObjectKey {
     if case .accepted(let key, _)? = outcome { return key }
     failures.append("not accepted but \(String(describing: outcome))")
-    return Key([])
+    return ObjectKey([])
   }
 
-  func row(_ entity: Entity, _ key: Key) throws -> [Value]? {
+  func row(_ entity: Entity, _ key: ObjectKey) throws -> [AttributeValue]? {
     let images = try connector.read(entity, keys: [key])
     equal(images.map(\.key), [key], "keys of the rows read")
     return images.first?.values
   }
 
-  func value(_ entity: Entity, _ key: Key, _ attribute: String) throws -> Value? {
+  func value(_ entity: Entity, _ key: ObjectKey, _ attribute: String) throws -> AttributeValue? {
     guard let position = entity.position(of: attribute) else { return nil }
     return try row(entity, key)?[position]
   }

@@ -13,7 +13,7 @@ extension ConnectorSuite {
           ]))
       let key = proof.key(outcomes.first)
       proof.expect(key != ann, "the key of another booking was given: \(key)")
-      let wanted: [Value] = [
+      let wanted: [AttributeValue] = [
         key.values(of: booking)?.first ?? .null, .integer(17), .text("Cleo"), .text("0.1"),
         .text("2026-02-28T23:59:59"), .boolean(false),
       ]
@@ -23,7 +23,7 @@ extension ConnectorSuite {
         "the new row is not among the touched: \(touched)")
     },
     ConnectorCase("A create keeps the key that the app made") { proof in
-      let key = Key([.text("BA")])
+      let key = ObjectKey([.text("BA")])
       let (outcomes, _) = proof.perform(
         proof.operation(
           .create, carrier, key, ["carrierID": .text("BA"), "name": .text("British Airways")]))
@@ -36,7 +36,7 @@ extension ConnectorSuite {
           .update, booking, ann, ["price": .text("120"), "isPaid": .null],
           base: ["price": .text("99.95"), "isPaid": .boolean(true)]))
       proof.equal(outcomes, [.accepted(key: ann)], "outcome")
-      let wanted: [Value] = [
+      let wanted: [AttributeValue] = [
         .integer(1), .integer(17), .text("Ann"), .text("120"), .text("2026-03-01T08:30:00"), .null,
       ]
       proof.equal(touched, [RowImage(entity: "Booking", key: ann, values: wanted)], "touched")
@@ -53,7 +53,7 @@ extension ConnectorSuite {
       for count in 1...5 {
         for entity in package.entities {
           var rows: [RowImage] = []
-          var place: [Value]?
+          var place: [AttributeValue]?
           repeat {
             guard
               let slice = try proof.connector.slice(of: entity, after: place, count: count)
@@ -112,14 +112,14 @@ extension ConnectorSuite {
       }
       proof.equal(results.count, groups.count, "number of results")
       let whole = proof.stage.isTransactional
-      let seats = results.map { result -> Value? in
+      let seats = results.map { result -> AttributeValue? in
         guard case .done(let outcomes, let touched) = result else { return .text("\(result)") }
         if case .accepted? = outcomes.last {
           return touched.first { $0.entity == "Flight" }?.values?[2]
         }
         return nil
       }
-      let wanted: [Value?] =
+      let wanted: [AttributeValue?] =
         whole
         ? [.integer(1), nil, nil, nil, .integer(0), nil]
         : [.integer(1), nil, nil, nil, nil, nil]
@@ -129,7 +129,7 @@ extension ConnectorSuite {
         try proof.value(booking, ann, "passenger"), .text(whole ? "Ann" : "Anna"), "passenger")
     },
     ConnectorCase("A key given inside a group is put into the later operations") { proof in
-      let temporary = Key([.integer(2_000_000_000)])
+      let temporary = ObjectKey([.integer(2_000_000_000)])
       let (outcomes, _) = proof.perform(
         proof.operation(
           .create, flight, nil, ["carrierID": .text("AZ"), "seatsLeft": .integer(9)],
@@ -149,7 +149,7 @@ extension ConnectorSuite {
     },
   ]
 
-  static let annBase: [String: Value] = [
+  static let annBase: [String: AttributeValue] = [
     "bookingID": .integer(1), "flightID": .integer(17), "passenger": .text("Ann"),
     "price": .text("99.95"), "bookedAt": .text("2026-03-01T08:30:00"), "isPaid": .boolean(true),
   ]

@@ -10,7 +10,7 @@ extension ConnectorSuite {
       let created = proof.document(.create, ["scan": longScan, "report": report])
       let (outcomes, touched) = proof.perform(created)
       proof.equal(outcomes, [.accepted(key: paper)], "outcome")
-      let wanted: [Value] = [.integer(7), .text("Paper"), longScan.value, report.value]
+      let wanted: [AttributeValue] = [.integer(7), .text("Paper"), longScan.value, report.value]
       proof.equal(touched.map(\.values), [wanted], "the row touched")
       try proof.restart()
       proof.equal(try proof.loaded()["Document"]?.map(\.values), [wanted], "the row loaded")
@@ -34,7 +34,7 @@ extension ConnectorSuite {
       proof.equal(try proof.stretch(2, 0, 9), [], "an empty content")
       proof.equal(try proof.stretch(3, 0, 9), nil, "a content that is null")
       let nobody = try proof.connector.content(
-        document, key: Key([.integer(99)]), position: 2, offset: 0, count: 9)
+        document, key: ObjectKey([.integer(99)]), position: 2, offset: 0, count: 9)
       proof.equal(nobody, nil, "a content of nobody")
     },
     contentCase("A content is replaced by a shorter, a longer and an empty one, and taken away") {
@@ -131,7 +131,7 @@ extension ConnectorSuite {
     }
   }
 
-  fileprivate static let paper: Key = Key([.integer(7)])
+  fileprivate static let paper: ObjectKey = ObjectKey([.integer(7)])
 
   /// Longer than two stretches.
   private static let longScan: [UInt8] = Array(
@@ -149,7 +149,7 @@ extension ConnectorProof {
   fileprivate func document(
     _ kind: OperationKind, _ bytes: [String: [UInt8]], base: [UInt8]? = nil, endsAt end: Int = .max
   ) -> ConnectorOperation {
-    var changed: [String: Value] = bytes.mapValues(\.value)
+    var changed: [String: AttributeValue] = bytes.mapValues(\.value)
     if kind == .create { changed["title"] = .text("Paper") }
     var contents: [String: ConnectorContent] = [:]
     for (name, bytes) in bytes {
@@ -179,5 +179,5 @@ extension [UInt8] {
   }
 
   /// What a row has for a content of these bytes.
-  fileprivate var value: Value { .text(reference.description) }
+  fileprivate var value: AttributeValue { .text(reference.description) }
 }

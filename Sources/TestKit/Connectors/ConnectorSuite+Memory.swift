@@ -84,7 +84,7 @@ extension ConnectorSuite {
     },
     ConnectorCase("Read gives rows in the order of the keys, and nothing for what is not there") {
       proof in
-      let keys = [Key([.text("LH")]), Key([.text("XX")]), Key([.text("AZ")])]
+      let keys = [ObjectKey([.text("LH")]), ObjectKey([.text("XX")]), ObjectKey([.text("AZ")])]
       let images = try proof.connector.read(carrier, keys: keys)
       proof.equal(images.map(\.key), keys, "keys")
       proof.equal(

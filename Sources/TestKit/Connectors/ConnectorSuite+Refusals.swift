@@ -35,7 +35,7 @@ extension ConnectorSuite {
       proof.expect(try proof.row(booking, ann) != nil, "the row is gone")
     },
     ConnectorCase("A change of what is not there is refused with 404") { proof in
-      let nobody = Key([.integer(99)])
+      let nobody = ObjectKey([.integer(99)])
       for kind in [OperationKind.update, .delete] {
         let refusal = proof.refusal(
           of: proof.operation(
@@ -47,11 +47,12 @@ extension ConnectorSuite {
     ConnectorCase("A create of a key that is taken is refused and names it") { proof in
       let refusal = proof.refusal(
         of: proof.operation(
-          .create, carrier, Key([.text("LH")]), ["carrierID": .text("LH"), "name": .text("Other")]),
+          .create, carrier, ObjectKey([.text("LH")]),
+          ["carrierID": .text("LH"), "name": .text("Other")]),
         code: 412)
       proof.expect(refusal?.message.contains("LH") == true, "the message lacks the key")
       proof.equal(
-        try proof.value(carrier, Key([.text("LH")]), "name"), .text("Lufthansa"), "name")
+        try proof.value(carrier, ObjectKey([.text("LH")]), "name"), .text("Lufthansa"), "name")
     },
     ConnectorCase("A reference to nothing is refused and names attribute, value and table") {
       proof in
@@ -68,7 +69,7 @@ extension ConnectorSuite {
     },
     ConnectorCase("A delete of what others refer to is refused and names them") { proof in
       let refusal = proof.refusal(
-        of: proof.operation(.delete, carrier, Key([.text("LH")])), code: 412)
+        of: proof.operation(.delete, carrier, ObjectKey([.text("LH")])), code: 412)
       proof.equal(
         refusal?.message, "Carrier \"LH\" is still needed: 2 rows of Flights refer to it.",
         "message")

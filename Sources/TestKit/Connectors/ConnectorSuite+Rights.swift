@@ -48,7 +48,7 @@ extension ConnectorSuite {
           .create, booking, nil, ["flightID": .integer(17), "passenger": .text("Eve")]
         ).judged(by: carrierJudge("AZ")), code: 403)
       proof.equal(try proof.value(flight, seventeen, "seatsLeft"), before, "seats that it took")
-      let stand: Key = Key([.integer(-5)])
+      let stand: ObjectKey = ObjectKey([.integer(-5)])
       let (outcomes, _) = proof.perform(
         proof.operation(
           .create, flight, nil,

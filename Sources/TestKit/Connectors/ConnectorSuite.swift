@@ -67,7 +67,7 @@ public enum ConnectorSuite {
     name: "suite", version: "1.0", entities: package.entities + [document], groups: package.groups)
 
   /// Parents before children.
-  public static let rows: [(entity: Entity, values: [[Value]])] = [
+  public static let rows: [(entity: Entity, values: [[AttributeValue]])] = [
     (carrier, [[.text("AZ"), .text("Alitalia")], [.text("LH"), .text("Lufthansa")]]),
     (
       flight,
@@ -92,7 +92,7 @@ public enum ConnectorSuite {
   public static let cases: [ConnectorCase] =
     changes + refusals + rights + memory + looking + contents
 
-  static let seventeen: Key = Key([.integer(17)])
-  static let eighteen: Key = Key([.integer(18)])
-  static let ann: Key = Key([.integer(1)])
+  static let seventeen: ObjectKey = ObjectKey([.integer(17)])
+  static let eighteen: ObjectKey = ObjectKey([.integer(18)])
+  static let ann: ObjectKey = ObjectKey([.integer(1)])
 }

@@ -92,7 +92,7 @@ package final class FlawedConnector: Connector {
     try inner.takeLead(again: again)
   }
 
-  package func read(_ entity: Entity, keys: [Key]) throws(ConnectorError) -> [RowImage] {
+  package func read(_ entity: Entity, keys: [ObjectKey]) throws(ConnectorError) -> [RowImage] {
     try inner.read(entity, keys: keys)
   }
 
@@ -104,7 +104,7 @@ package final class FlawedConnector: Connector {
   }
 
   package func slice(
-    of entity: Entity, after place: [Value]?, count: Int
+    of entity: Entity, after place: [AttributeValue]?, count: Int
   ) throws(ConnectorError) -> EntitySlice? {
     try inner.slice(of: entity, after: place, count: count)
   }
@@ -114,7 +114,7 @@ package final class FlawedConnector: Connector {
   }
 
   package func content(
-    _ entity: Entity, key: Key, position: Int, offset: Int64, count: Int
+    _ entity: Entity, key: ObjectKey, position: Int, offset: Int64, count: Int
   ) throws(ConnectorError) -> [UInt8]? {
     try inner.content(entity, key: key, position: position, offset: offset, count: count)
   }

@@ -38,7 +38,7 @@ final class TestConnector: Connector {
     return try memory.recall(operations)
   }
 
-  func read(_ entity: Entity, keys: [Key]) throws(ConnectorError) -> [RowImage] {
+  func read(_ entity: Entity, keys: [ObjectKey]) throws(ConnectorError) -> [RowImage] {
     try memory.read(entity, keys: keys)
   }
 
@@ -48,7 +48,7 @@ final class TestConnector: Connector {
   ) throws(ConnectorError) { try memory.load(entities, each: each, rejected: rejected) }
 
   func content(
-    _ entity: Entity, key: Key, position: Int, offset: Int64, count: Int
+    _ entity: Entity, key: ObjectKey, position: Int, offset: Int64, count: Int
   ) throws(ConnectorError) -> [UInt8]? {
     try memory.content(entity, key: key, position: position, offset: offset, count: count)
   }

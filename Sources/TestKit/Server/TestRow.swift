@@ -4,9 +4,9 @@ public import FerryModel
 /// A row of the business system in a test, read by the names of attributes.
 public struct TestRow: Sendable, Equatable, CustomStringConvertible {
   let entity: Entity
-  public let values: [Value]
+  public let values: [AttributeValue]
 
-  init(_ entity: Entity, _ values: [Value]) {
+  init(_ entity: Entity, _ values: [AttributeValue]) {
     self.entity = entity
     self.values = values
   }
@@ -36,7 +36,7 @@ public struct TestRow: Sendable, Equatable, CustomStringConvertible {
 
 extension Entity {
   /// By the values of the key, as a query would sort them.
-  func isOrdered(_ row: [Value], before other: [Value]) -> Bool {
+  func isOrdered(_ row: [AttributeValue], before other: [AttributeValue]) -> Bool {
     for position in key {
       let order = row[position].order(to: other[position], attributes[position].type) ?? 0
       if order != 0 { return order < 0 }
@@ -46,9 +46,9 @@ extension Entity {
 
   /// A whole row of what a test gave by name.
   func row(
-    _ given: [String: any AttributeConvertible], _ keep: ([UInt8]) -> Value
-  ) throws(FerryError) -> [Value] {
-    var row = [Value](repeating: .null, count: attributes.count)
+    _ given: [String: any AttributeConvertible], _ keep: ([UInt8]) -> AttributeValue
+  ) throws(FerryError) -> [AttributeValue] {
+    var row = [AttributeValue](repeating: .null, count: attributes.count)
     try put(given, into: &row, keep)
     for (position, attribute) in attributes.enumerated() where row[position].isNull {
       guard attribute.isNullable else {
@@ -62,8 +62,8 @@ extension Entity {
 
   /// Replaces what is named; `keep` takes the content of a big value.
   func put(
-    _ given: [String: any AttributeConvertible], into row: inout [Value],
-    _ keep: ([UInt8]) -> Value
+    _ given: [String: any AttributeConvertible], into row: inout [AttributeValue],
+    _ keep: ([UInt8]) -> AttributeValue
   ) throws(FerryError) {
     for (attribute, member) in given.sorted(by: { $0.key < $1.key }) {
       guard let position = position(of: attribute) else {

@@ -14,7 +14,7 @@ extension TestServer {
   public func insert<Object: BusinessObject>(
     _ type: Object.Type, _ rows: [String: any AttributeConvertible]...
   ) async throws(FerryError) {
-    var made: [[Value]] = []
+    var made: [[AttributeValue]] = []
     for row in rows { made.append(try Object.entity.row(row, business.keep(content:))) }
     try taken(business.insert(Object.entity.name, made))
     await reload()

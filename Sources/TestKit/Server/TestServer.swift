@@ -40,8 +40,8 @@ public final class TestServer: Sendable {
   let folder: URL
   let clock: TestClock = TestClock()
   private let world: World
-  private let databases = Mutex<[Database]>([])
-  var openDatabases: [Database] { databases.withLock { $0 } }
+  private let databases = Mutex<[FerryDatabase]>([])
+  var openDatabases: [FerryDatabase] { databases.withLock { $0 } }
 
   /// Starts a server whose tables are empty. `operations` says what the model's operations that are
   /// none of the three do (entities with `performs`), by the entity's name.
@@ -105,7 +105,7 @@ public final class TestServer: Sendable {
   public func database(
     user: String, claims: [String: [String]] = [:], handler: (any StepHandler)? = nil,
     settings: SessionSettings = SessionSettings()
-  ) async throws(FerryError) -> Database {
+  ) async throws(FerryError) -> FerryDatabase {
     users.add(user, claims: claims)
     let path = folder.appending(path: "\(UUID().uuidString).db").path
     let database = try open(path, handler, settings)
@@ -119,7 +119,7 @@ public final class TestServer: Sendable {
   public func unsynchronized(
     user: String, claims: [String: [String]] = [:], handler: (any StepHandler)? = nil,
     settings: SessionSettings = SessionSettings()
-  ) throws(FerryError) -> Database {
+  ) throws(FerryError) -> FerryDatabase {
     users.add(user, claims: claims)
     return try open(
       folder.appending(path: "\(UUID().uuidString).db").path, handler, settings)
@@ -129,8 +129,8 @@ public final class TestServer: Sendable {
   /// was saved and submitted is there, and nobody need log in. Objects of the closed one keep their
   /// values and throw `closed`.
   public func reopen(
-    _ database: Database, handler: (any StepHandler)? = nil
-  ) async throws(FerryError) -> Database {
+    _ database: FerryDatabase, handler: (any StepHandler)? = nil
+  ) async throws(FerryError) -> FerryDatabase {
     await database.close()
     databases.withLock { $0.removeAll { $0 === database } }
     return try open(database.store.path, handler, database.settings)
@@ -145,12 +145,12 @@ public final class TestServer: Sendable {
   /// the older version wrote, or that of a database of another `TestServer` with the older model:
   /// `file(of:)`.
   ///
-  /// Throws what `Database.open` throws: `.incompatibleModel` where something would be lost that
+  /// Throws what `FerryDatabase.open` throws: `.incompatibleModel` where something would be lost that
   /// `migration` does not let go.
   public func open(
     copyOf path: String, user: String, claims: [String: [String]] = [:], key: DatabaseKey? = nil,
     migration: MigrationPolicy = .keepPending, handler: (any StepHandler)? = nil
-  ) throws(FerryError) -> Database {
+  ) throws(FerryError) -> FerryDatabase {
     users.add(user, claims: claims)
     let copy = folder.appending(path: "\(UUID().uuidString).db").path
     do {
@@ -172,12 +172,12 @@ public final class TestServer: Sendable {
   }
 
   /// The file of a database that this server made; it goes with `stop()`.
-  public func file(of database: Database) -> String { database.store.path }
+  public func file(of database: FerryDatabase) -> String { database.store.path }
 
   private func open(
     _ path: String, _ handler: (any StepHandler)?, _ settings: SessionSettings,
     key: DatabaseKey? = nil, migration: MigrationPolicy = .keepPending, isForeign: Bool = false
-  ) throws(FerryError) -> Database {
+  ) throws(FerryError) -> FerryDatabase {
     let store = try Store(
       path: path, model: package, world: world, durability: .application, key: key,
       migration: migration)
@@ -186,7 +186,7 @@ public final class TestServer: Sendable {
         try ServerAdoption(transaction).run()
       }
     }
-    let database = Database(
+    let database = FerryDatabase(
       store, ConnectionProfile(server: "http://test.invalid", session: settings), handler, network,
       world)
     databases.withLock { $0.append(database) }

@@ -135,7 +135,7 @@ final class StoreProof {
   ) -> NewOperation {
     let operation = Operation(
       id: id, chain: chain ?? id, position: position, count: count, entity: "Item", kind: .update,
-      key: Key([.integer(1)]), changed: [1: .text("new")], base: [:])
+      key: ObjectKey([.integer(1)]), changed: [1: .text("new")], base: [:])
     let bytes = operation.encoded(for: StoreSuite.item)
     return NewOperation(
       operation: operation, bytes: bytes, hash: SHA256Digest.hash(bytes), owner: owner,

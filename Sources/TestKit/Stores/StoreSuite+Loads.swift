@@ -76,7 +76,7 @@ extension StoreSuite {
         let body = Array("[\(key),\"\(text)\"]".utf8)
         return NewRow(
           name: name(key), parentKey: nil, partition: partition, body: body, hash: hash(body),
-          alternates: [NewRow.Alternate(attributes: "1", key: Key([.text(text)]))])
+          alternates: [NewRow.Alternate(attributes: "1", key: ObjectKey([.text(text)]))])
       }
       let rows = [
         new(1, partition, "a"), new(5, partition, "taken"), new(2, nil, "nobody's"),
@@ -103,9 +103,9 @@ extension StoreSuite {
         (before?.sum ?? 0) &+ UInt64(bitPattern: rows[0].hash)
         &+ UInt64(bitPattern: rows[4].hash)
       proof.expectEqual(after?.sum, sum, "its sum")
-      let found = try store.parents(ParentName(0, attributes: "1", Key([.text("c")])))
+      let found = try store.parents(ParentName(0, attributes: "1", ObjectKey([.text("c")])))
       proof.expectEqual(found.map(\.id), [numbers[4] ?? 0], "what children find")
-      let none = try store.parents(ParentName(0, attributes: "1", Key([.text("twice")])))
+      let none = try store.parents(ParentName(0, attributes: "1", ObjectKey([.text("twice")])))
       proof.expectEqual(none.count, 0, "what children find of a row that was not written")
       proof.expectEqual(try store.hasRow(of: 0), true, "rows after")
       proof.expectEqual(try store.hasRow(of: 1), false, "rows of another entity")

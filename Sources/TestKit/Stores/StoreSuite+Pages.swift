@@ -94,41 +94,43 @@ extension StoreSuite {
       var changes = CacheChanges()
       changes.places = [place("A")]
       for key in 1...3 as ClosedRange<Int64> {
-        let name = RowName(1, Key([.integer(key)]))
+        let name = RowName(1, ObjectKey([.integer(key)]))
         changes.order.append(name)
         changes.rows[name] = CacheChanges.Row(
-          name: name, id: nil, parentKey: Key([.integer(7)]), partition: .new(0),
+          name: name, id: nil, parentKey: ObjectKey([.integer(7)]), partition: .new(0),
           body: Array("[\(key),7]".utf8), hash: key, isDeleted: false, isChanged: true)
         changes.alternates.append(
           CacheChanges.Alternate(
-            row: name, attributes: "item", before: nil, after: Key([.integer(7)])))
+            row: name, attributes: "item", before: nil, after: ObjectKey([.integer(7)])))
       }
       changes.totals[.new(0)] = CacheChanges.Total(sum: 6, count: 3)
       try proof.apply(changes)
       let store = proof.store
-      let called = ParentName(1, Key([.integer(7)]))
-      let meant = ParentName(1, attributes: "item", Key([.integer(7)]))
+      let called = ParentName(1, ObjectKey([.integer(7)]))
+      let meant = ParentName(1, attributes: "item", ObjectKey([.integer(7)]))
       proof.expectEqual(try store.children(called).map(\.key.text), ["1", "2", "3"], "children")
       proof.expectEqual(try store.parents(meant).map(\.key.text), ["1", "2", "3"], "parents")
       let partition = try store.partition(at: place("A")).map(CacheChanges.Partition.known)
       var later = CacheChanges()
-      let name = RowName(1, Key([.integer(2)]))
+      let name = RowName(1, ObjectKey([.integer(2)]))
       later.order = [name]
       later.rows[name] = CacheChanges.Row(
-        name: name, id: try store.row(name)?.id, parentKey: Key([.integer(9)]),
+        name: name, id: try store.row(name)?.id, parentKey: ObjectKey([.integer(9)]),
         partition: partition, body: Array("[2,9]".utf8), hash: 2, isDeleted: false,
         isChanged: true)
       // It was called otherwise in between.
       later.alternates = [
         CacheChanges.Alternate(
-          row: name, attributes: "item", before: Key([.integer(7)]), after: Key([.integer(8)])),
+          row: name, attributes: "item", before: ObjectKey([.integer(7)]),
+          after: ObjectKey([.integer(8)])),
         CacheChanges.Alternate(
-          row: name, attributes: "item", before: Key([.integer(8)]), after: Key([.integer(9)])),
+          row: name, attributes: "item", before: ObjectKey([.integer(8)]),
+          after: ObjectKey([.integer(9)])),
       ]
       try proof.apply(later)
       proof.expectEqual(try store.children(called).map(\.key.text), ["1", "3"], "children after")
       for (value, keys) in [7: ["1", "3"], 8: [], 9: ["2"]] as [Int64: [String]] {
-        let meant = ParentName(1, attributes: "item", Key([.integer(value)]))
+        let meant = ParentName(1, attributes: "item", ObjectKey([.integer(value)]))
         proof.expectEqual(try store.parents(meant).map(\.key.text), keys, "parents \(value)")
       }
     },

@@ -32,7 +32,7 @@ package enum StoreSuite {
     Place(group: "all", rule: "claim:depot", values: "\"\(value)\"")
   }
 
-  static func name(_ key: Int64) -> RowName { RowName(0, Key([.integer(key)])) }
+  static func name(_ key: Int64) -> RowName { RowName(0, ObjectKey([.integer(key)])) }
 
   /// Any hash does; large ones, so that sums go round.
   static func hash(_ body: [UInt8]) -> Int64 {

@@ -78,7 +78,7 @@ struct TokenUserTests {
     let device = Device(bench, "phone", bench.identity(name))
     try device.exchange()
     let change = bench.operation(
-      Shop.order, .update, Key([.integer(10)]), changed: [2: .text("Bergen")],
+      Shop.order, .update, ObjectKey([.integer(10)]), changed: [2: .text("Bergen")],
       base: [2: .text("Oslo")])
     device.open = [change.0]
     try device.exchange([change.1], mayHaveRun: [change.0])
@@ -115,7 +115,8 @@ struct TokenUserTests {
     return ReceivedOperation(
       sequence: 1, device: "phone", user: user, roles: [], claims: [:],
       operation: Operation(
-        id: id, chain: id, entity: "Product", kind: .update, key: Key([.text(user)]), changed: [:],
+        id: id, chain: id, entity: "Product", kind: .update, key: ObjectKey([.text(user)]),
+        changed: [:],
         base: [:]), mayHaveRun: false, bytes: 1)
   }
 }

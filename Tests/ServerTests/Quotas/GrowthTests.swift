@@ -86,7 +86,7 @@ struct GrowthTests {
     let tablet = Device(bench, "tablet")
     try ask(phone, "a", "north")
     try ask(tablet, "b")
-    bench.business.remove(GrowthTests.depot, Key([.text("BASEL")]))
+    bench.business.remove(GrowthTests.depot, ObjectKey([.text("BASEL")]))
     bench.business.put(GrowthTests.depot, [.text("BERN"), .text("south")])
     try bench.load()
     for _ in 0..<32 {
@@ -154,7 +154,8 @@ struct GrowthTests {
   func marks() {
     var marks = Marks()
     var busy = marks.begin(clock: 1)
-    let name = { (number: Int) in ObjectName(entity: "A", key: Key([.integer(Int64(number))])) }
+    let name = { (number: Int) in ObjectName(entity: "A", key: ObjectKey([.integer(Int64(number))]))
+    }
     for number in 0..<20_000 {
       marks.confirm(name(number))
       let next = marks.begin(clock: 1)

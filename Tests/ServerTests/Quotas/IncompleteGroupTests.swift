@@ -20,7 +20,7 @@ struct IncompleteGroupTests {
     group = (0..<3).map { place in
       let key = Int64(place + 1)
       return bench.operation(
-        Shop.audit, .create, Key([.integer(key)]), changed: [0: .integer(key)], chain: chain,
+        Shop.audit, .create, ObjectKey([.integer(key)]), changed: [0: .integer(key)], chain: chain,
         position: place, count: 3)
     }
     device = Device(bench)

@@ -16,7 +16,7 @@ struct QuotaTests {
     position: Int = 0, count: Int = 1
   ) -> Made {
     bench.operation(
-      Shop.audit, .create, Key([.integer(key)]),
+      Shop.audit, .create, ObjectKey([.integer(key)]),
       changed: [0: .integer(key), 1: .text(what)], chain: chain, position: position, count: count)
   }
 
@@ -177,7 +177,7 @@ struct QuotaTests {
     for entity in [closed, open] { bench.business.put(entity, [.integer(1), .text("first")]) }
     try bench.load()
     let device = Device(bench)
-    let key = Key([.integer(1)])
+    let key = ObjectKey([.integer(1)])
     let told = bench.operation(
       closed, .update, key, changed: [1: .text("told")], base: [1: .text("first")])
     let update = bench.operation(closed, .update, key, changed: [1: .text("blind")])

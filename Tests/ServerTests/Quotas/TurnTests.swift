@@ -21,7 +21,7 @@ struct TurnTests {
     let id = OperationID(String(repeating: "0", count: 24) + String(10_000_000 + sequence))!
     let operation = FerryWire.Operation(
       id: id, chain: chain ?? id, position: position, count: count, entity: "Order", kind: .create,
-      key: object.map { Key([.integer($0)]) }, changed: [:], base: [:])
+      key: object.map { ObjectKey([.integer($0)]) }, changed: [:], base: [:])
     queue.add(
       ReceivedOperation(
         sequence: sequence, device: device, user: user, roles: [], claims: [:],

@@ -17,7 +17,7 @@ struct NameTests {
       groups: [SynchronizationGroup(name: "sales")])
     let rules = try PartitionRules(package)
     let place = Place(
-      group: "sales", rule: rules.rules[0].root.rule, values: Key([.text("A07")]).text)
+      group: "sales", rule: rules.rules[0].root.rule, values: ObjectKey([.text("A07")]).text)
     for (name, isTheirs) in [("K", true), ("\u{212A}", false)] {
       let rights = Rights(rules: rules, user: "anna", roles: [], claims: [name: ["A07"]])
       #expect(rights.include(place) == isTheirs)
@@ -30,8 +30,8 @@ struct NameTests {
     try bench.load()
     let device = try Device(bench).exchange()
     let taken = bench.operation(
-      Shop.audit, .create, Key([.integer(1)]), changed: [0: .integer(1), 1: .text("right")])
-    let lowest = Key([.integer(Int64(Int32.min))])
+      Shop.audit, .create, ObjectKey([.integer(1)]), changed: [0: .integer(1), 1: .text("right")])
+    let lowest = ObjectKey([.integer(Int64(Int32.min))])
     let refused = bench.operation(
       Shop.audit, .create, lowest, changed: [0: .integer(Int64(Int32.min)), 1: .text("wrong")])
     try device.exchange([taken.1, refused.1])
@@ -41,7 +41,7 @@ struct NameTests {
     // Within a group a reference to a new object has that one's temporary key.
     let machine = InboxMachine(package: Shop.package, user: ExactText("anna"))
     let line = bench.operation(
-      Shop.line, .create, Key([.integer(Int64(Int32.min)), .integer(1)]),
+      Shop.line, .create, ObjectKey([.integer(Int64(Int32.min)), .integer(1)]),
       changed: [0: .integer(Int64(Int32.min)), 1: .integer(1)])
     guard case .store = machine.judge(line.1, hash: [], known: nil) else {
       Issue.record("the line was refused")

@@ -116,7 +116,7 @@ struct Person: Equatable {
 /// Who may do what, worked out from the business system's rows by itself: nothing of the server's
 /// rules is used.
 struct Truth {
-  typealias Rows = [String: [Key: [Value]]]
+  typealias Rows = [String: [ObjectKey: [AttributeValue]]]
 
   let package: Package
 
@@ -127,14 +127,15 @@ struct Truth {
 
   /// Whether the row is the person's. `asChosen`: only where the device asks for it as well.
   func includes(
-    _ person: Person, _ entity: Entity, _ row: [Value], _ rows: Rows, asChosen: Bool = false
+    _ person: Person, _ entity: Entity, _ row: [AttributeValue], _ rows: Rows,
+    asChosen: Bool = false
   ) -> Bool {
     guard person.isThere, hasRole(person, for: .read, of: entity) else { return false }
     return isInPlace(person, entity, row, rows, asChosen)
   }
 
   private func isInPlace(
-    _ person: Person, _ entity: Entity, _ row: [Value], _ rows: Rows, _ asChosen: Bool
+    _ person: Person, _ entity: Entity, _ row: [AttributeValue], _ rows: Rows, _ asChosen: Bool
   ) -> Bool {
     switch entity.partition {
     case nil: return true
@@ -163,8 +164,8 @@ struct Truth {
 
   /// The row that the relationship leads to.
   func target(
-    of relationship: Relationship, _ entity: Entity, _ row: [Value], _ rows: Rows
-  ) -> [Value]? {
+    of relationship: Relationship, _ entity: Entity, _ row: [AttributeValue], _ rows: Rows
+  ) -> [AttributeValue]? {
     guard let own = entity.position(of: relationship.attributes[0]),
       let target = package.entity(named: relationship.target),
       let position = target.position(of: relationship.targetAttributes[0]),
@@ -177,7 +178,8 @@ struct Truth {
 
   /// The first reference that the change sets to what is not the person's.
   func foreignReference(
-    _ person: Person, _ entity: Entity, before: [Value]?, after: [Value], _ rows: Rows
+    _ person: Person, _ entity: Entity, before: [AttributeValue]?, after: [AttributeValue],
+    _ rows: Rows
   ) -> Relationship? {
     entity.relationships.first { relationship in
       guard !relationship.allowsAnyTarget,
@@ -195,7 +197,7 @@ struct Truth {
     person.claims[claim]?.contains { Truth.isSame($0, value) } ?? false
   }
 
-  private static func isSame(_ one: Value, _ other: Value) -> Bool {
+  private static func isSame(_ one: AttributeValue, _ other: AttributeValue) -> Bool {
     switch (one, other) {
     case (.text(let one), .text(let other)): isSame(one, other)
     case (.null, .null): true

@@ -67,9 +67,10 @@ extension RightsWorld {
 
   func result(
     _ operation: Sent, _ rows: Truth.Rows
-  ) -> [Value]? {
+  ) -> [AttributeValue]? {
     guard operation.kind != .delete else { return nil }
-    var row = rows[operation.entity.name]?[operation.key] ?? [Value](repeating: .null, count: 6)
+    var row =
+      rows[operation.entity.name]?[operation.key] ?? [AttributeValue](repeating: .null, count: 6)
     for (position, value) in operation.changed { row[position] = value }
     return row
   }

@@ -7,7 +7,7 @@ import FerryWire
 
 /// What users see, held against the truth.
 extension RightsWorld {
-  func saw(_ index: Int, _ entity: Entity, _ values: [Value]) {
+  func saw(_ index: Int, _ entity: Entity, _ values: [AttributeValue]) {
     checks += 1
     for token in RightsWorld.tokens(of: values)
     where !(owners[token]?.contains(index) ?? false) && !token.isEmpty {
@@ -39,7 +39,7 @@ extension RightsWorld {
   }
 
   func ask(
-    _ index: Int, _ entity: Entity, _ key: Key, _ row: [Value], _ rows: Truth.Rows
+    _ index: Int, _ entity: Entity, _ key: ObjectKey, _ row: [AttributeValue], _ rows: Truth.Rows
   ) throws {
     checks += 1
     let question = ContentQuestion(

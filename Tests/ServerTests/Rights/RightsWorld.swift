@@ -37,8 +37,8 @@ final class RightsWorld {
     let person: Int
     let entity: Entity
     let kind: OperationKind
-    let key: Key
-    let changed: [Int: Value]
+    let key: ObjectKey
+    let changed: [Int: AttributeValue]
     var arrival: Person
   }
 
@@ -120,11 +120,11 @@ final class RightsWorld {
 
   func isOwn(_ entity: Entity, _ key: String, _ index: Int?) -> Bool {
     let rows = bench.business.rows
-    guard let index, let row = rows[entity.name]?[Key([.text(key)])] else { return false }
+    guard let index, let row = rows[entity.name]?[ObjectKey([.text(key)])] else { return false }
     return truth.includes(people[index], entity, row, rows)
   }
 
-  func value(of attribute: Int, _ entity: Entity, for index: Int? = nil) -> Value {
+  func value(of attribute: Int, _ entity: Entity, for index: Int? = nil) -> AttributeValue {
     let name = entity.attributes[attribute].name
     let relationship = entity.relationships.first { $0.attributes == [name] }
     if let relationship, let target = package.entity(named: relationship.target) {
@@ -148,8 +148,8 @@ final class RightsWorld {
     return name == "b" ? .text(dice.pick(RandomRules.areas)) : .null
   }
 
-  func row(_ entity: Entity, _ key: String, for index: Int? = nil) -> [Value] {
-    var row: [Value] = [.text(key), .text(newToken())]
+  func row(_ entity: Entity, _ key: String, for index: Int? = nil) -> [AttributeValue] {
+    var row: [AttributeValue] = [.text(key), .text(newToken())]
     row += (2...4).map { value(of: $0, entity, for: index) }
     if entity.name == "Child" { row[3] = .text("code of \(key)") }
     return row + [.null]
@@ -167,7 +167,7 @@ final class RightsWorld {
   func changeBusiness() {
     let entity = dice.pick(package.entities)
     let key = self.key(entity)
-    guard let old = bench.business.rows[entity.name]?[Key([.text(key)])] else {
+    guard let old = bench.business.rows[entity.name]?[ObjectKey([.text(key)])] else {
       return put(entity, newKey(entity))
     }
     if dice.once(in: 12) {
@@ -207,7 +207,7 @@ final class RightsWorld {
     }
   }
 
-  static func tokens(of row: [Value]) -> [String] {
+  static func tokens(of row: [AttributeValue]) -> [String] {
     var tokens: [String] = []
     if case .text(let text) = row[1] { tokens.append(text) }
     if case .text(let text) = row[5] { tokens.append(text) }
@@ -248,8 +248,8 @@ final class RightsWorld {
   ) -> (OperationID, [UInt8]) {
     let entity = dice.pick(package.entities)
     let kind = dice.pick([OperationKind.create, .update, .update, .update, .delete])
-    var changed: [Int: Value] = [:]
-    var base: [Int: Value] = [:]
+    var changed: [Int: AttributeValue] = [:]
+    var base: [Int: AttributeValue] = [:]
     let key: String
     if kind == .create {
       key = newKey(entity)
@@ -269,10 +269,10 @@ final class RightsWorld {
     }
     if case .text(let token)? = changed[1] { owners[token, default: []].insert(index) }
     let made = bench.operation(
-      entity, kind, Key([.text(key)]), changed: changed, base: base, chain: chain,
+      entity, kind, ObjectKey([.text(key)]), changed: changed, base: base, chain: chain,
       position: position, count: count)
     sent[made.0] = Sent(
-      person: index, entity: entity, kind: kind, key: Key([.text(key)]), changed: changed,
+      person: index, entity: entity, kind: kind, key: ObjectKey([.text(key)]), changed: changed,
       arrival: people[index])
     return made
   }

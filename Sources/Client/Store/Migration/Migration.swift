@@ -98,7 +98,7 @@ struct Migration {
 
   // Pending changes.
 
-  func values(_ text: String, _ entity: Entity) throws -> [Int: Value] {
+  func values(_ text: String, _ entity: Entity) throws -> [Int: AttributeValue] {
     try Array(text.utf8).withUnsafeBufferPointer { buffer in
       var scanner = JSONScanner(buffer)
       return try scanner.values(of: entity)
@@ -107,9 +107,9 @@ struct Migration {
 
   /// The values under the positions of the new entity; what it has no attribute for falls away.
   private func translated(
-    _ values: [Int: Value], _ before: Entity, _ entity: Entity
-  ) -> [Int: Value] {
-    var made: [Int: Value] = [:]
+    _ values: [Int: AttributeValue], _ before: Entity, _ entity: Entity
+  ) -> [Int: AttributeValue] {
+    var made: [Int: AttributeValue] = [:]
     for (position, value) in values {
       guard let place = entity.position(of: before.attributes[position].name) else { continue }
       made[place] = entity.attributes[place].type.canonical(value)
@@ -236,7 +236,7 @@ struct Migration {
   }
 
   /// What a column holds as a value of a type; nil where the type cannot hold it.
-  static func value(_ column: SQLiteValue, as type: AttributeType) -> Value? {
+  static func value(_ column: SQLiteValue, as type: AttributeType) -> AttributeValue? {
     switch column {
     case .null: .null
     case .integer(let number): type.canonical(.integer(number))

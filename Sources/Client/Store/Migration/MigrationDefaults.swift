@@ -39,9 +39,9 @@ struct MigrationDefaults {
   }
 
   /// Defaults that were not there for who created before, or that a value is now needed for.
-  private func given(to entity: Entity) -> [Int: Value] {
+  private func given(to entity: Entity) -> [Int: AttributeValue] {
     guard let before = old.entity(named: entity.name) else { return [:] }
-    var given: [Int: Value] = [:]
+    var given: [Int: AttributeValue] = [:]
     for (position, attribute) in entity.attributes.prefix(entity.servedCount).enumerated() {
       let isNew = before.position(of: attribute.name) == nil
       if isNew || !attribute.isNullable { given[position] = attribute.defaultValue }
@@ -52,5 +52,5 @@ struct MigrationDefaults {
 
 extension Attribute {
   /// What stands where nothing is known and null may not be.
-  var requiredDefault: Value? { isNullable ? nil : defaultValue }
+  var requiredDefault: AttributeValue? { isNullable ? nil : defaultValue }
 }

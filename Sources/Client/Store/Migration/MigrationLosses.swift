@@ -101,7 +101,7 @@ extension Migration {
       """, .text(lost.entity), .integer(lost.object))
     for create in creates {
       guard let entity = old.entity(named: lost.entity), let text = create[0].text,
-        let key = Key(text: text).values(of: entity)
+        let key = ObjectKey(text: text).values(of: entity)
       else { continue }
       for child in old.entities where !child.isClientOnly {
         for relationship in child.relationships

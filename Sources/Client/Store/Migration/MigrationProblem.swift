@@ -21,7 +21,7 @@ struct MigrationProblem: Hashable, CustomStringConvertible {
   /// `types`: those by whose limits the parts of complex values are judged. What did not fit before
   /// either was saved by a Ferry that did not judge them, and goes over.
   static func of(
-    _ kind: OperationKind, _ changed: [Int: Value], isOpen: Bool, _ before: Entity,
+    _ kind: OperationKind, _ changed: [Int: AttributeValue], isOpen: Bool, _ before: Entity,
     _ entity: Entity?, types: (before: [ComplexType], now: [ComplexType])
   ) -> MigrationProblem? {
     guard let entity else {
@@ -48,7 +48,7 @@ struct MigrationProblem: Hashable, CustomStringConvertible {
   }
 
   private static func of(
-    _ value: Value, _ attribute: Attribute, _ entity: Entity, _ place: Int, _ isOpen: Bool,
+    _ value: AttributeValue, _ attribute: Attribute, _ entity: Entity, _ place: Int, _ isOpen: Bool,
     _ types: (before: [ComplexType], now: [ComplexType])
   ) -> MigrationProblem? {
     let type = entity.attributes[place].type
@@ -73,7 +73,7 @@ struct MigrationProblem: Hashable, CustomStringConvertible {
 
   /// What a new object must have, this one lacks, and no default gives.
   private static func missing(
-    _ changed: [Int: Value], _ before: Entity, _ entity: Entity
+    _ changed: [Int: AttributeValue], _ before: Entity, _ entity: Entity
   ) -> MigrationProblem? {
     let given = Set(changed.filter { !$0.value.isNull }.map { before.attributes[$0.key].name })
     let attribute = entity.attributes.enumerated().first { position, attribute in

@@ -1,3 +1,4 @@
+import FerryModel
 import FerrySQLite
 
 /// Brings the device's own tables of an older version to this one, step by step, in the transaction

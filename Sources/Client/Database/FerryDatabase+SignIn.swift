@@ -1,4 +1,4 @@
-extension Database {
+extension FerryDatabase {
   /// Signs the user in, subscribes, and starts the background synchronization: from here on data
   /// arrives and changes are sent by themselves. Waits for the server's answer, at most
   /// `SessionSettings.patience`.

@@ -1,4 +1,4 @@
-extension Database {
+extension FerryDatabase {
   /// Whether a saved change is submitted by itself; true unless `SessionSettings` says otherwise.
   ///
   /// With false the app collects its changes: they stay on the device until `submit`, `submitPending`

@@ -3,11 +3,11 @@ public import FerrySQLite
 /// The key of a sealed database. This alias lets an app use the type with `import Ferry` alone.
 public typealias DatabaseKey = FerrySQLite.DatabaseKey
 
-extension Database {
+extension FerryDatabase {
   /// Gives the sealed database at `path` another key (the reference's `changeEncryptionKey`); the
   /// old key does not open it any more.
   ///
-  /// No `Database` may be open on it. The whole file is written again, which needs as much free
+  /// No `FerryDatabase` may be open on it. The whole file is written again, which needs as much free
   /// space again. If the process is killed, the file opens with the old or the new key, and another
   /// call finishes the change. Blocks its thread meanwhile.
   public static func changeKey(

@@ -2,7 +2,7 @@ import FerryJSON
 import FerryModel
 import FerrySQLite
 
-extension Query {
+extension RowQuery {
   /// Rows of one table as they are, so that counting them needs no inner query.
   var isPlain: Bool {
     parts.isEmpty && groups.isEmpty && joins.isEmpty && items.isEmpty && !isDistinct
@@ -48,12 +48,13 @@ extension AttributeType {
   }
 
   /// The value in the form in which this type is compared; nil where the two have nothing in common.
-  func comparable(_ value: Value) -> Value? {
+  func comparable(_ value: AttributeValue) -> AttributeValue? {
     switch (self, value) {
     // Numbers of different kinds compare as numbers.
     case (.byte, .integer), (.short, .integer), (.int, .integer), (.long, .integer): value
     case (.byte, .double), (.short, .double), (.int, .double), (.long, .double): value
-    case (.float, .text(let text)), (.double, .text(let text)): Double(text).map(Value.double)
+    case (.float, .text(let text)), (.double, .text(let text)):
+      Double(text).map(AttributeValue.double)
     default: canonical(value)
     }
   }

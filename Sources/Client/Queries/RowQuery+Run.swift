@@ -1,10 +1,10 @@
 import FerryModel
 import FerrySQLite
 
-extension Query {
+extension RowQuery {
   /// The objects of their entity that it gives.
   package func objects<Object>(
-    of entity: Entity, in store: Store, _ make: (Record) -> Object
+    of entity: Entity, in store: Store, _ make: (ObjectRecord) -> Object
   ) throws(FerryError) -> [Object] {
     let text = try QueryWriter.text(self, .objects(entity), store.model)
     let records = Records(store)
@@ -48,7 +48,7 @@ extension Query {
 
   package func rows(in store: Store) throws(FerryError) -> QueryResultSet {
     let text = try QueryWriter.text(self, .rows, store.model)
-    let values = try Records(store).read { connection throws(SQLiteError) -> [[Value]] in
+    let values = try Records(store).read { connection throws(SQLiteError) -> [[AttributeValue]] in
       let statement = try connection.statement(text.sql)
       defer { statement.reset() }
       try statement.bind(text.parameters)
@@ -60,7 +60,7 @@ extension Query {
 
 extension Records {
   fileprivate func objects<Object>(
-    _ entity: Entity, _ text: QueryText, _ connection: Connection, _ make: (Record) -> Object
+    _ entity: Entity, _ text: QueryText, _ connection: Connection, _ make: (ObjectRecord) -> Object
   ) throws(SQLiteError) -> [Object] {
     let statement = try connection.statement(text.sql)
     defer { statement.reset() }
@@ -70,7 +70,7 @@ extension Records {
 
   /// The rows that a SQL text gives, which may read the entities' tables and nothing else.
   package func rows(
-    sql: String, _ parameters: [Value]
+    sql: String, _ parameters: [AttributeValue]
   ) throws(FerryError) -> QueryResultSet {
     try store.read { connection throws(FerryError) in
       do throws(SQLiteError) { return try rows(sql, parameters, connection) } catch {
@@ -86,7 +86,7 @@ extension Records {
   }
 
   private func rows(
-    _ sql: String, _ parameters: [Value], _ connection: Connection
+    _ sql: String, _ parameters: [AttributeValue], _ connection: Connection
   ) throws(SQLiteError) -> QueryResultSet {
     let tables = Set(store.model.entities.map { $0.name.lowercased() })
       .union(["", "json_each", "json_tree"])
@@ -112,13 +112,13 @@ extension Records {
 
 extension Statement {
   /// All rows, each column as its type or, where none is known, as it is stored.
-  func rows(of types: [AttributeType?]) throws(SQLiteError) -> [[Value]] {
-    var rows: [[Value]] = []
+  func rows(of types: [AttributeType?]) throws(SQLiteError) -> [[AttributeValue]] {
+    var rows: [[AttributeValue]] = []
     while try step() {
-      var row: [Value] = []
+      var row: [AttributeValue] = []
       row.reserveCapacity(types.count)
       for (index, type) in types.enumerated() {
-        row.append(type.map { stored(at: index, as: $0) } ?? Value(value(at: index)))
+        row.append(type.map { stored(at: index, as: $0) } ?? AttributeValue(value(at: index)))
       }
       rows.append(row)
     }
@@ -126,7 +126,7 @@ extension Statement {
   }
 }
 
-extension Value {
+extension AttributeValue {
   init(_ stored: SQLiteValue) {
     self =
       switch stored {

@@ -1,4 +1,4 @@
-extension Database {
+extension FerryDatabase {
   /// Connects this database to the new server at its address, after the old server and its store
   /// were lost for good. Without this call another server is refused with `otherOwner`: a test
   /// server must not wipe a device or receive its changes. So let a person decide, and do not call

@@ -1,4 +1,4 @@
-extension Database {
+extension FerryDatabase {
   /// What happens to a database.
   public typealias Event = DatabaseEvent
 
@@ -29,7 +29,7 @@ extension Database {
 extension ObjectReference {
   /// The object as it is now; nil if it is of another type, or no longer on the device.
   public func `as`<Object: BusinessObject>(
-    _ type: Object.Type, in database: Database
+    _ type: Object.Type, in database: FerryDatabase
   ) async throws(FerryError) -> Object? {
     guard entity == Object.entity.name else { return nil }
     return try await Object.find(key: key, in: database)

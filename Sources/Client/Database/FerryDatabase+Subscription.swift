@@ -1,6 +1,6 @@
 /// The life of a subscription after `subscribe`. Each call returns at once; a callback
 /// tells what came of it, after the database shows it.
-extension Database {
+extension FerryDatabase {
   /// Ends the subscription: nothing more is downloaded (the reference's `unsubscribe`). Data stays
   /// on the device until `cleanAllData`, and so do pending changes; submitted changes are sent and
   /// answered as before. The server has no register of subscriptions, so it need not be asked.

@@ -13,11 +13,11 @@ import FerryModel
 ///   .orderBy(.descending("total"))
 /// for row in try database.executeQuery(query) { … }
 /// ```
-public struct Query: Sendable, Hashable {
+public struct RowQuery: Sendable, Hashable {
   package struct Source: Sendable, Hashable {
     package indirect enum Content: Sendable, Hashable {
       case entity(String)
-      case query(Query)
+      case query(RowQuery)
     }
     package let content: Content
     package let alias: String
@@ -43,7 +43,7 @@ public struct Query: Sendable, Hashable {
 
   package struct Part: Sendable, Hashable {
     package let composition: Composition
-    package let query: Query
+    package let query: RowQuery
   }
 
   package let source: Source
@@ -69,19 +69,19 @@ public struct Query: Sendable, Hashable {
   }
 
   /// The rows of another query; `alias` names them: `t.total`.
-  public init(fromQuery query: Query, as alias: String) {
+  public init(fromQuery query: RowQuery, as alias: String) {
     source = Source(content: .query(query), alias: alias)
   }
 
   /// The items of the rows; without it every attribute of the first entity.
-  public func select<each Item: Selectable>(_ items: repeat each Item) -> Query {
+  public func select<each Item: Selectable>(_ items: repeat each Item) -> RowQuery {
     var query = self
     repeat query.items.append((each items).item)
     return query
   }
 
   /// The same as a text in the reference's form: `"a.city, sum(b.total) total"`.
-  public func select(_ items: String) -> Query {
+  public func select(_ items: String) -> RowQuery {
     with { query in
       query.items += items.split(separator: ",").map {
         SelectItem(reading: $0.split(separator: " ").joined(separator: " "))
@@ -96,7 +96,7 @@ public struct Query: Sendable, Hashable {
   public func join<Object, Target>(
     _ relationship: RelationshipOf<Object, Target>, as alias: String? = nil,
     of source: String? = nil, outer: Bool = false
-  ) -> Query {
+  ) -> RowQuery {
     let target = Target.entity.name
     return with {
       $0.joins.append(
@@ -112,7 +112,7 @@ public struct Query: Sendable, Hashable {
   /// "Order.customerID")`.
   public func join(
     _ entity: String, as alias: String? = nil, _ left: String, _ right: String, outer: Bool = false
-  ) -> Query {
+  ) -> RowQuery {
     let test = TestCriteria(.compare(SelectItem(left), .equal, .item(SelectItem(right))))
     return with {
       $0.joins.append(
@@ -123,59 +123,59 @@ public struct Query: Sendable, Hashable {
   }
 
   /// Only rows that pass the test; with several calls, all tests.
-  public func `where`(_ test: some QueryTest) -> Query {
+  public func `where`(_ test: some QueryTest) -> RowQuery {
     with { $0.test = $0.test.map { known in known && test } ?? test.criteria }
   }
 
   /// Groups the rows that are equal in these items into one row.
-  public func groupBy<each Item: Selectable>(_ items: repeat each Item) -> Query {
+  public func groupBy<each Item: Selectable>(_ items: repeat each Item) -> RowQuery {
     var query = self
     repeat query.groups.append((each items).item)
     return query
   }
 
   /// Only groups that pass the test; with several calls, all tests.
-  public func having(_ test: some QueryTest) -> Query {
+  public func having(_ test: some QueryTest) -> RowQuery {
     with { $0.groupTest = $0.groupTest.map { known in known && test } ?? test.criteria }
   }
 
   /// Sorts by the first criterion, then by the next; further calls add criteria (the reference's
   /// thenBy).
-  public func orderBy(_ order: SortCriteria...) -> Query { orderBy(order) }
+  public func orderBy(_ order: SortCriteria...) -> RowQuery { orderBy(order) }
 
   /// The same with an array of criteria.
-  public func orderBy(_ order: [SortCriteria]) -> Query { with { $0.order += order } }
+  public func orderBy(_ order: [SortCriteria]) -> RowQuery { with { $0.order += order } }
 
   /// Returns equal rows once.
-  public func distinct() -> Query { with { $0.isDistinct = true } }
+  public func distinct() -> RowQuery { with { $0.isDistinct = true } }
 
   /// Leaves out the first rows. Without an order, objects come in the order in which they were
   /// stored. The query throws `invalidQuery` for a negative number.
-  public func skip(_ count: Int) -> Query { with { $0.skipped = count } }
+  public func skip(_ count: Int) -> RowQuery { with { $0.skipped = count } }
 
   /// At most this number of rows. The query throws `invalidQuery` for a negative number.
-  public func take(_ count: Int) -> Query { with { $0.taken = count } }
+  public func take(_ count: Int) -> RowQuery { with { $0.taken = count } }
 
   /// Only objects in this state.
-  public func entityFilter(_ filter: EntityFilter) -> Query { with { $0.filter = filter } }
+  public func entityFilter(_ filter: EntityFilter) -> RowQuery { with { $0.filter = filter } }
 
   /// The rows of both queries, equal ones once. Set order, skip and take on this query, not on the
   /// other; they name items, such as `.ascending("total")`.
-  public func union(_ other: Query) -> Query { with(.union, other) }
+  public func union(_ other: RowQuery) -> RowQuery { with(.union, other) }
   /// The rows of both queries.
-  public func unionAll(_ other: Query) -> Query { with(.unionAll, other) }
+  public func unionAll(_ other: RowQuery) -> RowQuery { with(.unionAll, other) }
   /// The rows of this query that the other one does not return.
-  public func except(_ other: Query) -> Query { with(.except, other) }
+  public func except(_ other: RowQuery) -> RowQuery { with(.except, other) }
   /// The rows that both queries return.
-  public func intersect(_ other: Query) -> Query { with(.intersect, other) }
+  public func intersect(_ other: RowQuery) -> RowQuery { with(.intersect, other) }
 
-  private func with(_ change: (inout Query) -> Void) -> Query {
+  private func with(_ change: (inout RowQuery) -> Void) -> RowQuery {
     var query = self
     change(&query)
     return query
   }
 
-  private func with(_ composition: Composition, _ other: Query) -> Query {
+  private func with(_ composition: Composition, _ other: RowQuery) -> RowQuery {
     with { $0.parts.append(Part(composition: composition, query: other)) }
   }
 }

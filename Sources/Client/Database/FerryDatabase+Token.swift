@@ -1,5 +1,5 @@
 /// Login by what the synchronization profile has, or by the company's own issuer.
-extension Database {
+extension FerryDatabase {
   /// Logs in without waiting: with user and password of the synchronization profile, or if it has
   /// none with a token of the `tokenSource`. `signedIn` or `signInFailed` reports the
   /// result.

@@ -3,7 +3,7 @@
 /// Decimals, unbounded integers, dates and times are `.text` in their canonical form
 /// (`AttributeType.canonical`). Values are the same where a database would say so: texts byte for
 /// byte, where Swift's `String` takes two Unicode forms of one text for the same; NaN is itself.
-public enum Value: Sendable {
+public enum AttributeValue: Sendable {
   case null
   case boolean(Bool)
   case integer(Int64)
@@ -26,8 +26,8 @@ public enum Value: Sendable {
   }
 }
 
-extension Value: Hashable {
-  public static func == (one: Value, other: Value) -> Bool {
+extension AttributeValue: Hashable {
+  public static func == (one: AttributeValue, other: AttributeValue) -> Bool {
     switch (one, other) {
     case (.null, .null): true
     case (.boolean(let one), .boolean(let other)): one == other

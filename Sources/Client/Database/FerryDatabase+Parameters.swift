@@ -8,7 +8,7 @@ public struct PersonalizationKey<Member: AttributeConvertible>: Sendable {
   public init(_ name: String) { self.name = name }
 }
 
-extension Database {
+extension FerryDatabase {
   // Synchronization parameters.
 
   /// Saves a set of parameters: the next synchronization also brings the rows that it asks for.

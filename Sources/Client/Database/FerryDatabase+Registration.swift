@@ -8,7 +8,7 @@
 /// try await database.registerApplication(activationCode: "ABCD-EFGH-JKMN", within: .seconds(30))
 /// try await database.startConnection()
 /// ```
-extension Database {
+extension FerryDatabase {
   /// The state of the registration; it is kept over restarts.
   public var registrationStatus: RegistrationStatus {
     get async throws(FerryError) { try await runner.registrationStatus() }

@@ -1,5 +1,5 @@
 /// The life of a database's file. What other processes have open is not known here.
-extension Database {
+extension FerryDatabase {
   /// Whether there is a database at `path` (the reference's `databaseExists`).
   public static func exists(at path: String) -> Bool { DatabaseFiles.exists(path) }
 

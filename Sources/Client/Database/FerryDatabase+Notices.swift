@@ -1,7 +1,7 @@
 import FerryModel
 
 /// Sessions that the server begins, group by group.
-extension Database {
+extension FerryDatabase {
   /// Whether and how often the server notifies this device of something new in a synchronization
   /// group. Throws `invalidQuery` for a group that the model does not have.
   public func notices(of group: String) throws(FerryError) -> GroupNotices {

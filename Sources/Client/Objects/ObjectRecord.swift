@@ -8,11 +8,11 @@ import Synchronization
 /// store everything here; an app rarely uses it. If a transaction is undone, its effect on the copy
 /// is undone too: values that it saved count as changed and not saved, and an object that it
 /// cancelled or deleted is visible again.
-public struct Record: Sendable {
+public struct ObjectRecord: Sendable {
   /// What it shares with all that were read together with it.
   let origin: RecordOrigin
   private enum Content {
-    case values([Value])
+    case values([AttributeValue])
     /// As it was read.
     case row(StoredRow)
   }
@@ -24,7 +24,7 @@ public struct Record: Sendable {
   private let number: Int64?
   private var content: Content
   /// What the values were at the last load or save; nil while they are the same.
-  private var before: [Value]?
+  private var before: [AttributeValue]?
   private var state: RecordState
   /// What it was before the transaction that is open, and its savepoints, changed it; see `undone`.
   private var earlier: [EarlierRecord] = []
@@ -103,7 +103,7 @@ public struct Record: Sendable {
 
   /// It is what the transaction that is open made of `old`, by a save, a cancel or a submit, or what
   /// was read in it, where what `old` had unsaved was `dropped`.
-  mutating func follows(_ old: Record, in transaction: Creations?, dropped: Bool = false) {
+  mutating func follows(_ old: ObjectRecord, in transaction: Creations?, dropped: Bool = false) {
     guard let transaction else { return }
     var old = old
     old.settle()
@@ -129,7 +129,7 @@ public struct Record: Sendable {
 
   /// The same object with the same values in the same state, as they were at the last load, save or
   /// change of this copy; new ones have their values alone.
-  func isSame(as other: Record) -> Bool {
+  func isSame(as other: ObjectRecord) -> Bool {
     entity.name == other.entity.name && origin.store === other.origin.store
       && number == other.number && state == other.state && stored == other.stored
   }
@@ -148,7 +148,7 @@ public struct Record: Sendable {
   }
 
   /// In the order of the entity's attributes, each canonical.
-  package var values: [Value] {
+  package var values: [AttributeValue] {
     get { undone?.shown(for: stored) ?? stored }
     set {
       settle()
@@ -158,7 +158,7 @@ public struct Record: Sendable {
   }
 
   /// The values, whatever was undone.
-  private var stored: [Value] {
+  private var stored: [AttributeValue] {
     switch content {
     case .values(let values): values
     case .row(let row): origin.rows.values(of: row)
@@ -166,7 +166,7 @@ public struct Record: Sendable {
   }
 
   /// One of `values`.
-  package func value(at position: Int) -> Value {
+  package func value(at position: Int) -> AttributeValue {
     let value =
       switch content {
       case .values(let values): values[position]
@@ -176,7 +176,7 @@ public struct Record: Sendable {
   }
 
   /// The values at the last load or save.
-  package var loaded: [Value] { undone?.values ?? before ?? values }
+  package var loaded: [AttributeValue] { undone?.values ?? before ?? values }
 
   /// Whether a value is another than at the last load or save.
   var isChanged: Bool { (undone?.values ?? before).map { $0 != values } ?? false }
@@ -211,10 +211,10 @@ public struct Record: Sendable {
   }
 
   /// The business key; temporary until the business system has given one.
-  public var key: Key { Key(entity.key.map { value(at: $0) }) }
+  public var key: ObjectKey { ObjectKey(entity.key.map { value(at: $0) }) }
 
   /// The visible value of an attribute; nil if the entity has no attribute with this name.
-  public subscript(attribute: String) -> Value? {
+  public subscript(attribute: String) -> AttributeValue? {
     entity.position(of: attribute).map { value(at: $0) }
   }
 
@@ -236,15 +236,16 @@ private struct RecordState: Equatable {
 private struct EarlierRecord {
   let transaction: Creations
   /// At its last load or save.
-  let values: [Value]
+  let values: [AttributeValue]
   let state: RecordState
   /// What it showed, unsaved values among them.
-  private(set) var shown: [Value]
+  private(set) var shown: [AttributeValue]
   /// What it showed after the transaction changed it.
-  private var after: [Value]
+  private var after: [AttributeValue]
 
   init(
-    transaction: Creations, values: [Value], state: RecordState, shown: [Value], after: [Value]
+    transaction: Creations, values: [AttributeValue], state: RecordState, shown: [AttributeValue],
+    after: [AttributeValue]
   ) {
     self.transaction = transaction
     self.values = values
@@ -254,16 +255,16 @@ private struct EarlierRecord {
   }
 
   /// What it shows where the transaction is undone: what it did before, and what the app set since.
-  func shown(for value: Value, at position: Int) -> Value {
+  func shown(for value: AttributeValue, at position: Int) -> AttributeValue {
     value == after[position] ? shown[position] : value
   }
 
-  func shown(for values: [Value]) -> [Value] {
+  func shown(for values: [AttributeValue]) -> [AttributeValue] {
     values.indices.map { shown(for: values[$0], at: $0) }
   }
 
   /// The transaction changed it again.
-  mutating func follow(from old: [Value], to new: [Value]) {
+  mutating func follow(from old: [AttributeValue], to new: [AttributeValue]) {
     shown = shown(for: old)
     after = new
   }

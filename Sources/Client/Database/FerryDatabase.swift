@@ -18,7 +18,7 @@ import Synchronization
 /// try database.subscribe()
 /// try await database.synchronize()
 /// ```
-public final class Database: Sendable {
+public final class FerryDatabase: Sendable {
   package let store: Store
   let runner: SessionRunner
   package let live: LiveQueries
@@ -47,7 +47,7 @@ public final class Database: Sendable {
   /// with the same code, and the file of another program with `.otherOwner`; neither file is
   /// changed.
   ///
-  /// One `Database` for each file is enough in a process: it may be used from everywhere. An app
+  /// One `FerryDatabase` for each file is enough in a process: it may be used from everywhere. An app
   /// and its extension have one each; then set `SessionSettings.isDatabaseShared` in both, so that
   /// live queries see the changes of the other process and each callback is made once. The log
   /// warns if it is not set. Saved data is safe in any case.
@@ -62,16 +62,16 @@ public final class Database: Sendable {
     durability: Durability = .application, handler: (any StepHandler)? = nil,
     migration: MigrationPolicy = .keepPending, transport: (any Transport)? = nil,
     world: World = .system()
-  ) throws(FerryError) -> Database {
+  ) throws(FerryError) -> FerryDatabase {
     try profile.check()
     if let wipe = Wipe.begun(at: path) { try wipe.destroy(profile.secrets) }
     if !profile.session.isDatabaseShared, OpenFile.isOpen(path: path) {
       world.log.warn(
         "the database is open in this process already: nothing is lost, but the live queries of one "
           + "do not hear what the other changes, and a callback may be made twice; use one "
-          + "`Database`, or set SessionSettings.isDatabaseShared for both", ("database", path))
+          + "`FerryDatabase`, or set SessionSettings.isDatabaseShared for both", ("database", path))
     }
-    return try Database(
+    return try FerryDatabase(
       Store(
         path: path, model: package, world: world, durability: durability, key: key,
         migration: migration), profile, handler,
@@ -129,7 +129,7 @@ public final class Database: Sendable {
     }
     let task = Task { [weak store, weak statusBoard] in
       while !Task.isCancelled {
-        do { try await Task.sleep(for: Database.othersInterval) } catch { return }
+        do { try await Task.sleep(for: FerryDatabase.othersInterval) } catch { return }
         guard let store, !store.isClosed else { return }
         statusBoard?.ring()
         do throws(FerryError) { try store.hearOthers() } catch {

@@ -1,8 +1,10 @@
 import FerryModel
 
-extension Record {
+extension ObjectRecord {
   /// A new object of `database`, not yet saved.
-  public init(_ entity: Entity, in database: Database) { self.init(entity, store: database.store) }
+  public init(_ entity: Entity, in database: FerryDatabase) {
+    self.init(entity, store: database.store)
+  }
 }
 
 extension BusinessObject {
@@ -12,14 +14,14 @@ extension BusinessObject {
   /// database)`. A temporary key still finds its object after the business system assigned another
   /// one. For `prefetching` see `findAll`.
   public static func find(
-    key: Key, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
+    key: ObjectKey, prefetching paths: [any RelationshipPath<Self>] = [], in database: FerryDatabase
   ) throws(FerryError) -> Self? {
     try Records(database.store).object(key: key, prefetching: paths)
   }
 
   /// The object with this business key; throws `objectNotFound` if it is not on the device.
   public static func load(
-    key: Key, prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
+    key: ObjectKey, prefetching paths: [any RelationshipPath<Self>] = [], in database: FerryDatabase
   ) throws(FerryError) -> Self {
     guard let object = try find(key: key, prefetching: paths, in: database) else {
       throw FerryError(
@@ -35,7 +37,7 @@ extension BusinessObject {
   /// Objects with a pending delete are included, although no query returns them: their `isDeleted`
   /// is true, and `cancelPending` restores them. A negative `skip` or `take` is `invalidQuery`.
   public static func pendingObjects(
-    _ change: PendingChange? = nil, skip: Int = 0, take: Int? = nil, in database: Database
+    _ change: PendingChange? = nil, skip: Int = 0, take: Int? = nil, in database: FerryDatabase
   ) throws(FerryError) -> [Self] {
     try PendingObjects(database.store).all(entity, change, .all, skip: skip, take: take)
       .map(Self.init(record:))
@@ -43,29 +45,29 @@ extension BusinessObject {
 
   /// How many objects have a pending change of their own.
   public static func pendingCount(
-    _ change: PendingChange? = nil, in database: Database
+    _ change: PendingChange? = nil, in database: FerryDatabase
   ) throws(FerryError) -> Int { try PendingObjects(database.store).count(entity, change, .all) }
 
   /// The objects whose change was submitted and is not answered.
   public static func submittedObjects(
-    skip: Int = 0, take: Int? = nil, in database: Database
+    skip: Int = 0, take: Int? = nil, in database: FerryDatabase
   ) throws(FerryError) -> [Self] {
     try PendingObjects(database.store).all(entity, nil, .replaying, skip: skip, take: take)
       .map(Self.init(record:))
   }
 
   /// The number of objects whose change was submitted and is not answered.
-  public static func submittedCount(in database: Database) throws(FerryError) -> Int {
+  public static func submittedCount(in database: FerryDatabase) throws(FerryError) -> Int {
     try PendingObjects(database.store).count(entity, nil, .replaying)
   }
 
   /// The objects that a query of the model finds, with the objects that `paths` lead to; generated
   /// code calls this.
   public static func query(
-    _ rest: String, _ parameters: [Value], skip: Int = 0, take: Int? = nil,
-    prefetching paths: [any RelationshipPath<Self>] = [], in database: Database
+    _ rest: String, _ parameters: [AttributeValue], skip: Int = 0, take: Int? = nil,
+    prefetching paths: [any RelationshipPath<Self>] = [], in database: FerryDatabase
   ) throws(FerryError) -> [Self] {
-    try Query.checkPage(skip: skip, take: take)
+    try RowQuery.checkPage(skip: skip, take: take)
     let count = parameters.count
     let rest = "\(rest) LIMIT ?\(count + 1) OFFSET ?\(count + 2)"
     let values = parameters + [.integer(Int64(take ?? -1)), .integer(Int64(skip))]
@@ -78,14 +80,14 @@ extension BusinessObject {
   /// else: when everything else is submitted, the first reason is thrown (`tooLarge`,
   /// `invalidReference` or `notDownloaded`), which names entity and attribute and says how many objects stay. It is done in transactions of a
   /// thousand objects; an error of the disk ends it after those that were.
-  public static func submitPendingOperations(in database: Database) throws(FerryError) {
+  public static func submitPendingOperations(in database: FerryDatabase) throws(FerryError) {
     try Outbox(database.store).submitAll(entity)
   }
 
   /// Cancels the pending change of every object of this type, as `cancelPending` does, in
   /// transactions of a thousand objects. After an error of the disk the finished transactions stay
   /// cancelled.
-  public static func cancelPendingOperations(in database: Database) throws(FerryError) {
+  public static func cancelPendingOperations(in database: FerryDatabase) throws(FerryError) {
     try Outbox(database.store).cancelAll(entity)
   }
 }

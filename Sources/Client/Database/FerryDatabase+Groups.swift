@@ -9,7 +9,7 @@ public typealias Timestamp = FerryWorld.Timestamp
 // What the reference asks of a synchronization group by its name in the model (facts/1.4). A name
 // that the model does not have is `invalidQuery`.
 
-extension Database {
+extension FerryDatabase {
   /// Whether a first import of this synchronization group is complete.
   public func isSynchronized(group: String) throws(FerryError) -> Bool {
     try checkpoint("SELECT 1 FROM ferry_checkpoint WHERE grp = ? AND era IS NOT NULL", group) != nil

@@ -1,4 +1,4 @@
-extension Database {
+extension FerryDatabase {
   /// Sends a log or a trace to the server, which stores it beside its own log. At most 1 MB at
   /// once.
   ///

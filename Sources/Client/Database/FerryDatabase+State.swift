@@ -1,4 +1,4 @@
-extension Database {
+extension FerryDatabase {
   /// The present state of the connection to the server.
   public var state: DatabaseState { runner.states.now }
 

@@ -32,7 +32,7 @@ public enum StaleReason: String, Sendable, Hashable {
   case unknown = "the server cannot tell"
 }
 
-extension Database {
+extension FerryDatabase {
   /// Fetches what is new and says whether that is everything.
   ///
   /// ```swift

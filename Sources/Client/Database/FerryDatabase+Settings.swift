@@ -1,5 +1,5 @@
 /// What the server's connection template says.
-extension Database {
+extension FerryDatabase {
   /// The latest settings that the server's connection template gives this device; none before the
   /// device is registered, or if no template matches. `settingsChanged` reports each
   /// change.

@@ -1,5 +1,5 @@
 /// Several changes that are saved and replayed as one.
-extension Database {
+extension FerryDatabase {
   /// Runs `body` in one transaction: all of its changes are saved, or none where it throws.
   ///
   /// What it changed is replayed as one, too: the business system takes all of it or refuses all of

@@ -3,7 +3,7 @@ import FerrySQLite
 
 /// Synchronizations of everything, and of chosen groups: each is one upload and one download, in this
 /// order.
-extension Database {
+extension FerryDatabase {
   /// Sends what is submitted and fetches what is new, without waiting. If `asyncReplay` is off, it
   /// also asks for the answers to the sent operations, until they have come.
   ///

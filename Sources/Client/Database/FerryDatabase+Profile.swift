@@ -2,7 +2,7 @@ import FerrySQLite
 import FerryWire
 
 /// The profile may change at any time.
-extension Database {
+extension FerryDatabase {
   /// The present user, server and kind of synchronization.
   public var synchronizationProfile: SynchronizationProfile {
     get throws(FerryError) {
