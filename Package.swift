@@ -163,6 +163,13 @@ let samples: [Target] = [
   .target(
     name: "FerryTravel", dependencies: ["Ferry"], path: "Samples/Travel", swiftSettings: strict,
     plugins: ["FerryPlugin"]),
+  // An app's first week, beside the names of other libraries.
+  .target(
+    name: "FerryCallSites",
+    dependencies: ["Ferry", "FerryTravel", "FerryTestKit", "CallSiteNeighbours", "SwiftUIStandIn"],
+    path: "Samples/CallSites", swiftSettings: strict),
+  .target(name: "CallSiteNeighbours", path: "Samples/Neighbours", swiftSettings: strict),
+  .target(name: "SwiftUIStandIn", path: "Samples/SwiftUIStandIn", swiftSettings: strict),
   program(
     "FerryKitSample", "Samples/Kit",
     [
@@ -244,8 +251,8 @@ let proofs: [Target] = [
   tests(
     "FerryTestKitTests", "TestKitTests",
     [
-      "FerryTestKit", "Ferry", "FerryReference", "FerryTravel", "FerryModel", "FerrySQLite",
-      "FerryHTTP",
+      "FerryTestKit", "Ferry", "FerryReference", "FerryTravel", "FerryCallSites", "FerryModel",
+      "FerrySQLite", "FerryHTTP",
       "FerryHTTPClient", "FerryWorld", "FerryConnector", "FerryMemoryConnector", "FerryWire",
       "FerryVault",
     ]),

@@ -1,84 +1,115 @@
-// A terminal program with what an app needs in its first week.
-import Ferry
-import Neighbours
-import Travel
+// What an app needs in its first week, as a terminal program has it. Views.swift has the same in
+// SwiftUI. Both import the names of other libraries beside Ferry's, and none of them is ambiguous.
+import CallSiteNeighbours
+public import Ferry
+public import FerryTravel
 
-func start(path: String) async throws -> FerryDatabase {
-  let database = try await Travel.open(at: path, server: "https://ferry.example.com")
-  if await database.state.needsSignIn {
-    try await database.signIn(user: "nancy", password: "secret")
+public enum TravelDesk {
+  /// At the start of the app. A device that is signed in already needs no network here.
+  public static func open(
+    at path: String, server: String, password: () -> String
+  ) async throws -> FerryDatabase {
+    let database = try Travel.open(at: path, profile: ConnectionProfile(server: server))
+    try await signIn(to: database, password: password)
+    return database
   }
-  return database
-}
 
-// A list that follows its data.
-func list(in database: FerryDatabase) async throws {
-  for try await bookings in Booking.live(
-    orderBy: [.ascending(Booking.Attributes.passenger)], in: database)
-  {
-    for booking in bookings {
-      print(booking.bookingID.map(String.init) ?? "new", booking.passenger)
+  public static func signIn(
+    to database: FerryDatabase, password: () -> String
+  ) async throws(FerryError) {
+    if database.state.login == .needed {
+      try await database.signIn(user: "nancy", password: password())
+    } else {
+      database.startBackgroundSynchronization()
     }
   }
-}
 
-// A form that saves; the change is sent by itself.
-func book(_ passenger: String, in database: FerryDatabase) async throws -> Booking {
-  try await Booking(passenger: passenger, in: database).save()
-}
-
-// A draft that waits.
-func draft(_ passenger: String, in database: FerryDatabase) async throws {
-  var draft = try await Booking(passenger: passenger, in: database).save(.later)
-  draft.seats = 2
-  draft = try await draft.save(.later)
-  try await draft.submit()
-}
-
-// A refusal that is corrected, and a conflict.
-func follow(_ database: FerryDatabase) async throws {
-  for await event in database.events {
-    guard case .refused(let reference, let refusal) = event,
-      var booking = try await reference.as(Booking.self, in: database)
-    else { continue }
-    if refusal.conflict != nil {
-      try await booking.cancel()  // take theirs; to keep mine, save again
-    } else if refusal.attribute == "seats" {
-      booking.seats = 1
-      try await booking.save()
+  /// A list that follows its data. A key that is not assigned yet is shown as `new`.
+  public static func list(
+    in database: FerryDatabase, show: ([String]) -> Void
+  ) async throws(FerryError) {
+    let order: [SortCriteria] = [.ascending(Booking.Attributes.passenger)]
+    for try await bookings in Booking.live(orderBy: order, in: database) {
+      show(bookings.map { "\($0.bookingID) \($0.passenger)" })
     }
   }
-}
 
-// Several changes as one.
-func family(in database: FerryDatabase) async throws {
-  try await database.transaction {
-    for name in ["Ada", "Grace"] {
-      var booking = Booking(passenger: name, in: database)
-      try booking.save()
+  /// A form that saves: the change is sent by itself.
+  @discardableResult public static func book(
+    _ passenger: String, seats: Int64 = 1, in database: FerryDatabase
+  ) async throws(FerryError) -> Booking {
+    try await booking(passenger, seats, database).save()
+  }
+
+  /// A draft that waits until the user sends it.
+  public static func draft(
+    _ passenger: String, in database: FerryDatabase
+  ) async throws(FerryError) -> Booking {
+    var draft = try await booking(passenger, 1, database).save(.later)
+    draft.seats = 2
+    return try await draft.save(.later)
+  }
+
+  /// A refusal that is corrected, and a conflict: until the events end with the database.
+  public static func follow(_ database: FerryDatabase) async throws(FerryError) {
+    for await event in database.events {
+      guard case .refused(let reference, let refusal) = event,
+        var booking = try await reference.as(Booking.self, in: database)
+      else { continue }
+      if refusal.conflict != nil {
+        try await booking.cancel()  // takes what the others wrote; save() keeps what is here
+      } else if booking.seats > 1 {
+        booking.seats = 1
+        try await booking.save()
+      }
     }
   }
-}
 
-// Progress of the first import, and sign-out.
-func progress(_ database: FerryDatabase) async {
-  for await event in database.events {
-    if case .downloading(let progress) = event { print(progress.rows, progress.fraction ?? 0) }
+  /// Several changes as one: all are booked, or none.
+  public static func family(
+    _ passengers: [String], in database: FerryDatabase
+  ) async throws(FerryError) {
+    try await database.transaction { () throws(FerryError) in
+      for passenger in passengers {
+        var booking = booking(passenger, 1, database)
+        try booking.save()
+      }
+    }
   }
-}
 
-func leave(_ database: FerryDatabase) async throws {
-  do { try await database.signOut() } catch FerryError.pendingChanges(let details) {
-    print(details.message)  // ask the user
-    try await database.signOut(discardingPending: true)
+  /// How a change ended, for the screen from which it was sent.
+  public static func result(of booking: Booking) async throws(FerryError) -> String {
+    switch try await booking.outcome(within: .seconds(30)) {
+    case .accepted(let booked): "booked as \(booked?.bookingID.description ?? "deleted")"
+    case .refused(let refusal): refusal.message
+    default: "no answer yet"
+    }
   }
-}
 
-// A test.
-func test(_ database: FerryDatabase) async throws {
-  let booking = try await book("Ada", in: database)
-  try await database.synchronize(awaitingAnswers: true)
-  if case .refused(let refusal) = try await booking.outcome(within: .seconds(5)) {
-    print(refusal.message)
+  /// Progress of the first import; nil while the number of rows is not known.
+  public static func progress(
+    of database: FerryDatabase, show: (Double?) -> Void
+  ) async {
+    for await event in database.events {
+      if case .downloading(let progress) = event { show(progress.fraction) }
+    }
+  }
+
+  /// Sign-out. Work that is not sent is lost only if the user says so.
+  public static func leave(
+    _ database: FerryDatabase, confirm: (String) async -> Bool
+  ) async throws(FerryError) {
+    do throws(FerryError) { try await database.signOut() } catch {
+      guard error.code == .pendingChanges, await confirm(error.message) else { throw error }
+      try await database.signOut(discardingPending: true)
+    }
+  }
+
+  private static func booking(
+    _ passenger: String, _ seats: Int64, _ database: FerryDatabase
+  ) -> Booking {
+    Booking(
+      agencyID: "A07", flightID: 318, passenger: passenger, cabin: .economy, seats: seats,
+      in: database)
   }
 }

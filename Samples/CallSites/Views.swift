@@ -1,19 +1,32 @@
-// The same in SwiftUI.
+// The same in SwiftUI. Elsewhere stand-ins with its declarations let the compiler check the types.
+import CallSiteNeighbours
 import Ferry
-import Neighbours
-import SwiftUI
-import Travel
+import FerryTestKit
+import FerryTravel
+
+#if canImport(SwiftUI)
+  import SwiftUI
+#else
+  import SwiftUIStandIn
+#endif
 
 struct BookingList: View {
   let database: FerryDatabase
   @State var bookings: [Booking] = []
+  @State var status = DatabaseStatus()
 
   var body: some View {
-    if let download = database.state.download { ProgressView(value: download.fraction) }
-    List(bookings) { booking in Text("\(booking.passenger) \(booking.seats)") }
+    if status.isSignInNeeded { Text("Sign in to send \(status.pendingCount) changes") }
+    if let load = status.serverLoad { ProgressView(value: load.fraction) }
+    List(bookings) { booking in Text("\(booking.bookingID) \(booking.passenger)") }
       .task {
         do {
           for try await bookings in Booking.live(in: database) { self.bookings = bookings }
+        } catch { print(error) }
+      }
+      .task {
+        do {
+          for try await status in database.liveStatus { self.status = status }
         } catch { print(error) }
       }
   }
@@ -33,6 +46,7 @@ struct BookingForm: View {
   func save(_ submitting: Submitting) async {
     do {
       booking = try await booking.save(submitting)
+      guard submitting == .now else { return }
       if case .refused(let refusal) = try await booking.outcome(within: .seconds(30)) {
         problem = refusal.message
       }
@@ -45,7 +59,7 @@ struct ConflictView: View {
   let conflict: Conflict
 
   var body: some View {
-    Text("\(conflict.attribute) was changed by somebody else")
+    Text("\(conflict.attribute) was changed by somebody else to \(conflict.theirs.shown)")
     Button("Keep mine") { Task { booking = try await booking.save() } }
     Button("Take theirs") {
       Task { if let theirs = try await booking.cancel() { booking = theirs } }
@@ -53,5 +67,10 @@ struct ConflictView: View {
   }
 }
 
-@MainActor let preview = BookingList(
-  database: .preview { database in [Booking(passenger: "Ada", in: database)] })
+@MainActor let bookingPreview = BookingList(
+  database: .preview(Travel.package) { database in
+    [
+      Booking(
+        agencyID: "A07", flightID: 318, passenger: "Ada", cabin: .first, seats: 1, in: database)
+    ]
+  })

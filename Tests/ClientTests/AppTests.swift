@@ -64,11 +64,11 @@ struct AppTests {
     try await database.onlineLogin(user: "nancy", password: "secret")
     try database.subscribe()
     try await database.synchronize()
-    var booking = try #require(try Booking.find(901, in: database))
+    var booking = try await #require(try Booking.find(901, in: database))
     #expect(booking.price == 1000 && booking.seats == 2 && !booking.isPending)
     #expect(try booking.flight()?.seatsLeft == 12)
     #expect(try booking.logRecords.isEmpty)
-    #expect(try Booking.find(mine.bookingID, in: database)?.bookingID == 901)
+    #expect(try await Booking.find(mine.bookingID, in: database)?.bookingID == 901)
     booking.note = "window"
     try booking.update()
     #expect(try Booking.getPendingObjects(in: database).map(\.bookingID) == [901])

@@ -43,7 +43,7 @@ struct CallFormTests {
       try Article.findWithQuery(RowQuery(from: Article.self).orderBy(order), in: database).map(\.id)
         == ids)
     #expect(
-      try Article.findAll(orderBy: .descending(A.makerID), .descending(A.id), in: database)
+      try Article.findAll(orderBy: [.descending(A.makerID), .descending(A.id)], in: database)
         .map(\.id) == ids)
     let wanted: [any AttributeConvertible] = [Int64(2), "Nail 4"]
     let text = "SELECT id FROM Article WHERE id > ? AND name < ?"
@@ -65,7 +65,8 @@ struct CallFormTests {
     ]
     for (test, ids) in tests {
       #expect(
-        try Article.findAll(where: test, orderBy: .ascending(A.id), in: database).map(\.id) == ids)
+        try Article.findAll(where: test, orderBy: [.ascending(A.id)], in: database).map(\.id) == ids
+      )
     }
   }
 

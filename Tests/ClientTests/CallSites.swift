@@ -12,7 +12,7 @@ enum CallSites {
     try database.transaction { () throws(FerryError) in
       var moved: [Booking] = []
       for var booking in try Booking.findAll(in: database) where booking.passenger == passenger {
-        booking.flightID = flight
+        booking.flightID = AssignedKey(flight)
         try booking.save()
         try booking.submitPending()
         moved.append(booking)

@@ -18,7 +18,7 @@ struct EntityFilterTests {
     try await database.onlineLogin(user: "nancy", password: "p")
     try database.subscribe()
     try await database.synchronize()
-    var makers = try Maker.findAll(orderBy: .ascending(Maker.Attributes.id), in: database)
+    var makers = try Maker.findAll(orderBy: [.ascending(Maker.Attributes.id)], in: database)
     makers[1].record.set(2, "Rome")
     try makers[1].update()
     try await makers[2].delete()

@@ -317,7 +317,7 @@ struct LiveQueryTests {
     let database = depot.database
     var nail = try depot.article(1, "Nail")
     let copy = nail
-    let list = Article.live(orderBy: .ascending(A.id), in: database).makeAsyncIterator()
+    let list = Article.live(orderBy: [.ascending(A.id)], in: database).makeAsyncIterator()
     let one = nail.live(in: database).makeAsyncIterator()
     #expect(try await list.next()?.count == 1)
     #expect(try await one.next()??.name == "Nail")

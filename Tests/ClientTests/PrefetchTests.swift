@@ -53,11 +53,11 @@ struct PrefetchTests {
       { try Maker.findAll(prefetching: [M.articles], in: database) },
       {
         try Maker.findAll(
-          where: M.city == "Berlin", orderBy: .descending(M.id), prefetching: [M.articles],
+          where: M.city == "Berlin", orderBy: [.descending(M.id)], prefetching: [M.articles],
           in: database)
       },
       {
-        try Maker.findAll(orderBy: .ascending(M.name), prefetching: [M.articles], in: database)
+        try Maker.findAll(orderBy: [.ascending(M.name)], prefetching: [M.articles], in: database)
       },
       {
         try Maker.findWithQuery(joined, prefetching: [M.articles], in: database)

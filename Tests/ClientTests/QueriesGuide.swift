@@ -11,7 +11,7 @@ enum QueriesGuide {
     typealias B = Booking.Attributes
 
     let bookings = try Booking.findAll(
-      where: B.price > 100 && B.cabin == .economy, orderBy: .descending(B.bookedAt), take: 20,
+      where: B.price > 100 && B.cabin == .economy, orderBy: [.descending(B.bookedAt)], take: 20,
       in: database)
     let graces = try Booking.count(where: B.passenger.starts(with: "Grace"), in: database)
     // GUIDE ends
@@ -95,7 +95,7 @@ enum QueriesGuide {
   @MainActor static func observed(in database: FerryDatabase) -> LiveValue<[Booking]> {
     // GUIDE begins
     let bookings = LiveValue(
-      Booking.live(orderBy: .ascending(Booking.Attributes.passenger), in: database),
+      Booking.live(orderBy: [.ascending(Booking.Attributes.passenger)], in: database),
       initially: [])
     // GUIDE ends
     return bookings

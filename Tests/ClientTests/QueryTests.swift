@@ -28,7 +28,7 @@ struct QueryTests {
   }
 
   private func ids(_ test: TestOf<Article>) throws -> [Int64] {
-    try Article.findAll(where: test, orderBy: .ascending(A.id), in: database).map(\.id)
+    try Article.findAll(where: test, orderBy: [.ascending(A.id)], in: database).map(\.id)
   }
 
   @Test("facts/1.3, facts/1.6: each test of an attribute finds its objects, typed and by name")
@@ -91,13 +91,13 @@ struct QueryTests {
 
   @Test("facts/1.6: sort, skip and take walk through the objects; decimals sort as numbers")
   func order() throws {
-    let sorted = try Article.findAll(orderBy: .ascending(A.price), in: database).map(\.id)
+    let sorted = try Article.findAll(orderBy: [.ascending(A.price)], in: database).map(\.id)
     #expect(sorted == [14, 13, 10, 11, 12])
     let second = try Article.findAll(
-      orderBy: .descending(A.isSold), .descending(A.price), skip: 1, take: 2, in: database)
+      orderBy: [.descending(A.isSold), .descending(A.price)], skip: 1, take: 2, in: database)
     #expect(second.map(\.id) == [10, 13])
     #expect(
-      try Article.findFirst(where: A.price > 0, orderBy: .descending(A.serial), in: database)?.id
+      try Article.findFirst(where: A.price > 0, orderBy: [.descending(A.serial)], in: database)?.id
         == 11)
     let bySerial = RowQuery(from: Article.self).where(A.serial.isNotNull).orderBy(
       .descending("serial"))
@@ -272,7 +272,7 @@ struct QueryTests {
   func prepared() throws {
     func ask(_ price: Decimal, _ ids: [Int64], _ take: Int) throws {
       _ = try Article.findAll(
-        where: A.price > price && A.id.isIn(ids), orderBy: .ascending(A.id), take: take,
+        where: A.price > price && A.id.isIn(ids), orderBy: [.ascending(A.id)], take: take,
         in: database)
     }
     try ask(1, [1], 1)

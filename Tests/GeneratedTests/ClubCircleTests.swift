@@ -68,11 +68,11 @@ struct ClubCircleTests {
       try now.refresh()
       #expect(!now.isPending && now.memberID > 0 && now.memberID != made.memberID)
       // What a screen shows: nothing before, the key afterwards.
-      #expect(made.assignedMemberID == nil && now.assignedMemberID == now.memberID)
+      #expect(made.memberID.assigned == nil && now.memberID.assigned != nil)
       expectSame(now, made)
     }
     let second = try await server.database(user: "bert")
-    let found = try Member.findAll(orderBy: .ascending(Member.Attributes.name), in: second)
+    let found = try Member.findAll(orderBy: [.ascending(Member.Attributes.name)], in: second)
     #expect(found.map(\.name) == [ada.name, "Bob"])
     expectSame(try #require(found.first), ada)
     expectSame(try #require(found.last), bob)
@@ -91,7 +91,7 @@ struct ClubCircleTests {
     try changed.submitPending()
     try await second.synchronize(awaitingAnswers: true)
     try await first.synchronize(awaitingAnswers: true)
-    let back = try #require(try Member.find(changed.memberID, in: first))
+    let back = try await #require(try Member.find(changed.memberID, in: first))
     expectSame(back, changed)
     #expect(try back.team() == nil)
     await server.stop()

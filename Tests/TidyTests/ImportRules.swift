@@ -50,7 +50,7 @@ enum ImportRules {
   /// Modules that come with the toolchain or the system, and need no line.
   static let system: Set = [
     "Swift", "Foundation", "FoundationEssentials", "Dispatch", "Synchronization", "Observation",
-    "Glibc", "Musl", "Darwin", "CryptoKit", "CommonCrypto", "Security", "os",
+    "Glibc", "Musl", "Darwin", "CryptoKit", "CommonCrypto", "Security", "SwiftUI", "os",
   ]
 
   static func violations(in file: SourceFile, map: PackageMap) -> [Violation] {

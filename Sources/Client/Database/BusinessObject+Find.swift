@@ -67,6 +67,16 @@ extension BusinessObject {
       try Self.load(key: key, prefetching: paths, in: database)
     }
   }
+
+  /// The objects that a query of the model finds; generated code calls this.
+  public static func query(
+    _ rest: String, _ parameters: [AttributeValue], skip: Int = 0, take: Int? = nil,
+    prefetching paths: [any RelationshipPath<Self>] = [], in database: FerryDatabase
+  ) async throws(FerryError) -> [Self] {
+    try await database.store.work.read { () throws(FerryError) -> [Self] in
+      try Self.query(rest, parameters, skip: skip, take: take, prefetching: paths, in: database)
+    }
+  }
 }
 
 extension FerryDatabase {

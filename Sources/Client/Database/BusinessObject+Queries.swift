@@ -6,7 +6,7 @@ extension BusinessObject {
   /// ```swift
   /// typealias A = Order.Attributes
   /// let orders = try Order.findAll(
-  ///   where: A.total > 100 && A.city == "Berlin", orderBy: .descending(A.date), take: 20,
+  ///   where: A.total > 100 && A.city == "Berlin", orderBy: [.descending(A.date)], take: 20,
   ///   prefetching: [A.lines, A.lines.then(Line.Attributes.product)], in: database)
   /// ```
   ///
@@ -16,16 +16,7 @@ extension BusinessObject {
   ///
   /// `invalidQuery` for a negative `skip` or `take`.
   public static func findAll(
-    where test: TestOf<Self>? = nil, orderBy order: SortCriteria..., skip: Int = 0,
-    take: Int? = nil, prefetching paths: [any RelationshipPath<Self>] = [],
-    in database: FerryDatabase
-  ) throws(FerryError) -> [Self] {
-    try findAll(query(test, order, skip, take), prefetching: paths, in: database)
-  }
-
-  /// The same with an array of sort criteria.
-  public static func findAll(
-    where test: TestOf<Self>? = nil, orderBy order: [SortCriteria], skip: Int = 0,
+    where test: TestOf<Self>? = nil, orderBy order: [SortCriteria] = [], skip: Int = 0,
     take: Int? = nil, prefetching paths: [any RelationshipPath<Self>] = [],
     in database: FerryDatabase
   ) throws(FerryError) -> [Self] {
@@ -34,15 +25,7 @@ extension BusinessObject {
 
   /// The first of the objects that pass a test, or of all; nil if there is none.
   public static func findFirst(
-    where test: TestOf<Self>? = nil, orderBy order: SortCriteria...,
-    prefetching paths: [any RelationshipPath<Self>] = [], in database: FerryDatabase
-  ) throws(FerryError) -> Self? {
-    try findAll(query(test, order, 0, 1), prefetching: paths, in: database).first
-  }
-
-  /// The same with an array of sort criteria.
-  public static func findFirst(
-    where test: TestOf<Self>? = nil, orderBy order: [SortCriteria],
+    where test: TestOf<Self>? = nil, orderBy order: [SortCriteria] = [],
     prefetching paths: [any RelationshipPath<Self>] = [], in database: FerryDatabase
   ) throws(FerryError) -> Self? {
     try findAll(query(test, order, 0, 1), prefetching: paths, in: database).first

@@ -78,16 +78,7 @@ extension BusinessObject {
   /// The objects of `prefetching` are read from the same snapshot, as for `findAll`; then every
   /// change of an entity on a path makes a further element.
   public static func live(
-    where test: TestOf<Self>? = nil, orderBy order: SortCriteria..., skip: Int = 0,
-    take: Int? = nil, prefetching paths: [any RelationshipPath<Self>] = [],
-    in database: FerryDatabase
-  ) -> LiveQuery<[Self]> {
-    live(query(test, order, skip, take), prefetching: paths, in: database)
-  }
-
-  /// The same with an array of sort criteria.
-  public static func live(
-    where test: TestOf<Self>? = nil, orderBy order: [SortCriteria], skip: Int = 0,
+    where test: TestOf<Self>? = nil, orderBy order: [SortCriteria] = [], skip: Int = 0,
     take: Int? = nil, prefetching paths: [any RelationshipPath<Self>] = [],
     in database: FerryDatabase
   ) -> LiveQuery<[Self]> {

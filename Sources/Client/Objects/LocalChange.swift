@@ -56,8 +56,13 @@ extension ObjectRecord {
 
   private func invalid(_ attribute: Attribute, _ misfit: AttributeCheck) -> FerryError {
     let place = attribute.name + misfit.part
+    // The key of an object that was never saved is the usual reason.
+    let isReference = entity.relationships.contains { $0.attributes.contains(attribute.name) }
+    let isMissing = misfit.problem == AttributeCheck.missing().problem
     return FerryError(
       .invalidValue, "\(entity.name).\(place) cannot be saved: \(misfit.problem)",
-      hint: misfit.cure, entity: entity.name, attribute: place)
+      hint: isReference && isMissing
+        ? "Set the key of an object. A new object has one after its first save." : misfit.cure,
+      entity: entity.name, attribute: place)
   }
 }

@@ -185,20 +185,6 @@ public struct ObjectRecord: Sendable {
 
   public func get<T: AttributeConvertible>(_ position: Int) -> T { T(value: value(at: position)) }
 
-  /// The same of a key attribute that the business system assigns; nil for a new object, and until its
-  /// create is accepted. Before, the attribute has a temporary value.
-  public func assigned<T: AttributeConvertible>(_ position: Int) -> T? {
-    object == nil || pending == .create ? nil : get(position)
-  }
-
-  /// The value of an attribute that refers to an object whose key the business system assigns; nil if
-  /// it refers to none, and until that key is assigned. Before, the attribute has the temporary key.
-  public func assignedReference<T: AttributeConvertible>(_ position: Int) -> T? {
-    let value = value(at: position)
-    let isTemporary = entity.attributes[position].type.isTemporaryKey(value)
-    return value.isNull || isTemporary ? nil : T(value: value)
-  }
-
   /// A value that its type cannot hold (a decimal of more than 38 digits) is refused at save.
   public mutating func set<T: AttributeConvertible>(_ position: Int, _ value: T) {
     if !earlier.isEmpty { settle() }

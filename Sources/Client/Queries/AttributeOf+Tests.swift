@@ -142,6 +142,7 @@ extension AttributeOf {
 public protocol TextConvertible: AttributeConvertible {}
 extension String: TextConvertible {}
 extension Optional: TextConvertible where Wrapped == String {}
+extension AssignedKey: TextConvertible where Key == String {}
 
 extension AttributeOf where Content: TextConvertible {
   /// SQL's LIKE: `%` is any text, `_` any character, `\` before one of them means the character

@@ -17,8 +17,8 @@ extension EntityRenderer {
       case .app: break
       }
     }
-    if package.refersToGivenKey(entity, position), let name = assignedName(position) {
-      facts.append("temporary while it refers to a new object: show `\(name)`")
+    if package.refersToGivenKey(entity, position) {
+      facts.append("not assigned while it refers to a new object")
     }
     if attribute.defaultValue != nil { facts.append("has a default") }
     if !entity.isClientOnly, attribute.isClientOnly { facts.append("stays on the device") }

@@ -5,8 +5,10 @@ extension EntityRenderer {
   /// The Swift type of an attribute in this entity.
   func type(of position: Int) -> String {
     let attribute = entity.attributes[position]
-    guard let names = listed[position] else { return SwiftLiteral.type(of: attribute) }
-    return "\(entity.name).\(names.type)" + (attribute.isNullable ? "?" : "")
+    let mark = attribute.isNullable ? "?" : ""
+    if let names = listed[position] { return "\(entity.name).\(names.type)\(mark)" }
+    guard isAssigned(position) else { return SwiftLiteral.type(of: attribute) }
+    return "Ferry.AssignedKey<\(SwiftLiteral.type(attribute.type))>\(mark)"
   }
 
   /// `Booking.Cabin`, one for each attribute with a list.

@@ -16,10 +16,10 @@ struct EntityRenderer {
   var text: String {
     let members =
       [description, attributes] + listedTypes
-      + [record, initializer, finder("find"), finder("load")]
-      + entity.attributes.indices.map(property) + assignedKeys
+      + [record, initializer] + finders
+      + entity.attributes.indices.map(property)
       + entity.relationships.flatMap { [manyToOne($0)] + [setter($0)].compactMap { $0 } }
-      + inverses + entity.queries.map(query)
+      + inverses + queries
     return """
       \(subject)
       public nonisolated struct \(entity.name): Ferry.BusinessObject\(identifiable) {
@@ -50,7 +50,7 @@ struct EntityRenderer {
   }
 
   /// The inner name of a parameter, which no attribute has.
-  private func local(_ name: String) -> String {
+  func local(_ name: String) -> String {
     entity.attributes.contains { $0.name == name } ? "_\(name)" : name
   }
 
@@ -207,31 +207,6 @@ struct EntityRenderer {
       """
   }
 
-  /// `find` and `load` by the key's own attributes and types; of several, each has its label.
-  private func finder(_ name: String) -> String {
-    let key = entity.key.map { entity.attributes[$0].name }
-    let label = key.count == 1 ? "_ " : ""
-    let parameters = zip(key, entity.key).map { "\(label)\($0): \(type(of: $1))" }
-    let values = key.map { "\($0).value" }.joined(separator: ", ")
-    let comment =
-      name == "find"
-      ? "/// The object with this key; nil when it is not on the device."
-      : "/// The object with this key; throws `objectNotFound` when it is not on the device."
-    return """
-      \(comment)
-      public static func \(name)(
-        \(parameters.joined(separator: ", ")), \(prefetching), in \(local("database")): Ferry.FerryDatabase
-      ) throws(Ferry.FerryError) -> Self\(name == "find" ? "?" : "") {
-        try Self.\(name)(
-          key: Ferry.ObjectKey([\(values)]), prefetching: \(local("paths")), in: \(local("database")))
-      }
-      """
-  }
-
-  private var prefetching: String {
-    "prefetching \(local("paths")): [any Ferry.RelationshipPath<Self>] = []"
-  }
-
   private func property(_ position: Int) -> String {
     let attribute = entity.attributes[position]
     guard !attribute.type.isBig else { return bigProperty(position) }
@@ -281,38 +256,6 @@ struct EntityRenderer {
       /// `objectNotSaved` for a new one, which has no key before `create`.
       public mutating func set\(name)(_ target: \(target.name)\(mark)) throws(Ferry.FerryError) {
         try record.refer(by: \(SwiftLiteral.text(relationship.name)), to: target\(mark).record)
-      }
-      """
-  }
-
-  /// A query that the model names.
-  private func query(_ query: ObjectQuery) -> String {
-    let first = query.parameters.first?.name
-    let parameters = query.parameters.map {
-      "\($0.name == first ? "_ " : "")\($0.name): \(SwiftLiteral.type(of: $0)), "
-    }
-    let values = query.parameters.map { "\($0.name).value" }.joined(separator: ", ")
-    let condition = query.condition.map(SwiftLiteral.comment) ?? "all of them"
-    let find =
-      "try Self.query(\(SwiftLiteral.text(query.sql(of: entity, in: package))), [\(values)]"
-    if query.isSingle {
-      return """
-        /// The first object with \(condition); nil when there is none.
-        public static func \(query.name)(
-          \(parameters.joined())prefetching paths: [any Ferry.RelationshipPath<Self>] = [],
-          in database: Ferry.FerryDatabase
-        ) throws(Ferry.FerryError) -> Self? {
-          \(find), take: 1, prefetching: paths, in: database).first
-        }
-        """
-    }
-    return """
-      /// The objects with \(condition).
-      public static func \(query.name)(
-        \(parameters.joined())skip: Int = 0, take: Int? = nil,
-        prefetching paths: [any Ferry.RelationshipPath<Self>] = [], in database: Ferry.FerryDatabase
-      ) throws(Ferry.FerryError) -> [Self] {
-        \(find), skip: skip, take: take, prefetching: paths, in: database)
       }
       """
   }

@@ -95,9 +95,10 @@ struct DevelopmentSetup {
       "  cp \(DevelopmentSetup.quoted(model)) Sources/App/", "", "In the app:", "",
       "  let profile = ConnectionProfile(server: \"\(address)\")",
       "  let database = try \(package.name).open(at: path, profile: profile)",
-      "  database.beginOnlineLogin(user: \"\(DevelopmentSetup.user)\", "
+      "  if database.state.login == .needed {",
+      "    try await database.signIn(user: \"\(DevelopmentSetup.user)\", "
         + "password: \"\(DevelopmentSetup.password)\")",
-      "  try database.subscribe()", "  database.startBackgroundSynchronization()", "",
+      "  } else {", "    database.startBackgroundSynchronization()", "  }", "",
       "Everybody may read and change everything; only programs on this machine can connect.",
       "Control-C ends it. The next start with the same database continues from here.",
     ]

@@ -1,5 +1,5 @@
-// Names that GRDB, SwiftData and RealityKit bring into a file. Views.swift and App.swift import them
-// beside Ferry: an ambiguous name would not compile.
+// Names that GRDB, SwiftData and RealityKit bring into a file. The call sites import them beside Ferry:
+// an ambiguous name would not compile.
 public class Database {}
 public class Record {}
 public struct Query<Value> {}

@@ -1,4 +1,5 @@
-// Stand-ins for the parts of SwiftUI that Views.swift uses, so that Linux can check its types.
+// Stand-ins for the parts of SwiftUI that Samples/CallSites/Views.swift uses, so that Linux can check
+// its types.
 @MainActor public protocol View {
   associatedtype Body: View
   @ViewBuilder var body: Body { get }
