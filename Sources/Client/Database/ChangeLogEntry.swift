@@ -17,8 +17,11 @@ public struct ChangeLogEntry: Sendable, Equatable {
 
   /// The position in the log: a later change has a greater number.
   public let number: Int64
+  /// Its name in the model.
   public let entity: String
+  /// The device's own key of the object, which never changes.
   public let surrogateKey: Int64
+  /// What was done last.
   public let operation: Operation
   /// The entity of the object that owns this one; its own entity if it is not a part.
   public let rootEntity: String

@@ -175,11 +175,20 @@ public struct ObjectChanges: Sendable, Equatable {
 /// One change of one visible object.
 public struct ObjectChange: Sendable, Equatable {
   /// The kind of the change.
-  public enum Kind: Sendable { case inserted, updated, deleted }
+  public enum Kind: Sendable {
+    /// It was not visible before.
+    case inserted
+    /// Values or the state are different.
+    case updated
+    /// It was deleted, or left the device.
+    case deleted
+  }
 
+  /// Whether it appeared, changed, or disappeared.
   public let kind: Kind
   /// The business key after the change, if it was assigned by it.
   public let key: ObjectKey
+  /// The device's own key of the object, which never changes.
   public let surrogateKey: Int64
   /// The names of the changed attributes; empty for an update of the state alone.
   public let attributes: [String]

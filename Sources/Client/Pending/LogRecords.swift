@@ -15,6 +15,7 @@ public struct LogRecordQuery: Sendable {
   public var component: String?
   /// The key as text, as in `LogRecord.entityKey`.
   public var entityKey: String?
+  /// The status of HTTP that the record has, such as 422 or 412.
   public var code: Int?
   /// This level or a more severe one.
   public var atLeast: LogRecord.Level?
@@ -24,9 +25,12 @@ public struct LogRecordQuery: Sendable {
   public var since: Int64?
   /// Written by the server before this moment.
   public var before: Int64?
+  /// How many of the oldest records to leave out.
   public var skip: Int
+  /// At most this many records; nil for all.
   public var take: Int?
 
+  /// Nil means: any.
   public init(
     component: String? = nil, entityKey: String? = nil, code: Int? = nil,
     atLeast: LogRecord.Level? = nil, requestID: OperationID? = nil, since: Int64? = nil,

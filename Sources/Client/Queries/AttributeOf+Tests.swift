@@ -1,24 +1,30 @@
 import FerryModel
 
 extension AttributeOf {
+  /// Passes rows whose value is equal to a value.
   public static func == (left: Self, right: Content) -> TestOf<Object> {
     left.test(.equal, right)
   }
 
+  /// Passes rows whose value is different from a value.
   public static func != (left: Self, right: Content) -> TestOf<Object> {
     !left.test(.equal, right)
   }
 
+  /// Passes rows whose value is less than a value.
   public static func < (left: Self, right: Content) -> TestOf<Object> { left.test(.less, right) }
 
+  /// Passes rows whose value is less than or equal to a value.
   public static func <= (left: Self, right: Content) -> TestOf<Object> {
     left.test(.lessEqual, right)
   }
 
+  /// Passes rows whose value is greater than a value.
   public static func > (left: Self, right: Content) -> TestOf<Object> {
     left.test(.greater, right)
   }
 
+  /// Passes rows whose value is greater than or equal to a value.
   public static func >= (left: Self, right: Content) -> TestOf<Object> {
     left.test(.greaterEqual, right)
   }
@@ -36,8 +42,10 @@ extension AttributeOf {
   /// Equal to one of the values that a query with one item returns.
   public func isIn(_ query: RowQuery) -> TestOf<Object> { TestOf(.inQuery(item, query)) }
 
+  /// Passes rows that have no value here.
   public var isNull: TestOf<Object> { TestOf(.compare(item, .equal, .value(.null))) }
 
+  /// Passes rows that have a value here.
   public var isNotNull: TestOf<Object> { !isNull }
 
   private func test(_ comparison: TestCriteria.Comparison, _ content: Content) -> TestOf<Object> {
@@ -46,10 +54,12 @@ extension AttributeOf {
 }
 
 extension AttributeOf where Content: Comparable {
+  /// In the range, both ends included.
   public func isIn(_ range: ClosedRange<Content>) -> TestOf<Object> {
     between(range.lowerBound, and: range.upperBound)
   }
 
+  /// In the range without its upper end.
   public func isIn(_ range: Range<Content>) -> TestOf<Object> {
     test(.greaterEqual, range.lowerBound) && test(.less, range.upperBound)
   }
@@ -66,12 +76,14 @@ extension AttributeOf {
     TestOf(.inList(item, values.map(\.value)))
   }
 
+  /// In the range; null is in none.
   public func isIn<Wrapped: Comparable>(
     _ range: ClosedRange<Wrapped>
   ) -> TestOf<Object> where Content == Wrapped? {
     between(range.lowerBound, and: range.upperBound)
   }
 
+  /// In the range; null is in none.
   public func isIn<Wrapped: Comparable>(
     _ range: Range<Wrapped>
   ) -> TestOf<Object> where Content == Wrapped? {
@@ -83,26 +95,32 @@ extension AttributeOf {
 // none are equal; none is neither less nor greater than anything.
 
 extension AttributeOf {
+  /// Passes rows whose value is equal to another attribute.
   public static func == <Other>(
     left: Self, right: AttributeOf<Object, Other>
   ) -> TestOf<Object> { left.test(.equal, right) }
 
+  /// Passes rows whose value is different from another attribute.
   public static func != <Other>(
     left: Self, right: AttributeOf<Object, Other>
   ) -> TestOf<Object> { !left.test(.equal, right) }
 
+  /// Passes rows whose value is less than another attribute.
   public static func < <Other>(
     left: Self, right: AttributeOf<Object, Other>
   ) -> TestOf<Object> { left.test(.less, right) }
 
+  /// Passes rows whose value is less than or equal to another attribute.
   public static func <= <Other>(
     left: Self, right: AttributeOf<Object, Other>
   ) -> TestOf<Object> { left.test(.lessEqual, right) }
 
+  /// Passes rows whose value is greater than another attribute.
   public static func > <Other>(
     left: Self, right: AttributeOf<Object, Other>
   ) -> TestOf<Object> { left.test(.greater, right) }
 
+  /// Passes rows whose value is greater than or equal to another attribute.
   public static func >= <Other>(
     left: Self, right: AttributeOf<Object, Other>
   ) -> TestOf<Object> { left.test(.greaterEqual, right) }
@@ -113,26 +131,32 @@ extension AttributeOf {
 }
 
 extension AttributeOf {
+  /// Passes rows whose value is equal to another attribute.
   public static func == <Another, Other>(
     left: Self, right: AttributeOf<Another, Other>
   ) -> TestCriteria { left.item.test(.equal, right) }
 
+  /// Passes rows whose value is different from another attribute.
   public static func != <Another, Other>(
     left: Self, right: AttributeOf<Another, Other>
   ) -> TestCriteria { !left.item.test(.equal, right) }
 
+  /// Passes rows whose value is less than another attribute.
   public static func < <Another, Other>(
     left: Self, right: AttributeOf<Another, Other>
   ) -> TestCriteria { left.item.test(.less, right) }
 
+  /// Passes rows whose value is less than or equal to another attribute.
   public static func <= <Another, Other>(
     left: Self, right: AttributeOf<Another, Other>
   ) -> TestCriteria { left.item.test(.lessEqual, right) }
 
+  /// Passes rows whose value is greater than another attribute.
   public static func > <Another, Other>(
     left: Self, right: AttributeOf<Another, Other>
   ) -> TestCriteria { left.item.test(.greater, right) }
 
+  /// Passes rows whose value is greater than or equal to another attribute.
   public static func >= <Another, Other>(
     left: Self, right: AttributeOf<Another, Other>
   ) -> TestCriteria { left.item.test(.greaterEqual, right) }
@@ -195,22 +219,27 @@ extension SelectItem {
     TestCriteria(.compare(left, .greater, .value(right.value)))
   }
 
+  /// Passes rows whose value is greater than or equal to a value.
   public static func >= (left: Self, right: some AttributeConvertible) -> TestCriteria {
     TestCriteria(.compare(left, .greaterEqual, .value(right.value)))
   }
 
+  /// Passes rows whose value is less than a value.
   public static func < (left: Self, right: some AttributeConvertible) -> TestCriteria {
     TestCriteria(.compare(left, .less, .value(right.value)))
   }
 
+  /// Passes rows whose value is less than or equal to a value.
   public static func <= (left: Self, right: some AttributeConvertible) -> TestCriteria {
     TestCriteria(.compare(left, .lessEqual, .value(right.value)))
   }
 
+  /// Passes rows whose value is equal to a value.
   public static func == (left: Self, right: some AttributeConvertible) -> TestCriteria {
     TestCriteria(.compare(left, .equal, .value(right.value)))
   }
 
+  /// Passes rows whose value is different from a value.
   public static func != (left: Self, right: some AttributeConvertible) -> TestCriteria {
     TestCriteria(.not(.compare(left, .equal, .value(right.value))))
   }
@@ -219,26 +248,32 @@ extension SelectItem {
 // Two items of one query, by their aliases or after grouping.
 
 extension SelectItem {
+  /// Passes rows whose value is equal to another attribute.
   public static func == (left: Self, right: some Selectable) -> TestCriteria {
     left.test(.equal, right)
   }
 
+  /// Passes rows whose value is different from another attribute.
   public static func != (left: Self, right: some Selectable) -> TestCriteria {
     !left.test(.equal, right)
   }
 
+  /// Passes rows whose value is less than another attribute.
   public static func < (left: Self, right: some Selectable) -> TestCriteria {
     left.test(.less, right)
   }
 
+  /// Passes rows whose value is less than or equal to another attribute.
   public static func <= (left: Self, right: some Selectable) -> TestCriteria {
     left.test(.lessEqual, right)
   }
 
+  /// Passes rows whose value is greater than another attribute.
   public static func > (left: Self, right: some Selectable) -> TestCriteria {
     left.test(.greater, right)
   }
 
+  /// Passes rows whose value is greater than or equal to another attribute.
   public static func >= (left: Self, right: some Selectable) -> TestCriteria {
     left.test(.greaterEqual, right)
   }

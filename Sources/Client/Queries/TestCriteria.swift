@@ -59,6 +59,7 @@ public protocol QueryTest: Sendable {
 ///
 /// A test of another entity's attributes has another type and does not compile in its place.
 public struct TestOf<Object: BusinessObject>: QueryTest, Hashable {
+  /// The same test for rows of any kind.
   public let criteria: TestCriteria
 
   package init(_ content: TestCriteria.Content) { criteria = TestCriteria(content) }
@@ -67,26 +68,32 @@ public struct TestOf<Object: BusinessObject>: QueryTest, Hashable {
   /// does not have is an error when the query runs.
   public init(_ test: some QueryTest) { criteria = test.criteria }
 
+  /// Passes what both tests pass.
   public static func && (left: Self, right: Self) -> Self {
     Self(.and([left.criteria.content, right.criteria.content]))
   }
 
+  /// Passes what one of the tests passes, or both.
   public static func || (left: Self, right: Self) -> Self {
     Self(.or([left.criteria.content, right.criteria.content]))
   }
 
+  /// Passes what the test does not pass; null is neither.
   public static prefix func ! (test: Self) -> Self { Self(.not(test.criteria.content)) }
 }
 
 extension TestCriteria {
+  /// Passes what both tests pass.
   public static func && (left: Self, right: some QueryTest) -> Self {
     Self(.and([left.content, right.criteria.content]))
   }
 
+  /// Passes what one of the tests passes, or both.
   public static func || (left: Self, right: some QueryTest) -> Self {
     Self(.or([left.content, right.criteria.content]))
   }
 
+  /// Passes what the test does not pass; null is neither.
   public static prefix func ! (test: Self) -> Self { Self(.not(test.content)) }
 }
 
@@ -96,14 +103,21 @@ public struct EntityFilter: OptionSet, Sendable, Hashable {
   public let rawValue: Int32
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
+  /// Has a change of its own, or of a part, that was not accepted.
   public static let pending = EntityFilter(rawValue: 1)
+  /// Is as the business system has it.
   public static let notPending = EntityFilter(rawValue: 2)
+  /// Its create was not accepted yet.
   public static let created = EntityFilter(rawValue: 4)
+  /// The business system has it.
   public static let notCreated = EntityFilter(rawValue: 8)
+  /// An update of it was not accepted yet.
   public static let updated = EntityFilter(rawValue: 16)
+  /// No update of it waits.
   public static let notUpdated = EntityFilter(rawValue: 32)
   /// Matches no object: an object with a pending delete is not visible.
   public static let deleted = EntityFilter(rawValue: 64)
+  /// Every visible object: a deleted one is hidden.
   public static let notDeleted = EntityFilter(rawValue: 128)
   /// The reference's constant for all objects.
   public static let all = EntityFilter(rawValue: 217_483_647)

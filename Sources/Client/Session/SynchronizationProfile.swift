@@ -1,5 +1,10 @@
 /// The protocol of requests.
-public enum NetworkProtocol: String, Sendable, Hashable { case http, https }
+public enum NetworkProtocol: String, Sendable, Hashable {
+  /// Without TLS; to another machine only with `ConnectionProfile.allowsInsecureHTTP`.
+  case http
+  /// Over TLS.
+  case https
+}
 
 /// The user and the server of a synchronization. An app sets it before the login, and may change it
 /// while the database is open (the reference's synchronization profile).

@@ -13,4 +13,9 @@ public protocol TokenSource: AnyObject, Sendable {
 }
 
 /// The purpose of a token.
-public enum TokenUse: Sendable, Hashable { case login, renewal }
+public enum TokenUse: Sendable, Hashable {
+  /// The app signs a user in.
+  case login
+  /// The device is signed in, and its session needs a new token; nobody is at the screen.
+  case renewal
+}
