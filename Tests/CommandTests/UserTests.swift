@@ -1,6 +1,7 @@
 import FerryJSON
 import FerryPasswords
 import FerryServer
+import FerryWorld
 import Foundation
 import Testing
 
@@ -75,6 +76,44 @@ struct UserTests {
       #expect(lines.map { $0["user"]?.string } == ["nancy", "andrew", "nancy", "nancy"])
       #expect(lines.allSatisfy { $0["reason"]?.string?.hasPrefix("by ") ?? false })
       #expect(lines.allSatisfy { $0["time"]?.integer ?? 0 > 1_700_000_000_000 })
+    }
+  }
+
+  @Test("Commands that change the file at the same time wait for each other: no change is lost")
+  func together() throws {
+    try withFile { file in
+      for name in ["nancy", "andrew"] {
+        let words = ["user", "add", "--file", file, "--name", name, "--password-stdin"]
+        #expect(try RunningFerry.run(words, input: "old\n").code == 0)
+      }
+      // Another command is between its reading and its writing.
+      let held = try SystemFiles().lock("\(file).lock", within: .seconds(10))
+      let process = Process()
+      process.executableURL = FerryProgram.url
+      process.arguments = ["user", "remove", "--file", file, "--name", "nancy"]
+      process.standardOutput = FileHandle.nullDevice
+      try process.run()
+      while process.isRunning, !isOpen("\(file).lock", in: process.processIdentifier) {
+        usleep(2_000)
+      }
+      let text = try String(contentsOfFile: file, encoding: .utf8)
+      try text.replacingOccurrences(of: #""andrew""#, with: #""ada""#)
+        .write(toFile: file, atomically: true, encoding: .utf8)
+      held.release()
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 0)
+      let rest = try users(file)
+      #expect(rest.record(of: "nancy") == nil && rest.record(of: "andrew") == nil)
+      #expect(rest.record(of: "ada") != nil)
+    }
+  }
+
+  private func isOpen(_ file: String, in process: Int32) -> Bool {
+    let place = "/proc/\(process)/fd"
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []
+    let target = URL(filePath: file).resolvingSymlinksInPath().path
+    return names.contains { name in
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(place)/\(name)")) == target
     }
   }
 

@@ -28,7 +28,8 @@ enum UserCommand: Subcommand {
   static let discussion = """
     The command asks for the password twice on the terminal, without showing it, or reads it from
     standard input. The file has an argon2id hash of it; no argument and no output has the password.
-    The file is written completely or not at all, and only its owner may read it.
+    The file is written completely or not at all, and only its owner may read it. Commands that
+    change it at the same time wait for each other, by a lock on <users.json>.lock.
 
     Example: ferry user add --file users.json --name nancy --role sales --claim employee=1 \\
                --model model.json
@@ -62,22 +63,18 @@ enum UserCommand: Subcommand {
     let faults = try faults(
       arguments,
       UserRecord(name: name, roles: arguments.values("role"), claims: values(of: claims)))
-    var list = try UserList.read(file) ?? UserList(users: [])
-    guard !name.isEmpty, !list.users.contains(where: { $0.name == name }) else {
-      throw UserError(
-        name.isEmpty
-          ? "--name is empty" : "the user \"\(name)\" is already in \(file)",
-        hint: name.isEmpty
-          ? "Write --name nancy."
-          : "To change the password: ferry user password. To change roles or claims: remove the "
-            + "user first."
-      )
+    guard !name.isEmpty else {
+      throw UserError("--name is empty", hint: "Write --name nancy.")
     }
-    list.users.append(
-      UserList.User(
-        name: name, passwordHash: try hash(arguments), roles: arguments.values("role"),
-        claims: claims))
-    try list.write(to: file)
+    // Nobody types a password in vain, and nobody waits for one that is being typed.
+    try (UserList.read(file) ?? UserList(users: [])).requireNone(name, in: file)
+    let user = UserList.User(
+      name: name, passwordHash: try hash(arguments), roles: arguments.values("role"),
+      claims: claims)
+    try UserList.change(file) { list throws(UserError) in
+      try list.requireNone(name, in: file)
+      list.users.append(user)
+    }
     note(.userAdded, name, file)
     print("\(name) may log in now.")
     for fault in faults { print("Warning: \(fault)") }
@@ -106,28 +103,31 @@ enum UserCommand: Subcommand {
 
   private static func changePassword(_ arguments: Arguments, in file: String) throws {
     let name = try arguments.required("name", "nancy")
-    var list = try UserList.existing(file)
-    let place = try list.place(of: name, in: file)
-    list.users[place].passwordHash = try hash(arguments)
-    try list.write(to: file)
+    _ = try UserList.existing(file).place(of: name, in: file)
+    let hash = try hash(arguments)
+    try UserList.change(file) { list throws(UserError) in
+      list.users[try list.place(of: name, in: file)].passwordHash = hash
+    }
     note(.passwordChanged, name, file)
     print("\(name) has a new password and has to log in again on every device.")
   }
 
   private static func logOut(_ name: String, in file: String) throws {
-    var list = try UserList.existing(file)
-    let place = try list.place(of: name, in: file)
-    // Any other text ends the sessions of before; this one also tells people when.
-    list.users[place].loggedOut = String(World.system().clock.now.milliseconds)
-    try list.write(to: file)
+    _ = try UserList.existing(file).place(of: name, in: file)
+    try UserList.change(file) { list throws(UserError) in
+      // Any other text ends the sessions of before; this one also tells people when.
+      list.users[try list.place(of: name, in: file)].loggedOut =
+        String(World.system().clock.now.milliseconds)
+    }
     note(.userLoggedOut, name, file)
     print("\(name) has to log in again on every device. Pending changes stay there.")
   }
 
   private static func remove(_ name: String, from file: String) throws {
-    var list = try UserList.existing(file)
-    list.users.remove(at: try list.place(of: name, in: file))
-    try list.write(to: file)
+    _ = try UserList.existing(file).place(of: name, in: file)
+    try UserList.change(file) { list throws(UserError) in
+      list.users.remove(at: try list.place(of: name, in: file))
+    }
     note(.userRemoved, name, file)
     print("\(name) was removed. Pending changes stay on the user's devices.")
   }

@@ -1,4 +1,5 @@
 import FerryJSON
+import FerryWorld
 import Glibc
 
 /// The file of users as the server reads it.
@@ -84,6 +85,38 @@ struct UserList {
     return place
   }
 
+  func requireNone(_ name: String, in path: String) throws(UserError) {
+    guard users.contains(where: { $0.name == name }) else { return }
+    throw UserError(
+      "the user \"\(name)\" is already in \(path)",
+      hint: "To change the password: ferry user password. To change roles or claims: remove the "
+        + "user first.")
+  }
+
+  /// Reads the file, changes it and writes it; another command that changes it waits meanwhile.
+  ///
+  /// Where there is no file, `body` gets an empty list. Nothing is written where it throws.
+  static func change(
+    _ path: String, _ body: (inout UserList) throws(UserError) -> Void
+  ) throws(UserError) {
+    let lock: any FileLock
+    do throws(FileError) {
+      lock = try SystemFiles().lock("\(resolved(path)).lock", within: .seconds(60))
+    } catch {
+      guard error.cause != .busy else {
+        throw UserError(
+          "another command has been changing \(path) for a minute", hint: "End it, and try again.")
+      }
+      throw UserError(
+        "the user file \(path) cannot be written: \(error)",
+        hint: "Check that you may write in its folder.")
+    }
+    defer { lock.release() }
+    var list = try read(path) ?? UserList(users: [])
+    try body(&list)
+    try list.write(to: path)
+  }
+
   private static func user(_ node: JSONNode) -> User? {
     let known: Set = ["name", "passwordHash", "roles", "claims", "loggedOut"]
     guard let members = node.object, members.allSatisfy({ known.contains($0.key) }),
@@ -134,7 +167,7 @@ struct UserList {
 
   /// A reader, and a crash, find the old file or the new one. It keeps its owner, so that the
   /// server may still read what root has changed.
-  func write(to path: String) throws(UserError) {
+  private func write(to path: String) throws(UserError) {
     let target = UserList.resolved(path)
     var name = Array("\(target).XXXXXX".utf8CString)
     let descriptor = mkstemp(&name)
