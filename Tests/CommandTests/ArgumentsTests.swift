@@ -108,13 +108,44 @@ struct ArgumentsTests {
       made.code == 0 && made.said.contains("every user gets all rows, no user may change them"))
     #expect(made.said.contains("Staff.salary: looks like a secret (salary)"), "\(made.said)")
     let closed = try FerryProgram.run(["check", out])
-    #expect(closed.code == 0 && closed.said.contains("0 errors, 0 warnings"), "\(closed.said)")
+    #expect(closed.code == 0 && closed.said.contains("0 errors, 1 warning"), "\(closed.said)")
+    #expect(closed.said.contains("every user gets all rows"), "\(closed.said)")
     let opened = try FerryProgram.run(words + ["--writable", "all", "--keep", "Staff.salary"])
     #expect(opened.code == 0 && !opened.said.contains("looks like a secret"), "\(opened.said)")
     let check = try FerryProgram.run(["check", out])
     #expect(
       check.code == 0 && check.said.contains("every user may create, update and delete every Staff")
-        && check.said.contains("0 errors, 1 warning"), "\(check.said)")
+        && check.said.contains("0 errors, 2 warnings"), "\(check.said)")
+  }
+
+  @Test("Output that cannot be written ends with 1 and one line; a reader that went away does not")
+  func fullOutput() throws {
+    for words in [["help"], ["user", "list", "--file", "/dev/null/none"], ["--version"]] {
+      let process = Process()
+      process.executableURL = FerryProgram.url
+      process.arguments = words
+      process.standardOutput = FileHandle(forWritingAtPath: "/dev/full")
+      let errors = Pipe()
+      process.standardError = errors
+      try process.run()
+      let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 1)
+      // What prints nothing has lost nothing.
+      #expect(said.contains("standard output cannot be written") == (words[0] != "user"), "\(said)")
+      #expect(said.split(separator: "\n").count == 1)
+    }
+    let process = Process()
+    process.executableURL = FerryProgram.url
+    process.arguments = ["help"]
+    let (output, errors) = (Pipe(), Pipe())
+    process.standardOutput = output
+    process.standardError = errors
+    try output.fileHandleForReading.close()
+    try process.run()
+    let said = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    #expect(said.isEmpty)
   }
 
   @Test("Every command has help with its options and its exit codes")

@@ -1,3 +1,5 @@
+import FerryArguments
+
 #if canImport(Glibc)
   import Glibc
 #else
@@ -5,5 +7,8 @@
 #endif
 
 @main struct Main {
-  static func main() async { exit(await CommandTable.run(CommandLine.arguments).rawValue) }
+  static func main() async {
+    let code = await CommandTable.run(CommandLine.arguments)
+    exit((StandardOutput.isWritten(by: "ferry") ? code : .problems).rawValue)
+  }
 }

@@ -14,11 +14,11 @@ enum ServerProgram {
       let arguments = try Arguments(Array(words.dropFirst()), options: Settings.options)
       guard !arguments.flag("help") else {
         print(Settings.help)
-        exit(0)
+        exit(StandardOutput.isWritten(by: "ferryd") ? 0 : 1)
       }
       guard !arguments.flag("version") else {
         print(ProgramVersion.text(of: "ferryd"))
-        exit(0)
+        exit(StandardOutput.isWritten(by: "ferryd") ? 0 : 1)
       }
       try run(try Settings(arguments))
     } catch let error as UsageError {
