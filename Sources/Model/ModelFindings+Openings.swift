@@ -1,4 +1,35 @@
 extension ModelFindings {
+  /// Warns once where the model limits nobody: every user gets everything.
+  mutating func warnOfOpenModel(_ draft: ModelDraft) {
+    let shared = draft.entities.filter { !$0.isClientOnly && $0.performs == nil }
+    guard !shared.isEmpty, shared.allSatisfy(\.isForEveryone) else { return }
+    warning(
+      draft.place, "every user gets all rows: no entity has a \"partition\" or \"roles\"",
+      cure: "Give them to the entities that not everyone may read.")
+  }
+
+  /// Warns where everyone gets objects that belong to objects which not everyone gets.
+  mutating func warnOfOpenReads(_ entity: DraftEntity, in draft: ModelDraft) {
+    guard entity.isForEveryone, !entity.isClientOnly, entity.performs == nil else { return }
+    for relationship in entity.relationships {
+      guard let name = relationship.name?.content,
+        let target = relationship.target.flatMap({ draft.entity(named: $0.content) }),
+        target.hasLimitingPartition
+      else { continue }
+      let mayBeNull = relationship.attributes.contains {
+        entity.attribute(named: $0.content)?.isNullable == true
+      }
+      return warning(
+        entity.place,
+        "every user gets all objects of \(entity.shownName), and by \(entity.shownName).\(name) they "
+          + "belong to \(target.shownName), which has a partition",
+        cure: mayBeNull
+          ? "Give it a \"partition\" with columns, or \"roles\"; \"through\" would leave out the "
+            + "objects without a \(target.shownName)."
+          : "If they are not for everyone, give it \"partition\": { \"through\": \"\(name)\" }.")
+    }
+  }
+
   /// Warns where nothing limits who may write: no partition rule tells whose the objects are.
   mutating func warnOfOpenWrites(_ entity: DraftEntity) {
     guard entity.partition == nil, !entity.isClientOnly else { return }
@@ -44,8 +75,7 @@ extension ModelFindings {
       guard let place = relationship.anyTarget, let name = relationship.name?.content,
         let target = relationship.target.flatMap({ draft.entity(named: $0.content) })
       else { continue }
-      let isForEveryone =
-        target.partition == nil && !target.roles.contains { $0.permission == .read }
+      let isForEveryone = target.isForEveryone
       if case .through(let rule) = entity.partition, rule.content == name {
         warning(
           place,
@@ -63,6 +93,28 @@ extension ModelFindings {
           "every user may refer to any \(target.shownName) by \(entity.shownName).\(name), and "
             + "learns whether it exists",
           cure: "Remove \"anyTarget\" if users should refer only to objects that they get.")
+      }
+    }
+  }
+}
+
+extension DraftEntity {
+  /// Whether neither a partition rule nor roles say who gets its objects.
+  fileprivate var isForEveryone: Bool {
+    partition == nil && !roles.contains { $0.permission == .read }
+  }
+
+  /// Whether some users cannot get some of its objects, whatever they ask for.
+  fileprivate var hasLimitingPartition: Bool {
+    switch partition {
+    case nil: false
+    case .through: true
+    case .columns(_, let columns):
+      columns.contains { column in
+        switch column.source {
+        case .open, .parameter(_, within: nil), nil: false
+        default: true
+        }
       }
     }
   }

@@ -9,7 +9,7 @@ public struct ModelReading: Sendable {
   /// The business system that the model was made from, such as `sqlite:shop.db`; nil if not named.
   public let source: String?
 
-  /// What every user may write, whoever they are: warnings for `ferry check`, which a build does not
+  /// What every user gets and may write, whoever they are: warnings for `ferry check`, which a build does not
   /// repeat.
   public var openings: [ModelProblem] = []
 
@@ -45,9 +45,14 @@ public enum ModelReader {
       var check = ModelCheck(draft: draft, findings: findings, areNamesExact: isExact)
       check.run()
       findings = check.findings
+      if let source = root["source"], let text = source.string {
+        findings.refuseSecret(text, at: ModelPlace(offset: source.offset, path: "source"))
+      }
       if !findings.hasErrors { package = draft.package() }
       if let package { findings.warnOfUnnamedValues(package, in: draft) }
+      openings.warnOfOpenModel(draft)
       for entity in draft.entities {
+        openings.warnOfOpenReads(entity, in: draft)
         openings.warnOfOpenWrites(entity)
         openings.warnOfAnyTargets(entity, in: draft)
         openings.warnOfBlindWrites(entity)

@@ -31,6 +31,10 @@ public struct PostgreSQLAddress: Sendable, Equatable, CustomStringConvertible {
         .address, message: "The address has a secret, the \(option.keyword)",
         hint: "Put it into a password file (PGPASSFILE), a service file or PGPASSWORD.")
     }
+    // As the name of a database it would be printed, with its password.
+    guard !options.contains(where: { $0.value.contains("://") }) else {
+      throw PostgreSQLAddress.unreadable
+    }
   }
 
   /// Whether the text begins like an address of PostgreSQL.
@@ -45,10 +49,16 @@ public struct PostgreSQLAddress: Sendable, Equatable, CustomStringConvertible {
 
   private static let secrets: Set<String> = ["password", "sslpassword"]
 
-  /// What libpq understands: an address with slashes as a whole, and the rest behind the colon.
+  private static let unreadable = PostgreSQLError(
+    .address, message: "The address of the database cannot be read",
+    hint: "Write postgres:<database>, postgres:service=<name> or postgres://<host>/<database>.")
+
+  /// What libpq understands: an address with slashes as a whole, also behind another "postgres:", and
+  /// the rest behind the colon.
   private static func connectionText(_ text: String) -> String {
     let rest = text.drop { $0 != ":" }.dropFirst()
     if rest.hasPrefix("//") { return text }
+    if isAddress(String(rest)) { return connectionText(String(rest)) }
     return rest.contains("=") || rest.isEmpty ? String(rest) : "dbname=\(quotedValue(String(rest)))"
   }
 
@@ -66,9 +76,7 @@ public struct PostgreSQLAddress: Sendable, Equatable, CustomStringConvertible {
     guard let list = PQconninfoParse(text, &problem) else {
       // libpq's sentence may repeat what was written, secrets too.
       PQfreemem(problem)
-      throw PostgreSQLError(
-        .address, message: "The address of the database cannot be read",
-        hint: "Write postgres:<database>, postgres:service=<name> or postgres://<host>/<database>.")
+      throw unreadable
     }
     defer { PQconninfoFree(list) }
     var options: [Option] = []

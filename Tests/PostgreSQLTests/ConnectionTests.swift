@@ -109,6 +109,14 @@ struct ConnectionTests {
     #expect(try PostgreSQLAddress("postgres:shop").database == "shop")
     #expect(try PostgreSQLAddress("postgres://ada@db/shop?sslmode=verify-full").database == "shop")
     #expect(throws: PostgreSQLError.self) { try PostgreSQLAddress("sqlite:shop.db") }
+    #expect(try PostgreSQLAddress("postgres:postgresql://ada@db/shop").database == "shop")
+    for text in [
+      "postgres:postgresql://ada:geheim@db/shop", "postgres:postgres:postgres://ada:geheim@db/shop",
+      "postgres:dbname=postgresql://ada:geheim@db/shop", "postgres:postgres://db/s?password=geheim",
+    ] {
+      let error = #expect(throws: PostgreSQLError.self) { try PostgreSQLAddress(text) }
+      #expect(error?.kind == .address && error?.description.contains("geheim") == false)
+    }
   }
 
   @Test("A server that is not there is told with where it was sought")

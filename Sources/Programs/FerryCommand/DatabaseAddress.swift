@@ -21,8 +21,10 @@ enum DatabaseAddress {
     }
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, parts[0] == "sqlite", !parts[1].isEmpty else {
+      // What may hold a password is not repeated.
+      let shown = text.contains("@") || text.contains("=") ? "this" : "\"\(text)\""
       throw UsageError(
-        "\"\(text)\" is not the address of a database", hint: "Write \(DatabaseAddress.forms).")
+        "\(shown) is not the address of a database", hint: "Write \(DatabaseAddress.forms).")
     }
     self = .sqlite(path: String(parts[1]))
   }
