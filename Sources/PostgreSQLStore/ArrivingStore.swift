@@ -40,6 +40,23 @@ package final class ArrivingStore {
     return known ? .copy : .served
   }
 
+  /// From now on no server starts on the store, and one that runs on it leads no longer.
+  package func markUndone() throws(ServerError) {
+    try guarded { () throws(StoreError) in
+      try Schema.begin(line)
+      try line.use { connection throws(PostgreSQLError) in
+        try connection.execute(
+          """
+          SET LOCAL lock_timeout = '10s';
+          CREATE TABLE IF NOT EXISTS \(Schema.undone) ();
+          UPDATE ferry_store.package SET term = term + 1, token = 0;
+          UPDATE ferry_store.lease SET token = 0, holder = 'ferry move --undo', until = 'infinity'
+          """)
+      }
+      try line.commit()
+    }
+  }
+
   /// Makes the tables. A copy of before, on which no server has run, is replaced.
   ///
   /// Throws `badRequest` where the database has another store.
@@ -49,9 +66,20 @@ package final class ArrivingStore {
       _ = try line.rows("SET LOCAL lock_timeout = '10s'")
       return try self.found(facts)
     }
+    let isUndone = try guarded { () throws(StoreError) in
+      guard found == .served else { return false }
+      return try Schema.isUndone(line)
+    }
     switch found {
     case .nothing: break
     case .copy: try guarded { () throws(StoreError) in try drop() }
+    case .served where isUndone:
+      line.rollBack()
+      throw ServerError(
+        .badRequest,
+        "\(address.text) has a copy of the store that a server has run on, and its move was undone",
+        hint: "What devices sent to that server is only there. Remove it with DROP SCHEMA "
+          + "ferry_store CASCADE.")
     case .served:
       line.rollBack()
       throw ServerError(

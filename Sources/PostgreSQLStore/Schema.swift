@@ -13,12 +13,26 @@ enum Schema {
   static let termIsOver: String = "FY001"
   static let clockDiffers: String = "FY002"
 
+  /// The table that says: this copy of a store was left, and the server uses the one in its folder.
+  static let undone: String = "ferry_store.undone"
+
+  static func isUndone(_ line: Line) throws(StoreError) -> Bool {
+    try line.rows("SELECT pg_catalog.to_regclass('\(undone)')").text(0, 0) != nil
+  }
+
   /// Makes the schema where it is missing, and leads it to this server's version.
   static func prepare(_ line: Line, _ world: World, store: String) throws(ServerError) {
     do {
       try begin(line)
       let known = try version(line)
       if let known, known > version { throw newer(known, store) }
+      if known != nil, try isUndone(line) {
+        throw ServerError(
+          .movedStore,
+          "the move to the store \(store) was undone: the server uses the store in its folder again",
+          hint: "Start ferryd without --store. To move the store again: ferry move. To remove this "
+            + "copy: DROP SCHEMA ferry_store CASCADE.")
+      }
       if known == nil { try make(line, world) }
       for step in (known ?? 1)..<max(known ?? 1, version) { try climb(line, from: step) }
       try line.commit()

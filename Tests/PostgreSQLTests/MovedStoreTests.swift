@@ -144,10 +144,21 @@ struct MovedStoreTests {
     try connection.execute("DELETE FROM ferry_store.row")
     try move(source, to: address)
     #expect(try connection.value("SELECT count(*) FROM ferry_store.row") == "50")
-    _ = try StoreDatabase(address).open(StoreSuite.package)
+    let database = StoreDatabase(address)
+    let proof = StoreProof(database, try database.open(StoreSuite.package))
+    try proof.put(51...52, in: StoreSuite.place("A"))
     #expect(try ArrivingStore(address).find(source.facts) == .served)
     let error = #expect(throws: ServerError.self) { try move(source, to: address) }
     #expect(error?.message.contains("a server has run on the store") == true)
+    // The way back: no server starts on the copy, nor leads it any longer.
+    try ArrivingStore(address).markUndone()
+    #expect(throws: (any Error).self) { try proof.put(53...54, in: StoreSuite.place("A")) }
+    let left = #expect(throws: ServerError.self) {
+      try Lease.number(of: StoreSuite.package, address, World.system())
+    }
+    #expect(left?.code == .movedStore && left?.hint.contains("without --store") == true)
+    let again = #expect(throws: ServerError.self) { try move(source, to: address) }
+    #expect(again?.message.contains("its move was undone") == true)
     let other = try StoreDatabase()
     _ = try other.open(StoreSuite.package)
     let strange = #expect(throws: ServerError.self) { try move(source, to: other.address) }

@@ -94,6 +94,15 @@ struct Move {
             + "back without it; devices keep what has no answer yet.")
       }
     }
+    if mark.isComplete {
+      // First: at no time may servers start on both.
+      do { try ArrivingStore(try PostgreSQLAddress(mark.store)).markUndone() } catch  where isForced
+      {
+        Terminal.error(
+          "Warning: the copy in \(mark.store) could not be marked (\(error)). Never start a "
+            + "server on it.")
+      }
+    }
     try source.removeMark()
     return mark.isComplete ? mark.store : nil
   }
