@@ -7,6 +7,60 @@ import Testing
 
 @Suite("A SQLite database as business system")
 struct SQLiteConnectorTests {
+  @Test("A file that is overwritten in place, its log removed, is opened again by all connectors")
+  func overwritten() throws {
+    let item = entity("item", [attribute("id", .long, required: true), attribute("name", .string)])
+    let folder = try TemporaryFolder()
+    let (path, copy) = (folder.path("business.db"), folder.path("copy.db"))
+    for (file, name) in [(path, "before"), (copy, "after")] {
+      try Connection(path: file).execute(
+        """
+        PRAGMA journal_mode = WAL; CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT);
+        INSERT INTO item VALUES (1, '\(name)')
+        """)
+    }
+    let package = Business.package([item])
+    let (one, two) = (
+      SQLiteConnector(path: path, package: package), SQLiteConnector(path: path, package: package)
+    )
+    let key = ObjectKey([.integer(1)])
+    func name(_ connector: SQLiteConnector) throws -> AttributeValue? {
+      try connector.read(item, keys: [key]).first?.values?[1]
+    }
+    _ = try one.changes(since: nil)
+    #expect(try one.changes(since: nil).hints == [])
+    #expect(try name(one) == .text("before") && name(two) == .text("before"))
+    // What the log of before has must not come over what was put there.
+    let update = ConnectorOperation(
+      id: try #require(OperationID(String(repeating: "a", count: 32))), entity: item, kind: .update,
+      key: key, changed: [1: .text("old")], base: [:])
+    guard case .done = one.perform([update]) else { throw Overwriting.failed }
+
+    let cp = Process()
+    cp.executableURL = URL(filePath: "/bin/cp")
+    cp.arguments = [copy, path]
+    try cp.run()
+    cp.waitUntilExit()
+    #expect(cp.terminationStatus == 0)
+    for end in ["-wal", "-shm"] { try FileManager.default.removeItem(atPath: path + end) }
+
+    #expect(try one.changes(since: nil).hints == [.anything])
+    #expect(try name(one) == .text("after"))
+    #expect(try name(two) == .text("after"))
+    // What is written is in the file that others see.
+    let next = ConnectorOperation(
+      id: try #require(OperationID(String(repeating: "b", count: 32))), entity: item, kind: .update,
+      key: key, changed: [1: .text("new")], base: [:])
+    guard case .done(let outcomes, _) = one.perform([next]) else { throw Overwriting.failed }
+    #expect(outcomes == [.accepted(key: key)])
+    let sqlite = try Connection(path: path, mode: .readOnly)
+    #expect(try sqlite.value("SELECT name FROM item") == .text("new"))
+    #expect(try sqlite.value("PRAGMA integrity_check") == .text("ok"))
+    #expect(FileManager.default.fileExists(atPath: path + "-wal"))
+  }
+
+  private enum Overwriting: Error { case failed }
+
   @Test("Decimals keep every digit, or are refused where the column would lose some")
   func decimals() throws {
     let prices = entity(

@@ -17,12 +17,11 @@ public final class SQLiteConnector: Connector {
 
   private let path: String
   private let settings: Settings
-  private var openWriter: Writer?
-  private var openReader: Connection?
+  private let open: OpenConnections
   private var tables: EntityTables
   private var dataVersion: SQLiteValue?
   /// Of the last look at the entries of triggers, and what it gave.
-  private var seen: (version: SQLiteValue?, cursor: String)?
+  private var seen: (version: SQLiteValue?, cursor: String, shortfall: String?)?
   private var nextCleanUp = ContinuousClock.now
   private static let cleanUpInterval: Duration = .seconds(60)
 
@@ -33,6 +32,7 @@ public final class SQLiteConnector: Connector {
     busyTimeoutMilliseconds: Int32 = 5_000
   ) {
     self.path = path
+    open = OpenConnections(path)
     let package = package.served
     settings = Settings(
       package: package, remembersOperations: remembersOperations,
@@ -42,7 +42,9 @@ public final class SQLiteConnector: Connector {
 
   public func perform(_ group: [ConnectorOperation]) -> PerformResult {
     guard !group.isEmpty else { return .done([], touched: []) }
-    do { return try writer().perform(group) } catch {
+    do throws(ConnectorError) {
+      return try open.use { () throws(ConnectorError) in try writer().perform(group) }
+    } catch {
       return .notDone(reason: error.description)
     }
   }
@@ -53,7 +55,11 @@ public final class SQLiteConnector: Connector {
     guard groups.count > 1, settings.remembersOperations else {
       return groups.prefix(1).map { perform($0) }
     }
-    do { return try writer().perform(groups, while: goesOn) } catch {
+    do throws(ConnectorError) {
+      return try open.use { () throws(ConnectorError) in
+        try writer().perform(groups, while: goesOn)
+      }
+    } catch {
       return [.notDone(reason: error.description)]
     }
   }
@@ -100,6 +106,10 @@ public final class SQLiteConnector: Connector {
   }
 
   public func changedByOthers() throws(ConnectorError) -> Bool {
+    try open.use { () throws(ConnectorError) in try isChangedByOthers() }
+  }
+
+  private func isChangedByOthers() throws(ConnectorError) -> Bool {
     let writer = try writer()
     let now: SQLiteValue?
     do { now = try writer.connection.value("PRAGMA data_version") } catch {
@@ -110,31 +120,35 @@ public final class SQLiteConnector: Connector {
   }
 
   public func changes(since cursor: String?) throws(ConnectorError) -> BusinessChanges {
+    try open.use { () throws(ConnectorError) in try look(since: cursor) }
+  }
+
+  private func look(since cursor: String?) throws(ConnectorError) -> BusinessChanges {
     let writer = try writer()
     do throws(SQLiteError) {
       let version = try writer.connection.value("PRAGMA data_version")
       // Nobody else has written since.
       if let cursor, let seen, seen.cursor == cursor, seen.version == version {
-        return BusinessChanges(cursor: cursor, hints: [])
+        return BusinessChanges(cursor: cursor, hints: [], shortfall: seen.shortfall)
       }
       if let changes = try writer.changes(since: cursor) {
         let compared = try ChangeEntries.tablesWithoutTriggers(writer.connection, writer.tables)
         let hints = changes.hints + compared.map { ChangeHint.entity($0) }
-        seen = changes.cursor.map { (version, $0) }
+        let shortfall =
+          compared.isEmpty
+          ? nil
+          : "\(compared.joined(separator: ", ")) is read whole after each change, for its table has "
+            + "no triggers of Ferry; `ferry prepare` makes them or says why it cannot"
+        seen = changes.cursor.map { (version, $0, shortfall) }
         if ContinuousClock.now >= nextCleanUp {
           nextCleanUp = ContinuousClock.now + SQLiteConnector.cleanUpInterval
           try ChangeEntries(writer.connection, writer.tables).removeOld()
         }
-        return BusinessChanges(
-          cursor: changes.cursor, hints: hints,
-          shortfall: compared.isEmpty
-            ? nil
-            : "\(compared.joined(separator: ", ")) is read whole after each change, for its table has "
-              + "no triggers of Ferry; `ferry prepare` makes them or says why it cannot")
+        return BusinessChanges(cursor: changes.cursor, hints: hints, shortfall: shortfall)
       }
     } catch { throw ConnectorError(error, path) }
     seen = nil
-    return BusinessChanges(cursor: nil, hints: try changedByOthers() ? [.anything] : [])
+    return BusinessChanges(cursor: nil, hints: try isChangedByOthers() ? [.anything] : [])
   }
 
   /// `BEGIN IMMEDIATE` keeps every other writer away.
@@ -231,33 +245,45 @@ public final class SQLiteConnector: Connector {
 
   // A file put in the place of another is another database: what this connection writes is lost.
   private func writer() throws(ConnectorError) -> Writer {
-    if let writer = openWriter, !writer.connection.hasMoved { return writer }
-    openWriter = nil
+    try open.closeOverwritten()
+    if let writer = open.writer, !writer.connection.hasMoved { return writer }
+    open.writer = nil
     dataVersion = nil
     seen = nil
     let writer = try Writer(path, settings)
-    openWriter = writer
+    open.writer = writer
+    open.noteIndex()
     return writer
   }
 
   private func reader() throws(ConnectorError) -> Connection {
-    if let reader = openReader, !reader.hasMoved { return reader }
-    openReader = nil
+    try open.closeOverwritten()
+    if let reader = open.reader, !reader.hasMoved { return reader }
+    open.reader = nil
     tables = EntityTables(settings.package)
     let reader = try SQLiteConnector.open(path, settings)
     do { try reader.execute("PRAGMA query_only = ON") } catch { throw ConnectorError(error, path) }
-    openReader = reader
+    open.reader = reader
+    open.noteIndex()
     return reader
   }
 
   private func asking<Answer>(
     _ body: (Connection) throws(SQLiteError) -> Answer
   ) throws(ConnectorError) -> Answer {
-    let reader = try reader()
-    do { return try body(reader) } catch { throw ConnectorError(error, path) }
+    try open.use { () throws(ConnectorError) in
+      let reader = try reader()
+      do throws(SQLiteError) { return try body(reader) } catch { throw ConnectorError(error, path) }
+    }
   }
 
   private func inSnapshot<Answer>(
+    _ body: (Connection) throws(ConnectorError) -> Answer
+  ) throws(ConnectorError) -> Answer {
+    try open.use { () throws(ConnectorError) in try readingOneState(body) }
+  }
+
+  private func readingOneState<Answer>(
     _ body: (Connection) throws(ConnectorError) -> Answer
   ) throws(ConnectorError) -> Answer {
     let reader = try reader()
