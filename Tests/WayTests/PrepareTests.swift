@@ -134,5 +134,56 @@ extension Way {
       #expect(try await prepare(business, "--rle", "x").end == .exit(2))
       #expect(try await state(server, database, role) == "")
     }
+
+    @Test("Options that do nothing together are refused, and so is a model that does not fit")
+    func misfits() async throws {
+      let server = try await PostgreSQLServer.shared()
+      let database = try await server.database(Self.schema)
+      let business = try await business(server, database)
+      #expect(try await prepare(business).end == .exit(0))
+      let before = try await state(server, database, "nobody")
+      #expect(!before.isEmpty)
+      for more in [["--remove", "--operations"], ["--role", "x", "--remove"]] {
+        let process = try ChildProcess(
+          try Programs.path("ferry"), ["prepare", business.model] + more)
+        #expect(try await process.ended() == .exit(2))
+        #expect(process.errorText.contains("exclude each other"), "\(process.errorText)")
+      }
+      // A model of PostgreSQL and a file of SQLite, and a column that is missing.
+      let file = business.place.file("empty.db")
+      try Data().write(to: URL(filePath: file))
+      let sqlite = try await prepare(business, "--database", "sqlite:\(file)")
+      #expect(sqlite.end == .exit(1), "\(sqlite.out)")
+      #expect(sqlite.errors.contains("the database has no table"), "\(sqlite.errors)")
+      #expect(try Data(contentsOf: URL(filePath: file)).isEmpty)
+      let role = try await prepare(business, "--database", "sqlite:\(file)", "--role", "x")
+      #expect(role.end == .exit(2) && role.errors.contains("is for PostgreSQL"))
+      try await server.psql(database, #"ALTER TABLE "Orders" RENAME city TO town"#)
+      let column = try await prepare(business)
+      #expect(column.end == .exit(1) && column.errors.contains("city"), "\(column.errors)")
+      #expect(try await state(server, database, "nobody") == before)
+      #expect(try await prepare(business, "--remove").end == .exit(0))
+      #expect(try await state(server, database, "nobody") == "")
+    }
+
+    @Test("--remove is refused while a server serves the database, and done when it has stopped")
+    func served() async throws {
+      let server = try await PostgreSQLServer.shared()
+      let database = try await server.database(Self.schema)
+      for business in [
+        try await business(server, database), try await Business.flights(bookings: 10),
+      ] {
+        let daemon = try await Daemon.start(business)
+        try await daemon.ready()
+        #expect(try await prepare(business).end == .exit(0))
+        let refused = try await prepare(business, "--remove")
+        #expect(refused.end == .exit(1), "\(refused.out)")
+        #expect(refused.errors.contains("Stop ferryd first"), "\(refused.errors)")
+        #expect(try await prepare(business, "--remove", "--print").end == .exit(0))
+        #expect(try await daemon.stopInOrder() == .exit(0))
+        let removed = try await prepare(business, "--remove")
+        #expect(removed.end == .exit(0), "\(removed.errors)")
+      }
+    }
   }
 }

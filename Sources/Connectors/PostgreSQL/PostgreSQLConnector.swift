@@ -247,7 +247,8 @@ public final class PostgreSQLConnector: Connector {
     openWriter = nil
     news.forget()
     do throws(PostgreSQLError) {
-      let connection = try PostgreSQLConnection(settings.address, deadlines: settings.deadlines)
+      let connection = try PostgreSQLConnection(
+        settings.address, deadlines: settings.deadlines, application: "ferryd writes")
       if settings.remembersOperations {
         if try !AppliedOperations.exists(connection) {
           for statement in AppliedOperations.create { try connection.execute(statement) }
@@ -269,7 +270,8 @@ public final class PostgreSQLConnector: Connector {
 
   private func reader() throws(PostgreSQLError) -> PostgreSQLConnection {
     if let reader = openReader, reader.isOpen { return reader }
-    let reader = try PostgreSQLConnection(settings.address, deadlines: settings.deadlines)
+    let reader = try PostgreSQLConnection(
+      settings.address, deadlines: settings.deadlines, application: "ferryd reads")
     openReader = reader
     return reader
   }

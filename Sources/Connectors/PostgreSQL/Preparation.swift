@@ -1,3 +1,4 @@
+import FerryConnector
 public import FerryModel
 public import FerryPostgreSQL
 
@@ -12,6 +13,8 @@ public struct Preparation: Sendable {
     case operations
   }
 
+  /// Where the package does not fit the database: a server would not start with both.
+  public let mismatches: [String]
   private let level: Level
   private let triggers: [CaptureTriggers]
   private let rights: RequiredRights
@@ -34,10 +37,27 @@ public struct Preparation: Sendable {
       triggers.append(try CaptureTriggers(table, connection))
     }
     rights = try RequiredRights(package, connection, captures: level == .all)
+    mismatches = try SchemaComparison(connection).mismatches(with: package.served).map(
+      \.description)
     try connection.execute("COMMIT")
     self.triggers = triggers
     self.level = level
     self.role = role
+  }
+
+  /// Whether a server is connected to the database; in no transaction. One that was just stopped
+  /// has a moment to end.
+  public static func isServed(_ connection: PostgreSQLConnection) throws(PostgreSQLError) -> Bool {
+    for _ in 0..<20 {
+      let found = try connection.value(
+        """
+        SELECT count(*) FROM pg_catalog.pg_stat_activity
+        WHERE datname = pg_catalog.current_database() AND application_name LIKE 'ferryd%'
+        """)
+      if found == "0" { return false }
+      try connection.execute("SELECT pg_catalog.pg_sleep(0.1)")
+    }
+    return true
   }
 
   /// Makes what is not there yet; may be run again.

@@ -1,3 +1,4 @@
+import FerryConnector
 public import FerryModel
 public import FerrySQLite
 
@@ -6,6 +7,8 @@ public struct SQLitePreparation: Sendable {
   private let tables: [ChangeTriggers]
   /// Tables that get no triggers, each with the reason.
   public let leftOut: [(table: String, reason: String)]
+  /// Where the package does not fit the database: a server would not start with both.
+  public let mismatches: [String]
 
   /// For the tables of the package that are there.
   public init(_ package: Package, _ connection: Connection) throws(SQLiteError) {
@@ -24,6 +27,8 @@ public struct SQLitePreparation: Sendable {
     }
     self.tables = tables
     self.leftOut = leftOut
+    mismatches = try SchemaComparison(connection).mismatches(with: package.served).map(
+      \.description)
   }
 
   /// Makes what is not there yet; may be run again.

@@ -5,6 +5,7 @@ import FerryPostgreSQL
 import FerryPostgreSQLConnector
 import FerrySQLConnector
 import FerrySQLite
+import FerryServer
 
 /// `ferry prepare`: makes what Ferry needs in a business database.
 enum PrepareCommand: Subcommand {
@@ -33,7 +34,9 @@ enum PrepareCommand: Subcommand {
 
     A SQLite database gets the tables ferry_change, ferry_mark and ferry_database, and triggers
     whose names begin with ferry_. Remove them only with --remove: a trigger without its table
-    would stop every write.
+    would stop every write. --operations and --role are for PostgreSQL.
+
+    The model must fit the database. --remove does nothing while a ferryd serves the database.
 
     Exit codes: 0 done or printed; 1 it could not be done, and nothing was changed; 2 wrong usage.
     """
@@ -51,20 +54,59 @@ enum PrepareCommand: Subcommand {
         "the model \(file) names no business database",
         hint: "Write --database \(DatabaseAddress.forms).")
     }
-    switch try DatabaseAddress(text) {
+    let address = try DatabaseAddress(text)
+    try check(arguments, address)
+    switch address {
     case .sqlite(let path): return try prepare(package, path, arguments)
     case .postgreSQL(let address): return try prepare(package, address, arguments)
     }
   }
 
+  /// Options that would do nothing are a mistake of somebody who expects something.
+  private static func check(
+    _ arguments: Arguments, _ address: DatabaseAddress
+  ) throws(UsageError) {
+    for name in ["operations", "role"] where !arguments.values(name).isEmpty {
+      if arguments.flag("remove") {
+        throw UsageError(
+          "--\(name) and --remove exclude each other",
+          hint: "--remove takes everything away. Leave out one of them.")
+      }
+      if case .sqlite = address {
+        throw UsageError("--\(name) is for PostgreSQL", hint: "Leave it out.")
+      }
+    }
+  }
+
+  private static func requireFit(
+    _ package: Package, _ database: String, _ mismatches: [String]
+  ) throws(GeneratorError) {
+    guard !mismatches.isEmpty else { return }
+    let lines = mismatches.joined(separator: "\n  ")
+    throw GeneratorError(
+      "the model \(package.id) does not fit the database \(database):\n  \(lines)\nNothing was changed",
+      hint: "Check --database and the model's source.")
+  }
+
   /// Without it a change by others makes ferryd read everything again.
   private static func prepare(
     _ package: Package, _ path: String, _ arguments: Arguments
-  ) throws(GeneratorError) -> ExitCode {
+  ) throws -> ExitCode {
+    let isRemoval = arguments.flag("remove")
+    // Before SQLite opens the file, and until this program ends.
+    if isRemoval, !arguments.flag("print"), !ServedFile.own(path) {
+      throw GeneratorError(
+        "\(path) was not changed: a ferryd serves it", hint: "Stop ferryd first.")
+    }
+    let connection: Connection
+    let preparation: SQLitePreparation
     do throws(SQLiteError) {
-      let connection = try Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 10_000)
-      let preparation = try SQLitePreparation(package, connection)
-      let isRemoval = arguments.flag("remove")
+      connection = try Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 10_000)
+      try connection.execute("PRAGMA foreign_keys = ON")
+      preparation = try SQLitePreparation(package, connection)
+    } catch { throw unchanged(path, error) }
+    if !isRemoval { try requireFit(package, path, preparation.mismatches) }
+    do throws(SQLiteError) {
       let statements = isRemoval ? preparation.removal : preparation.statements
       if arguments.flag("print") {
         print(
@@ -83,23 +125,36 @@ enum PrepareCommand: Subcommand {
           ? "Ferry was removed from \(path)."
           : "\(path) is prepared. A running ferryd uses it from now on.")
       return .success
-    } catch {
-      throw GeneratorError(
-        "\(path) was not changed: \(error.message)",
-        hint: "Close programs that are writing to it, and check that it is writable.")
-    }
+    } catch { throw unchanged(path, error) }
+  }
+
+  private static func unchanged(_ path: String, _ error: SQLiteError) -> GeneratorError {
+    GeneratorError(
+      "\(path) was not changed: \(error.message)",
+      hint: "Close programs that are writing to it, and check that it is writable.")
   }
 
   private static func prepare(
     _ package: Package, _ address: PostgreSQLAddress, _ arguments: Arguments
   ) throws -> ExitCode {
     let role = try arguments.value("role")
+    let isRemoval = arguments.flag("remove")
+    let connection: PostgreSQLConnection
+    let preparation: Preparation
+    var isServed = false
     do throws(PostgreSQLError) {
-      let connection = try PostgreSQLConnection(address)
-      let preparation = try Preparation(
+      connection = try PostgreSQLConnection(address)
+      if isRemoval, !arguments.flag("print") { isServed = try Preparation.isServed(connection) }
+      preparation = try Preparation(
         package, connection, level: arguments.flag("operations") ? .operations : .all,
         role: role)
-      let isRemoval = arguments.flag("remove")
+    } catch { throw unchanged(address, error) }
+    guard !isServed else {
+      throw GeneratorError(
+        "\(address) was not changed: a ferryd is connected to it", hint: "Stop ferryd first.")
+    }
+    if !isRemoval { try requireFit(package, address.text, preparation.mismatches) }
+    do throws(PostgreSQLError) {
       let statements = isRemoval ? preparation.removal : preparation.statements
       if arguments.flag("print") {
         print((["BEGIN"] + statements + ["COMMIT"]).map { "\($0);" }.joined(separator: "\n"))
@@ -114,12 +169,16 @@ enum PrepareCommand: Subcommand {
           ? "Ferry was removed from \(address)."
           : "\(address) is prepared. A running ferryd uses it from now on.")
       return .success
-    } catch {
-      throw GeneratorError(
-        "\(address) was not changed: \(error.message)",
-        hint: error.sqlState == "42501"
-          ? "Run it as the owner of the tables, or give the output of --print to an administrator."
-          : error.hint)
-    }
+    } catch { throw unchanged(address, error) }
+  }
+
+  private static func unchanged(
+    _ address: PostgreSQLAddress, _ error: PostgreSQLError
+  ) -> GeneratorError {
+    GeneratorError(
+      "\(address) was not changed: \(error.message)",
+      hint: error.sqlState == "42501"
+        ? "Run it as the owner of the tables, or give the output of --print to an administrator."
+        : error.hint)
   }
 }

@@ -5,6 +5,7 @@ import FerryPostgreSQL
 import FerryPostgreSQLConnector
 import FerrySQLConnector
 import FerrySQLite
+import FerryServer
 import Foundation
 
 /// How operations are performed in a business database.
@@ -62,6 +63,14 @@ enum BusinessDatabase: Sendable, CustomStringConvertible {
         address, package: package, remembersOperations: replay.remembersOperations,
         connections: replay.connections)
     }
+  }
+
+  /// From now on this process serves it. Throws while `ferry prepare --remove` is at work.
+  func serve() throws(ServerError) {
+    guard case .sqlite(let path) = self, !ServedFile.share(path) else { return }
+    throw ServerError(
+      .badRequest, "Ferry is being removed from the database \(path)",
+      hint: "Start ferryd when `ferry prepare --remove` has ended.", isTransient: true)
   }
 
   /// What keeps other programs waiting while the server reads; nil where nothing does.

@@ -34,6 +34,7 @@ actor Deployer: Deployment {
 
   /// Serves a model that fits its database.
   func start(_ model: ServedModel) async throws(ServerError) {
+    try model.database.serve()
     let (server, id) = (server, model.package.id)
     let running = try await stores.start(model) { server.set(id, $0) }
     served[id] = Served(model: model, running: running)
