@@ -18,7 +18,10 @@ extension Explanation {
         var found: [Explanation] = []
         for row in try connection.rows("SELECT id, name FROM package ORDER BY name") {
           guard let package = row[0].integer, let name = row[1].text else { continue }
-          found.append(try explain(connection, package, name, entity, key))
+          found.append(
+            try explain(
+              connection, package, name, entity, key,
+              isWithdrawn: WithdrawnPackages(folder: folder).contains(name)))
         }
         return found
       }
@@ -29,7 +32,7 @@ extension Explanation {
 
   static func explain(
     _ connection: Connection, _ package: Int64, _ packageName: String, _ entity: String,
-    _ key: String
+    _ key: String, isWithdrawn: Bool = false
   ) throws(SQLiteError) -> Explanation {
     // A key may be given as people write it: a text without its quotes.
     let quotedKey = ObjectKey([.text(key)]).text
@@ -61,11 +64,13 @@ extension Explanation {
         "SELECT loaded FROM package WHERE id = ?", .integer(package))?.integer == 1
     return Explanation(
       package: packageName, entity: entity, key: text,
-      verdict: verdict(hasEntity: number != nil, row, reason, isLoaded: isLoaded),
+      verdict: (isWithdrawn
+        ? "The package was withdrawn from the server, and no device gets anything of it. When it was: "
+        : "") + verdict(hasEntity: number != nil, row, reason, isLoaded: isLoaded),
       version: row?[0].integer, isDeleted: row?[1].integer == 1, group: row?[5].text,
       rule: row?[6].text, place: row?[7].text,
       body: row?[2].blob.map { String(decoding: $0, as: UTF8.self) }, rejectedReason: reason,
-      operations: operations.map(line))
+      operations: operations.map(line), isWithdrawn: isWithdrawn)
   }
 
   private static func verdict(

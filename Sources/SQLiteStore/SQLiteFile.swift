@@ -22,7 +22,8 @@ package final class SQLiteFile {
     folder path: String, world: World, synchronous: Connection.Synchronous = .full,
     vfs: String? = nil
   ) throws(ServerError) {
-    folder = try Folder(path)
+    let folder = try Folder(path)
+    self.folder = folder
     try MoveMark.requireNone(in: path)
     self.world = world
     self.vfs = vfs
@@ -30,13 +31,19 @@ package final class SQLiteFile {
     self.path = file
     (writer, reader, server) = try SQLiteFile.guarded(file) {
       let writer = try Connection(path: file, vfs: vfs)
-      try SQLiteFile.prepare(writer, synchronous, world, file)
+      try SQLiteFile.prepare(writer, synchronous, world, folder)
       let reader = try Connection(path: file, mode: .readOnly, vfs: vfs)
       guard let server = try writer.value("SELECT id FROM server")?.text else {
         throw StoreError.damaged("the store has no server id")
       }
       return (writer, reader, server)
     }
+  }
+
+  /// Moves what the write-ahead log has into the file, and empties the log: from now until the next
+  /// write the file alone is the store. Nothing happens where somebody reads an older state.
+  func settle() throws(ServerError) {
+    try guarded { _ = try writer.value("PRAGMA wal_checkpoint(TRUNCATE)") }
   }
 
   /// What goes wrong at the start, in the words of the server.
@@ -59,8 +66,9 @@ package final class SQLiteFile {
   }
 
   private static func prepare(
-    _ writer: Connection, _ synchronous: Connection.Synchronous, _ world: World, _ path: String
+    _ writer: Connection, _ synchronous: Connection.Synchronous, _ world: World, _ folder: Folder
   ) throws {
+    let path = writer.path
     try writer.configureStore(synchronous: synchronous)
     // A load writes to four trees in turn; SQLite's own 2 MB hold the ends of none of them.
     try writer.execute("PRAGMA cache_size = -16000")
@@ -77,6 +85,7 @@ package final class SQLiteFile {
         .damagedStore, "\(path) is a database, but not a store of this server",
         hint: "Name another folder (--data).")
     }
+    try requireNoKeys(folder, path)
     try writer.transaction { () throws(SQLiteError) in
       try writer.execute(Schema.tables)
       try writer.run(
@@ -86,6 +95,20 @@ package final class SQLiteFile {
       try writer.execute("PRAGMA user_version = 1")
       try climb(writer, from: 1)
     }
+  }
+
+  /// Keys are made after the store. Keys without a store: the store was left behind, and a new one
+  /// would take its place without a word.
+  private static func requireNoKeys(_ folder: Folder, _ path: String) throws(ServerError) {
+    let keys = ["token.key", "refresh.key"].filter { Folder.isFile("\(folder.path)/\($0)") }
+    guard let key = keys.first else { return }
+    throw ServerError(
+      .damagedStore,
+      "the store \(path) is empty or new, but \(folder.path)/\(key) is the key of an older one: "
+        + "was the folder copied without \(path)-wal?",
+      hint:
+        "Copy that file too, or use `ferry restore` with a backup. To begin with an empty store, "
+        + "remove \(keys.joined(separator: " and ")): every device then has to log in again.")
   }
 
   /// Each step is a transaction: a crash leaves the version before it or the one after.

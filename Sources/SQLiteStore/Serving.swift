@@ -59,6 +59,13 @@ public struct SQLiteServer: Sendable {
     }
   }
 
+  /// The last call: moves all that was written into the file `server.sqlite` itself, so that nothing
+  /// is missing in a copy of it alone. Errors: what the disk answers; nothing is lost then.
+  public func settle() async throws(ServerError) {
+    let file = file
+    _ = try await threads.confined { () throws(ServerError) in try file.value.settle() }
+  }
+
   /// Begins to serve a package, as `PackageHost.start` does.
   public func start(
     _ package: Package, doorkeeper: Doorkeeper, world: World, limits: ServiceLimits,

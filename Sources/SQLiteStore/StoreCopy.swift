@@ -29,8 +29,9 @@ public struct StoreCopy: Sendable {
 
   /// Copies the store of a folder, which a server may be using, into a new file.
   ///
-  /// `progress`: how many pages are copied, of how many. Errors: `badRequest` where there is no store,
-  /// and what either disk answers.
+  /// Each page of the copy is looked at: a damaged store has no copy. `progress`: how many pages are
+  /// copied, of how many. Errors: `badRequest` where there is no store, `damagedStore` where it is
+  /// broken, and what either disk answers.
   public static func make(
     of folder: String, to path: String, progress: (_ done: Int, _ total: Int) -> Void
   ) throws(ServerError) -> StoreCopy {
@@ -46,7 +47,15 @@ public struct StoreCopy: Sendable {
     } catch {
       throw ServerError(StoreError(error), store: error.subject == path ? path : file)
     }
-    return try StoreCopy(path, isThorough: false)
+    do throws(ServerError) { return try StoreCopy(path, isThorough: true) } catch {
+      guard error.code == .damagedStore else { throw error }
+      // The copy is as its source; the source is what somebody has to look after.
+      throw ServerError(
+        .damagedStore,
+        error.message.replacing(path, with: file) + "; no backup was made",
+        hint: "Keep the last good backup: `ferry restore` makes a data folder of it. Check the "
+          + "disk.")
+    }
   }
 
   /// Reads what a copy says of itself. `isThorough`: whether each page of it is looked at.

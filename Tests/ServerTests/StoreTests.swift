@@ -81,6 +81,30 @@ import Testing
     #expect(code(bench) == .damagedStore)
   }
 
+  @Test("A folder with keys whose store is missing or empty is refused, and not given a new store")
+  func leftBehind() throws {
+    let bench = try Bench()
+    bench.stop()
+    let file = "\(bench.folder)/server.sqlite"
+    for name in [file, file + "-wal", file + "-shm"] {
+      try? FileManager.default.removeItem(atPath: name)
+    }
+    for _ in 1...2 {
+      let error = #expect(throws: ServerError.self) {
+        try Service(
+          package: Shop.package, folder: bench.folder, world: .system(log: SilentLog()))
+      }
+      #expect(error?.code == .damagedStore)
+      #expect(error?.message.contains("\(file)-wal") == true, "\(String(describing: error))")
+      #expect(error?.hint.contains("ferry restore") == true)
+    }
+    // Who wants a new store says so by removing the keys.
+    for name in ["token.key", "refresh.key"] {
+      try FileManager.default.removeItem(atPath: "\(bench.folder)/\(name)")
+    }
+    #expect(code(bench) == nil)
+  }
+
   @Test("A folder that cannot be made names the cure")
   func folder() throws {
     let bench = try Bench()

@@ -110,6 +110,17 @@ extension Way {
       #expect(!manager.fileExists(atPath: data) && !manager.fileExists(atPath: "\(data).part"))
       (code, text) = try await ferry("restore", backup, "--data", data)
       #expect(code == 0, "\(text)")
+      // A store whose pages the disk has damaged has no backup.
+      let good = try Data(contentsOf: URL(filePath: "\(data)/server.sqlite"))
+      var bad = good
+      for place in stride(from: 4_096, to: bad.count, by: 4_096) { bad[place] = 0xFF }
+      try bad.write(to: URL(filePath: "\(data)/server.sqlite"))
+      (code, text) = try await ferry("backup", business.place.file("bad"), "--data", data)
+      #expect(code == 1 && text.contains("\(data)/server.sqlite is broken"), "\(text)")
+      #expect(text.contains("no backup was made"), "\(text)")
+      #expect(!manager.fileExists(atPath: business.place.file("bad")))
+      #expect(!manager.fileExists(atPath: business.place.file("bad.part")))
+      try good.write(to: URL(filePath: "\(data)/server.sqlite"))
       // A store that a newer server has.
       let newer = try Connection(path: "\(data)/server.sqlite")
       try newer.execute("PRAGMA user_version = 99")

@@ -16,6 +16,17 @@ extension Way {
       return (code, text)
     }
 
+    private func why(
+      _ entity: String, _ key: String, _ daemon: Daemon
+    ) async throws -> (Int32, String) {
+      let process = try ChildProcess(
+        try Programs.path("ferry"), ["why", entity, key, "--data", daemon.data])
+      let end = try await process.ended()
+      let text = process.lines.joined(separator: "\n") + process.errorText
+      guard case .exit(let code) = end else { throw WayFailure("ferry why: \(end) \(text)") }
+      return (code, text)
+    }
+
     /// The model of a business with another version, and what else a person changes.
     private func version(
       _ version: String, of business: Business, _ edit: (String) -> String = { $0 }
@@ -71,12 +82,17 @@ extension Way {
           == "this server has no package \(name):1.0; it serves \(name):1.1"
       )
       try await new.synchronize()
+      (code, text) = try await why("Bookings", "1", daemon)
+      #expect(text.contains("\(name):1.0 Bookings 1: The package was withdrawn"), "\(text)")
+      #expect(!text.contains("\(name):1.1 Bookings 1: The package was withdrawn"), "\(text)")
       (code, text) = try await deploy(daemon, "--withdraw", name, "1.1", "--force")
       #expect(code == 1 && text.contains("is the only package"), "\(text)")
       // And comes back.
       (code, text) = try await deploy(daemon, business.model)
       #expect(code == 0, "\(text)")
       try await old.synchronize()
+      (_, text) = try await why("Bookings", "1", daemon)
+      #expect(!text.contains("withdrawn"), "\(text)")
       let audit = try String(contentsOfFile: "\(daemon.data)/audit.jsonl", encoding: .utf8)
       #expect(audit.contains("packageDeployed") && audit.contains("packageWithdrawn"))
       try await old.quit()

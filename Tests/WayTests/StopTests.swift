@@ -33,6 +33,11 @@ extension Way {
         "SIGTERM after \(try business.booked()) of \(count) replays, with a channel open: "
           + "exit 0 after \((ContinuousClock.now - start) / .seconds(1)) s")
       #expect(daemon.process.errorText.contains(#""ended""#))
+      // Whoever copies the file alone has the whole store.
+      let log =
+        try? FileManager.default.attributesOfItem(
+          atPath: "\(daemon.data)/server.sqlite-wal")[.size] as? Int
+      #expect((log ?? 0) == 0)
       daemon = try await Daemon.start(business, port: daemon.port)
       try await ada.ask(#"["network"]"#)
       try await until("all are done") { try business.booked() == count }

@@ -91,7 +91,8 @@ enum WhyCommand: Subcommand {
     for explanation in found {
       if json { print(text(of: explanation)) } else { show(explanation) }
     }
-    return found.contains { $0.body != nil && !$0.isDeleted } ? .success : .problems
+    let isThere = found.contains { $0.body != nil && !$0.isDeleted && !$0.isWithdrawn }
+    return isThere ? .success : .problems
   }
 
   private static func show(_ why: Explanation) {
@@ -116,6 +117,7 @@ enum WhyCommand: Subcommand {
     writer.field("package", why.package)
     writer.field("entity", why.entity)
     writer.field("key", why.key)
+    writer.field("withdrawn", why.isWithdrawn)
     writer.field("verdict", why.verdict)
     writer.field("group", why.group)
     writer.field("rule", why.rule)

@@ -1,5 +1,6 @@
 import FerryJSON
 import FerryModel
+import FerrySQLiteStore
 import FerryServer
 import Foundation
 
@@ -7,8 +8,12 @@ import Foundation
 /// file, which is whole or not there; a restart serves them all.
 struct PackageFolder {
   private let path: String
+  private let withdrawn: WithdrawnPackages
 
-  init(data: String) { path = "\(data)/packages" }
+  init(data: String) {
+    path = "\(data)/packages"
+    withdrawn = WithdrawnPackages(folder: data)
+  }
 
   /// In the order of their names.
   func read() throws -> [DeployedModel] {
@@ -39,8 +44,7 @@ struct PackageFolder {
     writer.field("database", model.database)
     writer.field("model", String(decoding: model.model, as: UTF8.self))
     writer.endObject()
-    try FileManager.default.createDirectory(
-      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try makeFolder()
     let part = "\(file(of: package)).part"
     guard
       FileManager.default.createFile(
@@ -59,6 +63,24 @@ struct PackageFolder {
     guard FileManager.default.fileExists(atPath: file) else { return }
     try FileManager.default.removeItem(atPath: file)
     try synchronizeNames()
+  }
+
+  /// `ferry why` tells it from a package that is served.
+  func noteWithdrawn(_ package: String) throws {
+    try makeFolder()
+    guard
+      FileManager.default.createFile(
+        atPath: withdrawn.file(of: package), contents: nil, attributes: [.posixPermissions: 0o600])
+    else { throw CocoaError(.fileWriteUnknown) }
+    try synchronizeNames()
+  }
+
+  /// The opposite; where the file cannot be removed the package is served nevertheless.
+  func noteServed(_ package: String) { unlink(withdrawn.file(of: package)) }
+
+  private func makeFolder() throws {
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
   }
 
   /// The names in the folder outlive the machine.

@@ -17,6 +17,9 @@ protocol PackageStores: Sendable {
   func keep(_ model: DeployedModel) async throws(ServerError)
   func remove(_ package: String) async throws(ServerError)
 
+  /// The last call, after which the server ends. What it does not finish a later start does.
+  func settle() async throws(ServerError)
+
   /// What the operator should know who withdraws a package that `file` of the command line names.
   func notice(_ file: String) -> String
 }
@@ -59,6 +62,7 @@ struct FileStores: PackageStores {
     _ model: ServedModel, publish: @escaping @Sendable (PackageHost?) -> Void
   ) async throws(ServerError) -> any RunningPackage {
     let settings = around.settings
+    folder.noteServed(model.package.id)
     let host = try await store.start(
       model.package, doorkeeper: around.doorkeeper, world: around.world, limits: settings.limits,
       proxies: settings.proxies, on: around.loop
@@ -77,12 +81,17 @@ struct FileStores: PackageStores {
   }
 
   func remove(_ package: String) throws(ServerError) {
-    do { try folder.remove(package) } catch {
+    do {
+      try folder.remove(package)
+      try folder.noteWithdrawn(package)
+    } catch {
       throw ServerError(
         .folderNotWritable, "the file \(folder.file(of: package)) cannot be removed",
         hint: "Give the user of the server the right to change it.")
     }
   }
+
+  func settle() async throws(ServerError) { try await store.settle() }
 
   func notice(_ file: String) -> String {
     "The command line of ferryd names it: leave out --model \(file) at the next start, or it is "
@@ -142,6 +151,8 @@ struct SharedStores: PackageStores {
       }
     }.get()
   }
+
+  func settle() {}
 
   func notice(_ file: String) -> String {
     "The command line of ferryd names it: other servers of the store serve it still. Leave out "

@@ -12,6 +12,7 @@ actor Parts {
   private let server: ServerHost
   private let threads: ServerThreads
   private var deployer: Deployer?
+  private var stores: (any PackageStores)?
 
   init(_ settings: Settings, _ world: World, _ users: Users) {
     self.settings = settings
@@ -47,6 +48,7 @@ actor Parts {
     let shared = try settings.store.map { try SharedStores(around, $0) }
     let stores: any PackageStores
     if let shared { stores = shared } else { stores = try await FileStores(around) }
+    self.stores = stores
     let deployer = Deployer(settings, stores, server, world)
     self.deployer = deployer
     for model in settings.models { try await deployer.start(model) }
@@ -58,9 +60,11 @@ actor Parts {
     }
   }
 
-  /// Another node may lead at once.
+  /// Another node may lead at once, or the folder may be copied.
   func stop() async {
-    guard settings.store != nil else { return }
-    await deployer?.stop()
+    if settings.store != nil { await deployer?.stop() }
+    do throws(ServerError) { try await stores?.settle() } catch {
+      world.log.warn("the write-ahead log stays beside the store", ("reason", error.description))
+    }
   }
 }

@@ -30,6 +30,8 @@ public struct Explanation: Sendable, Equatable {
   public let package: String
   public let entity: String
   public let key: String
+  /// Whether the package was withdrawn from the server: no device gets anything of it.
+  public let isWithdrawn: Bool
   /// One sentence for the operator.
   public let verdict: String
   /// The last numbered transaction that changed the row.
@@ -48,8 +50,9 @@ public struct Explanation: Sendable, Equatable {
   package init(
     package: String, entity: String, key: String, verdict: String, version: Int64?, isDeleted: Bool,
     group: String?, rule: String?, place: String?, body: String?, rejectedReason: String?,
-    operations: [OperationLine]
+    operations: [OperationLine], isWithdrawn: Bool = false
   ) {
+    self.isWithdrawn = isWithdrawn
     self.package = package
     self.entity = entity
     self.key = key
