@@ -113,7 +113,10 @@ extension Way {
       // A store whose pages the disk has damaged has no backup.
       let good = try Data(contentsOf: URL(filePath: "\(data)/server.sqlite"))
       var bad = good
-      for place in stride(from: 4_096, to: bad.count, by: 4_096) { bad[place] = 0xFF }
+      let root = try #require(
+        try Connection(path: "\(data)/server.sqlite", mode: .readOnly)
+          .value("SELECT rootpage FROM sqlite_schema WHERE name = 'row'")?.integer)
+      bad[Int(root - 1) * 4_096] = 0xFF
       try bad.write(to: URL(filePath: "\(data)/server.sqlite"))
       (code, text) = try await ferry("backup", business.place.file("bad"), "--data", data)
       #expect(code == 1 && text.contains("\(data)/server.sqlite is broken"), "\(text)")

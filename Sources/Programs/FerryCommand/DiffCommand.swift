@@ -7,9 +7,11 @@ import FerryModel
 enum DiffCommand: Subcommand {
   static let name = "diff"
   static let summary = "compare a database with its model, and say whether devices still work"
-  static let operands = "<model.json> --from <database> [options]"
+  static let operands = "<model.json> [--from <database>] [options]"
   static let options = [
-    CommandOption("from", "<database>", "\(DatabaseAddress.forms); it is only read"), .json,
+    CommandOption(
+      "from", "<database>",
+      "\(DatabaseAddress.forms); it is only read (default: the model's source)"), .json,
   ]
   static let discussion = """
     Devices continue to work if something was added that their model does not need. They do not
@@ -21,13 +23,18 @@ enum DiffCommand: Subcommand {
 
   static func run(_ arguments: Arguments) async throws -> ExitCode {
     let file = try arguments.operands("model.json")[0]
-    let database = try DatabaseAddress(try arguments.required("from", "sqlite:shop.db"))
     let reading = ModelReader.read(try TextFile.read(file), file: file)
     guard let package = reading.package else {
       for problem in reading.errors { Terminal.error(problem.description) }
       throw GeneratorError(
         "\(file) is not a valid model", hint: "Correct it first: `ferry check` shows the errors.")
     }
+    guard let address = try arguments.value("from") ?? reading.source else {
+      throw UsageError(
+        "the model \(file) names no business database",
+        hint: "Write --from \(DatabaseAddress.forms).")
+    }
+    let database = try DatabaseAddress(address)
     let difference = ModelDifference.compare(package, with: try database.schema())
     print(arguments.flag("json") ? json(difference, package) : text(difference, package))
     return difference.canGoOn ? .success : .problems

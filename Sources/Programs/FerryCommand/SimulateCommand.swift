@@ -3,6 +3,12 @@ import FerryJSON
 import FerrySimulation
 import FerryWorld
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#endif
+
 /// `ferry simulate`: the whole circle in one process, with faults, from a seed.
 enum SimulateCommand: Subcommand {
   static let name = "simulate"
@@ -79,6 +85,8 @@ enum SimulateCommand: Subcommand {
         isJSON
           ? SimulationText.json(result, replay: replay)
           : SimulationText.plain(result, replay: replay))
+      // Control-C loses nothing that is known.
+      fflush(nil)
       SimulationProgress.tell(summary, of: seeds.count)
     }
     if isTraced {

@@ -165,7 +165,16 @@ struct Settings {
       try store.map { try DeployedModels($0).read() } ?? PackageFolder(data: folder).read()
     models = try ServedModel.read(arguments, development, deployed)
     users = try development?.users ?? arguments.value("users") ?? "\(folder)/users.json"
-    templates = try arguments.value("templates") ?? "\(folder)/templates.json"
+    if let file = try arguments.value("templates") {
+      guard FileManager.default.isReadableFile(atPath: file) else {
+        throw UsageError(
+          "the connection templates \(file) cannot be read",
+          hint: "Name a file that exists (--templates).")
+      }
+      templates = file
+    } else {
+      templates = "\(folder)/templates.json"
+    }
     issuers = try IssuerSettings(arguments, models.map(\.package))
     loginAuthorities = try arguments.value("login-authority").map { path in
       guard let bytes = FileManager.default.contents(atPath: path) else {
@@ -244,6 +253,11 @@ struct Settings {
     limits.channels = connections - connections / 8
     proxies = Set(
       arguments.values("proxy").flatMap { $0.split(separator: ",").map(String.init) })
+    for proxy in proxies where !Settings.isAddress(proxy) {
+      throw UsageError(
+        "--proxy \(proxy) is not an IP address",
+        hint: "Write the addresses that the proxy connects from, such as 10.0.0.5,::1.")
+    }
     self.limits = limits
     collector = try arguments.value("otlp")
     if let collector, !collector.hasPrefix("http://"), !collector.hasPrefix("https://") {
@@ -264,6 +278,11 @@ struct Settings {
       throw UsageError("there is no log level \(name)", hint: "Write debug, info, warn or error.")
     }
     logLevel = level
+  }
+
+  private static func isAddress(_ text: String) -> Bool {
+    var bytes = [UInt8](repeating: 0, count: 16)
+    return inet_pton(AF_INET, text, &bytes) == 1 || inet_pton(AF_INET6, text, &bytes) == 1
   }
 
   private static func development(_ arguments: Arguments) throws -> DevelopmentSetup? {
@@ -290,6 +309,6 @@ struct StartFailure: Error, CustomStringConvertible {
   }
 
   var description: String {
-    message.hasSuffix(".") ? "\(message) \(hint)" : "\(message). \(hint)"
+    message.hasSuffix(".") || message.hasSuffix("?") ? "\(message) \(hint)" : "\(message). \(hint)"
   }
 }
