@@ -75,7 +75,7 @@ struct QueryValueTests {
     #expect(row.get("serial", as: Int.self) == 9)
     #expect(row.get("day", as: LocalDate.self) == LocalDate("2024-01-31"))
     #expect(row.get("missing", as: Decimal?.self) == nil)
-    #expect(row.get("missing", as: Int.self) == 0, "as an attribute reads an impossible null")
+    #expect(row.get("missing", as: [String]?.self) == nil)
     let query = RowQuery(from: Article.self).select(.average(A.price).as("mean"), .count.as("n"))
     let totals = try database.executeQuery(query)[0]
     #expect(totals.get("mean", as: Decimal?.self) == 1.25)
@@ -121,6 +121,38 @@ struct QueryValueTests {
     #expect(unknown?.hint == "Did you mean \"half\"?")
     #expect(throws: FerryError.self) { try row.value(8, as: Double.self) }
     #expect(throws: FerryError.self) { try row.value(-1, as: Double.self) }
+  }
+
+  @Test("A null that is read as a type that is not optional is an error, and get stops")
+  func nulls() async throws {
+    func check<Content: AttributeConvertible>(_ type: Content.Type) throws {
+      let row = try database.executeSQL("SELECT NULL AS total FROM Article WHERE id = 10")[0]
+      let error = #expect(throws: FerryError.self) { try row.value("total", as: type) }
+      #expect(error?.code == .invalidQuery && error?.attribute == "total")
+      #expect(error?.message == "column total is null, which cannot be read as \(type)")
+      #expect(error?.hint == "Read it as \(type)?.")
+      #expect(try row.value("total", as: Content?.self) == nil)
+    }
+    try check(String.self)
+    try check(Int.self)
+    try check(Int64.self)
+    try check(Bool.self)
+    try check(Double.self)
+    try check(Decimal.self)
+    try check(BigInteger.self)
+    try check(LocalDate.self)
+    try check(LocalDateTime.self)
+    try check([String].self)
+    try check([UInt8].self)
+    let stopped = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let depot = try Depot()
+      let row = try depot.database.executeSQL("SELECT NULL AS total")[0]
+      print(row.get("total", as: Int.self))
+    }
+    let text = String(decoding: stopped?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("column total is null"))
   }
 
   @Test("facts/1.6: two attributes are compared in every way, of one object and of two")

@@ -35,8 +35,8 @@ public struct QueryRow: Sendable, Hashable {
   /// The value of a column as a Swift type, as in objects: `row.get("total", as: Decimal?.self)`.
   ///
   /// Numbers and texts are converted if nothing is lost: an average read as `Decimal`, a count as
-  /// `String`. `Double` and `Float` use the nearest possible number. Null becomes nil, or the
-  /// type's zero if the type is not optional.
+  /// `String`. `Double` and `Float` use the nearest possible number. Null becomes nil: read a
+  /// column that may be null as an optional type.
   ///
   /// A missing column, or a value that the type cannot hold, is a programmer's error. If that
   /// depends on the data, use `value(_:as:)`.
@@ -54,7 +54,8 @@ public struct QueryRow: Sendable, Hashable {
   }
 
   /// The same as `get`, but throws `invalidQuery` if there is no such column, or if the type cannot
-  /// hold the value: a text that is not a number, 2.5 for an `Int`.
+  /// hold the value: a text that is not a number, 2.5 for an `Int`, null for a type that is not
+  /// optional.
   public func value<Content: AttributeConvertible>(
     _ column: String, as type: Content.Type = Content.self
   ) throws(FerryError) -> Content {
@@ -82,6 +83,11 @@ public struct QueryRow: Sendable, Hashable {
   private func converted<Content: AttributeConvertible>(
     _ value: AttributeValue, _ column: String
   ) throws(FerryError) -> Content {
+    if value.isNull, !Content(value: .null).value.isNull {
+      throw FerryError(
+        .invalidQuery, "column \(column) is null, which cannot be read as \(Content.self)",
+        hint: "Read it as \(Content.self)?.", attribute: column)
+    }
     if let content = Content.converted(value) { return content }
     throw FerryError(
       .invalidQuery, "column \(column) has \(value.kind), which cannot be read as \(Content.self)",
