@@ -1,3 +1,5 @@
+import FerryWire
+
 extension FerryError {
   /// What an app does about an error, where it does not ask for the code.
   public enum Reaction: String, Sendable, Hashable, CaseIterable {
@@ -10,15 +12,18 @@ extension FerryError {
     /// Show `message` and `hint` beside the field: the user can enter something else.
     case correctInput
     /// Tell the user that the object was deleted, and show the list again.
-    case showAgain
+    case reload
     /// Ask the user whether pending changes may be lost.
     case decideOnPending
     /// Tell the user to ask the administrator or the support.
     case askForHelp
     /// Nothing: the app, or the user, wanted it.
     case nothing
-    /// A mistake in the app's code: log it and mend the call.
-    case mendCode
+    /// Ask the user to update the app: the server no longer serves its model. While you develop,
+    /// deploy the model on the server.
+    case updateApp
+    /// A mistake in the app's code: log it and correct the call.
+    case fixCode
   }
 
   /// What an app does about this error.
@@ -28,24 +33,36 @@ extension FerryError {
   ///   switch error.reaction {
   ///   case .correctInput: show(error.message, at: error.attribute)
   ///   case .freeSpace: showStorageWarning()
-  ///   case .showAgain: dismiss()
+  ///   case .reload: dismiss()
   ///   default: show(error.description)
   ///   }
   /// }
   /// ```
   public var reaction: Reaction {
+    if let failure = cause as? WireFailure,
+      failure.code == .unknownPackage || failure.code == .protocolVersion
+    {
+      return .updateApp
+    }
+    return reactionToCode
+  }
+
+  /// Whether nothing gets better before somebody acts.
+  var needsSomebody: Bool { reaction == .askForHelp || reaction == .updateApp }
+
+  private var reactionToCode: Reaction {
     switch code {
     case .notLoggedIn: .signIn
     case .diskFull: .freeSpace
     case .invalidValue, .objectExists, .tooLarge, .invalidReference: .correctInput
-    case .objectNotFound: .showAgain
+    case .objectNotFound: .reload
     case .pendingChanges: .decideOnPending
     case .cancelled, .closed, .wiped: .nothing
     case .offline, .timedOut, .inUse, .notDownloaded: .wait
     case .notSubmitted, .wrongState, .unknownName, .invalidQuery, .objectNotSaved, .keyChanged,
       .operationNotAllowed, .notSubscribed, .notRegistered, .streamNotOpen, .writeOverLength,
       .writeUnderLength, .connectionProperty, .badAddress:
-      .mendCode
+      .fixCode
     default: isTransient ? .wait : .askForHelp
     }
   }

@@ -20,7 +20,8 @@
         return TransportError(
           code: .tls, message: text,
           hint:
-            "Check the server's certificate; if its authority is private, trust it in the options.",
+            "Check the server's certificate; if its authority is private, trust it in the options. "
+            + "Perhaps the server speaks http: then write http:// in the address.",
           isTransient: false, requestWasSent: wasSent)
       case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR,
         CURLE_SEND_FAIL_REWIND, CURLE_HTTP2, CURLE_HTTP2_STREAM:

@@ -292,7 +292,9 @@
         .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid,
         .clientCertificateRejected, .clientCertificateRequired:
         return TransportError(
-          code: .tls, message: text, hint: "Check the server's certificate.",
+          code: .tls, message: text,
+          hint: "Check the server's certificate. Perhaps the server speaks http: then write "
+            + "http:// in the address.",
           isTransient: false, requestWasSent: false)
       case .networkConnectionLost, .badServerResponse, .cannotParseResponse:
         return TransportError(

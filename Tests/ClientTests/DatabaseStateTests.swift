@@ -24,11 +24,11 @@ struct DatabaseStateTests {
     #expect(state.login == .needed && state.subscription == .none && !state.isConnected)
     try device.session.subscribe()
     #expect(try step(device) == nil)
-    #expect(state.login == .needed && state.subscription == .underWay)
+    #expect(state.login == .needed && state.subscription == .inProgress)
     #expect(state.failure?.code == .notLoggedIn)
     device.session.login(Credentials(user: "anna", password: "secret"))
     _ = try #require(try step(device))
-    #expect(state.login == .underWay)
+    #expect(state.login == .inProgress && state.failure == nil)
     device.session.received(status: 200, on: .exchange)
     try device.session.received(tokens(), on: .exchange)
     try device.session.ended(.exchange, nil)
@@ -42,6 +42,25 @@ struct DatabaseStateTests {
     #expect(state.subscription == .suspended)
     try device.restart()
     #expect(state.login == .done && state.subscription == .suspended && !state.isConnected)
+  }
+
+  @Test("A connection that is found again is no failure any more, in the same state")
+  func found() throws {
+    let device = try Device()
+    var state: DatabaseState { device.session.states.now }
+    device.session.login(Credentials(user: "anna", password: "secret"))
+    _ = try #require(try step(device))
+    let error = FerryError(.offline, "nobody is there", hint: "Later.", isTransient: true)
+    try device.session.ended(.exchange, error)
+    #expect(try step(device) == nil)
+    #expect(!state.isConnected && state.failure?.code == .offline)
+    device.session.wake()
+    _ = try #require(try step(device))
+    device.session.received(status: 200, on: .exchange)
+    try device.session.received(tokens(), on: .exchange)
+    try device.session.ended(.exchange, nil)
+    try device.session.tellState()
+    #expect(state.isConnected && state.login == .done && state.failure == nil)
   }
 
   @Test("A server that knows the device no more leaves it waiting for a login")
@@ -82,7 +101,10 @@ struct DatabaseStateTests {
     #expect(last?.login == .done && last?.isConnected == true)
     #expect(database.state.subscription == .accepted)
     await database.close()
+    #expect(!database.state.isConnected)
     while await states.next() != nil {}
-    for await state in database.states { #expect(state.subscription == .accepted) }
+    for await state in database.states {
+      #expect(state.subscription == .accepted && !state.isConnected)
+    }
   }
 }

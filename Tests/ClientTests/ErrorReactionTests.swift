@@ -1,4 +1,5 @@
 import Ferry
+import FerryWire
 import Testing
 
 @Suite("What an app does about an error")
@@ -14,13 +15,15 @@ struct ErrorReactionTests {
       (.wait, [.offline, .timedOut, .inUse, .notDownloaded]),
       (.freeSpace, [.diskFull]),
       (.correctInput, [.invalidValue, .objectExists, .tooLarge, .invalidReference]),
-      (.showAgain, [.objectNotFound]),
+      (.reload, [.objectNotFound]),
       (.decideOnPending, [.pendingChanges]),
       (.askForHelp, [.deviceLocked, .notAllowed, .damaged, .wrongKey, .incompatibleModel]),
       (.nothing, [.cancelled, .closed, .wiped]),
-      (.mendCode, [.wrongState, .unknownName, .invalidQuery, .notSubmitted, .keyChanged]),
+      (.fixCode, [.wrongState, .unknownName, .invalidQuery, .notSubmitted, .keyChanged]),
     ]
-    #expect(Set(expected.map(\.0)) == Set(FerryError.Reaction.allCases))
+    #expect(Set(expected.map(\.0) + [.updateApp]) == Set(FerryError.Reaction.allCases))
+    let tooOld = WireFailure(.unknownPackage, "no package", hint: "Update the app.")
+    #expect(FerryError(.server, "it failed", hint: "", cause: tooOld).reaction == .updateApp)
     for (reaction, codes) in expected {
       for code in codes { #expect(error(code).reaction == reaction, "\(code.rawValue)") }
     }

@@ -32,9 +32,18 @@ struct ServerAddressTests {
     "One without a scheme, with another one or without a host is refused when the database is opened",
     arguments: [
       "127.0.0.1:8765", "ferry.example.com", "ftp://ferry.example.com", "http://", "https:///sales",
-      "", "http:ferry", "http://:80",
+      "", "http:ferry", "http://:80", "http://127.0.0.1:99999", "http://127.0.0.1:0",
+      "http://[::1]:65536", "http://127.0.0.1:http",
     ])
   func refused(server: String) async { #expect(await code(server) == .badAddress) }
+
+  @Test("An empty path is refused, and the error says so")
+  func noPath() {
+    let error = #expect(throws: FerryError.self) {
+      try Travel.open(at: "", profile: ConnectionProfile(server: "http://127.0.0.1"))
+    }
+    #expect(error?.message == "The path of the database is empty")
+  }
 
   @Test(
     "http to another machine, or to what only looks like this one, is refused until it is allowed",
@@ -53,7 +62,8 @@ struct ServerAddressTests {
     "One with scheme and host is taken",
     arguments: [
       "http://127.0.0.1:8765", "https://ferry.example.com/sales/", "HTTP://[::1]:80",
-      "http://localhost:8765", "http://127.0.0.1",
+      "http://localhost:8765", "http://127.0.0.1", "https://ferry.example.com:65535/sales",
+      "https://ferry.example.com:", "https://[2001:db8::1]/sales",
     ])
   func taken(server: String) async { #expect(await code(server) == nil) }
 }

@@ -187,7 +187,7 @@ struct SessionTests {
       #expect(try request()?.path == "login")
       try device.session.ended(.exchange, offline)
       #expect(try request() == nil)
-      #expect(device.session.states.now.login == .underWay)
+      #expect(device.session.states.now.login == .inProgress)
       #expect(device.session.states.now.failure?.code == .offline)
       device.session.wake()
     }

@@ -17,19 +17,36 @@ public struct DatabaseStatus: Sendable, Equatable {
   /// Since when the server cannot be reached; nil while it answers, and before it was asked.
   public var offlineSince: Timestamp?
   /// Changes that the business system has not decided: drafts, changes that wait to be sent, and
-  /// changes without an answer. Refused ones are in `refused`.
+  /// changes without an answer. Refused ones are in `refused`; the others of a refused transaction
+  /// count here.
   public var pendingCount = 0
   /// Objects with a refused change, in the order of the changes, each once: save the object again, or
   /// cancel.
   public var refused: [ObjectReference] = []
   /// Whether the user must sign in before anything is sent or fetched.
   public var isSignInNeeded = false
+  /// Whether nothing arrives before `signIn` or `subscribe` is called.
+  public var isSubscriptionNeeded = false
+  /// Why data does not arrive or changes are not sent until somebody acts: `failure.reaction` says
+  /// who, such as `updateApp`. Nil where waiting is enough, as without a network.
+  public var failure: FerryError?
   /// The server reads its business system for the first time; more data is coming.
   public var isServerLoading = false
   /// How far the server is with that; nil if it does not load, or cannot tell.
   public var serverLoad: ServerLoad?
 
   public init() {}
+
+  /// Two statuses with failures are equal if code and text of the failures are equal.
+  public static func == (left: DatabaseStatus, right: DatabaseStatus) -> Bool {
+    left.asOf == right.asOf && left.offlineSince == right.offlineSince
+      && left.pendingCount == right.pendingCount && left.refused == right.refused
+      && left.isSignInNeeded == right.isSignInNeeded
+      && left.isSubscriptionNeeded == right.isSubscriptionNeeded
+      && left.isServerLoading == right.isServerLoading && left.serverLoad == right.serverLoad
+      && left.failure?.code == right.failure?.code
+      && left.failure?.description == right.failure?.description
+  }
 }
 
 extension FerryDatabase {
@@ -53,6 +70,8 @@ extension DatabaseStatus {
   fileprivate init(_ state: DatabaseState, _ transaction: Transaction) throws(FerryError) {
     offlineSince = state.offlineSince
     isSignInNeeded = state.login == .needed
+    isSubscriptionNeeded = state.subscription == .none
+    failure = state.failure.flatMap { $0.needsSomebody ? $0 : nil }
     isServerLoading = state.isServerLoading
     serverLoad = state.serverLoad
     asOf = try DatabaseStatus.asOf(transaction)

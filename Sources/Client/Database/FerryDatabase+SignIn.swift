@@ -14,12 +14,20 @@ extension FerryDatabase {
   /// that is renewed by itself, also after a restart.
   ///
   /// `notLoggedIn` if the server refuses user or password; `otherOwner` if the database belongs to
-  /// another user: sign that one out first. Without a network `offline` is thrown, and the login goes
-  /// on by itself. A cancelled task ends the wait only.
+  /// another user: sign that one out first. Without a network `offline` is thrown, and all three go on
+  /// by themselves. A cancelled task ends the wait only.
   public func signIn(user: String, password: String) async throws(FerryError) {
-    startBackgroundSynchronization()
-    try await onlineLogin(user: user, password: password)
+    do throws(FerryError) { try await onlineLogin(user: user, password: password) } catch {
+      if error.isTransient || error.code == .cancelled { try beginWork() }
+      throw error
+    }
+    try beginWork()
+  }
+
+  /// Not before the login has begun: until then nobody is logged in, and the app would hear that.
+  private func beginWork() throws(FerryError) {
     try subscribe()
+    startBackgroundSynchronization()
   }
 
   /// Signs the user out and deletes what this database has of them on the device: objects, pending

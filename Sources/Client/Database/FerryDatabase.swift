@@ -64,6 +64,11 @@ public final class FerryDatabase: Sendable {
     world: World = .system()
   ) throws(FerryError) -> FerryDatabase {
     try profile.check()
+    guard !path.isEmpty else {
+      throw FerryError(
+        .store, "The path of the database is empty",
+        hint: "Give the path of a file in a folder of the app that can be written.")
+    }
     if let wipe = Wipe.begun(at: path) { try wipe.destroy(profile.secrets) }
     if !profile.session.isDatabaseShared, OpenFile.isOpen(path: path) {
       world.log.warn(
@@ -147,7 +152,7 @@ public final class FerryDatabase: Sendable {
     statusBoard.end()
     following.withLock { $0?.cancel() }
     await runner.stop()
-    runner.states.close()
+    runner.states.end()
     observers.events.close()
     store.contentFetcher.withLock { $0 = nil }
     store.close()
@@ -192,8 +197,9 @@ public final class FerryDatabase: Sendable {
   /// Logs in and waits for the server's answer, at most `SessionSettings.patience`. If the task is
   /// cancelled, the call throws `cancelled` and the login continues; a handler gets its result.
   public func onlineLogin(user: String, password: String) async throws(FerryError) {
-    try await runner.act { session in session.login(Credentials(user: user, password: password)) }
-    try await runner.synchronize(awaitsAnswers: false, within: settings.patience)
+    try await runner.synchronize(awaitsAnswers: false, within: settings.patience) { session in
+      session.login(Credentials(user: user, password: password))
+    }
   }
 
   // Synchronization.

@@ -8,6 +8,9 @@ public enum DatabaseEvent: Sendable {
   case disconnected(FerryError)
   /// The server needs user and password: show the sign-in screen. Pending changes are kept.
   case signInNeeded(FerryError)
+  /// Data does not arrive or changes are not sent until somebody acts: `error.reaction` says who.
+  /// With `updateApp` the server has only newer models. Reported once, and again after it was better.
+  case helpNeeded(FerryError)
   /// Another page of rows is on the device.
   case downloading(ImportProgress)
   /// An import is visible; it changed objects of these entities.

@@ -21,6 +21,9 @@ public enum DatabaseStep: Sendable {
   /// A message of the server could not be processed. Nothing of it was applied, and it is asked for
   /// again where that helps.
   case messageFailed(FerryError)
+  /// Data does not arrive or changes are not sent until somebody acts: `error.reaction` says who.
+  /// Reported once, and again after it was better.
+  case helpNeeded(FerryError)
   /// The server's connection template gives this device other settings: `names` are those that
   /// differ. `FerryDatabase.applicationSettings` has them.
   case settingsChanged(names: [String])

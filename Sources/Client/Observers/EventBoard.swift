@@ -31,6 +31,7 @@ package final class EventBoard: StepHandler {
     case .connected: post(.connected)
     case .disconnected(let error): post(.disconnected(error))
     case .signInFailed(let error): if !error.isTransient { post(.signInNeeded(error)) }
+    case .helpNeeded(let error): post(.helpNeeded(error))
     case .downloading(let progress): post(.downloading(progress))
     case .imported(let changes):
       imported.withLock { imported in _ = imported.insert(changes.entity) }

@@ -52,12 +52,28 @@ public struct ConnectionProfile: Sendable, Equatable {
         .badAddress, "The server's address \"\(server)\" is not valid",
         hint: "Write it with http:// or https://, as in https://ferry.example.com.")
     }
+    guard hasPort(parts[2]) else {
+      throw FerryError(
+        .badAddress, "The port in the server's address \"\(server)\" is not valid",
+        hint: "A port is a number from 1 to 65535, as in https://ferry.example.com:8443.")
+    }
     guard parts[0].lowercased() == "https:" || allowsInsecureHTTP || isLoopback(parts[2]) else {
       throw FerryError(
         .badAddress,
         "The server's address \"\(server)\" belongs to another machine and begins with http://",
         hint: "Write https://. For a network that you trust, set allowsInsecureHTTP.")
     }
+  }
+
+  /// Whether what follows the host is a port, or nothing.
+  private func hasPort(_ rest: Substring) -> Bool {
+    var authority = rest.prefix { !["/", "?", "#", "\\"].contains($0) }
+    if let user = authority.lastIndex(of: "@") { authority = authority[user...] }
+    if let end = authority.lastIndex(of: "]") { authority = authority[end...] }
+    guard let colon = authority.lastIndex(of: ":") else { return true }
+    let port = authority[authority.index(after: colon)...]
+    guard port.allSatisfy(isDigit) else { return false }
+    return port.isEmpty || Int(port).map { (1...65_535).contains($0) } ?? false
   }
 
   /// Whether this machine alone is meant. What is not plainly so counts as another machine, also a

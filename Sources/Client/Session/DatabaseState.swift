@@ -7,10 +7,10 @@ import Synchronization
 public struct DatabaseState: Sendable, Equatable {
   /// Whether the device is logged in.
   public enum Login: String, Sendable, Hashable {
-    /// Nothing can be fetched or sent before `beginOnlineLogin` or `onlineLogin`.
+    /// Nothing can be fetched or sent before `signIn`, or another login.
     case needed = "must log in"
     /// User and password are on their way to the server.
-    case underWay = "logging in"
+    case inProgress = "logging in"
     case done = "logged in"
   }
 
@@ -19,13 +19,14 @@ public struct DatabaseState: Sendable, Equatable {
     /// `subscribe` was not called, `unsubscribe` was called, or the server refused: see `failure`.
     case none = "not subscribed"
     /// The server has not answered yet.
-    case underWay = "waits for the server"
+    case inProgress = "waits for the server"
     case accepted = "subscribed"
     /// `suspendSubscription` was called.
     case suspended
   }
 
-  /// Whether the server answered the last request. False before the first one.
+  /// Whether the server answered the last request. False before the first one, and once the database
+  /// is closed.
   public var isConnected = false
   public var login: Login = .needed
   public var subscription: Subscription = .none
@@ -96,7 +97,7 @@ package final class StateBoard: Sendable {
 
   func post(_ state: DatabaseState) {
     let listener = content.withLock { content -> (@Sendable () -> Void)? in
-      guard content.now != state else { return nil }
+      guard !content.isClosed, content.now != state else { return nil }
       content.now = state
       for follower in content.followers.values { follower.yield(state) }
       return content.listener
@@ -104,7 +105,11 @@ package final class StateBoard: Sendable {
     listener?()
   }
 
-  func close() {
+  /// The database is closed: nothing is connected any more, and nobody hears of more.
+  func end() {
+    var state = now
+    state.isConnected = false
+    post(state)
     let followers = content.withLock { content in
       content.isClosed = true
       return Array(content.followers.values)

@@ -44,11 +44,11 @@ extension Session {
     let hasToken = facts.hasRefreshToken || facts.accessTokenExpires.map { now < $0 } ?? false
     var state = DatabaseState()
     state.isConnected = isConnected
-    state.login = credentials != nil ? .underWay : hasToken ? .done : .needed
+    state.login = credentials != nil ? .inProgress : hasToken ? .done : .needed
     state.subscription =
       facts.isSuspended
       ? .suspended
-      : facts.isSubscribed ? .accepted : facts.isSubscribing ? .underWay : .none
+      : facts.isSubscribed ? .accepted : facts.isSubscribing ? .inProgress : .none
     state.isServerLoading = isServerLoading
     state.serverLoad = serverLoad
     state.dataClosesAt = store.lease.withLock { $0 }.map { Timestamp(milliseconds: $0.end) }

@@ -8,6 +8,8 @@ import FerryWorld
 extension Session {
   func connected() {
     offlineSince = nil
+    // What is better now is no failure any more.
+    if lastFailure?.code == .offline || lastFailure?.code == .notLoggedIn { lastFailure = nil }
     guard !isConnected else { return }
     isConnected = true
     isConnecting = false
@@ -153,6 +155,12 @@ extension Session {
   /// tomorrow; only a no is a no.
   static func serverError(_ text: [UInt8], status: Int) -> FerryError {
     let node = try? JSONNode.parse(text)
+    if status == 503, node?["message"] == nil {
+      return FerryError(
+        .server, "the server is not ready (status 503)",
+        hint: "It starts, or a proxy in front of it cannot reach it. It is asked again by itself.",
+        isTransient: true)
+    }
     return FerryError(
       status == 403 ? .notAllowed : .server,
       node?["message"]?.string ?? "the server answered with status \(status)",

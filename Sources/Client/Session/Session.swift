@@ -80,6 +80,10 @@ package final class Session {
   package var wipe: WipeOrder?
   /// Exchanges begun.
   package private(set) var begunExchanges = 0
+  /// The failure that the app heard of last, where it needs somebody.
+  var toldFailure: String?
+  /// The log has that nothing is subscribed.
+  var isSubscriptionMissed = false
   /// Why the last exchange ended, if not well.
   package internal(set) var lastFailure: FerryError?
 
@@ -120,6 +124,7 @@ package final class Session {
     self.credentials = credentials
     machine.hasCredentials = true
     isLoginDelayTold = false
+    if lastFailure?.code == .notLoggedIn { lastFailure = nil }
     machine.wake()
   }
 
@@ -164,6 +169,7 @@ package final class Session {
     switch machine.next(facts, now: now) {
     case .wait(let until):
       tellMissingLogin(facts, now)
+      noteMissingSubscription(facts, now)
       if plan != nil, !hasToken(facts, now), credentials == nil, !machine.isExchanging {
         failPlan(secretsFailure ?? Session.notLoggedIn)
       }
@@ -198,12 +204,12 @@ package final class Session {
     }
   }
 
-  private func hasToken(_ facts: SessionMachine.Facts, _ now: Timestamp) -> Bool {
+  func hasToken(_ facts: SessionMachine.Facts, _ now: Timestamp) -> Bool {
     facts.hasRefreshToken || facts.accessTokenExpires.map { now < $0 } ?? false
   }
 
   static let notLoggedIn = FerryError(
-    .notLoggedIn, "nobody is logged in on this device", hint: "Call beginOnlineLogin.")
+    .notLoggedIn, "nobody is logged in on this device", hint: "Call signIn.")
 
   /// Whoever wanted to exchange and has no token hears it once.
   private func tellMissingLogin(_ facts: SessionMachine.Facts, _ now: Timestamp) {
@@ -350,6 +356,7 @@ package final class Session {
     // There is one at a time, so the last one begun is the one that ended.
     completedExchanges = begunExchanges
     lastFailure = nil
+    toldFailure = nil
     isServerLoading = false
     isEndTold = false
   }
@@ -370,30 +377,4 @@ package final class Session {
 
   /// The longest time between two questions whether the server has loaded.
   private static let loadingRetry: Duration = .seconds(5)
-
-  func fail(_ lane: SessionMachine.Lane, _ error: FerryError) {
-    if lane == .exchange || !error.isTransient { isServerLoading = false }
-    // A disk that is away may come back: what waits must not wait for the app to ask again.
-    if error.isTransient || error.code == .store || error.code == .readOnly {
-      machine.failed(lane, now: store.world.clock.moment, chance: store.world.chance.next())
-    } else {
-      machine.stopped(lane, now: store.world.clock.moment)
-    }
-    lastFailure = error
-    if lane == .exchange, plan != nil {
-      failPlan(error)
-      if isReplicationBased { machine.isExchangeWanted = false }
-    }
-    if isConnected || lane == .exchange, error.code == .offline {
-      offlineSince = offlineSince ?? store.world.clock.now
-      if isConnected {
-        observers.tell(.disconnected(error))
-        if !isApplicationUsed { observers.tell(.connectionChanged(.disconnected)) }
-      }
-      tellConnectionError()
-      isConnected = false
-    } else if error.code != .offline {
-      store.world.log.warn("the session was interrupted", ("reason", error.description))
-    }
-  }
 }

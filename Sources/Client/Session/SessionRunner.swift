@@ -33,7 +33,6 @@ actor SessionRunner {
   /// What the app asked for, in its order.
   private nonisolated let wishes = Mutex<[Wish]>([])
   private typealias Wish = @Sendable (Session) throws(FerryError) -> Void
-  /// One process at a time synchronizes.
   let lease: ProcessLease
   private var leaseWanted: Duration?
 
@@ -179,11 +178,14 @@ actor SessionRunner {
     }
   }
 
-  /// Returns after an exchange that began later than this call has ended well. Whoever is cancelled
+  /// Does `wish`, and returns after an exchange that began later has ended well. Whoever is cancelled
   /// stops waiting; the exchange goes on.
-  func synchronize(awaitsAnswers: Bool, within limit: Duration) async throws(FerryError) {
+  func synchronize(
+    awaitsAnswers: Bool, within limit: Duration, after wish: (@Sendable (Session) -> Void)? = nil
+  ) async throws(FerryError) {
     drain()
     guard !isStopped else { throw Store.closed(session.store.path) }
+    wish?(session)
     session.requestExchange(awaitingAnswers: awaitsAnswers)
     let after = session.begunExchanges
     waitersSoFar += 1
