@@ -47,7 +47,7 @@ extension CancelledKeyTests {
       ])
     let records = try LogRecords(device.store).of(LogRecordQuery(component: "Maker", code: 422))
     #expect(records.count == 2 && records.allSatisfy { $0.attribute == "owner" })
-    #expect(records[0].message.contains("refers to a new Maker that no longer exists"))
+    #expect(records[0].message.contains("refers to a new Maker that is not in this database"))
     let error = #expect(throws: FerryError.self) { try submit(second) }
     #expect(error?.code == .invalidReference && error?.attribute == "owner")
     // Corrected, they go.

@@ -57,6 +57,19 @@ struct TooLargeTests {
     _ = try PendingStore.save(try record.change(.update), in: device.store)
   }
 
+  @Test("The error calls a new object new, and names the types for big values")
+  func newObject() throws {
+    let device = try Device()
+    let error = #expect(throws: FerryError.self) {
+      var order = device.newOrder(String(repeating: "x", count: WireLimits.operationBytes))
+      try order.create()
+      try order.submitPending()
+    }
+    #expect(error?.code == .tooLarge)
+    #expect(error?.message.hasPrefix("the change of the new Order has ") == true)
+    #expect(error?.hint.contains("bigString or bigBinary") == true)
+  }
+
   private func object(_ id: Int64) throws -> Int64 { try #require(try sheet(id).object) }
 
   /// The operations that were refused, as those hear who wait for them.

@@ -4,7 +4,8 @@ extension FerryDatabase {
   ///
   /// What it changed is replayed as one, too: the business system takes all of it or refuses all of
   /// it, where it has transactions. Inside another transaction it is a savepoint, undone alone where
-  /// it throws and else part of the outer one. Other threads' changes wait meanwhile.
+  /// it throws and else part of the outer one. Other threads' changes wait meanwhile. To save,
+  /// submit or cancel an object of another database in `body` throws `wrongState`.
   ///
   /// Only what leaves `body` undoes it. An error that `body` catches leaves the rest to be committed:
   /// the call that threw changed nothing, those before and after it are saved. Let it through, or

@@ -29,8 +29,8 @@ extension BusinessObject {
   /// Creates a new object and updates any other.
   public mutating func save() throws(FerryError) { try keep(isNew ? .create : .update, nil) }
 
-  /// The same, with the app's word on when it is sent. In a transaction `.later` holds for all of
-  /// its changes.
+  /// The same, and `submitting` says when the change is sent. In a transaction, `.later` holds for all
+  /// of its changes.
   public mutating func save(_ submitting: Submitting) throws(FerryError) {
     try keep(isNew ? .create : .update, submitting)
   }
@@ -42,8 +42,8 @@ extension BusinessObject {
   /// deleted with it.
   public mutating func delete() throws(FerryError) { try remove(nil) }
 
-  /// The same, with the app's word on when it is sent. In a transaction `.later` holds for all of
-  /// its changes.
+  /// The same, and `submitting` says when the delete is sent. In a transaction, `.later` holds for all
+  /// of its changes.
   public mutating func delete(_ submitting: Submitting) throws(FerryError) {
     try remove(submitting)
   }

@@ -212,9 +212,11 @@ package struct ChainSealing {
     guard payload.count <= WireLimits.operationBytes else {
       throw FerryError(
         .tooLarge,
-        "the change of \(entity.name) \(member.key) has \(payload.count) bytes, "
+        "the change of \(member.title) has \(payload.count) bytes, "
           + "\(WireLimits.operationBytes) are allowed",
-        hint: "Make its texts or binary values smaller.", entity: entity.name,
+        hint: "Make its texts or binary values smaller, or give the attribute the type bigString "
+          + "or bigBinary in the model.",
+        entity: entity.name,
         attribute: longest(changed, entity))
     }
     return payload
@@ -302,8 +304,8 @@ package struct ChainSealing {
       guard !isThere else { continue }
       throw FerryError(
         .invalidReference,
-        "the \(member.kind.rawValue) of \(entity.name) \(member.key) refers to a new "
-          + "\(target.name) that no longer exists: its create was refused, and it was deleted",
+        "the \(member.kind.rawValue) of \(member.title) refers to a new \(target.name) that is "
+          + "not in this database: it was deleted after its create was refused, or is of another database",
         hint: "Let it refer to another one, or cancel it.", entity: entity.name,
         attribute: reference.relationship.attributes.first)
     }

@@ -9,6 +9,7 @@ extension Outbox {
   func save(
     _ change: LocalChange, _ submitting: Submitting?
   ) throws(FerryError) -> ObjectRecord? {
+    try store.checkTransaction(of: change.entity)
     guard store.isInTransaction else {
       let isNow = submitting.map { $0 == .now } ?? store.submitsAutomatically.withLock { $0 }
       return isNow ? try saveAndSubmit(change) : try PendingStore.save(change, in: store)

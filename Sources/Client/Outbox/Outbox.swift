@@ -15,6 +15,7 @@ package struct Outbox {
   package func submit(
     _ entity: Entity, _ object: Int64
   ) throws(FerryError) -> Set<OperationID>? {
+    try store.checkTransaction(of: entity)
     let found = try store.withTransaction { transaction throws(FerryError) in
       try ChainSealing(transaction).submit(entity, object)
     }

@@ -51,7 +51,7 @@ package struct PendingOperation: Equatable, Sendable {
   package var isSent: Bool = false
   /// Grows with each local change and each submit (the reference's replayCounter).
   package var counter: Int64 = 0
-  /// What the counter was when the business said no; 0 after a submit.
+  /// What the counter was when the business said no, or did not try it; 0 after a submit.
   package var failure: Int64 = 0
   /// The top of the composite graph that the object is in; itself where it is in none.
   package var root: LocalObject
@@ -62,6 +62,10 @@ package struct PendingOperation: Equatable, Sendable {
   package var isOpen: Bool { !isInFlight && wanted == .no }
   /// Sealed: the server has it or will have it as it is, and its answer is not here.
   package var isInFlight: Bool { state != .waiting && state != .replayFailed }
+  /// The object in a message; nobody knows a temporary key.
+  package var title: String { isTemporary ? "the new \(entity)" : "\(entity) \(key)" }
+  /// It was submitted and not tried, because another one of its chain was refused.
+  package var isNotTried: Bool { state == .waiting && wanted == .no && failure > 0 }
   /// A waiting create of this device that its app has not submitted.
   package var isOpenCreate: Bool { isOpen && kind == .create }
 }

@@ -12,7 +12,8 @@ extension PendingStore {
   package static func cancel(
     _ entity: Entity, _ object: Int64, in store: Store
   ) throws(FerryError) -> [ObjectKey] {
-    try store.write { connection throws(FerryError) in
+    try store.checkTransaction(of: entity)
+    return try store.write { connection throws(FerryError) in
       let others = try PendingStore(store, connection).cancel(entity, object)
       try store.sql { () throws(SQLiteError) in try Contents(store).sweep(connection) }
       return others

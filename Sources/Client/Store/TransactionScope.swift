@@ -17,6 +17,19 @@ package struct TransactionScope: Sendable {
   var submitting: Submitting?
 }
 
+/// The database whose transaction runs on this thread, the innermost of several.
+private enum OpenTransaction {
+  @TaskLocal static var store: Store?
+
+  static func run<Result>(
+    of store: Store, _ body: () throws(FerryError) -> Result
+  ) throws(FerryError) -> Result {
+    try $store.withValue(store) { () -> Swift.Result<Result, FerryError> in
+      do throws(FerryError) { return .success(try body()) } catch { return .failure(error) }
+    }.get()
+  }
+}
+
 /// Ends a transaction that the app wants undone; never leaves this file.
 private struct RolledBack: Error {}
 
@@ -27,6 +40,19 @@ extension Store {
   }
 
   package var isInTransaction: Bool { transactionDepth > 0 }
+
+  /// Refuses a change while this thread is in a transaction of another database alone: that one could
+  /// not undo it.
+  func checkTransaction(of entity: Entity) throws(FerryError) {
+    // A task that was begun in a transaction keeps the value and is on another thread.
+    guard let other = OpenTransaction.store, other !== self, other.isInTransaction, !isInTransaction
+    else { return }
+    throw FerryError(
+      .wrongState,
+      "the \(entity.name) is of the database \(path), and the transaction of \(other.path)",
+      hint: "Change it outside of this transaction, or in one of its own database.",
+      entity: entity.name)
+  }
 
   /// Runs `body` in one transaction whose changes become one chain. Inside another one it is a
   /// savepoint: what it changed is undone alone, or belongs to the outer one.
@@ -121,7 +147,7 @@ extension Store {
         return before
       }
       let result: Result
-      do throws(FerryError) { result = try body() } catch {
+      do throws(FerryError) { result = try OpenTransaction.run(of: self, body) } catch {
         self.scope.withLock { $0 = before }
         throw error
       }
