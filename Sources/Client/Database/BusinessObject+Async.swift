@@ -71,12 +71,16 @@ extension BusinessObject {
     }
   }
 
-  /// Why the pending change was refused; nil if it was not refused.
+  /// Why the pending change was refused; nil if it was not refused. Where it was not tried, because
+  /// another change of its transaction was refused, the code is 424 and the message names that one.
   public func refusal() async throws(FerryError) -> Refusal? {
     try await record.store.work.read { () throws(FerryError) -> Refusal? in
       guard let object = try self.createdBefore().record.object,
-        let now = try PendingObjects(self.record.store).record(Self.entity, object), now.failed
+        let now = try PendingObjects(self.record.store).record(Self.entity, object)
       else { return nil }
+      guard now.failed else {
+        return try Refusal.instead(of: LocalObject(Self.entity.name, object), in: now.store)
+      }
       return Refusal(try LogRecords(self.record.store).of(Self.entity, object), of: now)
     }
   }

@@ -1,7 +1,8 @@
 import FerryModel
 
 extension Outcome {
-  init(_ outcome: ReplayOutcome<Object>) {
+  /// `reason` is why it was not tried.
+  fileprivate init(_ outcome: ReplayOutcome<Object>, _ reason: Refusal?) {
     self =
       switch outcome {
       case .accepted(let object), .nothingPending(let object): .accepted(object)
@@ -9,8 +10,10 @@ extension Outcome {
       case .unknown: .unknown
       case .notTried:
         .refused(
-          Refusal(
-            code: 424, message: "A change before this one was refused, so this one was not tried."))
+          reason
+            ?? Refusal(
+              code: 424, message: "A change before this one was refused, so this one was not tried."
+            ))
       case .cancelled(let object): .cancelled(object)
       }
   }
@@ -28,13 +31,21 @@ extension BusinessObject {
   /// }
   /// ```
   /// `stillWaiting` at the end of the limit is a result, not an error. The call may be repeated, also
-  /// after a restart of the app. An object with no pending change is `accepted`, as it is now.
+  /// after a restart of the app. An object with no pending change is `accepted`, as it is now; after
+  /// a cancel it is `cancelled`. A change that was not tried, because another one of its transaction
+  /// was refused, is `refused` with code 424: its message names the other object.
   ///
-  /// `notSubmitted` if a change is pending and was not submitted; `cancelled` if the task is
-  /// cancelled; `closed` if the database is closed.
+  /// `notSubmitted` if a change is pending and was not submitted, and for a copy that was changed and
+  /// not saved; `cancelled` if the task is cancelled; `closed` if the database is closed.
   public func outcome(within limit: Duration) async throws(FerryError) -> Outcome<Self> {
     do throws(FerryError) {
-      return Outcome(try await createdBefore().replayOutcome(within: limit))
+      let known = try createdBefore()
+      let outcome = try await known.replayOutcome(within: limit)
+      guard case .notTried = outcome, let object = known.record.object else {
+        return Outcome(outcome, nil)
+      }
+      let own = LocalObject(Self.entity.name, object)
+      return Outcome(outcome, try Refusal.instead(of: own, in: record.store))
     } catch {
       guard error.code == .timedOut else { throw error }
       return .stillWaiting

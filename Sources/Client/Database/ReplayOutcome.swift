@@ -13,7 +13,8 @@ public enum ReplayOutcome<Object: BusinessObject>: Sendable {
   case refused(Object?, [LogRecord])
   /// It is unknown whether it was performed; the server finds out, or a person decides.
   case unknown(Object?)
-  /// An earlier change was refused, so this one was not tried. It waits to be submitted again.
+  /// Another change was refused, so this one was not tried: an earlier one of the object, or one of
+  /// the same transaction. It is sent again with that one, or when that one is cancelled.
   case notTried(Object?)
   /// The app cancelled it, before it was sent or while it was on its way.
   case cancelled(Object?)
@@ -48,7 +49,8 @@ extension BusinessObject {
   /// the value that `submitPending` returned.
   ///
   /// `timedOut` when the answer has not come in time; the change stays on its way. `notSubmitted`
-  /// when something is pending and was not submitted. `closed` when the database is closed.
+  /// when something is pending and was not submitted, and for a copy that was changed and not saved.
+  /// `closed` when the database is closed.
   public func replayOutcome(
     within limit: Duration = .seconds(60)
   ) async throws(FerryError) -> ReplayOutcome<Self> {
@@ -57,16 +59,24 @@ extension BusinessObject {
         .objectNotSaved, "a new \(Self.entity.name) has no answer to wait for",
         hint: "Call create and submitPending first.", entity: Self.entity.name)
     }
+    guard !isDirty else {
+      throw FerryError(
+        .notSubmitted, "this copy of \(Self.entity.name) \(record.key) was changed and not saved",
+        hint: "Call save first, or ask the object that was saved.", entity: Self.entity.name)
+    }
     let own = LocalObject(Self.entity.name, object)
-    let (waiting, last) = try record.store.withSnapshot { transaction throws(FerryError) in
+    let store = record.store
+    let (waiting, last) = try store.withSnapshot { transaction throws(FerryError) in
       let submitted = SubmittedOperations(transaction)
       return (Set(try submitted.of(own).map(\.id)), try submitted.last(of: own))
     }
     guard waiting.isEmpty else {
-      return try await Submission(record.store, object, waiting).outcome(within: limit)
+      return try await Submission(store, object, waiting).outcome(within: limit)
     }
-    let now = try Records(record.store).of(Self.entity, object: object).map(Self.init(record:))
-    guard let now, now.isPending else {
+    // A pending delete has no row.
+    let found = try PendingObjects(store).record(Self.entity, object).map(Self.init(record:))
+    let now = found.flatMap { $0.isDeleted ? nil : $0 }
+    guard let found, found.isPending else {
       switch last {
       case .accepted: return .accepted(now)
       case nil: return .nothingPending(now)
@@ -74,10 +84,11 @@ extension BusinessObject {
       default: return .cancelled(now)
       }
     }
-    if now.replayFailed { return .refused(now, try now.logRecords) }
+    if found.replayFailed { return .refused(now, try found.logRecords) }
     if last == .unknown { return .unknown(now) }
+    if try Refusal.instead(of: own, in: store) != nil { return .notTried(now) }
     throw FerryError(
-      .notSubmitted, "\(Self.entity.name) \(now.record.key) is pending and was not submitted",
-      hint: "Call submitPending first.", entity: Self.entity.name)
+      .notSubmitted, "\(Self.entity.name) \(found.record.key) is pending and was not submitted",
+      hint: "Call submit first.", entity: Self.entity.name)
   }
 }

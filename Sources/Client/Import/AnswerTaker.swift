@@ -105,8 +105,8 @@ package struct AnswerTaker {
     return found
   }
 
-  /// Nobody refused it: it goes again by itself once all of it was answered. Where the app has taken
-  /// back a part of it, the rest waits for the app.
+  /// Nobody refused it: it goes again by itself once all of it was answered. Where the app has
+  /// cancelled a part of it, `PendingStore.letGo` sees to the rest.
   private func sendAgain(_ chain: OperationID, of count: Int) throws(SQLiteError) {
     let members = try pending.operations.select("WHERE chain = ?", [.text(chain.text)])
     guard members.count == count,
@@ -214,7 +214,10 @@ package struct AnswerTaker {
     }
     guard try !isOfNothing(left, state) else { return (found.joined, [left]) }
     if !held.isEmpty { try standDown(operation.chain) }
-    try pending.operations.update(renewed(left, state, failed: operation.counter))
+    // Where all that was joined had been submitted, the rest goes again as it is.
+    let isWhole = state == .waiting && held.count == found.joined.count
+    try pending.operations.update(
+      renewed(left, state, failed: isWhole ? left.counter : operation.counter))
     return (found.joined, [])
   }
 
@@ -224,6 +227,7 @@ package struct AnswerTaker {
     let held = try pending.operations.select("WHERE chain = ? AND wanted > 0", [.text(chain.text)])
     for var operation in held {
       operation.wanted = .no
+      operation.failure = operation.counter
       try pending.operations.update(operation)
     }
     for operation in held {
@@ -259,7 +263,7 @@ package struct AnswerTaker {
     var renewed = operation
     renewed.id = store.newOperationID()
     renewed.state = state
-    if state == .replayFailed { renewed.failure = counter }
+    renewed.failure = counter
     return renewed
   }
 

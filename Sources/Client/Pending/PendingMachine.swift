@@ -113,7 +113,8 @@ package enum PendingMachine {
   ) -> PendingOperation? {
     var joined = first
     joined.counter = max(first.counter, second.counter)
-    joined.failure = max(first.failure, second.failure)
+    let refused = [first, second].filter { $0.state == .replayFailed }
+    joined.failure = (refused.isEmpty ? [first, second] : refused).map(\.failure).max() ?? 0
     if second.state == .replayFailed { joined.state = .replayFailed }
     switch (first.kind, second.kind) {
     case (.create, .delete): return deleted(joined, below)

@@ -1,0 +1,60 @@
+import FerryModel
+import FerrySQLite
+
+extension PendingStore {
+  /// The rest of a refused chain goes again by itself once nothing refused is left in it: the app
+  /// submitted it, and has not changed it since (Decision 0082).
+  func sendRest(of gone: PendingOperation) throws(SQLiteError) {
+    // Most chains have no rest, or one that is not concerned: that is known from its first member.
+    let chain = SQLiteValue.text(gone.chain.text)
+    guard
+      try connection.value("SELECT 1 FROM ferry_operation WHERE chain = ? LIMIT 1", chain) != nil,
+      try connection.value(
+        """
+        SELECT 1 FROM ferry_operation WHERE chain = ? AND NOT (\(PendingStore.isRest)) LIMIT 1
+        """, chain) == nil
+    else { return }
+    let seeds = try operations.select("WHERE chain = ?", [chain])
+    let rest = try Chains(store, connection).of(seeds)
+    guard rest.allSatisfy({ $0.isNotTried && $0.failure == $0.counter }) else { return }
+    for var member in rest {
+      member.wanted = .again
+      try operations.update(member)
+    }
+  }
+
+  /// The test for what was submitted, was not tried, and is as it was submitted.
+  private static let isRest =
+    "state = 'waiting' AND wanted = 0 AND failure > 0 AND failure = counter"
+
+  /// What was submitted of an object, or of what it owns, and was not tried.
+  func notTried(of object: LocalObject) throws(SQLiteError) -> [PendingOperation] {
+    try operations.select(
+      "WHERE ((entity = ?1 AND object = ?2) OR (root_entity = ?1 AND root_object = ?2))"
+        + " AND state = 'waiting' AND wanted = 0 AND failure > 0",
+      [.text(object.entity), .integer(object.object)])
+  }
+}
+
+extension Refusal {
+  /// Why the change of an object was not tried: it names what was refused of the same transaction.
+  /// Nil where it was tried, or was not submitted.
+  static func instead(of object: LocalObject, in store: Store) throws(FerryError) -> Refusal? {
+    let (isNotTried, found) = try store.withSnapshot { transaction throws(FerryError) in
+      try transaction.sql { connection throws(SQLiteError) -> (Bool, PendingOperation?) in
+        let own = try PendingStore(store, connection).notTried(of: object)
+        guard !own.isEmpty else { return (false, nil) }
+        return (true, try Chains(store, connection).of(own).first { $0.state == .replayFailed })
+      }
+    }
+    guard isNotTried else { return nil }
+    guard let found, let entity = store.model.entity(named: found.entity) else {
+      return Refusal(
+        code: 424, message: "A change before this one was refused, so this one was not tried.")
+    }
+    let reason = Refusal(try LogRecords(store).of(entity, found.object), of: nil)
+    let title = found.title.prefix(1).uppercased() + found.title.dropFirst()
+    return Refusal(
+      code: 424, message: "\(title) of the same transaction was refused: \(reason.message)")
+  }
+}
