@@ -6,7 +6,7 @@ import Testing
 
 @Test func aFullFlightIsReported() async throws {
   let server = try await TestServer(Travel.package)
-  server.refuse(Booking.self, code: 409, "The flight is full.") { $0["flightID"] == 318 }
+  server.refuse(Booking.self, code: 409, "The flight is full.") { try $0["flightID"] == 318 }
   let database = try await server.database(user: "nancy", claims: ["agency": ["A07"]])
 
   let booking = try await book(flight: 318, for: "Grace Hopper", in: database)

@@ -85,7 +85,7 @@ struct AsyncFormTests {
 
   @Test("A refusal has code and message; cancel returns what the business system has")
   func refused() async throws {
-    server.refuse(Customer.self, [.update], code: 409, "Names do not change.")
+    server.refuse(Customer.self, of: [.update], code: 409, "Names do not change.")
     var ada = try #require(try await Customer.first(in: database))
     ada.name = "Eve"
     try ada.update()

@@ -155,7 +155,7 @@ struct BigValueTests {
         let sent = dying.sentBytes + living.sentBytes
         let lost = put == 1 || cut == .response ? 0 : min(256 << 10, bytes.count - (put - 2) << 18)
         #expect(sent == bytes.count + lost, "cut \(cut) at \(put)")
-        let row = try #require(server.rows(of: Photo.self).first { $0["title"] == "\(put)" })
+        let row = try #require(server.rows(of: Photo.self).first { try $0["title"] == "\(put)" })
         #expect(server.content(of: row, "image") == bytes)
         #expect(try Photo.getPendingObjects(in: database).isEmpty)
         #expect(try contents(database)[2] == 0)
@@ -198,7 +198,7 @@ struct BigValueTests {
     try await withFolder { folder in
       let network = CuttingNetwork(server)
       let database = try await device(server, network, at: "\(folder)/a.db")
-      server.refuse(Photo.self, [.create], "no bad titles") { $0["title"] == "bad" }
+      server.refuse(Photo.self, of: [.create], "no bad titles") { try $0["title"] == "bad" }
       var photo = Photo("bad", in: database)
       try photo.create()
       try photo.image.write(picture(300_000))

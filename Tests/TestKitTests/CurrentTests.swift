@@ -84,7 +84,7 @@ struct CurrentTests: TradeSuite {
   @Test("Nobody logged in, nothing subscribed: each has its reason")
   func notReady() async throws {
     let server = try await Trade.server()
-    let database = try server.unsynchronized(user: "nancy", settings: Trade.replication)
+    let database = try server.newDatabase(user: "nancy", settings: Trade.replication)
     #expect(try await database.current() == .stale(.notSubscribed, asOf: nil))
     try database.subscribe()
     #expect(try await database.current() == .stale(.notLoggedIn, asOf: nil))

@@ -26,7 +26,7 @@ struct EventTests {
 
   @Test("An accepted and a refused change are events, with the object and the reason")
   func answers() async throws {
-    server.refuse(Customer.self, code: 409, "no Cy") { $0["name"] == "Cy" }
+    server.refuse(Customer.self, code: 409, "no Cy") { try $0["name"] == "Cy" }
     let events = database.events
     try await Trade.customer("Ben", in: database).save()
     try await database.synchronize(awaitingAnswers: true)
@@ -48,7 +48,10 @@ struct EventTests {
     cy.name = "Cyril"
     try await cy.save()
     try await database.synchronize(awaitingAnswers: true)
-    #expect(server.rows(of: Customer.self).map { $0["name"] as String } == ["Ada", "Ben", "Cyril"])
+    #expect(
+      try server.rows(of: Customer.self).map { try $0["name"] as String } == [
+        "Ada", "Ben", "Cyril",
+      ])
     await server.stop()
   }
 

@@ -124,7 +124,7 @@ struct GraphTests {
     let database = try await server.database(user: "nancy")
     database.submitsAutomatically = false
     var basket = try fill(database)
-    server.refuse(Remark.self, [.create], code: 412, "no remarks today")
+    server.refuse(Remark.self, of: [.create], code: 412, "no remarks today")
     try basket.submitPending()
     try await database.synchronize(awaitingAnswers: true)
     #expect(counts(server) == [0, 0, 0] && server.business.history.isEmpty)
@@ -152,7 +152,7 @@ struct GraphTests {
     try basket.submitPending()
     try await database.synchronize(awaitingAnswers: true)
     try basket.refresh()
-    server.refuse(Item.self, [.delete], "the second item stays") { $0["number"] == 2 }
+    server.refuse(Item.self, of: [.delete], "the second item stays") { try $0["number"] == 2 }
     try await basket.delete()
     #expect(try Item.findAll(in: database).isEmpty && Remark.findAll(in: database).isEmpty)
     try basket.submitPending()

@@ -32,7 +32,7 @@ struct RegistrationTests: TradeSuite {
   private let witness = ApplicationWitness()
 
   private func database(_ server: TestServer) throws -> FerryDatabase {
-    let database = try server.unsynchronized(user: "nancy", handler: witness)
+    let database = try server.newDatabase(user: "nancy", handler: witness)
     try database.updateSynchronizationProfile { profile in
       profile.user = "nancy"
       profile.password = "secret"
@@ -95,7 +95,7 @@ struct RegistrationTests: TradeSuite {
     "facts/1.2, 1.8: a missing property, an unregistered start and a late answer are three errors")
   func errors() async throws {
     let server = try await Trade.server()
-    let database = try server.unsynchronized(user: "nancy")
+    let database = try server.newDatabase(user: "nancy")
     await #expect { try await database.registerApplication() } throws: {
       ($0 as? FerryError)?.code == .connectionProperty
     }
@@ -117,7 +117,7 @@ struct RegistrationTests: TradeSuite {
   @Test("facts/2.10: an activation code lets one device in, once, without a password")
   func activation() async throws {
     let server = try await Trade.server()
-    let database = try server.unsynchronized(user: "nancy", handler: witness)
+    let database = try server.newDatabase(user: "nancy", handler: witness)
     try database.updateSynchronizationProfile { $0.user = "nancy" }
     let code = try await server.activationCode(user: "nancy")
     await #expect {
@@ -131,7 +131,7 @@ struct RegistrationTests: TradeSuite {
     try database.subscribe()
     try await database.synchronize()
     #expect(try Trade.Order.findAll(in: database).count == 1)
-    let other = try server.unsynchronized(user: "nancy")
+    let other = try server.newDatabase(user: "nancy")
     try other.updateSynchronizationProfile { $0.user = "nancy" }
     await #expect {
       try await other.registerApplication(activationCode: code, within: .seconds(20))
@@ -143,7 +143,7 @@ struct RegistrationTests: TradeSuite {
     "facts/2.10: who guesses activation codes is locked out, and then the right one is not tried")
   func guessed() async throws {
     let server = try await Trade.server()
-    let database = try server.unsynchronized(user: "nancy", handler: witness)
+    let database = try server.newDatabase(user: "nancy", handler: witness)
     try database.updateSynchronizationProfile { $0.user = "nancy" }
     let code = try await server.activationCode(user: "nancy")
     var guesses = 0
@@ -167,7 +167,7 @@ struct RegistrationTests: TradeSuite {
   @Test("facts/2.10: a code that met no network registers after a restart of the app")
   func activationAfterRestart() async throws {
     let server = try await Trade.server()
-    let database = try server.unsynchronized(user: "nancy")
+    let database = try server.newDatabase(user: "nancy")
     try database.updateSynchronizationProfile { $0.user = "nancy" }
     let code = try await server.activationCode(user: "nancy")
     await server.setReachable(false)

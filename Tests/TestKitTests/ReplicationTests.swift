@@ -156,7 +156,7 @@ struct ReplicationTests: TradeSuite {
     server.releaseReplays()
     try await session.value
     #expect(witness.statuses == [.starting, .uploading, .finishing])
-    #expect(server.rows(of: Trade.Order.self).map { $0["city"] as String } == ["Kiel"])
+    #expect(try server.rows(of: Trade.Order.self).map { try $0["city"] as String } == ["Kiel"])
     #expect(try isPending(database), "the result comes with the next download")
     try await database.synchronize(groups: ["orders"])
     #expect(try !isPending(database))
@@ -239,7 +239,7 @@ struct ReplicationTests: TradeSuite {
     try await database.synchronize(groups: ["orders"], awaitingAnswers: true)
     let grace = try #require(server.rows(of: Trade.Customer.self).last)
     let jena = try #require(server.rows(of: Trade.Order.self).last)
-    #expect(grace["id"] as Int64 == jena["customer"] as Int64)
+    #expect(try grace["id"] as Int64 == jena["customer"] as Int64)
     #expect(try database.isReplayQueueEmpty)
     await server.stop()
   }
@@ -259,7 +259,7 @@ struct ReplicationTests: TradeSuite {
     }
     try database.submitPendingOperations()
     try await database.synchronize(groups: ["orders"], awaitingAnswers: true)
-    #expect(server.rows(of: Trade.Customer.self).map { $0["name"] as String } == ["Grace"])
+    #expect(try server.rows(of: Trade.Customer.self).map { try $0["name"] as String } == ["Grace"])
     #expect(server.rows(of: Trade.Order.self).count == 2)
     await server.stop()
   }
@@ -268,7 +268,7 @@ struct ReplicationTests: TradeSuite {
   func subscribed() async throws {
     let server = try await Trade.server()
     let database = try await device(server, witness)
-    let fresh = try server.unsynchronized(user: "nancy", settings: Trade.replication)
+    let fresh = try server.newDatabase(user: "nancy", settings: Trade.replication)
     try await fresh.onlineLogin(user: "nancy", password: "")
     try fresh.subscribe()
     fresh.startBackgroundSynchronization()
@@ -321,7 +321,7 @@ struct ReplicationTests: TradeSuite {
     #expect { try database.beginSynchronize(groups: []) } throws: { error in
       (error as? FerryError)?.code == .invalidQuery
     }
-    let fresh = try server.unsynchronized(user: "nancy", settings: Trade.replication)
+    let fresh = try server.newDatabase(user: "nancy", settings: Trade.replication)
     await #expect { try await fresh.synchronize(groups: ["orders"]) } throws: { error in
       (error as? FerryError)?.code == .notSubscribed
     }

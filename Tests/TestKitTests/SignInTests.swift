@@ -9,7 +9,7 @@ struct SignInTests {
 
   /// A database that nobody has signed in.
   private func fresh(_ server: TestServer) throws -> FerryDatabase {
-    try server.unsynchronized(user: "nancy")
+    try server.newDatabase(user: "nancy")
   }
 
   @Test("One call signs in, subscribes, and keeps the data fresh")

@@ -11,7 +11,7 @@ struct SignOutTests {
 
   /// Nancy's database with one customer, and what it knows of her.
   private func signedIn(_ server: TestServer) async throws -> FerryDatabase {
-    let database = try server.unsynchronized(user: "nancy")
+    let database = try server.newDatabase(user: "nancy")
     try await database.signIn(user: "nancy", password: "secret")
     try await database.synchronize()
     return database
@@ -90,7 +90,7 @@ struct SignOutTests {
   @Test("What is under way brings nothing back, and whoever waits for it gets cancelled")
   func underWay() async throws {
     let server = try await Trade.server()
-    let database = try server.unsynchronized(user: "nancy")
+    let database = try server.newDatabase(user: "nancy")
     try await database.onlineLogin(user: "nancy", password: "secret")
     try database.subscribe()
     try await database.synchronize()

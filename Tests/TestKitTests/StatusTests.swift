@@ -20,7 +20,7 @@ struct StatusTests {
   @Test("It shows how current the data is, what waits, what was refused, and offline since")
   func follows() async throws {
     let server = try await Trade.server()
-    let database = try server.unsynchronized(user: "nancy")
+    let database = try server.newDatabase(user: "nancy")
     let statuses = database.liveStatus.makeAsyncIterator()
     let first = try #require(try await statuses.next())
     #expect(first.isSignInNeeded && first.asOf == nil && first.offlineSince == nil)
@@ -37,7 +37,7 @@ struct StatusTests {
     // What the screen shows while it is offline is as old as before.
     #expect(offline.asOf.map { $0 >= begin } == true)
 
-    server.refuse(Customer.self, [.create], "No Bens.") { _ in true }
+    server.refuse(Customer.self, of: [.create], "No Bens.") { _ in true }
     await server.setReachable(true)
     database.networkIsBack()
     let refused = try await status(statuses) { !$0.refused.isEmpty && $0.offlineSince == nil }

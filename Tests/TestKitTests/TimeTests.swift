@@ -63,7 +63,8 @@ struct TimeTests: TradeSuite {
     try await database.synchronize(awaitingAnswers: true)
     #expect(try !database.hasPendingOperations)
     #expect(try Trade.Order.findAll(in: database).map(\.city) == ["Jena", "Riga"])
-    #expect(server.rows(of: Trade.Order.self).map { $0["city"] as String } == ["Jena", "Riga"])
+    #expect(
+      try server.rows(of: Trade.Order.self).map { try $0["city"] as String } == ["Jena", "Riga"])
     #expect(server.business.history.count == before + 1)
     await server.stop()
   }

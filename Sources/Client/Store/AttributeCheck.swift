@@ -70,6 +70,26 @@ struct AttributeCheck {
 }
 
 extension Entity {
+  /// A row as it is kept, with all that the model says of its values; for sample rows and tests.
+  /// `invalidValue` names the attribute that does not fit.
+  package func checked(
+    _ row: [AttributeValue], types: [ComplexType]
+  ) throws(FerryError) -> [AttributeValue] {
+    var kept = row
+    for (position, attribute) in attributes.enumerated().prefix(row.count)
+    where !attribute.type.isBig {
+      let (value, misfit) = AttributeCheck.canonical(row[position], of: attribute, types: types)
+      if let misfit = misfit ?? AttributeCheck.unlisted(value, attribute) {
+        let place = attribute.name + misfit.part
+        throw FerryError(
+          .invalidValue, "\(name).\(place) does not fit the model: \(misfit.problem)",
+          hint: "Give the row another value.", entity: name, attribute: place)
+      }
+      kept[position] = value
+    }
+    return kept
+  }
+
   /// Whether the business system or the device gives the attribute its value, where the app does not.
   func isGiven(_ position: Int) -> Bool { keyOrigin != .app && key.contains(position) }
 }

@@ -6,10 +6,10 @@ import Synchronization
 
 /// A network without sockets: hands each request to the server, and fails where a test wants that.
 final class TestNetwork: Transport {
-  private let host: PackageHost
+  private let hosting: TestHosting
   private let isDown = Mutex(false)
 
-  init(_ host: PackageHost) { self.host = host }
+  init(_ hosting: TestHosting) { self.hosting = hosting }
 
   /// Of each request so far, for tests of where they go.
   private let sent = Mutex<[String]>([])
@@ -28,6 +28,11 @@ final class TestNetwork: Transport {
     try check(wasSent: false)
     sent.withLock { $0.append(request.url) }
     let address = URLComponents(string: request.url)
+    guard let host = hosting.running else {
+      throw TransportError(
+        code: .cannotConnect, message: "the test server restarts", hint: "Try again.",
+        isTransient: true, requestWasSent: false)
+    }
     let response = await host.answer(
       HTTPRequest(
         method: request.method, path: address?.percentEncodedPath ?? "/",

@@ -12,20 +12,36 @@ public struct TestRow: Sendable, Equatable, CustomStringConvertible {
   }
 
   /// The value of an attribute in the type that is asked for, where nothing is lost: a decimal may be
-  /// read as a whole number or a text. A programmer's error where the entity has no attribute of that
-  /// name, or its value is none of that type.
+  /// read as a whole number or a text.
+  /// ```swift
+  /// #expect(try row["seats"] == 2)
+  /// #expect(try row["note"] as String? == nil)
+  /// ```
+  /// Throws `unknownName` if the entity has no attribute of that name, and `invalidValue` if its value
+  /// cannot be read as that type: null only as an optional.
   public subscript<Member: AttributeConvertible>(_ attribute: String) -> Member {
-    guard let position = entity.position(of: attribute) else {
-      preconditionFailure("\(entity.name) has no attribute \(attribute)")
+    get throws(FerryError) {
+      guard let position = entity.position(of: attribute) else {
+        let names = entity.attributes.map(\.name)
+        throw FerryError(
+          .unknownName, "\(entity.name) has no attribute \(attribute)",
+          hint: NearestWord.cure(attribute, among: names), entity: entity.name)
+      }
+      let value = values[position]
+      // Only an optional reads null as null.
+      if let member = Member.converted(value), !value.isNull || member.value.isNull {
+        return member
+      }
+      let type = entity.attributes[position].type.rawValue
+      throw FerryError(
+        .invalidValue,
+        "\(entity.name).\(attribute) is \(value.isNull ? "null" : "\(value.shown), a \(type)"), and "
+          + "cannot be read as \(Member.self)",
+        hint: value.isNull
+          ? "Read it as an optional: row[\"\(attribute)\"] as \(Member.self)?."
+          : "Ask for a type that holds it, as in row[\"\(attribute)\"] as String.",
+        entity: entity.name, attribute: attribute)
     }
-    let value = values[position]
-    guard let member = Member.converted(value) else {
-      preconditionFailure(
-        "\(entity.name).\(attribute) is a \(entity.attributes[position].type.rawValue): "
-          + "\(value.shown) cannot be read as \(Member.self); ask for a type that holds it, as in "
-          + "row[\"\(attribute)\"] as Decimal")
-    }
-    return member
   }
 
   public var description: String {
@@ -54,7 +70,8 @@ extension Entity {
       guard attribute.isNullable else {
         throw FerryError(
           .invalidValue, "the row of \(name) has no \(attribute.name)",
-          hint: "Give a value for it; the model says it is never null.")
+          hint: "Give a value for it; the model says it is never null.", entity: name,
+          attribute: attribute.name)
       }
     }
     return row
@@ -69,7 +86,7 @@ extension Entity {
       guard let position = position(of: attribute) else {
         throw FerryError(
           .unknownName, "\(name) has no attribute \(attribute)",
-          hint: "It has \(attributes.map(\.name).joined(separator: ", ")).")
+          hint: "It has \(attributes.map(\.name).joined(separator: ", ")).", entity: name)
       }
       switch (attributes[position].type, member.value) {
       case (.bigBinary, .bytes(let bytes)):
@@ -84,7 +101,8 @@ extension Entity {
         throw FerryError(
           .invalidValue,
           "\(name).\(attribute) cannot be \(member.value.shown)",
-          hint: "Its type is \(attributes[position].type.rawValue).")
+          hint: "Its type is \(attributes[position].type.rawValue).", entity: name,
+          attribute: attribute)
       }
       row[position] = value
     }

@@ -6,27 +6,80 @@ import Synchronization
 
 /// What other people and the rules of the business do.
 extension TestServer {
-  /// Puts rows into the business system, each by the names of its attributes; every device whose
+  /// Adds rows to the business system, each by the names of its attributes; every device whose
   /// user may see them has them after its next `synchronize()`.
   ///
-  /// Throws `unknownName` or `invalidValue` for what the model does not know, and `invalidReference` for
-  /// a row that refers to one that is not there; then none of the rows is.
+  /// Throws what a database would, and then adds none of the rows: `objectExists` for a key, or a
+  /// unique value, that is there already (`replace` overwrites a row); `invalidValue` for a value that
+  /// the model does not allow, as a text that is too long; `invalidReference` for a row that refers to
+  /// one that is not there; `unknownName` for an attribute that the model does not have.
   public func insert<Object: BusinessObject>(
     _ type: Object.Type, _ rows: [String: any AttributeConvertible]...
   ) async throws(FerryError) {
-    var made: [[AttributeValue]] = []
-    for row in rows { made.append(try Object.entity.row(row, business.keep(content:))) }
-    try taken(business.insert(Object.entity.name, made))
+    try put(Object.entity, rows, overwrites: false)
     await reload()
   }
 
-  /// Someone else changes the object in the business system.
+  /// Adds rows as `insert` does, and overwrites those that have the same key.
+  public func replace<Object: BusinessObject>(
+    _ type: Object.Type, _ rows: [String: any AttributeConvertible]...
+  ) async throws(FerryError) {
+    try put(Object.entity, rows, overwrites: true)
+    await reload()
+  }
+
+  private func put(
+    _ entity: Entity, _ rows: [[String: any AttributeConvertible]], overwrites: Bool
+  ) throws(FerryError) {
+    var table = business.rows(of: entity.name)
+    var made: [[AttributeValue]] = []
+    for given in rows {
+      let row = try entity.checked(
+        entity.row(given, business.keep(content:)), types: package.complexTypes)
+      let key = entity.key(of: row)
+      guard overwrites || table[key] == nil else {
+        throw FerryError(
+          .objectExists, "\(entity.name) \(key) is in the business system already",
+          hint: "Give the row another key, or write replace to overwrite it.", entity: entity.name,
+          attribute: entity.names(entity.key))
+      }
+      try checkUnique(entity, row, among: table)
+      table[key] = row
+      made.append(row)
+    }
+    try taken(business.insert(entity.name, made))
+  }
+
+  /// Null differs from every null, as in SQL.
+  private func checkUnique(
+    _ entity: Entity, _ row: [AttributeValue], among table: [ObjectKey: [AttributeValue]]
+  ) throws(FerryError) {
+    let own = entity.key(of: row)
+    for positions in entity.unique {
+      let values = positions.map { row[$0] }
+      guard !values.contains(.null) else { continue }
+      for (key, other) in table where key != own && positions.map({ other[$0] }) == values {
+        let names = entity.names(positions)
+        throw FerryError(
+          .objectExists,
+          "\(entity.name) \(key) has the same \(names) \(values.map(\.shown).joined(separator: ", "))",
+          hint: "The model says that it is unique: give the row another value.",
+          entity: entity.name, attribute: names)
+      }
+    }
+  }
+
+  /// Someone else changes the object in the business system. Throws what `insert` does, and
+  /// `objectNotFound` if it is not there.
   public func change<Object: BusinessObject>(
     _ object: Object, _ changed: [String: any AttributeConvertible]
   ) async throws(FerryError) {
     let (entity, key) = (Object.entity, object.record.key)
-    guard var row = business.rows(of: entity.name)[key] else { throw missing(object) }
+    let table = business.rows(of: entity.name)
+    guard var row = table[key] else { throw missing(object) }
     try entity.put(changed, into: &row, business.keep(content:))
+    row = try entity.checked(row, types: package.complexTypes)
+    try checkUnique(entity, row, among: table)
     try taken(business.changeByOther { $0.write(entity.name, key, row) })
     await reload()
   }
@@ -54,35 +107,46 @@ extension TestServer {
 
   /// From now on the business system refuses what `condition` is true of: the row after a create or
   /// an update, before a delete.
+  /// ```swift
+  /// server.refuse(Booking.self, of: [.create], code: 409, "full") { try $0["seats"] == 9 }
+  /// ```
+  /// Where `condition` throws, as for a misspelled name, the change is refused with the code 500, and
+  /// the message has the error and the line of this call.
   public func refuse<Object: BusinessObject>(
-    _ type: Object.Type, _ kinds: Set<OperationKind> = [.create, .update, .delete],
-    code: Int = 422, _ message: String,
-    when condition: @escaping @Sendable (TestRow) -> Bool = { _ in true }
+    _ type: Object.Type, of kinds: Set<OperationKind> = [.create, .update, .delete],
+    code: Int = 422, _ message: String, file: StaticString = #fileID, line: UInt = #line,
+    when condition: @escaping @Sendable (TestRow) throws -> Bool = { _ in true }
   ) {
     rules.add { effect in
       let kind: OperationKind =
         effect.before == nil ? .create : effect.after == nil ? .delete : .update
       guard effect.entity == Object.entity.name, kinds.contains(kind),
-        let values = effect.after ?? effect.before, condition(TestRow(Object.entity, values))
+        let values = effect.after ?? effect.before
       else { return nil }
+      do {
+        guard try condition(TestRow(Object.entity, values)) else { return nil }
+      } catch {
+        return FerryConnector.Refusal(
+          code: 500, message: "The condition of refuse at \(file):\(line) failed: \(error)")
+      }
       return FerryConnector.Refusal(code: code, message: message)
     }
   }
 
-  /// From now on nobody learns what became of these operations: the line to the business system
-  /// breaks while they are performed, and it does not remember them. Their outcome is `unknown`
-  /// (`replayOutcome`, `unknown`) and stays so; what is replayed as one with them shares it.
+  /// From now on the answers to these operations are lost: the connection to the business system breaks
+  /// while it performs them, and it does not remember them. Their outcome is `unknown` and stays so.
+  /// What is replayed as one with them shares it.
   ///
-  /// `performed` says whether the business system did them all the same: `rows(of:)` shows it.
-  public func leaveUnknown<Object: BusinessObject>(
-    _ type: Object.Type, _ kinds: Set<OperationKind> = [.create, .update, .delete],
+  /// `performed`: whether the business system performs them all the same; `rows(of:)` shows it.
+  public func loseAnswers<Object: BusinessObject>(
+    _ type: Object.Type, of kinds: Set<OperationKind> = [.create, .update, .delete],
     performed: Bool = false
   ) {
     doubts.add(
       TestDoubts.Doubt(entity: Object.entity.name, kinds: kinds, isPerformed: performed))
   }
 
-  /// Nothing that comes from now on is refused by a rule or left unknown.
+  /// From now on nothing is refused by a rule, and no answer is lost.
   public func acceptAll() {
     rules.removeAll()
     doubts.removeAll()
@@ -117,5 +181,11 @@ final class TestRules: Sendable {
       }
       return nil
     }
+  }
+}
+
+extension Entity {
+  fileprivate func names(_ positions: [Int]) -> String {
+    positions.map { attributes[$0].name }.joined(separator: ", ")
   }
 }

@@ -33,7 +33,8 @@ public final class TestServer: Sendable {
   let rules: TestRules
   let doubts: TestDoubts
   private let gate: TestGate
-  let host: PackageHost
+  let hosting: TestHosting
+  var host: PackageHost { hosting.host }
   let users: TestUsers
   private let templates = Templates()
   let network: TestNetwork
@@ -59,8 +60,9 @@ public final class TestServer: Sendable {
   package init(
     _ package: Package, operations: [String: MemoryOperation] = [:], bigValueBytes: Int64
   ) async throws(FerryError) {
-    var limits = ServiceLimits.standard
-    limits.bigValueBytes = bigValueBytes
+    var bounds = ServiceLimits.standard
+    bounds.bigValueBytes = bigValueBytes
+    let limits = bounds
     self.package = package
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "ferry-test-\(UUID().uuidString)")
@@ -80,19 +82,19 @@ public final class TestServer: Sendable {
     self.world = world
     do {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      host = try await PackageHost.start(
-        package, folder: folder.appending(path: "server").path,
-        doorkeeper: Doorkeeper(users, templates: templates, world: world), world: world,
-        limits: limits
-      ) { TestConnector(business, doubts, gate) }
-    } catch let error as ServerError {
-      throw FerryError(.store, error.message, hint: error.hint, cause: error)
     } catch {
       throw FerryError(
         .store, "the folder \(folder.path) cannot be made: \(error.localizedDescription)",
         hint: "The tests need a temporary folder that they may write.", cause: error)
     }
-    network = TestNetwork(host)
+    let doorkeeper = Doorkeeper(users, templates: templates, world: world)
+    hosting = try await TestHosting { () async throws(ServerError) in
+      try await PackageHost.start(
+        package, folder: folder.appending(path: "server").path, doorkeeper: doorkeeper,
+        world: world, limits: limits
+      ) { TestConnector(business, doubts, gate) }
+    }
+    network = TestNetwork(hosting)
     await reload()
   }
 
@@ -115,8 +117,9 @@ public final class TestServer: Sendable {
     return database
   }
 
-  /// A device's database of this user that nobody has logged in, subscribed or synchronized.
-  public func unsynchronized(
+  /// A new, empty database of this user, as at the first start of the app: nobody has logged in,
+  /// subscribed or synchronized.
+  public func newDatabase(
     user: String, claims: [String: [String]] = [:], handler: (any StepHandler)? = nil,
     settings: SessionSettings = SessionSettings()
   ) throws(FerryError) -> FerryDatabase {
@@ -132,7 +135,7 @@ public final class TestServer: Sendable {
     _ database: FerryDatabase, handler: (any StepHandler)? = nil
   ) async throws(FerryError) -> FerryDatabase {
     await database.close()
-    databases.withLock { $0.removeAll { $0 === database } }
+    forget(database)
     return try open(database.store.path, handler, database.settings)
   }
 
@@ -174,10 +177,25 @@ public final class TestServer: Sendable {
   /// The file of a database that this server made; it goes with `stop()`.
   public func file(of database: FerryDatabase) -> String { database.store.path }
 
+  /// It was closed.
+  func forget(_ database: FerryDatabase) {
+    databases.withLock { $0.removeAll { $0 === database } }
+  }
+
+  /// A device of a simulated test, with chance and a way to the server of its own.
+  func open(
+    _ path: String, settings: SessionSettings, network: any Transport, chance: any Chance
+  ) throws(FerryError) -> FerryDatabase {
+    try open(
+      path, nil, settings, on: network, World(clock: clock, chance: chance, log: SilentLog()))
+  }
+
   private func open(
     _ path: String, _ handler: (any StepHandler)?, _ settings: SessionSettings,
-    key: DatabaseKey? = nil, migration: MigrationPolicy = .keepPending, isForeign: Bool = false
+    key: DatabaseKey? = nil, migration: MigrationPolicy = .keepPending, isForeign: Bool = false,
+    on transport: (any Transport)? = nil, _ world: World? = nil
   ) throws(FerryError) -> FerryDatabase {
+    let world = world ?? self.world
     let store = try Store(
       path: path, model: package, world: world, durability: .application, key: key,
       migration: migration)
@@ -187,8 +205,8 @@ public final class TestServer: Sendable {
       }
     }
     let database = FerryDatabase(
-      store, ConnectionProfile(server: "http://test.invalid", session: settings), handler, network,
-      world)
+      store, ConnectionProfile(server: "http://test.invalid", session: settings), handler,
+      transport ?? network, world)
     databases.withLock { $0.append(database) }
     return database
   }
