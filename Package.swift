@@ -198,6 +198,8 @@ let kits: [Target] = [
       "FerryModel", "FerryJSON", "FerryWire", "FerryHTTP", "FerryHTTPClient", "FerryWorld",
       "FerryCrypto", "FerrySQLite",
     ]),
+  // The trait for simulated tests; apart, so that no app compiles Testing for its previews.
+  module("FerryTesting", "Testing", ["FerryTestKit"]),
   // What a fuzzer throws bytes at; the tests of the corpora call the same functions.
   module(
     "FerryFuzzTargets", "FuzzTargets",
@@ -247,11 +249,14 @@ let proofs: [Target] = [
   tests(
     "FerryGeneratedTests", "GeneratedTests", ["Ferry", "FerryReference", "FerryTestKit"],
     plugins: ["FerryPlugin"]),
-  tests("FerryReadmeTests", "ReadmeTests", ["Ferry", "FerryTestKit"], plugins: ["FerryPlugin"]),
+  tests(
+    "FerryReadmeTests", "ReadmeTests", ["Ferry", "FerryTestKit", "FerryTesting"],
+    plugins: ["FerryPlugin"]),
   tests(
     "FerryTestKitTests", "TestKitTests",
     [
-      "FerryTestKit", "Ferry", "FerryReference", "FerryTravel", "FerryCallSites", "FerryModel",
+      "FerryTestKit", "FerryTesting", "Ferry", "FerryReference", "FerryTravel", "FerryCallSites",
+      "FerryModel",
       "FerrySQLite", "FerryHTTP",
       "FerryHTTPClient", "FerryWorld", "FerryConnector", "FerryMemoryConnector", "FerryWire",
       "FerryVault",
@@ -320,6 +325,7 @@ var products: [Product] = [
   .library(name: "FerryReference", targets: ["FerryReference"]),
   .library(name: "FerryOData", targets: ["FerryOData", "FerryODataAddress", "FerryODataBatch"]),
   .library(name: "FerryTestKit", targets: ["FerryTestKit"]),
+  .library(name: "FerryTesting", targets: ["FerryTesting"]),
   .library(name: "FerryVault", targets: ["FerryVault"]),
   .library(name: "FerryPersistence", targets: ["FerryPersistence"]),
   .library(name: "FerryODataCache", targets: ["FerryODataCache"]),

@@ -27,6 +27,7 @@ struct ReadmeTests {
     "Each page shows the code of its compiled sample, line by line",
     arguments: [
       ("README.md", "ReadmeSample.swift"), ("Documentation/Testing.md", "TestingSample.swift"),
+      ("Documentation/Testing.md", "SimulatedSample.swift"),
       ("Documentation/Events.md", "EventsSample.swift"),
     ])
   func sameCode(page: String, file: String) throws {

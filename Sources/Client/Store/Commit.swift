@@ -17,7 +17,7 @@ package struct Commit: Sendable {
 }
 
 /// Hears of every transaction of this process, in the order of the store's list.
-protocol CommitListener: Sendable {
+package protocol CommitListener: Sendable {
   /// At the end of the transaction, which its error undoes.
   func willCommit(_ connection: Connection, _ store: Store) throws(FerryError)
   /// Before another transaction can begin: whoever has it next finds here what this one did.
@@ -27,21 +27,21 @@ protocol CommitListener: Sendable {
 }
 
 extension CommitListener {
-  func willCommit(_ connection: Connection, _ store: Store) throws(FerryError) {}
-  func didCommit(_ commit: Commit) {}
-  func afterCommit(_ commit: Commit) {}
+  package func willCommit(_ connection: Connection, _ store: Store) throws(FerryError) {}
+  package func didCommit(_ commit: Commit) {}
+  package func afterCommit(_ commit: Commit) {}
 }
 
 extension AnswerBoard: CommitListener {
-  func didCommit(_ commit: Commit) { post(commit.ended) }
+  package func didCommit(_ commit: Commit) { post(commit.ended) }
 }
 
 extension RowWatch: CommitListener {
-  func afterCommit(_ commit: Commit) { tell(commit.rows) }
+  package func afterCommit(_ commit: Commit) { tell(commit.rows) }
 }
 
 extension Bell: CommitListener {
-  func afterCommit(_ commit: Commit) { if commit.releases { ring() } }
+  package func afterCommit(_ commit: Commit) { if commit.releases { ring() } }
 }
 
 /// Other processes find the changes in the file.

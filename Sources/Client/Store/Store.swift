@@ -172,7 +172,7 @@ package final class Store: Sendable {
   }
 
   /// From now on this one hears of each commit, too.
-  func listen(_ listener: any CommitListener) { listeners.withLock { $0.append(listener) } }
+  package func listen(_ listener: any CommitListener) { listeners.withLock { $0.append(listener) } }
 
   private var listening: [any CommitListener] { listeners.withLock { $0 } }
 

@@ -103,6 +103,9 @@ public struct PackageHost: Sendable {
   /// Does at once what is done each second: the clock may have gone far ahead.
   package func timeHasPassed() async { await service.tick() }
 
+  /// How many operations were taken in and have no answer yet; for tests.
+  package func waitingOperations() async -> Int { (try? await service.waitingOperations()) ?? 0 }
+
   /// Looks at once at what other nodes have done; without being asked it does so each second.
   public func look() { service.look() }
 
